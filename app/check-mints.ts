@@ -1,7 +1,7 @@
 import { Data, Effect } from "effect";
 import type { SupportedMint } from "../core/domain/supported-mint.ts";
 import { mintDecimals } from "../core/protocol/accounts/token.ts";
-import { Ledger } from "../ports/ledger.ts";
+import { Ledger } from "../ports/ledger/ledger.ts";
 
 /** The most accounts of one read (`Ledger.readAccounts`). */
 const MOST_ACCOUNTS = 100;

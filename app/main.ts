@@ -1,10 +1,10 @@
 import { Cause, Effect, Exit } from "effect";
-import { exitWith, readCommandLine } from "./commands/command-line.ts";
+import { exitWith, readCommandLine } from "./command-line/command-line.ts";
 import { readSettings } from "./config/settings.ts";
 import { logging } from "./lifecycle/logging.ts";
-import { watchNpx } from "./npx-launcher.ts";
+import { watchNpx } from "./watch-npx.ts";
 import { startService } from "./serve.ts";
-import { explain } from "./lifecycle/start-failure.ts";
+import { startFailureText } from "./lifecycle/start-failure-text.ts";
 import { welcome } from "./lifecycle/welcome.ts";
 import { awaitEnding, limitStop } from "./lifecycle/shutdown.ts";
 
@@ -48,4 +48,4 @@ const serve = Effect.gen(function* () {
 const exit = await Effect.runPromiseExit(serve);
 if (Exit.isSuccess(exit)) process.exit(exit.value.kind === "asked" ? 0 : 1);
 const failure = Cause.findErrorOption(exit.cause);
-exitWith(1, failure._tag === "Some" ? explain(failure.value) : Cause.pretty(exit.cause));
+exitWith(1, failure._tag === "Some" ? startFailureText(failure.value) : Cause.pretty(exit.cause));

@@ -37,7 +37,7 @@ const findLedger = Effect.fnUntraced(function* ({ ledger }: Settings, dataDir: s
   };
 });
 
-/** Most of the service's modules. They take half a second to load. */
+/** Most of the service's modules, loaded while the ledger starts. */
 const serving = Effect.promise(() => import("./serve-instance.ts"));
 
 /**
@@ -58,11 +58,9 @@ export const startService = (
       workerEnvironment === null || settings.databaseUrl !== null
         ? Effect.succeed(null)
         : spawnSyncThread(workerEnvironment);
-    // Two cores load two things at a time: with an embedded ledger, the worker is the third.
-    const concurrency = settings.ledger.kind === "embedded" ? 1 : 2;
-    const [{ rpcUrls, webSocketUrl, ledgerPid }, [{ serveInstance }, thread]] = yield* Effect.all(
-      [findLedger(settings, dataDir), Effect.all([serving, beginThread], { concurrency })],
-      { concurrency: 2 },
+    const [{ rpcUrls, webSocketUrl, ledgerPid }, { serveInstance }, thread] = yield* Effect.all(
+      [findLedger(settings, dataDir), serving, beginThread],
+      { concurrency: "unbounded" },
     );
     const started = { settings, dataDir, rpcUrls, webSocketUrl, startedAtMs };
     const served = yield* serveInstance(started, thread);

@@ -8,9 +8,9 @@
  * check by name, and the amounts. `parseTrustPolicy(document)` reads the policy to check it under. `freshTiles(packet, checkpoint)`
  * names the tiles to fetch for `log`, below the log's address. None throws. See docs/verify-evidence.md.
  */
-export { verifyEvidence } from "../core/protocol/evidence/verify-evidence.ts";
+export { verifyEvidence } from "../core/protocol/verification/verify-evidence.ts";
 export { parseTrustPolicy } from "../core/protocol/evidence/trust-policy.ts";
-export { freshTiles } from "../core/protocol/evidence/verify-fresh-log.ts";
+export { freshTiles } from "../core/protocol/verification/verify-fresh-log.ts";
 
 /** The types of these functions. */
 export type {
@@ -20,5 +20,5 @@ export type {
   TrustPolicy,
 } from "../core/domain/evidence/evidence-check.ts";
 export type { SupportedMint } from "../core/domain/supported-mint.ts";
-export type { FreshLog } from "../core/protocol/evidence/verify-fresh-log.ts";
-export type { LedgerWitness } from "../core/protocol/evidence/verify-on-ledger.ts";
+export type { FreshLog } from "../core/protocol/verification/verify-fresh-log.ts";
+export type { LedgerWitness } from "../core/protocol/verification/verify-on-ledger.ts";

@@ -1,15 +1,15 @@
 /** The entry `./x402` of the client package: the x402 scheme `escrow` for buyers and sellers, and fastify's adapter. See docs/x402-escrow-svm.md. */
 
-export { buyerScheme } from "./x402/buyer-scheme.ts";
-export type { BuyerOptions, OfferedTerms } from "./x402/buyer-scheme.ts";
-export { fastifyAdapter, payFastify } from "./x402/fastify.ts";
-export type { FastifyApp, FastifyReply, FastifyRequest } from "./x402/fastify.ts";
+export { buyerScheme } from "./x402/buyer/buyer-scheme.ts";
+export type { BuyerOptions, OfferedTerms } from "./x402/buyer/buyer-scheme.ts";
+export { fastifyAdapter, payFastify } from "./x402/seller/fastify.ts";
+export type { FastifyApp, FastifyReply, FastifyRequest } from "./x402/seller/fastify.ts";
 export { networkOf } from "./x402/network.ts";
-export { memoryClaims } from "./x402/payment-claims.ts";
-export type { PaymentClaims } from "./x402/payment-claims.ts";
-export { sellerScheme } from "./x402/seller-scheme.ts";
-export type { SellerOptions } from "./x402/seller-scheme.ts";
-export type { Delivered, Delivery } from "./x402/delivery.ts";
-export type { SellerKey } from "./x402/seller-key.ts";
-export { withHead } from "./x402/with-head.ts";
+export { memoryClaims } from "./x402/seller/payment-claims.ts";
+export type { PaymentClaims } from "./x402/seller/payment-claims.ts";
+export { sellerScheme } from "./x402/seller/seller-scheme.ts";
+export type { SellerOptions } from "./x402/seller/seller-scheme.ts";
+export type { Delivered, Delivery } from "./x402/seller/delivery.ts";
+export type { SellerKey } from "./x402/seller/seller-key.ts";
+export { withHead } from "./x402/seller/with-head.ts";
 export { SettlementError } from "./settlement-error.ts";

@@ -23,7 +23,7 @@ const take = async (lock: Database): Promise<void> => {
  * database: the system takes it back when a process ends in any way, so that none is left behind. Rejects when another one
  * holds it for two seconds.
  */
-export const alone = async <A>(path: string, work: () => Promise<A>): Promise<A> => {
+export const withFileLock = async <A>(path: string, work: () => Promise<A>): Promise<A> => {
   const lock = new Database(path, { create: true });
   try {
     await take(lock);

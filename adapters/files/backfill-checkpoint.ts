@@ -5,7 +5,7 @@ import {
   type BackfillCheckpoint,
   BackfillCheckpoints,
 } from "../../ports/index/backfill-checkpoint.ts";
-import { Ledger } from "../../ports/ledger.ts";
+import { Ledger } from "../../ports/ledger/ledger.ts";
 import { makeFolderDurably, readIfThere, writeDurably } from "../bun/durable-file.ts";
 
 type Kept = BackfillCheckpoint & { readonly ledger: string };

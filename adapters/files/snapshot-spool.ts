@@ -12,7 +12,7 @@ import {
   type SpoolPlace,
   type SpoolPosition,
 } from "../../ports/index/snapshot-spool.ts";
-import { Ledger, type ScannedAccounts } from "../../ports/ledger.ts";
+import { Ledger, type ScannedAccounts } from "../../ports/ledger/ledger.ts";
 import { makeFolderDurably } from "../bun/durable-file.ts";
 import {
   decodeSpoolRecord,

@@ -1,7 +1,7 @@
 import { addressFromBytes, addressToBytes } from "../../core/domain/address.ts";
 import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
 import type { SpoolPlace } from "../../ports/index/snapshot-spool.ts";
-import type { ScannedAccounts } from "../../ports/ledger.ts";
+import type { ScannedAccounts } from "../../ports/ledger/ledger.ts";
 
 /** What a spool's file holds: its heading, chunks of accounts, and the ends of scans. */
 export type SpoolRecord =

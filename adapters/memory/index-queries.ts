@@ -76,7 +76,10 @@ export const indexReaderOf = (rows: IndexRows): IndexReader["Service"] => {
     escrowsAt: (addresses) =>
       Effect.sync(() => {
         const asked = new Set(addresses);
-        return all().filter(({ address }) => asked.has(address));
+        return {
+          escrows: all().filter(({ address }) => asked.has(address)),
+          unseen: [...rows.unseen.values()].filter(({ address }) => asked.has(address)),
+        };
       }),
     events: (filter, limit, range) =>
       Effect.sync(() => {

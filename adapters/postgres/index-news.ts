@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect";
 import { IndexNews } from "../../ports/index/index-news.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { rowsOf } from "./queries.ts";
-import { newsChannel, storeNews } from "./store-news.ts";
+import { notificationChannel, storeNotifications } from "./store-notifications.ts";
 
 /** How often a reader looks by itself, milliseconds: while the database tells, and where it refuses LISTEN. */
 const LOOK_EVERY_MS = { told: 250, alone: 20 };
@@ -12,8 +12,8 @@ export const indexNewsPostgres: Layer.Layer<never, never, PostgresStore> = Layer
   IndexNews,
   Effect.gen(function* () {
     const store = yield* PostgresStore;
-    const { next, isListening } = yield* storeNews;
-    const channel = newsChannel(store.schema);
+    const { next, isListening } = yield* storeNotifications;
+    const channel = notificationChannel(store.schema);
     return {
       next,
       tell: Effect.ignore(

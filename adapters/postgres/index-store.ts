@@ -4,7 +4,7 @@ import { IndexWriter } from "../../ports/index/index-writer.ts";
 import { LogStore } from "../../ports/log/log-store.ts";
 import { SyncEpoch } from "../../ports/index/sync-lease.ts";
 import { applyChanges } from "./index/apply-changes.ts";
-import { buildIndex } from "./index/build-index.ts";
+import { buildIndex } from "./index/build/build-index.ts";
 import { escrowPage, escrowsAt } from "./index/escrow-pages.ts";
 import { eventPage } from "./index/event-pages.ts";
 import { summaryIn } from "./index/ledger-row.ts";

@@ -3,7 +3,7 @@ import { Context, Duration, Effect, Layer, Redacted, Semaphore } from "effect";
 import { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
 import type { StoreCorrupt, StoreTooNew } from "../../ports/index/store-refusal.ts";
 import { migrate } from "./migrate.ts";
-import { attempt } from "./store-failure.ts";
+import { tryStore } from "./try-store.ts";
 import { STORE_MIGRATIONS } from "./store-schema.ts";
 
 /** Where the tables are unless `?schema=` in the address says otherwise. */
@@ -87,7 +87,7 @@ export const postgresStore = (address: Redacted.Redacted<URL>) =>
       const within =
         (duration: Duration.Duration) =>
         <A>(work: (sql: SQL) => Promise<A>) =>
-          attempt(() => work(sql)).pipe(
+          tryStore(() => work(sql)).pipe(
             Effect.timeoutOrElse({
               duration,
               orElse: () =>

@@ -1,4 +1,9 @@
-import { INDEX_TABLES, PACE_COLUMNS, SNAPSHOT_COLUMNS } from "./index/index-schema.ts";
+import {
+  INDEX_TABLES,
+  PACE_COLUMNS,
+  SNAPSHOT_COLUMNS,
+  UNSEEN_INDEX,
+} from "./index/index-schema.ts";
 import { LOG_TABLES } from "./index/log-tables.ts";
 import { PACKET_TABLE } from "./packets/packet-table.ts";
 import { OUTCOME_TABLES } from "./relay/outcome-schema.ts";
@@ -11,4 +16,5 @@ export const STORE_MIGRATIONS: ReadonlyArray<string> = [
   INDEX_TABLES + LOG_TABLES + OUTCOME_TABLES,
   SNAPSHOT_COLUMNS + PACKET_TABLE,
   PACE_COLUMNS,
+  UNSEEN_INDEX,
 ];

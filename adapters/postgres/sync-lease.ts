@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect";
 import { SyncLease, type SyncTerm } from "../../ports/index/sync-lease.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { rowsOf } from "./queries.ts";
-import { newsChannel, storeNews } from "./store-news.ts";
+import { notificationChannel, storeNotifications } from "./store-notifications.ts";
 import { decodeOutcome, encodeOutcome } from "../../core/use-cases/index/sync/sync-outcome-text.ts";
 
 /** The cause of a failure that another replica met. */
@@ -22,9 +22,9 @@ export const syncLeasePostgres = (options: { readonly timeToLiveMs?: number } = 
     SyncLease,
     Effect.gen(function* () {
       const { schema, runReady } = yield* PostgresStore;
-      const { next: news } = yield* storeNews;
+      const { next: news } = yield* storeNotifications;
       const holder = crypto.randomUUID();
-      const channel = newsChannel(schema);
+      const channel = notificationChannel(schema);
       const ttl = [options.timeToLiveMs ?? TIME_TO_LIVE_MS];
       const until = "clock_timestamp() + $1 * interval '1 millisecond'";
 

@@ -4,7 +4,7 @@ import { Effect, Layer, Redacted } from "effect";
 import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { type LogKey, LogKeyUnusable, LogSigner } from "../../ports/log/log-signer.ts";
 import { makeFolderDurably, readIfThere, writeDurably } from "../bun/durable-file.ts";
-import { alone } from "../bun/file-lock.ts";
+import { withFileLock } from "../bun/file-lock.ts";
 import { ed25519Key } from "./ed25519-key.ts";
 import { createKeyFile, readKeyFile } from "./key-file.ts";
 import { parseSeedText, SEED_TEXT_FORMS } from "./seed-text.ts";
@@ -43,7 +43,7 @@ const keyOfText = Effect.fnUntraced(function* (
     remember: (before, next) =>
       onFile(async () => {
         await makeFolderDurably(dirname(memory));
-        return alone(`${memory}${LOCK_SUFFIX}`, async () => {
+        return withFileLock(`${memory}${LOCK_SUFFIX}`, async () => {
           if ((await readIfThere(memory)) !== before) return false;
           await writeDurably(memory, next, 0o600);
           return true;

@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect";
-import { LedgerFloor } from "../../ports/ledger-floor.ts";
+import { LedgerFloor } from "../../ports/ledger/ledger-floor.ts";
 import { NodePool } from "./pool/node-pool.ts";
 
 /** The LedgerFloor port over the pool of nodes. A slot that the ledger cannot have reached is not believed. */

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect";
 import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
-import type { AtSlot } from "../../ports/ledger.ts";
-import { LedgerNodes } from "../../ports/ledger-nodes.ts";
+import type { AtSlot } from "../../ports/ledger/ledger.ts";
+import { LedgerNodes } from "../../ports/ledger/ledger-nodes.ts";
 import { parseAccounts } from "./accounts/account-json.ts";
 import { NodePool } from "./pool/node-pool.ts";
 import type { RpcRequest } from "./pool/pooled-node.ts";

@@ -8,9 +8,9 @@ import {
   Ledger,
   type LedgerFailure,
   MOST_DATA_BYTES,
-} from "../../ports/ledger.ts";
-import { AskAnotherNode } from "../../ports/ask-another-node.ts";
-import { LedgerRecord } from "../../ports/ledger-record.ts";
+} from "../../ports/ledger/ledger.ts";
+import { AskAnotherNode } from "../../ports/ledger/ask-another-node.ts";
+import { LedgerRecord } from "../../ports/ledger/ledger-record.ts";
 import { parseAccounts } from "./accounts/account-json.ts";
 import { askAtSlot } from "./pool/ask-at-slot.ts";
 import { parseHistory, parseTransaction } from "./history/history-json.ts";

@@ -9,7 +9,7 @@ import {
   StoreTooNew,
 } from "../../ports/index/store-refusal.ts";
 import { differenceOf, type LedgerIdentity, storedIdentity } from "./ledger-identity.ts";
-import { refuseDamaged, type StoreKind } from "./open-store.ts";
+import { hasTable, refuseDamaged, type StoreKind } from "./open-store.ts";
 import { attempt } from "./store-failure.ts";
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
@@ -29,12 +29,13 @@ const openUnchanged = (path: string): Database =>
  */
 export const inspectStore = (
   path: string,
-  { applicationId, migrations }: StoreKind,
+  kind: StoreKind,
   identity: LedgerIdentity | null,
 ): Effect.Effect<
   { readonly version: number; readonly newest: number } | null,
   StoreUnavailable | StoreTooNew | StoreCorrupt | StoreOfAnotherLedger
 > => {
+  const { applicationId, migrations } = kind;
   const newest = migrations.length;
   const inspected = attempt(() => {
     if (!existsSync(path)) return null;
@@ -44,7 +45,7 @@ export const inspectStore = (
     if (pragma("schema_version") > 0 && pragma("application_id") !== applicationId)
       return new StoreCorrupt({ store: path, reason: "it is the database of another program" });
     const version = pragma("user_version");
-    if (version > newest)
+    if (version > newest || (version > 0 && !hasTable(db, kind)))
       return new StoreTooNew({ store: path, found: version, supported: newest });
     const stored = version === 0 ? null : storedIdentity(db);
     return differenceOf(path, stored, identity) ?? { version, newest };

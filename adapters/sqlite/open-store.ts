@@ -15,6 +15,8 @@ export type StoreKind = {
   /** PRAGMA application_id, i32, not 0. */
   readonly applicationId: number;
   readonly migrations: ReadonlyArray<Migration>;
+  /** A table that every version of the schema has. A file without it has the schema of account version 1. */
+  readonly table?: string;
   /** The bytes of a page of a new file, a power of two; SQLite's own choice where it is not given. */
   readonly pageBytes?: number;
 };
@@ -39,6 +41,11 @@ const pragma = (db: Database, name: string): number => {
   return Number(Object.values(row ?? {})[0] ?? 0n);
 };
 
+/** Whether a file has the table that every version of its kind's schema has. */
+export const hasTable = (db: Database, { table }: StoreKind): boolean =>
+  table === undefined ||
+  db.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1").get(table) !== null;
+
 /** Brings the schema forward and returns why the file cannot be used, if so. Each step is a transaction. */
 const migrate = (
   db: Database,
@@ -53,7 +60,8 @@ const migrate = (
     if (mark !== kind.applicationId && (mark !== 0 || tables !== 0)) {
       return new StoreCorrupt({ store: path, reason: "it is the database of another program" });
     }
-    if (found > supported) return new StoreTooNew({ store: path, found, supported });
+    if (found > supported || (found > 0 && !hasTable(db, kind)))
+      return new StoreTooNew({ store: path, found, supported });
     const migration = kind.migrations[found];
     if (migration === undefined) return "done";
     if (typeof migration === "string") db.run(migration);

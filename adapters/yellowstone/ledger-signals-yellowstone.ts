@@ -1,7 +1,7 @@
 import { Effect, Layer, Queue, Stream } from "effect";
 import type { Address } from "../../core/domain/address.ts";
 import { reconnect } from "../../core/use-cases/reconnect.ts";
-import { type LedgerSignal, LedgerSignals } from "../../ports/ledger-signals.ts";
+import { type LedgerSignal, LedgerSignals } from "../../ports/ledger/ledger-signals.ts";
 import { readAccessToken } from "./access-token.ts";
 import { geyserStream } from "./geyser-stream.ts";
 import { signalsOf, slotOf } from "./signals-of-update.ts";

@@ -1,6 +1,6 @@
 import { type Address, addressFromBytes } from "../../core/domain/address.ts";
 import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
-import type { LedgerSignal } from "../../ports/ledger-signals.ts";
+import type { LedgerSignal } from "../../ports/ledger/ledger-signals.ts";
 import type { SubscribeUpdate } from "./geyser-protocol.ts";
 import { programOfFilter } from "./subscription.ts";
 

@@ -32,6 +32,9 @@ export type Decision = {
   readonly released: Released | null;
 };
 
+/** A decision, and the error that was in its way; null where nothing was. */
+export type Decided = { readonly decision: Decision; readonly cause: SettlementError | null };
+
 const NOTHING = { reasons: [], rule: null, attestation: null, released: null } as const;
 
 /** Codes of faults that lie with the service or the signer, not with the exchange. */
@@ -42,56 +45,49 @@ const PASSING: ReadonlySet<string> = new Set([
   "journal_unusable",
 ]);
 
-const notSigned = (escrow: string, cause: unknown): Decision => {
+const refused = (escrow: string | null, reasons: ReadonlyArray<string>): Decided => ({
+  decision: { ...NOTHING, escrow, decision: "refused", reasons },
+  cause: null,
+});
+
+const notSigned = (escrow: string, cause: unknown) => {
   if (!(cause instanceof SettlementError)) throw cause;
   const isPassing = PASSING.has(cause.code) || (cause.status ?? 0) >= 500;
-  return {
+  const decision: Decision = {
     ...NOTHING,
     escrow,
     decision: isPassing ? "failed" : "refused",
     reasons: [`${cause.message} ${cause.cure}`],
   };
+  return { decision, cause };
 };
 
 /** Judges one line of JSON, and signs what the rules and the ceiling allow. */
-export const decide = async (setup: AttestorSetup, line: string): Promise<Decision> => {
+export const decide = async (setup: AttestorSetup, line: string): Promise<Decided> => {
   const { context, rules, ceiling, attestor, journal, payer } = setup;
   const parsed = parseExchange(line);
-  if ("fault" in parsed)
-    return {
-      ...NOTHING,
-      escrow: null,
-      decision: "refused",
-      reasons: [`no exchange: ${parsed.fault}`],
-    };
+  if ("fault" in parsed) return refused(null, [`no exchange: ${parsed.fault}`]);
   const { escrow } = parsed.value;
-  const refused = (reasons: ReadonlyArray<string>): Decision => ({
-    ...NOTHING,
-    escrow,
-    decision: "refused",
-    reasons,
-  });
   try {
     const terms = await readEscrowTerms(context, escrow);
     const { genesisHash: network, supportedMints } = context.policy;
     const judgement = judgeExchange(rules, parsed.value, { ...terms, network });
-    if ("reasons" in judgement) return refused(judgement.reasons);
+    if ("reasons" in judgement) return refused(escrow, judgement.reasons);
     const mint = supportedMints.find(({ address }) => address === terms.mint);
-    if (mint === undefined) return refused([`the trust document does not list ${terms.mint}`]);
+    if (mint === undefined)
+      return refused(escrow, [`the trust document does not list ${terms.mint}`]);
     const excess = await ceiling(escrow, mint, terms.amount);
-    if (excess !== null) return refused([excess]);
+    if (excess !== null) return refused(escrow, [excess]);
     const { rule, payload, template } = judgement;
     const attestation = await attest(context, { escrow, payload, template, attestor, journal });
     const signed: Decision = { ...NOTHING, escrow, decision: "signed", rule, attestation };
-    if (payer === null) return signed;
+    if (payer === null) return { decision: signed, cause: null };
     return await release(context, { attestation, payer }).then(
-      (released) => ({ ...signed, released }),
-      (cause: unknown) => ({
-        ...notSigned(escrow, cause),
-        rule,
-        attestation,
-        decision: "failed" as const,
-      }),
+      (released) => ({ decision: { ...signed, released }, cause: null }),
+      (thrown: unknown) => {
+        const { decision, cause } = notSigned(escrow, thrown);
+        return { decision: { ...decision, rule, attestation, decision: "failed" }, cause };
+      },
     );
   } catch (cause) {
     return notSigned(escrow, cause);

@@ -2,7 +2,7 @@ import { readdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { formatUnits, parseAmount } from "../../core/domain/amount.ts";
 import type { SupportedMint } from "../../core/domain/supported-mint.ts";
-import { codeOf } from "../../client/node/error-code.ts";
+import { errorCode } from "../../client/node/error-code.ts";
 import { placeFile } from "../../client/node/place-file.ts";
 import { unitsOf } from "../../client/pay/units.ts";
 import { SettlementError } from "../../client/settlement-error.ts";
@@ -51,7 +51,7 @@ const spentIn = async (folder: string): Promise<ReadonlyArray<Spent>> => {
         (text) => spentOf(text, folder, name),
         (cause: unknown) => {
           // Given back or removed by another process meanwhile.
-          if (codeOf(cause) === "ENOENT") return null;
+          if (errorCode(cause) === "ENOENT") return null;
           throw cause;
         },
       ),

@@ -3,7 +3,7 @@ import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ENTRIES, packageManifest } from "./package-manifest.ts";
-import { lightenModules } from "./lighten-modules.ts";
+import { minifyModules } from "./minify-modules.ts";
 import { unneededDeclarations } from "./unneeded-declarations.ts";
 import { neededTypes } from "./needed-types.ts";
 
@@ -74,7 +74,7 @@ export const buildPackage = async (folder: string): Promise<BuiltPackage> => {
   const entries = Object.values(ENTRIES).map((module) => `client/${module}`);
   for (const path of await unneededDeclarations(place, entries)) await rm(path);
   await writeFile(join(place, CONTRACT), await neededTypes(place, CONTRACT));
-  await lightenModules(place);
+  await minifyModules(place);
   await writeFile(join(place, "package.json"), `${JSON.stringify(packageManifest(), null, 2)}\n`);
   await cp(join(ROOT, "LICENSE"), join(place, "LICENSE"));
   await cp(join(ROOT, "client/README.md"), join(place, "README.md"));

@@ -2,9 +2,13 @@ import { createInterface } from "node:readline/promises";
 import { join, resolve } from "node:path";
 import { policyIn } from "../../client/pinned-policy.ts";
 import { usualJournal } from "../../client/bin/attest.ts";
-import { exitCodeOf } from "../../client/bin/exit-code.ts";
-import { readSigners, SIGNER_HELP, SIGNER_OPTIONS } from "../../client/bin/signer-options.ts";
-import { endWithNpx } from "../../client/bin/npx-launcher.ts";
+import { exitCodeOf } from "../../client/command-line/exit-code.ts";
+import {
+  readSigners,
+  SIGNER_HELP,
+  SIGNER_OPTIONS,
+} from "../../client/command-line/signer-options.ts";
+import { endWithNpx } from "../../client/command-line/npx-launcher.ts";
 import { attestationFiles } from "../../client/node/attestation-files.ts";
 import { readInput } from "../../client/node/input.ts";
 import { requestsTo } from "../../client/service/requests.ts";
@@ -12,7 +16,14 @@ import { SettlementError } from "../../client/settlement-error.ts";
 import { type AttestorSetup, decide } from "../attestor/attestor.ts";
 import { parseRules } from "../attestor/rules.ts";
 import { spendingCeiling } from "../attestor/spending-ceiling.ts";
-import { EX_USAGE, exitWith, readCommandLine, SERVICE_HERE, serviceUrl } from "./command-line.ts";
+import {
+  EX_UNAVAILABLE,
+  EX_USAGE,
+  exitWith,
+  readCommandLine,
+  SERVICE_HERE,
+  serviceUrl,
+} from "../command-line/command-line.ts";
 
 const HELP = `A reference attestor: judges HTTP exchanges by rules, and signs those that are a delivery. docs/merchant.md has the rules.
 
@@ -25,7 +36,7 @@ usage: bun run attestor --rules FILE --trust FILE SIGNER < exchanges.jsonl
   --release                release what was signed; without a payer the attestor's key pays
 ${SIGNER_HELP}
 Reads one exchange a line and prints one decision a line: signed, refused with reasons, or failed, which can be given again.
-Ends with 0; 1 when something failed; 64 wrong command line or rules; 66 unreadable file or key.
+Ends with 0; 1 when something failed; 69 when that was only because the service does not answer; 64 wrong command line or rules; 66 unreadable file or key.
 `;
 
 /** Rules and trust documents are far shorter, in bytes. */
@@ -73,14 +84,15 @@ const setup = async (): Promise<AttestorSetup> => {
 
 try {
   const attestor = await setup();
-  let hasFailed = false;
+  const failures = new Set<number>();
   for await (const line of createInterface({ input: process.stdin })) {
     if (line.trim() === "") continue;
-    const decision = await decide(attestor, line);
-    hasFailed ||= decision.decision === "failed";
+    const { decision, cause } = await decide(attestor, line);
+    if (decision.decision === "failed")
+      failures.add(cause?.code === "service_unreachable" ? EX_UNAVAILABLE : 1);
     process.stdout.write(`${JSON.stringify(decision)}\n`);
   }
-  process.exitCode = hasFailed ? 1 : 0;
+  process.exitCode = Math.min(...failures, failures.size === 0 ? 0 : EX_UNAVAILABLE);
 } catch (cause) {
   if (!(cause instanceof SettlementError)) throw cause;
   exitWith(exitCodeOf(cause), `${cause.message} ${cause.cure}`);

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { buildPackage } from "../client-package/build-package.ts";
-import { exitWith, readCommandLine } from "./command-line.ts";
+import { exitWith, readCommandLine } from "../command-line/command-line.ts";
 
 const HELP = `Builds the client package, dist/settlement-evidence.tgz, and prints its SHA-256. The same sources give the
 same bytes. A running service hands the same package out at /client/settlement-evidence.tgz.

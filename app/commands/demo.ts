@@ -1,11 +1,17 @@
 import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { type Address, parseAddress } from "../../core/domain/address.ts";
-import { DemoFailed } from "../demo/demo-failed.ts";
+import { DemoFailed, ServiceUnreachable } from "../demo/demo-failed.ts";
 import { textNarrator } from "../demo/narrator.ts";
 import { runDemo } from "../demo/run-demo.ts";
 import { DeployStopped } from "../deploy/deploy-stopped.ts";
-import { nodeAddress } from "./node-address.ts";
-import { EX_USAGE, exitWith, readCommandLine, SERVICE_HERE, serviceUrl } from "./command-line.ts";
+import { nodeAddress } from "../command-line/node-address.ts";
+import {
+  EX_USAGE,
+  exitWith,
+  readCommandLine,
+  SERVICE_HERE,
+  serviceUrl,
+} from "../command-line/command-line.ts";
 
 const HELP = `Tells the whole life of two escrows against a running service: one is released upon delivery, one expires
 and is refunded; the evidence of both is verified. On its local ledger the money is play money.
@@ -19,7 +25,8 @@ usage: bun run demo [options]
   --full          writes long values out, so that every request can be repeated from a shell
   --help          this text
 
-Ends with 0 when both packets are verified, 1 as soon as anything is not as it must be.
+Ends with 0 when both packets are verified, 69 when the service or the node does not answer, 64 for a wrong command line,
+66 when the payer's key cannot be read, 1 as soon as anything else is not as it must be.
 `;
 
 const { values } = readCommandLine(HELP, {
@@ -42,7 +49,7 @@ const paidIn = async (): Promise<Address> => {
     );
   const answer = await fetch(`${url}/v1/status`).catch(() => null);
   if (answer?.status !== 200)
-    throw new DemoFailed(`no service answers at ${url}; start one, or give its --url`);
+    throw new ServiceUnreachable(`no service answers at ${url}; start one, or give its --url`);
   const { data } = (await answer.json()) as { data: { settlement_mint: string | null } };
   const mint = parseAddress(data.settlement_mint ?? "");
   if (mint === undefined)
@@ -79,5 +86,5 @@ try {
 } catch (cause) {
   if (cause instanceof DeployStopped) exitWith(cause.exitCode, `\ndemo: ${cause.message}`);
   if (!(cause instanceof DemoFailed)) throw cause;
-  exitWith(1, `\nThe demo failed: ${cause.message}`);
+  exitWith(cause.exitCode, `\nThe demo failed: ${cause.message}`);
 }

@@ -3,7 +3,7 @@ import { demonstrate } from "../deploy/demonstrate.ts";
 import { deployOptions } from "../deploy/inputs/deploy-options.ts";
 import { DeployStopped } from "../deploy/deploy-stopped.ts";
 import { runDeploy } from "../deploy/run-deploy.ts";
-import { exitWith, readCommandLine } from "./command-line.ts";
+import { exitWith, readCommandLine } from "../command-line/command-line.ts";
 
 const HELP = `Deploys both programs to a cluster, initialises them and writes the service's settings. Run it again after
 a stop: it goes on where it stopped, and upgrades what differs from the built files.
@@ -54,7 +54,8 @@ try {
   const deployed = await runDeploy(options, { say, ask });
   if (options.demo) await demonstrate(deployed.context, deployed);
 } catch (cause) {
-  if (cause instanceof DemoFailed) exitWith(1, `deploy: the demo failed: ${cause.message}`);
+  if (cause instanceof DemoFailed)
+    exitWith(cause.exitCode, `deploy: the demo failed: ${cause.message}`);
   if (!(cause instanceof DeployStopped)) throw cause;
   exitWith(cause.exitCode, `deploy: ${cause.message}`);
 }

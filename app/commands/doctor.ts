@@ -1,4 +1,4 @@
-import { readCommandLine } from "./command-line.ts";
+import { EX_UNAVAILABLE, readCommandLine } from "../command-line/command-line.ts";
 
 const HELP = `Checks what a start needs, with the same environment variables: Bun, the ports, the nodes, the ledger's
 genesis, time and listed mints, the data directory, the stores, and the keys and files of a log and a witness.
@@ -6,7 +6,8 @@ One line each, a problem with its cure.
 
 usage: bun run doctor
 
-It starts nothing and writes nothing. Ends with 0 when nothing is wrong, 1 otherwise.
+It starts nothing and writes nothing. Ends with 0 when nothing is wrong, 69 when it is only that a node, the database or the
+Yellowstone server does not answer, 1 otherwise.
 `;
 
 readCommandLine(HELP, {});
@@ -18,4 +19,6 @@ const [{ Effect }, { diagnose }] = await Promise.all([
 const findings = await Effect.runPromise(diagnose(process.env, Bun.version));
 for (const { check, ok, text } of findings)
   process.stdout.write(`${ok ? "ok     " : "problem"}  ${check.padEnd(8)}  ${text}\n`);
-process.exit(findings.every(({ ok }) => ok) ? 0 : 1);
+const problems = findings.filter(({ ok }) => !ok);
+const isOnlySilence = problems.every(({ isUnavailable }) => isUnavailable === true);
+process.exit(problems.length === 0 ? 0 : isOnlySilence ? EX_UNAVAILABLE : 1);

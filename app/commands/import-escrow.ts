@@ -16,8 +16,8 @@ import {
   readCommandLine,
   SERVICE_HERE,
   serviceUrl,
-} from "./command-line.ts";
-import { readPacket } from "./packet-operand.ts";
+} from "../command-line/command-line.ts";
+import { readPacket } from "../command-line/packet-operand.ts";
 
 const HELP = `Gives a service the account bytes of archived escrows that it has not seen, out of evidence packets. Only bytes with
 the digest that the ledger keeps of the escrow are taken, whoever made the packet.

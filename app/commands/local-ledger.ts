@@ -1,5 +1,5 @@
 import { runLocalLedger } from "../../adapters/local-ledger/run-local-ledger.ts";
-import { endWithNpx } from "../../client/bin/npx-launcher.ts";
+import { endWithNpx } from "../../client/command-line/npx-launcher.ts";
 
 // npx is found before the ledger says that it is ready, since it can end at once after that. The ledger stops in order at the signal.
 await endWithNpx();

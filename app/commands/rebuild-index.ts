@@ -9,7 +9,7 @@ import {
   readCommandLine,
   SERVICE_HERE,
   serviceUrl,
-} from "./command-line.ts";
+} from "../command-line/command-line.ts";
 
 const HELP = `Says how the ledger's history differs from a service's index, and approves that it replaces the index.
 Without --accept it only says what differs. Needed where one node alone shows the other history.

@@ -1,11 +1,12 @@
 import {
+  EX_UNAVAILABLE,
   exitWith,
   noAnswerFrom,
   readCommandLine,
   SERVICE_HERE,
   serviceUrl,
-} from "./command-line.ts";
-import { progressLine, type ShownProgress } from "./progress-line.ts";
+} from "../command-line/command-line.ts";
+import { progressLine, type ShownProgress } from "../command-line/progress-line.ts";
 
 const HELP = `Brings a running service's index up to its ledger and prints the report as JSON. On a terminal a
 bar shows how far it has come.
@@ -16,7 +17,7 @@ usage: bun run sync [options]
   --snapshot  also scan every merchant that the ledger has; one of the last minute is not repeated
   --help      this text
 
-Ends with 0 when the sync completed, 1 when it failed or the service could not be reached.
+Ends with 0 when the sync completed, 69 when the service does not answer, 64 for a wrong command line, 1 when the sync failed.
 `;
 
 /** Wait between two reads of the progress. The reads budget allows for more. */
@@ -58,7 +59,7 @@ const showProgress = async (over: Promise<unknown>): Promise<void> => {
 
 const answer = fetch(url, { method: "POST" });
 if (process.stderr.isTTY) await showProgress(answer);
-const response = await answer.catch(() => exitWith(1, noAnswerFrom(service)));
+const response = await answer.catch(() => exitWith(EX_UNAVAILABLE, noAnswerFrom(service)));
 const body = await response.text();
 if (response.status !== 202) exitWith(1, `${url} answered ${response.status}: ${body}`);
 process.stdout.write(`${JSON.stringify(JSON.parse(body), null, 2)}\n`);

@@ -1,10 +1,10 @@
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { unprovenIn, verdictText } from "../../core/domain/evidence/verdict-text.ts";
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
-import { verifyEvidence } from "../../core/protocol/evidence/verify-evidence.ts";
-import { askLog, logAddress } from "./ask-log.ts";
-import { EX_NOINPUT, EX_USAGE, exitWith, readCommandLine } from "./command-line.ts";
-import { nodeAddress } from "./node-address.ts";
+import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
+import { askLog, logAddress } from "../command-line/ask-log.ts";
+import { EX_NOINPUT, EX_USAGE, exitWith, readCommandLine } from "../command-line/command-line.ts";
+import { nodeAddress } from "../command-line/node-address.ts";
 
 const HELP = `Checks an evidence packet: offline, with a node of the ledger as witness, or with the log that it has a proof of.
 
@@ -50,7 +50,7 @@ const read = async (from: string): Promise<Uint8Array> => {
 /** What a node says, undefined without one. The node client is loaded only when needed: loading it is most of a check's time. */
 const asked = async (packet: Uint8Array, node: URL | null) => {
   if (node === null) return undefined;
-  const { askNode } = await import("./ask-node.ts");
+  const { askNode } = await import("../command-line/ask-node.ts");
   return askNode(packet, node);
 };
 

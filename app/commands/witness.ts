@@ -17,8 +17,8 @@ import { claimDataDirectory } from "../stores/data-directory.ts";
 import { logging } from "../lifecycle/logging.ts";
 import { awaitEnding, limitStop } from "../lifecycle/shutdown.ts";
 import { witnessLayer } from "../log/witness-layer.ts";
-import { watchNpx } from "../npx-launcher.ts";
-import { exitWith, readCommandLine } from "./command-line.ts";
+import { watchNpx } from "../watch-npx.ts";
+import { exitWith, readCommandLine } from "../command-line/command-line.ts";
 
 const HELP = `Runs a witness by itself: it replays the logs of services against your own node and cosigns their
 checkpoints. docs/log.md, "Run a witness", says how.

@@ -1,6 +1,6 @@
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
-import { verifyEvidence } from "../../core/protocol/evidence/verify-evidence.ts";
+import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
 import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts";
 import type { SettlementEventRecord } from "../../adapters/http/index/event-contract.ts";
 import { DemoFailed, eventually, expectSame, expectValue } from "./demo-failed.ts";

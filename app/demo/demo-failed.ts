@@ -1,6 +1,16 @@
+import { EX_UNAVAILABLE } from "../command-line/command-line.ts";
+
 /** The demo found an unexpected result. The message explains it to the person who watches. */
 export class DemoFailed extends Error {
-  override readonly name = "DemoFailed";
+  override readonly name: string = "DemoFailed";
+  /** The exit code of the command, [1, 255]. */
+  readonly exitCode: number = 1;
+}
+
+/** The service gives the demo no answer. */
+export class ServiceUnreachable extends DemoFailed {
+  override readonly name = "ServiceUnreachable";
+  override readonly exitCode = EX_UNAVAILABLE;
 }
 
 /** The value. @throws DemoFailed with `what` when it is missing. */

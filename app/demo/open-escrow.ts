@@ -1,5 +1,5 @@
 import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts";
-import type { PreparedEscrowRecord } from "../../adapters/http/escrow/prepared-escrow-contract.ts";
+import type { PreparedEscrowRecord } from "../../adapters/http/escrow/prepare/prepared-escrow-contract.ts";
 import { amountText } from "./amount-text.ts";
 import { DemoFailed, expectSame } from "./demo-failed.ts";
 import { relayAs, type Stage } from "./stage.ts";

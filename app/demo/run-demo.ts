@@ -1,7 +1,7 @@
 import type { Address } from "../../core/domain/address.ts";
 import { checkEvidence, obtainTrust } from "./check-evidence.ts";
 import { deliver } from "./deliver.ts";
-import type { DemoFunds } from "./demo-funds.ts";
+import type { DemoFunds } from "./funds/demo-funds.ts";
 import type { Narrator } from "./narrator.ts";
 import { openEscrow } from "./open-escrow.ts";
 import { refund } from "./refund.ts";

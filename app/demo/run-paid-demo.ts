@@ -1,10 +1,10 @@
 import type { Address } from "../../core/domain/address.ts";
 import type { DeployContext } from "../deploy/deploy-context.ts";
 import { solText } from "../deploy/deploy-cost.ts";
-import { requireFunds } from "../deploy/cluster/fund-payer.ts";
-import { DEMO_LAMPORTS } from "./demo-lamports.ts";
+import { requireFunds } from "../deploy/cluster/require-funds.ts";
+import { DEMO_LAMPORTS } from "./funds/demo-lamports.ts";
 import type { Narrator } from "./narrator.ts";
-import { payerFunds } from "./payer-funds.ts";
+import { payerFunds } from "./funds/payer-funds.ts";
 import { type DemoResult, runDemo } from "./run-demo.ts";
 
 /**

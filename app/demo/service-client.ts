@@ -1,4 +1,4 @@
-import { DemoFailed } from "./demo-failed.ts";
+import { DemoFailed, ServiceUnreachable } from "./demo-failed.ts";
 import type { Narrator } from "./narrator.ts";
 
 const TIMEOUT_MS = 60_000;
@@ -25,7 +25,10 @@ const reasonOf = (text: string): string => {
   }
 };
 
-/** A client of the service at `url`. Every method throws DemoFailed for any status but 2xx. */
+/**
+ * A client of the service at `url`. Every method throws DemoFailed for any status but 2xx, and ServiceUnreachable where
+ * none comes within a minute.
+ */
 export const serviceClient = (url: string, narrator: Narrator): ServiceClient => {
   const ask = async (method: string, path: string, body: unknown) => {
     const response = await fetch(url + path, {
@@ -35,7 +38,7 @@ export const serviceClient = (url: string, narrator: Narrator): ServiceClient =>
         ? {}
         : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
     }).catch((cause: unknown) => {
-      throw new DemoFailed(`${method} ${path}: no answer from ${url} (${String(cause)})`);
+      throw new ServiceUnreachable(`${method} ${path}: no answer from ${url} (${String(cause)})`);
     });
     return { ok: response.ok, status: response.status, text: await response.text() };
   };

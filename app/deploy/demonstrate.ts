@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { textNarrator } from "../demo/narrator.ts";
 import { runPaidDemo } from "../demo/run-paid-demo.ts";
+import { EX_UNAVAILABLE } from "../command-line/command-line.ts";
 import type { DeployContext } from "./deploy-context.ts";
 import { DeployStopped } from "./deploy-stopped.ts";
 import type { Deployed } from "./run-deploy.ts";
@@ -72,7 +73,10 @@ export const demonstrate = async (context: DeployContext, deployed: Deployed): P
     const deadline = performance.now() + READY_SECONDS * 1000;
     while (!(await isReady(url))) {
       if (performance.now() > deadline)
-        throw new DeployStopped(1, `the service is not ready within ${READY_SECONDS} s`);
+        throw new DeployStopped(
+          EX_UNAVAILABLE,
+          `the service is not ready within ${READY_SECONDS} s; bun run doctor says what stands in its way`,
+        );
       await Bun.sleep(POLL_MS);
     }
     const narrator = textNarrator(say, { full: false });

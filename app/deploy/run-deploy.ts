@@ -10,7 +10,7 @@ import { keptKey, keyFolder, readDeployKey } from "./inputs/deploy-keys.ts";
 import type { DeployOptions } from "./inputs/deploy-options.ts";
 import { DeployStopped } from "./deploy-stopped.ts";
 import { deployableVersions, SBPF_VERSIONS, type SbpfVersion } from "./cluster/feature-gates.ts";
-import { requireFunds } from "./cluster/fund-payer.ts";
+import { requireFunds } from "./cluster/require-funds.ts";
 import {
   handOverAdmin,
   initialisePrograms,
@@ -21,7 +21,7 @@ import { programBinary, type ProgramName } from "./programs/program-binary.ts";
 import { deployedBinary, readProgram, requireUpgradeable } from "./programs/program-state.ts";
 import { makeMint } from "./settlement-mint.ts";
 import { writeServiceSettings } from "./settings/service-settings.ts";
-import { DEMO_LAMPORTS } from "../demo/demo-lamports.ts";
+import { DEMO_LAMPORTS } from "../demo/funds/demo-lamports.ts";
 
 /** Nobody has agreed to the cost. */
 const NOT_AGREED = 2;

@@ -10,7 +10,7 @@ import {
   allocateAccount,
   assignAccount,
 } from "../../core/protocol/instructions/account-instructions.ts";
-import { EX_USAGE } from "../commands/command-line.ts";
+import { EX_USAGE } from "../command-line/command-line.ts";
 import { type DeployContext, landed } from "./deploy-context.ts";
 import { type DeployKey, keptKey } from "./inputs/deploy-keys.ts";
 import { DeployStopped } from "./deploy-stopped.ts";

@@ -7,7 +7,7 @@ import type { SupportedMint } from "../../core/domain/supported-mint.ts";
 import { formatUnixTime } from "../../core/domain/unix-time.ts";
 import { decodeClockSysvar } from "../../core/protocol/accounts/clock-sysvar.ts";
 import { CLOCK_SYSVAR } from "../../core/protocol/addresses/well-known-addresses.ts";
-import { Ledger } from "../../ports/ledger.ts";
+import { Ledger } from "../../ports/ledger/ledger.ts";
 import { type Cluster, clusterOfGenesis } from "../config/cluster.ts";
 import type { LedgerSettings } from "../config/settings.ts";
 import { checkMints } from "../check-mints.ts";
@@ -81,15 +81,14 @@ const mintsFinding = (mints: ReadonlyArray<SupportedMint>) =>
 const askNode = (
   url: Redacted.Redacted<URL>,
   { cluster, mints }: { readonly cluster: Cluster; readonly mints: ReadonlyArray<SupportedMint> },
-  silent: (address: string) => string,
+  silent: (address: string) => Problem,
 ): Effect.Effect<LedgerFindings> =>
   Effect.gen(function* () {
     const { genesisHash: ask } = yield* Ledger;
     const address = redactedRpcAddress(Redacted.value(url));
     const genesisHash = yield* Effect.orElseSucceed(ask, () => null);
     if (genesisHash === null) {
-      const problem = new Problem({ message: silent(address) });
-      return { findings: [yield* finding("node", Effect.fail(problem))], genesisHash };
+      return { findings: [yield* finding("node", Effect.fail(silent(address)))], genesisHash };
     }
     const findings = [
       yield* finding("node", Effect.succeed(`${address} answers`)),
@@ -115,7 +114,10 @@ export const checkLedger = Effect.fnUntraced(function* (
         url,
         asked,
         (address) =>
-          `${address} gives no usable answer; check SOLANA_RPC_URL, its key and the network`,
+          new Problem({
+            message: `${address} gives no usable answer; check SOLANA_RPC_URL, its key and the network`,
+            isUnavailable: true,
+          }),
       ),
     );
     const genesisHash = answers.find((node) => node.genesisHash !== null)?.genesisHash ?? null;
@@ -132,6 +134,9 @@ export const checkLedger = Effect.fnUntraced(function* (
   return yield* askNode(
     Redacted.make(new URL(`http://127.0.0.1:${port}`)),
     asked,
-    () => `port ${ports} are not both free, and no ledger answers; set another LOCAL_LEDGER_PORT`,
+    () =>
+      new Problem({
+        message: `port ${ports} are not both free, and no ledger answers; set another LOCAL_LEDGER_PORT`,
+      }),
   );
 });

@@ -10,13 +10,20 @@ type Yellowstone = NonNullable<
   Extract<Settings["ledger"], { readonly kind: "remote" }>["yellowstone"]
 >;
 
-/** What to do, by how the stream ended. */
-const cureOf = (reason: string): string => {
+/** The problem at a host, by how the stream ended. */
+const problemAt = (host: string, reason: string): Problem => {
   if (/^(UNAUTHENTICATED|PERMISSION_DENIED)/.test(reason))
-    return "check the token in the file of YELLOWSTONE_TOKEN_FILE";
+    return new Problem({
+      message: `${host}: ${reason}; check the token in the file of YELLOWSTONE_TOKEN_FILE`,
+    });
   if (/^(UNIMPLEMENTED|INVALID_ARGUMENT|INTERNAL)/.test(reason))
-    return "it is not a Yellowstone gRPC server that takes this subscription; check YELLOWSTONE_URL";
-  return "check YELLOWSTONE_URL: scheme, host and port, the certificate of an https address, and the network";
+    return new Problem({
+      message: `${host}: ${reason}; it is not a Yellowstone gRPC server that takes this subscription; check YELLOWSTONE_URL`,
+    });
+  return new Problem({
+    message: `${host}: ${reason}; check YELLOWSTONE_URL: scheme, host and port, the certificate of an https address, and the network`,
+    isUnavailable: true,
+  });
 };
 
 /** Whether the Yellowstone server takes the service's subscription and answers a ping. Its version is not asked for: the subscription is what counts. */
@@ -54,5 +61,5 @@ export const checkYellowstone = Effect.fnUntraced(function* (
     }),
   );
   if (reason === null) return `${url.host} takes the subscription`;
-  return yield* new Problem({ message: `${url.host}: ${reason}; ${cureOf(reason)}` });
+  return yield* problemAt(url.host, reason);
 });

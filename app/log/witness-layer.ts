@@ -6,7 +6,7 @@ import type { NamedKey } from "../../adapters/signer/distinct-keys.ts";
 import { witnessKeyFromFile } from "../../adapters/signer/witness-key.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import { makeWitness, Witness } from "../../core/use-cases/witness/witness.ts";
-import type { Ledger } from "../../ports/ledger.ts";
+import type { Ledger } from "../../ports/ledger/ledger.ts";
 import { WitnessUnusable } from "../../ports/log/witness-key.ts";
 import { WitnessState } from "../../ports/log/witness-state.ts";
 import { readWitnessedLogs } from "../config/witnessed-logs.ts";

@@ -3,7 +3,7 @@ import type { SyncReport } from "../../core/domain/index/sync-report.ts";
 import { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { syncFailureCause } from "../../core/use-cases/index/sync/sync-failure.ts";
 import { IndexReader } from "../../ports/index/index-reader.ts";
-import { LedgerSignals } from "../../ports/ledger-signals.ts";
+import { LedgerSignals } from "../../ports/ledger/ledger-signals.ts";
 import { monotonicMs } from "../../core/use-cases/monotonic-time.ts";
 import { SignalDistance } from "./signal-distance.ts";
 

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect";
-import { ledgerSignalsWebSocket } from "../../adapters/solana-rpc/transport/ledger-signals-web-socket.ts";
-import type { LedgerSignals } from "../../ports/ledger-signals.ts";
+import { ledgerSignalsWebSocket } from "../../adapters/solana-rpc/signals/ledger-signals-web-socket.ts";
+import type { LedgerSignals } from "../../ports/ledger/ledger-signals.ts";
 import { programsOf, type StartedInstance } from "../lifecycle/started-instance.ts";
 
 /** The source of the ledger's signals: the Yellowstone server that is configured, else the node's WebSocket. */

@@ -7,9 +7,13 @@ import { attestationFiles } from "../node/attestation-files.ts";
 import { readInput } from "../node/input.ts";
 import type { DeliveryPayload } from "../pay/delivery.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { readArguments, required, usageError } from "./command-line.ts";
-import { CONNECTION_HELP, CONNECTION_OPTIONS, merchantConnection } from "./merchant-connection.ts";
-import { readSigners, SIGNER_HELP, SIGNER_OPTIONS } from "./signer-options.ts";
+import { readArguments, required, usageError } from "../command-line/command-line.ts";
+import {
+  CONNECTION_HELP,
+  CONNECTION_OPTIONS,
+  merchantConnection,
+} from "../command-line/merchant-connection.ts";
+import { readSigners, SIGNER_HELP, SIGNER_OPTIONS } from "../command-line/signer-options.ts";
 
 /** What the command says of itself. */
 export const HELP = `Signs a delivery claim for an escrow, and releases it with --release. One proof for an escrow, ever: the claim is

@@ -3,9 +3,10 @@ import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
 import { readKeyFile } from "../node/key-file.ts";
 import { type Answer, requestsTo } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { readArguments, required } from "./command-line.ts";
-import { readInput } from "./read-input.ts";
-import { SERVICE_HELP, SERVICE_OPTIONS } from "./service-options.ts";
+import { readArguments, required } from "../command-line/command-line.ts";
+import { EX_UNAVAILABLE, exitCodeOf } from "../command-line/exit-code.ts";
+import { readInput } from "../command-line/read-input.ts";
+import { SERVICE_HELP, SERVICE_OPTIONS } from "../command-line/service-options.ts";
 
 /** What the command says of itself. */
 export const HELP = `Says what stands between this machine and a payment: a line for each of service, clock, trust document and key.
@@ -15,7 +16,8 @@ usage: npx --no-install settlement-evidence doctor --service URL [--trust FILE] 
 ${SERVICE_HELP}
   --key FILE       the key that is to sign, mode 0600, as keygen makes it
 
-Ends with 0 when nothing does, 1 when something does, 64 for a wrong command line.
+Ends with 0 when nothing does, 69 when it is only that the service does not answer, 1 for anything else, 64 for a wrong command
+line.
 `;
 
 const TRUST_PATH = "/.well-known/evidence-trust.json";
@@ -51,13 +53,13 @@ const membersOf = (text: string): string => {
 export const run = async (args: ReadonlyArray<string>): Promise<number> => {
   const { values } = readArguments(args, { ...SERVICE_OPTIONS, key: { type: "string" } });
   const requests = requestsTo(required(values.service, "--service", "the service's address"));
-  let failed = 0;
+  const exitCodes = new Set<number>();
   const check = async (name: string, look: () => Promise<string>): Promise<void> => {
     try {
       process.stdout.write(`ok       ${name}: ${await look()}\n`);
     } catch (cause) {
       if (!(cause instanceof SettlementError)) throw cause;
-      failed++;
+      exitCodes.add(exitCodeOf(cause) === EX_UNAVAILABLE ? EX_UNAVAILABLE : 1);
       process.stdout.write(`PROBLEM  ${name}: ${cause.message} ${cause.cure}\n`);
     }
   };
@@ -96,5 +98,5 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
       return "the service's own is the same";
     });
   if (key !== undefined) await check("key", async () => (await readKeyFile(key)).address);
-  return failed === 0 ? 0 : 1;
+  return Math.min(...exitCodes, exitCodes.size === 0 ? 0 : EX_UNAVAILABLE);
 };

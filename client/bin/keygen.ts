@@ -1,6 +1,6 @@
 import process from "node:process";
 import { createKeyFile } from "../node/key-file.ts";
-import { readArguments } from "./command-line.ts";
+import { readArguments } from "../command-line/command-line.ts";
 
 /** What the command says of itself. */
 export const HELP = `Makes a file with a new key and prints its address. Needs no network.

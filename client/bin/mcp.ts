@@ -2,9 +2,9 @@ import process from "node:process";
 import { requestsTo } from "../service/requests.ts";
 import { policyIn } from "../pinned-policy.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { codeOf } from "../node/error-code.ts";
-import { readArguments, required } from "./command-line.ts";
-import { readInput } from "./read-input.ts";
+import { errorCode } from "../node/error-code.ts";
+import { readArguments, required } from "../command-line/command-line.ts";
+import { readInput } from "../command-line/read-input.ts";
 
 /** What the command says of itself. */
 export const HELP = `Serves a model's tools over standard input and output (Model Context Protocol): they prepare unsigned transactions, read
@@ -31,7 +31,7 @@ const load = async () => {
   try {
     return await import("../mcp/over-stdio.ts");
   } catch (cause) {
-    if (codeOf(cause) !== "ERR_MODULE_NOT_FOUND") throw cause;
+    if (errorCode(cause) !== "ERR_MODULE_NOT_FOUND") throw cause;
     throw new SettlementError(
       "package_missing",
       "The package of the protocol is not installed.",

@@ -1,9 +1,13 @@
 import process from "node:process";
 import { csvLine, EXPORT_COLUMNS } from "../merchant/export.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { readArguments, required, usageError } from "./command-line.ts";
-import { CONNECTION_HELP, CONNECTION_OPTIONS, merchantConnection } from "./merchant-connection.ts";
-import { readSigners, SIGNER_HELP, SIGNER_OPTIONS } from "./signer-options.ts";
+import { readArguments, required, usageError } from "../command-line/command-line.ts";
+import {
+  CONNECTION_HELP,
+  CONNECTION_OPTIONS,
+  merchantConnection,
+} from "../command-line/merchant-connection.ts";
+import { readSigners, SIGNER_HELP, SIGNER_OPTIONS } from "../command-line/signer-options.ts";
 
 /** What the command says of itself. */
 export const HELP = `A merchant's wallet and books.

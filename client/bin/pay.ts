@@ -1,9 +1,9 @@
 import process from "node:process";
 import { fileJournal } from "../node/file-journal.ts";
 import { readKeyFile } from "../node/key-file.ts";
-import { readArguments, required, usageError } from "./command-line.ts";
-import { interrupted } from "./interrupted.ts";
-import { connectBy, SERVICE_HELP, SERVICE_OPTIONS } from "./service-options.ts";
+import { readArguments, required, usageError } from "../command-line/command-line.ts";
+import { interrupted } from "../command-line/interrupted.ts";
+import { connectBy, SERVICE_HELP, SERVICE_OPTIONS } from "../command-line/service-options.ts";
 
 /** What the command says of itself. */
 export const HELP = `Locks a payment for a merchant in an escrow and prints the escrow as JSON once that is confirmed.

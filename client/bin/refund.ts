@@ -1,8 +1,8 @@
 import process from "node:process";
 import { readKeyFile } from "../node/key-file.ts";
-import { readArguments, required } from "./command-line.ts";
-import { interrupted } from "./interrupted.ts";
-import { connectBy, SERVICE_HELP, SERVICE_OPTIONS } from "./service-options.ts";
+import { readArguments, required } from "../command-line/command-line.ts";
+import { interrupted } from "../command-line/interrupted.ts";
+import { connectBy, SERVICE_HELP, SERVICE_OPTIONS } from "../command-line/service-options.ts";
 
 /** What the command says of itself. */
 export const HELP = `Returns an expired escrow's money to its agent and prints what came back as JSON. Anyone may do it; the money goes to the agent only.

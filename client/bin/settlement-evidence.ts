@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import process from "node:process";
 import { SettlementError } from "../settlement-error.ts";
-import { EX_USAGE, exitCodeOf } from "./exit-code.ts";
-import { endWithNpx } from "./npx-launcher.ts";
+import { EX_USAGE, exitCodeOf } from "../command-line/exit-code.ts";
+import { endWithNpx } from "../command-line/npx-launcher.ts";
 
 /** A command: its help, and what runs it and gives the exit code. */
 type Command = {

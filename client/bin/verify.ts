@@ -2,10 +2,10 @@ import process from "node:process";
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { unprovenIn, verdictText } from "../../core/domain/evidence/verdict-text.ts";
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
-import { verifyEvidence } from "../../core/protocol/evidence/verify-evidence.ts";
+import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { readArguments } from "./command-line.ts";
-import { readInput } from "./read-input.ts";
+import { readArguments } from "../command-line/command-line.ts";
+import { readInput } from "../command-line/read-input.ts";
 
 /** What the command says of itself. */
 export const HELP = `Checks an evidence packet. Needs no network.

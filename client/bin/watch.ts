@@ -1,13 +1,13 @@
 import { access, constants, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import process from "node:process";
-import { codeOf } from "../node/error-code.ts";
+import { errorCode } from "../node/error-code.ts";
 import type { DeliveryPayload } from "../pay/delivery.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { readArguments, required, usageError } from "./command-line.ts";
-import { interrupted } from "./interrupted.ts";
-import { readInput } from "./read-input.ts";
-import { connectBy, SERVICE_HELP, SERVICE_OPTIONS } from "./service-options.ts";
+import { readArguments, required, usageError } from "../command-line/command-line.ts";
+import { interrupted } from "../command-line/interrupted.ts";
+import { readInput } from "../command-line/read-input.ts";
+import { connectBy, SERVICE_HELP, SERVICE_OPTIONS } from "../command-line/service-options.ts";
 
 /** What the command says of itself. */
 export const HELP = `Waits until an escrow is settled, verifies the evidence, keeps the packet in a file and prints the outcome as JSON. Needs no key.
@@ -66,13 +66,13 @@ const requireFree = async (path: string): Promise<void> => {
   const there = await stat(path).catch(() => null);
   if (there !== null) throw fileFault(path, "EEXIST");
   await access(dirname(path), constants.W_OK).catch((cause: unknown) => {
-    throw fileFault(path, codeOf(cause));
+    throw fileFault(path, errorCode(cause));
   });
 };
 
 const keep = async (path: string, text: string): Promise<void> => {
   const file = await open(path, "wx").catch((cause: unknown) => {
-    throw fileFault(path, codeOf(cause));
+    throw fileFault(path, errorCode(cause));
   });
   try {
     await file.writeFile(text);

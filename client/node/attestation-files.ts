@@ -2,13 +2,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AttestationJournal, KeptClaim } from "../merchant/attestation-journal.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { codeOf } from "./error-code.ts";
+import { errorCode } from "./error-code.ts";
 import { placeFile } from "./place-file.ts";
 
 const unusable = (path: string, cause: unknown): never => {
   throw new SettlementError(
     "journal_unusable",
-    `The journal ${path} cannot be used (${codeOf(cause)}).`,
+    `The journal ${path} cannot be used (${errorCode(cause)}).`,
     "Nothing was signed. Name a folder with --journal that you may write to.",
     { cause },
   );

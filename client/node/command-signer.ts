@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { parseAddress } from "../../core/domain/address.ts";
 import { SettlementError } from "../settlement-error.ts";
 import type { MessageSigner } from "../signing/message-signer.ts";
-import { codeOf } from "./error-code.ts";
+import { errorCode } from "./error-code.ts";
 
 const SIGNATURE_BYTES = 64;
 
@@ -19,7 +19,7 @@ const outputOf = (command: string, input: Uint8Array): Promise<Uint8Array> =>
     const child = spawn(command, { shell: true, stdio: ["pipe", "pipe", "inherit"] });
     const parts: Array<Buffer> = [];
     child.on("error", (cause) =>
-      reject(unusable(`The signer's command cannot be run (${codeOf(cause)}).`)),
+      reject(unusable(`The signer's command cannot be run (${errorCode(cause)}).`)),
     );
     child.stdout.on("data", (part: Buffer) => parts.push(part));
     // A command that does not read is judged by what it prints.

@@ -2,7 +2,7 @@ import { mkdir, open, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { SpendEntry, SpendJournal } from "../pay/spend-limits.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { codeOf } from "./error-code.ts";
+import { errorCode } from "./error-code.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 const unusable = (detail: string, cure: string): never => {
@@ -71,9 +71,12 @@ export const fileJournal = (path: string): SpendJournal => {
     try {
       return await readFile(path, "utf8");
     } catch (cause) {
-      return codeOf(cause) === "ENOENT"
+      return errorCode(cause) === "ENOENT"
         ? ""
-        : unusable(`${path} cannot be read (${codeOf(cause)}).`, "Name a file that you may read.");
+        : unusable(
+            `${path} cannot be read (${errorCode(cause)}).`,
+            "Name a file that you may read.",
+          );
     }
   };
   return {
@@ -86,7 +89,7 @@ export const fileJournal = (path: string): SpendJournal => {
       } catch (cause) {
         if (cause instanceof SettlementError) throw cause;
         unusable(
-          `${path} cannot be written (${codeOf(cause)}).`,
+          `${path} cannot be written (${errorCode(cause)}).`,
           "Name a file that you may write to.",
         );
       }

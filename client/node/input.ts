@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import process from "node:process";
 import { SettlementError } from "../settlement-error.ts";
-import { codeOf } from "./error-code.ts";
+import { errorCode } from "./error-code.ts";
 
 const STDIN = "-";
 
@@ -35,7 +35,7 @@ export const readInput = async (path: string, what: string, mostBytes: number): 
       parts.push(part);
     }
   } catch (cause) {
-    throw unreadable(what, `${path} cannot be read (${codeOf(cause)}).`);
+    throw unreadable(what, `${path} cannot be read (${errorCode(cause)}).`);
   }
   if (bytes > mostBytes) throw unreadable(what, `${path} has more than ${mostBytes} bytes.`);
   try {

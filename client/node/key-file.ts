@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import process from "node:process";
 import { parseAddress } from "../../core/domain/address.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { codeOf } from "./error-code.ts";
+import { errorCode } from "./error-code.ts";
 import { type KeySigner, keySigner } from "./key-signer.ts";
 import { KEY_FORMS, keyText, looksLikeKey, parseKeyText } from "./key-text.ts";
 
@@ -46,7 +46,7 @@ export const readKeyFile = async (path: string): Promise<KeySigner> => {
     if (cause instanceof SettlementError) throw cause;
     return refuse(
       parseAddress(path) === undefined
-        ? `${path} cannot be read (${codeOf(cause)}).`
+        ? `${path} cannot be read (${errorCode(cause)}).`
         : `${path} is an address.`,
       "Name the file of a key; keygen makes one.",
     );
@@ -75,7 +75,7 @@ export const createKeyFile = async (path: string): Promise<string> => {
       await file.sync();
       // Unlike a rename, a link never replaces a file that came in between.
       await link(draft, path).catch((cause: unknown) => {
-        throw codeOf(cause) === "EEXIST" ? fileExists(path) : cause;
+        throw errorCode(cause) === "EEXIST" ? fileExists(path) : cause;
       });
     } finally {
       await file.close();
@@ -85,7 +85,7 @@ export const createKeyFile = async (path: string): Promise<string> => {
     if (cause instanceof SettlementError) throw cause;
     throw new SettlementError(
       "file_not_made",
-      `${path} cannot be written (${codeOf(cause)}).`,
+      `${path} cannot be written (${errorCode(cause)}).`,
       "Name a file in a folder that you may write to.",
     );
   }

@@ -1,6 +1,6 @@
 import { link, mkdir, open, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
-import { codeOf } from "./error-code.ts";
+import { errorCode } from "./error-code.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 const MODE = 0o600;
@@ -26,7 +26,7 @@ export const placeFile = async (path: string, root: string, text: string): Promi
     await file.writeFile(text);
     await file.sync();
     await link(draft, path).catch((cause: unknown) => {
-      if (codeOf(cause) !== "EEXIST") throw cause;
+      if (errorCode(cause) !== "EEXIST") throw cause;
       isMine = false;
     });
   } finally {

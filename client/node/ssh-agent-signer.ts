@@ -3,7 +3,7 @@ import process from "node:process";
 import { addressFromBytes, addressToBytes, parseAddress } from "../../core/domain/address.ts";
 import { SettlementError } from "../settlement-error.ts";
 import type { MessageSigner } from "../signing/message-signer.ts";
-import { codeOf } from "./error-code.ts";
+import { errorCode } from "./error-code.ts";
 import {
   identitiesRequest,
   keysInAnswer,
@@ -29,7 +29,7 @@ const ask = (socketPath: string, request: Uint8Array): Promise<Uint8Array> =>
       socket.destroy();
       reject(
         unusable(
-          `The ssh-agent at ${socketPath} does not answer (${codeOf(cause)}).`,
+          `The ssh-agent at ${socketPath} does not answer (${errorCode(cause)}).`,
           "Start it, and check SSH_AUTH_SOCK.",
         ),
       );

@@ -1,7 +1,7 @@
 import type { EvidenceVerdict, TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { judgeCheckpoint } from "../../core/log/policy/judge-checkpoint.ts";
 import { parseEvidencePacket } from "../../core/protocol/evidence/evidence-packet.ts";
-import { logPolicyOf } from "../../core/protocol/evidence/verify-in-log.ts";
+import { logPolicyOf } from "../../core/protocol/verification/verify-in-log.ts";
 import type { ClientClock } from "../service/client-clock.ts";
 import { SettlementError } from "../settlement-error.ts";
 

@@ -1,6 +1,6 @@
 import { parseAddress } from "../../core/domain/address.ts";
 import type { EvidenceVerdict, TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
-import { verifyEvidence } from "../../core/protocol/evidence/verify-evidence.ts";
+import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
 import type { EvidencePacket } from "../generated/contract.ts";
 import type { ClientClock } from "../service/client-clock.ts";
 import { jsonOf, problemOf, type Requests, retryAfterMs } from "../service/requests.ts";

@@ -1,4 +1,4 @@
-import type { LedgerFault } from "../../ports/ledger.ts";
+import type { LedgerFault } from "../../ports/ledger/ledger.ts";
 
 /** A node's fault as one line: where, what was asked, what came back, and the cure. */
 export const ledgerFaultText = ({

@@ -1,5 +1,5 @@
 import { Effect } from "effect";
-import { LedgerUnavailable } from "../../ports/ledger.ts";
+import { LedgerUnavailable } from "../../ports/ledger/ledger.ts";
 
 /**
  * The failure for an answer that contradicts known facts. It is a fault of the node and tells nothing about the ledger.

@@ -1,6 +1,7 @@
 import { Context, type Effect } from "effect";
 import type { Address } from "../../core/domain/address.ts";
 import type { Escrow, EscrowState } from "../../core/domain/escrow/escrow.ts";
+import type { UnseenEscrow } from "../../core/domain/index/indexed-escrow.ts";
 import type { IndexedEvent } from "../../core/domain/index/settlement-event.ts";
 import type { SyncMark } from "../../core/domain/index/sync-mark.ts";
 import type { Merchant, MerchantStatus } from "../../core/domain/merchant/merchant.ts";
@@ -47,6 +48,13 @@ export type RegistryEntry = {
   readonly sameName: number;
 };
 
+/** What the index holds at some addresses: each escrow is in one of the two, or not there. */
+export type EscrowsAt = {
+  readonly escrows: ReadonlyArray<Escrow>;
+  /** Archived escrows of which nobody has shown the bytes. */
+  readonly unseen: ReadonlyArray<UnseenEscrow>;
+};
+
 /** What the index holds, counted. */
 export type IndexSummary = {
   /** Escrows with all their fields, so without the unseen ones. */
@@ -78,10 +86,10 @@ export class IndexReader extends Context.Service<
       limit: number,
       before: bigint | null,
     ) => Effect.Effect<ReadonlyArray<Escrow>, StoreUnavailable>;
-    /** The stored ones of at most 1000 escrows, in any order. */
+    /** The stored ones of at most 1000 escrows, in any order, as they stand at one moment. */
     readonly escrowsAt: (
       addresses: ReadonlyArray<Address>,
-    ) => Effect.Effect<ReadonlyArray<Escrow>, StoreUnavailable>;
+    ) => Effect.Effect<EscrowsAt, StoreUnavailable>;
     /**
      * At most `limit` events: newest first below `before`, or oldest first above `after`. Events of unseen escrows are
      * not among them, since nobody knows their parties.

@@ -1,7 +1,7 @@
 import { Data } from "effect";
 
 /**
- * A newer version of the service wrote the store, or one for account version 1, whose schemas were numbered higher.
+ * A newer version of the service wrote the store, or one for account version 1, whose schemas have numbers of their own.
  * Nothing in it was changed.
  */
 export class StoreTooNew extends Data.TaggedError("StoreTooNew")<{
@@ -11,7 +11,11 @@ export class StoreTooNew extends Data.TaggedError("StoreTooNew")<{
   readonly supported: number;
 }> {
   override get message() {
-    return `${this.store} has schema version ${this.found}; this version of the service knows versions up to ${this.supported}. A newer service wrote it, or one for account version 1 of the programs. Use the service that wrote it, or another store: another DATA_DIR, or another schema of the database. An index is rebuilt from the ledger.`;
+    const whose =
+      this.found > this.supported
+        ? `; this version of the service knows versions up to ${this.supported}. A newer service wrote it, or one for account version 1 of the programs`
+        : " of a service for account version 1 of the programs";
+    return `${this.store} has schema version ${this.found}${whose}. Use the service that wrote it, or another store: another DATA_DIR, or another schema of the database. An index is rebuilt from the ledger.`;
   }
 }
 

@@ -1,7 +1,8 @@
 import { Context, type Effect } from "effect";
 import type { SyncReport } from "../../core/domain/index/sync-report.ts";
+import type { SlotBeyondReach } from "./slot-beyond-reach.ts";
 import type { StoreUnavailable } from "./store-unavailable.ts";
-import type { LedgerFailure } from "../ledger.ts";
+import type { LedgerFailure } from "../ledger/ledger.ts";
 
 /**
  * The term of the lease under which the running fiber writes to the index. A shared index checks it inside each batch's
@@ -25,7 +26,7 @@ export type SyncTerm = {
 /** The result of a sync, as every replica gets it. */
 export type SyncOutcome =
   | { readonly report: SyncReport }
-  | { readonly failure: LedgerFailure | StoreUnavailable };
+  | { readonly failure: LedgerFailure | SlotBeyondReach | StoreUnavailable };
 
 /**
  * Decides which of several replicas that share an index syncs it, and carries the others' requests. A lease is short

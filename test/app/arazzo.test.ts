@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { localKey } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
-import { verifyEvidence } from "../../core/protocol/evidence/verify-evidence.ts";
+import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
 import type { OpenApi } from "./arazzo/call-operation.ts";
 import { exampleInputs, runWorkflow, type Workflow } from "./arazzo/run-workflow.ts";
 import { withDemoLedger } from "./support/demo-ledger.ts";

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts";
 import { withDemoLedger } from "./support/demo-ledger.ts";
 import { quietEnvironment, temporaryDirectory, until } from "./support/running-service.ts";
-import { type ServiceProcess, startBundledService } from "./support/service-process.ts";
+import { type ServiceProcess, startShortLivedService } from "./support/service-process.ts";
 
 /** Locales that differ in the offset from UTC, the decimal comma and the upper case of i. */
 const PLACES = [
@@ -43,7 +43,7 @@ afterAll(async () => {
 
 /** All answers of a service in this environment that must not depend on environment or process. */
 const answersIn = async (place: Readonly<Record<string, string>>) => {
-  const service = await startBundledService({
+  const service = startShortLivedService({
     ...quietEnvironment(directory.path),
     LOG_LEVEL: "info",
     ...place,

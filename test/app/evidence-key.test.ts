@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { encodeBase58 } from "../../core/domain/encoding/base58.ts";
 import { withDemoLedger } from "./support/demo-ledger.ts";
 import { quietEnvironment, temporaryDirectory, until } from "./support/running-service.ts";
-import { type ServiceProcess, startBundledService } from "./support/service-process.ts";
+import { type ServiceProcess, startShortLivedService } from "./support/service-process.ts";
 
 const directory = await temporaryDirectory();
 let service: ServiceProcess | undefined;
@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 test("only the owner can read the generated evidence key, and it is in no log and in no other file", async () => {
-  service = await startBundledService({
+  service = startShortLivedService({
     ...quietEnvironment(withDemoLedger(directory.path)),
     LOG_LEVEL: "debug",
   });

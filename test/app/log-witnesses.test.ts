@@ -11,7 +11,7 @@ import { verifyConsistency } from "../../core/log/tree/consistency-proof.ts";
 import { custodyConfigAddress } from "../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
-import { verifyEvidence } from "../../core/protocol/evidence/verify-evidence.ts";
+import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
 import { CUSTODY_ACCOUNTS } from "../../core/protocol/generated/custody.ts";
 import { silentNarrator } from "./commands/silent-narrator.ts";
 import { consistencyOf, offerToWitness, publishedBy, rootOf } from "./support/log-client.ts";

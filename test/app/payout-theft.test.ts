@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { localFaucet } from "../../app/demo/local-faucet.ts";
+import { localFaucet } from "../../app/demo/funds/local-faucet.ts";
 import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts";
 import {
   computeUnitLimit,

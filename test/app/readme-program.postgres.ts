@@ -7,7 +7,7 @@ import { withDemoLedger } from "./support/demo-ledger.ts";
 import { installFrom, runReadme } from "./support/readme-program.ts";
 import { roundRobin } from "./support/round-robin.ts";
 import { temporaryDirectory } from "./support/running-service.ts";
-import { startBundledService } from "./support/service-process.ts";
+import { startShortLivedService } from "./support/service-process.ts";
 import { synced } from "./support/started-services.ts";
 
 test("the README's program pays and ends with verified evidence, its requests in turn at two replicas", async () => {
@@ -25,8 +25,8 @@ test("the README's program pays and ends with verified evidence, its requests in
     LOG_LEVEL: "info",
   };
   const replicas = [
-    await startBundledService({ ...shared, DATA_DIR: `${directory.path}/one` }),
-    await startBundledService({ ...shared, DATA_DIR: `${directory.path}/two` }),
+    startShortLivedService({ ...shared, DATA_DIR: `${directory.path}/one` }),
+    startShortLivedService({ ...shared, DATA_DIR: `${directory.path}/two` }),
   ];
   const urls = await Promise.all(replicas.map(({ url }) => url));
   const balancer = roundRobin(urls);

@@ -31,7 +31,7 @@ test("the README's command for the merchant's side holds the demo keys", async (
 test(
   "the README's program, with the client that the service hands out, pays and ends with verified evidence; run again it pays nothing",
   async () => {
-    const service = await services.startBundled(await services.alone());
+    const service = services.start(await services.alone());
     const url = await service.url;
     await synced(url);
     await installFrom(url, directory.path);

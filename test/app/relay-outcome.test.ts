@@ -10,7 +10,7 @@ import { rotateAttestorInstruction } from "../../core/protocol/instructions/atte
 import { claimRefundInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
 import { withDemoLedger } from "./support/demo-ledger.ts";
 import { quietEnvironment, temporaryDirectory, until } from "./support/running-service.ts";
-import { type ServiceProcess, startBundledService } from "./support/service-process.ts";
+import { type ServiceProcess, startShortLivedService } from "./support/service-process.ts";
 import { silentNarrator } from "./commands/silent-narrator.ts";
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
@@ -20,7 +20,7 @@ let stage: Stage;
 let escrow: EscrowRecord;
 
 const start = async (): Promise<void> => {
-  service = await startBundledService({ ...quietEnvironment(directory.path), LOG_LEVEL: "info" });
+  service = startShortLivedService({ ...quietEnvironment(directory.path), LOG_LEVEL: "info" });
   url = await service.url;
   await until(
     "the service is ready",

@@ -5,6 +5,11 @@ import { signalsOfLedger } from "../../app/syncing/signals-of-ledger.ts";
 import { startGeyserServer } from "../adapters/yellowstone/geyser-server.ts";
 import { WATCHED } from "../contracts/ledger-signals.ts";
 import { listenTo } from "../contracts/signal-listener.ts";
+import { environmentOn } from "../chaos/support/service-environment.ts";
+import { serveNode } from "../simulation/serve-node.ts";
+import { worldOf } from "../simulation/world.ts";
+import { temporaryDirectory } from "./support/running-service.ts";
+import { startShortLivedService } from "./support/service-process.ts";
 
 const opened: Array<() => Promise<unknown>> = [];
 afterEach(async () => {
@@ -29,4 +34,28 @@ test("with YELLOWSTONE_URL the signals come from that server, for the programs t
   expect(server.subscriptions()[0]?.accounts).toMatchObject({
     accounts: { owner: [...WATCHED] },
   });
+});
+
+test("a started service subscribes at the Yellowstone server that it is given", async () => {
+  const subscribed = Promise.withResolvers<void>();
+  const isMute = () => {
+    subscribed.resolve();
+    return false;
+  };
+  const [server, directory] = [await startGeyserServer({ isMute }), await temporaryDirectory()];
+  opened.push(directory.remove, server.stop);
+  const world = worldOf(10);
+  using node = serveNode(({ method, params }) => world.answer(method, params));
+  const service = startShortLivedService({
+    ...environmentOn(node.url, directory.path),
+    LOG_LEVEL: "info",
+    YELLOWSTONE_URL: server.url.href,
+  });
+  opened.push(async () => {
+    service.kill("SIGTERM");
+    await service.ended;
+  });
+  await service.url;
+  await subscribed.promise;
+  expect(Object.keys(server.subscriptions()[0] ?? {})).toContain("accounts");
 });

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { taskHash } from "../../core/domain/escrow/task-hash.ts";
 import type { Hash32 } from "../../core/domain/hash32.ts";
-import { isNobodys } from "../../core/protocol/rules/signer-rules.ts";
+import { isSmallOrderAddress } from "../../core/protocol/addresses/curve-point.ts";
 import { anyAddress, anyHash32, anyU64 } from "./ledger-values.ts";
 
 const text = (maxLength: number) =>
   fc.string({ unit: "grapheme", minLength: 1, maxLength }).filter((each) => !each.includes("\0"));
 
-const anyParty = anyAddress.filter((address) => !isNobodys(address));
+const anyParty = anyAddress.filter((address) => !isSmallOrderAddress(address));
 
 /** A hash beside an intent is the hash of the intent and the nonce. */
 const consistent = <

@@ -1,4 +1,4 @@
-import { readCommandLine } from "../../app/commands/command-line.ts";
+import { readCommandLine } from "../../app/command-line/command-line.ts";
 import type { Figure } from "./support/report.ts";
 
 const HELP = `Runs the benchmarks, each in a process of its own, and compares them with their goals.

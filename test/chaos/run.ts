@@ -1,4 +1,4 @@
-import { EX_USAGE, exitWith, readCommandLine } from "../../app/commands/command-line.ts";
+import { EX_USAGE, exitWith, readCommandLine } from "../../app/command-line/command-line.ts";
 
 const HELP = `Runs the crash and fault tests, each file in a process of its own.
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { LOCAL_USDC_MINT, localKey } from "../../adapters/local-ledger/genesis/local-keys.ts";
-import { localFaucet } from "../../app/demo/local-faucet.ts";
+import { localFaucet } from "../../app/demo/funds/local-faucet.ts";
 import { openStage, registerMerchant } from "../../app/demo/stage.ts";
 import { walletOfSeed } from "../../app/demo/wallet.ts";
 import { connect, type SettlementClient, type TransactionSigner } from "../../client/index.ts";

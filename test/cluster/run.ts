@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { EX_USAGE, exitWith, readCommandLine } from "../../app/commands/command-line.ts";
+import { EX_USAGE, exitWith, readCommandLine } from "../../app/command-line/command-line.ts";
 import { clusterRpc } from "../../app/deploy/cluster/cluster-rpc.ts";
 import { readDeployKey } from "../../app/deploy/inputs/deploy-keys.ts";
 import { TOKEN_ACCOUNT_LENGTH } from "../../core/protocol/accounts/token.ts";
 import { ESCROW_ACCOUNT_LENGTH } from "../../core/protocol/accounts/escrow-account.ts";
-import { requireFunds } from "../../app/deploy/cluster/fund-payer.ts";
+import { requireFunds } from "../../app/deploy/cluster/require-funds.ts";
 import { spawnLedger } from "../adapters/local-ledger/ledger-process.ts";
 import { SCENARIOS } from "../hostile-node/scenarios.ts";
 import { tmpdir } from "../temporary-root.ts";

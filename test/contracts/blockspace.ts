@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Effect, ManagedRuntime } from "effect";
-import { Blockspace } from "../../ports/blockspace.ts";
-import { Broadcaster } from "../../ports/broadcaster.ts";
-import { Ledger } from "../../ports/ledger.ts";
+import { Blockspace } from "../../ports/ledger/blockspace.ts";
+import { Broadcaster } from "../../ports/ledger/broadcaster.ts";
+import { Ledger } from "../../ports/ledger/ledger.ts";
 import type { LedgerWorld } from "./ledger-world.ts";
 
 /** What every Blockspace must do, tested on a real ledger. */

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Effect, ManagedRuntime } from "effect";
 import { addressFromBytes } from "../../core/domain/address.ts";
 import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
-import type { Blockspace } from "../../ports/blockspace.ts";
-import { Broadcaster } from "../../ports/broadcaster.ts";
-import { Ledger } from "../../ports/ledger.ts";
+import type { Blockspace } from "../../ports/ledger/blockspace.ts";
+import { Broadcaster } from "../../ports/ledger/broadcaster.ts";
+import { Ledger } from "../../ports/ledger/ledger.ts";
 import type { LedgerWorld } from "./ledger-world.ts";
 
 /** Enough for a new account to be rent-exempt. */

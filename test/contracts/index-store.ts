@@ -110,7 +110,7 @@ export const indexStoreContract = <E>(
         }),
       ));
 
-    test("stored escrows are found by their addresses, others are not", () =>
+    test("stored escrows are found by their addresses, unseen ones too, others are not", () =>
       holds(fc.tuple(escrowLives(6), fc.nat()), (index, [lives, seed]) =>
         Effect.gen(function* () {
           const changes = finalChanges(lives);
@@ -121,10 +121,18 @@ export const indexStoreContract = <E>(
           yield* index.writer.apply(changesTo(lives, null, eventCount(lives), hidden));
           const rows = changes.escrows.map(({ escrow }) => escrow);
           const addresses = [...rows.map(({ address }) => address), TEST_DEPLOYMENT.custodyProgram];
-          expect(new Set(yield* index.reader.escrowsAt(addresses))).toEqual(
+          const found = yield* index.reader.escrowsAt(addresses);
+          expect(new Set(found.escrows)).toEqual(
             new Set(rows.filter(({ createdSeq }) => !hidden.has(createdSeq))),
           );
-          expect(yield* index.reader.escrowsAt([])).toEqual([]);
+          expect(new Set(found.unseen)).toEqual(
+            new Set(
+              changes.escrows
+                .filter(({ escrow }) => hidden.has(escrow.createdSeq))
+                .map((row) => unseenOf(row)),
+            ),
+          );
+          expect(yield* index.reader.escrowsAt([])).toEqual({ escrows: [], unseen: [] });
         }),
       ));
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import type { Layer } from "effect";
 import { type Address, addressFromBytes } from "../../core/domain/address.ts";
 import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
-import type { LedgerSignals, ToldTransaction } from "../../ports/ledger-signals.ts";
+import type { LedgerSignals, ToldTransaction } from "../../ports/ledger/ledger-signals.ts";
 import { listenTo } from "./signal-listener.ts";
 
 /** The addresses that a source under test watches. */

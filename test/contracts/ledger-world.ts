@@ -3,9 +3,9 @@ import type { AccountKind } from "../../core/domain/ledger/account-kind.ts";
 import type { Address } from "../../core/domain/address.ts";
 import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
 import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
-import type { Blockspace } from "../../ports/blockspace.ts";
-import type { Broadcaster } from "../../ports/broadcaster.ts";
-import type { Ledger } from "../../ports/ledger.ts";
+import type { Blockspace } from "../../ports/ledger/blockspace.ts";
+import type { Broadcaster } from "../../ports/ledger/broadcaster.ts";
+import type { Ledger } from "../../ports/ledger/ledger.ts";
 
 /** A signed transfer of lamports. */
 export type SignedTransfer = {

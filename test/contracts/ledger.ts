@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Effect, Exit, ManagedRuntime, Stream } from "effect";
 import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
 import { SYSTEM_PROGRAM } from "../../core/protocol/addresses/well-known-addresses.ts";
-import { Broadcaster } from "../../ports/broadcaster.ts";
-import { Ledger, MOST_DATA_BYTES } from "../../ports/ledger.ts";
+import { Broadcaster } from "../../ports/ledger/broadcaster.ts";
+import { Ledger, MOST_DATA_BYTES } from "../../ports/ledger/ledger.ts";
 import type { LedgerWorld } from "./ledger-world.ts";
 
 const byAddress = (accounts: ReadonlyArray<LedgerAccount>) =>

@@ -1,5 +1,5 @@
 import { Effect, type Layer, Stream } from "effect";
-import { type LedgerSignal, LedgerSignals } from "../../ports/ledger-signals.ts";
+import { type LedgerSignal, LedgerSignals } from "../../ports/ledger/ledger-signals.ts";
 
 /** Reads a source's signals until `stop`. The reader waits at each signal while `isHeld` is true. */
 export const listenTo = (layer: Layer.Layer<LedgerSignals>) => {

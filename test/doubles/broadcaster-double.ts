@@ -1,7 +1,7 @@
 import { Effect } from "effect";
 import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
 import type { LandedTransaction, Simulation } from "../../core/domain/relay/transaction-outcome.ts";
-import { Broadcaster } from "../../ports/broadcaster.ts";
+import { Broadcaster } from "../../ports/ledger/broadcaster.ts";
 import type { Answer } from "./ledger-double.ts";
 
 /** The fate of transactions at a test's nodes. */

@@ -4,7 +4,7 @@ import { ZERO_ADDRESS } from "../../core/domain/address.ts";
 import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
 import { indexedKinds } from "../../core/protocol/accounts/indexed-kinds.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
-import { LedgerUnavailable } from "../../ports/ledger.ts";
+import { LedgerUnavailable } from "../../ports/ledger/ledger.ts";
 import { type LedgerParts, ledgerDouble } from "./ledger-double.ts";
 
 const [kind] = indexedKinds(LOCAL_DEPLOYMENT);

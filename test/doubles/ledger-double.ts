@@ -3,7 +3,7 @@ import type { Address } from "../../core/domain/address.ts";
 import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
 import type { HistoryPage, LedgerTransaction } from "../../core/domain/ledger/history.ts";
 import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
-import { type Commitment, Ledger, type LedgerFailure } from "../../ports/ledger.ts";
+import { type Commitment, Ledger, type LedgerFailure } from "../../ports/ledger/ledger.ts";
 import { isOfKind } from "../simulation/account-filters.ts";
 
 /** How a double answers: at once, late, or never. Runs `value` at most once, when it answers. */

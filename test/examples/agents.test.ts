@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { keyText } from "../../client/node/key-text.ts";
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
-import { verifyEvidence } from "../../core/protocol/evidence/verify-evidence.ts";
+import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
 import { temporaryDirectory, until } from "../app/support/running-service.ts";
 import { AGENT, MERCHANT, startMcpService } from "../client/mcp/mcp-service.ts";
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readCommandLine } from "../../app/commands/command-line.ts";
+import { readCommandLine } from "../../app/command-line/command-line.ts";
 import { localKey, LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { canonicalJsonBytes } from "../../core/domain/encoding/canonical-json.ts";
 import { PROOF_TEMPLATES } from "../../core/domain/evidence/proof-template-catalogue.ts";

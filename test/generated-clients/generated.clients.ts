@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { prepareRequestExample } from "../../adapters/http/escrow/prepared-escrow-contract.ts";
+import { prepareRequestExample } from "../../adapters/http/escrow/prepare/prepared-escrow-contract.ts";
 import {
   sampleEscrow,
   sampleMerchant,

@@ -1,4 +1,4 @@
-import { EX_USAGE, exitWith, readCommandLine } from "../../app/commands/command-line.ts";
+import { EX_USAGE, exitWith, readCommandLine } from "../../app/command-line/command-line.ts";
 import { SCENARIOS } from "./scenarios.ts";
 
 const HELP = `Plays the hostile nodes of test/hostile-node against the syncs, each with several seeds.

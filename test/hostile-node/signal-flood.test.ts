@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { Effect, Exit, Redacted } from "effect";
-import { ledgerSignalsWebSocket } from "../../adapters/solana-rpc/transport/ledger-signals-web-socket.ts";
+import { ledgerSignalsWebSocket } from "../../adapters/solana-rpc/signals/ledger-signals-web-socket.ts";
 import { backgroundSync } from "../../app/syncing/background-sync.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { IndexReader } from "../../ports/index/index-reader.ts";

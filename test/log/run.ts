@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { readCommandLine } from "../../app/commands/command-line.ts";
+import { readCommandLine } from "../../app/command-line/command-line.ts";
 import { sha256Bun } from "../../adapters/bun/sha256.ts";
 import { provideSha256 } from "../../core/domain/sha256.ts";
 import { printHash } from "../../core/log/text-values.ts";

@@ -1,6 +1,6 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { EX_USAGE, exitWith, readCommandLine } from "../../app/commands/command-line.ts";
+import { EX_USAGE, exitWith, readCommandLine } from "../../app/command-line/command-line.ts";
 import { tmpdir } from "../temporary-root.ts";
 import { bundledClient } from "./bundled-client.ts";
 import { casesOf } from "./cases.ts";

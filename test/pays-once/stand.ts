@@ -2,8 +2,8 @@ import { localKey, LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/l
 import { silentNarrator } from "../app/commands/silent-narrator.ts";
 import { withDemoLedger } from "../app/support/demo-ledger.ts";
 import { quietEnvironment, temporaryDirectory, until } from "../app/support/running-service.ts";
-import { startBundledService } from "../app/support/service-process.ts";
-import { localFaucet } from "../../app/demo/local-faucet.ts";
+import { startShortLivedService } from "../app/support/service-process.ts";
+import { localFaucet } from "../../app/demo/funds/local-faucet.ts";
 import { type Address, address } from "../../core/domain/address.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { CUSTODY_ACCOUNTS } from "../../core/protocol/generated/custody.ts";
@@ -39,7 +39,7 @@ export const startStand = async (): Promise<Stand> => {
   const directory = await temporaryDirectory();
   const env = { ...quietEnvironment(withDemoLedger(directory.path)), LOG_LEVEL: "info" };
   const start = async () => {
-    const service = await startBundledService(env);
+    const service = startShortLivedService(env);
     const url = await service.url;
     await until(
       "the service is ready",

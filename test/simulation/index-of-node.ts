@@ -16,10 +16,10 @@ import { IndexReader } from "../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../ports/index/index-writer.ts";
 import { LogStore } from "../../ports/log/log-store.ts";
 import { Instance } from "../../ports/instance.ts";
-import { LedgerArchive } from "../../ports/ledger-archive.ts";
-import { LedgerNodes } from "../../ports/ledger-nodes.ts";
-import { AskAnotherNode } from "../../ports/ask-another-node.ts";
-import { Ledger } from "../../ports/ledger.ts";
+import { LedgerArchive } from "../../ports/ledger/ledger-archive.ts";
+import { LedgerNodes } from "../../ports/ledger/ledger-nodes.ts";
+import { AskAnotherNode } from "../../ports/ledger/ask-another-node.ts";
+import { Ledger } from "../../ports/ledger/ledger.ts";
 import { usdc } from "../core/use-cases/test-instance.ts";
 import { walletOf, WORLD_MINT } from "./world-escrow.ts";
 

@@ -75,7 +75,7 @@ describe("by name", () => {
         "adapters/http/escrow/live-escrow-contract.ts",
         "adapters/http/escrow/read-escrow.ts",
         "core/use-cases/escrow/read-escrow.ts",
-        "ports/ledger.ts",
+        "ports/ledger/ledger.ts",
         "test/adapters/http/escrow/escrows.test.ts",
         "test/vectors/http-answers/readEscrow.txt",
       ],
@@ -89,7 +89,7 @@ describe("by name", () => {
       [
         "adapters/http/relay/relay.ts",
         "core/use-cases/relay/relay-transaction.ts",
-        "ports/broadcaster.ts",
+        "ports/ledger/broadcaster.ts",
         "ports/outcome-log.ts",
       ],
     ],
@@ -106,8 +106,8 @@ describe("by name", () => {
     [
       "task_intent",
       [
-        "adapters/http/escrow/prepared-escrow-contract.ts",
-        "adapters/http/escrow/prepare-escrow.ts",
+        "adapters/http/escrow/prepare/prepared-escrow-contract.ts",
+        "adapters/http/escrow/prepare/prepare-escrow.ts",
       ],
     ],
     [
@@ -142,9 +142,58 @@ describe("by name", () => {
     });
 });
 
+/** What a contributor types, and the file that must be named first or second. */
+const TYPED: ReadonlyArray<readonly [string, string]> = [
+  ["tiles", "core/log/tiles/"],
+  ["relay expiry", "core/use-cases/relay/outcome/corroborate-expiry.ts"],
+  ["canonical", "core/domain/encoding/canonical-json.ts"],
+  ["DATABASE_URL", "app/config/environment.ts"],
+  ["settings", "app/config/settings.ts"],
+  ["/v1/relay", "adapters/http/relay/relay.ts"],
+  ["/v1/escrows/prepare", "adapters/http/escrow/prepare/prepare-escrow.ts"],
+  ["relay_queue_full", "adapters/http/problems/problem-catalogue.ts"],
+  ["escrow_tally", "adapters/sqlite/index/index-schema.ts"],
+  ["sync-lease", "ports/index/sync-lease.ts"],
+  ["Evidence packet", "core/protocol/evidence/evidence-packet.ts"],
+  ["rebuild-index", "app/commands/rebuild-index.ts"],
+  ["test:hostile", "test/hostile-node/run.ts"],
+  ["idempotency key", "adapters/sqlite/relay/outcome-schema.ts"],
+  ["rate limit", "ports/rate-limiter.ts"],
+  ["retry after", "adapters/solana-rpc/transport/retry-after.ts"],
+  ["exit code", "client/command-line/exit-code.ts"],
+  ["relayQueue", "core/use-cases/relay/relay-queue.ts"],
+  ["event stream", "adapters/http/index/event-stream.ts"],
+  ["checkpoint", "core/log/checkpoint/checkpoint.ts"],
+  ["import fence", "test/architecture/import-fence.test.ts"],
+  ["What is checked before anything is signed", "docs/merchant.md"],
+  ["lease", "ports/index/sync-lease.ts"],
+];
+
+test.each(TYPED)("%s leads to %s first or second", (typed, file) => {
+  expect([...new Set(filesOf(typed))].slice(0, 2)).toContain(file);
+});
+
+test("a setting leads to its declaration, its readers, its docs and its tests", () => {
+  const name = "RATE_LIMIT_READS";
+  expect(filesOf(name, "setting")).toEqual(["app/config/environment.ts"]);
+  expect(filesOf(name, "reader")).toContain("app/config/settings.ts");
+  expect(filesOf(name, "docs")[0]).toBe("README.md");
+  expect(filesOf(name, "test")).not.toBeEmpty();
+});
+
+test("words lead to at most eight places, each once, and a phrase that names nothing to where it is said", () => {
+  for (const words of ["escrow", "relay", "index", "settlement"]) {
+    const [named] = findName(project, words);
+    const files = named?.places.map(({ file }) => file) ?? [];
+    expect(files.length).toBeLessThanOrEqual(8);
+    expect(new Set(files).size).toBe(files.length);
+  }
+  expect(filesOf("fails over between them", "says so")).toEqual(["app/doctor/check-ledger.ts"]);
+});
+
 test("a path matches its own route and not another route's template", () => {
   expect(filesOf("/v1/escrows/prepare", "route")).toEqual([
-    "adapters/http/escrow/prepare-escrow.ts",
+    "adapters/http/escrow/prepare/prepare-escrow.ts",
   ]);
 });
 

@@ -10,6 +10,7 @@ import {
   testsNaming,
   testsOf,
 } from "./places.ts";
+import { findText, findWords } from "./find-words.ts";
 import type { Sources } from "./sources.ts";
 
 /** What a name stands for, and the files to open. */
@@ -161,18 +162,30 @@ const valueMeanings = ({ sources }: Project, name: string): ReadonlyArray<Meanin
   ];
 };
 
+const isDocument = (file: string): boolean => file.endsWith(".md") && file !== "CHANGELOG.md";
+
+/** The documents that name a setting, the one with its row in a table first. */
+const documentedIn = (sources: Sources, name: string): ReadonlyArray<string> => {
+  const rows = sources.matching("", new RegExp(`^\\| *\`${name}\``, "m")).filter(isDocument);
+  return [...rows, ...sources.matching("", new RegExp(`\`${name}\\b`)).filter(isDocument)];
+};
+
 const settingMeanings = ({ sources }: Project, name: string): ReadonlyArray<Meaning> => {
   const key = settingsIn(sources).get(name);
   if (key === undefined) return [];
   const uses = sources
-    .matching("app/", new RegExp(`\\b${key}\\b`))
+    .matching(
+      "app/",
+      new RegExp(`\\b(?:settings|values)\\.${key}\\b|\\b${key}\\b[^{}]*\\} = [^;]*settings`),
+    )
     .filter((file) => file !== ENVIRONMENT);
   return [
     {
       title: `a setting, \`${key}\` in the code`,
       places: [
         ...placesOf("setting", [ENVIRONMENT]),
-        ...placesOf("use", uses),
+        ...placesOf("reader", uses),
+        ...placesOf("docs", documentedIn(sources, name)),
         ...placesOf("test", sources.matching("test/app/", new RegExp(`\\b${name}\\b`))),
       ],
     },
@@ -196,20 +209,35 @@ const wordMeanings = ({ sources }: Project, name: string): ReadonlyArray<Meaning
     {
       title: `${found.word}: ${found.sentence}`,
       places: [
-        ...placesOf("glossary", [GLOSSARY]),
         ...placesOf("source", files.length > 0 ? files : sources.matching("core/", said)),
+        ...placesOf("glossary", [GLOSSARY]),
         ...placesOf("test", testsOf(sources, files)),
       ],
     },
   ];
 };
 
-/** Everything that a name stands for: a route, a field, a problem code, a setting, a word, or else a value. */
+const meaningOf = (title: string, places: ReadonlyArray<Place>): ReadonlyArray<Meaning> =>
+  places.length === 0 ? [] : [{ title, places }];
+
+/**
+ * Everything that a name stands for, the most exact first: a route, a field, a problem code or a setting; else what is named with its
+ * words, the glossary's word, a value, or a text. Empty for a name that is nowhere.
+ */
 export const findName = (project: Project, name: string): ReadonlyArray<Meaning> => {
-  const found = [routeMeanings, fieldMeanings, codeMeanings, settingMeanings, wordMeanings].flatMap(
-    (meanings) => meanings(project, name),
+  const fields = fieldMeanings(project, name);
+  // A plain word, such as escrow, is a field of some answers as well, and not asked for as one.
+  const isPlain = /^[a-z]+$/.test(name);
+  const exact = [routeMeanings, codeMeanings, settingMeanings].flatMap((meanings) =>
+    meanings(project, name),
   );
-  return found.length > 0 ? found : valueMeanings(project, name);
+  if (exact.length > 0 || (fields.length > 0 && !isPlain))
+    return [...exact, ...fields, ...wordMeanings(project, name)];
+  const named = meaningOf("named with these words", findWords(project, name));
+  const found = [...named, ...wordMeanings(project, name), ...fields];
+  if (found.length > 0) return found;
+  const values = valueMeanings(project, name);
+  return values.length > 0 ? values : meaningOf("nothing is named so", findText(project, name));
 };
 
 /** How many letters have to be put in, taken out or exchanged to make one text of another (Levenshtein). */

@@ -81,8 +81,8 @@ export const placesOfOperation = (
       ? []
       : rooms.flatMap((room) => sources.matching(room, new RegExp(literal(fixed))).filter(isTest));
   return [
-    ...placesOf("contract", contracts),
     ...placesOf("route", routes),
+    ...placesOf("contract", contracts),
     ...inward,
     ...placesOf("test", [...overHttp, ...testsOf(sources, useCases)]),
     { role: "answers", file: `test/vectors/http-answers/${operation.operationId}.txt` },

@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 
-const SOURCES = "{core,ports,adapters,app,client,programs,test,docs}/**/*.{ts,c,h,json,md}";
+const SOURCES = [
+  "{core,ports,adapters,app,client,programs,tools,test,docs}/**/*.{ts,c,h,json,md}",
+  "*.md",
+];
 
 /** The texts of a source tree and what imports what. Paths are seen from its root. */
 export type Sources = {
@@ -26,7 +29,7 @@ export const readSources = (root: string): Sources => {
     texts.set(file, text);
     return text;
   };
-  const files = [...new Bun.Glob(SOURCES).scanSync({ cwd: root })]
+  const files = SOURCES.flatMap((glob) => Array.from(new Bun.Glob(glob).scanSync({ cwd: root })))
     .filter((file) => !file.includes("/generated/"))
     .sort();
   return {

@@ -32,6 +32,7 @@ export const ActionMetadata = record(
     ),
   },
 );
+/** What `ActionMetadata` allows, as a type. */
 export type ActionMetadataRecord = Static<typeof ActionMetadata>;
 
 /** What a wallet sends. Solana Pay and Solana Actions may add members, which are not read. */

@@ -1,5 +1,5 @@
 import { Exit } from "effect";
-import { Ledger } from "../../../ports/ledger.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
 import type { ExchangeSettings } from "../server/exchange.ts";
 
 /** The version of Solana Actions that answers keep to (`@solana/actions-spec` 2.4). */

@@ -9,7 +9,7 @@ import { sampleMetadata, sampleTransaction } from "./action-examples.ts";
 export const ACTION = { tag: "Wallets", forWallets: true } as const;
 
 /** What the operation declares that answers with an action's metadata; `sample` says what its example shows. */
-export const showingAction = (sample: () => Parameters<typeof sampleMetadata>[0]) =>
+export const actionGet = (sample: () => Parameters<typeof sampleMetadata>[0]) =>
   ({
     method: "GET",
     answers: {
@@ -23,7 +23,7 @@ export const showingAction = (sample: () => Parameters<typeof sampleMetadata>[0]
   }) as const;
 
 /** What the operation declares that answers a posted account with the transaction to sign. */
-export const RUNNING_ACTION = {
+export const ACTION_POST = {
   method: "POST",
   body: { schema: ActionRequest, example: () => ({ account: sampleParties().agent as string }) },
   answers: {

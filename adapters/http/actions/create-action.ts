@@ -15,7 +15,7 @@ import { EXAMPLE_MINT, EXAMPLE_WALLET, judged, RequestAddress } from "../openapi
 import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { actionRecord, disabledRecord } from "./action-contract.ts";
-import { ACTION, RUNNING_ACTION, showingAction, transactionAnswer } from "./action-operation.ts";
+import { ACTION, ACTION_POST, actionGet, transactionAnswer } from "./action-operation.ts";
 import { ACTION_PATHS } from "./action-paths.ts";
 import { createdMessage, createTexts } from "./action-texts.ts";
 import { publicAddress } from "./public-address.ts";
@@ -96,7 +96,7 @@ const shared = { ...ACTION, path: ACTION_PATHS.create, query: Terms } as const;
 /** `GET /v1/actions/create` */
 export const readCreateActionEndpoint = endpoint({
   ...shared,
-  ...showingAction(() => ({
+  ...actionGet(() => ({
     label: `Pay 1.500000 USDC into escrow for wallet ${sampleParties().merchant}`,
     href: ownPath(sampleQuery()),
     button: "Pay 1.500000 USDC",
@@ -144,7 +144,7 @@ const asPaid = (escrow: string) => (refused: WrongState) => {
 /** `POST /v1/actions/create` */
 export const runCreateActionEndpoint = endpoint({
   ...shared,
-  ...RUNNING_ACTION,
+  ...ACTION_POST,
   operationId: "runCreateAction",
   summary: "The transaction with which a wallet creates an escrow",
   description:

@@ -6,13 +6,13 @@ import { prepareArchive } from "../../../core/use-cases/escrow/prepare/prepare-a
 import { prepareRefund } from "../../../core/use-cases/escrow/prepare/prepare-refund.ts";
 import { readEscrow } from "../../../core/use-cases/escrow/read-escrow.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { PREPARE_PROBLEMS } from "../escrow/prepare-problems.ts";
+import { PREPARE_PROBLEMS } from "../escrow/prepare/prepare-problems.ts";
 import { READ_ESCROW_PROBLEMS } from "../escrow/read-problems.ts";
 import { PathAddress } from "../openapi/values.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { actionRecord, disabledRecord } from "./action-contract.ts";
-import { ACTION, RUNNING_ACTION, showingAction, transactionAnswer } from "./action-operation.ts";
+import { ACTION, ACTION_POST, actionGet, transactionAnswer } from "./action-operation.ts";
 import { ACTION_PATHS } from "./action-paths.ts";
 import { archiveTexts, impossibleTexts, refundTexts } from "./action-texts.ts";
 import { publicAddress } from "./public-address.ts";
@@ -115,14 +115,14 @@ const reading = {
 
 const posting = {
   ...shared,
-  ...RUNNING_ACTION,
+  ...ACTION_POST,
   problems: ["wallet_links_off", "archived_unseen", ...PREPARE_PROBLEMS],
 } as const;
 
 /** `GET /v1/actions/refund/{pda}` */
 export const readRefundActionEndpoint = endpoint({
   ...reading,
-  ...showingAction(() => ({ label: "Refund 1.500000 USDC to the agent" })),
+  ...actionGet(() => ({ label: "Refund 1.500000 USDC to the agent" })),
   path: ACTION_PATHS.refund,
   operationId: "readRefundAction",
   summary: "What a wallet shows before it refunds an expired escrow",
@@ -143,7 +143,7 @@ export const runRefundActionEndpoint = endpoint({
 /** `GET /v1/actions/archive/{pda}` */
 export const readArchiveActionEndpoint = endpoint({
   ...reading,
-  ...showingAction(() => ({ label: "Archive escrow and return rent" })),
+  ...actionGet(() => ({ label: "Archive escrow and return rent" })),
   path: ACTION_PATHS.archive,
   operationId: "readArchiveAction",
   summary: "What a wallet shows before it archives a settled escrow",

@@ -1,6 +1,6 @@
 import { CONTRACT_VERSION, SERVICE_NAME } from "../openapi/service-version.ts";
 import type { Workflow } from "./arazzo-types.ts";
-import { deliveredLife, refundedLife } from "./lives.ts";
+import { deliveredWorkflow, refundedWorkflow } from "./workflows.ts";
 
 /** Where the document is. */
 export const ARAZZO_PATH = "/arazzo.json";
@@ -42,5 +42,5 @@ export const ARAZZO_DOCUMENT: ArazzoDocument = {
     description: SIGNING,
   },
   sourceDescriptions: [{ name: "service", url: "/openapi.json", type: "openapi" }],
-  workflows: [deliveredLife, refundedLife],
+  workflows: [deliveredWorkflow, refundedWorkflow],
 };

@@ -5,7 +5,7 @@ import { endpoint } from "../server/endpoint.ts";
 import { entityTag, isNotModified } from "../request/entity-tag.ts";
 import { once } from "../server/once.ts";
 import { ARAZZO_DOCUMENT, ARAZZO_PATH } from "./arazzo-document.ts";
-import { ETAG_HEADER, NOT_MODIFIED } from "./revalidated.ts";
+import { ETAG_HEADER, NOT_MODIFIED } from "./conditional-answer.ts";
 
 const Part = Type.Object({}, { additionalProperties: true });
 

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { endpoint } from "../server/endpoint.ts";
-import { ETAG_HEADER, NOT_MODIFIED, revalidated } from "./revalidated.ts";
+import { ETAG_HEADER, NOT_MODIFIED, conditionalAnswer } from "./conditional-answer.ts";
 
 /** Where a language model begins to read. */
 export const LLMS_PATH = "/llms.txt";
@@ -28,4 +28,6 @@ export const llmsEndpoint = (text: () => string) =>
       304: NOT_MODIFIED,
     },
     problems: [],
-  }).handle(({ headers }) => Effect.succeed(revalidated(text(), headers, { vary: "accept" })));
+  }).handle(({ headers }) =>
+    Effect.succeed(conditionalAnswer(text(), headers, { vary: "accept" })),
+  );

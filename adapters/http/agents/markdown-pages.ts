@@ -4,7 +4,7 @@ import { DocumentationPageNotFound } from "../problems/http-failures.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { DOCUMENTATION_PAGES, isDocumentationPage } from "./documentation-pages.ts";
 import { REFERENCE_PATH } from "./reference-markdown.ts";
-import { ETAG_HEADER, NOT_MODIFIED, revalidated } from "./revalidated.ts";
+import { ETAG_HEADER, NOT_MODIFIED, conditionalAnswer } from "./conditional-answer.ts";
 
 const answers = {
   200: {
@@ -27,7 +27,7 @@ export const referenceMarkdownEndpoint = (text: () => string) =>
     budget: "reads",
     answers,
     problems: [],
-  }).handle(({ headers }) => Effect.succeed(revalidated(text(), headers)));
+  }).handle(({ headers }) => Effect.succeed(conditionalAnswer(text(), headers)));
 
 /** `GET /docs/{page}` */
 export const documentationPageEndpoint = endpoint({
@@ -48,6 +48,6 @@ export const documentationPageEndpoint = endpoint({
 }).handle(
   Effect.fnUntraced(function* ({ params: { page }, headers }) {
     if (!isDocumentationPage(page)) return yield* new DocumentationPageNotFound();
-    return revalidated(DOCUMENTATION_PAGES[page].markdown(), headers);
+    return conditionalAnswer(DOCUMENTATION_PAGES[page].markdown(), headers);
   }),
 );

@@ -56,6 +56,7 @@ export const Escrow = record("Escrow", "One escrow.", {
   refundable: Type.Boolean({ description: "Pending, and past its expiry." }),
   next_actions: Type.Array(NextAction, { description: "Empty once settled." }),
 });
+/** An escrow as JSON; amounts are decimal strings of base units, times RFC 3339. */
 export type EscrowRecord = Static<typeof Escrow>;
 
 /** A time as JSON, null when there is none. */

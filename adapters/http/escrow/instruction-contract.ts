@@ -27,6 +27,7 @@ export const Instruction = record(
     data_base64: Base64("The instruction's data."),
   },
 );
+/** An instruction as JSON, its data in base64. */
 export type InstructionRecord = Static<typeof Instruction>;
 
 /** An instruction whose fee payer is whoever sends it. */
@@ -44,6 +45,7 @@ export const OpenInstruction = record(
     data_base64: Base64("The instruction's data."),
   },
 );
+/** An instruction without its fee payer as JSON; null stands for the sender's address. */
 export type OpenInstructionRecord = Static<typeof OpenInstruction>;
 
 const roleName = (role: AccountRole) => ROLES[role];

@@ -77,6 +77,7 @@ export const DeliveryComparison = record(
     ),
   },
 );
+/** How a delivery compares with an escrow's proof hash and a template, as JSON. */
 export type DeliveryComparisonRecord = Static<typeof DeliveryComparison>;
 
 const meaningOf = (matches: boolean | null): string => {

@@ -184,6 +184,7 @@ export const EvidencePacket = record("EvidencePacket", "One escrow's evidence pa
   signature: EvidenceSignature,
   references: EvidenceReferences,
 });
+/** An evidence packet as JSON: data, digest and signature. */
 export type EvidencePacketRecord = Static<typeof EvidencePacket>;
 
 /** An evidence packet as JSON. */

@@ -27,6 +27,7 @@ const JsonWebKey = record("JsonWebKey", "An Ed25519 key that signs or signed evi
 export const JsonWebKeySet = record("JsonWebKeySet", "The service's evidence keys.", {
   keys: Type.Array(JsonWebKey),
 });
+/** The evidence keys as a JSON Web Key Set (RFC 7517, section 5). */
 export type JsonWebKeySetRecord = Static<typeof JsonWebKeySet>;
 
 /** What a verifier of packets pins beforehand. */
@@ -46,6 +47,7 @@ export const EvidenceTrust = record("EvidenceTrust", "What a verifier pins befor
     description: "Logs, witnesses and quorum as a C2SP tlog-policy text; null: none.",
   }),
 });
+/** The trust document as JSON. */
 export type EvidenceTrustRecord = Static<typeof EvidenceTrust>;
 
 /** Published evidence keys as JSON. */

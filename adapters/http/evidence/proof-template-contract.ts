@@ -40,6 +40,7 @@ export const ProofTemplate = record(
     example_proof_hash: Hash("The proof hash of `example`."),
   },
 );
+/** A proof template as JSON, with the JSON Schema of its payloads. */
 export type ProofTemplateRecord = Static<typeof ProofTemplate>;
 
 /** A proof template as JSON. */

@@ -49,6 +49,7 @@ export const SettlementEvent = record("SettlementEvent", "One settlement event."
   position: Count("The number that the custody program gave the event, from 1."),
   leaf_hash: Hash("The hash of the event's leaf in the settlement log, at the index `position`."),
 });
+/** An event of an escrow as JSON. */
 export type SettlementEventRecord = Static<typeof SettlementEvent>;
 
 /** An indexed event as JSON, with the mint's decimals and symbol from the instance's list. */

@@ -3,7 +3,7 @@ import type { EscrowPage } from "../../../core/use-cases/index/recent-pages.ts";
 import { queryEscrows } from "../../../core/use-cases/index/query-escrows.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { LogIdentity } from "../../../ports/log/log-identity.ts";
-import { isLedgerStale } from "../../../ports/ledger-record.ts";
+import { isLedgerStale } from "../../../ports/ledger/ledger-record.ts";
 import { type JsonText, jsonText } from "../server/declared-answer.ts";
 import { NotReady } from "../problems/http-failures.ts";
 import { endpoint } from "../server/endpoint.ts";

@@ -3,7 +3,7 @@ import { queryEvents } from "../../../core/use-cases/index/query-events.ts";
 import type { IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { LogIdentity } from "../../../ports/log/log-identity.ts";
-import { isLedgerStale } from "../../../ports/ledger-record.ts";
+import { isLedgerStale } from "../../../ports/ledger/ledger-record.ts";
 import { NotReady } from "../problems/http-failures.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { eventExample, eventRecord, SettlementEvent } from "./event-contract.ts";

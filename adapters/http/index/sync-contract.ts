@@ -37,6 +37,7 @@ export const SyncReport = record("SyncReport", "What one completed sync did.", {
   ),
   duration_ms: Count("How long it took."),
 });
+/** What a sync did, as JSON. */
 export type SyncReportRecord = Static<typeof SyncReport>;
 
 /** A completed sync as JSON. */

@@ -38,7 +38,7 @@ export const syncIndexEndpoint = endpoint({
       },
     },
   },
-  problems: ["ledger_unavailable", "ledger_timeout", "store_unavailable"],
+  problems: ["ledger_unavailable", "ledger_timeout", "slot_beyond_reach", "store_unavailable"],
 }).handle(
   Effect.fnUntraced(function* ({ query }) {
     return { json: { data: syncReportRecord(yield* requestSync(query.snapshot ?? false)) } };

@@ -55,6 +55,7 @@ const members = {
 
 /** A registered merchant, as its account shows it. */
 export const Merchant = record("Merchant", "A registered merchant.", members);
+/** A merchant's account as JSON. */
 export type MerchantRecord = Static<typeof Merchant>;
 
 const MerchantStats = record(
@@ -78,6 +79,7 @@ export const RegistryEntry = record("RegistryEntry", "A registered merchant with
   ...members,
   stats: MerchantStats,
 });
+/** A merchant of the registry's list as JSON, with the counts of its escrows. */
 export type RegistryEntryRecord = Static<typeof RegistryEntry>;
 
 /** A merchant as JSON; `sameName` is null when the index has no count, `settlementMint` undefined when it is not listed. */

@@ -9,7 +9,7 @@ import {
   payerMember,
   preparedCall,
   transactionQuery,
-} from "../escrow/prepared-call-contract.ts";
+} from "../escrow/prepare/prepared-call-contract.ts";
 import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";
 import { onSampleRegistry } from "../openapi/sample-ledger.ts";
 import { sampleParties } from "../openapi/sample-values.ts";

@@ -3,7 +3,7 @@ import { Effect } from "effect";
 import { listedSettlementMint } from "../../../core/use-cases/merchant/listed-settlement-mint.ts";
 import { queryMerchants } from "../../../core/use-cases/merchant/query-merchants.ts";
 import type { RegistryEntry } from "../../../ports/index/index-reader.ts";
-import { isLedgerStale } from "../../../ports/ledger-record.ts";
+import { isLedgerStale } from "../../../ports/ledger/ledger-record.ts";
 import { NotReady } from "../problems/http-failures.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { indexPage, PAGE_EXAMPLE, pageParameters } from "../openapi/envelopes.ts";

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { formatUnixTime, type UnixSeconds } from "../../../core/domain/unix-time.ts";
 import { PAGE_LIMIT } from "../../../core/use-cases/index/index-query.ts";
-import type { Commitment as LedgerCommitment } from "../../../ports/ledger.ts";
+import type { Commitment as LedgerCommitment } from "../../../ports/ledger/ledger.ts";
 import { Commitment, Count, nullable, record, Slot, Time } from "./values.ts";
 import { SAMPLE } from "./sample-values.ts";
 

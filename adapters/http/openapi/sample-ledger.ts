@@ -29,7 +29,7 @@ import {
 import { TransactionTerms } from "../../../core/use-cases/service/transaction-terms.ts";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { sampleInstance } from "./sample-instance.ts";
 import { SAMPLE, sampleEscrow, sampleMerchant, sampleParties } from "./sample-values.ts";
 
@@ -113,7 +113,7 @@ export const samplePendingEscrow = (): Escrow => {
 const none = () => Effect.succeed([]);
 const INDEX_WITHOUT_ROWS = IndexReader.of({
   escrows: none,
-  escrowsAt: none,
+  escrowsAt: () => Effect.succeed({ escrows: [], unseen: [] }),
   events: none,
   merchants: none,
   sameNames: () => Effect.succeed(0),

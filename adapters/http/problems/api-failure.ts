@@ -1,6 +1,7 @@
 import type { ClientPackageUnavailable } from "../../../ports/client-package.ts";
+import type { SlotBeyondReach } from "../../../ports/index/slot-beyond-reach.ts";
 import type { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
-import type { LedgerFailure } from "../../../ports/ledger.ts";
+import type { LedgerFailure } from "../../../ports/ledger/ledger.ts";
 import type {
   RelayRefusal,
   TransactionNotFound,
@@ -30,6 +31,7 @@ export type ApiFailure =
   | RelayRefusal
   | TransactionNotFound
   | LedgerFailure
+  | SlotBeyondReach
   | StoreUnavailable
   | ClientPackageUnavailable
   | Http.InvalidRequest
@@ -92,6 +94,7 @@ export const CODE_OF_FAILURE = {
   WitnessNotReady: "witness_not_ready",
   LedgerUnavailable: "ledger_unavailable",
   LedgerTimeout: "ledger_timeout",
+  SlotBeyondReach: "slot_beyond_reach",
   StoreUnavailable: "store_unavailable",
   ClientPackageUnavailable: "client_package_unavailable",
   InvalidRequest: "validation_failed",

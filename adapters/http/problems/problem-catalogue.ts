@@ -321,6 +321,12 @@ export const PROBLEM_CATALOGUE = {
     "The service asked a node of the ledger and could not use the answer. This says nothing about the account or transaction that was asked about.",
     "Ask again shortly; `/v1/status` shows the node's state.",
   ),
+  slot_beyond_reach: kind(
+    502,
+    "The ledger node claims a slot that is out of reach",
+    "A sync of the index refused the slot that a node claims: the ledger cannot have reached it by this service's clock, or it is more than 64 slots below the one at which the index stands. Nothing was written, and the index is served as it was. `detail` names the JSON-RPC method whose answer has the slot.",
+    "Ask again shortly: another node may answer. The operator compares the node's slot with another node's, and the clock of the service's machine with the time.",
+  ),
   not_ready: kind(
     503,
     "The service is not ready",

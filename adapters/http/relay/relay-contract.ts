@@ -62,6 +62,7 @@ export const RelayResult = record("RelayResult", "What became of the transaction
   fee_payer: Address("Who pays the fee."),
   explorer_url: Type.String({ description: "A page about the transaction." }),
 });
+/** What became of a relayed transaction when the answer was sent, as JSON. */
 export type RelayResultRecord = Static<typeof RelayResult>;
 
 /** What became of a transaction, and whether another may be signed in its place. */
@@ -97,6 +98,7 @@ export const RelayOutcome = record("RelayOutcome", "What is known of a transacti
   }),
   explorer_url: Type.String({ description: "A page about the transaction." }),
 });
+/** A relayed transaction's outcome, read later, as JSON. */
 export type RelayOutcomeRecord = Static<typeof RelayOutcome>;
 
 /** The network a transaction is looked up on. */

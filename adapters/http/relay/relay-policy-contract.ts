@@ -65,6 +65,7 @@ export const RelayPolicy = record("RelayPolicy", "Every rule and number the rela
   }),
   private_keys: Type.Literal("never accepted"),
 });
+/** The limits of the relay as JSON. */
 export type RelayPolicyRecord = Static<typeof RelayPolicy>;
 
 /** The relay's policy as JSON. */

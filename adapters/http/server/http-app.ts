@@ -24,10 +24,10 @@ import { openApiDocument } from "../openapi/openapi-document.ts";
 import { METRICS_PATH } from "../service/metrics.ts";
 import { operationRoute } from "./operation-route.ts";
 import { referencePage } from "../pages/reference/reference-page.ts";
-import { hasSoundHost } from "../request/is-host.ts";
-import { requestOrigin } from "../request/request-origin.ts";
+import { hasSoundHost } from "../request/origin/is-host.ts";
+import { requestOrigin } from "../request/origin/request-origin.ts";
 import { placeTarget } from "../request/sent-target.ts";
-import { trustedProxies } from "../request/trusted-proxies.ts";
+import { trustedProxies } from "../request/origin/trusted-proxies.ts";
 import { unmatchedRoute } from "./unmatched.ts";
 
 /** What the HTTP surface is made from. */

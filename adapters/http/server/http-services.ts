@@ -12,13 +12,13 @@ import type { LogPublisher } from "../../../core/use-cases/log/log-publisher.ts"
 import type { SettlementLog } from "../../../core/use-cases/log/serving/published-log.ts";
 import type { Witness } from "../../../core/use-cases/witness/witness.ts";
 import type { ClientPackage } from "../../../ports/client-package.ts";
-import type { Broadcaster } from "../../../ports/broadcaster.ts";
+import type { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
 import type { IndexReader } from "../../../ports/index/index-reader.ts";
 import type { LogIdentity } from "../../../ports/log/log-identity.ts";
 import type { LogStore } from "../../../ports/log/log-store.ts";
 import type { EvidenceSigner } from "../../../ports/evidence-signer.ts";
 import type { Instance } from "../../../ports/instance.ts";
-import type { Ledger } from "../../../ports/ledger.ts";
+import type { Ledger } from "../../../ports/ledger/ledger.ts";
 import type { OutcomeLog } from "../../../ports/outcome-log.ts";
 import type { RateLimiter } from "../../../ports/rate-limiter.ts";
 

@@ -9,7 +9,7 @@ import {
   type Route,
 } from "./exchange.ts";
 import type { ApiFailure } from "../problems/api-failure.ts";
-import { hasSoundHost } from "../request/is-host.ts";
+import { hasSoundHost } from "../request/origin/is-host.ts";
 import { MalformedHost, MethodNotAllowed, RouteNotFound } from "../problems/http-failures.ts";
 import type { SentTarget } from "../request/sent-target.ts";
 

@@ -57,6 +57,7 @@ export const Descriptor = record("Descriptor", "Describes this deployment.", {
     indexerSync: text,
   }),
 });
+/** What this service is and where its parts are, as JSON. */
 export type DescriptorRecord = Static<typeof Descriptor>;
 
 const ENDPOINTS = {

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { StaleIndex as Stale } from "../../../core/use-cases/service/read-readiness.ts";
 import { nullable, record } from "../openapi/values.ts";
 import { SERVICE_NAME } from "../openapi/service-version.ts";
-import { syncErrorCode } from "./status-contract.ts";
+import { syncErrorCode } from "./status/index-status-contract.ts";
 
 /** The body of `GET /health`. */
 export const Health = record("Health", "The process runs and answers.", {
@@ -19,7 +19,12 @@ export const Readiness = record("Readiness", "Store and ledger answer.", {
     record("StaleIndex", "Present when the index is stale. It still answers.", {
       status: Type.Literal("stale"),
       lag_slots: Type.Integer({ minimum: 0, description: "Slots behind the ledger." }),
-      last_error: nullable(Type.String({ description: "Problem code of the last failed sync." })),
+      last_error: nullable(
+        Type.String({
+          description:
+            "Problem code of the last failed sync, such as `ledger_unavailable`, or `slot_beyond_reach` for a slot that no sync takes.",
+        }),
+      ),
       snapshot_error: nullable(
         Type.String({ description: "Problem code of the last snapshot, when it failed." }),
       ),

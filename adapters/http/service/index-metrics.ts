@@ -1,7 +1,9 @@
 import { Effect, Metric } from "effect";
 import { IndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
+import type { SyncError } from "../../../core/use-cases/index/sync/sync-failure.ts";
 import { orNull } from "../../../core/use-cases/service/index-status.ts";
 import { readLogStatus } from "../../../core/use-cases/service/log-status.ts";
+import { syncErrorCode } from "./status/index-status-contract.ts";
 import { readIndexLag } from "../../../core/use-cases/service/read-index-lag.ts";
 
 const syncedSlot = Metric.gauge("index_synced_slot", {
@@ -24,6 +26,19 @@ const snapshotAt = Metric.gauge("index_snapshot_timestamp_seconds", {
 const snapshotFailures = Metric.gauge("index_snapshot_failures", {
   description: "Snapshots of this process that failed since its last completed one.",
 });
+
+const syncFailed = Metric.gauge("index_sync_failed", {
+  description:
+    "1 for the problem code of the last sync of this process when it failed, 0 for the others: ledger_unavailable, ledger_timeout, slot_beyond_reach, store_unavailable, internal_error.",
+});
+/** Every error that can end a sync. */
+const SYNC_ERRORS = [
+  "LedgerUnavailable",
+  "LedgerTimeout",
+  "SlotBeyondReach",
+  "StoreUnavailable",
+  "InternalError",
+] as const satisfies ReadonlyArray<SyncError>;
 
 const historyContradicted = Metric.gauge("index_history_contradicted", {
   description:
@@ -73,6 +88,11 @@ export const gaugeIndex = Effect.gen(function* () {
   yield* Metric.update(lag, lagSlots === null ? Number.NaN : Number(lagSlots));
   const sync = yield* IndexSync;
   const activity = yield* sync.activity;
+  for (const error of SYNC_ERRORS)
+    yield* Metric.update(
+      Metric.withAttributes(syncFailed, { code: String(syncErrorCode(error)) }),
+      activity.lastError === error ? 1 : 0,
+    );
   yield* Metric.update(snapshotFailures, activity.snapshotFailures);
   yield* Metric.update(historyContradicted, activity.contradiction === null ? 0 : 1);
   yield* Metric.update(contradictoryAnswers, activity.contradictedAnswers);

@@ -3,7 +3,7 @@ import { readReadiness } from "../../../core/use-cases/service/read-readiness.ts
 import { readStatus } from "../../../core/use-cases/service/read-status.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { ServiceStatus, statusExample, statusRecord } from "./status-contract.ts";
+import { ServiceStatus, statusExample, statusRecord } from "./status/status-contract.ts";
 import { NotReady, ShuttingDown } from "../problems/http-failures.ts";
 import {
   Health,

@@ -1,5 +1,5 @@
 import type { DataConditions } from "../runtime/accounts/data-conditions.ts";
-import { base58Bytes, base64Bytes } from "./encoded-bytes.ts";
+import { base58Bytes, base64Bytes } from "./encoding/encoded-bytes.ts";
 import { invalidParams } from "./rpc-error.ts";
 import { arrayOf, configOf, wholeNumberOf } from "./rpc-params.ts";
 

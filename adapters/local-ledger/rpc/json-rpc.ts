@@ -1,5 +1,5 @@
 import { decodeJson, encodeJson } from "../runtime/json-text.ts";
-import { PreEncoded } from "./pre-encoded.ts";
+import { PreEncoded } from "./encoding/pre-encoded.ts";
 import { RpcError, RpcErrorCode } from "./rpc-error.ts";
 import type { RpcMethod } from "./rpc-params.ts";
 

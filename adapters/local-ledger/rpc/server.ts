@@ -2,8 +2,8 @@ import type { ServerWebSocket } from "bun";
 import type { LocalLedger } from "../runtime/ledger.ts";
 import { jsonRpc } from "./json-rpc.ts";
 import { rpcMethods } from "./methods/methods.ts";
-import { slotEnds } from "./slot-ends.ts";
-import { subscriptions } from "./subscriptions.ts";
+import { slotEnds } from "./subscriptions/slot-ends.ts";
+import { subscriptions } from "./subscriptions/subscriptions.ts";
 
 /** Where the ledger listens. Clients expect two ports; each of them serves HTTP and WebSocket. */
 export type ServerOptions = {

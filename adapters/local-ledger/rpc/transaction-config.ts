@@ -1,7 +1,7 @@
 import type { WireMessage } from "../../../core/protocol/transaction/wire-message.ts";
 import { invalidParams, RpcError, RpcErrorCode } from "./rpc-error.ts";
 import { configOf, optionalNumberOf, type RpcConfig, unknownVariant } from "./rpc-params.ts";
-import { TRANSACTION_ENCODINGS, type TransactionEncoding } from "./transaction-view.ts";
+import { TRANSACTION_ENCODINGS, type TransactionEncoding } from "./encoding/transaction-view.ts";
 
 /** How a caller wants transactions shown. */
 export type TransactionConfig = {

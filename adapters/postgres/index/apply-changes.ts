@@ -1,7 +1,7 @@
 import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import type { IndexChanges } from "../../../ports/index/index-writer.ts";
 import type { Queries } from "../queries.ts";
-import { emptyIndex } from "./empty-index.ts";
+import { emptyIndex } from "./build/empty-index.ts";
 import { addCounts, lockLedger, putMark, putSnapshotTime } from "./ledger-row.ts";
 import { putMerchants } from "./merchant-table.ts";
 import { putEscrows, putUnseen } from "./put-escrows.ts";

@@ -1,9 +1,10 @@
 import { type Address, addressToBytes } from "../../../core/domain/address.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
-import type { EscrowFilter } from "../../../ports/index/index-reader.ts";
-import { bindings, int8, type Queries, rowsOf, type Values } from "../queries.ts";
+import type { EscrowFilter, EscrowsAt } from "../../../ports/index/index-reader.ts";
+import { bindings, int8, namesOf, type Queries, rowsOf, type Values } from "../queries.ts";
 import { mergedRuns, partyConditions, shown, stateNumber, statesOf } from "./escrow-filter.ts";
-import { escrowOf, type EscrowRow } from "./escrow-row.ts";
+import { ESCROW_COLUMNS, escrowOf, type EscrowRow } from "./escrow-row.ts";
+import { UNSEEN_COLUMNS, unseenOf, type UnseenRow } from "./put-escrows.ts";
 
 /** A statement with what it binds. */
 export type Query = { readonly text: string; readonly values: Values };
@@ -44,15 +45,36 @@ export const escrowPage = async (
     : (await rowsOf<EscrowRow>(sql, query.text, query.values)).map((row) => escrowOf(row));
 };
 
-/** The stored ones of these escrows. */
+/** A row of the table of escrows or, without a task hash, of that of unseen ones. */
+type RowAt = EscrowRow | (UnseenRow & { readonly task_hash: null });
+
+const isSeen = (row: RowAt): row is EscrowRow => row.task_hash !== null;
+
+/** The columns of `ESCROW_COLUMNS` of an unseen escrow: it has only some of them. */
+const unseenColumns = ESCROW_COLUMNS.map(({ name, type }) =>
+  UNSEEN_COLUMNS.some((column) => column.name === name) ? name : `NULL::${type} AS ${name}`,
+);
+
+/**
+ * The statement for the escrows at some addresses, with all their fields or unseen. One statement sees both tables at one
+ * moment, so that a row which a writer moves between them is in one of the two.
+ */
+export const ESCROWS_AT = shown(
+  `SELECT ${namesOf(ESCROW_COLUMNS)} FROM escrow WHERE address = ANY($1::bytea[])
+   UNION ALL SELECT ${unseenColumns.join(", ")} FROM unseen_escrow WHERE address = ANY($1::bytea[])`,
+  "created_seq",
+);
+
+/** The stored ones of these escrows, with all their fields or unseen. */
 export const escrowsAt = async (
   sql: Queries,
   addresses: ReadonlyArray<Address>,
-): Promise<ReadonlyArray<Escrow>> =>
-  (
-    await rowsOf<EscrowRow>(
-      sql,
-      shown("SELECT * FROM escrow WHERE address = ANY($1::bytea[])", "created_seq"),
-      [sql.array(addresses.map(addressToBytes), "BYTEA")],
-    )
-  ).map((row) => escrowOf(row));
+): Promise<EscrowsAt> => {
+  const rows = await rowsOf<RowAt>(sql, ESCROWS_AT, [
+    sql.array(addresses.map(addressToBytes), "BYTEA"),
+  ]);
+  return {
+    escrows: rows.filter(isSeen).map(escrowOf),
+    unseen: rows.filter((row) => !isSeen(row)).map(unseenOf),
+  };
+};

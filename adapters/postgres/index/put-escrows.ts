@@ -36,7 +36,8 @@ export const unseenValues = (row: UnseenEscrow): Values => [
   row.settledHash,
 ];
 
-type UnseenRow = {
+/** A row of the table of unseen escrows, as the client reads it. */
+export type UnseenRow = {
   readonly created_seq: bigint;
   readonly settled_seq: bigint | null;
   readonly state: number;
@@ -44,6 +45,16 @@ type UnseenRow = {
   readonly pending_hash: Uint8Array;
   readonly settled_hash: Uint8Array | null;
 };
+
+/** The unseen escrow of a row. */
+export const unseenOf = (row: UnseenRow): UnseenEscrow => ({
+  address: addressFromBytes(row.address),
+  state: stateOf(row.state),
+  createdSeq: row.created_seq,
+  settledSeq: row.settled_seq,
+  pendingHash: new Uint8Array(row.pending_hash),
+  settledHash: row.settled_hash && new Uint8Array(row.settled_hash),
+});
 
 /** The statement for unseen escrows above a number, at most as many as asked for. */
 export const UNSEEN_PAGE = shown(
@@ -57,14 +68,7 @@ export const unseenAfter = async (
   limit: number,
   after: bigint,
 ): Promise<ReadonlyArray<UnseenEscrow>> =>
-  (await rowsOf<UnseenRow>(sql, UNSEEN_PAGE, [int8(after), limit])).map((row) => ({
-    address: addressFromBytes(row.address),
-    state: stateOf(row.state),
-    createdSeq: row.created_seq,
-    settledSeq: row.settled_seq,
-    pendingHash: new Uint8Array(row.pending_hash),
-    settledHash: row.settled_hash && new Uint8Array(row.settled_hash),
-  }));
+  (await rowsOf<UnseenRow>(sql, UNSEEN_PAGE, [int8(after), limit])).map(unseenOf);
 
 /** Takes every column from the row that was to be inserted. */
 const replacing = (columns: ReadonlyArray<Column>, more: ReadonlyArray<string> = []): string =>

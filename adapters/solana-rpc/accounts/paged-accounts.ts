@@ -5,7 +5,7 @@ import {
   LedgerUnavailable,
   type ScannedAccounts,
   type ScanOptions,
-} from "../../../ports/ledger.ts";
+} from "../../../ports/ledger/ledger.ts";
 import type { NodePool } from "../pool/node-pool.ts";
 import { refusalAsUnavailable } from "../pool/refusal-as-unavailable.ts";
 import { monotonicMs } from "../../../core/use-cases/monotonic-time.ts";

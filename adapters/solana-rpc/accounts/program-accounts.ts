@@ -1,7 +1,7 @@
 import { Effect, Queue, Stream } from "effect";
 import type { AccountKind } from "../../../core/domain/ledger/account-kind.ts";
 import { encodeBase58 } from "../../../core/domain/encoding/base58.ts";
-import type { LedgerFailure, ScannedAccounts, ScanOptions } from "../../../ports/ledger.ts";
+import type { LedgerFailure, ScannedAccounts, ScanOptions } from "../../../ports/ledger/ledger.ts";
 import { bytesAt, filtersOf } from "./kind-filters.ts";
 import { PAGE_ACCOUNTS, pagedAccounts, type TakeChunk } from "./paged-accounts.ts";
 import type { NodePool } from "../pool/node-pool.ts";

@@ -1,6 +1,6 @@
 import { Effect } from "effect";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
-import type { AtSlot } from "../../../ports/ledger.ts";
+import type { AtSlot } from "../../../ports/ledger/ledger.ts";
 import type { AccountScan, ScanEnd } from "./account-scan.ts";
 import type { SlotJudgement } from "../pool/highest-slots.ts";
 import { monotonicMs } from "../../../core/use-cases/monotonic-time.ts";

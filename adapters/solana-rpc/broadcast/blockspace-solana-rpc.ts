@@ -1,6 +1,6 @@
 import { Effect, Layer, Schema } from "effect";
 import { type Address, parseAddress } from "../../../core/domain/address.ts";
-import { Blockspace, type RecentBlockhash } from "../../../ports/blockspace.ts";
+import { Blockspace, type RecentBlockhash } from "../../../ports/ledger/blockspace.ts";
 import { askAtSlot } from "../pool/ask-at-slot.ts";
 import { NodePool } from "../pool/node-pool.ts";
 import { refusalAsUnavailable } from "../pool/refusal-as-unavailable.ts";

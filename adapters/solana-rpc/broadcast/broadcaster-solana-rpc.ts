@@ -5,7 +5,11 @@ import {
   parseLedgerSignature,
 } from "../../../core/domain/ledger/signature.ts";
 import type { Simulation } from "../../../core/domain/relay/transaction-outcome.ts";
-import { Broadcaster, type HistorySearch, SubmissionRefused } from "../../../ports/broadcaster.ts";
+import {
+  Broadcaster,
+  type HistorySearch,
+  SubmissionRefused,
+} from "../../../ports/ledger/broadcaster.ts";
 import { askAtSlot } from "../pool/ask-at-slot.ts";
 import { NodePool } from "../pool/node-pool.ts";
 import type { RpcRequest } from "../pool/pooled-node.ts";

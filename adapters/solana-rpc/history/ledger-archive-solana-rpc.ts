@@ -1,8 +1,8 @@
 import { Effect, Layer } from "effect";
 import type { LedgerTransaction } from "../../../core/domain/ledger/history.ts";
 import { parseLedgerSignature } from "../../../core/domain/ledger/signature.ts";
-import { type ArchivePage, LedgerArchive } from "../../../ports/ledger-archive.ts";
-import { LedgerUnavailable } from "../../../ports/ledger.ts";
+import { type ArchivePage, LedgerArchive } from "../../../ports/ledger/ledger-archive.ts";
+import { LedgerUnavailable } from "../../../ports/ledger/ledger.ts";
 import { NodePool } from "../pool/node-pool.ts";
 import type { RpcRequest } from "../pool/pooled-node.ts";
 import { refusalAsUnavailable } from "../pool/refusal-as-unavailable.ts";

@@ -1,4 +1,4 @@
-import type { Commitment } from "../../../ports/ledger.ts";
+import type { Commitment } from "../../../ports/ledger/ledger.ts";
 
 /** The accounts whose floors are kept one by one, at each commitment: 200 bytes each, 4 MB in all. */
 const MOST_ACCOUNTS = 10_000;

@@ -1,5 +1,5 @@
 import { Effect } from "effect";
-import type { AtSlot, Commitment, LedgerFailure } from "../../../ports/ledger.ts";
+import type { AtSlot, Commitment, LedgerFailure } from "../../../ports/ledger/ledger.ts";
 import type { NodePool } from "./node-pool.ts";
 import { isValueAtSlot } from "../transport/rpc-envelope.ts";
 import type { RpcRefusal } from "../transport/rpc-failure.ts";

@@ -1,11 +1,11 @@
 import { Effect, Result } from "effect";
-import type { Lane } from "../../../ports/ledger-lane.ts";
+import type { Lane } from "../../../ports/ledger/ledger-lane.ts";
 import {
   type LedgerFailure,
   type LedgerFault,
   LedgerTimeout,
   LedgerUnavailable,
-} from "../../../ports/ledger.ts";
+} from "../../../ports/ledger/ledger.ts";
 import { backoffMs } from "../../../core/use-cases/backoff.ts";
 import type { Ticket } from "../transport/circuit-breaker.ts";
 import { ledgerFaultOf, timeoutFault } from "../transport/ledger-fault.ts";

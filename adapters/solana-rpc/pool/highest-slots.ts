@@ -1,5 +1,5 @@
 import type { Clock } from "effect";
-import type { Commitment } from "../../../ports/ledger.ts";
+import type { Commitment } from "../../../ports/ledger/ledger.ts";
 import { AccountFloors } from "./account-floors.ts";
 
 /** No ledger of this kind has come near this speed; 2.5 slots a second is usual. */
@@ -16,7 +16,7 @@ const FORGET_AFTER_MS = 120_000;
 export const PRESENCE_SLOTS = 32;
 
 /** The judgement of an answer by its slot. */
-export type SlotJudgement = "fine" | "behind" | "malformed";
+export type SlotJudgement = "fine" | "behind" | "slot_beyond_reach";
 
 /** The lowest slots at which one question may be answered. */
 export type SlotBounds = {
@@ -93,7 +93,7 @@ export class HighestSlots {
 
   judge(lowest: number, slot: number): SlotJudgement {
     if (slot < lowest) return "behind";
-    return slot <= this.#reachable() ? "fine" : "malformed";
+    return slot <= this.#reachable() ? "fine" : "slot_beyond_reach";
   }
 
   /** Records a slot at which a blockhash was valid: a tip that is told from then on is not below it. */

@@ -1,6 +1,6 @@
 import { Effect } from "effect";
 import { parseAddress } from "../../../core/domain/address.ts";
-import type { LedgerStanding } from "../../../ports/ledger-record.ts";
+import type { LedgerStanding } from "../../../ports/ledger/ledger-record.ts";
 import type { JsonRpcClient } from "../transport/json-rpc-client.ts";
 import { monotonicMs } from "../../../core/use-cases/monotonic-time.ts";
 import { NodeFault } from "../transport/rpc-failure.ts";

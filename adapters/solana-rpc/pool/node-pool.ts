@@ -1,6 +1,6 @@
 import { Clock, Context, Effect, Layer } from "effect";
-import { LedgerLane } from "../../../ports/ledger-lane.ts";
-import type { LedgerFailure } from "../../../ports/ledger.ts";
+import { LedgerLane } from "../../../ports/ledger/ledger-lane.ts";
+import type { LedgerFailure } from "../../../ports/ledger/ledger.ts";
 import { failOver, type PoolCall, untilAnswered } from "./fail-over.ts";
 import { firstToSucceed } from "../transport/first-to-succeed.ts";
 import { HighestSlots } from "./highest-slots.ts";

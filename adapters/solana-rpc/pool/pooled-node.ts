@@ -1,5 +1,5 @@
 import { Effect } from "effect";
-import type { Lane } from "../../../ports/ledger-lane.ts";
+import type { Lane } from "../../../ports/ledger/ledger-lane.ts";
 import { ledgerFaultText } from "../../../core/use-cases/ledger-fault-text.ts";
 import { backoffMs } from "../../../core/use-cases/backoff.ts";
 import { type Admission, CircuitBreaker, type Ticket } from "../transport/circuit-breaker.ts";
@@ -12,8 +12,11 @@ import { NodeFault, NodeUnable, type RpcRefusal } from "../transport/rpc-failure
 import type { ScanSink } from "../accounts/scan-body.ts";
 import type { Pool, PoolLimits, SolanaRpcConfig } from "./solana-rpc-config.ts";
 
-/** A decoded `result`. "malformed" when the method cannot return it, "behind" when its slot is too low. */
-export type Reading<A> = { readonly value: A } | "malformed" | "behind";
+/**
+ * A decoded `result`. "malformed" when the method cannot return it, "behind" when its slot is too low, "slot_beyond_reach"
+ * when the ledger cannot have come to its slot.
+ */
+export type Reading<A> = { readonly value: A } | "malformed" | "behind" | "slot_beyond_reach";
 
 /** One JSON-RPC request and the decoder of its result. */
 export type RpcRequest<A> = {
@@ -149,10 +152,8 @@ export class PooledNode {
     if (reading === "behind") {
       return Effect.fail(new NodeUnable({ node, method, kind: "behind", code: null }));
     }
-    return reading === "malformed"
-      ? Effect.fail(
-          new NodeFault({ node, method, kind: "malformed", code: null, retryAfterMs: null }),
-        )
+    return typeof reading === "string"
+      ? Effect.fail(new NodeFault({ node, method, kind: reading, code: null, retryAfterMs: null }))
       : Effect.succeed(reading.value);
   }
 

@@ -1,5 +1,5 @@
 import { Effect } from "effect";
-import { type LedgerFailure, LedgerUnavailable } from "../../../ports/ledger.ts";
+import { type LedgerFailure, LedgerUnavailable } from "../../../ports/ledger/ledger.ts";
 import { ledgerFaultOf } from "../transport/ledger-fault.ts";
 import { RpcRefusal } from "../transport/rpc-failure.ts";
 

@@ -1,4 +1,4 @@
-import type { LedgerFault } from "../../../ports/ledger.ts";
+import type { LedgerFault } from "../../../ports/ledger/ledger.ts";
 import { HISTORY_NOT_AVAILABLE, METHOD_NOT_FOUND, NODE_UNHEALTHY } from "./rpc-error-codes.ts";
 import type { NodeFault, NodeUnable, RpcRefusal } from "./rpc-failure.ts";
 
@@ -17,6 +17,8 @@ const CURES: Readonly<Record<Kind, string>> = {
     "The address does not speak JSON-RPC, or a proxy stands in front: check SOLANA_RPC_URL.",
   wrong_id: "A proxy mixes up answers: check what stands in front of the node.",
   malformed: "The node answers in another form than Solana's JSON-RPC: use another node.",
+  slot_beyond_reach:
+    "The node shows a slot that the ledger cannot have reached: compare it with another node's, or use another node.",
   wrong_ledger: "The node serves another ledger: correct SOLANA_RPC_URL or SOLANA_CLUSTER.",
   unwell: "The node reports a fault of its own: wait, or use another node.",
   behind: "The node lags behind what was seen before: wait, or use another node.",

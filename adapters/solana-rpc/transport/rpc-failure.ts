@@ -13,6 +13,7 @@ export type NodeFaultKind =
   | "not_json"
   | "wrong_id"
   | "malformed"
+  | "slot_beyond_reach"
   | "wrong_ledger"
   | "unwell";
 

@@ -1,10 +1,12 @@
 import type { Database } from "bun:sqlite";
 import type { Address } from "../../../core/domain/address.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
-import type { EscrowFilter } from "../../../ports/index/index-reader.ts";
+import type { UnseenEscrow } from "../../../core/domain/index/indexed-escrow.ts";
+import type { EscrowFilter, EscrowsAt } from "../../../ports/index/index-reader.ts";
 import { LAST_SEQ, type NamedValues } from "../columns.ts";
 import { decodeBody } from "./escrow-body.ts";
 import { addressKey } from "./escrow-columns.ts";
+import { unseenByAddress } from "./unseen-table.ts";
 import { escrowRuns, pageOfRuns, runValues } from "./escrow-runs.ts";
 
 type Row = { readonly body: Uint8Array };
@@ -18,15 +20,23 @@ export const escrowPages = (db: Database) => {
     const { key, bytes } = addressKey(address);
     return one.get(key, bytes)?.body;
   };
+  const unseenAt = unseenByAddress(db);
+  // A row that a writer moves from one table to the other meanwhile is in one of the two.
+  const at = db.transaction((addresses: ReadonlyArray<Address>): EscrowsAt => {
+    const escrows: Array<Escrow> = [];
+    const unseen: Array<UnseenEscrow> = [];
+    for (const address of addresses) {
+      const body = bodyAt(address);
+      if (body !== undefined) escrows.push(decodeBody(body));
+      else unseen.push(...[unseenAt(address)].filter((row) => row !== undefined));
+    }
+    return { escrows, unseen };
+  });
   return {
     /** The body of the row at an address, undefined when there is none. */
     bodyAt,
-    /** The stored ones of these escrows. */
-    at: (addresses: ReadonlyArray<Address>): ReadonlyArray<Escrow> =>
-      addresses.flatMap((address) => {
-        const body = bodyAt(address);
-        return body === undefined ? [] : [decodeBody(body)];
-      }),
+    /** The stored ones of these escrows, with all their fields or unseen. */
+    at: (addresses: ReadonlyArray<Address>): EscrowsAt => at.deferred(addresses),
     /** At most `limit` escrows created before `before`, newest first. */
     page: (filter: EscrowFilter, limit: number, before: bigint | null): ReadonlyArray<Escrow> => {
       const runs = escrowRuns(filter);

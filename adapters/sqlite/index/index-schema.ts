@@ -64,6 +64,7 @@ export const ROW_TABLES = {
     ) STRICT, WITHOUT ROWID`,
 } as const;
 type RowTable = keyof typeof ROW_TABLES;
+/** The tables that hold the index's rows; a snapshot replaces all of them together. */
 export const ROW_TABLE_NAMES = [
   "escrow",
   "unseen_escrow",
@@ -72,8 +73,8 @@ export const ROW_TABLE_NAMES = [
   "delivery_tally",
 ] as const satisfies ReadonlyArray<RowTable>;
 
-/** The indexes of the row tables. A snapshot makes them when its rows are in. */
-export const ROW_INDEXES = [
+/** The indexes of the row tables of schema version 1. */
+const FIRST_INDEXES = [
   "CREATE INDEX escrow_by_address ON escrow (address_key)",
   "CREATE INDEX escrow_by_state ON escrow (state, created_seq, expires_at)",
   "CREATE INDEX escrow_by_merchant ON escrow (merchant_run, created_seq, expires_at)",
@@ -85,6 +86,11 @@ export const ROW_INDEXES = [
   "CREATE INDEX merchant_by_registration ON merchant (registered_at, address)",
   "CREATE INDEX merchant_by_name ON merchant (name_key)",
 ] as const;
+
+const UNSEEN_BY_ADDRESS = "CREATE INDEX unseen_by_address ON unseen_escrow (substr(address, 1, 6))";
+
+/** The indexes of the row tables. A snapshot makes them when its rows are in. */
+export const ROW_INDEXES = [...FIRST_INDEXES, UNSEEN_BY_ADDRESS] as const;
 
 /**
  * The steps from an empty file to the newest schema; `PRAGMA user_version` counts those taken. Steps are only ever
@@ -127,18 +133,20 @@ const MIGRATIONS: ReadonlyArray<string> = [
     slot INTEGER NOT NULL
   ) STRICT;
 
-  ${[...ROW_TABLE_NAMES.map((table) => ROW_TABLES[table](table)), ...ROW_INDEXES].join(";\n")};
+  ${[...ROW_TABLE_NAMES.map((table) => ROW_TABLES[table](table)), ...FIRST_INDEXES].join(";\n")};
   `,
   "ALTER TABLE ledger ADD COLUMN snapshot_at_ms INTEGER",
   `
   ALTER TABLE ledger ADD COLUMN pace_slot INTEGER;
   ALTER TABLE ledger ADD COLUMN pace_at_ms INTEGER;
   `,
+  UNSEEN_BY_ADDRESS,
 ];
 
 /** What makes a file an index. Pages of 8 KiB: a snapshot takes a sixth less than with SQLite's 4 KiB. */
 export const INDEX_KIND: StoreKind = {
   applicationId: APPLICATION_ID,
   migrations: MIGRATIONS,
+  table: "unseen_escrow",
   pageBytes: 8192,
 };

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
+import { type Address, addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
 import { ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
 import type { UnseenEscrow } from "../../../core/domain/index/indexed-escrow.ts";
 import { stateNumber } from "./escrow-columns.ts";
@@ -26,15 +26,30 @@ const unseenOf = (row: Row): UnseenEscrow => {
   };
 };
 
+const COLUMNS = "created_seq, settled_seq, state, address, pending_hash, settled_hash";
+
+/** Finds unseen escrows by their addresses. */
+export const unseenByAddress = (db: Database) => {
+  const one = db.query<Row, [Uint8Array, Uint8Array]>(
+    `SELECT ${COLUMNS} FROM unseen_escrow WHERE substr(address, 1, 6) = ?1 AND address = ?2`,
+  );
+  /** The unseen escrow at an address, undefined when there is none. */
+  return (address: Address): UnseenEscrow | undefined => {
+    const bytes = addressToBytes(address);
+    const row = one.get(bytes.slice(0, 6), bytes);
+    return row === null ? undefined : unseenOf(row);
+  };
+};
+
 /** Reads and writes a table of unseen escrows. */
 export const unseenTable = (db: Database, table: string) => {
   const insert = db.query<null, Array<number | bigint | Uint8Array | null>>(
-    `INSERT INTO ${table} (created_seq, settled_seq, state, address, pending_hash, settled_hash)
+    `INSERT INTO ${table} (${COLUMNS})
      VALUES (?1, ?2, ?3, ?4, ?5, ?6)`,
   );
   const remove = db.query<null, [bigint]>(`DELETE FROM ${table} WHERE created_seq = ?1`);
   const page = db.query<Row, [bigint, number]>(
-    `SELECT created_seq, settled_seq, state, address, pending_hash, settled_hash FROM ${table}
+    `SELECT ${COLUMNS} FROM ${table}
      WHERE created_seq > ?1 ORDER BY created_seq LIMIT ?2`,
   );
   return {

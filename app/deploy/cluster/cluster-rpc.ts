@@ -2,7 +2,7 @@ import { redactedRpcAddress } from "../../../adapters/solana-rpc/transport/redac
 import { type Address, parseAddress } from "../../../core/domain/address.ts";
 import { decodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
-import { EX_UNAVAILABLE } from "../../commands/command-line.ts";
+import { EX_UNAVAILABLE } from "../../command-line/command-line.ts";
 import { DeployStopped } from "../deploy-stopped.ts";
 
 /** A node refused a call. */

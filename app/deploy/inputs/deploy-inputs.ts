@@ -3,7 +3,7 @@ import { clusterOfGenesis } from "../../config/cluster.ts";
 import { USDC_MINTS } from "../../config/supported-mints.ts";
 import { parseAddress } from "../../../core/domain/address.ts";
 import type { AttestorRegistry } from "../../../core/protocol/accounts/attestor-registry-account.ts";
-import { EX_USAGE } from "../../commands/command-line.ts";
+import { EX_USAGE } from "../../command-line/command-line.ts";
 import type { DeployContext, ProgramTarget } from "../deploy-context.ts";
 import { keptKey, readDeployKey } from "./deploy-keys.ts";
 import type { DeployOptions } from "./deploy-options.ts";

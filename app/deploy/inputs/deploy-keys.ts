@@ -5,7 +5,7 @@ import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
 import { createKeyFile, readKeyFile } from "../../../adapters/signer/key-file.ts";
 import { parseSeedText, SEED_TEXT_FORMS } from "../../../adapters/signer/seed-text.ts";
 import { type Address, addressFromBytes, parseAddress } from "../../../core/domain/address.ts";
-import { EX_NOINPUT, EX_USAGE } from "../../commands/command-line.ts";
+import { EX_NOINPUT, EX_USAGE } from "../../command-line/command-line.ts";
 import { DeployStopped } from "../deploy-stopped.ts";
 
 /** A key that signs transactions of a deployment. */

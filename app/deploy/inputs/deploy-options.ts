@@ -1,5 +1,5 @@
 import { type Address, parseAddress } from "../../../core/domain/address.ts";
-import { EX_USAGE } from "../../commands/command-line.ts";
+import { EX_USAGE } from "../../command-line/command-line.ts";
 import { DeployStopped } from "../deploy-stopped.ts";
 import { MAX_PRIORITY_FEE } from "../cluster/priority-fee.ts";
 import { SBPF_VERSIONS, type SbpfVersion } from "../cluster/feature-gates.ts";

@@ -1,5 +1,5 @@
 import type { DeliveryComparison, EvidencePacket } from "../../generated/contract.ts";
-import { verifyEvidence } from "../../../core/protocol/evidence/verify-evidence.ts";
+import { verifyEvidence } from "../../../core/protocol/verification/verify-evidence.ts";
 import { aFlag, aText } from "../output.ts";
 import { address, anyObject, optional, text } from "../parameter.ts";
 import { jsonOf, problemOf } from "../../service/requests.ts";

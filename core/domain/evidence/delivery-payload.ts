@@ -21,6 +21,7 @@ export const JSON_TYPES = [
   "array",
   "object",
 ] as const;
+/** One of the types in `JSON_TYPES`. */
 export type JsonType = (typeof JSON_TYPES)[number];
 
 const typeOf = (value: Json): JsonType => {

@@ -7,6 +7,7 @@ export const AccountRole = {
   readonlySigner: 2,
   writableSigner: 3,
 } as const;
+/** One of the numbers of `AccountRole`, [0, 3]. */
 export type AccountRole = (typeof AccountRole)[keyof typeof AccountRole];
 
 /** One account of an instruction. The program expects its accounts in a fixed order. */

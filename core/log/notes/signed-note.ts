@@ -18,8 +18,9 @@ export type SignedNote = {
   readonly signatures: ReadonlyArray<NoteSignature>;
 };
 
-/** The longest note that is read, in characters, and the most signatures: 16 of 5,000 bytes fit, and must. */
+/** The longest note that is read, in characters: 16 signatures of 5,000 bytes fit, and must. */
 export const MAX_NOTE_LENGTH = 262_144;
+/** The most signatures of a note that is read. */
 export const MAX_SIGNATURES = 100;
 
 const ID_LENGTH = 4;

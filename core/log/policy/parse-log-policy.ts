@@ -3,8 +3,9 @@ import { type KeyUse, parseVerifierKey, type VerifierKey } from "../notes/verifi
 import type { Parsed } from "../parsed.ts";
 import type { LogPolicy, PolicyGroup, PolicyLog, PolicyWitness } from "./log-policy.ts";
 
-/** The longest policy that is read, in characters, and the most logs, witnesses and groups of each. */
+/** The longest policy that is read, in characters. */
 export const MAX_POLICY_LENGTH = 65_536;
+/** The most logs of a policy that is read, the most witnesses, and the most groups. */
 export const MAX_POLICY_ENTRIES = 128;
 
 const NONE = "none";

@@ -5,7 +5,7 @@ import { jwkThumbprint } from "../../domain/evidence/jwk.ts";
 import { isMintSymbol, type SupportedMint } from "../../domain/supported-mint.ts";
 import { addressIn, arrayIn, fail, objectIn, oneOfIn, textIn, wholeIn } from "./packet-form.ts";
 import { formOf, readStrictDocument } from "./strict-document.ts";
-import { logPolicyOf } from "./verify-in-log.ts";
+import { logPolicyOf } from "../verification/verify-in-log.ts";
 
 /** The only version of the trust document that this code writes and reads. */
 export const TRUST_VERSION = 1;

@@ -7,7 +7,7 @@ import { encodeEscrowAccount } from "../../protocol/accounts/escrow-account.ts";
 import { believedBytes, type LastBytes } from "../../protocol/accounts/last-bytes.ts";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { Instance } from "../../../ports/instance.ts";
-import type { Ledger, LedgerFailure } from "../../../ports/ledger.ts";
+import type { Ledger, LedgerFailure } from "../../../ports/ledger/ledger.ts";
 import { monotonicMs } from "../monotonic-time.ts";
 import { makeSingleFlight } from "../single-flight.ts";
 import { searchHistory } from "./search-history.ts";
@@ -50,8 +50,9 @@ export const makeArchivedEscrows = Effect.gen(function* () {
   const once = makeSingleFlight<LastBytes | null, LedgerFailure>(scope);
 
   const inIndex = Effect.fnUntraced(function* (address: Address, tombstone: ArchivedEscrow) {
-    const rows = yield* Effect.orElseSucceed(index.escrowsAt([address]), () => []);
-    return rows
+    const none = { escrows: [] };
+    const { escrows } = yield* Effect.orElseSucceed(index.escrowsAt([address]), () => none);
+    return escrows
       .map((row) => believedBytes(address, encodeEscrowAccount(row), tombstone, deployment))
       .find((bytes) => bytes !== undefined);
   });

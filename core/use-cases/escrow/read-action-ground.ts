@@ -7,7 +7,7 @@ import { decodeMerchantAccount } from "../../protocol/accounts/merchant-account.
 import { associatedTokenAddress, merchantAddress } from "../../protocol/addresses/addresses.ts";
 import type { ActionGround } from "../../protocol/instructions/next-actions.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
 import type { LiveEscrow } from "./read-escrow.ts";
 
 /** The merchant that an account holds, undefined where it holds none. */

@@ -4,6 +4,7 @@ import type { Escrow } from "../../domain/escrow/escrow.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
+import { leavesOfEscrow, leavesOfTombstone } from "../../log/leaf/escrow-leaves.ts";
 import {
   type ArchivedEscrow,
   decodeArchivedEscrowAccount,
@@ -12,7 +13,7 @@ import { decodeClockSysvar } from "../../protocol/accounts/clock-sysvar.ts";
 import { decodeEscrowAccount } from "../../protocol/accounts/escrow-account.ts";
 import { CLOCK_SYSVAR, SYSTEM_PROGRAM } from "../../protocol/addresses/well-known-addresses.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { type Commitment, Ledger, LedgerUnavailable } from "../../../ports/ledger.ts";
+import { type Commitment, Ledger, LedgerUnavailable } from "../../../ports/ledger/ledger.ts";
 import {
   addressFault,
   EscrowArchived,
@@ -20,8 +21,10 @@ import {
   InvalidAddress,
   NotAnEscrow,
 } from "../request-errors.ts";
+import { orAskAnother } from "../or-ask-another.ts";
+import { untrustworthy } from "../refuse-answer.ts";
 import { ArchivedEscrows } from "./archived-escrows.ts";
-import { refuseContradicted, refuseDenied } from "./refuse-contradicted.ts";
+import { holdsLeaf, refuseContradicted } from "./refuse-contradicted.ts";
 
 /** An escrow as the ledger shows it at one slot. */
 export type LiveEscrow = {
@@ -42,25 +45,20 @@ const isOnlyFunded = ({ owner, data }: LedgerAccount): boolean =>
 
 /**
  * The escrow that an account holds. Fails with `EscrowNotFound` when there is none, `EscrowArchived` when it is a
- * tombstone, `NotAnEscrow` when it is another one, and instead of the first and the last with `LedgerUnavailable` where
- * the index proves an escrow.
+ * tombstone, `NotAnEscrow` when it is another one, and with `LedgerUnavailable` for an account that contradicts the
+ * index.
  */
 export const escrowOf = Effect.fnUntraced(function* (
   address: Address,
   account: LedgerAccount | null,
 ) {
   const { deployment } = yield* Instance;
-  if (account === null || isOnlyFunded(account)) {
-    yield* refuseDenied(address);
-    return yield* new EscrowNotFound({ address });
-  }
+  yield* refuseContradicted(address, account);
+  if (account === null || isOnlyFunded(account)) return yield* new EscrowNotFound({ address });
   const archived = decodeArchivedEscrowAccount(account, deployment);
   if ("value" in archived) return yield* new EscrowArchived({ address, tombstone: archived.value });
   const decoded = decodeEscrowAccount(account, deployment);
-  if ("fault" in decoded) {
-    yield* refuseDenied(address);
-    return yield* new NotAnEscrow({ address, fault: decoded.fault });
-  }
+  if ("fault" in decoded) return yield* new NotAnEscrow({ address, fault: decoded.fault });
   return { escrow: decoded.value, account };
 });
 
@@ -84,6 +82,10 @@ const escrowOrArchived = Effect.fnUntraced(function* (
   const archived = failure.tombstone;
   const last = yield* (yield* ArchivedEscrows).find(address, archived);
   if (last === null) return yield* failure;
+  // Bytes prove all that a tombstone says. `find` has compared one of its digests.
+  const told = leavesOfTombstone(address, archived);
+  if (!leavesOfEscrow(last.escrow, last.data).every((leaf) => holdsLeaf(told, leaf)))
+    return yield* untrustworthy(`the tombstone at ${address} is not that of the bytes it proves`);
   return { escrow: last.escrow, account: { ...account, data: last.data }, archived };
 });
 
@@ -97,24 +99,12 @@ const readBoth = Effect.fnUntraced(function* (address: Address, commitment: Comm
 const isTombstone = (account: LedgerAccount | null, deployment: Deployment): boolean =>
   account !== null && "value" in decodeArchivedEscrowAccount(account, deployment);
 
-/**
- * Reads one escrow and the ledger's clock at one slot. An archived one is read at `finalized`, with the bytes that it
- * had until then. Fails with `InvalidAddress`, with `EscrowArchived` when nobody kept those bytes, with
- * `EscrowNotFound` when there is no account, with `NotAnEscrow` for any other account, and with `LedgerUnavailable` for
- * an answer that contradicts the index.
- */
-export const readEscrow = Effect.fn("readEscrow")(function* (
-  pda: string,
-  commitment: Commitment = "confirmed",
-) {
-  const address = parseAddress(pda);
-  if (address === undefined) return yield* new InvalidAddress([addressFault("pda")]);
+const readOnce = Effect.fnUntraced(function* (address: Address, commitment: Commitment) {
   const { deployment } = yield* Instance;
   const first = yield* readBoth(address, commitment);
   const isSure = commitment === "finalized" || !isTombstone(first.account, deployment);
   const read = isSure ? first : yield* readBoth(address, "finalized");
   const found = yield* escrowOrArchived(address, read.account);
-  yield* refuseContradicted(address, found.account.data);
   const ledgerTime = yield* ledgerTimeOf(read.clock);
   const live: LiveEscrow = {
     ...found,
@@ -123,4 +113,19 @@ export const readEscrow = Effect.fn("readEscrow")(function* (
     commitment: isSure ? commitment : "finalized",
   };
   return live;
+});
+
+/**
+ * Reads one escrow and the ledger's clock at one slot. An archived one is read at `finalized`, with the bytes that it
+ * had until then. An answer that contradicts the index is asked of another node too, if there is one. Fails with
+ * `InvalidAddress`, with `EscrowArchived` when nobody kept those bytes, with `EscrowNotFound` when there is no account,
+ * with `NotAnEscrow` for any other account, and with `LedgerUnavailable` for an answer that contradicts the index.
+ */
+export const readEscrow = Effect.fn("readEscrow")(function* (
+  pda: string,
+  commitment: Commitment = "confirmed",
+) {
+  const address = parseAddress(pda);
+  if (address === undefined) return yield* new InvalidAddress([addressFault("pda")]);
+  return yield* orAskAnother(readOnce(address, commitment));
 });

@@ -1,5 +1,5 @@
 import { Data, Effect } from "effect";
-import { Ledger } from "../../../ports/ledger.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { readEscrow } from "./read-escrow.ts";
 
 /** Length of a slot in milliseconds (Agave `clock.rs`: DEFAULT_MS_PER_SLOT). */

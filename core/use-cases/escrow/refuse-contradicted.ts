@@ -1,34 +1,79 @@
 import { Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
-import { encodeEscrowAccount, pendingEscrowBytes } from "../../protocol/accounts/escrow-account.ts";
+import type { LedgerAccount } from "../../domain/ledger/account.ts";
+import type { Deployment } from "../../domain/ledger/deployment.ts";
+import { leavesOfTombstone, type NumberedLeaf } from "../../log/leaf/escrow-leaves.ts";
+import { leavesOfIndexed, leavesOfUnseen } from "../../log/leaf/indexed-leaves.ts";
+import { indexedEscrowOf } from "../../log/leaf/project-at.ts";
+import { unreadableEscrowOf } from "../../log/leaf/unreadable-escrow.ts";
+import { decodeArchivedEscrowAccount } from "../../protocol/accounts/archived-escrow-account.ts";
+import { encodeEscrowAccount } from "../../protocol/accounts/escrow-account.ts";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
+import { Instance } from "../../../ports/instance.ts";
 import { untrustworthy } from "../refuse-answer.ts";
 
-/** The row whose events the index chains to the ledger's head. Undefined without one, and without the store. */
-const provedRow = Effect.fnUntraced(function* (address: Address) {
+type Leaves = ReadonlyArray<NumberedLeaf>;
+
+/** Whether one of these leaves has the number and the bytes of another. */
+export const holdsLeaf = (leaves: Leaves, { seq, leaf }: NumberedLeaf): boolean =>
+  leaves.some((one) => one.seq === seq && one.leaf.toHex() === leaf.toHex());
+
+/** The leaves of an escrow's events that the index chains to the ledger's head. Null when the store does not answer. */
+const provedLeaves = Effect.fnUntraced(function* (address: Address) {
   const index = yield* IndexReader;
-  const [row] = yield* Effect.orElseSucceed(index.escrowsAt([address]), () => []);
-  return row;
+  const held = yield* Effect.orElseSucceed(index.escrowsAt([address]), () => null);
+  if (held === null) return null;
+  const leaves: Leaves = [
+    ...held.escrows.flatMap((row) =>
+      leavesOfIndexed(indexedEscrowOf(row, encodeEscrowAccount(row))),
+    ),
+    ...held.unseen.flatMap(leavesOfUnseen),
+  ];
+  return leaves;
 });
 
+/** The leaves of the events that an account shows: those of an escrow, whole or archived. Every other account shows none. */
+const shownLeaves = (
+  address: Address,
+  account: LedgerAccount | null,
+  deployment: Deployment,
+): Leaves => {
+  if (account === null || account.owner !== deployment.custodyProgram) return [];
+  const archived = decodeArchivedEscrowAccount(account, deployment);
+  if ("value" in archived) return leavesOfTombstone(address, archived.value);
+  // An escrow that cannot be decoded has its events all the same.
+  const escrow = unreadableEscrowOf({ address, data: account.data });
+  return escrow === undefined ? [] : leavesOfUnseen(escrow);
+};
+
 /**
- * Fails with a retryable `LedgerUnavailable` when a node shows no escrow at an address where the index proves one. The
- * ledger keeps every escrow's account, an archived one's as a tombstone. A row only vetoes; it is no answer.
+ * Fails with a retryable `LedgerUnavailable` when the account that a node shows at an address, or null for none, is not
+ * what the index proves of it: an event of the escrow is missing or another one, or the account shows an event up to the
+ * index's mark that the index does not have there. A row only vetoes; it is no answer. An event above the mark may be
+ * new. Without the store the account alone counts.
  */
-export const refuseDenied = Effect.fnUntraced(function* (address: Address) {
-  if ((yield* provedRow(address)) !== undefined)
+export const refuseContradicted = Effect.fnUntraced(function* (
+  address: Address,
+  account: LedgerAccount | null,
+) {
+  const { deployment } = yield* Instance;
+  const shown = shownLeaves(address, account, deployment);
+  const proved = yield* provedLeaves(address);
+  if (proved === null) return;
+  if (proved.length > 0 && shown.length === 0)
     return yield* untrustworthy(`no escrow at ${address}, where the index proves one`);
-});
-
-/**
- * Fails with a retryable `LedgerUnavailable` when an escrow's bytes are not those of the row that the index proves: the
- * node that shows them lies, or shows old ones. A Pending row may have been settled since. Without a row, or without the
- * store, the account alone counts.
- */
-export const refuseContradicted = Effect.fnUntraced(function* (address: Address, data: Uint8Array) {
-  const row = yield* provedRow(address);
-  if (row === undefined) return;
-  const shown = row.state === "Pending" ? pendingEscrowBytes(data) : data;
-  if (shown.toHex() !== encodeEscrowAccount(row).toHex())
+  if (!proved.every((leaf) => holdsLeaf(shown, leaf)))
     return yield* untrustworthy(`the account at ${address} is not the one that the index proves`);
+  const added = shown.find((leaf) => !holdsLeaf(proved, leaf));
+  if (added === undefined) return;
+  const index = yield* IndexReader;
+  const summary = yield* Effect.orElseSucceed(index.summary, () => null);
+  const count = summary?.mark?.count ?? 0n;
+  if (added.seq > count) return;
+  // The row may have come since it was looked up.
+  const now = yield* provedLeaves(address);
+  if (now !== null && !holdsLeaf(now, added))
+    return yield* untrustworthy(
+      `the account at ${address} shows event ${added.seq}, which the index, complete to ${count}, does not have there`,
+    );
 });

@@ -6,7 +6,7 @@ import type { ArchivedEscrow } from "../../protocol/accounts/archived-escrow-acc
 import { believedBytes, type LastBytes } from "../../protocol/accounts/last-bytes.ts";
 import { archivedBytesOf } from "../../protocol/transaction/archived-bytes.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
 
 /** The most transactions that a search lists, and the pages that it takes: some providers list a hundred a page. */
 const MOST_LISTED = 64_000;

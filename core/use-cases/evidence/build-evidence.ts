@@ -7,8 +7,8 @@ import {
 import { type EvidenceData, evidenceData } from "../../protocol/evidence/evidence-data.ts";
 import { EvidenceSigner } from "../../../ports/evidence-signer.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { Ledger, type LedgerFailure } from "../../../ports/ledger.ts";
-import { LedgerRecord } from "../../../ports/ledger-record.ts";
+import { Ledger, type LedgerFailure } from "../../../ports/ledger/ledger.ts";
+import { LedgerRecord } from "../../../ports/ledger/ledger-record.ts";
 import { parseAddress } from "../../domain/address.ts";
 import { findTransactions, referencesOf } from "./evidence-references.ts";
 import { readFinalizedEscrow } from "../escrow/read-finalized-escrow.ts";

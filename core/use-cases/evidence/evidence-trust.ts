@@ -2,7 +2,7 @@ import { Effect } from "effect";
 import { type Ed25519Jwk, ed25519Jwk } from "../../domain/evidence/jwk.ts";
 import { type EvidenceKey, EvidenceSigner } from "../../../ports/evidence-signer.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
 
 /** A published evidence key and its status. */
 export type PublishedKey = Ed25519Jwk & {

@@ -2,17 +2,20 @@ import { Clock, Context, Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import type { EvidenceSignature } from "../../domain/evidence/evidence-signature.ts";
+import { hash32FromBytes } from "../../domain/hash32.ts";
 import { RecentlyUsed } from "../../domain/recently-used.ts";
+import { sha256 } from "../../domain/sha256.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
 import type { EvidenceData, EvidenceNetwork } from "../../protocol/evidence/evidence-data.ts";
 import type { EvidenceKey } from "../../../ports/evidence-signer.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
 import type { EvidenceReferences, MerchantStanding } from "./evidence-references.ts";
 import { SettledPackets } from "../../../ports/settled-packets.ts";
 import { readStoredPacket, storedPacketText } from "./stored-packet.ts";
 import { monotonicMs } from "../monotonic-time.ts";
 import { decodeArchivedEscrowAccount } from "../../protocol/accounts/archived-escrow-account.ts";
+import { encodeEscrowAccount } from "../../protocol/accounts/escrow-account.ts";
 import { CUSTODY_CONSTANTS } from "../../protocol/generated/custody.ts";
 import { type LiveMerchant, readMerchant } from "../merchant/read-merchant.ts";
 import { makeSingleFlight } from "../single-flight.ts";
@@ -113,15 +116,20 @@ const standingIn = (live: LiveMerchant | null): MerchantStanding | null => {
 /** A merchant's present state on the ledger, null when its account could not be read. */
 export const readStanding = (wallet: Address) => Effect.map(readLiveMerchant(wallet), standingIn);
 
-/** The digest in the tombstone at an escrow's address, null when there is none or it could not be read. */
+/**
+ * The digest in the tombstone at a settled escrow's address, null when there is none or it could not be read. A tombstone with another
+ * digest than that of the escrow's bytes is none: the node that shows it lies.
+ */
 const readArchival = Effect.fnUntraced(
-  function* (escrow: Address) {
+  function* (escrow: Escrow) {
     const ledger = yield* Ledger;
     const { deployment } = yield* Instance;
-    const { value } = yield* ledger.readAccounts([escrow], "finalized");
+    const { value } = yield* ledger.readAccounts([escrow.address], "finalized");
     const account = value[0] ?? null;
     const decoded = account === null ? null : decodeArchivedEscrowAccount(account, deployment);
-    return decoded !== null && "value" in decoded ? { digest: decoded.value.lastHash } : null;
+    if (decoded === null || "fault" in decoded) return null;
+    const digest = hash32FromBytes(sha256(encodeEscrowAccount(escrow)));
+    return decoded.value.lastHash === digest ? { digest } : null;
   },
   Effect.orElseSucceed(() => null),
 );
@@ -189,7 +197,8 @@ export const makeSettledEvidence = Effect.gen(function* () {
         });
       return known;
     }),
-    archivalOf: Effect.fnUntraced(function* ({ address, settledAt }) {
+    archivalOf: Effect.fnUntraced(function* (escrow) {
+      const { address, settledAt } = escrow;
       const nowMs = yield* monotonicMs;
       // Without a reading of the clock, the ledger is asked.
       const ledgerTime =
@@ -199,7 +208,7 @@ export const makeSettledEvidence = Effect.gen(function* () {
       const readMs = unarchived.get(address);
       if (readMs !== undefined && nowMs - readMs < ARCHIVAL_FRESH_MS) return null;
       unarchived.set(address, nowMs);
-      return yield* readArchival(address).pipe(Effect.provide(context));
+      return yield* readArchival(escrow).pipe(Effect.provide(context));
     }),
     standingOf: Effect.fnUntraced(function* (wallet) {
       const asked = merchants.get(wallet);

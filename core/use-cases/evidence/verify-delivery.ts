@@ -6,7 +6,7 @@ import type { Hash32 } from "../../domain/hash32.ts";
 import { proofHash } from "../../domain/evidence/proof-template.ts";
 import { readProofTemplate } from "./proof-templates.ts";
 import { type LiveEscrow, readEscrow } from "../escrow/read-escrow.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { ValidationFailed } from "../request-errors.ts";
 
 /** A delivery payload, and the template to compare it with. */

@@ -1,7 +1,7 @@
 import { Effect } from "effect";
-import type { LedgerWitness } from "../../protocol/evidence/verify-on-ledger.ts";
-import { witnessAccounts } from "../../protocol/evidence/witness-accounts.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+import type { LedgerWitness } from "../../protocol/verification/verify-on-ledger.ts";
+import { witnessAccounts } from "../../protocol/verification/witness-accounts.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
 
 /**
  * A packet's escrow and merchant accounts and the custody program's configuration, in one read at `finalized`. Undefined,

@@ -17,6 +17,7 @@ export type Page<Row, Cursor> = {
   readonly ledgerTime: UnixSeconds | null;
 };
 
+/** A page of escrows, newest first; the cursor is the number of a creation. */
 export type EscrowPage = Page<Escrow, bigint>;
 
 /** The least number of pages kept; twice as many at most. At 250 KB of rows and text for the longest, 32 MB at most. */

@@ -5,7 +5,7 @@ import type { LogPolicy } from "../../log/policy/log-policy.ts";
 import { decodeCustodyConfigAccount } from "../../protocol/accounts/custody-config-account.ts";
 import { custodyConfigAddress } from "../../protocol/addresses/addresses.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { LedgerNodes } from "../../../ports/ledger-nodes.ts";
+import { LedgerNodes } from "../../../ports/ledger/ledger-nodes.ts";
 import { LogIdentity } from "../../../ports/log/log-identity.ts";
 import { LogSigner } from "../../../ports/log/log-signer.ts";
 import type { LogStore } from "../../../ports/log/log-store.ts";

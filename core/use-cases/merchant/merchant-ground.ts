@@ -11,7 +11,7 @@ import {
 } from "../../protocol/addresses/addresses.ts";
 import { CLOCK_SYSVAR, RENT_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { groundOf } from "../escrow/prepare/escrow-surroundings.ts";
 import type { Ground } from "../escrow/prepare/finish-call.ts";
 import { ledgerTimeOf } from "../escrow/read-escrow.ts";

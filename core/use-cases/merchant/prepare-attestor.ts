@@ -1,6 +1,6 @@
 import { Effect } from "effect";
 import { parseAddress } from "../../domain/address.ts";
-import { isDerived } from "../../protocol/rules/signer-rules.ts";
+import { isOffCurve } from "../../protocol/addresses/curve-point.ts";
 import { rotateAttestorInstruction } from "../../protocol/instructions/attestor-instructions.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { type DraftCall, finishCall } from "../escrow/prepare/finish-call.ts";
@@ -43,7 +43,7 @@ export const prepareAttestor = Effect.fn("prepareAttestor")(function* (
       ...(merchant === undefined ? [addressFault("wallet" as const)] : []),
       ...(attestor === undefined ? [addressFault("attestor" as const)] : []),
     ]);
-  const sending = yield* parseSending(request, isDerived(merchant) ? null : merchant);
+  const sending = yield* parseSending(request, isOffCurve(merchant) ? null : merchant);
   const nobodys = nobodysFaults({ wallet: merchant });
   if (nobodys.length > 0) return yield* new ValidationFailed<"wallet">(nobodys);
   yield* checkTransactionSigner("wallet", merchant, sending.wantsTransaction);

@@ -6,7 +6,7 @@ import { merchantAddress } from "../../protocol/addresses/addresses.ts";
 import { decodeMerchantAccount } from "../../protocol/accounts/merchant-account.ts";
 import { CLOCK_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { type Commitment, Ledger } from "../../../ports/ledger.ts";
+import { type Commitment, Ledger } from "../../../ports/ledger/ledger.ts";
 import { ledgerTimeOf } from "../escrow/read-escrow.ts";
 import { addressFault, InvalidAddress, MerchantNotFound, NotAMerchant } from "../request-errors.ts";
 

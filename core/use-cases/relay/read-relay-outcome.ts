@@ -6,10 +6,10 @@ import type { TransactionError } from "../../domain/relay/transaction-outcome.ts
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import { onlyCreates } from "../../protocol/transaction/relayed-effects.ts";
 import { decodeWireTransaction } from "../../protocol/transaction/wire-transaction.ts";
-import { Broadcaster } from "../../../ports/broadcaster.ts";
+import { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { TransactionNotFound } from "./relay-errors.ts";
-import { lookUpRelay } from "./relay-lookup.ts";
+import { lookUpRelay } from "./outcome/relay-lookup.ts";
 
 /** What is known of a transaction, and whether the payment may be signed again. */
 export type RelayOutcome = {

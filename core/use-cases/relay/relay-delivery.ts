@@ -4,10 +4,10 @@ import type { RelayEntry } from "../../domain/relay/relay-entry.ts";
 import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import { statusOnly } from "../../domain/relay/status-only.ts";
 import type { LandedTransaction } from "../../domain/relay/transaction-outcome.ts";
-import { Broadcaster } from "../../../ports/broadcaster.ts";
+import { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
 import type { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import { Instance } from "../../../ports/instance.ts";
-import type { Ledger, LedgerFailure } from "../../../ports/ledger.ts";
+import type { Ledger, LedgerFailure } from "../../../ports/ledger/ledger.ts";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";
 import type { RateLimiter } from "../../../ports/rate-limiter.ts";
 import type {
@@ -17,7 +17,7 @@ import type {
   RelayShareFull,
 } from "./relay-errors.ts";
 import { makeRelayQueue } from "./relay-queue.ts";
-import { resolveRelays } from "./resolve-relays.ts";
+import { resolveRelays } from "./outcome/resolve-relays.ts";
 import { makeSingleFlight } from "../single-flight.ts";
 
 /** How a first sending fails. */

@@ -5,13 +5,13 @@ import { type LedgerSignature } from "../../domain/ledger/signature.ts";
 import { statusOnly } from "../../domain/relay/status-only.ts";
 import type { LandedTransaction } from "../../domain/relay/transaction-outcome.ts";
 import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
-import { Broadcaster } from "../../../ports/broadcaster.ts";
+import { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
 import { admitTransaction } from "./relay-admission.ts";
 import { takePayerBudget } from "./relay-budget.ts";
 import { RelayDelivery } from "./relay-delivery.ts";
 import { BlockhashExpired } from "./relay-errors.ts";
 import { answerOnce } from "./relay-idempotency.ts";
-import { type RelayLookup, lookUpRelay } from "./relay-lookup.ts";
+import { type RelayLookup, lookUpRelay } from "./outcome/relay-lookup.ts";
 import { chargedPreflight, checkBlockhash } from "./relay-preflight.ts";
 import { rejected } from "./relay-rejection.ts";
 

@@ -9,7 +9,7 @@ import { settlementFault } from "../../protocol/rules/settlement-check.ts";
 import { CLOCK_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
 import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { LookupTableNotAllowed, SettlementCheckFailed } from "./relay-errors.ts";
 
 /** Faults that another pending transaction may remove. They are checked a second time before a refusal. */

@@ -5,7 +5,7 @@ import { decodeAttestorRegistryAccount } from "../../protocol/accounts/attestor-
 import { decodeCustodyConfigAccount } from "../../protocol/accounts/custody-config-account.ts";
 import { custodyConfigAddress, registryAddress } from "../../protocol/addresses/addresses.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
 
 /** Whether each program is initialised for the other: its own account exists and names the other program. */
 export type InitialisedPrograms = { readonly custody: boolean; readonly attestor: boolean };

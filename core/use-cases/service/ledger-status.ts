@@ -3,7 +3,7 @@ import { decodeAttestorRegistryAccount } from "../../protocol/accounts/attestor-
 import { programDataAddress } from "../../protocol/addresses/addresses.ts";
 import { initialisedBy, ownAccounts } from "./initialised-programs.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
 
 /** The ledger's tip, its identity, the accounts of both programs with their data, whether they are initialised for each other, and the registry's settlement mint. Fails as a read of the ledger does. */
 export const readLedgerStatus = Effect.gen(function* () {

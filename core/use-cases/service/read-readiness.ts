@@ -1,7 +1,7 @@
 import { Effect } from "effect";
 import type { SyncActivity } from "../index/sync/index-sync.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { LedgerRecord } from "../../../ports/ledger-record.ts";
+import { LedgerRecord } from "../../../ports/ledger/ledger-record.ts";
 import { indexStatus, lagBehind, orNull } from "./index-status.ts";
 import { LedgerPulse } from "./ledger-pulse.ts";
 

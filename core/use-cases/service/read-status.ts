@@ -3,7 +3,7 @@ import type { Address } from "../../domain/address.ts";
 import type { SupportedMint } from "../../domain/supported-mint.ts";
 import type { IndexSummary } from "../../../ports/index/index-reader.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { LedgerRecord, type LedgerStanding } from "../../../ports/ledger-record.ts";
+import { LedgerRecord, type LedgerStanding } from "../../../ports/ledger/ledger-record.ts";
 import type { SyncActivity } from "../index/sync/index-sync.ts";
 import { indexStatus, lagBehind, orNull } from "./index-status.ts";
 import { LedgerPulse } from "./ledger-pulse.ts";

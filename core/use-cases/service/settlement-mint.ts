@@ -3,7 +3,7 @@ import type { Address } from "../../domain/address.ts";
 import { decodeAttestorRegistryAccount } from "../../protocol/accounts/attestor-registry-account.ts";
 import { registryAddress } from "../../protocol/addresses/addresses.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { orNull } from "./index-status.ts";
 import { sharedReading } from "./shared-reading.ts";
 

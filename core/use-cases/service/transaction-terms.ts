@@ -1,9 +1,9 @@
 import { Clock, Context, Effect, type Scope } from "effect";
 import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import { custodyConfigAddress } from "../../protocol/addresses/addresses.ts";
-import { Blockspace, type RecentBlockhash } from "../../../ports/blockspace.ts";
+import { Blockspace, type RecentBlockhash } from "../../../ports/ledger/blockspace.ts";
 import { Instance } from "../../../ports/instance.ts";
-import type { LedgerFailure } from "../../../ports/ledger.ts";
+import type { LedgerFailure } from "../../../ports/ledger/ledger.ts";
 import { makeSingleFlight } from "../single-flight.ts";
 
 /** The terms that all transactions prepared in the same second share. */

@@ -4,7 +4,7 @@ import { hash32ToBytes } from "../../domain/hash32.ts";
 import { isSameHash } from "../../log/tree/tree-hash.ts";
 import { decodeCustodyConfigAccount } from "../../protocol/accounts/custody-config-account.ts";
 import { custodyConfigAddress } from "../../protocol/addresses/addresses.ts";
-import type { Ledger } from "../../../ports/ledger.ts";
+import type { Ledger } from "../../../ports/ledger/ledger.ts";
 import { WitnessNotReady } from "./witness-errors.ts";
 
 /** How many events the ledger counts, and the chain over them. */

@@ -8,7 +8,7 @@ import { printSignatures } from "../../log/notes/signed-note.ts";
 import { type VerifierKey, verifierKey } from "../../log/notes/verifier-key.ts";
 import { verifyConsistency } from "../../log/tree/consistency-proof.ts";
 import { emptyRoot, isSameHash } from "../../log/tree/tree-hash.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { LogSource } from "../../../ports/log/log-source.ts";
 import { WitnessKey } from "../../../ports/log/witness-key.ts";
 import {

@@ -14,7 +14,7 @@ import {
   x402Network,
 } from "../../protocol/x402/payment-requirements.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { PaymentRefused } from "./payment-refused.ts";
 
 /** A payment as a seller hands it to its facilitator. */

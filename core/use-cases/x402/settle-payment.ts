@@ -9,9 +9,9 @@ import {
   releasingProof,
   settlingFault,
 } from "../../protocol/x402/payment-transactions.ts";
-import { Broadcaster } from "../../../ports/broadcaster.ts";
+import { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { type LiveEscrow, readEscrow } from "../escrow/read-escrow.ts";
 import { admitTransaction } from "../relay/relay-admission.ts";
 import { relayTransaction } from "../relay/relay-transaction.ts";

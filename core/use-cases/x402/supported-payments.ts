@@ -5,7 +5,7 @@ import {
   x402Network,
 } from "../../protocol/x402/payment-requirements.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
 
 /** The one kind of payment that this facilitator settles: version, scheme, network and the programs that hold the money. */
 export const supportedPayments = Effect.fn("supportedPayments")(function* () {

@@ -8,7 +8,7 @@ import {
   type BackfillCheckpoint,
   BackfillCheckpoints,
 } from "../../../ports/index/backfill-checkpoint.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { tmpdir } from "../../temporary-root.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "backfill-checkpoint-"));

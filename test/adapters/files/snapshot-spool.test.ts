@@ -18,7 +18,7 @@ import {
   type SnapshotSpool,
   type SnapshotTip,
 } from "../../../ports/index/snapshot-spool.ts";
-import { Ledger, type ScannedAccounts } from "../../../ports/ledger.ts";
+import { Ledger, type ScannedAccounts } from "../../../ports/ledger/ledger.ts";
 import { TEST_DEPLOYMENT } from "../../arbitraries/test-ledger.ts";
 import { accountOf } from "../../doubles/accounts.ts";
 import { ledgerDouble } from "../../doubles/ledger-double.ts";

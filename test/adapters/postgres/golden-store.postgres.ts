@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Effect } from "effect";
 import { STORE_MIGRATIONS } from "../../../adapters/postgres/store-schema.ts";
-import { answersOf, GOLDEN, textOf } from "../sqlite/golden-store.ts";
+import { answersOf, foundIn, GOLDEN, textOf } from "../sqlite/golden-store.ts";
 import { GOLDEN_SCHEMA, goldenStore } from "./golden-store.ts";
 import { withStore } from "./test-database.ts";
 
@@ -25,7 +25,11 @@ test.each(versions)(
       await sql.unsafe(`DROP SCHEMA IF EXISTS ${GOLDEN_SCHEMA} CASCADE`);
       await sql.unsafe(new TextDecoder().decode(dump));
     }
-    const answers = await Effect.runPromise(withStore(goldenStore(server), answersOf));
+    const [answers, { found, paged }] = await Effect.runPromise(
+      withStore(goldenStore(server), (index) => Effect.all([answersOf(index), foundIn(index)])),
+    );
+    expect(found).toEqual(paged);
+    expect(found.unseen).toHaveLength(3);
     const expected = readFileSync(join(GOLDEN, `postgres-answers-${version}.json`), "utf8");
     expect(JSON.parse(textOf(answers))).toEqual(JSON.parse(expected));
   },

@@ -1,6 +1,10 @@
 import { expect, test } from "bun:test";
 import { Effect } from "effect";
-import { type Query, escrowPageQuery } from "../../../adapters/postgres/index/escrow-pages.ts";
+import {
+  type Query,
+  escrowPageQuery,
+  ESCROWS_AT,
+} from "../../../adapters/postgres/index/escrow-pages.ts";
 import { eventPageQuery } from "../../../adapters/postgres/index/event-pages.ts";
 import { LEAVES } from "../../../adapters/postgres/index/log-tables.ts";
 import { registryPageQuery } from "../../../adapters/postgres/index/merchant-table.ts";
@@ -142,6 +146,8 @@ test("a page reads about as many rows as it has and sorts no more, and the regis
       await expectRuns(eventPageQuery({ escrow }, LIMIT, range), 2, [escrow, range]);
     for (const from of [1n, BigInt(ROWS), BigInt(2 * ROWS)])
       await expectRuns({ text: LEAVES, values: [from, LIMIT] }, 4 * LIMIT, ["leaves", from]);
+    for (const of of [`'${ROWS + 7}'`, "'escrow 77'"])
+      await expectRuns({ text: ESCROWS_AT, values: [`ARRAY[sha256(${of})]`] }, 1, ["at", of]);
     await expectRuns({ text: UNSEEN_PAGE, values: [0n, LIMIT] }, LIMIT, "unseen");
     expect(rowsRead(await explain(registryPageQuery({}, LIMIT, null)))).toBe(0);
   }

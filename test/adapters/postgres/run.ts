@@ -1,4 +1,4 @@
-import { readCommandLine } from "../../../app/commands/command-line.ts";
+import { readCommandLine } from "../../../app/command-line/command-line.ts";
 import { serverPrograms, startCluster } from "./temporary-cluster.ts";
 
 const HELP = `Runs the tests that need a Postgres server (*.postgres.ts), or those whose path holds one of the names, on a server that is

@@ -3,7 +3,7 @@ import { Effect, Fiber, Layer } from "effect";
 import { syncLeasePostgres } from "../../../adapters/postgres/sync-lease.ts";
 import { address } from "../../../core/domain/address.ts";
 import type { SyncReport } from "../../../core/domain/index/sync-report.ts";
-import { LedgerTimeout, LedgerUnavailable } from "../../../ports/ledger.ts";
+import { LedgerTimeout, LedgerUnavailable } from "../../../ports/ledger/ledger.ts";
 import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import { SyncEpoch, SyncLease, type SyncOutcome } from "../../../ports/index/sync-lease.ts";
 import { numberedBatch } from "../sqlite/numbered-batch.ts";

@@ -6,7 +6,7 @@ import {
   SYSTEM_PROGRAM,
   TOKEN_PROGRAM,
 } from "../../../core/protocol/addresses/well-known-addresses.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { configOver, failureOf, runOver, valueOf } from "./ledger-under-test.ts";
 import { atSlot, type Behaviour, result, ScriptedPeer } from "./scripted-peer.ts";
 

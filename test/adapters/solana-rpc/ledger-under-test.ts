@@ -6,8 +6,8 @@ import {
   type SolanaRpcConfig,
   solanaRpcConfig,
 } from "../../../adapters/solana-rpc/pool/solana-rpc-config.ts";
-import type { Broadcaster } from "../../../ports/broadcaster.ts";
-import type { Ledger } from "../../../ports/ledger.ts";
+import type { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
+import type { Ledger } from "../../../ports/ledger/ledger.ts";
 import type { ScriptedPeer } from "./scripted-peer.ts";
 import { virtualTime } from "./virtual-time.ts";
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Effect } from "effect";
 import { INDEX_KIND } from "../../../adapters/sqlite/index/index-schema.ts";
-import { answersOf, GOLDEN, inFolder, STORE_FILES, textOf } from "./golden-store.ts";
+import { answersOf, foundIn, GOLDEN, inFolder, STORE_FILES, textOf } from "./golden-store.ts";
 import { withStore } from "./test-store.ts";
 
 const versions = INDEX_KIND.migrations.map((_, at) => at + 1);
@@ -22,9 +22,13 @@ test.each(versions)(
           join(folder, file),
           Bun.gunzipSync(readFileSync(join(GOLDEN, `sqlite-${name}-${version}.gz`))),
         );
-      const answers = await Effect.runPromise(
-        withStore(join(folder, STORE_FILES.index), answersOf),
+      const [answers, { found, paged }] = await Effect.runPromise(
+        withStore(join(folder, STORE_FILES.index), (index) =>
+          Effect.all([answersOf(index), foundIn(index)]),
+        ),
       );
+      expect(found).toEqual(paged);
+      expect(found.unseen).toHaveLength(3);
       const expected = readFileSync(join(GOLDEN, `sqlite-answers-${version}.json`), "utf8");
       expect(JSON.parse(textOf(answers))).toEqual(JSON.parse(expected));
     }),

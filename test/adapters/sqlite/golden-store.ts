@@ -54,6 +54,21 @@ export const answersOf = (index: Index) =>
     standing: index.log.standing,
   });
 
+/** The rows that a store holds of every escrow whose address it shows, found by their addresses, and the same rows in pages. */
+export const foundIn = (index: Index) =>
+  Effect.gen(function* () {
+    const { escrows, unseen } = yield* everything(index);
+    const found = yield* index.reader.escrowsAt(
+      [...escrows, ...unseen].map(({ address }) => address),
+    );
+    const bySeq = <Row extends { readonly createdSeq: bigint }>(rows: ReadonlyArray<Row>) =>
+      rows.toSorted((a, b) => (a.createdSeq < b.createdSeq ? -1 : 1));
+    return {
+      found: { escrows: bySeq(found.escrows), unseen: bySeq(found.unseen) },
+      paged: { escrows: bySeq(escrows), unseen: bySeq(unseen) },
+    };
+  });
+
 /** Escrows of a world in every state, numbered without a gap. */
 const rows = (): ReadonlyArray<IndexedEscrow> => {
   let seq = 0n;

@@ -6,7 +6,7 @@ import { Effect, Fiber, Layer, Stream } from "effect";
 import { TestClock } from "effect/testing";
 import { ledgerSignalsYellowstone } from "../../../adapters/yellowstone/ledger-signals-yellowstone.ts";
 import { addressToBytes } from "../../../core/domain/address.ts";
-import { LedgerSignals } from "../../../ports/ledger-signals.ts";
+import { LedgerSignals } from "../../../ports/ledger/ledger-signals.ts";
 import { WATCHED } from "../../contracts/ledger-signals.ts";
 import { listenTo } from "../../contracts/signal-listener.ts";
 import { type GeyserServerOptions, startGeyserServer } from "./geyser-server.ts";

@@ -1,19 +1,12 @@
 import { expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
 import { runScript } from "../support/run-script.ts";
+import { silentAddress } from "../support/silent-address.ts";
 
 const COMMANDS = fileURLToPath(new URL("../../../app/commands/", import.meta.url));
 
 const run = (name: string, env: Record<string, string>, ...args: ReadonlyArray<string>) =>
   runScript(`${COMMANDS}${name}.ts`, args, { env: { ...(process.env as typeof env), ...env } });
-
-/** A port of this machine on which nothing listens. */
-const silentPort = async (): Promise<number> => {
-  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
-  const { port } = server;
-  await server.stop(true);
-  return port ?? 0;
-};
 
 test.each(["demo", "sync", "rebuild-index"])(
   "%s names PORT when it is no port, and not the address that would follow",
@@ -28,8 +21,9 @@ test.each(["demo", "sync", "rebuild-index"])(
 );
 
 test("rebuild-index and sync ask the service of PORT, and say what to do when none is there", async () => {
-  const PORT = String(await silentPort());
-  const said = `http://127.0.0.1:${PORT} does not answer; start the service or set --url\n`;
+  const url = await silentAddress();
+  const PORT = new URL(url).port;
+  const said = `${url} does not answer; start the service or set --url\n`;
   expect(await run("rebuild-index", { PORT })).toEqual({ code: 69, stdout: "", stderr: said });
-  expect(await run("sync", { PORT })).toEqual({ code: 1, stdout: "", stderr: said });
+  expect(await run("sync", { PORT })).toEqual({ code: 69, stdout: "", stderr: said });
 });

@@ -5,8 +5,8 @@ import { backgroundSync } from "../../../app/syncing/background-sync.ts";
 import { IndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
-import { LedgerTimeout, LedgerUnavailable } from "../../../ports/ledger.ts";
-import { LedgerSignals } from "../../../ports/ledger-signals.ts";
+import { LedgerTimeout, LedgerUnavailable } from "../../../ports/ledger/ledger.ts";
+import { LedgerSignals } from "../../../ports/ledger/ledger-signals.ts";
 
 /** The log lines after a few background syncs that end like this. */
 const linesAfter = async (background: IndexSync["Service"]["background"]) => {

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import type { SettlementEventRecord } from "../../../adapters/http/index/event-contract.ts";
 import { withDemoLedger } from "../support/demo-ledger.ts";
 import { quietEnvironment, temporaryDirectory, until } from "../support/running-service.ts";
-import { type ServiceProcess, startBundledService } from "../support/service-process.ts";
+import { type ServiceProcess, startShortLivedService } from "../support/service-process.ts";
 
 const directory = await temporaryDirectory();
 withDemoLedger(directory.path);
@@ -10,7 +10,7 @@ const started: Array<ServiceProcess> = [];
 
 /** A service on the same directory. Resolves once its index has the demo data. */
 const start = async (): Promise<{ readonly service: ServiceProcess; readonly url: string }> => {
-  const service = await startBundledService({
+  const service = startShortLivedService({
     ...quietEnvironment(directory.path),
     LOG_LEVEL: "info",
   });

@@ -7,7 +7,7 @@ import { openStage, registerMerchant } from "../../../app/demo/stage.ts";
 import { silentNarrator } from "../commands/silent-narrator.ts";
 import { startedServices, synced } from "../support/started-services.ts";
 
-const { alone, startBundled } = startedServices();
+const { alone, start } = startedServices();
 
 type Rows<A> = { readonly data: ReadonlyArray<A> };
 
@@ -22,7 +22,7 @@ const rowsOf = async (url: string) => {
 
 test("a service killed right after a relay has lost nothing when it restarts", async () => {
   const env = await alone();
-  const first = await startBundled(env);
+  const first = start(env);
   const url = await first.url;
   await synced(url);
   const before = await rowsOf(url);
@@ -36,7 +36,7 @@ test("a service killed right after a relay has lost nothing when it restarts", a
   first.kill("SIGKILL");
   await first.ended;
 
-  const second = await startBundled(env);
+  const second = start(env);
   const again = await second.url;
   await synced(again);
   const after = await rowsOf(again);

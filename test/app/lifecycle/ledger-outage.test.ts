@@ -8,7 +8,7 @@ import {
   temporaryDirectory,
   until,
 } from "../support/running-service.ts";
-import { startBundledService } from "../support/service-process.ts";
+import { startShortLivedService } from "../support/service-process.ts";
 
 type Service = Awaited<ReturnType<typeof runService>>;
 
@@ -64,8 +64,7 @@ const remote = (dataDir: string, rpcUrl: string) => ({
 });
 
 /** How a service ends that cannot continue. */
-const ending = async (env: Readonly<Record<string, string>>) =>
-  (await startBundledService(env)).ended;
+const ending = async (env: Readonly<Record<string, string>>) => startShortLivedService(env).ended;
 
 test.concurrent("a service stays up while its ledger hangs and is killed, reports it, and gets the ledger back", async () => {
   const service = await runService(quietEnvironment(`${directory.path}/embedded`));

@@ -2,14 +2,14 @@ import { expect, test } from "bun:test";
 import { LOCAL_USDC_MINT } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { startedServices } from "../support/started-services.ts";
 
-const { alone, startBundled } = startedServices();
+const { alone, start } = startedServices();
 
 /** How a service ends that cannot start. */
-const ended = async (env: Readonly<Record<string, string>>) => (await startBundled(env)).ended;
+const ended = async (env: Readonly<Record<string, string>>) => start(env).ended;
 
 test.concurrent("a second service on the same DATA_DIR or the same port ends with an explanation", async () => {
   const env = await alone();
-  const first = await startBundled(env);
+  const first = start(env);
   const { port } = new URL(await first.url);
   const [sameDirectory, samePort] = await Promise.all([
     ended(env),

@@ -6,10 +6,10 @@ import { MAIN } from "../support/service-process.ts";
 import { silentNarrator } from "../commands/silent-narrator.ts";
 import { startedServices, synced } from "../support/started-services.ts";
 
-const { alone, startBundled } = startedServices();
+const { alone, start } = startedServices();
 
 test.concurrent("a service asked to stop answers the requests it has begun", async () => {
-  const service = await startBundled(await alone());
+  const service = start(await alone());
   const url = await service.url;
   await synced(url);
   const stage = await openStage(url, LOCAL_USDC_MINT, silentNarrator);

@@ -1,7 +1,8 @@
 import { fileURLToPath } from "node:url";
-import { bundledScript } from "./bundled-script.ts";
 
-/** The main file of the service. */
+/** What `bun run start` runs: the service from its bundle. */
+const START = fileURLToPath(new URL("../../../app/start.ts", import.meta.url));
+/** The main file of the service, which `bun run dev` runs from the sources. */
 export const MAIN = fileURLToPath(new URL("../../../app/main.ts", import.meta.url));
 
 /** The service as users run it: in a process of its own. */
@@ -21,7 +22,7 @@ export type ServiceProcess = {
 /** Starts a script that serves with this environment, and PATH from the test's own. */
 export const startServiceProcess = (
   env: Readonly<Record<string, string>>,
-  script = MAIN,
+  script = START,
 ): ServiceProcess => {
   const child = Bun.spawn([process.execPath, script], {
     env: { PATH: process.env["PATH"] ?? "", LOG_FORMAT: "json", ...env },
@@ -54,8 +55,6 @@ export const startServiceProcess = (
 /** Optimized code brings nothing to a service that lives for seconds, and takes a fifth of its CPU time. */
 const SHORT_LIVED = { BUN_JSC_useDFGJIT: "0" };
 
-/** As `startServiceProcess`, from one bundled file. For tests of what the service does, not of how it is started. */
-export const startBundledService = async (
-  env: Readonly<Record<string, string>>,
-): Promise<ServiceProcess> =>
-  startServiceProcess({ ...SHORT_LIVED, ...env }, await bundledScript(MAIN));
+/** As `startServiceProcess`, in less CPU time. For tests of what the service does, not of how fast it is. */
+export const startShortLivedService = (env: Readonly<Record<string, string>>): ServiceProcess =>
+  startServiceProcess({ ...SHORT_LIVED, ...env });

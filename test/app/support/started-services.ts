@@ -1,7 +1,7 @@
 import { afterAll } from "bun:test";
 import { withDemoLedger } from "./demo-ledger.ts";
 import { quietEnvironment, temporaryDirectory, until } from "./running-service.ts";
-import { type ServiceProcess, startBundledService } from "./service-process.ts";
+import { type ServiceProcess, startShortLivedService } from "./service-process.ts";
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -19,9 +19,7 @@ export const startedServices = () => {
     await Promise.all(directories.map(({ remove }) => remove()));
   });
   return {
-    /** The same service from one bundled file, which starts sooner. */
-    startBundled: async (env: Environment): Promise<ServiceProcess> =>
-      kept(await startBundledService(env)),
+    start: (env: Environment): ServiceProcess => kept(startShortLivedService(env)),
     /** The settings of a service on a directory of its own with the demo data; its log line names its address. */
     alone: async () => {
       const directory = await temporaryDirectory();

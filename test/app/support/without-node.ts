@@ -3,7 +3,7 @@ import { Effect, Exit, Scope } from "effect";
 import { superviseLocalLedger } from "../../../adapters/local-ledger/supervisor.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { quietEnvironment, runService, temporaryDirectory, until } from "./running-service.ts";
-import { startBundledService } from "./service-process.ts";
+import { startShortLivedService } from "./service-process.ts";
 import { synced } from "./started-services.ts";
 
 /** A local ledger with the demo data, as `bun run local-ledger` runs it. */
@@ -56,7 +56,7 @@ const inThisProcess = async (env: Readonly<Record<string, string>>): Promise<Ser
   runService(env);
 /** With the worker that writes the stores. */
 const inProcessOfItsOwn = async (env: Readonly<Record<string, string>>): Promise<Service> => {
-  const service = await startBundledService({ ...env, LOG_LEVEL: "info" });
+  const service = startShortLivedService({ ...env, LOG_LEVEL: "info" });
   return {
     url: await service.url,
     stop: () => {

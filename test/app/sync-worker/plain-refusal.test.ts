@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { plainRefusal, refusalOf } from "../../../app/sync-worker/plain-refusal.ts";
-import { explain } from "../../../app/lifecycle/start-failure.ts";
+import { startFailureText } from "../../../app/lifecycle/start-failure-text.ts";
 import { WrongLedger } from "../../../app/stores/stores-of-ledger.ts";
 import {
   StoreCorrupt,
@@ -22,5 +22,5 @@ test.each([
   const crossed = refusalOf(structuredClone(plainRefusal(refusal)));
   expect(crossed._tag).toBe(refusal._tag);
   expect(crossed).toBeInstanceOf(refusal.constructor);
-  expect(explain(crossed)).toBe(explain(refusal));
+  expect(startFailureText(crossed)).toBe(startFailureText(refusal));
 });

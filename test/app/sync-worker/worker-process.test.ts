@@ -12,7 +12,7 @@ import { startedServices, synced } from "../support/started-services.ts";
 import { servePaused } from "./paused-node.ts";
 
 const ESCROWS = 300;
-const { startBundled } = startedServices();
+const { start } = startedServices();
 const directories: Array<Awaited<ReturnType<typeof temporaryDirectory>>> = [];
 afterAll(() => Promise.all(directories.map(({ remove }) => remove())));
 
@@ -38,7 +38,7 @@ test("answers keep coming while a build waits for the node, and a service killed
   // Scans of escrows and merchants are answered before; the last one is of tombstones.
   using node = servePaused(world, 3);
   const env = await environmentOf(node.url);
-  const killed = await startBundled(env);
+  const killed = start(env);
   const url = await killed.url;
   await node.paused;
   expect(existsSync(join(env.DATA_DIR, "index.sqlite-build"))).toBe(true);
@@ -56,7 +56,7 @@ test("answers keep coming while a build waits for the node, and a service killed
   await killed.ended;
   node.release();
 
-  const next = await startBundled(env);
+  const next = start(env);
   await synced(await next.url);
   expect(await escrowsOf(await next.url)).toBe(ESCROWS);
   expect(existsSync(join(env.DATA_DIR, "index.sqlite-build"))).toBe(false);
@@ -66,7 +66,7 @@ test("answers keep coming while a build waits for the node, and a service killed
 
 test("a service asked to stop while its worker waits for the node stops in order", async () => {
   using node = servePaused(worldOf(10), 1);
-  const service = await startBundled(await environmentOf(node.url));
+  const service = start(await environmentOf(node.url));
   await service.url;
   await node.paused;
   service.kill("SIGTERM");
@@ -80,7 +80,7 @@ test("a store that a newer version wrote ends the service, with the worker's exp
   using db = new Database(join(env.DATA_DIR, "index.sqlite"), { create: true });
   db.run(`PRAGMA application_id = ${INDEX_KIND.applicationId}`);
   db.run("PRAGMA user_version = 999");
-  const { code, stderr } = await (await startBundled(env)).ended;
+  const { code, stderr } = await start(env).ended;
   expect(code).toBe(1);
   expect(stderr.trim().split("\n")).toHaveLength(1);
   expect(stderr).toContain("index.sqlite has schema version 999");

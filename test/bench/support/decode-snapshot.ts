@@ -21,7 +21,7 @@ import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deploym
 import { fieldsOf } from "../../../core/protocol/accounts/byte-fields.ts";
 import { indexedKinds } from "../../../core/protocol/accounts/indexed-kinds.ts";
 import { readProgramAccount } from "../../../core/protocol/accounts/program-account.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
 
 // Run as a process. Reads all escrows of the node at argv[2] and prints their number, the milliseconds without the
 // start of the process, and the peak memory. argv[3] is the way: `kit` and `fields` decode the fields of each account,

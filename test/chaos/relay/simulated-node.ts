@@ -3,8 +3,8 @@ import type { Address } from "../../../core/domain/address.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import type { TransactionError } from "../../../core/domain/relay/transaction-outcome.ts";
 import { decodeWireTransaction } from "../../../core/protocol/transaction/wire-transaction.ts";
-import { Broadcaster, SubmissionRefused } from "../../../ports/broadcaster.ts";
-import { Ledger, LedgerTimeout, LedgerUnavailable } from "../../../ports/ledger.ts";
+import { Broadcaster, SubmissionRefused } from "../../../ports/ledger/broadcaster.ts";
+import { Ledger, LedgerTimeout, LedgerUnavailable } from "../../../ports/ledger/ledger.ts";
 import { broadcasterDouble } from "../../doubles/broadcaster-double.ts";
 import { type Answer, ledgerDouble } from "../../doubles/ledger-double.ts";
 import {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { LOCAL_USDC_MINT } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { parseTrustPolicy } from "../../../core/protocol/evidence/trust-policy.ts";
-import { verifyEvidence } from "../../../core/protocol/evidence/verify-evidence.ts";
+import { verifyEvidence } from "../../../core/protocol/verification/verify-evidence.ts";
 import { tmpdir } from "../../temporary-root.ts";
 import { until } from "../../app/support/running-service.ts";
 import {

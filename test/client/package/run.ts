@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { readCommandLine } from "../../../app/commands/command-line.ts";
+import { readCommandLine } from "../../../app/command-line/command-line.ts";
 import { tmpdir } from "../../temporary-root.ts";
 import { run } from "./installed.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { verifyEvidence } from "../../../core/protocol/evidence/verify-evidence.ts";
+import { verifyEvidence } from "../../../core/protocol/verification/verify-evidence.ts";
 import { anyAttestedEscrow, packetText, TRUST } from "../../arbitraries/evidence.ts";
 import { runs } from "../../arbitraries/runs.ts";
 import { parseTrustPolicy } from "../../../core/protocol/evidence/trust-policy.ts";

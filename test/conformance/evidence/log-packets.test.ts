@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { TrustPolicy } from "../../../core/domain/evidence/evidence-check.ts";
 import { parseTrustPolicy } from "../../../core/protocol/evidence/trust-policy.ts";
-import { verifyEvidence } from "../../../core/protocol/evidence/verify-evidence.ts";
+import { verifyEvidence } from "../../../core/protocol/verification/verify-evidence.ts";
 import { verifyIndependently } from "./independent-verifier.ts";
 import type { LogVector } from "./log-vectors.ts";
 

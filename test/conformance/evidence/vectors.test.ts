@@ -3,7 +3,7 @@ import { join } from "node:path";
 import {
   EVIDENCE_CHECKS,
   verifyEvidence,
-} from "../../../core/protocol/evidence/verify-evidence.ts";
+} from "../../../core/protocol/verification/verify-evidence.ts";
 import type { EvidenceVerdict } from "../../../core/domain/evidence/evidence-check.ts";
 import { parseTrustPolicy } from "../../../core/protocol/evidence/trust-policy.ts";
 import type { Vector } from "./accepting-vectors.ts";

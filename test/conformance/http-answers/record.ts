@@ -1,4 +1,4 @@
-import { readCommandLine } from "../../../app/commands/command-line.ts";
+import { readCommandLine } from "../../../app/command-line/command-line.ts";
 import { VECTORS, writeFiles } from "./vector-folder.ts";
 
 const HELP = `Records what every operation answers, into test/vectors/http-answers or into a folder.

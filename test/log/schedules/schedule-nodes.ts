@@ -1,8 +1,8 @@
 import { Effect, Stream } from "effect";
 import type { Address } from "../../../core/domain/address.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
-import type { Ledger } from "../../../ports/ledger.ts";
-import type { LedgerNodes } from "../../../ports/ledger-nodes.ts";
+import type { Ledger } from "../../../ports/ledger/ledger.ts";
+import type { LedgerNodes } from "../../../ports/ledger/ledger-nodes.ts";
 import { changed, type Lie, lying } from "../../core/use-cases/index/lying-node.ts";
 import type { SimulatedLedger } from "../../core/use-cases/index/simulated-ledger.ts";
 

@@ -1,7 +1,7 @@
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readCommandLine } from "../../../app/commands/command-line.ts";
+import { readCommandLine } from "../../../app/command-line/command-line.ts";
 import { findEsbmc, prove } from "./esbmc.ts";
 import { type Harness, HARNESSES, type Mutant, PROGRAMS } from "./harnesses.ts";
 

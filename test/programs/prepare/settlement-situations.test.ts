@@ -4,7 +4,7 @@ import type { FinishedCall } from "../../../core/use-cases/escrow/prepare/finish
 import type { TransactionTerms } from "../../../core/use-cases/service/transaction-terms.ts";
 import type { IndexReader } from "../../../ports/index/index-reader.ts";
 import type { Instance } from "../../../ports/instance.ts";
-import type { Ledger } from "../../../ports/ledger.ts";
+import type { Ledger } from "../../../ports/ledger/ledger.ts";
 import { type Address } from "../../../core/domain/address.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import type { Instruction } from "../../../core/domain/ledger/instruction.ts";

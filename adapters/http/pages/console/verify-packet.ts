@@ -5,7 +5,7 @@ import type {
 } from "../../../../core/domain/evidence/evidence-check.ts";
 import { amountsText } from "../../../../core/domain/evidence/amounts-text.ts";
 import { parseTrustPolicy } from "../../../../core/protocol/evidence/trust-policy.ts";
-import { verifyEvidence } from "../../../../core/protocol/evidence/verify-evidence.ts";
+import { verifyEvidence } from "../../../../core/protocol/verification/verify-evidence.ts";
 
 // Runs in the browser: the section "Verify a packet" of console.html. What it shows is only ever set as text.
 

@@ -1,7 +1,11 @@
 import type { LocalLedger } from "../../runtime/ledger.ts";
-import { accountEncodingOf, encodeAccount, encodeKeyedAccountText } from "../account-encoding.ts";
+import {
+  accountEncodingOf,
+  encodeAccount,
+  encodeKeyedAccountText,
+} from "../encoding/account-encoding.ts";
 import { accountFilterOf } from "../account-filter.ts";
-import { PreEncoded } from "../pre-encoded.ts";
+import { PreEncoded } from "../encoding/pre-encoded.ts";
 import { readPoint } from "../rpc-context.ts";
 import { addressOf, arrayOf, configOf, flagOf, type RpcMethod } from "../rpc-params.ts";
 

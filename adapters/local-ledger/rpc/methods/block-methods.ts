@@ -13,7 +13,7 @@ import {
   wholeNumberOf,
 } from "../rpc-params.ts";
 import { type TransactionConfig, transactionConfigOf, versionFor } from "../transaction-config.ts";
-import { viewAccounts, viewTransaction } from "../transaction-view.ts";
+import { viewAccounts, viewTransaction } from "../encoding/transaction-view.ts";
 
 /** Most slots of one list of blocks (Agave `request.rs`: MAX_GET_CONFIRMED_BLOCKS_RANGE). */
 const MAX_BLOCKS = 500_000;

@@ -4,7 +4,7 @@ import { SLOTS_PER_EPOCH } from "../../runtime/time/slot-clock.ts";
 import { transactionFee } from "../../runtime/transactions/transaction-fee.ts";
 import { AGAVE_VERSION, readPoint } from "../rpc-context.ts";
 import { invalidParams, invalidRequest, RpcError, RpcErrorCode } from "../rpc-error.ts";
-import { messageOf } from "../transaction-encoding.ts";
+import { messageOf } from "../encoding/transaction-encoding.ts";
 import {
   addressOf,
   arrayOf,

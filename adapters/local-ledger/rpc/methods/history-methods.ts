@@ -13,7 +13,7 @@ import {
   signatureOf,
 } from "../rpc-params.ts";
 import { transactionConfigOf, versionFor } from "../transaction-config.ts";
-import { viewTransaction } from "../transaction-view.ts";
+import { viewTransaction } from "../encoding/transaction-view.ts";
 
 /** Most signatures of one call (Agave `request.rs`: MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS and MAX_GET_CONFIRMED_SIGNATURES_FOR_ADDRESS2_LIMIT). */
 const MAX_STATUSES = 256;

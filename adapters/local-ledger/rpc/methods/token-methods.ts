@@ -8,7 +8,7 @@ import {
   tokenMint,
   uiTokenAmount,
 } from "../../runtime/accounts/token-balance.ts";
-import { accountEncodingOf, encodeAccount } from "../account-encoding.ts";
+import { accountEncodingOf, encodeAccount } from "../encoding/account-encoding.ts";
 import { readPoint } from "../rpc-context.ts";
 import { invalidParams } from "../rpc-error.ts";
 import {

@@ -2,7 +2,7 @@ import type { WireTransaction } from "../../../../core/protocol/transaction/wire
 import type { LocalLedger } from "../../runtime/ledger.ts";
 import { describeTransactionError } from "../../runtime/transactions/transaction-error.ts";
 import { innerInstructionsOf, returnDataOf } from "../../runtime/transactions/transaction-meta.ts";
-import { accountEncodingOf, encodeAccount } from "../account-encoding.ts";
+import { accountEncodingOf, encodeAccount } from "../encoding/account-encoding.ts";
 import { assertMinContextSlot, contextAt } from "../rpc-context.ts";
 import { invalidParams, RpcError, RpcErrorCode } from "../rpc-error.ts";
 import {
@@ -14,7 +14,7 @@ import {
   type RpcConfig,
   type RpcMethod,
 } from "../rpc-params.ts";
-import { transactionOf } from "../transaction-encoding.ts";
+import { transactionOf } from "../encoding/transaction-encoding.ts";
 
 /** Sends and simulates transactions. A simulation runs on the newest state and reports its slot. */
 export const transactionMethods = (ledger: LocalLedger): Readonly<Record<string, RpcMethod>> => {

@@ -18,12 +18,12 @@ import { withPayer } from "../../../protocol/instructions/open-instruction.ts";
 import type { LedgerView } from "../../../protocol/rules/custody-call.ts";
 import { preparedFault } from "../../../protocol/rules/prepared-fault.ts";
 import { Instance } from "../../../../ports/instance.ts";
-import { Ledger, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { Ledger, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
+import { orAskAnother } from "../../or-ask-another.ts";
 import { addressFault, InvalidAddress, type StateRule, WrongState } from "../../request-errors.ts";
 import type { Ground } from "./finish-call.ts";
 import { merchantIn } from "../read-action-ground.ts";
 import { escrowOf, ledgerTimeOf } from "../read-escrow.ts";
-import { refuseContradicted } from "../refuse-contradicted.ts";
 
 /** An escrow and every account that a settlement of it depends on, as the ledger shows them at one slot. */
 export type Surroundings = Ground & {
@@ -75,7 +75,7 @@ const readChangeableEscrow = Effect.fnUntraced(function* (pda: string) {
 /**
  * Reads an escrow, then reads it again with all accounts around it and `others` at one slot. Fails with
  * `InvalidAddress`, `EscrowNotFound`, `NotAnEscrow`, for an archived escrow with `WrongState`, and with
- * `LedgerUnavailable` for an answer that contradicts the index.
+ * `LedgerUnavailable` for an answer that contradicts the index, after another node was asked if there is one.
  */
 export const readSurroundings = Effect.fn("readSurroundings")(function* (
   pda: string,
@@ -105,7 +105,6 @@ export const readSurroundings = Effect.fn("readSurroundings")(function* (
   const ledgerTime = yield* ledgerTimeOf(find(CLOCK_SYSVAR));
   const at = { slot, ledgerTime };
   const { escrow, account } = yield* changeableEscrowOf(known.address, find(known.address), at);
-  yield* refuseContradicted(escrow.address, account.data);
   const surroundings: Surroundings = {
     escrow,
     account,
@@ -116,7 +115,7 @@ export const readSurroundings = Effect.fn("readSurroundings")(function* (
     view: { deployment, account: find, ledgerTime, marginSeconds: 0n },
   };
   return surroundings;
-});
+}, orAskAnother);
 
 /** The failure for an escrow whose state does not allow an operation. */
 export const wrongState = (

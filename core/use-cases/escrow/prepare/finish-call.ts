@@ -14,7 +14,7 @@ import type { UnixSeconds } from "../../../domain/unix-time.ts";
 import type { Rent } from "../../../protocol/accounts/rent-sysvar.ts";
 import { computeBudgetInstructions } from "../../../protocol/instructions/compute-budget.ts";
 import { withPayer } from "../../../protocol/instructions/open-instruction.ts";
-import { isDerived } from "../../../protocol/rules/signer-rules.ts";
+import { isOffCurve } from "../../../protocol/addresses/curve-point.ts";
 import { otherSigners, payerFault, transactionFee } from "../../../protocol/rules/lamport-rules.ts";
 import {
   LOADED_BYTES,
@@ -122,7 +122,7 @@ export const assembleCall = Effect.fnUntraced(function* (
     signers,
     payer,
     payouts,
-    warnings: signers.some(isDerived) ? [...warnings, "signer_is_derived"] : warnings,
+    warnings: signers.some(isOffCurve) ? [...warnings, "signer_is_derived"] : warnings,
     cost: { fee: transactionFee(closed, sender, transaction), ...cost },
     until,
     at,

@@ -1,7 +1,7 @@
 import { Effect } from "effect";
 import { type Address, addressToBytes, parseAddress } from "../../../domain/address.ts";
 import { canVerifyUnder } from "../../../protocol/crypto/strict-ed25519.ts";
-import { isDerived, isNobodys } from "../../../protocol/rules/signer-rules.ts";
+import { isOffCurve, isSmallOrderAddress } from "../../../protocol/addresses/curve-point.ts";
 import {
   addressFault,
   type FieldFault,
@@ -73,7 +73,7 @@ export const nobodysFaults = <const Field extends string>(
 ): ReadonlyArray<FieldFault<Field>> => {
   const entries = Object.entries<Address | null>(signers) as Array<[Field, Address | null]>;
   return entries.flatMap(([field, address]) =>
-    address !== null && isNobodys(address)
+    address !== null && isSmallOrderAddress(address)
       ? [
           {
             field,
@@ -87,7 +87,7 @@ export const nobodysFaults = <const Field extends string>(
 
 /** The faults of a named payer for which no key signs: a fee is paid by a signer of the transaction, never in a program's call. */
 export const payerFaults = (payer: Address | null): ReadonlyArray<FieldFault<"payer">> =>
-  payer !== null && isDerived(payer)
+  payer !== null && isOffCurve(payer)
     ? [
         {
           field: "payer",
@@ -102,7 +102,7 @@ export const checkTransactionSigner = <const Field extends string>(
   address: Address,
   wantsTransaction: boolean,
 ): Effect.Effect<void, ValidationFailed<Field>> =>
-  wantsTransaction && isDerived(address)
+  wantsTransaction && isOffCurve(address)
     ? Effect.fail(
         new ValidationFailed<Field>([
           {

@@ -15,11 +15,11 @@ import { createEscrowAddresses } from "../../../protocol/addresses/addresses.ts"
 import { CLOCK_SYSVAR, RENT_SYSVAR } from "../../../protocol/addresses/well-known-addresses.ts";
 import { canVerifyUnder } from "../../../protocol/crypto/strict-ed25519.ts";
 import { createEscrowInstruction } from "../../../protocol/instructions/custody-instructions.ts";
-import { isDerived } from "../../../protocol/rules/signer-rules.ts";
+import { isOffCurve } from "../../../protocol/addresses/curve-point.ts";
 import { depositFor } from "../../../protocol/rules/lamport-rules.ts";
 import { preparedFault } from "../../../protocol/rules/prepared-fault.ts";
 import { Instance } from "../../../../ports/instance.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { wrongMerchantState } from "../../merchant/merchant-ground.ts";
 import type { StateRule } from "../../request-errors.ts";
 import { groundOf } from "./escrow-surroundings.ts";
@@ -33,6 +33,8 @@ import {
 import { checkTransactionSigner } from "./parse-sending.ts";
 import type { PreparedEscrow } from "./prepare-escrow.ts";
 import { ledgerTimeOf } from "../read-escrow.ts";
+import { refuseContradicted } from "../refuse-contradicted.ts";
+import { orAskAnother } from "../../or-ask-another.ts";
 
 /** Whether creating a prepared escrow would succeed, judged by the ledger's present state. */
 export type EscrowPreflight = {
@@ -160,7 +162,8 @@ const draftOf = (
 /**
  * Reads everything that relay and ledger will check when an escrow is created, and puts the merchant's present attestor into
  * its instruction. With a transaction wanted, fails with `WrongState` by the first blocker, and with `ValidationFailed` where no key
- * signs for the agent. Fails as the ledger does.
+ * signs for the agent. Fails as the ledger does, and with `LedgerUnavailable` for an answer about the escrow's address that contradicts the
+ * index, after another node was asked if there is one.
  */
 export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
   asked: PreparedEscrow,
@@ -184,6 +187,7 @@ export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
   ];
   const { slot, value } = yield* ledger.readAccounts([...new Set(addresses)], "confirmed");
   const { find, rent } = yield* groundOf(value);
+  yield* refuseContradicted(asked.escrow, find(asked.escrow));
   const ledgerTime = yield* ledgerTimeOf(find(CLOCK_SYSVAR));
   const ground: Ground = { find, rent, at: { slot, ledgerTime } };
   const merchantAccount = find(asked.merchantAccount);
@@ -218,7 +222,7 @@ export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
         ]
       : []),
     ...tokenBlockers(prepared, find),
-    ...(isDerived(asked.agentOwner)
+    ...(isOffCurve(asked.agentOwner)
       ? [
           {
             rule: "signer_is_derived" as const,
@@ -259,4 +263,4 @@ export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
     call: wantsTransaction ? call : null,
   };
   return result;
-});
+}, orAskAnother);

@@ -17,7 +17,7 @@ import {
   MAX_ATTESTATION_AGE_SECONDS,
 } from "../../../protocol/instructions/attestation.ts";
 import { revokedFault } from "../../../protocol/rules/release-rules.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { readProofTemplate } from "../../evidence/proof-templates.ts";
 import { type FieldFault, ValidationFailed } from "../../request-errors.ts";
 import { readSurroundings, type Surroundings, wrongState } from "./escrow-surroundings.ts";

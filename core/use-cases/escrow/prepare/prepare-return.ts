@@ -6,7 +6,7 @@ import {
 import { Instance } from "../../../../ports/instance.ts";
 import { checkInstructions, readSurroundings, wrongState } from "./escrow-surroundings.ts";
 import { finishCall } from "./finish-call.ts";
-import { isDerived } from "../../../protocol/rules/signer-rules.ts";
+import { isOffCurve } from "../../../protocol/addresses/curve-point.ts";
 import {
   checkTransactionSigner,
   parseOptionalAddresses,
@@ -37,7 +37,7 @@ export const prepareReturn = Effect.fnUntraced(function* (
   if (isCancel)
     yield* checkTransactionSigner("wantsTransaction", escrow.merchant, asked.wantsTransaction);
   // A cancellation needs the wallet's signature anyhow; one that a program derives pays for no transaction.
-  const payer = asked.payer ?? (isCancel && !isDerived(escrow.merchant) ? escrow.merchant : null);
+  const payer = asked.payer ?? (isCancel && !isOffCurve(escrow.merchant) ? escrow.merchant : null);
   const input = {
     ...escrow,
     escrow: escrow.address,

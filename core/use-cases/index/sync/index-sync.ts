@@ -2,13 +2,13 @@ import { Context, Deferred, Effect, Exit, Ref, Semaphore } from "effect";
 import type { IndexContradiction } from "../../../domain/index/index-contradiction.ts";
 import type { SyncMark } from "../../../domain/index/sync-mark.ts";
 import type { SyncProgress, SyncReport } from "../../../domain/index/sync-report.ts";
-import { LedgerLane } from "../../../../ports/ledger-lane.ts";
-import { type SyncError, syncErrorOf, type SyncFailure } from "./sync-failure.ts";
+import { LedgerLane } from "../../../../ports/ledger/ledger-lane.ts";
+import { namedFailure, type SyncError, syncErrorOf, type SyncFailure } from "./sync-failure.ts";
 import { backfillTransactions } from "./events/backfill-transactions.ts";
 import { syncIndex } from "./sync-index.ts";
 import type { PeerRecord } from "./archived/peer-records.ts";
 import { SyncMemory } from "./ledger/sync-memory.ts";
-import type { ToldTransaction } from "../../../../ports/ledger-signals.ts";
+import type { ToldTransaction } from "../../../../ports/ledger/ledger-signals.ts";
 
 /** Whether a sync runs, and how the last one ended. */
 export type SyncActivity = {
@@ -107,7 +107,10 @@ export const makeIndexSync = Effect.fnUntraced(function* (
         isSnapshotAsked = false;
         yield* Ref.update(activity, (was) => ({ ...was, running: true }));
         const exit = yield* Effect.exit(
-          Effect.provideService(syncIndex(runs, memory, afterSync), LedgerLane, "background"),
+          syncIndex(runs, memory, afterSync).pipe(
+            Effect.mapError(namedFailure),
+            Effect.provideService(LedgerLane, "background"),
+          ),
         );
         yield* Ref.set(activity, { running: false, lastError: syncErrorOf(exit) });
         if (Exit.isSuccess(exit)) {

@@ -1,4 +1,9 @@
-import { type LedgerFault, LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import {
+  type LedgerFault,
+  LedgerTimeout,
+  LedgerUnavailable,
+} from "../../../../ports/ledger/ledger.ts";
+import { SlotBeyondReach } from "../../../../ports/index/slot-beyond-reach.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import type { SyncOutcome } from "../../../../ports/index/sync-lease.ts";
 
@@ -13,6 +18,11 @@ const reviver = (_key: string, value: unknown): unknown =>
     ? BigInt(String(value[BIGINT]))
     : value;
 
+/** A refused slot as it is, which names no node. */
+type PlainSlot = Pick<SlotBeyondReach, "side" | "method" | "detail"> & {
+  readonly tag: "SlotBeyondReach";
+};
+
 /** A failure without its cause, which can name what the operators of other replicas need not know. */
 type PlainFailure = {
   readonly tag: "LedgerUnavailable" | "LedgerTimeout" | "StoreUnavailable";
@@ -26,6 +36,10 @@ type PlainFailure = {
 export const encodeOutcome = (outcome: SyncOutcome): string => {
   if ("report" in outcome) return JSON.stringify(outcome, replacer);
   const { failure } = outcome;
+  if (failure._tag === "SlotBeyondReach") {
+    const { _tag: tag, side, method, detail } = failure;
+    return JSON.stringify({ failure: { tag, side, method, detail } satisfies PlainSlot });
+  }
   const plain: PlainFailure = {
     tag: failure._tag,
     retryable: failure._tag === "LedgerTimeout" || failure.retryable,
@@ -39,8 +53,12 @@ export const encodeOutcome = (outcome: SyncOutcome): string => {
 export const decodeOutcome = (text: string, cause: string): SyncOutcome => {
   const plain = JSON.parse(text, reviver) as
     | Extract<SyncOutcome, { report: unknown }>
-    | { readonly failure: PlainFailure };
+    | { readonly failure: PlainFailure | PlainSlot };
   if ("report" in plain) return plain;
+  if (plain.failure.tag === "SlotBeyondReach") {
+    const { side, method, detail } = plain.failure;
+    return { failure: new SlotBeyondReach({ side, method, detail }) };
+  }
   const { tag, retryable, timeoutMs, fault } = plain.failure;
   const told = { retryable, cause };
   // A process of an earlier version tells no fault.

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ActionMetadataRecord } from "../../../../adapters/http/actions/action-contract.ts";
-import { preparingService } from "../escrow/preparing-service.ts";
-import { LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { preparingService } from "../escrow/prepare/preparing-service.ts";
+import { LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { AGENT, EXPIRES_AT, MERCHANT, merchant, MINT, STRANGER } from "../support/parties.ts";
 import { checkedClient, jsonOf, makeSyncedService, problemOf } from "../support/service.ts";
 

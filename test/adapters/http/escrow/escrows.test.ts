@@ -15,7 +15,7 @@ import {
   SYSTEM_PROGRAM,
   TOKEN_PROGRAM,
 } from "../../../../core/protocol/addresses/well-known-addresses.ts";
-import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import {
   AGENT,
   CREATED_AT,

@@ -6,7 +6,7 @@ import {
   evidenceSignerNone,
 } from "../../../../adapters/signer/evidence-signer.ts";
 import { parseTrustPolicy } from "../../../../core/protocol/evidence/trust-policy.ts";
-import { verifyEvidence } from "../../../../core/protocol/evidence/verify-evidence.ts";
+import { verifyEvidence } from "../../../../core/protocol/verification/verify-evidence.ts";
 import type { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { ed25519Key } from "../../../arbitraries/evidence.ts";
 import { escrow, merchant } from "../support/parties.ts";

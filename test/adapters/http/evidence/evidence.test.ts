@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Context } from "effect";
 import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
 import { parseTrustPolicy } from "../../../../core/protocol/evidence/trust-policy.ts";
-import { verifyEvidence } from "../../../../core/protocol/evidence/verify-evidence.ts";
+import { verifyEvidence } from "../../../../core/protocol/verification/verify-evidence.ts";
 import { IndexWriter } from "../../../../ports/index/index-writer.ts";
 import { changesOf, indexedOf } from "../../../arbitraries/index-history.ts";
 import { escrow, EXPIRES_AT, merchant, STRANGER } from "../support/parties.ts";

@@ -6,7 +6,7 @@ import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-a
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
-import { LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { AGENT, escrow, EXPIRES_AT, MERCHANT, merchant, STRANGER } from "../support/parties.ts";
 import {
   checkedClient,
@@ -254,6 +254,39 @@ describe("what fails", () => {
       indexer: { status: "online", last_error: null },
     });
   });
+
+  test.each([
+    ["ahead", 10n ** 12n, "the ledger cannot have reached it by this service's clock"],
+    ["behind", -900n, "is more than 64 below"],
+  ])(
+    "a node far %s is a 502 with a code of its own, and status and metrics say so",
+    async (...lie) => {
+      const [, by, detail] = lie;
+      const failed = async (code: string) =>
+        (await (await client.send("/metrics")).text()).match(
+          new RegExp(`index_sync_failed{code="${code}"} (\\S+)`),
+        )?.[1];
+      service.ledger.slot += by;
+      const response = await client.send("/v1/indexer/sync", { method: "POST" });
+      const problem = await jsonOf<{ readonly detail: string; readonly cure: string }>(response);
+      expect(problem).toMatchObject({ status: 502, code: "slot_beyond_reach" });
+      expect(problem.detail).toContain("getEpochInfo (slot ");
+      expect(problem.detail).toContain(detail);
+      expect(problem.cure).toContain("another node");
+      expect(response.headers.get("retry-after")).toBe("1");
+      service.ledger.slot -= by;
+      expect(await dataOf(await client.send("/v1/status"))).toMatchObject({
+        indexer: { status: "degraded", last_error: "slot_beyond_reach" },
+      });
+      expect(await failed("slot_beyond_reach")).toBe("1");
+      expect(await failed("ledger_unavailable")).toBe("0");
+      await client.send("/v1/indexer/sync", { method: "POST" });
+      expect(await dataOf(await client.send("/v1/status"))).toMatchObject({
+        indexer: { status: "online", last_error: null },
+      });
+      expect(await failed("slot_beyond_reach")).toBe("0");
+    },
+  );
 
   test("a sync that dies by a defect is a 500, and the status says so", async () => {
     const index = await service.runtime.runPromise(IndexReader);

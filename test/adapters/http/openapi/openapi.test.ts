@@ -3,7 +3,7 @@ import { compileErrors, validate } from "@readme/openapi-parser";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { PROBLEM_CODES } from "../../../../adapters/http/problems/problem-catalogue.ts";
 import { parseTrustPolicy } from "../../../../core/protocol/evidence/trust-policy.ts";
-import { verifyEvidence } from "../../../../core/protocol/evidence/verify-evidence.ts";
+import { verifyEvidence } from "../../../../core/protocol/verification/verify-evidence.ts";
 import { documentSchemas } from "../support/document-schemas.ts";
 import { makeService } from "../support/service.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { EVIDENCE_CHECKS } from "../../../../core/protocol/evidence/verify-evidence.ts";
+import { EVIDENCE_CHECKS } from "../../../../core/protocol/verification/verify-evidence.ts";
 import { checkedClient, makeService } from "../support/service.ts";
 
 const PATH = "/console/verify.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { problemOfFailure } from "../../../../adapters/http/problems/failure-problem.ts";
-import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 
 const fault = {
   node: "https://node.example",

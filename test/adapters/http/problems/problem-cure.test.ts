@@ -4,7 +4,7 @@ import {
   PROBLEM_CODES,
 } from "../../../../adapters/http/problems/problem-catalogue.ts";
 import { problemOfFailure } from "../../../../adapters/http/problems/failure-problem.ts";
-import { cureOf } from "../../../../adapters/http/problems/state-cures.ts";
+import { stateCure } from "../../../../adapters/http/problems/state-cure.ts";
 import type { LedgerSignature } from "../../../../core/domain/ledger/signature.ts";
 import type { SettlementRule } from "../../../../core/domain/relay/settlement-rule.ts";
 import { SettlementCheckFailed } from "../../../../core/use-cases/relay/relay-errors.ts";
@@ -42,7 +42,7 @@ test("a rule that the relay finds broken has the cure that prepare operations gi
       }),
     ).cure;
   for (const rule of ["not_pending", "expired", "merchant_suspended"] as const)
-    expect(refused(rule)).toBe(cureOf(rule));
+    expect(refused(rule)).toBe(stateCure(rule));
   // Of the form of a transaction prepare operations say nothing.
   expect(refused("wrong_account_count")).toBe(PROBLEM_CATALOGUE.settlement_check_failed.cure);
 });

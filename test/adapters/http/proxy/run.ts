@@ -1,4 +1,4 @@
-import { readCommandLine } from "../../../../app/commands/command-line.ts";
+import { readCommandLine } from "../../../../app/command-line/command-line.ts";
 import { nginxProgram } from "./nginx.ts";
 
 const HELP = `Runs the tests behind a proxy (*.proxy.ts), or those whose path holds one of the names. Each starts the nginx that it needs.

@@ -11,7 +11,7 @@ import {
   RENT_SYSVAR,
   SYSTEM_PROGRAM,
 } from "../../../../core/protocol/addresses/well-known-addresses.ts";
-import { LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { rentSysvarData } from "../../../arbitraries/rent-sysvar-data.ts";
 import {
   encodeMessage,

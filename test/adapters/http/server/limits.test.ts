@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { TestClock } from "effect/testing";
 import { clientKey } from "../../../../adapters/http/server/client-address.ts";
-import { requestOrigin } from "../../../../adapters/http/request/request-origin.ts";
-import { trustedProxies } from "../../../../adapters/http/request/trusted-proxies.ts";
+import { requestOrigin } from "../../../../adapters/http/request/origin/request-origin.ts";
+import { trustedProxies } from "../../../../adapters/http/request/origin/trusted-proxies.ts";
 import { prepareBody } from "../support/parties.ts";
 import { checkedClient, makeService, makeSyncedService, problemOf } from "../support/service.ts";
 

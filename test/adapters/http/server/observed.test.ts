@@ -3,7 +3,7 @@ import { Context, Effect } from "effect";
 import { IndexWriter } from "../../../../ports/index/index-writer.ts";
 import { changesOf, markAt } from "../../../arbitraries/index-history.ts";
 import { Instance } from "../../../../ports/instance.ts";
-import { Ledger, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { Ledger, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { forwardedClock } from "../../../doubles/forwarded-clock.ts";
 import { AGENT } from "../support/parties.ts";
 import { checkedClient, makeService, problemOf } from "../support/service.ts";

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { TestClock } from "effect/testing";
 import fc from "fast-check";
-import { LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { jsonOf, makeService } from "../support/service.ts";
 
 let service: Awaited<ReturnType<typeof makeService>> | undefined;

@@ -4,7 +4,7 @@ import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-depl
 import { deployedProgramAccounts } from "../../../../core/protocol/accounts/loader-v3.ts";
 import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
 import { IndexSync, type SyncActivity } from "../../../../core/use-cases/index/sync/index-sync.ts";
-import { LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { forwardedClock } from "../../../doubles/forwarded-clock.ts";
 import { AGENT } from "../support/parties.ts";
 import {

@@ -8,9 +8,9 @@ import type {
   LandedTransaction,
   TransactionError,
 } from "../../../../core/domain/relay/transaction-outcome.ts";
-import { Blockspace } from "../../../../ports/blockspace.ts";
-import { Broadcaster } from "../../../../ports/broadcaster.ts";
-import { type Commitment, Ledger, type LedgerFailure } from "../../../../ports/ledger.ts";
+import { Blockspace } from "../../../../ports/ledger/blockspace.ts";
+import { Broadcaster } from "../../../../ports/ledger/broadcaster.ts";
+import { type Commitment, Ledger, type LedgerFailure } from "../../../../ports/ledger/ledger.ts";
 import { RENT_SYSVAR } from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { custodyConfigAddress } from "../../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";

@@ -57,7 +57,7 @@ import {
   makeSettlementLog,
   SettlementLog,
 } from "../../../../core/use-cases/log/serving/published-log.ts";
-import { LedgerNodes } from "../../../../ports/ledger-nodes.ts";
+import { LedgerNodes } from "../../../../ports/ledger/ledger-nodes.ts";
 import { type LogKey, LogSigner } from "../../../../ports/log/log-signer.ts";
 import { WitnessClient, WitnessUnreachable } from "../../../../ports/log/witness-client.ts";
 import { logIdentity } from "../../../doubles/log-identity.ts";

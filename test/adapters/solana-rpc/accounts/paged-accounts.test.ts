@@ -5,7 +5,7 @@ import { indexedKinds } from "../../../../core/protocol/accounts/indexed-kinds.t
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { ledgerSolanaRpc } from "../../../../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../../../../adapters/solana-rpc/pool/node-pool.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { accountScanContract, type ScannedWorld } from "../../../contracts/account-scan.ts";
 import { PagingLedger } from "../../../simulation/paging-ledger.ts";
 import { type Offers, PagingNode } from "../../../simulation/paging-node.ts";

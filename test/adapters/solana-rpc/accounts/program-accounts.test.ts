@@ -8,7 +8,7 @@ import { encodeBase64, decodeBase64 } from "../../../../core/domain/encoding/bas
 import { encodeBase58 } from "../../../../core/domain/encoding/base58.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
 import { TOKEN_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { anyAddress, anyU64, bytesOfLength } from "../../../arbitraries/ledger-values.ts";
 import { type AccountFilter, passing } from "../../../simulation/account-filters.ts";
 import { configOver, failureOf, runOver, valueOf } from "../ledger-under-test.ts";

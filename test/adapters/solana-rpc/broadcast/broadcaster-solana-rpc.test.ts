@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { Effect } from "effect";
 import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
-import { Broadcaster } from "../../../../ports/broadcaster.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { Broadcaster } from "../../../../ports/ledger/broadcaster.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { configOver, failureOf, runOver, valueOf } from "../ledger-under-test.ts";
 import { atSlot, type Behaviour, page, result, rpcError, ScriptedPeer } from "../scripted-peer.ts";
 

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { Effect } from "effect";
 import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
 import { TOKEN_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { configOver, runOver, valueOf } from "../ledger-under-test.ts";
 import { type Behaviour, page, result, rpcError, ScriptedPeer } from "../scripted-peer.ts";
 

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { Effect } from "effect";
 import { TestClock } from "effect/testing";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { configOver, runOver, valueOf } from "../ledger-under-test.ts";
 import { atSlot, type Behaviour, body, page, result, ScriptedPeer } from "../scripted-peer.ts";
 

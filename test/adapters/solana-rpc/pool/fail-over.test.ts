@@ -3,8 +3,8 @@ import { Effect, Fiber, Stream } from "effect";
 import { TestClock } from "effect/testing";
 import { type Address, addressFromBytes } from "../../../../core/domain/address.ts";
 import { SYSTEM_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
-import { Broadcaster } from "../../../../ports/broadcaster.ts";
-import { Ledger, MOST_DATA_BYTES } from "../../../../ports/ledger.ts";
+import { Broadcaster } from "../../../../ports/ledger/broadcaster.ts";
+import { Ledger, MOST_DATA_BYTES } from "../../../../ports/ledger/ledger.ts";
 import { configOver, failureOf, runOver, valueOf } from "../ledger-under-test.ts";
 import {
   atSlot,

@@ -61,7 +61,7 @@ test("with the slot everything is dropped that rests on the same claims", () => 
   }
   expect(slots.awaitsTip("confirmed")).toBe(false);
   // The next slot is the first one again, so it sets what the ledger can have reached.
-  expect(slots.judge(0, 20_000)).toBe("malformed");
+  expect(slots.judge(0, 20_000)).toBe("slot_beyond_reach");
 });
 
 test("after a drop the first slot that is shown may be any", () => {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { Effect, Exit } from "effect";
-import { Blockspace } from "../../../../ports/blockspace.ts";
-import { Broadcaster } from "../../../../ports/broadcaster.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { Blockspace } from "../../../../ports/ledger/blockspace.ts";
+import { Broadcaster } from "../../../../ports/ledger/broadcaster.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { escrowAt, LaggingPool, transactionOn } from "./simulated/lagging-pool.ts";
 import { runSimulated } from "./simulated/virtual-run.ts";

@@ -4,8 +4,8 @@ import { ledgerFloorSolanaRpc } from "../../../../adapters/solana-rpc/ledger-flo
 import { ledgerSolanaRpc } from "../../../../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../../../../adapters/solana-rpc/pool/node-pool.ts";
 import { TOKEN_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
-import { LedgerFloor } from "../../../../ports/ledger-floor.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { LedgerFloor } from "../../../../ports/ledger/ledger-floor.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { configOver } from "../ledger-under-test.ts";
 import { atSlot, ScriptedPeer } from "../scripted-peer.ts";
 import { virtualTime } from "../virtual-time.ts";

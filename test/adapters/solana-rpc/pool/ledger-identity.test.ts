@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { Effect } from "effect";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
-import { LedgerRecord } from "../../../../ports/ledger-record.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
+import { LedgerRecord } from "../../../../ports/ledger/ledger-record.ts";
 import { type Answer, runSimulated, type TimedCall } from "./simulated/virtual-run.ts";
 
 const OURS = addressFromBytes(new Uint8Array(32).fill(1));

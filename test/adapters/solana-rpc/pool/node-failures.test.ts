@@ -6,7 +6,7 @@ import {
   NodeUnable,
   RpcRefusal,
 } from "../../../../adapters/solana-rpc/transport/rpc-failure.ts";
-import { Ledger, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { Ledger, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { configOver, failureOf, runOver } from "../ledger-under-test.ts";
 import {
   type Behaviour,

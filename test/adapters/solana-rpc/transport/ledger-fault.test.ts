@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Effect } from "effect";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { configOver, failureOf, runOver } from "../ledger-under-test.ts";
 import { type Behaviour, page, rpcError, ScriptedPeer } from "../scripted-peer.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { Effect } from "effect";
 import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { configOver, runOver, valueOf } from "../ledger-under-test.ts";
 
 type Call = { readonly id: number; readonly method: string };

@@ -8,8 +8,8 @@ import { serveHttp } from "../../../../adapters/http/server/serve-http.ts";
 import {
   preparedEscrowRecord,
   type PrepareEscrowRequest,
-} from "../../../../adapters/http/escrow/prepared-escrow-contract.ts";
-import { prepareEscrowEndpoint } from "../../../../adapters/http/escrow/prepare-escrow.ts";
+} from "../../../../adapters/http/escrow/prepare/prepared-escrow-contract.ts";
+import { prepareEscrowEndpoint } from "../../../../adapters/http/escrow/prepare/prepare-escrow.ts";
 import { readSettings } from "../../../../app/config/settings.ts";
 import type { IndexRefused } from "../../../../app/stores/index-refused.ts";
 import { serviceLayer } from "../../../../app/layers.ts";

@@ -5,7 +5,7 @@ import { makeLogPublisher } from "../../../../core/use-cases/log/log-publisher.t
 import { parseLogStanding } from "../../../../core/use-cases/log/log-standing.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import type { IndexWriter } from "../../../../ports/index/index-writer.ts";
-import { LedgerNodes } from "../../../../ports/ledger-nodes.ts";
+import { LedgerNodes } from "../../../../ports/ledger/ledger-nodes.ts";
 import { LogSigner } from "../../../../ports/log/log-signer.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
 import { WitnessClient } from "../../../../ports/log/witness-client.ts";

@@ -5,7 +5,7 @@ import { checkpointText } from "../../../../core/log/checkpoint/checkpoint.ts";
 import { printLogStanding } from "../../../../core/use-cases/log/log-standing.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
-import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { tombstoneAccount } from "../../../doubles/tombstone.ts";
 import type { World } from "./fixed-world.ts";
 
@@ -59,7 +59,14 @@ export const storeDefect: Condition = ({ index, writer, relayLog, logStore }) =>
 export const notFinalYet =
   (escrow: Escrow): Condition =>
   ({ ledger, index }) => {
-    Object.assign(index, { escrowsAt: () => Effect.succeed([]) });
+    const { summary } = index;
+    Object.assign(index, {
+      escrowsAt: () => Effect.succeed({ escrows: [], unseen: [] }),
+      summary: Effect.map(summary, (is) => ({
+        ...is,
+        mark: is.mark && { ...is.mark, count: escrow.createdSeq - 1n },
+      })),
+    });
     ledger.finalizedBehind = 32n;
     ledger.unfinalized.add(escrow.address);
   };

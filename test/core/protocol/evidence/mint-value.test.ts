@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { address } from "../../../../core/domain/address.ts";
 import type { TrustPolicy } from "../../../../core/domain/evidence/evidence-check.ts";
-import { verifyEvidence } from "../../../../core/protocol/evidence/verify-evidence.ts";
+import { verifyEvidence } from "../../../../core/protocol/verification/verify-evidence.ts";
 import { withVault } from "../../../arbitraries/escrow-numbers.ts";
 import { attested, packetText, TRUST } from "../../../arbitraries/evidence.ts";
 import { GOLDEN_ESCROWS } from "../../use-cases/escrow/golden-escrows.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { verifyEvidence } from "../../../../core/protocol/evidence/verify-evidence.ts";
+import { verifyEvidence } from "../../../../core/protocol/verification/verify-evidence.ts";
 import { packetText, TRUST } from "../../../arbitraries/evidence.ts";
 import { GOLDEN_ESCROWS } from "../../use-cases/escrow/golden-escrows.ts";
 

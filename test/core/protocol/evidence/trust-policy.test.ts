@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { Json } from "../../../../core/domain/encoding/canonical-json.ts";
 import { parseTrustPolicy } from "../../../../core/protocol/evidence/trust-policy.ts";
 import type { TrustPolicy } from "../../../../core/domain/evidence/evidence-check.ts";
-import { verifyEvidence } from "../../../../core/protocol/evidence/verify-evidence.ts";
+import { verifyEvidence } from "../../../../core/protocol/verification/verify-evidence.ts";
 import { anyAttestedEscrow, packetText, TRUST } from "../../../arbitraries/evidence.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 

@@ -24,7 +24,7 @@ import { MOST_TRANSACTIONS } from "../../../../core/use-cases/escrow/search-hist
 import { IndexWriter } from "../../../../ports/index/index-writer.ts";
 import { changesOf, indexedOf } from "../../../arbitraries/index-history.ts";
 import { Instance } from "../../../../ports/instance.ts";
-import { Ledger, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { Ledger, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { CREATED_AT, escrow, STRANGER } from "../../../adapters/http/support/parties.ts";
 import { accountOf, clockAccount } from "../../../doubles/accounts.ts";
 import { type Answer, ledgerDouble } from "../../../doubles/ledger-double.ts";
@@ -203,7 +203,7 @@ describe("an archived escrow", () => {
     expect(world.asked).toEqual({ pages: 0, transactions: 0 });
   });
 
-  test("is not read from an index row, instruction or failed transaction without the digest", async () => {
+  test("is not read from an instruction or failed transaction without the digest", async () => {
     const forged: Escrow = { ...gone, rentPayer: STRANGER };
     const world = makeWorld([
       archive(gone, encodeEscrowAccount(gone).with(200, 9)),
@@ -211,13 +211,26 @@ describe("an archived escrow", () => {
       { ...archive(gone), failed: true },
       archive(escrow("another", "Fulfilled")),
     ]);
-    await world.index(forged);
     const result = await world.read();
     expect(Result.isFailure(result) && result.failure).toMatchObject({
       _tag: "EscrowArchived",
       address: gone.address,
       tombstone: { state: "Fulfilled", createdSeq: gone.createdSeq },
     });
+  });
+
+  test("is neither read from an index row without the digest, nor shown against it", async () => {
+    const world = makeWorld([archive(gone)]);
+    await world.index({ ...gone, rentPayer: STRANGER });
+    expect(await read(world)).toBe("LedgerUnavailable");
+  });
+
+  test.each([
+    ["state", tombstoneOf(gone).with(24, 3)],
+    ["settled number", tombstoneOf(gone).with(17, 1)],
+    ["digest of the Pending bytes", tombstoneOf(gone).with(32, 1)],
+  ])("is not shown with another %s than its last bytes say", async (_, tombstone) => {
+    expect(await read(makeWorld([archive(gone)], tombstone))).toBe("LedgerUnavailable");
   });
 
   test("whose bytes nobody kept is searched again only after a while", async () => {

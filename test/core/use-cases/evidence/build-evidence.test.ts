@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { evidenceRecord } from "../../../../adapters/http/evidence/evidence-contract.ts";
 import type { Json } from "../../../../core/domain/encoding/canonical-json.ts";
 import { parseTrustPolicy } from "../../../../core/protocol/evidence/trust-policy.ts";
-import { verifyEvidence } from "../../../../core/protocol/evidence/verify-evidence.ts";
+import { verifyEvidence } from "../../../../core/protocol/verification/verify-evidence.ts";
 import { canonicalText } from "../../domain/encoding/canonical-text.ts";
 import { GOLDEN_ESCROWS } from "../escrow/golden-escrows.ts";
 import { GOLDEN_MERCHANT_ACCOUNT, goldenPacket } from "./golden-packets.ts";

@@ -28,7 +28,7 @@ import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { Instance } from "../../../../ports/instance.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { ATTESTOR_KEY, SERVICE_KEY } from "../../../arbitraries/evidence.ts";
 import { type GOLDEN_ESCROWS, GOLDEN_MERCHANT } from "../escrow/golden-escrows.ts";
 import { accountOf } from "../../../doubles/accounts.ts";
@@ -97,7 +97,7 @@ const indexOf = (events: ReadonlyArray<IndexedEvent> | null) => {
   };
   return IndexReader.of({
     escrows: unexpected,
-    escrowsAt: () => Effect.succeed([]),
+    escrowsAt: () => Effect.succeed({ escrows: [], unseen: [] }),
     merchants: unexpected,
     sameNames: unexpected,
     summary: Effect.succeed(summary),

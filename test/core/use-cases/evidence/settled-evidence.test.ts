@@ -15,7 +15,7 @@ import {
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
-import { LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { escrow, merchant } from "../../../adapters/http/support/parties.ts";
 import { indexedOf } from "../../../arbitraries/index-history.ts";
 import { tombstoneAccount } from "../../../doubles/tombstone.ts";
@@ -220,6 +220,23 @@ test("an archived escrow keeps its data and signature, and its references say so
   await world.packet();
   // The merchant's state, and nothing of the escrow any more.
   expect(world.ledger.reads - reads).toBe(1);
+});
+
+test("a tombstone with another digest than the packet's bytes have is not in its references", async () => {
+  const world = makeWorld();
+  const first = await world.packet();
+  const forged = { ...settled, rentPayer: settled.merchant };
+  const { custodyProgram } = LOCAL_DEPLOYMENT;
+  world.ledger.setClock((settled.settledAt ?? 0n) + 8n * 86_400n);
+  world.ledger.accounts.set(settled.address, tombstoneAccount(forged, custodyProgram));
+  await world.pass(8 * 86_400_000);
+  expect((await world.packet()).references.archived).toBeNull();
+  world.ledger.accounts.set(settled.address, tombstoneAccount(settled, custodyProgram));
+  await world.pass(ARCHIVAL_FRESH_MS);
+  const digest = createHash("sha256").update(encodeEscrowAccount(settled)).digest("hex");
+  const second = await world.packet();
+  expect(second.references.archived as unknown).toEqual({ digest });
+  expect(second.data).toBe(first.data);
 });
 
 test("the ledger's clock says whether an escrow can be archived, not the service's", async () => {

@@ -16,8 +16,8 @@ import {
 import { LogProofs } from "../../../../core/use-cases/log/serving/log-proofs.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { Instance } from "../../../../ports/instance.ts";
-import { LedgerRecord } from "../../../../ports/ledger-record.ts";
-import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { LedgerRecord } from "../../../../ports/ledger/ledger-record.ts";
+import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { SettledPackets } from "../../../../ports/settled-packets.ts";
 import { makeLedgerDouble } from "../../../adapters/http/support/ledger-double.ts";
 import { CREATED_AT, escrow, merchant } from "../../../adapters/http/support/parties.ts";

@@ -14,7 +14,7 @@ import {
 } from "../../../../core/use-cases/evidence/verify-delivery.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { Instance } from "../../../../ports/instance.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { anyCharacter } from "../../../arbitraries/any-character.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { canonicalText } from "../../domain/encoding/canonical-text.ts";

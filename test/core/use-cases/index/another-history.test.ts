@@ -6,8 +6,8 @@ import type { RebuildApproval } from "../../../../core/domain/index/index-contra
 import { custodyConfigAddress } from "../../../../core/protocol/addresses/addresses.ts";
 import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-memory.ts";
 import { RebuildApprovals } from "../../../../ports/index/rebuild-approvals.ts";
-import { LedgerNodes } from "../../../../ports/ledger-nodes.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { LedgerNodes } from "../../../../ports/ledger/ledger-nodes.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { escrowLives } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";

@@ -6,7 +6,7 @@ import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { eventsOf } from "../../../../core/domain/index/settlement-event.ts";
 import { SEARCHES_A_SYNC } from "../../../../core/use-cases/index/sync/archived/search-archived.ts";
 import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-memory.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { type EscrowLife, escrowLife } from "../../../arbitraries/index-history.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing";
 import fc from "fast-check";
 import { requestSync } from "../../../../core/use-cases/index/request-sync.ts";
 import { IndexSync, makeIndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
-import { Ledger, type LedgerFailure, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { Ledger, type LedgerFailure, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { anyMerchant } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";

@@ -9,7 +9,7 @@ import { readAccountsSince } from "../../../../core/use-cases/index/sync/ledger/
 import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-memory.ts";
 import { merchantChanges } from "../../../../core/use-cases/index/sync/merchants/merchant-changes.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
-import { Ledger, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { Ledger, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { anyMerchant, changesOf, escrowLife, markAt } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";

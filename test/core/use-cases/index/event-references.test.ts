@@ -6,8 +6,8 @@ import type { LedgerTransaction } from "../../../../core/domain/ledger/history.t
 import { backfillTransactions } from "../../../../core/use-cases/index/sync/events/backfill-transactions.ts";
 import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-memory.ts";
 import { BackfillCheckpoints } from "../../../../ports/index/backfill-checkpoint.ts";
-import { LedgerArchive } from "../../../../ports/ledger-archive.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { LedgerArchive } from "../../../../ports/ledger/ledger-archive.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { escrowLife } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";

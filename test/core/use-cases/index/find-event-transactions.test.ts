@@ -7,7 +7,7 @@ import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-me
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../../../ports/index/index-writer.ts";
 import { Instance } from "../../../../ports/instance.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { escrow } from "../../../adapters/http/support/parties.ts";
 import { changesOf, indexedOf, markAt } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";

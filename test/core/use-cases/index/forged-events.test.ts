@@ -13,7 +13,7 @@ import { escrowSeeds } from "../../../../core/protocol/addresses/addresses.ts";
 import { programDerivedAddressAt } from "../../../../core/protocol/addresses/program-derived-address.ts";
 import { CUSTODY_ACCOUNTS } from "../../../../core/protocol/generated/custody.ts";
 import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-memory.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { escrowLives } from "../../../arbitraries/index-history.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";

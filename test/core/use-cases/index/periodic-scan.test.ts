@@ -14,7 +14,7 @@ import {
   type LedgerFailure,
   LedgerTimeout,
   LedgerUnavailable,
-} from "../../../../ports/ledger.ts";
+} from "../../../../ports/ledger/ledger.ts";
 import { anyMerchant, escrowLife } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";

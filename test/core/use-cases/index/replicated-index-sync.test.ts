@@ -6,7 +6,7 @@ import type { SyncReport } from "../../../../core/domain/index/sync-report.ts";
 import { IndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import type { SyncFailure } from "../../../../core/use-cases/index/sync/sync-failure.ts";
 import { makeReplicatedIndexSync } from "../../../../core/use-cases/index/sync/replicated-index-sync.ts";
-import { LedgerTimeout } from "../../../../ports/ledger.ts";
+import { LedgerTimeout } from "../../../../ports/ledger/ledger.ts";
 import { SyncEpoch, SyncLease } from "../../../../ports/index/sync-lease.ts";
 import { leaseOn, makeBoard } from "./lease-in-memory.ts";
 

@@ -23,7 +23,7 @@ import {
   CLOCK_SYSVAR,
   SYSTEM_PROGRAM,
 } from "../../../../core/protocol/addresses/well-known-addresses.ts";
-import { LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import type { EscrowLife } from "../../../arbitraries/index-history.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
 import { CustodyLog } from "../../../simulation/custody-log.ts";

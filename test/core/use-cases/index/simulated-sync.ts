@@ -6,9 +6,9 @@ import type { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sy
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../../../ports/index/index-writer.ts";
 import { Instance } from "../../../../ports/instance.ts";
-import { LedgerNodes } from "../../../../ports/ledger-nodes.ts";
+import { LedgerNodes } from "../../../../ports/ledger/ledger-nodes.ts";
 import { ONE_NODE } from "../../../doubles/one-node.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
 import type { Index } from "../../../contracts/fresh-index.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";

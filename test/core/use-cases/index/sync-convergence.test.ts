@@ -8,7 +8,7 @@ import { eventsOf } from "../../../../core/domain/index/settlement-event.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../../../ports/index/index-writer.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
-import { Ledger, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { Ledger, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import {
   anyMerchant,
   type EscrowLife,

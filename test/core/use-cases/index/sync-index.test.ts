@@ -7,7 +7,7 @@ import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-a
 import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-memory.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { Instance } from "../../../../ports/instance.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { anyMerchant, escrowLife } from "../../../arbitraries/index-history.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { readProgramAccount } from "../../../../core/protocol/accounts/program-account.ts";
@@ -155,9 +155,9 @@ describe("a sync", () => {
   });
 
   test.each([
-    ["lags behind the index", -500n],
-    ["claims a slot that no ledger can have reached", 10n ** 12n],
-  ])("uses no data of a node that %s", (_name, distance) => {
+    ["lags behind the index", -500n, "behind"],
+    ["claims a slot that no ledger can have reached", 10n ** 12n, "ahead"],
+  ])("uses no data of a node that %s", (_name, distance, side) => {
     const ledger = ledgerWithOne();
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
@@ -167,12 +167,36 @@ describe("a sync", () => {
         ledger.slot += distance;
         ledger.create([other]);
         expect(yield* Effect.flip(syncWith(new SyncMemory(), 1))).toMatchObject({
-          _tag: "LedgerUnavailable",
+          _tag: "SlotBeyondReach",
+          side,
+          method: "getEpochInfo",
         });
         expect((yield* index.reader.summary).mark).toEqual(mark);
         expect((yield* contents(index)).escrows).toEqual([ledger.at(pending.address)]);
         ledger.slot = honest + 1n;
         expect((yield* syncWith(new SyncMemory(), 2)).slot).toBe(honest + 1n);
+      }),
+    );
+  });
+
+  test("uses no accounts of a slot that no ledger can have reached, below a tip that is plausible", () => {
+    const ledger = ledgerWithOne();
+    return simulate(ledger, () =>
+      Effect.gen(function* () {
+        const port: Ledger["Service"] = {
+          ...ledger.port,
+          readAccounts: (...asked) =>
+            Effect.map(ledger.port.readAccounts(...asked), (read) => ({
+              ...read,
+              slot: read.slot + 10n ** 12n,
+            })),
+        };
+        const sync = Effect.provideService(syncWith(new SyncMemory()), Ledger, port);
+        expect(yield* Effect.flip(sync)).toMatchObject({
+          _tag: "SlotBeyondReach",
+          side: "ahead",
+          method: "getMultipleAccounts",
+        });
       }),
     );
   });

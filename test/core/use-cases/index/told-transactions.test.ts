@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing";
 import fc from "fast-check";
 import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-memory.ts";
 import { OVERLAP_SLOTS } from "../../../../core/use-cases/index/sync/merchants/follow-merchants.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { anyMerchant, escrowLife } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";

@@ -5,7 +5,7 @@ import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { CUSTODY_ACCOUNTS } from "../../../../core/protocol/generated/custody.ts";
 import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-memory.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { escrowLives } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { changed, lying } from "./lying-node.ts";

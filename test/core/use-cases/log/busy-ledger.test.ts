@@ -9,7 +9,7 @@ import { encodeEntryBundle } from "../../../../core/log/tiles/entry-bundle.ts";
 import { TLOG_SIZE_TYPE } from "../../../../core/log/witness/add-checkpoint.ts";
 import { custodyConfigAddress } from "../../../../core/protocol/addresses/addresses.ts";
 import { makeWitness } from "../../../../core/use-cases/witness/witness.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { LogSource } from "../../../../ports/log/log-source.ts";
 import { WitnessKey } from "../../../../ports/log/witness-key.ts";
 import { TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";

@@ -20,7 +20,7 @@ import { parseLogStanding } from "../../../../core/use-cases/log/log-standing.ts
 import type { LogRefused } from "../../../../core/use-cases/log/signing/open-log.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
-import { LedgerNodes } from "../../../../ports/ledger-nodes.ts";
+import { LedgerNodes } from "../../../../ports/ledger/ledger-nodes.ts";
 import { LogSigner } from "../../../../ports/log/log-signer.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
 import { WitnessClient } from "../../../../ports/log/witness-client.ts";

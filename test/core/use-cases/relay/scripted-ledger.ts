@@ -23,9 +23,9 @@ import {
   makeRelayDelivery,
   RelayDelivery,
 } from "../../../../core/use-cases/relay/relay-delivery.ts";
-import { Broadcaster } from "../../../../ports/broadcaster.ts";
+import { Broadcaster } from "../../../../ports/ledger/broadcaster.ts";
 import { Instance } from "../../../../ports/instance.ts";
-import { type Commitment, Ledger, type LedgerFailure } from "../../../../ports/ledger.ts";
+import { type Commitment, Ledger, type LedgerFailure } from "../../../../ports/ledger/ledger.ts";
 import type { OutcomeLog } from "../../../../ports/outcome-log.ts";
 import { walletAccount } from "../../../doubles/accounts.ts";
 import { broadcasterDouble } from "../../../doubles/broadcaster-double.ts";

@@ -13,7 +13,7 @@ import {
   SYSTEM_PROGRAM,
 } from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { relayTransaction } from "../../../../core/use-cases/relay/relay-transaction.ts";
-import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { RateLimiter } from "../../../../ports/rate-limiter.ts";
 import { rentSysvarData } from "../../../arbitraries/rent-sysvar-data.ts";
 import { wallet } from "../../../programs/fixture/wallet.ts";

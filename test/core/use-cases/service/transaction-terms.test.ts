@@ -3,7 +3,7 @@ import { Effect, Scope } from "effect";
 import { TestClock } from "effect/testing";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
 import { makeTransactionTerms } from "../../../../core/use-cases/service/transaction-terms.ts";
-import { Blockspace } from "../../../../ports/blockspace.ts";
+import { Blockspace } from "../../../../ports/ledger/blockspace.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { testInstance } from "../test-instance.ts";
 

@@ -11,7 +11,7 @@ import { decodeCustodyConfigAccount } from "../../../../protocol/accounts/custod
 import { custodyConfigAddress } from "../../../../protocol/addresses/addresses.ts";
 import { Instance } from "../../../../../ports/instance.ts";
 import { RebuildApprovals } from "../../../../../ports/index/rebuild-approvals.ts";
-import { LedgerNodes } from "../../../../../ports/ledger-nodes.ts";
+import { LedgerNodes } from "../../../../../ports/ledger/ledger-nodes.ts";
 import { monotonicMs } from "../../../monotonic-time.ts";
 import { untrustworthy } from "../../../refuse-answer.ts";
 import type { IndexAccounts } from "../index-accounts.ts";

@@ -11,8 +11,8 @@ import {
 import { IndexReader } from "../../../../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../../../../ports/index/index-writer.ts";
 import { Instance } from "../../../../../ports/instance.ts";
-import { Ledger } from "../../../../../ports/ledger.ts";
-import { LedgerArchive } from "../../../../../ports/ledger-archive.ts";
+import { Ledger } from "../../../../../ports/ledger/ledger.ts";
+import { LedgerArchive } from "../../../../../ports/ledger/ledger-archive.ts";
 import { monotonicMs } from "../../../monotonic-time.ts";
 import { BackfillPace } from "./backfill-pace.ts";
 import { causesWithin, onlySlot } from "./causes-within.ts";
@@ -46,7 +46,7 @@ const writeCauses = Effect.fnUntraced(function* (
   const addresses = [...new Set(causes.map(({ escrow }) => escrow))];
   const rows = new Map();
   for (let at = 0; at < addresses.length; at += ROWS_AT_ONCE)
-    for (const row of yield* index.escrowsAt(addresses.slice(at, at + ROWS_AT_ONCE)))
+    for (const row of (yield* index.escrowsAt(addresses.slice(at, at + ROWS_AT_ONCE))).escrows)
       rows.set(row.address, row);
   const references = causes.flatMap(({ escrow, kind, signature, slot }): Array<EventReference> => {
     const row = rows.get(escrow);

@@ -3,7 +3,7 @@ import type { EventReference } from "../../../../domain/index/settlement-event.t
 import type { EventCause } from "../../../../protocol/transaction/settlement-transaction.ts";
 import { IndexReader } from "../../../../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../../../../ports/index/index-writer.ts";
-import { Ledger } from "../../../../../ports/ledger.ts";
+import { Ledger } from "../../../../../ports/ledger/ledger.ts";
 import { monotonicMs } from "../../../monotonic-time.ts";
 import { causesWithin, onlySlot } from "./causes-within.ts";
 import { positionOf } from "./held-events.ts";
@@ -57,7 +57,8 @@ export const findEventTransactions = Effect.fn("findEventTransactions")(function
     }),
     { concurrency: AT_ONCE },
   );
-  const rows = new Map((yield* index.escrowsAt(escrows)).map((escrow) => [escrow.address, escrow]));
+  const held = yield* index.escrowsAt(escrows);
+  const rows = new Map(held.escrows.map((escrow) => [escrow.address, escrow]));
   const transactions = found
     .flat()
     .flatMap(({ escrow, kind, signature, slot }): Array<EventReference> => {

@@ -9,7 +9,7 @@ import type { CustodyTip } from "../ledger/custody-tip.ts";
 import { eventsMissing } from "./event-failures.ts";
 import { followHistory, holdTold } from "../ledger/follow-history.ts";
 import { HeldEvents } from "./held-events.ts";
-import type { ScanOptions } from "../../../../../ports/ledger.ts";
+import type { ScanOptions } from "../../../../../ports/ledger/ledger.ts";
 import type { IndexAccounts, ReadRows } from "../index-accounts.ts";
 import { scanAccounts } from "../ledger/scan-accounts.ts";
 import type { SyncMemory } from "../ledger/sync-memory.ts";

@@ -1,6 +1,6 @@
 import { Effect } from "effect";
 import type { SyncMark } from "../../../../domain/index/sync-mark.ts";
-import { AskAnotherNode } from "../../../../../ports/ask-another-node.ts";
+import { AskAnotherNode } from "../../../../../ports/ledger/ask-another-node.ts";
 import { untrustworthy } from "../../../refuse-answer.ts";
 import { type CustodyTip, readCustodyTip } from "../ledger/custody-tip.ts";
 import { deniedCreation } from "./denied-creation.ts";

@@ -6,8 +6,9 @@ import { decodeCustodyConfigAccount } from "../../../../protocol/accounts/custod
 import { custodyConfigAddress } from "../../../../protocol/addresses/addresses.ts";
 import { CLOCK_SYSVAR } from "../../../../protocol/addresses/well-known-addresses.ts";
 import { Instance } from "../../../../../ports/instance.ts";
-import { Ledger } from "../../../../../ports/ledger.ts";
-import { refuseOlder, untrustworthy } from "../../../refuse-answer.ts";
+import { Ledger } from "../../../../../ports/ledger/ledger.ts";
+import { SlotBeyondReach } from "../../../../../ports/index/slot-beyond-reach.ts";
+import { untrustworthy } from "../../../refuse-answer.ts";
 import { readAccountsSince } from "./read-accounts-since.ts";
 
 /** What the ledger's custody program had numbered at a slot, and the ledger's clock there. */
@@ -16,19 +17,40 @@ export type CustodyTip = Omit<SyncMark, "atMs">;
 /** The most slots by which one backend of a node is behind another. A tip further behind the mark is not waited for. */
 const BACKEND_LAG = 64n;
 
+/** The JSON-RPC methods whose answers name a slot here. */
+type Method = "getEpochInfo" | "getMultipleAccounts";
+
+/** Refuses a tip that is further below a mark than the backends of one node are apart. It is not waited for. */
+const refuseFarBehind = (slot: bigint, mark: SyncMark | null) =>
+  mark === null || slot + BACKEND_LAG >= mark.slot
+    ? Effect.void
+    : Effect.fail(
+        new SlotBeyondReach({
+          side: "behind",
+          method: "getEpochInfo",
+          detail: `slot ${slot} is more than ${BACKEND_LAG} below ${mark.slot}, at which the index stands`,
+        }),
+      );
+
 /**
  * Refuses a slot that the ledger cannot have reached. A mark of an invented slot would keep every honest answer out until
  * the ledger gets there. The service's own ledger invents none, and its user may let it skip days.
  */
-const refuseImplausible = Effect.fnUntraced(function* (slot: bigint, mark: SyncMark | null) {
+const refuseImplausible = Effect.fnUntraced(function* (
+  slot: bigint,
+  mark: SyncMark | null,
+  method: Method,
+) {
   if ((yield* Instance).runsLedger) return;
-  if (slot > highestPlausibleSlot(mark, yield* Clock.currentTimeMillis))
-    return yield* untrustworthy(`slot ${slot} is beyond what the ledger can have reached`);
+  const highest = highestPlausibleSlot(mark, yield* Clock.currentTimeMillis);
+  if (slot <= highest) return;
+  const detail = `slot ${slot} is above ${highest}, and the ledger cannot have reached it by this service's clock`;
+  return yield* new SlotBeyondReach({ side: "ahead", method, detail });
 });
 
 /**
  * The finalized count and head of the custody program, with the ledger's clock of the same slot: one not below the
- * ledger's tip at the call, nor below that of `mark`. Fails like the ledger.
+ * ledger's tip at the call, nor below that of `mark`. Fails like the ledger, and with `SlotBeyondReach`.
  */
 export const readCustodyTip = Effect.fn("readCustodyTip")(function* (mark: SyncMark | null) {
   const ledger = yield* Ledger;
@@ -36,13 +58,13 @@ export const readCustodyTip = Effect.fn("readCustodyTip")(function* (mark: SyncM
   // Another node may have taken over an address since the last sync.
   yield* ledger.confirmIdentity;
   const tip = yield* ledger.tip("finalized");
-  if (mark !== null && tip.slot + BACKEND_LAG < mark.slot) yield* refuseOlder(tip.slot, mark.slot);
-  yield* refuseImplausible(tip.slot, mark);
+  yield* refuseFarBehind(tip.slot, mark);
+  yield* refuseImplausible(tip.slot, mark, "getEpochInfo");
   const { address } = custodyConfigAddress(deployment);
   // A backend that lags may show the tip. The accounts are as new as the mark, or waited for.
   const from = mark === null || tip.slot > mark.slot ? tip.slot : mark.slot;
   const { slot, value } = yield* readAccountsSince([address, CLOCK_SYSVAR], from);
-  yield* refuseImplausible(slot, mark);
+  yield* refuseImplausible(slot, mark, "getMultipleAccounts");
   const [config, clock] = value;
   if (config === null || config === undefined)
     return yield* untrustworthy(`no custody config at ${address}`);

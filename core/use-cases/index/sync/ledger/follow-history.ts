@@ -11,7 +11,7 @@ import { custodyConfigAddress } from "../../../../protocol/addresses/addresses.t
 import { archivedBytesOf } from "../../../../protocol/transaction/archived-bytes.ts";
 import { touchedAccountsOf } from "../../../../protocol/transaction/settlement-transaction.ts";
 import { Instance } from "../../../../../ports/instance.ts";
-import { Ledger } from "../../../../../ports/ledger.ts";
+import { Ledger } from "../../../../../ports/ledger/ledger.ts";
 import { causesWithin, onlySlot, type Slots } from "../events/causes-within.ts";
 import type { HeldEvents } from "../events/held-events.ts";
 import type { IndexAccounts } from "../index-accounts.ts";

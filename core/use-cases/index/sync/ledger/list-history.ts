@@ -2,7 +2,7 @@ import { Effect } from "effect";
 import type { Address } from "../../../../domain/address.ts";
 import type { HistoryEntry } from "../../../../domain/ledger/history.ts";
 import type { LedgerSignature } from "../../../../domain/ledger/signature.ts";
-import { Ledger } from "../../../../../ports/ledger.ts";
+import { Ledger } from "../../../../../ports/ledger/ledger.ts";
 
 /** The oldest transaction of a page and the next newer one. The page may be in any order. */
 const oldestTwo = (entries: ReadonlyArray<HistoryEntry>): ReadonlyArray<HistoryEntry> => {

@@ -1,6 +1,6 @@
 import { Duration, Effect, Schedule } from "effect";
 import type { Address } from "../../../../domain/address.ts";
-import { Ledger } from "../../../../../ports/ledger.ts";
+import { Ledger } from "../../../../../ports/ledger/ledger.ts";
 import { refuseOlder } from "../../../refuse-answer.ts";
 
 /** The most accounts that the ledger reads in one request. */

@@ -1,7 +1,7 @@
 import { Effect } from "effect";
 import type { LedgerTransaction } from "../../../../domain/ledger/history.ts";
 import type { LedgerSignature } from "../../../../domain/ledger/signature.ts";
-import { Ledger } from "../../../../../ports/ledger.ts";
+import { Ledger } from "../../../../../ports/ledger/ledger.ts";
 
 /** The most transactions kept. A longer catch-up is scanned (`worthReading`). */
 const MOST = 20_000;

@@ -1,7 +1,7 @@
 import { Effect, Stream } from "effect";
 import type { AccountKind } from "../../../../domain/ledger/account-kind.ts";
 import { ARCHIVED_ESCROW_LENGTH } from "../../../../protocol/accounts/archived-escrow-account.ts";
-import { Ledger, type ScanOptions } from "../../../../../ports/ledger.ts";
+import { Ledger, type ScanOptions } from "../../../../../ports/ledger/ledger.ts";
 import { refuseOlder } from "../../../refuse-answer.ts";
 import type { IndexAccounts, ReadRows } from "../index-accounts.ts";
 

@@ -1,6 +1,6 @@
 import type { Address } from "../../../../domain/address.ts";
 import type { LedgerSignature } from "../../../../domain/ledger/signature.ts";
-import type { ToldTransaction } from "../../../../../ports/ledger-signals.ts";
+import type { ToldTransaction } from "../../../../../ports/ledger/ledger-signals.ts";
 
 /** The most transactions kept. Of more, the history or a scan must tell. */
 const MOST = 4096;

@@ -5,7 +5,7 @@ import type { Merchant } from "../../../../domain/merchant/merchant.ts";
 import { touchedAccountsOf } from "../../../../protocol/transaction/settlement-transaction.ts";
 import type { Observed } from "../../../../../ports/index/index-writer.ts";
 import { Instance } from "../../../../../ports/instance.ts";
-import { Ledger } from "../../../../../ports/ledger.ts";
+import { Ledger } from "../../../../../ports/ledger/ledger.ts";
 import type { IndexAccounts } from "../index-accounts.ts";
 import { monotonicMs } from "../../../monotonic-time.ts";
 import { listHistory } from "../ledger/list-history.ts";

@@ -5,9 +5,9 @@ import { broadcasterSolanaRpc } from "../../../../../adapters/solana-rpc/broadca
 import { ledgerSolanaRpc } from "../../../../../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../../../../../adapters/solana-rpc/pool/node-pool.ts";
 import { solanaRpcConfig } from "../../../../../adapters/solana-rpc/pool/solana-rpc-config.ts";
-import type { Blockspace } from "../../../../../ports/blockspace.ts";
-import type { Broadcaster } from "../../../../../ports/broadcaster.ts";
-import type { Ledger } from "../../../../../ports/ledger.ts";
+import type { Blockspace } from "../../../../../ports/ledger/blockspace.ts";
+import type { Broadcaster } from "../../../../../ports/ledger/broadcaster.ts";
+import type { Ledger } from "../../../../../ports/ledger/ledger.ts";
 
 /** A request as a simulated node got it, at a time of the simulation. */
 export type TimedCall = {

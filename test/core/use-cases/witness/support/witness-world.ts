@@ -13,7 +13,7 @@ import { custodyConfigAddress } from "../../../../../core/protocol/addresses/add
 import { LOCAL_DEPLOYMENT } from "../../../../../core/protocol/addresses/local-deployment.ts";
 import { CUSTODY_ACCOUNTS } from "../../../../../core/protocol/generated/custody.ts";
 import { makeWitness, type Witness } from "../../../../../core/use-cases/witness/witness.ts";
-import { Ledger, LedgerUnavailable } from "../../../../../ports/ledger.ts";
+import { Ledger, LedgerUnavailable } from "../../../../../ports/ledger/ledger.ts";
 import { LogSource } from "../../../../../ports/log/log-source.ts";
 import { WitnessKey } from "../../../../../ports/log/witness-key.ts";
 import type { WitnessState } from "../../../../../ports/log/witness-state.ts";

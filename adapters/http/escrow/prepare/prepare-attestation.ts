@@ -1,0 +1,146 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { Effect } from "effect";
+import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
+import { formatUnixTime } from "../../../../core/domain/unix-time.ts";
+import {
+  prepareAttestation,
+  type PreparedAttestation as Prepared,
+  type PrepareAttestationRequest as Request,
+} from "../../../../core/use-cases/escrow/prepare/prepare-attestation.ts";
+import { PROOF_TEMPLATES } from "../../../../core/domain/evidence/proof-template-catalogue.ts";
+import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../../openapi/envelopes.ts";
+import { onSampleLedger, samplePendingEscrow } from "../../openapi/sample-ledger.ts";
+import { SAMPLE, sampleEscrow } from "../../openapi/sample-values.ts";
+import {
+  Address,
+  Base64,
+  Hash,
+  nullable,
+  PathAddress,
+  record,
+  Stroops,
+  Time,
+} from "../../openapi/values.ts";
+import { MAX_PAYLOAD_BODY_BYTES } from "../../request/body-limits.ts";
+import { fieldPointers } from "../../request/field-pointers.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { OrNull } from "./prepared-call-contract.ts";
+import { PREPARE_PROBLEMS } from "./prepare-problems.ts";
+
+const PrepareAttestationRequest = record(
+  "PrepareAttestationRequest",
+  "What is to be attested: a delivery payload, or its hash.",
+  {
+    payload: Type.Optional(
+      Type.Object(
+        {},
+        {
+          description:
+            "The delivery payload, the preimage of the proof hash. Its RFC 8785 bytes are hashed; it is neither stored nor logged.",
+          additionalProperties: true,
+        },
+      ),
+    ),
+    proof_hash: Type.Optional(Type.String({ description: "32 bytes as 64 hex digits." })),
+    template_id: OrNull(
+      "The proof template that the payload must meet. By default the payload's own `proof_template_id`.",
+    ),
+    amount_stroops: Type.Optional(
+      Type.String({
+        description:
+          "Base units for the merchant in a partial release, below the escrow's amount. Leave it out to release all of it.",
+      }),
+    ),
+  },
+);
+
+const PreparedAttestation = record("PreparedAttestation", "What the escrow's attestor signs.", {
+  escrow_pda: Address("The escrow: the message's first 32 bytes."),
+  proof_hash: Hash("The attested hash, bytes 32 to 63 of the message."),
+  template_id: nullable(Type.String(), { description: "The template that the payload meets." }),
+  timestamp: Time("The ledger's time, which the message carries. Send it to the release as it is."),
+  amount_stroops: nullable(Stroops("For the merchant."), {
+    description: "Null: the whole amount.",
+  }),
+  message_hex: Type.String({
+    description: "72 bytes, 80 for a partial release.",
+    pattern: "^([0-9a-f]{144}|[0-9a-f]{160})$",
+  }),
+  message_base64: Base64("The same bytes."),
+  attestor: Address("The Ed25519 key that must sign the message."),
+  until: Time("From this second on a release with it is too late."),
+});
+
+const preparedRecord = (prepared: Prepared): Static<typeof PreparedAttestation> => ({
+  escrow_pda: prepared.escrow,
+  proof_hash: prepared.proofHash,
+  template_id: prepared.templateId,
+  timestamp: formatUnixTime(prepared.timestamp),
+  amount_stroops: prepared.amount?.toString() ?? null,
+  message_hex: bytesToHex(prepared.message),
+  message_base64: encodeBase64(prepared.message),
+  attestor: prepared.attestor,
+  until: formatUnixTime(prepared.until),
+});
+
+const pointers = fieldPointers<keyof Request | "pda">({
+  pda: "/pda",
+  payload: "/payload",
+  proofHash: "/proof_hash",
+  templateId: "/template_id",
+  amount: "/amount_stroops",
+});
+
+const requestOf = (body: Static<typeof PrepareAttestationRequest>): Request => ({
+  payload: body.payload,
+  proofHash: body.proof_hash,
+  templateId: body.template_id ?? undefined,
+  amount: body.amount_stroops,
+});
+
+const bodyExample = (): Static<typeof PrepareAttestationRequest> => ({
+  payload: { ...PROOF_TEMPLATES[0]?.example, task_hash: sampleEscrow().taskHash },
+});
+
+const example = () => {
+  const escrow = samplePendingEscrow();
+  const at = { escrow, ledgerTime: SAMPLE.createdAt + 30n };
+  const prepared = onSampleLedger(at, prepareAttestation(escrow.address, requestOf(bodyExample())));
+  return { data: preparedRecord(prepared), context: READ_CONTEXT_EXAMPLE };
+};
+
+/** `POST /v1/escrows/{pda}/attestation/prepare` */
+export const prepareAttestationEndpoint = endpoint({
+  method: "POST",
+  path: "/v1/escrows/{pda}/attestation/prepare",
+  operationId: "prepareAttestation",
+  tag: "Escrows",
+  summary: "Prepare the message that an escrow's attestor signs",
+  description:
+    "Checks that the payload meets its template and names the escrow's task, and hashes it (RFC 8785, SHA-256). The answer is the message to sign, with the ledger's time in it. Before signing, compare its first 64 bytes with the escrow and the proof hash that you computed. Signs and keeps nothing.",
+  budget: "reads",
+  params: { pda: PathAddress("The escrow address.") },
+  body: {
+    schema: PrepareAttestationRequest,
+    example: bodyExample,
+    maxBytes: MAX_PAYLOAD_BODY_BYTES,
+  },
+  answers: {
+    200: {
+      description: "The message.",
+      content: { "application/json": { schema: ledgerRead(PreparedAttestation), example } },
+    },
+  },
+  problems: [...PREPARE_PROBLEMS, "proof_template_not_found"],
+}).handle(
+  Effect.fnUntraced(function* ({ params, body }) {
+    const prepared = yield* prepareAttestation(params.pda, requestOf(body)).pipe(
+      Effect.catchTags({
+        ValidationFailed: pointers.validationFailed,
+        InvalidAddress: pointers.invalidAddress,
+      }),
+    );
+    return { json: { data: preparedRecord(prepared), context: readContext(prepared.at) } };
+  }),
+);

@@ -1,0 +1,105 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Effect } from "effect";
+import { formatUnixTime } from "../../../../core/domain/unix-time.ts";
+import {
+  prepareRelease,
+  type PrepareReleaseRequest as Request,
+} from "../../../../core/use-cases/escrow/prepare/prepare-release.ts";
+import { onSampleLedger, samplePendingEscrow } from "../../openapi/sample-ledger.ts";
+import { SAMPLE, sampleEscrow, sampleParties } from "../../openapi/sample-values.ts";
+import { record } from "../../openapi/values.ts";
+import { fieldPointers } from "../../request/field-pointers.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { PREPARE_OPERATION, preparedCallAnswer, preparedCallAnswers } from "./prepare-operation.ts";
+import { OrNull, payerMember } from "./prepared-call-contract.ts";
+
+const PrepareReleaseRequest = record(
+  "PrepareReleaseRequest",
+  "A claim that the escrow's attestor has signed.",
+  {
+    proof_hash: Type.String({ description: "32 bytes as 64 hex digits." }),
+    timestamp: Type.String({
+      description: "The time inside the signed message, as YYYY-MM-DDThh:mm:ssZ.",
+    }),
+    amount_stroops: Type.Optional(
+      Type.String({
+        description:
+          "Base units for the merchant in a partial release, below the escrow's amount. Leave it out to release all of it.",
+      }),
+    ),
+    attestation_signature: Type.String({ description: "64 bytes as base64." }),
+    merchant_fallback_account: OrNull(
+      "A token account of the merchant's wallet, paid when the associated one cannot receive tokens.",
+    ),
+    agent_fallback_account: OrNull(
+      "A token account of the agent's wallet, paid when the associated one cannot receive tokens.",
+    ),
+    ...payerMember,
+  },
+);
+
+const requestOf = (
+  body: Static<typeof PrepareReleaseRequest>,
+  wantsTransaction: boolean | undefined,
+): Request => ({
+  proofHash: body.proof_hash,
+  timestamp: body.timestamp,
+  amount: body.amount_stroops,
+  attestationSignature: body.attestation_signature,
+  merchantFallbackAccount: body.merchant_fallback_account ?? undefined,
+  agentFallbackAccount: body.agent_fallback_account ?? undefined,
+  payer: body.payer ?? undefined,
+  wantsTransaction,
+});
+
+const pointers = fieldPointers<keyof Request | "pda">({
+  pda: "/pda",
+  proofHash: "/proof_hash",
+  timestamp: "/timestamp",
+  amount: "/amount_stroops",
+  attestationSignature: "/attestation_signature",
+  merchantFallbackAccount: "/merchant_fallback_account",
+  agentFallbackAccount: "/agent_fallback_account",
+  payer: "/payer",
+  wantsTransaction: "?transaction",
+});
+
+const bodyExample = (): Static<typeof PrepareReleaseRequest> => {
+  const { attestation } = sampleEscrow();
+  if (attestation === null) throw new Error("the sample escrow is released");
+  return {
+    proof_hash: attestation.proofHash,
+    timestamp: formatUnixTime(attestation.attestedAt),
+    attestation_signature: attestation.signature,
+    payer: sampleParties().agent,
+  };
+};
+
+const example = () => {
+  const escrow = samplePendingEscrow();
+  const at = { escrow, ledgerTime: SAMPLE.createdAt + 30n };
+  const call = onSampleLedger(at, prepareRelease(escrow.address, requestOf(bodyExample(), true)));
+  return { escrow: escrow.address, call };
+};
+
+/** `POST /v1/escrows/{pda}/release/prepare` */
+export const prepareReleaseEndpoint = endpoint({
+  ...PREPARE_OPERATION,
+  path: "/v1/escrows/{pda}/release/prepare",
+  operationId: "prepareRelease",
+  summary: "Prepare the release of an escrow with an attestation",
+  description:
+    "Verifies the attestation as strictly as the ledger does, then gives the instructions: make missing payout accounts, check the Ed25519 signature, release. Anyone may send them. Signs, sends and keeps nothing; the answer holds for the slot in `context`.",
+  body: { schema: PrepareReleaseRequest, example: bodyExample },
+  answers: preparedCallAnswers(example),
+}).handle(
+  Effect.fnUntraced(function* ({ params, query, body }) {
+    const call = yield* prepareRelease(params.pda, requestOf(body, query.transaction)).pipe(
+      Effect.catchTags({
+        ValidationFailed: pointers.validationFailed,
+        InvalidAddress: pointers.invalidAddress,
+      }),
+    );
+    return preparedCallAnswer(params.pda, call);
+  }),
+);

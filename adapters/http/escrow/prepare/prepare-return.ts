@@ -1,0 +1,89 @@
+import type { Static } from "@sinclair/typebox";
+import { Effect } from "effect";
+import { prepareCancel } from "../../../../core/use-cases/escrow/prepare/prepare-cancel.ts";
+import { prepareRefund } from "../../../../core/use-cases/escrow/prepare/prepare-refund.ts";
+import type { PrepareReturnRequest as Request } from "../../../../core/use-cases/escrow/prepare/prepare-return.ts";
+import { onSampleLedger, samplePendingEscrow } from "../../openapi/sample-ledger.ts";
+import { SAMPLE, sampleParties } from "../../openapi/sample-values.ts";
+import { record } from "../../openapi/values.ts";
+import { fieldPointers } from "../../request/field-pointers.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { PREPARE_OPERATION, preparedCallAnswer, preparedCallAnswers } from "./prepare-operation.ts";
+import { OrNull, payerMember } from "./prepared-call-contract.ts";
+
+const PrepareReturnRequest = record(
+  "PrepareReturnRequest",
+  "How an escrow's money goes back to its agent; `{}` is enough.",
+  {
+    agent_fallback_account: OrNull(
+      "A token account of the agent's wallet, paid when the associated one cannot receive tokens.",
+    ),
+    ...payerMember,
+  },
+);
+
+type Body = Static<typeof PrepareReturnRequest>;
+
+const requestOf = (body: Body, wantsTransaction: boolean | undefined): Request => ({
+  agentFallbackAccount: body.agent_fallback_account ?? undefined,
+  payer: body.payer ?? undefined,
+  wantsTransaction,
+});
+
+const pointers = fieldPointers<keyof Request | "pda">({
+  pda: "/pda",
+  agentFallbackAccount: "/agent_fallback_account",
+  payer: "/payer",
+  wantsTransaction: "?transaction",
+});
+
+const answers = (prepare: typeof prepareRefund, bodyExample: () => Body, ledgerTime: bigint) =>
+  preparedCallAnswers(() => {
+    const escrow = samplePendingEscrow();
+    const request = requestOf(bodyExample(), true);
+    const call = onSampleLedger({ escrow, ledgerTime }, prepare(escrow.address, request));
+    return { escrow: escrow.address, call };
+  });
+
+type Asked = {
+  readonly params: { readonly pda: string };
+  readonly query: { readonly transaction?: boolean };
+  readonly body: Body;
+};
+
+const answering = (prepare: typeof prepareRefund) =>
+  Effect.fnUntraced(function* ({ params, query, body }: Asked) {
+    const call = yield* prepare(params.pda, requestOf(body, query.transaction)).pipe(
+      Effect.catchTags({
+        ValidationFailed: pointers.validationFailed,
+        InvalidAddress: pointers.invalidAddress,
+      }),
+    );
+    return preparedCallAnswer(params.pda, call);
+  });
+
+const refundBodyExample = (): Body => ({ payer: sampleParties().agent });
+
+/** `POST /v1/escrows/{pda}/refund/prepare` */
+export const prepareRefundEndpoint = endpoint({
+  ...PREPARE_OPERATION,
+  path: "/v1/escrows/{pda}/refund/prepare",
+  operationId: "prepareRefund",
+  summary: "Prepare the refund of an expired escrow",
+  description:
+    "The instructions that pay the agent back, from the second of expiry on. Anyone may send them. Signs, sends and keeps nothing; the answer holds for the slot in `context`.",
+  body: { schema: PrepareReturnRequest, example: refundBodyExample },
+  answers: answers(prepareRefund, refundBodyExample, SAMPLE.createdAt + BigInt(SAMPLE.ttlSeconds)),
+}).handle(answering(prepareRefund));
+
+/** `POST /v1/escrows/{pda}/cancel/prepare` */
+export const prepareCancelEndpoint = endpoint({
+  ...PREPARE_OPERATION,
+  path: "/v1/escrows/{pda}/cancel/prepare",
+  operationId: "prepareCancel",
+  summary: "Prepare the cancellation of an escrow by its merchant",
+  description:
+    "The instructions that pay the agent back before the escrow expires. The merchant's wallet must sign them. Signs, sends and keeps nothing; the answer holds for the slot in `context`.",
+  body: { schema: PrepareReturnRequest, example: () => ({}) },
+  answers: answers(prepareCancel, () => ({}), SAMPLE.createdAt + 30n),
+}).handle(answering(prepareCancel));

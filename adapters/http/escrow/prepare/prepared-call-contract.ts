@@ -1,0 +1,166 @@
+import { type Static, type StringOptions, type TProperties, Type } from "@sinclair/typebox";
+import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
+import {
+  type LamportCost,
+  PREPARED_OPERATIONS,
+  PREPARE_WARNINGS,
+} from "../../../../core/domain/escrow/prepared-call.ts";
+import { formatUnixTime } from "../../../../core/domain/unix-time.ts";
+import { MAX_PREPARED_BYTES } from "../../../../core/protocol/transaction/transaction-budget.ts";
+import type {
+  FinishedCall,
+  PreparedTransaction,
+} from "../../../../core/use-cases/escrow/prepare/finish-call.ts";
+import {
+  Address,
+  Base64,
+  Count,
+  judged,
+  nullable,
+  oneOf,
+  record,
+  Time,
+} from "../../openapi/values.ts";
+import { OpenInstruction, openInstructionRecord } from "../instruction-contract.ts";
+
+/** An optional text for which null counts as absent. Required members and amounts do not accept null. */
+export const OrNull = (description: string, constraints: StringOptions = {}) =>
+  Type.Optional(
+    Type.Union([Type.String(judged(constraints)), Type.Null()], {
+      description: `${description} Null counts as absent.`,
+    }),
+  );
+
+/** The body member of every prepare operation that names the payer. */
+export const payerMember = {
+  payer: OrNull(
+    "Who pays the fee and new accounts. By default the wallet that must sign. Needed for `transaction=true` when anyone may act.",
+  ),
+} as const;
+
+/** The query of every prepare operation. */
+export const transactionQuery = {
+  transaction: Type.Optional(
+    Type.Boolean({
+      description: "Also give the whole unsigned transaction, with a live blockhash.",
+    }),
+  ),
+} as const;
+
+const Lamports = (description: string) =>
+  Type.String({ description, pattern: "^(0|[1-9][0-9]*)$", examples: ["2039280"] });
+
+/** What a call costs. */
+export const Cost = record("Cost", "What it costs, in lamports.", {
+  fee: Lamports("What the ledger takes for signatures and priority."),
+  deposits: Type.Array(
+    record("Deposit", "The lamports that the payer must put into a new account.", {
+      account: Address("The account."),
+      lamports: Lamports("How much."),
+    }),
+  ),
+  returned_at_settlement: Lamports("What the escrow's rent payer gets back when it settles."),
+  returned_at_archiving: Lamports("What the escrow's rent payer gets back when it is archived."),
+  kept: Lamports(
+    "What is never returned: it stays in the escrow's account and in the accounts of others.",
+  ),
+});
+
+/** A cost as JSON. */
+export const costRecord = (cost: LamportCost): Static<typeof Cost> => ({
+  fee: cost.fee.toString(),
+  deposits: cost.deposits.map(({ account, lamports }) => ({
+    account,
+    lamports: lamports.toString(),
+  })),
+  returned_at_settlement: cost.returnedAtSettlement.toString(),
+  returned_at_archiving: cost.returnedAtArchiving.toString(),
+  kept: cost.kept.toString(),
+});
+
+/** A whole transaction, ready to be signed. */
+export const UnsignedTransaction = record(
+  "UnsignedTransaction",
+  "A version 0 transaction, its signatures left zero. Compare it with what you asked for before you sign it.",
+  {
+    base64: Base64(`The wire form, at most ${MAX_PREPARED_BYTES} bytes.`),
+    blockhash: Address("The recent blockhash that it contains."),
+    last_valid_block_height: Count("The last block height at which it can land."),
+    signers: Type.Array(Address("Who must sign."), {
+      description: "In the order of the signatures; the payer first.",
+    }),
+    compute_unit_limit: Count("Compute units that the transaction requests."),
+    compute_unit_price: Lamports("Micro-lamports for each of them."),
+  },
+);
+
+/** A prepared transaction as JSON. */
+export const transactionRecord = (
+  transaction: PreparedTransaction,
+): Static<typeof UnsignedTransaction> => ({
+  base64: encodeBase64(transaction.bytes),
+  blockhash: transaction.blockhash,
+  last_valid_block_height: Number(transaction.lastValidBlockHeight),
+  signers: [...transaction.signers],
+  compute_unit_limit: transaction.unitLimit,
+  compute_unit_price: transaction.unitPrice.toString(),
+});
+
+const Payout = record("Payout", "The account that pays one side.", {
+  whose: oneOf(["merchant", "agent"], "Which side."),
+  account: Address("The token account."),
+  is_fallback: Type.Boolean({
+    description:
+      "True: the account that the request named; false: the owner's associated token account.",
+  }),
+  is_created: Type.Boolean({ description: "Made by the first instructions, at the payer's cost." }),
+});
+
+const members = {
+  operation: oneOf(PREPARED_OPERATIONS, "The program's instruction."),
+  instructions: Type.Array(OpenInstruction, {
+    description: "In order, unsigned. An address is null when no payer was named.",
+  }),
+  signers: Type.Array(Address("A signer."), { description: "Who must sign besides the payer." }),
+  payer: nullable(Address("Who pays."), { description: "Null: whoever sends it." }),
+  payouts: Type.Array(Payout, { description: "Empty when nothing is paid." }),
+  warnings: Type.Array(oneOf(PREPARE_WARNINGS, "A warning. The instructions work in spite of it.")),
+  until: nullable(Time("From this second on it is too late."), {
+    description: "Null: never too late.",
+  }),
+  cost: Cost,
+} as const;
+
+/** The record of a prepared call that names what it concerns. */
+export const preparedCall = <P extends TProperties>(title: string, concerns: P) =>
+  Type.Object(
+    { ...concerns, ...members, transaction: Type.Optional(UnsignedTransaction) },
+    {
+      title,
+      description: "Instructions that the ledger would accept at the slot in `context`.",
+      additionalProperties: false,
+    },
+  );
+
+/** A prepared escrow call. */
+export const PreparedEscrowCall = preparedCall("PreparedEscrowCall", {
+  escrow_pda: Address("The escrow."),
+});
+
+/** A call as JSON, without what it concerns. */
+export const callRecord = (call: FinishedCall) => ({
+  operation: call.operation,
+  instructions: call.instructions.map(openInstructionRecord),
+  signers: [...call.signers],
+  payer: call.payer,
+  payouts: call.payouts.map(({ whose, account, isFallback, isCreated }) => ({
+    whose,
+    account,
+    is_fallback: isFallback,
+    is_created: isCreated,
+  })),
+  warnings: [...call.warnings],
+  until: call.until === null ? null : formatUnixTime(call.until),
+  cost: costRecord(call.cost),
+  ...(call.transaction === null ? {} : { transaction: transactionRecord(call.transaction) }),
+});

@@ -1,0 +1,69 @@
+import { open, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { BunPlugin } from "bun";
+
+/** Where a script's bundle is, in a folder of bundles. */
+export const bundleOf = (folder: string, script: string): string =>
+  join(folder, script.replace(/\.ts$/, ".js"));
+
+/** What to bundle, and where to. */
+export type BundleOrder = {
+  /** The folder of the sources. */
+  readonly root: string;
+  /** Paths below the root. */
+  readonly scripts: ReadonlyArray<string>;
+  /** Scripts that others start by `new URL("./file.ts", import.meta.url)`: their bundles are started instead. */
+  readonly started: ReadonlyArray<string>;
+  /** Where the bundles are written. */
+  readonly draft: string;
+  /** Where they will stand when they run. */
+  readonly folder: string;
+};
+
+/** Lets modules find the files beside them, as if they had not been moved. */
+const stayWhereTheyAre = ({ started, folder, root }: BundleOrder): BunPlugin => ({
+  name: "import.meta.url of the source",
+  setup: (build) => {
+    build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      if (path.includes("/node_modules/")) return undefined;
+      const source = await readFile(path, "utf8");
+      const url = pathToFileURL(path);
+      const contents = source
+        .replaceAll(/new URL\("(\.[^"]*\.ts)", import\.meta\.url\)/g, (asWritten, target) => {
+          const script = started.find(
+            (each) => pathToFileURL(join(root, each)).href === new URL(target, url).href,
+          );
+          if (script === undefined) return asWritten;
+          return `new URL(${JSON.stringify(pathToFileURL(bundleOf(folder, script)).href)})`;
+        })
+        .replaceAll("import.meta.url", JSON.stringify(url.href));
+      return { contents, loader: "ts" };
+    });
+  },
+});
+
+/**
+ * Bundles scripts, one file each and one for what several share, with source maps for stack traces. All is on the disk when it
+ * completes. Rejects when a source cannot be read or resolved, or the draft cannot be written.
+ */
+export const bundleScripts = async (order: BundleOrder): Promise<void> => {
+  const { outputs } = await Bun.build({
+    entrypoints: order.scripts.map((script) => join(order.root, script)),
+    root: order.root,
+    outdir: order.draft,
+    naming: { entry: "[dir]/[name].js", chunk: "shared/[hash].js" },
+    target: "bun",
+    splitting: true,
+    sourcemap: "linked",
+    // Native code is loaded from node_modules.
+    external: ["litesvm"],
+    plugins: [stayWhereTheyAre(order)],
+  });
+  // A machine that loses its power must not find the folder with empty files in it.
+  for (const { path } of outputs) {
+    const file = await open(path);
+    await file.sync();
+    await file.close();
+  }
+};

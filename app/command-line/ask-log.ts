@@ -1,0 +1,59 @@
+import { type FreshLog, freshTiles } from "../../core/protocol/verification/verify-fresh-log.ts";
+import { EX_UNAVAILABLE, EX_USAGE, exitWith } from "./command-line.ts";
+
+const FETCH_TIMEOUT_MS = 10_000;
+/** More than the longest checkpoint that is read, and 32 times a full tile. */
+const MAX_BYTES = 262_144;
+const HASH_LENGTH = 32;
+
+/** The address below which a log serves; of a service it is /log. Ends the process when the text is no address. */
+export const logAddress = (text: string): URL => {
+  const url = URL.parse(text);
+  if (url === null || !["http:", "https:"].includes(url.protocol))
+    return exitWith(EX_USAGE, "--log: expected the http:// or https:// address of a log");
+  url.pathname = url.pathname === "/" ? "/log/" : `${url.pathname.replace(/\/+$/, "")}/`;
+  return url;
+};
+
+const answerOf = async (url: URL): Promise<Uint8Array | null> => {
+  const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+  if (response.status === 404) return null;
+  if (!response.ok) throw new Error(`${url.pathname} is answered with ${response.status}`);
+  const bytes = await response.bytes();
+  if (bytes.length > MAX_BYTES) throw new Error(`${url.pathname} has more than ${MAX_BYTES} bytes`);
+  return bytes;
+};
+
+const PARTIAL = /\.p\/([0-9]+)$/;
+
+/** A tile, or as much of the full one where a log that has grown serves only that (C2SP tlog-tiles, "Partial Tiles"). */
+const tileAt = async (prefix: URL, path: string): Promise<Uint8Array> => {
+  const found = await answerOf(new URL(path, prefix));
+  if (found !== null) return found;
+  const width = PARTIAL.exec(path)?.[1];
+  const full =
+    width === undefined ? null : await answerOf(new URL(path.replace(PARTIAL, ""), prefix));
+  if (full === null) throw new Error(`it has no ${path}`);
+  return full.slice(0, Number(width) * HASH_LENGTH);
+};
+
+/**
+ * What a log serves now: its checkpoint, and the tiles that compare it with a packet's. Ends the process when the log gives no
+ * answer, because the packet is then undecided.
+ */
+export const askLog = async (packet: Uint8Array, prefix: URL): Promise<FreshLog> => {
+  try {
+    const note = await answerOf(new URL("checkpoint", prefix));
+    if (note === null) throw new Error("it has no checkpoint");
+    const checkpoint = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(note);
+    const tiles = new Map<string, Uint8Array>();
+    for (const path of freshTiles(packet, checkpoint)) tiles.set(path, await tileAt(prefix, path));
+    return { checkpoint, tiles };
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    return exitWith(
+      EX_UNAVAILABLE,
+      `the log at ${prefix.origin} gave no usable answer (${reason}); the packet is undecided`,
+    );
+  }
+};

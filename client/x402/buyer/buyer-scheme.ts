@@ -1,0 +1,166 @@
+import type {
+  PaymentPayloadResult,
+  PaymentRequirements,
+  SchemeNetworkClient,
+} from "@x402/core/types";
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { formatUnits } from "../../../core/domain/amount.ts";
+import type { TrustPolicy } from "../../../core/domain/evidence/evidence-check.ts";
+import { isUsdc } from "../../../core/domain/supported-mint.ts";
+import {
+  type PaymentRequirements as Requirements,
+  readRequirements,
+  X402_SCHEME,
+  X402_VERSION,
+} from "../../../core/protocol/x402/payment-requirements.ts";
+import { escrowNow, requireSame } from "../../pay/escrow-there.ts";
+import { lockingTransaction } from "../../pay/locking-transaction.ts";
+import { paymentTerms } from "../../pay/payment-terms.ts";
+import { spendGuard, type SpendLimits } from "../../pay/spend-limits.ts";
+import { policyIn } from "../../pinned-policy.ts";
+import { type ClientClock, systemClock } from "../../service/client-clock.ts";
+import { type Fetch, requestsTo } from "../../service/requests.ts";
+import { SettlementError } from "../../settlement-error.ts";
+import type { AcceptedSigner } from "../../signing/transaction-signer.ts";
+import { placeOf } from "../network.ts";
+import { originGuard } from "./paid-origins.ts";
+import { inOneLine, valueOf } from "../payment-error.ts";
+
+/** What a seller offers, as the buyer judges it before anything is signed. */
+export type OfferedTerms = {
+  /** Method and URL, with a space between, that the payment is bound to. */
+  readonly request: string;
+  readonly merchant: string;
+  readonly mint: string;
+  /** Decimal. */
+  readonly amount: string;
+  /** Seconds until the money can be had back. */
+  readonly ttl: number;
+};
+
+/** How a buyer pays. */
+export type BuyerOptions = {
+  /** The trust document, obtained beforehand and kept: its text, or the object that JSON makes of it. */
+  readonly trust: string | object;
+  /** The agent's wallet. */
+  readonly signer: AcceptedSigner;
+  /** Pays fee and rent; the agent when left out. */
+  readonly payer?: AcceptedSigner;
+  /** What may be spent, beside x402's own spend controls. Without it every payment is allowed. */
+  readonly spend?: SpendLimits;
+  /**
+   * The origins that are called, such as `https://api.example.com`: an offer for a request to another one is refused. x402 does not tell the scheme what is called, and a
+   * site can hand on another seller's offer, so that it has the delivery and the buyer pays. Any origin when left out.
+   */
+  readonly origins?: ReadonlyArray<string>;
+  /** Refuses an offer with a sentence; null allows it. */
+  readonly judge?: (terms: OfferedTerms) => string | null;
+  /**
+   * The nonce of a payment, 16 to 128 bytes that nobody can guess, written down before the first try: the same nonce is never paid twice. Made up when left
+   * out, and then every call is a payment of its own.
+   */
+  readonly nonce?: (terms: OfferedTerms) => string | Promise<string>;
+  /** The most that the transaction may pay for priority, lamports; 1,000,000 when left out. */
+  readonly mostPriorityFee?: bigint;
+  /** Used instead of the global `fetch`, for the service only. */
+  readonly fetch?: Fetch;
+  /** Used instead of the machine's clock. */
+  readonly clock?: ClientClock;
+};
+
+const LEAST_NONCE = 16;
+const RANDOM_NONCE_BYTES = 16;
+
+const refuse = (code: string, detail: string, cure: string): never => {
+  throw new SettlementError(code, detail, `Nothing was signed. ${cure}`);
+};
+
+const randomNonce = (): string =>
+  bytesToHex(crypto.getRandomValues(new Uint8Array(RANDOM_NONCE_BYTES)));
+
+const offerOf = (requirements: PaymentRequirements, policy: TrustPolicy) => {
+  const required = valueOf(readRequirements(requirements as Requirements, placeOf(policy)));
+  const mint =
+    policy.supportedMints.find(({ address }) => address === required.mint) ??
+    refuse(
+      "unknown_mint",
+      `The seller asks for the mint ${required.mint}, which the trust document does not list.`,
+      "Ask for an offer in a mint that you trust.",
+    );
+  const terms: OfferedTerms = {
+    request: required.request,
+    merchant: required.merchant,
+    mint: mint.address,
+    amount: formatUnits(required.amount, mint.decimals),
+    ttl: required.ttlSeconds,
+  };
+  return { required, terms };
+};
+
+/** The buyer's side of the scheme, for `register` of an `x402Client`. `url` is the buyer's own service. Opens no connection yet. @throws SettlementError for a wrong option. */
+export const buyerScheme = (url: string, options: BuyerOptions): SchemeNetworkClient => {
+  const { signer, payer, judge, nonce, mostPriorityFee, clock = systemClock } = options;
+  const policy = policyIn(options.trust);
+  const requests = requestsTo(url, options.fetch, clock);
+  const originObjection = originGuard(options.origins);
+  const allow = spendGuard(options.spend ?? {}, clock.nowMs);
+
+  /** The payload that pays what is required, once everything allows it. */
+  const payloadFor = async (
+    requirements: PaymentRequirements,
+  ): Promise<Record<string, unknown>> => {
+    const { required, terms: offered } = offerOf(requirements, policy);
+    const objection = originObjection(offered.request) ?? judge?.(offered) ?? null;
+    if (objection !== null) refuse("offer_refused", objection, "Ask the seller for another offer.");
+    const chosen = nonce === undefined ? randomNonce() : await nonce(offered);
+    if (chosen.length < LEAST_NONCE)
+      refuse(
+        "invalid_nonce",
+        `The nonce has ${chosen.length} characters; whoever guesses it can take the delivery.`,
+        `Give at least ${LEAST_NONCE} that nobody can guess, and keep them.`,
+      );
+    const { merchant, mint, amount, ttl } = offered;
+    const { task, attestor } = required;
+    const terms = paymentTerms(
+      { merchant, mint, amount, ttl, task, attestor, nonce: chosen },
+      signer.address,
+      policy,
+    );
+    const payment = { agent: terms.agent, nonce: chosen, escrow: terms.escrow };
+    const there = nonce === undefined ? null : await escrowNow(requests, terms.escrow);
+    if (there !== null) {
+      if (there === "archived" || there.state !== "Pending")
+        return refuse(
+          "payment_spent",
+          `This nonce was paid into ${terms.escrow}, which is settled.`,
+          "Give another nonce for another payment.",
+        );
+      requireSame(there, terms);
+      return payment;
+    }
+    await allow(terms);
+    const context = { requests, policy, mostPriorityFee };
+    const { base64 } = await lockingTransaction(context, terms, { signer, payer });
+    return { ...payment, create: base64 };
+  };
+
+  return {
+    scheme: X402_SCHEME,
+    findDefaultAsset: (asset, network) => {
+      const mint = policy.supportedMints.find(({ address }) => address === asset);
+      return mint === undefined || !isUsdc(mint) || network !== placeOf(policy).network
+        ? undefined
+        : { asset, decimals: mint.decimals, symbol: mint.symbol };
+    },
+    createPaymentPayload: (version, requirements): Promise<PaymentPayloadResult> =>
+      inOneLine(async () => {
+        if (version !== X402_VERSION)
+          refuse(
+            "unsupported_version",
+            `The seller speaks x402 version ${version}; the scheme is of ${X402_VERSION}.`,
+            "Ask the seller for version 2.",
+          );
+        return { x402Version: version, payload: await payloadFor(requirements) };
+      }),
+  };
+};

@@ -1,0 +1,49 @@
+import type { SettleFailureContext } from "@x402/core/server";
+import type { SettleResponse } from "@x402/core/types";
+import { X402_VERSION } from "../../../core/protocol/x402/payment-requirements.ts";
+import { jsonOf, problemOf } from "../../service/requests.ts";
+import type { SellerContext } from "./seller-context.ts";
+
+/** The facilitator waits for a confirmation itself, so a few tries outlast a blockhash. */
+const TRIES = 4;
+/** A release that was sent and is not confirmed yet. */
+const PENDING = "settlement_pending";
+
+/** Whether a failed settlement may have landed, or may still: no answer came, or none that says how it ended. */
+const isOpen = (error: unknown): boolean => {
+  const reason =
+    typeof error === "object" && error !== null && "errorReason" in error
+      ? error.errorReason
+      : undefined;
+  return typeof reason !== "string" || reason === PENDING;
+};
+
+/**
+ * Settles a release again of which nobody knows whether it lands, at the seller's own service: it is never done twice. Once the attestation is out, the escrow can be
+ * released at any moment, so the buyer must have the delivery for it. Null when there is no such release, and when it is refused or stays unknown. Never rejects.
+ */
+export const repeatSettlement = async (
+  { merchant: { requests }, releases }: SellerContext,
+  { paymentPayload, requirements, phase, error }: SettleFailureContext,
+): Promise<SettleResponse | null> => {
+  const members = releases.get(paymentPayload);
+  if (phase !== "after-handler" || members === undefined || !isOpen(error)) return null;
+  const payload = { ...paymentPayload.payload, ...members };
+  const body = {
+    x402Version: X402_VERSION,
+    paymentPayload: { ...paymentPayload, payload },
+    paymentRequirements: requirements,
+  };
+  try {
+    for (let tried = 0; tried < TRIES; tried++) {
+      const answer = await requests.answer("/x402/settle", { body });
+      if (answer.status !== 200) throw problemOf(answer);
+      const result = jsonOf(answer) as SettleResponse;
+      if (result.success) return result;
+      if (result.errorReason !== PENDING) return null;
+    }
+  } catch {
+    // The first failure is told.
+  }
+  return null;
+};

@@ -1,0 +1,117 @@
+import { addressToBytes } from "../../domain/address.ts";
+import { decodeBase64 } from "../../domain/encoding/base64.ts";
+import { canonicalJsonBytes, type Json } from "../../domain/encoding/canonical-json.ts";
+import type { Escrow } from "../../domain/escrow/escrow.ts";
+import { type EvidenceCheck, passedOrFailed } from "../../domain/evidence/evidence-check.ts";
+import { attestationMessage } from "../instructions/attestation.ts";
+import type { Decoded } from "../../domain/ledger/account.ts";
+import { evidenceData } from "../evidence/evidence-data.ts";
+import type { ParsedPacket } from "../evidence/evidence-packet.ts";
+import { verifyEd25519 } from "../crypto/strict-ed25519.ts";
+
+const sameJson = (a: Json | undefined, b: Json | undefined): boolean => {
+  if (a === undefined || b === undefined) return false;
+  const [x, y] = [canonicalJsonBytes(a), canonicalJsonBytes(b)];
+  return x.length === y.length && x.every((byte, i) => byte === y[i]);
+};
+
+const attestationCheck = (escrow: Escrow): EvidenceCheck => {
+  const { attestation } = escrow;
+  if (attestation === null)
+    return {
+      name: "attestation_signature",
+      outcome: "not_applicable",
+      reason: "nothing was attested for this escrow",
+    };
+  const message = attestationMessage({
+    escrow: escrow.address,
+    proofHash: attestation.proofHash,
+    timestamp: attestation.attestedAt,
+    ...(escrow.state === "PartiallyFulfilled" ? { partialAmount: escrow.released } : {}),
+  });
+  const signature = decodeBase64(attestation.signature) ?? new Uint8Array(64);
+  return passedOrFailed(
+    "attestation_signature",
+    verifyEd25519(signature, message, addressToBytes(escrow.attestor)),
+    "the attestor's signature verifies over the recomputed message",
+    "the attestor's signature does not verify over the recomputed message",
+  );
+};
+
+const asOfCheck = (escrow: Escrow, asOf: ParsedPacket["asOf"]): EvidenceCheck => {
+  const name = "as_of";
+  if (escrow.state !== "Pending")
+    return passedOrFailed(
+      name,
+      asOf === null,
+      "a settled packet has no date, as required",
+      "a settled packet has a date",
+    );
+  return passedOrFailed(
+    name,
+    asOf !== null && asOf.ledgerTime >= escrow.createdAt,
+    "a pending packet says when it was true",
+    "a pending packet must say when it was true, which cannot be before the escrow was created",
+  );
+};
+
+/**
+ * The checks that follow from the escrow account's bytes: `account_bytes`, `escrow_address`,
+ * `escrow_fields`, `delivery_claim`, `attestation_signature`, `settlement_decision` and `as_of`. The later
+ * ones are not judged when one of the first two fails. See docs/protocol.md, "Evidence packet".
+ */
+export const accountChecks = (
+  { network, account, asOf, data }: ParsedPacket,
+  decoded: Decoded<Escrow>,
+): ReadonlyArray<EvidenceCheck> => {
+  const fault = "fault" in decoded ? decoded.fault : null;
+  const misplaced = fault === "address_not_derived";
+  const bytesCheck = passedOrFailed(
+    "account_bytes",
+    fault === null || misplaced,
+    "the account bytes are a well-formed escrow",
+    `the account bytes are no escrow: ${fault}`,
+  );
+  const addressCheck = passedOrFailed(
+    "escrow_address",
+    !misplaced,
+    "the escrow's address is the one its own fields derive, and both bumps are canonical",
+    "the escrow's address or a bump is not the one its own fields derive",
+  );
+  if ("fault" in decoded) return misplaced ? [bytesCheck, addressCheck] : [bytesCheck];
+
+  const escrow = decoded.value;
+  const rebuilt: { readonly [member: string]: Json } = evidenceData({
+    network,
+    escrow,
+    account,
+    slot: asOf?.slot ?? 0n,
+    ledgerTime: asOf?.ledgerTime ?? 0n,
+  });
+  const agrees = (...members: ReadonlyArray<string>) =>
+    members.every((member) => sameJson(data[member], rebuilt[member]));
+  return [
+    bytesCheck,
+    addressCheck,
+    passedOrFailed(
+      "escrow_fields",
+      agrees("escrow", "purpose"),
+      "the decoded fields are those of the account bytes",
+      "the decoded fields differ from the account bytes",
+    ),
+    passedOrFailed(
+      "delivery_claim",
+      agrees("delivery_claim"),
+      "the delivery claim is the one on record in the account",
+      "the delivery claim differs from the account's record",
+    ),
+    attestationCheck(escrow),
+    passedOrFailed(
+      "settlement_decision",
+      agrees("settlement_decision"),
+      "the decision follows from the escrow's state",
+      "the decision does not follow from the escrow's state",
+    ),
+    asOfCheck(escrow, asOf),
+  ];
+};

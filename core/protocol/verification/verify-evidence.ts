@@ -1,0 +1,147 @@
+import {
+  type EvidenceCheck,
+  type EvidenceVerdict,
+  passedOrFailed,
+  type TrustPolicy,
+} from "../../domain/evidence/evidence-check.ts";
+import type { Decoded } from "../../domain/ledger/account.ts";
+import { decodeEscrowAccount } from "../accounts/escrow-account.ts";
+import type { Escrow } from "../../domain/escrow/escrow.ts";
+import { type ParsedPacket, parseEvidencePacket } from "../evidence/evidence-packet.ts";
+import { evidenceAmounts, mintValueCheck } from "../evidence/mint-value.ts";
+import { accountChecks } from "./verify-account.ts";
+import { ledgerPoints } from "./ledger-points.ts";
+import { type FreshLog, verifyFreshLog } from "./verify-fresh-log.ts";
+import { verifyInLog } from "./verify-in-log.ts";
+import type { LedgerWitness } from "./verify-on-ledger.ts";
+import { signatureChecks } from "./verify-signature.ts";
+
+/** Every check, in the order in which each verdict lists them. */
+export const EVIDENCE_CHECKS = [
+  "form",
+  "digest",
+  "service_signature",
+  "service_key",
+  "network",
+  "account_bytes",
+  "escrow_address",
+  "escrow_fields",
+  "delivery_claim",
+  "attestation_signature",
+  "settlement_decision",
+  "as_of",
+  "log_inclusion",
+  "log_witnesses",
+  "log_consistency",
+  "ledger",
+  "account_on_ledger",
+  "still_pending",
+  "attestor_is_the_merchants",
+  "event_number",
+  "mint_value",
+] as const;
+
+const networkCheck = ({ network }: ParsedPacket, trust: TrustPolicy): EvidenceCheck =>
+  passedOrFailed(
+    "network",
+    network.genesisHash === trust.genesisHash &&
+      network.cluster === trust.cluster &&
+      network.custodyProgram === trust.custodyProgram &&
+      network.attestorProgram === trust.attestorProgram,
+    "ledger and programs are those of the trust policy",
+    "ledger or programs are not those of the trust policy",
+  );
+
+/** What was asked, beside the packet and the policy: a node of the verifier's choice, and the log. */
+type Asked = {
+  readonly ledger: LedgerWitness | undefined;
+  readonly log: FreshLog | undefined;
+};
+
+/** The checks that concern ledger and log. `decoded` is null for a packet of no form. */
+const outerChecks = (
+  packet: ParsedPacket | null,
+  decoded: Decoded<Escrow> | null,
+  trust: TrustPolicy | null,
+  asked: Asked,
+): ReadonlyArray<EvidenceCheck> => {
+  const account =
+    packet === null || decoded === null || "fault" in decoded
+      ? null
+      : { network: packet.network, escrow: decoded.value, data: packet.account.data };
+  const inLog = account && verifyInLog(account, packet?.log ?? null, trust);
+  const consistency =
+    account === null || asked.log === undefined
+      ? []
+      : [verifyFreshLog(packet?.log ?? null, trust, asked.log)];
+  return [
+    ...(inLog?.checks ?? []),
+    ...consistency,
+    ...ledgerPoints(account, trust, inLog, asked.ledger),
+    ...(account === null ? [] : [mintValueCheck(account.escrow, trust)]),
+  ];
+};
+
+const packetChecks = (
+  packet: ParsedPacket,
+  decoded: Decoded<Escrow>,
+  trust: TrustPolicy | null,
+): ReadonlyArray<EvidenceCheck> => [
+  passedOrFailed("form", true, "the packet has exactly the members it must have", ""),
+  ...signatureChecks(packet, trust),
+  ...(trust === null ? [] : [networkCheck(packet, trust)]),
+  ...accountChecks(packet, decoded),
+];
+
+/** Why a check was not judged. */
+const notJudged = (name: string, trust: TrustPolicy | null, asked: Asked): string => {
+  if (trust === null && (name === "service_key" || name === "network"))
+    return "no trust policy was given";
+  return name === "log_consistency" && asked.log === undefined
+    ? "the log was not asked"
+    : "not judged, since an earlier check failed";
+};
+
+/** Every check by name. A check that was not judged gets the reason. */
+const completed = (
+  checks: ReadonlyArray<EvidenceCheck>,
+  trust: TrustPolicy | null,
+  asked: Asked,
+): ReadonlyArray<EvidenceCheck> => {
+  const found = new Map(checks.map((each) => [each.name, each]));
+  return EVIDENCE_CHECKS.map(
+    (name) =>
+      found.get(name) ?? { name, outcome: "not_applicable", reason: notJudged(name, trust, asked) },
+  );
+};
+
+/**
+ * Checks an evidence packet, given as its JSON text or bytes, without any network: form, digest, service
+ * signature, account bytes, address, decoded fields, attestation, decision and the log's proof, under a trust policy
+ * obtained beforehand or, without one, as far as the packet alone allows. A `witness`, what a node of
+ * the verifier's choice says, and `log`, what the log serves at the time, add the checks that need them. Never throws.
+ * See docs/verify-evidence.md, "The verdict".
+ */
+export const verifyEvidence = (
+  packet: string | Uint8Array,
+  trust: TrustPolicy | null,
+  witness?: LedgerWitness,
+  log?: FreshLog,
+): EvidenceVerdict => {
+  const asked: Asked = { ledger: witness, log };
+  const parsed = parseEvidencePacket(packet);
+  if ("fault" in parsed) {
+    const wrong = passedOrFailed("form", false, "", parsed.fault);
+    const checks = completed([wrong, ...outerChecks(null, null, trust, asked)], trust, asked);
+    return { verdict: "failed", checks, amounts: null };
+  }
+  const { escrowAddress, account, network } = parsed.value;
+  const decoded = decodeEscrowAccount({ address: escrowAddress, ...account }, network);
+  const inner = packetChecks(parsed.value, decoded, trust);
+  const outer = outerChecks(parsed.value, decoded, trust, asked);
+  const checks = completed([...inner, ...outer], trust, asked);
+  if ("fault" in decoded || checks.some(({ outcome }) => outcome === "failed"))
+    return { verdict: "failed", checks, amounts: null };
+  const verdict = trust === null ? "untrusted" : "verified";
+  return { verdict, checks, amounts: evidenceAmounts(decoded.value, trust) };
+};

@@ -1,0 +1,133 @@
+import { leavesOfEscrow } from "../../log/leaf/escrow-leaves.ts";
+import { networkIdOf, networkLeaf } from "../../log/leaf/network-leaf.ts";
+import type { Parsed } from "../../log/parsed.ts";
+import { judgeCheckpoint } from "../../log/policy/judge-checkpoint.ts";
+import type { LogPolicy } from "../../log/policy/log-policy.ts";
+import { parseLogPolicy } from "../../log/policy/parse-log-policy.ts";
+import { verifyInclusion } from "../../log/tree/inclusion-proof.ts";
+import { leafHash } from "../../log/tree/tree-hash.ts";
+import { address } from "../../domain/address.ts";
+import { decodeBase64Url } from "../../domain/encoding/base64.ts";
+import type { Escrow } from "../../domain/escrow/escrow.ts";
+import type { EvidenceCheck, TrustPolicy } from "../../domain/evidence/evidence-check.ts";
+import type { EvidenceNetwork } from "../evidence/evidence-data.ts";
+import type { LogReference } from "../evidence/log-reference.ts";
+
+/** What the log shows of a packet's account. */
+export type LogVerdict = {
+  /** `log_inclusion` and `log_witnesses`. */
+  readonly checks: ReadonlyArray<EvidenceCheck>;
+  /** Who recomputed the log, such as `quorum q wants 2 of [a, b, c]; signed: a, c`; null unless the quorum is met. */
+  readonly witnessedBy: string | null;
+};
+
+/** What the log is asked about: the packet's account and where it stands. */
+export type LoggedAccount = {
+  readonly network: EvidenceNetwork;
+  readonly escrow: Escrow;
+  readonly data: Uint8Array;
+};
+
+const check = (
+  name: "log_inclusion" | "log_witnesses",
+  outcome: EvidenceCheck["outcome"],
+  reason: string,
+): EvidenceCheck => ({ name, outcome, reason });
+
+const both = (outcome: EvidenceCheck["outcome"], reason: string): LogVerdict => ({
+  checks: [check("log_inclusion", outcome, reason), check("log_witnesses", outcome, reason)],
+  witnessedBy: null,
+});
+
+/** The log's policy in a trust policy, or what is wrong with it. None of the document's keys may stand in it. */
+export const logPolicyOf = (text: string, keys: TrustPolicy["keys"]): Parsed<LogPolicy> =>
+  parseLogPolicy(
+    text,
+    keys.flatMap(({ x }) => decodeBase64Url(x) ?? []),
+  );
+
+/** The policy with its logs only: who signed, whatever witnesses say. */
+const logsOnly = ({ logs }: LogPolicy): LogPolicy => ({
+  logs,
+  witnesses: [],
+  groups: [],
+  quorum: null,
+});
+
+/** Why the log does not hold the account's last event under a policy, null when it does. */
+const inclusionFault = (
+  { network, escrow, data }: LoggedAccount,
+  { networkId, proof, checkpoint }: LogReference,
+  policy: LogPolicy,
+): string | null => {
+  const judged = judgeCheckpoint(logsOnly(policy), proof.checkpoint);
+  if ("fault" in judged) return judged.fault;
+  if (networkId !== networkIdOf(networkLeaf(address(network.genesisHash), network)))
+    return "the log is of another ledger or of other programs than the packet";
+  const last = leavesOfEscrow(escrow, data).at(-1);
+  if (last === undefined || BigInt(proof.index) !== last.seq)
+    return `the proof is of leaf ${proof.index}, and the account's last event has the number ${last?.seq}`;
+  const claim = { index: proof.index, leafHash: leafHash(last.leaf), head: checkpoint };
+  return verifyInclusion(claim, proof.proof)
+    ? null
+    : `the proof does not lead from the account's leaf ${proof.index} to the checkpoint's root`;
+};
+
+const witnessed = (reference: LogReference, policy: LogPolicy): EvidenceCheck => {
+  const name = "log_witnesses";
+  // A cosignature of a known witness that does not verify spoils the note, also where none is wanted.
+  const judged = judgeCheckpoint(policy, reference.proof.checkpoint);
+  if ("fault" in judged) return check(name, "failed", judged.fault);
+  if (policy.quorum === null)
+    return check(
+      name,
+      "unproven",
+      "the trust policy wants no witness (quorum none): the log alone states its tree",
+    );
+  const { quorum } = judged.value;
+  return check(name, quorum.isMet ? "passed" : "failed", quorum.reason);
+};
+
+const judged = (account: LoggedAccount, reference: LogReference, policy: LogPolicy): LogVerdict => {
+  const fault = inclusionFault(account, reference, policy);
+  if (fault !== null) {
+    const notJudged = check(
+      "log_witnesses",
+      "not_applicable",
+      "not judged, since log_inclusion failed",
+    );
+    return { checks: [check("log_inclusion", "failed", fault), notJudged], witnessedBy: null };
+  }
+  const { origin, size } = reference.checkpoint;
+  const witnesses = witnessed(reference, policy);
+  return {
+    checks: [
+      check(
+        "log_inclusion",
+        "passed",
+        `${origin} holds the account's last event as leaf ${reference.proof.index} of ${size}`,
+      ),
+      witnesses,
+    ],
+    witnessedBy: witnesses.outcome === "passed" ? witnesses.reason : null,
+  };
+};
+
+/**
+ * Checks `log_inclusion` and `log_witnesses`: whether a log of the trust policy holds the event that left the packet's account as it
+ * is, and whether the policy's quorum cosigned that very checkpoint. A proof that is there and does not hold fails; where there is none, the
+ * account is unproven. Never throws. See docs/verify-evidence.md, "The log".
+ */
+export const verifyInLog = (
+  account: LoggedAccount,
+  reference: LogReference | null,
+  trust: TrustPolicy | null,
+): LogVerdict => {
+  if (trust === null) return both("not_applicable", "no trust policy was given");
+  if (trust.log === null) return both("not_applicable", "the trust policy names no log");
+  const policy = logPolicyOf(trust.log, trust.keys);
+  if ("fault" in policy) return both("failed", `the trust policy's log: ${policy.fault}`);
+  if (reference === null)
+    return both("unproven", "the packet has no proof that a log holds its account");
+  return judged(account, reference, policy.value);
+};

@@ -1,0 +1,184 @@
+import type { Escrow } from "../../domain/escrow/escrow.ts";
+import type { EvidenceCheck } from "../../domain/evidence/evidence-check.ts";
+import { hash32FromBytes } from "../../domain/hash32.ts";
+import type { LedgerAccount } from "../../domain/ledger/account.ts";
+import { sha256 } from "../../domain/sha256.ts";
+import {
+  type ArchivedEscrow,
+  decodeArchivedEscrowAccount,
+} from "../accounts/archived-escrow-account.ts";
+import { decodeEscrowAccount } from "../accounts/escrow-account.ts";
+import { decodeCustodyConfigAccount } from "../accounts/custody-config-account.ts";
+import { decodeMerchantAccount } from "../accounts/merchant-account.ts";
+import type { EvidenceNetwork } from "../evidence/evidence-data.ts";
+import type { LoggedAccount } from "./verify-in-log.ts";
+
+/** What a node of the verifier's own choice says about a packet's escrow. */
+export type LedgerWitness = {
+  readonly genesisHash: string;
+  /** The finalized account at the escrow's address. */
+  readonly escrow: LedgerAccount | null;
+  /** The finalized account at the merchant's address. */
+  readonly merchant: LedgerAccount | null;
+  /** The finalized account at the address of the custody program's configuration. */
+  readonly custodyConfig: LedgerAccount | null;
+};
+
+const outcome = (
+  name: string,
+  result: EvidenceCheck["outcome"],
+  reason: string,
+): EvidenceCheck => ({ name, outcome: result, reason });
+
+const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
+  a.length === b.length && a.every((byte, i) => byte === b[i]);
+
+const sameTerms = (a: Escrow, b: Escrow): boolean =>
+  a.agentOwner === b.agentOwner &&
+  a.merchant === b.merchant &&
+  a.mint === b.mint &&
+  a.taskHash === b.taskHash &&
+  a.amount === b.amount &&
+  a.attestor === b.attestor &&
+  a.createdSeq === b.createdSeq &&
+  a.createdAt === b.createdAt &&
+  a.expiresAt === b.expiresAt;
+
+/** The `ledger` check of an archived escrow, by the digests that the ledger keeps in place of its bytes. */
+const tombstoneCheck = (
+  name: string,
+  escrow: Escrow,
+  data: Uint8Array,
+  { state, pendingHash, lastHash }: ArchivedEscrow,
+): EvidenceCheck => {
+  const digest = hash32FromBytes(sha256(data));
+  if (escrow.state === "Pending")
+    return digest === pendingHash
+      ? outcome(
+          name,
+          "passed",
+          `the escrow was archived as ${state}, and the ledger keeps the digest of the packet's account bytes as those it had while Pending`,
+        )
+      : outcome(name, "failed", "the escrow was archived, and had other bytes while Pending");
+  return digest === lastHash
+    ? outcome(
+        name,
+        "passed",
+        "the escrow was archived, and the ledger keeps the digest of the packet's account bytes",
+      )
+    : outcome(
+        name,
+        "failed",
+        "the escrow was archived, and the digest on the ledger is not that of the packet's account bytes",
+      );
+};
+
+const accountCheck = (
+  escrow: Escrow,
+  data: Uint8Array,
+  network: EvidenceNetwork,
+  witness: LedgerWitness,
+): EvidenceCheck => {
+  const name = "account_on_ledger";
+  if (witness.escrow === null)
+    return outcome(name, "failed", "the ledger has no account at the escrow's address");
+  if (witness.escrow.owner === network.custodyProgram && sameBytes(witness.escrow.data, data))
+    return outcome(name, "passed", "the same account stands on the ledger");
+  const archived = decodeArchivedEscrowAccount(witness.escrow, network);
+  if ("value" in archived) return tombstoneCheck(name, escrow, data, archived.value);
+  const now = decodeEscrowAccount(witness.escrow, network);
+  if ("fault" in now || !sameTerms(now.value, escrow))
+    return outcome(name, "failed", "the account on the ledger is not the packet's");
+  if (escrow.state === "Pending")
+    return outcome(
+      name,
+      "passed",
+      `the escrow stands on the ledger and is ${now.value.state} by now`,
+    );
+  return now.value.state === "Pending"
+    ? outcome(name, "failed", "on the ledger the escrow is still Pending, or the node is behind")
+    : outcome(name, "failed", "on the ledger the escrow was settled in another way");
+};
+
+/** The custody program recorded the merchant's key in the second the escrow was made; later rotations do not concern it. */
+const attestorCheck = (
+  { attestation, attestor: recorded, createdAt, merchant }: Escrow,
+  network: EvidenceNetwork,
+  witness: LedgerWitness,
+): EvidenceCheck => {
+  const name = "attestor_is_the_merchants";
+  if (attestation === null)
+    return outcome(name, "not_applicable", "nothing was attested for this escrow");
+  const decoded = witness.merchant && decodeMerchantAccount(witness.merchant, network);
+  if (decoded === null || "fault" in decoded || decoded.value.wallet !== merchant)
+    return outcome(name, "failed", "the ledger has no such merchant");
+  const { attestor, previousAttestor, attestorSince } = decoded.value;
+  if (recorded === attestor && createdAt >= attestorSince)
+    return outcome(name, "passed", "the attestor is the merchant's current key");
+  if (recorded === previousAttestor && createdAt <= attestorSince)
+    return outcome(name, "passed", "the attestor was the merchant's key before its last rotation");
+  return outcome(
+    name,
+    "unproven",
+    "the merchant's record goes back one rotation and does not reach this key",
+  );
+};
+
+/** Whether the account is on the ledger as the packet has it, still Pending. */
+const stillPendingCheck = (
+  { escrow, data, network }: LoggedAccount,
+  witness: LedgerWitness,
+): EvidenceCheck => {
+  const name = "still_pending";
+  if (escrow.state !== "Pending")
+    return outcome(name, "not_applicable", "the escrow is settled, which is its last state");
+  const isSame =
+    witness.escrow?.owner === network.custodyProgram && sameBytes(witness.escrow.data, data);
+  return isSame
+    ? outcome(name, "passed", "the escrow still is Pending on the ledger")
+    : outcome(name, "not_applicable", "account_on_ledger says what stands on the ledger instead");
+};
+
+/** Whether the ledger has numbered as many events as the packet's last one needs. */
+const eventNumberCheck = (
+  { escrow, network }: LoggedAccount,
+  { custodyConfig }: LedgerWitness,
+): EvidenceCheck => {
+  const name = "event_number";
+  const decoded = custodyConfig && decodeCustodyConfigAccount(custodyConfig, network);
+  if (decoded === null || "fault" in decoded)
+    return outcome(name, "failed", "the ledger has no configuration of the custody program");
+  const number = escrow.settledSeq ?? escrow.createdSeq;
+  const { count, head } = decoded.value;
+  return number <= count
+    ? outcome(
+        name,
+        "passed",
+        `the packet's event has the number ${number}, and the ledger counts ${count} events with the head ${head}`,
+      )
+    : outcome(
+        name,
+        "failed",
+        `the packet's event has the number ${number}, and the ledger counts ${count} events only`,
+      );
+};
+
+/**
+ * The checks that need the ledger, by what a node of the verifier's choice answered, and whether that
+ * node is on the packet's ledger. See docs/verify-evidence.md, "With a node".
+ */
+export const ledgerChecks = (
+  account: LoggedAccount,
+  witness: LedgerWitness,
+): ReadonlyArray<EvidenceCheck> => {
+  const { escrow, data, network } = account;
+  if (witness.genesisHash !== network.genesisHash)
+    return [outcome("ledger", "failed", "the node is on another ledger than the packet")];
+  return [
+    outcome("ledger", "passed", "the node is on the packet's ledger"),
+    accountCheck(escrow, data, network, witness),
+    stillPendingCheck(account, witness),
+    attestorCheck(escrow, network, witness),
+    eventNumberCheck(account, witness),
+  ];
+};

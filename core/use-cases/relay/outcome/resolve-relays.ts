@@ -1,0 +1,162 @@
+import { Effect } from "effect";
+import type { RelayEntry, FinalOutcome } from "../../../domain/relay/relay-entry.ts";
+import { firstPossibleSlot, isBeyondLifetime } from "../../../domain/relay/relay-lifetime.ts";
+import { RELAY_POLICY } from "../../../domain/relay/relay-policy.ts";
+import type { LandedTransaction } from "../../../domain/relay/transaction-outcome.ts";
+import { Broadcaster } from "../../../../ports/ledger/broadcaster.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
+import { OutcomeLog } from "../../../../ports/outcome-log.ts";
+import { monotonicMs } from "../../monotonic-time.ts";
+import { corroborateExpiry } from "./corroborate-expiry.ts";
+import { corroborateFailure } from "./corroborate-failure.ts";
+import { chargeExpired } from "../relay-budget.ts";
+import type { RelayQueue } from "../relay-queue.ts";
+
+/** The most signatures per request, and concurrent sendings. */
+const STATUSES = 256;
+const SENDINGS = 8;
+/** The most entries of a round whose expiry or failure is corroborated, and how many at once. Each costs a few calls. */
+const CORROBORATIONS = 32;
+const AT_ONCE = 4;
+
+/** The finalized tip, null when no node answers. */
+const finalizedTip = Effect.gen(function* () {
+  const ledger = yield* Ledger;
+  return yield* ledger.tip("finalized");
+}).pipe(Effect.orElseSucceed(() => null));
+type Tip = Effect.Success<typeof finalizedTip>;
+
+const isBeyond = (entry: RelayEntry, tip: Tip, blocks = 0n): boolean =>
+  tip !== null && isBeyondLifetime(entry, tip, blocks);
+
+/** What is known of an entry. */
+type Found = {
+  readonly entry: RelayEntry;
+  /** Undefined when no node answers. */
+  readonly landed: LandedTransaction | null | undefined;
+  /** Whether one node has searched its whole history for it, and the first slot that it says to hold; null when it does not say. */
+  readonly searched: boolean;
+  readonly completeFrom: bigint | null;
+};
+
+/** Where each transaction landed, undefined when no node answers. */
+const landedOf = Effect.fnUntraced(function* (entries: ReadonlyArray<RelayEntry>) {
+  const broadcaster = yield* Broadcaster;
+  const found = yield* broadcaster
+    .landedAll(entries.map(({ signature }) => signature))
+    .pipe(Effect.orElseSucceed(() => null));
+  return entries.map((entry, i): Found => ({
+    entry,
+    landed: found === null ? undefined : (found[i] ?? null),
+    searched: false,
+    completeFrom: null,
+  }));
+});
+
+/** Looks up again, at one node, the entries that may have expired, together with how far back its history goes. */
+const searched = Effect.fnUntraced(function* (found: ReadonlyArray<Found>, tip: Tip) {
+  const broadcaster = yield* Broadcaster;
+  const gone = found.filter(
+    ({ entry, landed }) => landed === null && isBeyond(entry, tip, RELAY_POLICY.expiryMarginBlocks),
+  );
+  if (gone.length === 0) return found;
+  const search = yield* broadcaster
+    .searchAll(gone.map(({ entry }) => entry.signature))
+    .pipe(Effect.orElseSucceed(() => null));
+  return found.map((known): Found => {
+    const at = gone.indexOf(known);
+    if (at < 0 || search === null) return known;
+    const landed = search.landed[at] ?? null;
+    return { entry: known.entry, landed, searched: true, completeFrom: search.completeFrom };
+  });
+});
+
+/** Whether a node says that its history does not reach back to the first slot that can hold the transaction. */
+const isForgotten = ({ entry, landed, completeFrom }: Found): boolean =>
+  landed === null && completeFrom !== null && completeFrom > firstPossibleSlot(entry);
+
+/** Whether a status says that an entry landed where nothing is dropped: a block above the finalized tip still can be. */
+const isFinal = (landed: LandedTransaction, tip: NonNullable<Tip>): boolean =>
+  landed.commitment === "finalized" && landed.slot <= tip.slot;
+
+/** Whether more must be read before an outcome is certain. */
+const needsReads = ({ landed, searched }: Found): boolean =>
+  landed === null || landed === undefined
+    ? searched
+    : landed.error !== null && landed.commitment === "finalized";
+
+/** The final outcome of an entry, null when it is not certain. */
+const finalOutcome = Effect.fnUntraced(function* (found: Found, tip: Tip) {
+  const { entry, landed } = found;
+  if (tip === null) return null;
+  if (landed === null || landed === undefined) {
+    if (!found.searched || isForgotten(found)) return null;
+    return yield* corroborateExpiry(entry, tip).pipe(Effect.orElseSucceed(() => null));
+  }
+  if (!isFinal(landed, tip)) return null;
+  const { slot, error } = landed;
+  const success: FinalOutcome = { status: "landed", slot, error: null };
+  if (error === null) return success;
+  return yield* corroborateFailure(entry, { slot, error }, tip).pipe(
+    Effect.orElseSucceed(() => null),
+  );
+});
+
+/** Whether an entry without an outcome leaves the queue. The log keeps it, and whoever asks for it puts it back. */
+const isGivenUp = (found: Found, tip: Tip, sinceMs: number, nowMs: number): boolean => {
+  const { entry, landed } = found;
+  if (landed?.error === null) return false;
+  return (
+    isForgotten(found) ||
+    isBeyond(entry, tip, RELAY_POLICY.queueBlocks) ||
+    nowMs - sinceMs >= RELAY_POLICY.queueMs
+  );
+};
+
+const resolveSome = Effect.fnUntraced(function* (
+  queue: RelayQueue,
+  entries: ReadonlyArray<RelayEntry>,
+  tip: Tip,
+) {
+  const broadcaster = yield* Broadcaster;
+  const log = yield* OutcomeLog;
+  const found = yield* searched(yield* landedOf(entries), tip);
+  const nowMs = yield* monotonicMs;
+  const asked = new Set(found.filter(needsReads).slice(0, CORROBORATIONS));
+  const outcomes = yield* Effect.forEach(
+    found,
+    (each) =>
+      needsReads(each) && !asked.has(each) ? Effect.succeed(null) : finalOutcome(each, tip),
+    { concurrency: AT_ONCE },
+  );
+  const toSend: Array<RelayEntry> = [];
+  for (const [i, known] of found.entries()) {
+    const { entry, landed } = known;
+    const outcome = outcomes[i] ?? null;
+    if (outcome !== null) {
+      yield* log.resolve(entry.signature, outcome);
+      const client = queue.remove(entry);
+      if (outcome.status === "expired") yield* chargeExpired(entry.feePayer, client);
+    } else if (isGivenUp(known, tip, queue.sinceMs(entry, nowMs), nowMs)) {
+      queue.remove(entry);
+    } else if (!isBeyond(entry, tip) && (landed === null || landed === undefined)) {
+      toSend.push(entry);
+    }
+  }
+  // The node's answer does not matter: only the history tells the outcome.
+  const sendings = toSend.map(({ transaction }) => Effect.ignore(broadcaster.submit(transaction)));
+  yield* Effect.all(sendings, { concurrency: SENDINGS, discard: true });
+});
+
+/**
+ * One round over the queue. Records final outcomes and removes their entries; an expired one is charged to its sender.
+ * Sends again what has not landed. Entries whose outcome nobody can tell leave the queue after a while. A failure leaves
+ * the rest for the next round. See docs/protocol.md, "Relay".
+ */
+export const resolveRelays = Effect.fnUntraced(function* (queue: RelayQueue) {
+  const entries = queue.all();
+  if (entries.length === 0) return;
+  const tip = yield* finalizedTip;
+  for (let at = 0; at < entries.length; at += STATUSES)
+    yield* resolveSome(queue, entries.slice(at, at + STATUSES), tip);
+});

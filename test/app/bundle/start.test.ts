@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { runScript } from "../support/run-script.ts";
+import { temporaryDirectory } from "../support/running-service.ts";
+
+const APP = fileURLToPath(new URL("../../../app", import.meta.url));
+const LEDGER = "adapters/local-ledger/main.ts";
+const WORKER = "app/sync-worker/worker.ts";
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+beforeEach(async () => {
+  directory = await temporaryDirectory();
+});
+afterEach(() => directory.remove());
+
+const write = (path: string, text: string): void => {
+  const file = join(directory.path, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+};
+
+/** A project whose service is `main`, with the launcher of this one. */
+const projectOf = (main: string): void => {
+  write("package.json", `{"type": "module"}`);
+  write("bun.lock", "");
+  cpSync(join(APP, "start.ts"), join(directory.path, "app/start.ts"));
+  cpSync(join(APP, "bundle"), join(directory.path, "app/bundle"), { recursive: true });
+  for (const command of ["demo", "doctor", "sync", "verify"])
+    write(`app/commands/${command}.ts`, "");
+  for (const script of [LEDGER, WORKER]) write(script, "console.log(import.meta.path);");
+  write("app/main.ts", main);
+};
+
+const start = () => runScript(join(directory.path, "app/start.ts"), []);
+const CACHE = "node_modules/.cache/service-bundles";
+const bundles = () => readdirSync(join(directory.path, CACHE));
+
+test("a start makes a bundle once, and a changed source is what the next start runs", async () => {
+  projectOf(`console.log("one");`);
+  expect(await start()).toMatchObject({ code: 0, stdout: "one\n", stderr: "" });
+  const [bundle = ""] = bundles();
+  expect(await start()).toMatchObject({ stdout: "one\n" });
+  expect(bundles()).toEqual([bundle]);
+  write("core/text.ts", `export const text = "two";`);
+  write("app/main.ts", `import { text } from "../core/text.ts"; console.log(text);`);
+  expect(await start()).toMatchObject({ stdout: "two\n" });
+  write("core/text.ts", `export const text = "six";`);
+  expect(await start()).toMatchObject({ stdout: "six\n" });
+  expect(bundles()).toHaveLength(3);
+});
+
+test("the bundles of three sources stay, the others go, and so do drafts of an hour ago", async () => {
+  projectOf(`console.log(0);`);
+  write(`${CACHE}/0123456789abcdef.1/left.js`, "");
+  write(`${CACHE}/0123456789abcdef.2/making.js`, "");
+  const hourAgo = new Date(Date.now() - 3_601_000);
+  utimesSync(join(directory.path, CACHE, "0123456789abcdef.1"), hourAgo, hourAgo);
+  for (const number of [1, 2, 3, 4, 5]) {
+    write("app/main.ts", `console.log(${number});`);
+    expect(await start()).toMatchObject({ stdout: `${number}\n` });
+  }
+  expect(bundles().filter((name) => name.includes("."))).toEqual(["0123456789abcdef.2"]);
+  expect(bundles()).toHaveLength(4);
+});
+
+test("without a place for bundles the sources are run", async () => {
+  projectOf(`console.log(import.meta.path.endsWith("/app/main.ts"));`);
+  write("node_modules/.cache", "no folder");
+  expect(await start()).toMatchObject({ code: 0, stdout: "true\n", stderr: "" });
+});
+
+test("a source that cannot be bundled is reported as when it is run", async () => {
+  projectOf(`import "./absent.ts";`);
+  const { code, stderr } = await start();
+  expect(code).toBe(1);
+  expect(stderr).toContain("./absent.ts");
+  expect(existsSync(join(directory.path, CACHE, bundles()[0] ?? "absent", "app"))).toBe(false);
+});
+
+test("a bundle finds the files beside its sources, and begins the bundles of the worker and the ledger", async () => {
+  projectOf(`
+    import { readFileSync } from "node:fs";
+    import { fileURLToPath } from "node:url";
+    import { Worker } from "node:worker_threads";
+    import { main } from "../adapters/local-ledger/process.ts";
+    import { begin } from "./sync-worker/thread.ts";
+    console.log(readFileSync(new URL("./beside.txt", import.meta.url), "utf8"));
+    console.log(Bun.spawnSync([process.execPath, fileURLToPath(main)]).stdout.toString().trim());
+    new Worker(begin);
+  `);
+  write("app/beside.txt", "beside");
+  write(
+    "adapters/local-ledger/process.ts",
+    `export const main = new URL("./main.ts", import.meta.url);`,
+  );
+  write(
+    "app/sync-worker/thread.ts",
+    `export const begin = new URL("./worker.ts", import.meta.url);`,
+  );
+  const { stdout } = await start();
+  const folder = join(directory.path, CACHE, bundles()[0] ?? "absent");
+  expect(stdout.trim().split("\n")).toEqual([
+    "beside",
+    join(folder, "adapters/local-ledger/main.js"),
+    join(folder, "app/sync-worker/worker.js"),
+  ]);
+});
+
+test("a stack trace names the line of the source", async () => {
+  projectOf(`
+    const fail = (): never => {
+      throw new Error("the cause");
+    };
+    fail();
+  `);
+  const { code, stderr } = await start();
+  expect(code).toBe(1);
+  expect(stderr).toContain("app/main.ts:3");
+});
+
+test("a damaged place for bundles costs nothing but time", async () => {
+  projectOf(`console.log("served");`);
+  await start();
+  rmSync(join(directory.path, CACHE), { recursive: true });
+  write(CACHE, "no folder");
+  expect(await start()).toMatchObject({ code: 0, stdout: "served\n" });
+});

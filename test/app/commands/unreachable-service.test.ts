@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
+import { exchangeOf, RULES } from "../attestor/rules-fixture.ts";
+import { TEST_DEPLOYMENT } from "../../arbitraries/test-ledger.ts";
+import { quietEnvironment, temporaryDirectory } from "../support/running-service.ts";
+import { runScript } from "../support/run-script.ts";
+import { silentAddress } from "../support/silent-address.ts";
+
+const at = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let url: string;
+let key: string;
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  url = await silentAddress();
+  key = join(directory.path, "key.json");
+  expect((await run("client/bin/settlement-evidence", ["keygen", key])).code).toBe(0);
+});
+afterAll(() => directory.remove());
+
+const run = (
+  script: string,
+  args: ReadonlyArray<string>,
+  { env = {}, stdin }: { readonly env?: Record<string, string>; readonly stdin?: Blob } = {},
+) =>
+  runScript(at(`${script}.ts`), args, {
+    cwd: directory.path,
+    env: { PATH: process.env["PATH"] ?? "", XDG_STATE_HOME: directory.path, ...env },
+    ...(stdin === undefined ? {} : { stdin }),
+  });
+
+test("demo ends with 69 when the service does not answer", async () => {
+  const told = await run("app/commands/demo", ["--url", url]);
+  expect([told.code, told.stderr]).toEqual([69, expect.stringContaining(`no answer from ${url}`)]);
+});
+
+test("a paid demo ends with 69 when the node does not answer", async () => {
+  const told = await run("app/commands/demo", ["--url", url, "--payer", key, "--rpc", url]);
+  expect([told.code, told.stderr]).toEqual([69, expect.stringContaining("no node answers at")]);
+});
+
+test("deploy ends with 69 when the node does not answer", async () => {
+  const args = ["--rpc", url, "--payer", key, "--new-mint", "--yes"];
+  const told = await run("app/commands/deploy", args);
+  expect([told.code, told.stderr]).toEqual([69, expect.stringContaining("no node answers at")]);
+});
+
+const remote = {
+  SOLANA_CLUSTER: "localnet",
+  CUSTODY_PROGRAM_ID: TEST_DEPLOYMENT.custodyProgram,
+  ATTESTOR_PROGRAM_ID: TEST_DEPLOYMENT.attestorProgram,
+};
+
+test("doctor ends with 69 when it is only that no node answers, and with 1 when something else is wrong too", async () => {
+  const env = { ...quietEnvironment(directory.path), ...remote, SOLANA_RPC_URL: url };
+  const [silent, taken] = await Promise.all([
+    run("app/commands/doctor", [], { env }),
+    run("app/commands/doctor", [], { env: { ...env, HOST: "192.0.2.1", PORT: "4321" } }),
+  ]);
+  const problems = (stdout: string) =>
+    stdout.split("\n").flatMap((line) => /^problem +(\w+)/.exec(line)?.[1] ?? []);
+  expect([silent.code, problems(silent.stdout)]).toEqual([69, ["node"]]);
+  expect([taken.code, problems(taken.stdout)]).toEqual([1, ["port", "node"]]);
+});
+
+test("doctor ends with 69 when it is only that the database does not answer", async () => {
+  const { port } = new URL(url);
+  const env = {
+    ...quietEnvironment(directory.path),
+    DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/none`,
+  };
+  const told = await run("app/commands/doctor", [], { env });
+  expect([told.code, told.stdout]).toEqual([69, expect.stringMatching(/^problem +store /m)]);
+});
+
+test("attestor ends with 69 when every failure is that the service does not answer", async () => {
+  const rules = join(directory.path, "rules.json");
+  await Bun.write(rules, JSON.stringify(RULES));
+  const trust = at("test/vectors/evidence/trust.json");
+  const stdin = new Blob([JSON.stringify(exchangeOf(localKey("agent/trader").address, "n"))]);
+  const args = ["--rules", rules, "--url", url, "--trust", trust, "--key-file", key];
+  const told = await run("app/commands/attestor", args, { stdin });
+  expect(JSON.parse(told.stdout)).toMatchObject({ decision: "failed", attestation: null });
+  expect(told.code).toBe(69);
+});

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { localKey } from "../../adapters/local-ledger/genesis/local-keys.ts";
+import { temporaryDirectory } from "../app/support/running-service.ts";
+import { runScript } from "../app/support/run-script.ts";
+import { silentAddress } from "../app/support/silent-address.ts";
+
+const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const COMMAND = at("client/bin/settlement-evidence.ts");
+const TRUST = at("test/vectors/evidence/trust.json");
+const SOME = localKey("merchant/forecast").address as string;
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let url: string;
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  url = await silentAddress();
+  expect((await run("keygen", "key.json")).code).toBe(0);
+  await Bun.write(join(directory.path, "payload.json"), "{}");
+});
+afterAll(() => directory.remove());
+
+const run = (...args: ReadonlyArray<string>) =>
+  runScript(COMMAND, args, {
+    cwd: directory.path,
+    env: { PATH: process.env["PATH"] ?? "", XDG_STATE_HOME: directory.path },
+  });
+
+const pays = ["--merchant", SOME, "--amount", "1", "--task", "a", "--ttl", "60", "--nonce", "n"];
+const claims = ["--escrow", SOME, "--template", "api-delivered-v1", "--payload", "payload.json"];
+
+test.each([
+  ["pay", "--service", "--key", pays],
+  ["watch", "--service", null, [SOME, "--out", "packet.json"]],
+  ["refund", "--service", "--key", [SOME]],
+  ["attest", "--url", "--key-file", claims],
+  ["merchant register", "--url", "--key-file", ["--attestor", SOME, "--name", "n"]],
+  ["merchant rotate", "--url", "--key-file", ["--attestor", SOME]],
+  ["merchant cancel", "--url", "--key-file", ["--escrow", SOME]],
+  ["merchant watch", "--url", null, ["--merchant", SOME]],
+  ["merchant export", "--url", null, ["--merchant", SOME]],
+] as const)(
+  "%s ends with 69 and one line when the service does not answer",
+  async (command, service, key, args) => {
+    const told = await run(
+      ...command.split(" "),
+      ...args,
+      service,
+      url,
+      "--trust",
+      TRUST,
+      ...(key === null ? [] : [key, "key.json"]),
+    );
+    expect(told).toEqual({
+      code: 69,
+      stdout: "",
+      stderr: expect.stringMatching(/^The service did not answer \/\S+ in 6 tries\. .*\n$/),
+    });
+  },
+);
+
+test("doctor ends with 69 when it is only that the service does not answer, and with 1 when something else is wrong too", async () => {
+  const [silent, both] = await Promise.all([
+    run("doctor", "--service", url, "--trust", TRUST, "--key", "key.json"),
+    run("doctor", "--service", url, "--trust", TRUST, "--key", "payload.json"),
+  ]);
+  const problems = (stdout: string) =>
+    stdout.split("\n").flatMap((line) => /^PROBLEM +(\w+)/.exec(line)?.[1] ?? []);
+  expect([silent.code, problems(silent.stdout)]).toEqual([69, ["service"]]);
+  expect([both.code, problems(both.stdout)]).toEqual([1, ["service", "key"]]);
+});

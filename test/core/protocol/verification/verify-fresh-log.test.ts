@@ -1,0 +1,130 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { TrustPolicy } from "../../../../core/domain/evidence/evidence-check.ts";
+import {
+  type FreshLog,
+  freshTiles,
+} from "../../../../core/protocol/verification/verify-fresh-log.ts";
+import { verifyEvidence } from "../../../../core/protocol/verification/verify-evidence.ts";
+import { TRUST } from "../../../arbitraries/evidence.ts";
+import { runs } from "../../../arbitraries/runs.ts";
+import { loggedEscrow, packetWithLog } from "../../../conformance/evidence/log-vectors.ts";
+import {
+  checkpointNote,
+  leavesWith,
+  LOG_KEY,
+  logPolicyText,
+  logProofOf,
+  noteKey,
+  tileBytes,
+  type Tree,
+  treeOf,
+  WITNESSES,
+} from "../../../conformance/evidence/log-world.ts";
+
+const POLICY: TrustPolicy = { ...TRUST, log: logPolicyText() };
+const ESCROW = loggedEscrow("fulfilled");
+const LEAVES = leavesWith(ESCROW);
+const packetOf = (size: number) => packetWithLog(ESCROW, logProofOf(ESCROW, { size }));
+
+const noteOf = ({ size, root }: Tree, witnesses = WITNESSES.slice(0, 2), log = LOG_KEY) =>
+  checkpointNote({ origin: log.key.name, size, root }, witnesses, log);
+
+/** What a log with a tree answers about a packet. */
+const answerOf = (packet: string, tree: Tree, checkpoint = noteOf(tree)): FreshLog => ({
+  checkpoint,
+  tiles: new Map(
+    freshTiles(packet, checkpoint).map((path) => [path, tileBytes(tree, path) ?? new Uint8Array()]),
+  ),
+});
+
+const consistency = (packet: string, fresh: FreshLog | undefined, trust = POLICY) => {
+  const { verdict, checks } = verifyEvidence(packet, trust, undefined, fresh);
+  const found = checks.find(({ name }) => name === "log_consistency");
+  return { verdict, outcome: found?.outcome, reason: found?.reason };
+};
+
+describe("a packet's checkpoint compared with the log's of now", () => {
+  test("a log that has grown passes, and the oldest cosignature counted is named", () => {
+    const packet = packetOf(300);
+    expect(consistency(packet, answerOf(packet, treeOf(900, LEAVES)))).toEqual({
+      verdict: "verified",
+      outcome: "passed",
+      reason:
+        "the log's tree of 900 leaves begins with the packet's of 300; the oldest cosignature counted is of 2026-08-01T00:00:00Z",
+    });
+  });
+
+  test("any two sizes of one log pass; a changed leaf below the older size fails", () => {
+    const size = fc.integer({ min: 258, max: 1100 });
+    fc.assert(
+      fc.property(size, size, fc.integer({ min: 0, max: 257 }), (a, b, at) => {
+        const [older, newer] = a < b ? [a, b] : [b, a];
+        const packet = packetOf(older);
+        expect(consistency(packet, answerOf(packet, treeOf(newer, LEAVES))).outcome).toBe("passed");
+        const forged = new Map([...LEAVES, [BigInt(at), Uint8Array.of(1, 2, 3)]]);
+        const lie = answerOf(packet, treeOf(newer, forged));
+        expect(consistency(packet, lie)).toEqual({
+          verdict: "failed",
+          outcome: "failed",
+          reason: `the log's tree of ${newer} leaves does not begin with the packet's of ${older}`,
+        });
+      }),
+      runs(8),
+    );
+  });
+
+  test("a tile that is missing, short or changed fails", () => {
+    const packet = packetOf(300);
+    const fresh = answerOf(packet, treeOf(900, LEAVES));
+    expect(fresh.tiles.size).toBeGreaterThan(0);
+    for (const [path, bytes] of fresh.tiles) {
+      const short = new Map([...fresh.tiles, [path, bytes.slice(32)]]);
+      const without = new Map([...fresh.tiles].filter(([other]) => other !== path));
+      for (const tiles of [without, short])
+        expect([path, consistency(packet, { ...fresh, tiles }).outcome]).toEqual([path, "failed"]);
+    }
+    const everyHash = new Map(
+      [...fresh.tiles].map(([path, bytes]) => [path, bytes.map((byte) => byte ^ 1)]),
+    );
+    expect(consistency(packet, { ...fresh, tiles: everyHash }).outcome).toBe("failed");
+  });
+
+  test("an older checkpoint decides nothing", () => {
+    const packet = packetOf(300);
+    expect(consistency(packet, answerOf(packet, treeOf(258, LEAVES)))).toEqual({
+      verdict: "verified",
+      outcome: "unproven",
+      reason: "the log serves a checkpoint of 258 leaves, older than the packet's of 300",
+    });
+  });
+
+  test("a checkpoint of another log, without the quorum, or that no log of the policy signed fails", () => {
+    const packet = packetOf(300);
+    const tree = treeOf(300, LEAVES);
+    const other = noteKey(LOG_KEY.key.name.replace(/0$/, "1"), "ed25519", 30);
+    const both = { ...POLICY, log: logPolicyText(undefined, undefined, [LOG_KEY, other]) };
+    const stranger = noteKey(LOG_KEY.key.name, "ed25519", 31);
+    const asked = (note: string, trust = POLICY) =>
+      consistency(packet, answerOf(packet, tree, note), trust);
+    expect(asked(noteOf(tree, undefined, other), both).reason).toBe(
+      `the log is ${other.key.name}, and the packet's is ${LOG_KEY.key.name}`,
+    );
+    expect(asked(noteOf(tree, WITNESSES.slice(0, 1))).reason).toBe(
+      "the log's checkpoint: quorum q wants 2 of [alpha, beta, gamma]; signed: alpha",
+    );
+    for (const note of [noteOf(tree, undefined, stranger), "", "<html>", noteOf(tree).slice(1)])
+      expect(asked(note)).toMatchObject({ verdict: "failed", outcome: "failed" });
+  });
+
+  test("nothing is compared without a proof, without a log in the policy, or when the log is not asked", () => {
+    const fresh = { checkpoint: noteOf(treeOf(300, LEAVES)), tiles: new Map() };
+    expect(consistency(packetWithLog(ESCROW, null), fresh).outcome).toBe("unproven");
+    expect(consistency(packetOf(300), fresh, TRUST).outcome).toBe("not_applicable");
+    expect(consistency(packetOf(300), undefined)).toMatchObject({
+      outcome: "not_applicable",
+      reason: "the log was not asked",
+    });
+    expect(freshTiles("{}", fresh.checkpoint)).toEqual([]);
+  });
+});

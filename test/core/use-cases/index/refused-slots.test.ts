@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import { Exit } from "effect";
+import {
+  syncErrorOf,
+  syncFailureCause,
+} from "../../../../core/use-cases/index/sync/sync-failure.ts";
+import {
+  decodeOutcome,
+  encodeOutcome,
+} from "../../../../core/use-cases/index/sync/sync-outcome-text.ts";
+import { SlotBeyondReach } from "../../../../ports/index/slot-beyond-reach.ts";
+import { LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
+
+const told = {
+  method: "getEpochInfo",
+  detail: "slot 5 is more than 64 below 100, at which the index stands",
+};
+const refused = new SlotBeyondReach({ ...told, side: "behind" });
+
+test("a refused slot is told to other replicas and threads as it is", () => {
+  const decoded = decodeOutcome(encodeOutcome({ failure: refused }), "told by another");
+  expect(decoded).toEqual({ failure: refused });
+});
+
+test("the log names the method, the code, what is refused and the cure", () => {
+  expect(syncFailureCause(refused)).toBe(
+    `getEpochInfo: slot_beyond_reach: ${refused.detail}. ${refused.cure}`,
+  );
+});
+
+test("the cures of a slot ahead and of one behind differ", () => {
+  const ahead = new SlotBeyondReach({ ...told, side: "ahead" });
+  expect(ahead.cure).toContain("clock");
+  expect(refused.cure).toContain("caught up");
+});
+
+test("a slot that the nodes' pool refuses has the same code, another fault of a node has not", () => {
+  const fault = {
+    node: "https://node.example",
+    method: "getEpochInfo",
+    httpStatus: null,
+    rpcCode: null,
+    retryAfterMs: null,
+    cure: "Use another node.",
+  };
+  const errorOf = (kind: string) =>
+    syncErrorOf(
+      Exit.fail(new LedgerUnavailable({ retryable: true, cause: kind, fault: { ...fault, kind } })),
+    );
+  expect(errorOf("slot_beyond_reach")).toBe("SlotBeyondReach");
+  expect(errorOf("malformed")).toBe("LedgerUnavailable");
+});
