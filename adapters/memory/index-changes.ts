@@ -1,6 +1,7 @@
 import { Effect } from "effect";
 import { leavesOfIndexed, leavesOfUnseen } from "../../core/log/leaf/indexed-leaves.ts";
 import type { NumberedLeaf } from "../../core/log/leaf/escrow-leaves.ts";
+import type { IndexedEscrow, UnseenEscrow } from "../../core/domain/index/indexed-escrow.ts";
 import type { IndexBuild, IndexWriter } from "../../ports/index/index-writer.ts";
 import { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
 import { IndexRows } from "./index-rows.ts";
@@ -12,10 +13,20 @@ export const leavesOfRows = ({ escrows, unseen }: IndexRows): ReadonlyArray<Numb
     ...Array.from(unseen.values()).flatMap(leavesOfUnseen),
   ].sort((a, b) => (a.seq < b.seq ? -1 : a.seq > b.seq ? 1 : 0));
 
+const NO_ROWS = { escrows: [], unseen: [], merchants: [] };
+
+/** What stays of the rows of one number: a settled one, as its leaf is in the chain, then one with all its fields. */
+const rankOf = (row: UnseenEscrow | IndexedEscrow): number =>
+  (row.settledSeq === null ? 0 : 2) + ("account" in row ? 1 : 0);
+
 /** Rows that are gathered apart, all that were added: nothing decides between two rows of one number before `finish`. */
 const buildOf = (rows: IndexRows): IndexBuild => {
   const added = new IndexRows();
   const leaves: Array<NumberedLeaf> = [];
+  const isOutranked = (row: UnseenEscrow): boolean => {
+    const known = added.escrows.get(row.createdSeq) ?? added.unseen.get(row.createdSeq);
+    return known !== undefined && rankOf(row) < rankOf(known);
+  };
   return {
     add: (batch) =>
       Effect.sync(() => {
@@ -23,9 +34,11 @@ const buildOf = (rows: IndexRows): IndexBuild => {
           ...batch.escrows.flatMap(leavesOfIndexed),
           ...batch.unseen.flatMap(leavesOfUnseen),
         );
-        // A row with all its fields is kept, whichever comes first.
-        const unseen = batch.unseen.filter(({ createdSeq }) => !added.escrows.has(createdSeq));
-        added.put({ ...batch, unseen });
+        for (const row of batch.unseen)
+          if (!isOutranked(row)) added.put({ ...NO_ROWS, unseen: [row] });
+        for (const row of batch.escrows)
+          if (!isOutranked(row)) added.put({ ...NO_ROWS, escrows: [row] });
+        added.put({ ...NO_ROWS, merchants: batch.merchants });
       }),
     leaves: (sink) =>
       Effect.sync(() => {

@@ -34,7 +34,10 @@ export type LeafSink = (seq: bigint, leaf: Uint8Array) => void;
 
 /** A snapshot on its way into a store. What it has written is not shown before `finish`. */
 export type IndexBuild = {
-  /** Adds rows in any order. The same row may come again. */
+  /**
+   * Adds rows in any order. The same row may come again. Of the rows with one number a settled one stays, and then one with
+   * all its fields.
+   */
   readonly add: (
     rows: Pick<IndexChanges, "escrows" | "unseen" | "merchants">,
   ) => Effect.Effect<void, StoreUnavailable>;

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { indexMemory } from "../../adapters/memory/index-store.ts";
 import type { IndexedEscrow } from "../../core/domain/index/indexed-escrow.ts";
 import { leavesOfIndexed } from "../../core/log/leaf/indexed-leaves.ts";
+import { projectAt, projectUnseenAt } from "../../core/log/leaf/project-at.ts";
 import type { IndexBuild } from "../../ports/index/index-writer.ts";
 import {
   anyMerchant,
@@ -37,12 +38,21 @@ const leavesIn = (build: IndexBuild) =>
     return seen;
   });
 
-/** How the rows of lives come to a build: in any order, some twice, some unseen, some of them both. */
+/** A settled row as it was while Pending, with its fields and unseen; nothing for another. */
+const earlierStates = (row: IndexedEscrow): ReadonlyArray<Rows> => {
+  if (row.settledSeq === null) return [];
+  const before = row.settledSeq - 1n;
+  const [seen, unseen] = [projectAt(row, before), projectUnseenAt(unseenOf(row), before)];
+  return [batch({ escrows: seen ? [seen] : [] }), batch({ unseen: unseen ? [unseen] : [] })];
+};
+
+/** How the rows of lives come to a build: in any order, some twice, some unseen, some of them both, some in an earlier state. */
 const arrivals = (rows: ReadonlyArray<IndexedEscrow>) => {
   const parts = rows.flatMap((row) => [
     batch({ escrows: [row] }),
     batch({ escrows: [row] }),
     batch({ unseen: [unseenOf(row)] }),
+    ...earlierStates(row),
   ]);
   return fc.tuple(
     fc.shuffledSubarray(parts),
@@ -96,6 +106,34 @@ export const indexBuildContract = <E>(
               ),
             );
             expect(yield* everything(index)).toEqual(expected);
+          }),
+      ));
+
+    test("an unseen settled escrow stays where only its earlier state has all fields, in any order", () =>
+      holds(
+        escrowLives(4, 1).chain((lives) => {
+          const rows = rowsAt(lives, eventCount(lives));
+          const parts = rows.flatMap((row) => [
+            batch({ unseen: [unseenOf(row)] }),
+            ...earlierStates(row),
+          ]);
+          return fc.tuple(
+            fc.constant(lives),
+            fc.shuffledSubarray(parts, { minLength: parts.length }),
+          );
+        }),
+        (index, [lives, parts]) =>
+          Effect.gen(function* () {
+            const count = eventCount(lives);
+            yield* Effect.scoped(
+              Effect.gen(function* () {
+                const build = yield* index.writer.build;
+                for (const part of parts) yield* build.add(part);
+                yield* build.finish(markAt(lives, count));
+              }),
+            );
+            expect(yield* index.writer.unseen(100, 0n)).toEqual(rowsAt(lives, count).map(unseenOf));
+            expect(yield* index.log.leaves(1n, 100)).toEqual(leavesAt(lives, count));
           }),
       ));
 

@@ -62,6 +62,12 @@ const rowOf = (seq: number, bytes: Uint8Array): SpooledRow =>
     ? { kind: "unseen", row: decodeUnseen(seq, bytes) }
     : { kind: "escrow", body: bytes };
 
+/** What stays of the rows of one number: a settled one, as its leaf is in the chain, then one with all its fields. */
+const rankOf = (bytes: Uint8Array): number => {
+  if (bytes.length !== UNSEEN_LENGTH) return bytes.length > BODY_AT.settledHash ? 3 : 1;
+  return bytes[UNSEEN_AT.state] === stateNumber("Pending") ? 0 : 2;
+};
+
 /**
  * The rows and leaves of a first snapshot on their way into order. They come as the ledger lists its accounts, so in no
  * order, and tables and indexes are made several times faster of rows in order.
@@ -105,12 +111,12 @@ export class RowSpool {
     }
   }
 
-  /** One row for each number, ascending: the last that came, but never an unseen one where there is a body. */
+  /** One row for each number, ascending: of the rows with the greatest rank the last that came. */
   *rows(): Generator<SpooledRow, void> {
     let last: { readonly seq: number; readonly bytes: Uint8Array } | null = null;
     for (const record of this.#rows.ascending()) {
       if (last !== null && last.seq === record.seq) {
-        if (record.bytes.length === UNSEEN_LENGTH && last.bytes.length !== UNSEEN_LENGTH) continue;
+        if (rankOf(record.bytes) < rankOf(last.bytes)) continue;
       } else if (last !== null) yield rowOf(last.seq, last.bytes);
       last = record;
     }

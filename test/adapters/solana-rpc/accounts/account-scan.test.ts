@@ -161,7 +161,11 @@ describe("a scan of an answer as it arrives", () => {
   test("reads every account a node can send, wherever the network cuts the answer", () => {
     fc.assert(
       fc.property(anyAnswer, fc.array(fc.nat(), { maxLength: 12 }), ({ accounts, text }, cuts) => {
-        expect(scanned(text, cuts)).toEqual({ slot: 99, accounts });
+        const found = scanned(text, cuts);
+        expect(found).toEqual({ slot: 99, accounts });
+        // Rows keep an account's bytes: neither a chunk nor a reused buffer may stand behind them.
+        for (const { data } of ("accounts" in found && found.accounts) || [])
+          expect([data.constructor, data.buffer.byteLength]).toEqual([Uint8Array, data.length]);
         expect(parsed(text)).toEqual({ slot: 99, accounts });
       }),
       runs(300),

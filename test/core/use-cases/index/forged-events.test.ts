@@ -1,9 +1,16 @@
 import { expect, test } from "bun:test";
-import { Effect } from "effect";
+import { Effect, Stream } from "effect";
 import fc from "fast-check";
 import type { Address } from "../../../../core/domain/address.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
-import { decodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
+import {
+  checkEscrowAccount,
+  decodeEscrowAccount,
+  ESCROW_ACCOUNT_LENGTH,
+  pendingEscrowBytes,
+} from "../../../../core/protocol/accounts/escrow-account.ts";
+import { escrowSeeds } from "../../../../core/protocol/addresses/addresses.ts";
+import { programDerivedAddressAt } from "../../../../core/protocol/addresses/program-derived-address.ts";
 import { CUSTODY_ACCOUNTS } from "../../../../core/protocol/generated/custody.ts";
 import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-memory.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
@@ -18,8 +25,17 @@ import { simulate, syncWith } from "./simulated-sync.ts";
 
 const { at: AT } = CUSTODY_ACCOUNTS.Escrow;
 
-/** A byte of a field that any escrow may have otherwise: the lowest ones of amounts and times, and keys. */
-const FORGEABLE = [AT.merchant, AT.rentPayer, AT.attestor, AT.amount, AT.createdAt, AT.expiresAt];
+/** A byte of a field that a scan takes otherwise: the lowest ones of amounts and times, keys, and the vault's bump. */
+const FORGEABLE = [
+  AT.merchant,
+  AT.mint,
+  AT.rentPayer,
+  AT.attestor,
+  AT.amount,
+  AT.createdAt,
+  AT.expiresAt,
+  AT.vaultBump,
+];
 
 const aPlan = fc.record({
   seed: fc.nat(),
@@ -91,6 +107,89 @@ test("forged, dropped and reordered events never get a mark, and an honest node 
   expect(refused).toBeGreaterThan(0);
 });
 
+test("the Pending form of a settled escrow, shown after it, does not become its row", async () => {
+  const lives = fc
+    .sample(escrowLives(4, 4), { numRuns: 20, seed: 7 })
+    .find((some) => some.some(([, settled]) => settled !== undefined));
+  const ledger = new SimulatedLedger(seededRandom(7));
+  for (const life of lives ?? []) ledger.create(life);
+  ledger.slot += 1n;
+  for (const [, settled] of lives ?? []) if (settled !== undefined) ledger.settle(settled);
+  ledger.slot += 1n;
+  const twice: Ledger["Service"] = {
+    ...ledger.port,
+    programAccounts: (kind) =>
+      Stream.flatMap(ledger.port.programAccounts(kind), (chunk) => {
+        const earlier = chunk.value
+          .filter(({ data }) => data.length === ESCROW_ACCOUNT_LENGTH)
+          .map((account) => ({ ...account, data: pendingEscrowBytes(account.data) }));
+        return Stream.make(chunk, { slot: chunk.slot, value: earlier });
+      }),
+  };
+  await simulate(ledger, (index) =>
+    Effect.gen(function* () {
+      yield* Effect.provideService(syncWith(new SyncMemory()), Ledger, twice);
+      expect((yield* index.reader.summary).mark?.count).toBe(ledger.custodyLog.count);
+      yield* expectMarked(index, ledger);
+    }),
+  );
+});
+
+/** The account with another bump, at the address of that bump: a scan takes it, and no search for a canonical bump finds it. */
+const atOtherBump = (account: LedgerAccount): LedgerAccount => {
+  const seeds = escrowSeeds(
+    account.data.slice(AT.agentOwner, AT.agentOwner + 32),
+    account.data.slice(AT.taskHash, AT.taskHash + 32),
+  );
+  const bump = ((account.data[AT.bump] ?? 0) + 255) % 256;
+  const address = programDerivedAddressAt(TEST_DEPLOYMENT.custodyProgram, seeds, bump);
+  const copy = { ...changed(account, (data) => (data[AT.bump] = bump)), address };
+  expect(checkEscrowAccount(copy, TEST_DEPLOYMENT)).toHaveProperty("value");
+  expect(decodeEscrowAccount(copy, TEST_DEPLOYMENT)).toEqual({ fault: "address_not_derived" });
+  return copy;
+};
+
+test.each([
+  ["beside it", "the account of event 2 contradicts another answer about it"],
+  ["instead of it", "the events 1 to 3 do not chain to the custody program's head"],
+  ["with numbers above the count", null],
+] as const)("a copy of an escrow at another bump's address, %s, is no row", async (how, cause) => {
+  const [lives] = fc.sample(escrowLives(3, 3), { numRuns: 1, seed: 8 });
+  const ledger = new SimulatedLedger(seededRandom(8));
+  for (const life of lives ?? []) ledger.create([life[0]]);
+  ledger.slot += 1n;
+  const victim = lives?.[1]?.[0].address;
+  const shown = (account: LedgerAccount): ReadonlyArray<LedgerAccount> => {
+    if (account.address !== victim) return [account];
+    const copy = atOtherBump(account);
+    const above = changed(copy, (data) =>
+      new DataView(data.buffer).setBigUint64(AT.createdSeq, 9n, true),
+    );
+    return how === "instead of it" ? [copy] : [account, how === "beside it" ? copy : above];
+  };
+  const forging: Ledger["Service"] = {
+    ...ledger.port,
+    programAccounts: (kind) =>
+      Stream.map(ledger.port.programAccounts(kind), ({ slot, value }) => ({
+        slot,
+        value: value.flatMap(shown),
+      })),
+  };
+  await simulate(ledger, (index) =>
+    Effect.gen(function* () {
+      const memory = new SyncMemory();
+      const sync = Effect.provideService(syncWith(memory), Ledger, forging);
+      if (cause === null) expect(yield* sync).toMatchObject({ count: 3n, rejected: [] });
+      else {
+        expect(yield* Effect.flip(sync)).toMatchObject({ cause });
+        expect((yield* index.reader.summary).mark).toBeNull();
+        yield* syncWith(memory);
+      }
+      yield* expectMarked(index, ledger);
+    }),
+  );
+});
+
 test("an account that contradicts itself between two readings is named by its first number", async () => {
   const [lives] = fc.sample(escrowLives(3, 3), { numRuns: 1, seed: 4 });
   if (lives === undefined) throw new Error("no sample");
@@ -142,7 +241,7 @@ test("a node that invents a count does not empty the index", async () => {
   );
 });
 
-test("a byte that is flipped in any of these fields leaves an escrow that can be decoded", () => {
+test("a byte that is flipped in any of these fields leaves an escrow that a scan takes", () => {
   // Otherwise the forged accounts above would be refused as malformed, not by the chain.
   const [lives] = fc.sample(escrowLives(1, 1), { numRuns: 1, seed: 6 });
   const ledger = new SimulatedLedger(seededRandom(6));
@@ -150,6 +249,8 @@ test("a byte that is flipped in any of these fields leaves an escrow that can be
   const [escrow] = ledger.escrows.values();
   if (escrow === undefined) throw new Error("no sample");
   const account = ledger.accountOf(escrow.address);
-  const forged = changed(account, (data) => (data[AT.rentPayer] = (data[AT.rentPayer] ?? 0) ^ 1));
-  expect(decodeEscrowAccount(forged, TEST_DEPLOYMENT)).toHaveProperty("value");
+  for (const at of [AT.merchant, AT.mint, AT.rentPayer, AT.attestor, AT.vaultBump]) {
+    const forged = changed(account, (data) => (data[at] = (data[at] ?? 0) ^ 1));
+    expect(checkEscrowAccount(forged, TEST_DEPLOYMENT)).toHaveProperty("value");
+  }
 });

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { Effect } from "effect";
 import fc from "fast-check";
 import { indexMemory } from "../../../../adapters/memory/index-store.ts";
+import { projectAt, projectUnseenAt } from "../../../../core/log/leaf/project-at.ts";
 import { HeldEvents } from "../../../../core/use-cases/index/sync/events/held-events.ts";
 import {
   changesTo,
@@ -85,3 +86,51 @@ test("a number with two leaves is noted, and a row outside the range is not kept
   expect(later.changes(1n, 2n)).toEqual({ escrows: [], unseen: [], transactions: [] });
   expect(later.chain(markAt([], 0n).head).missingTo(2n)).toBe(1n);
 });
+
+test("an earlier state of an escrow, seen or not, does not replace its settlement, whichever comes first", () =>
+  fc.assert(
+    fc.property(
+      escrowLives(4, 1).chain((lives) => {
+        const rows = rowsAt(lives, eventCount(lives));
+        return fc.record({
+          lives: fc.constant(lives),
+          hidden: fc.shuffledSubarray(rows.map(({ createdSeq }) => createdSeq)),
+          order: fc.shuffledSubarray(
+            rows.flatMap(({ createdSeq }) =>
+              ["now", "earlier", "unseen earlier"].map((state) => ({ createdSeq, state })),
+            ),
+            { minLength: rows.length * 3 },
+          ),
+        });
+      }),
+      ({ lives, hidden, order }) => {
+        const count = eventCount(lives);
+        const rows = new Map(rowsAt(lives, count).map((row) => [row.createdSeq, row]));
+        const isHidden = new Set(hidden);
+        const held = new HeldEvents(0n, count);
+        for (const { createdSeq, state } of order) {
+          const row = rows.get(createdSeq);
+          if (row === undefined) throw new Error("a row of each number");
+          const before = row.settledSeq === null ? null : row.settledSeq - 1n;
+          if (state === "now" && isHidden.has(createdSeq)) held.addUnseen(unseenOf(row));
+          else if (state === "now") held.add(row);
+          else if (before !== null) {
+            const [seen, unseen] = [projectAt(row, before), projectUnseenAt(unseenOf(row), before)];
+            if (state === "earlier" && seen !== null) held.add(seen);
+            if (state === "unseen earlier" && unseen !== null) held.addUnseen(unseen);
+          }
+        }
+        expect(held.contradicted).toBeNull();
+        expect(held.chain(markAt(lives, 0n).head).head).toBe(markAt(lives, count).head);
+        const { escrows, unseen } = held.changes(0n, count);
+        const all = [...rows.values()];
+        expect(escrows.map(({ escrow }) => escrow)).toEqual(
+          all.filter(({ createdSeq }) => !isHidden.has(createdSeq)).map(({ escrow }) => escrow),
+        );
+        expect(unseen).toEqual(
+          all.filter(({ createdSeq }) => isHidden.has(createdSeq)).map(unseenOf),
+        );
+      },
+    ),
+    runs(200),
+  ));

@@ -47,7 +47,7 @@ export const searchArchived = Effect.fn("searchArchived")(function* (
       ? Effect.void
       : writer.apply({
           from: count,
-          escrows: rows.toSorted((a, b) => (a.escrow.createdSeq < b.escrow.createdSeq ? -1 : 1)),
+          escrows: rows.toSorted((a, b) => (a.createdSeq < b.createdSeq ? -1 : 1)),
           unseen: [],
           merchants: [],
           transactions: [],
@@ -55,7 +55,7 @@ export const searchArchived = Effect.fn("searchArchived")(function* (
         });
   const imported = yield* takeImports(count);
   yield* write(imported.rows);
-  for (const { escrow } of imported.rows) unseen.found(escrow.createdSeq);
+  for (const { createdSeq } of imported.rows) unseen.found(createdSeq);
   yield* Effect.forEach(imported.done, imports.forget, { discard: true });
   if (unseen.isPageDue(SEARCHES_A_SYNC, yield* monotonicMs)) {
     const page = yield* writer.unseen(SEARCHES_A_SYNC, unseen.after ?? 0n);
@@ -64,7 +64,7 @@ export const searchArchived = Effect.fn("searchArchived")(function* (
   }
   const next = unseen.next(SEARCHES_A_SYNC);
   const shown = yield* askPeers(next, { unseen, records });
-  const isShown = new Set(shown.map(({ escrow }) => escrow.createdSeq));
+  const isShown = new Set(shown.map(({ createdSeq }) => createdSeq));
   const searched = yield* Effect.forEach(
     next.filter(({ row }) => !isShown.has(row.createdSeq)),
     (one) => search(memory, one),

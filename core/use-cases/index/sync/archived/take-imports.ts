@@ -45,7 +45,7 @@ export const takeImports = Effect.fn("takeImports")(function* (count: bigint) {
     const taken: Taken = yield* take(packet, count);
     if (taken.kind === "later") continue;
     done.push(packet.name);
-    if (taken.kind === "row") rows.set(taken.row.escrow.createdSeq, taken.row);
+    if (taken.kind === "row") rows.set(taken.row.createdSeq, taken.row);
     else if (taken.kind === "refused")
       yield* Effect.logWarning("an imported packet is refused", {
         packet: packet.name,

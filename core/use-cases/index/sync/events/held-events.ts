@@ -49,21 +49,26 @@ export class HeldEvents {
     return this.#has(createdSeq) || (settledSeq !== null && this.#has(settledSeq));
   }
 
-  /** Adds an escrow that shows every event up to `to`. */
+  /** Adds an escrow that shows every event up to `to`. One that shows fewer than a held row does not replace it. */
   add(row: IndexedEscrow): void {
     if (!this.#hold(leavesOfUnseen(row))) return;
     const { createdSeq, address } = row;
     this.#numbers.set(address, createdSeq);
+    if (this.#isEarlier(row)) return;
     this.#unseen.delete(createdSeq);
     this.#escrows.set(createdSeq, row);
   }
 
-  /** Adds what a tombstone shows. The escrow itself stays if it is held. */
+  /** Adds what a tombstone shows. The escrow itself stays if it is held, but not in an earlier state. */
   addUnseen(row: UnseenEscrow): void {
     if (!this.#hold(leavesOfUnseen(row))) return;
     const { createdSeq, address } = row;
     this.#numbers.set(address, createdSeq);
-    if (!this.#escrows.has(createdSeq)) this.#unseen.set(createdSeq, row);
+    const escrow = this.#escrows.get(createdSeq);
+    if (this.#isEarlier(row) || (escrow && this.#isSettled(escrow) === this.#isSettled(row)))
+      return;
+    this.#escrows.delete(createdSeq);
+    this.#unseen.set(createdSeq, row);
   }
 
   /** Adds an escrow that could not be decoded, unless an event of it in the range is held already. */
@@ -134,6 +139,16 @@ export class HeldEvents {
       .sort((a, b) => bySeq(a.createdSeq, b.createdSeq));
     const transactions = [...this.#references.values()].filter(({ position }) => isIn(position));
     return { escrows, unseen, transactions };
+  }
+
+  #isSettled({ settledSeq }: UnseenEscrow): boolean {
+    return settledSeq !== null && settledSeq <= this.to;
+  }
+
+  /** Whether a row lacks the settlement that a held row of its number shows: the settlement's leaf is in the chain. */
+  #isEarlier(row: UnseenEscrow): boolean {
+    const held = this.#escrows.get(row.createdSeq) ?? this.#unseen.get(row.createdSeq);
+    return held !== undefined && this.#isSettled(held) && !this.#isSettled(row);
   }
 
   #has(seq: bigint): boolean {

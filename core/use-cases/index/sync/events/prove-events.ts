@@ -3,6 +3,7 @@ import type { SyncMark } from "../../../../domain/index/sync-mark.ts";
 import { AskAnotherNode } from "../../../../../ports/ledger/ask-another-node.ts";
 import { untrustworthy } from "../../../refuse-answer.ts";
 import { type CustodyTip, readCustodyTip } from "../ledger/custody-tip.ts";
+import { deniedCreation } from "./denied-creation.ts";
 import { eventsContradict } from "./event-failures.ts";
 import { eventsMissingIn, gatherEvents } from "./gather-events.ts";
 import type { HeldEvents } from "./held-events.ts";
@@ -20,8 +21,8 @@ const continues = (tip: CustodyTip, mark: SyncMark): boolean =>
   tip.count > mark.count || (tip.count === mark.count && tip.head === mark.head);
 
 /**
- * The events above the mark and up to a count that the ledger shows, once their chain is its head. When it is another
- * one, or when events are missing that another node may show, count, head and accounts are read again, from another node if there is one; if they still contradict each other, fails naming the first number that
+ * The events above the mark and up to a count that the ledger shows, once their chain is its head and the tombstones among
+ * their rows show the creations that the index has. When that is not so, or when events are missing that another node may show, count, head and accounts are read again, from another node if there is one; if they still contradict each other, fails naming the first number that
  * differs, or the range. Fails like the ledger.
  */
 export const proveEvents = Effect.fn("proveEvents")(function* (
@@ -49,12 +50,14 @@ export const proveEvents = Effect.fn("proveEvents")(function* (
       const held: HeldEvents = yield* gatherEvents(accounts, memory, { mark, rows, tip });
       const isChained = held.chain(mark.head).head === tip.head;
       isMissing = !held.isComplete;
-      if (held.contradicted === null && isChained && !isMissing) {
+      const denied = isChained && !isMissing ? yield* deniedCreation(held) : null;
+      const contradicted = held.contradicted ?? denied;
+      if (contradicted === null && isChained && !isMissing) {
         memory.contradictions = 0;
         memory.contradiction = null;
         return { tip, held } satisfies ProvedEvents;
       }
-      const differing = held.contradicted ?? before?.firstDifference(held) ?? null;
+      const differing = contradicted ?? before?.firstDifference(held) ?? null;
       fault = isMissing
         ? eventsMissingIn(accounts, held, mark.head)
         : eventsContradict(differing ?? { from: mark.count, to: tip.count });
