@@ -12,14 +12,17 @@ const MUTATED = amountOf({ quick: 2_000, long: 50_000 });
 const ESCROWS = 200;
 
 test(
-  "no account that a lying node makes up is stored, and each is counted",
+  "no account that a lying node makes up is stored, and each that contradicts itself is counted",
   async () => {
     const node = worldOf(ESCROWS);
     const random = randomOf("lies");
     const kinds = new Map<string, number>();
+    // An account does not name its vault, so only the chain of events tells a false bump of it.
+    let consistent = 0;
     for (let number = 0; number < MUTATED; number++) {
       const { address, kind, account } = mutatedAccount(number, random);
       kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+      if (kind === "vault_bump" && address === account.address) consistent += 1;
       node.accounts.set(address, { ...account, listedBy: LOCAL_DEPLOYMENT.custodyProgram });
     }
     using served = serveNode(({ method, params }) => node.answer(method, params));
@@ -31,12 +34,13 @@ test(
     const { escrows, rejected } = exit.value;
     tell(`${escrows.rejected} of ${MUTATED} made-up accounts refused, of ${kinds.size} kinds`);
     expect(escrows, `seed ${SEED}`).toEqual({
-      seen: ESCROWS + MUTATED,
+      seen: ESCROWS + MUTATED - consistent,
       created: ESCROWS,
       updated: 0,
       unchanged: 0,
-      rejected: MUTATED,
+      rejected: MUTATED - consistent,
     });
+    expect(consistent).toBeGreaterThan(0);
     expect(rejected).toHaveLength(100);
     await expectIndexOf(path, node);
   },
