@@ -73,7 +73,7 @@ const make = async (root: string, folder: string): Promise<void> => {
 
 /**
  * The folder with the bundles of the sources below `root`; a change of the sources gives another. Makes it when it is not
- * there, in half a second. Rejects when the sources cannot be bundled or the cache cannot be written.
+ * there, in one to two seconds. Rejects when the sources cannot be bundled or the cache cannot be written.
  */
 export const serviceBundle = async (root = ROOT): Promise<string> => {
   const cache = join(root, CACHE);

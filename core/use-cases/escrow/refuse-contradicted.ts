@@ -2,9 +2,12 @@ import { Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
-import { leavesOfTombstone, type NumberedLeaf } from "../../log/leaf/escrow-leaves.ts";
-import { leavesOfIndexed, leavesOfUnseen } from "../../log/leaf/indexed-leaves.ts";
-import { indexedEscrowOf } from "../../log/leaf/project-at.ts";
+import {
+  leavesOfEscrow,
+  leavesOfTombstone,
+  type NumberedLeaf,
+} from "../../log/leaf/escrow-leaves.ts";
+import { leavesOfUnseen } from "../../log/leaf/indexed-leaves.ts";
 import { unreadableEscrowOf } from "../../log/leaf/unreadable-escrow.ts";
 import { decodeArchivedEscrowAccount } from "../../protocol/accounts/archived-escrow-account.ts";
 import { encodeEscrowAccount } from "../../protocol/accounts/escrow-account.ts";
@@ -24,9 +27,7 @@ const provedLeaves = Effect.fnUntraced(function* (address: Address) {
   const held = yield* Effect.orElseSucceed(index.escrowsAt([address]), () => null);
   if (held === null) return null;
   const leaves: Leaves = [
-    ...held.escrows.flatMap((row) =>
-      leavesOfIndexed(indexedEscrowOf(row, encodeEscrowAccount(row))),
-    ),
+    ...held.escrows.flatMap((row) => leavesOfEscrow(row, encodeEscrowAccount(row))),
     ...held.unseen.flatMap(leavesOfUnseen),
   ];
   return leaves;
