@@ -23,13 +23,19 @@ const COMMANDS: Readonly<Record<string, (payload: string) => Promise<number>>> =
   "watch --delivery": (payload) =>
     watch([
       ESCROW,
-      ...["--service", NOBODY, "--trust", TRUST, "--delivery", payload],
-      ...["--out", join(folder.path, "packet.json")],
+      `--service=${NOBODY}`,
+      `--trust=${TRUST}`,
+      `--delivery=${payload}`,
+      `--out=${join(folder.path, "packet.json")}`,
     ]),
   "attest --payload": (payload) =>
     attest([
-      ...["--url", NOBODY, "--trust", TRUST, "--escrow", ESCROW, "--payload", payload],
-      ...["--template", "api-delivered-v1", "--key-file", join(folder.path, "key.json")],
+      `--url=${NOBODY}`,
+      `--trust=${TRUST}`,
+      `--escrow=${ESCROW}`,
+      `--payload=${payload}`,
+      "--template=api-delivered-v1",
+      `--key-file=${join(folder.path, "key.json")}`,
     ]),
 };
 
