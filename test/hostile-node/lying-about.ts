@@ -66,6 +66,8 @@ export type Behind = {
   readonly index: Index;
   /** What the first sync reported. */
   readonly report: Awaited<ReturnType<Index["sync"]>>;
+  /** The addresses of the node that lies and of the one that does not. */
+  readonly urls: { readonly first: string; readonly second: string };
   /** Says what the node tells from now on; null is the truth. */
   readonly lie: (is: Lie | null) => void;
   /** How often the node was asked about the address. */
@@ -100,7 +102,13 @@ export const behindLiar = async (
   try {
     const report = await index.sync();
     valueOf(report);
-    await program({ index, report, lie: (is) => void (now = is), toldLies: () => told });
+    await program({
+      index,
+      report,
+      urls: { first: first.url, second: second.url },
+      lie: (is) => void (now = is),
+      toldLies: () => told,
+    });
   } finally {
     await index.close();
     rmSync(folder, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Effect } from "effect";
+import { type Context, Effect, Metric } from "effect";
 import type { Escrow } from "../../core/domain/escrow/escrow.ts";
 import type { Instruction } from "../../core/domain/ledger/instruction.ts";
 import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";
@@ -29,13 +29,19 @@ const payer = wallet("relay payer");
 const agent = wallet("relay agent");
 
 /** What the relay's check of a transaction comes to: the rule that it breaks, the tag of another failure, or `passes`. */
-const outcomeOf = async ({ run }: Index, instruction: Instruction, signers: readonly [Wallet]) => {
+const outcomeOf = async (
+  { run }: Index,
+  instruction: Instruction,
+  signers: readonly [Wallet],
+  registry: Context.Service.Shape<typeof Metric.MetricRegistry> = new Map(),
+) => {
   const decoded = decodeWireTransaction(signedBytes([instruction], signers));
   if ("malformed" in decoded) throw new Error(decoded.malformed);
   const check = Effect.flatMap(resolveTables(decoded.value), (accounts) =>
     checkSettlement(decoded.value, accounts),
   );
-  const result = valueOf(await run(Effect.result(check)));
+  const counted = Effect.provideService(check, Metric.MetricRegistry, registry);
+  const result = valueOf(await run(Effect.result(counted)));
   if (result._tag === "Success") return "passes";
   const { failure } = result;
   return failure._tag === "SettlementCheckFailed" ? failure.rule : failure._tag;
@@ -150,3 +156,29 @@ test("an address is not taken because a node shows an account with numbers that 
     expect(await outcomeOf(index, create, [agent])).toBe("passes");
   });
 }, 60_000);
+
+test(
+  "each refused answer is counted for its node and the method, and no other answer is",
+  () =>
+    behindLiar(
+      { address: pending.address, world: sample, honest: true },
+      async ({ index, lie, urls }) => {
+        const registry = new Map();
+        const counted = async () => {
+          const found = await Effect.runPromise(
+            Effect.provideService(Metric.snapshot, Metric.MetricRegistry, registry),
+          );
+          return found.flatMap(({ id, attributes, state }) =>
+            id === "ledger_contradictory_answers" ? [{ attributes, state }] : [],
+          );
+        };
+        expect(await outcomeOf(index, refund, [payer], registry)).toBe("passes");
+        expect(await counted()).toEqual([]);
+        lie({ account: () => null });
+        expect(await outcomeOf(index, refund, [payer], registry)).toBe("passes");
+        const attributes = { node: urls.first, method: "getMultipleAccounts" };
+        expect(await counted()).toEqual([{ attributes, state: { value: 1 } }]);
+      },
+    ),
+  60_000,
+);

@@ -51,7 +51,7 @@ export const round = TestClock.adjust(Duration.millis(RELAY_POLICY.rebroadcastMs
 export const told = (
   setUp: (script: ScriptedLedger) => void,
   height = 1000n,
-  index: ReturnType<typeof indexReaderOf> | undefined = undefined,
+  index?: ReturnType<typeof indexReaderOf>,
 ) => {
   const { script, ports } = scriptedPorts(undefined, undefined, index);
   return Effect.gen(function* () {
