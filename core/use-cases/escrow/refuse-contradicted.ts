@@ -2,18 +2,14 @@ import { Clock, Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
-import {
-  leavesOfEscrow,
-  leavesOfTombstone,
-  type NumberedLeaf,
-} from "../../log/leaf/escrow-leaves.ts";
+import { leavesOfTombstone, type NumberedLeaf } from "../../log/leaf/escrow-leaves.ts";
 import { leavesOfUnseen } from "../../log/leaf/indexed-leaves.ts";
 import { unreadableEscrowOf } from "../../log/leaf/unreadable-escrow.ts";
 import { decodeArchivedEscrowAccount } from "../../protocol/accounts/archived-escrow-account.ts";
-import { encodeEscrowAccount } from "../../protocol/accounts/escrow-account.ts";
 import { ARCHIVE_DELAY_SECONDS } from "../../protocol/accounts/escrow-rules.ts";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { Instance } from "../../../ports/instance.ts";
+import { provedLeaves } from "../index/proved-leaves.ts";
 import { untrustworthy } from "../refuse-answer.ts";
 
 type Leaves = ReadonlyArray<NumberedLeaf>;
@@ -26,16 +22,7 @@ export const holdsLeaf = (leaves: Leaves, { seq, leaf }: NumberedLeaf): boolean 
   leaves.some((one) => one.seq === seq && one.leaf.toHex() === leaf.toHex());
 
 /** The leaves of an escrow's events that the index chains to the ledger's head. Null when the store does not answer. */
-const provedLeaves = Effect.fnUntraced(function* (address: Address) {
-  const index = yield* IndexReader;
-  const held = yield* Effect.orElseSucceed(index.escrowsAt([address]), () => null);
-  if (held === null) return null;
-  const leaves: Leaves = [
-    ...held.escrows.flatMap((row) => leavesOfEscrow(row, encodeEscrowAccount(row))),
-    ...held.unseen.flatMap(leavesOfUnseen),
-  ];
-  return leaves;
-});
+const provedOf = (address: Address) => Effect.orElseSucceed(provedLeaves([address]), () => null);
 
 /** The events that an account shows: those of an escrow, whole or archived. Every other account shows none. */
 const shownEvents = (
@@ -66,7 +53,7 @@ export const refuseContradicted = Effect.fnUntraced(function* (
 ) {
   const { deployment } = yield* Instance;
   const { shown, isTombstone } = shownEvents(address, account, deployment);
-  const proved = yield* provedLeaves(address);
+  const proved = yield* provedOf(address);
   if (proved === null) return;
   if (proved.length > 0 && shown.length === 0)
     return yield* untrustworthy(`no escrow at ${address}, where the index proves one`);
@@ -82,7 +69,7 @@ export const refuseContradicted = Effect.fnUntraced(function* (
   const { count, atMs } = mark;
   if (first.seq <= count) {
     // The row may have come since it was looked up.
-    const now = yield* provedLeaves(address);
+    const now = yield* provedOf(address);
     if (now !== null && !holdsLeaf(now, first))
       return yield* untrustworthy(
         `the account at ${address} shows event ${first.seq}, which the index, complete to ${count}, does not have there`,
