@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { parseStrictJson } from "../../core/domain/encoding/strict-json.ts";
-import type { Attestation } from "../merchant/attest.ts";
+import type { Attestation } from "../merchant/settle/attest.ts";
 import { attestationFiles } from "../node/attestation-files.ts";
 import { readInput } from "../node/input.ts";
 import type { DeliveryPayload } from "../pay/delivery.ts";
