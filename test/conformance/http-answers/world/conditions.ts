@@ -3,7 +3,7 @@ import type { Address } from "../../../../core/domain/address.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { hash32FromBytes, hash32ToBytes } from "../../../../core/domain/hash32.ts";
 import { checkpointText } from "../../../../core/log/checkpoint/checkpoint.ts";
-import { unseenEscrowOf } from "../../../../core/log/leaf/project-at.ts";
+import { unseenEscrowOf } from "../../../../core/log/leaf/escrow-rows.ts";
 import { decodeArchivedEscrowAccount } from "../../../../core/protocol/accounts/archived-escrow-account.ts";
 import { printLogStanding } from "../../../../core/use-cases/log/log-standing.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";

@@ -4,7 +4,7 @@ import { indexReaderOf } from "../../../../adapters/memory/index-queries.ts";
 import { IndexRows } from "../../../../adapters/memory/index-rows.ts";
 import type { IndexedEscrow, UnseenEscrow } from "../../../../core/domain/index/indexed-escrow.ts";
 import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
-import { indexedEscrowOf } from "../../../../core/log/leaf/project-at.ts";
+import { indexedEscrowOf } from "../../../../core/log/leaf/escrow-rows.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { deniedCreation } from "../../../../core/use-cases/index/sync/events/denied-creation.ts";
 import { HeldEvents } from "../../../../core/use-cases/index/sync/events/held-events.ts";

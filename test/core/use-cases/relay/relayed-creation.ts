@@ -9,7 +9,7 @@ import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
 import type { LedgerTransaction } from "../../../../core/domain/ledger/history.ts";
 import type { RelayEntry } from "../../../../core/domain/relay/relay-entry.ts";
 import { RELAY_POLICY } from "../../../../core/domain/relay/relay-policy.ts";
-import { indexedEscrowOf } from "../../../../core/log/leaf/project-at.ts";
+import { indexedEscrowOf } from "../../../../core/log/leaf/escrow-rows.ts";
 import { decodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { decodeWireTransaction } from "../../../../core/protocol/transaction/wire-transaction.ts";
