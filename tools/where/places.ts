@@ -49,9 +49,7 @@ export const inwardOf = (sources: Sources, routes: ReadonlyArray<string>): Reado
 /** The tests that import one of these files. */
 export const testsOf = (sources: Sources, files: ReadonlyArray<string>): ReadonlyArray<string> =>
   sources.files.filter(
-    (file) =>
-      isTest(file) &&
-      sources.importsOf(file).some((imported) => files.includes(imported)),
+    (file) => isTest(file) && sources.importsOf(file).some((imported) => files.includes(imported)),
   );
 
 /** Where one operation is declared, what it reaches and where it is tried. */
