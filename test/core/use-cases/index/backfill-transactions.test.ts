@@ -18,15 +18,13 @@ import type { RpcAnswer } from "../../../simulation/world-node.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "settlement-backfill-"));
 afterAll(() => rmSync(folder, { recursive: true }));
-/** More events than a page of the classic history, and six of a provider's hundreds. */
-const ESCROWS = { classic: 600, archive: 320 };
+const ESCROWS = 600;
 
 const world = async (
   transactions: boolean,
   spoil: (call: RpcCall) => RpcAnswer | null = () => null,
 ) => {
-  const ledger = new PagingLedger(transactions ? ESCROWS.archive : ESCROWS.classic);
-  const node = new PagingNode(ledger, { pages: false, transactions });
+  const node = new PagingNode(new PagingLedger(ESCROWS), { pages: false, transactions });
   const server = serveNode((call) => spoil(call) ?? node.answer(call));
   const index = await openIndexOfNode({
     url: server.url,
