@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import process from "node:process";
-import type { Attestation } from "../merchant/attest.ts";
+import type { Attestation } from "../merchant/settle/attest.ts";
 import { attestationFiles } from "../node/attestation-files.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { readArguments, required, usageError } from "../command-line/command-line.ts";

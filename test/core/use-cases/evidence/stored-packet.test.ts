@@ -23,6 +23,7 @@ import { makeLedgerDouble } from "../../../adapters/http/support/ledger-double.t
 import { CREATED_AT, escrow, merchant } from "../../../adapters/http/support/parties.ts";
 import { seedInto } from "../../../adapters/http/support/service.ts";
 import { testInstance } from "../test-instance.ts";
+import { patientClock } from "../../../doubles/patient-clock.ts";
 
 const GENESIS = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY";
 const settled = escrow("kept", "Fulfilled");
@@ -66,7 +67,7 @@ const startProcess = (
       find: (address) => Effect.sync(() => packets.get(address) ?? null),
     }),
     indexMemory(),
-    TestClock.layer(),
+    patientClock(),
   );
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(
