@@ -19,9 +19,14 @@ const answerOf = async (url: URL): Promise<Uint8Array | null> => {
   const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
   if (response.status === 404) return null;
   if (!response.ok) throw new Error(`${url.pathname} is answered with ${response.status}`);
-  const bytes = await response.bytes();
-  if (bytes.length > MAX_BYTES) throw new Error(`${url.pathname} has more than ${MAX_BYTES} bytes`);
-  return bytes;
+  const chunks: Array<Uint8Array> = [];
+  let length = 0;
+  for await (const chunk of response.body ?? []) {
+    length += chunk.length;
+    if (length > MAX_BYTES) throw new Error(`${url.pathname} has more than ${MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length);
 };
 
 const PARTIAL = /\.p\/([0-9]+)$/;
