@@ -30,7 +30,7 @@ const run = (...args: ReadonlyArray<string>) =>
 const pays = ["--merchant", SOME, "--amount", "1", "--task", "a", "--ttl", "60", "--nonce", "n"];
 const claims = ["--escrow", SOME, "--template", "api-delivered-v1", "--payload", "payload.json"];
 
-test.each([
+test.concurrent.each([
   ["pay", "--service", "--key", pays],
   ["watch", "--service", null, [SOME, "--out", "packet.json"]],
   ["refund", "--service", "--key", [SOME]],
@@ -60,7 +60,7 @@ test.each([
   },
 );
 
-test("doctor ends with 69 when it is only that the service does not answer, and with 1 when something else is wrong too", async () => {
+test.concurrent("doctor ends with 69 when it is only that the service does not answer, and with 1 when something else is wrong too", async () => {
   const [silent, both] = await Promise.all([
     run("doctor", "--service", url, "--trust", TRUST, "--key", "key.json"),
     run("doctor", "--service", url, "--trust", TRUST, "--key", "payload.json"),

@@ -8,12 +8,14 @@ import { CLOCK_SYSVAR } from "../../../core/protocol/addresses/well-known-addres
 import { readRelayOutcome } from "../../../core/use-cases/relay/read-relay-outcome.ts";
 import { makeRelayDelivery, RelayDelivery } from "../../../core/use-cases/relay/relay-delivery.ts";
 import { relayTransaction } from "../../../core/use-cases/relay/relay-transaction.ts";
+import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";
 import { RateLimiter } from "../../../ports/rate-limiter.ts";
 import { testInstance } from "../../core/use-cases/test-instance.ts";
 import { clockAccount, walletAccount } from "../../doubles/accounts.ts";
+import { indexWithoutRows } from "../../doubles/index-without-rows.ts";
 import * as s from "../../programs/fixture/settlement.ts";
 import { type Attempt, JOBS, MERCHANT_ACCOUNT, SAME_ESCROW_JOB } from "./prepared-jobs.ts";
 import { seededRandom, type SeededRandom } from "./seeded-random.ts";
@@ -155,6 +157,7 @@ export const simulateRelay = (seed: number): Promise<SimulationResult> => {
       Layer.mergeAll(
         node,
         Layer.succeed(OutcomeLog, log),
+        Layer.succeed(IndexReader, indexWithoutRows()),
         Layer.succeed(RateLimiter, limiter),
         Layer.succeed(Instance, { ...testInstance(), confirmTimeoutMs: 6_000 }),
       ),
