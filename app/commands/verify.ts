@@ -1,4 +1,5 @@
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
+import { boundedBody } from "../command-line/bounded-body.ts";
 import { unprovenIn, verdictText } from "../../core/domain/evidence/verdict-text.ts";
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
@@ -27,13 +28,15 @@ without node and log, and one of them gives no answer.
 
 const EXIT_CODES = { verified: 0, failed: 1, untrusted: 2 } as const;
 const FETCH_TIMEOUT_MS = 10_000;
+/** More than the largest trust document that is read. */
+const MOST_TRUST_BYTES = 2_097_152;
 const WELL_KNOWN = "/.well-known/evidence-trust.json";
 
 const fetchBytes = async (url: URL): Promise<Uint8Array> => {
   if (url.pathname === "/") url.pathname = WELL_KNOWN;
   const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
   if (!response.ok) throw new Error(`it answered ${response.status}`);
-  return response.bytes();
+  return boundedBody(response, MOST_TRUST_BYTES);
 };
 
 /** Bytes, not text: decoding would hide a byte order mark and bytes that are not UTF-8. */
