@@ -6,13 +6,14 @@ import { sha256 as noble } from "@noble/hashes/sha2.js";
  */
 export type Sha256 = (bytes: Uint8Array, into?: Uint8Array) => Uint8Array;
 
-const portable: Sha256 = (bytes, into) => {
+/** SHA-256 in JavaScript, for runtimes that provide none. */
+export const portableSha256: Sha256 = (bytes, into) => {
   const digest = noble(bytes);
   into?.set(digest);
   return into ?? digest;
 };
 
-let implementation: Sha256 = portable;
+let implementation: Sha256 = portableSha256;
 
 /** SHA-256. Uses the runtime's implementation once `provideSha256` has set it, portable JavaScript before. */
 export const sha256: Sha256 = (bytes, into) => implementation(bytes, into);
@@ -28,7 +29,7 @@ const TRIED_LENGTHS = [0, 1, 32, 55, 56, 63, 64, 65, 119, 120, 1000];
 export const provideSha256 = (native: Sha256): void => {
   for (const length of TRIED_LENGTHS) {
     const bytes = Uint8Array.from({ length }, (_, i) => i);
-    const [expected, found, into] = [portable(bytes), native(bytes), new Uint8Array(32)];
+    const [expected, found, into] = [portableSha256(bytes), native(bytes), new Uint8Array(32)];
     native(bytes, into);
     const isDifferent = (byte: number, i: number): boolean => found[i] !== byte || into[i] !== byte;
     if (found.length !== 32 || expected.some(isDifferent))

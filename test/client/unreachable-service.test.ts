@@ -4,18 +4,18 @@ import { fileURLToPath } from "node:url";
 import { localKey } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { temporaryDirectory } from "../app/support/running-service.ts";
 import { runScript } from "../app/support/run-script.ts";
-import { silentAddress } from "../app/support/silent-address.ts";
+import { SILENT_ADDRESS } from "../app/support/silent-address.ts";
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const COMMAND = at("client/bin/settlement-evidence.ts");
 const TRUST = at("test/vectors/evidence/trust.json");
 const SOME = localKey("merchant/forecast").address as string;
 
+const url = SILENT_ADDRESS;
+
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-let url: string;
 beforeAll(async () => {
   directory = await temporaryDirectory();
-  url = await silentAddress();
   expect((await run("keygen", "key.json")).code).toBe(0);
   await Bun.write(join(directory.path, "payload.json"), "{}");
 });
@@ -30,7 +30,7 @@ const run = (...args: ReadonlyArray<string>) =>
 const pays = ["--merchant", SOME, "--amount", "1", "--task", "a", "--ttl", "60", "--nonce", "n"];
 const claims = ["--escrow", SOME, "--template", "api-delivered-v1", "--payload", "payload.json"];
 
-test.each([
+test.concurrent.each([
   ["pay", "--service", "--key", pays],
   ["watch", "--service", null, [SOME, "--out", "packet.json"]],
   ["refund", "--service", "--key", [SOME]],
@@ -60,7 +60,7 @@ test.each([
   },
 );
 
-test("doctor ends with 69 when it is only that the service does not answer, and with 1 when something else is wrong too", async () => {
+test.concurrent("doctor ends with 69 when it is only that the service does not answer, and with 1 when something else is wrong too", async () => {
   const [silent, both] = await Promise.all([
     run("doctor", "--service", url, "--trust", TRUST, "--key", "key.json"),
     run("doctor", "--service", url, "--trust", TRUST, "--key", "payload.json"),

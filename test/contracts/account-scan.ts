@@ -40,7 +40,8 @@ export const accountScanContract = (name: string, open: () => ScannedWorld): voi
       runtime.runPromise(
         Ledger.use((ledger) => Stream.runCollect(ledger.programAccounts(world.kind, options))),
       );
-    const expected = () => BigInt(world.accounts().size);
+    // Large enough for pages, whatever the kind has.
+    const expected = () => 20_000n + BigInt(world.accounts().size);
     const all = () =>
       new Map([...world.accounts()].map(([address, data]) => [address, data.toHex()]));
     const flat = (chunks: ReadonlyArray<ScannedAccounts>) => chunks.flatMap(({ value }) => value);

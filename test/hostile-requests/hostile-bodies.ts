@@ -12,21 +12,43 @@ const bytesOf = (text: string): number => Buffer.byteLength(text);
 
 const padded = (text: string, bytes: number): string => text + " ".repeat(bytes - bytesOf(text));
 
+/** The beginning of an endless list of elements, with a comma after each, and where each ends in it. All in ASCII. */
+type Elements = { text: string; readonly ends: Array<number> };
+
+/** What has been made of each list: all operations take the same elements. */
+const made = new Map<(i: number) => string, Elements>();
+
+/** The elements of a list that have this many bytes at most, separated by commas. */
+const elementsWithin = (bytes: number, part: (i: number) => string): string => {
+  const known = made.get(part) ?? { text: "", ends: [] };
+  made.set(part, known);
+  const { ends } = known;
+  const added: Array<string> = [];
+  for (let end = ends.at(-1) ?? -1; end <= bytes; ) {
+    const next = part(ends.length);
+    end += 1 + next.length;
+    ends.push(end);
+    added.push(`${next},`);
+  }
+  known.text += added.join("");
+  // The last element that fits is found by halves.
+  let [fits, others] = [0, ends.length];
+  while (fits < others) {
+    const middle = (fits + others) >> 1;
+    if ((ends[middle] ?? 0) <= bytes) fits = middle + 1;
+    else others = middle;
+  }
+  return known.text.slice(0, ends[fits - 1] ?? 0);
+};
+
 /** As many elements as fit between two texts, separated by commas and padded with spaces to exactly this size. */
 const filled = (
   bytes: number,
   open: string,
   close: string,
   part: (i: number) => string,
-): string => {
-  const parts: Array<string> = [];
-  let room = bytes - bytesOf(open + close) + 1;
-  for (let next = part(0); room > bytesOf(next); next = part(parts.length)) {
-    parts.push(next);
-    room -= bytesOf(next) + 1;
-  }
-  return padded(open + parts.join(",") + close, bytes);
-};
+): string =>
+  padded(open + elementsWithin(bytes - bytesOf(open + close), part) + close, bytes);
 
 /** A unit repeated between two texts to exactly this size. */
 const stretched = (bytes: number, open: string, close: string, unit: string): string => {
@@ -37,9 +59,11 @@ const stretched = (bytes: number, open: string, close: string, unit: string): st
 const nested = (open: string, inner: string, close: string): string =>
   open.repeat(58) + inner + close.repeat(58);
 
+const zero = (): string => "0";
+
 /** Elements of a list. */
 const ELEMENTS: Readonly<Record<string, (i: number) => string>> = {
-  zeros: () => "0",
+  zeros: zero,
   texts: () => '""',
   "empty objects": () => "{}",
   "empty lists": () => "[]",
@@ -127,7 +151,7 @@ const denseBodies = (example: Values, bytes: number): ReadonlyArray<HostileBody>
     body(name, filled(bytes, `${start}"":[`, `]${close}`, part)),
   );
   const longName = `"${"n".repeat(bytes / 2)}"`;
-  const named = filled(bytes, `${start}${longName}:[`, `]${close}`, () => "0");
+  const named = filled(bytes, `${start}${longName}:[`, `]${close}`, zero);
   const faulty = [MALFORMED, INEXACT].flatMap((faults) =>
     Object.entries(faults).map(([name, end]) =>
       body(name, filled(bytes, start, `,${end}${close}`, simpleMember), faults === MALFORMED),

@@ -23,8 +23,11 @@ const bytesOf = ({ bytes, encoding }: NonNullable<AccountFilter["memcmp"]>): Uin
     encoding === "base64" ? Buffer.from(bytes, "base64") : getBase58Encoder().encode(bytes),
   );
 
-const isAt = (data: Uint8Array, offset: number, bytes: Uint8Array): boolean =>
-  offset + bytes.length <= data.length && bytes.every((byte, i) => data[offset + i] === byte);
+const isAt = (data: Uint8Array, offset: number, bytes: Uint8Array): boolean => {
+  if (offset + bytes.length > data.length) return false;
+  for (let i = 0; i < bytes.length; i++) if (data[offset + i] !== bytes[i]) return false;
+  return true;
+};
 
 /** Whether data passes all filters, as a node decides. @throws Error for more filters than a node accepts. */
 export const passing = (filters: ReadonlyArray<AccountFilter>): ((data: Uint8Array) => boolean) => {

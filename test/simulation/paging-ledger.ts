@@ -125,10 +125,9 @@ export class PagingLedger {
       return;
     }
     if (program !== LOCAL_DEPLOYMENT.custodyProgram) return;
-    for (let at = from; at < this.size; at++) {
-      const number = Number((BigInt(at) * BigInt(STEP)) % BigInt(this.size));
+    let number = Number((BigInt(from) * BigInt(STEP)) % BigInt(this.size));
+    for (let at = from; at < this.size; at++, number = (number + STEP) % this.size)
       if ((this.#writtenAt[number] ?? 0) >= since) yield [at, this.#account(number)];
-    }
   }
 
   /** An account by its address, undefined for a missing one. */

@@ -7,7 +7,6 @@ import {
   placesOf,
   placesOfOperation,
   routesOf,
-  testsNaming,
   testsOf,
 } from "./places.ts";
 import { findText, findWords } from "./find-words.ts";
@@ -110,7 +109,7 @@ const fieldMeanings = ({ sources, contract }: Project, name: string): ReadonlyAr
         ...placesOf("core", inCore),
         ...placesOf("route", routes),
         ...inwardOf(sources, routes),
-        ...placesOf("test", [...testsOf(sources, declared), ...testsNaming(sources, name)]),
+        ...placesOf("test", [...testsOf(sources, declared), ...sources.testsNaming(name)]),
       ],
     },
   ];
@@ -124,7 +123,7 @@ const codeMeanings = ({ sources, contract }: Project, name: string): ReadonlyArr
   );
   const failures = tags.flatMap((tag) => sources.matching("", new RegExp(`class ${tag}\\b`)));
   const raised = tags.flatMap((tag) =>
-    sources.matching("", new RegExp(`new (?:\\w+\\.)?${tag}\\(`)),
+    sources.matching(PRODUCTION, new RegExp(`new (?:\\w+\\.)?${tag}\\(`)),
   );
   const operations = contract.operations.filter(({ problems }) => problems.has(name));
   const some = operations.length < contract.operations.length ? operations : [];
@@ -137,12 +136,9 @@ const codeMeanings = ({ sources, contract }: Project, name: string): ReadonlyArr
           sources.matching("adapters/http/problems/", new RegExp(`^  ${name}: `, "m")),
         ),
         ...placesOf("failure", [CODES, ...failures]),
-        ...placesOf(
-          "raised in",
-          raised.filter((file) => PRODUCTION.test(file)),
-        ),
+        ...placesOf("raised in", raised),
         ...placesOf("route", routesOf(sources, some)),
-        ...placesOf("test", testsNaming(sources, name)),
+        ...placesOf("test", sources.testsNaming(name)),
       ],
     },
   ];
@@ -150,24 +146,25 @@ const codeMeanings = ({ sources, contract }: Project, name: string): ReadonlyArr
 
 const valueMeanings = ({ sources }: Project, name: string): ReadonlyArray<Meaning> => {
   const inIdl = camel(name.replace(/^\w/, (letter) => letter.toUpperCase()));
-  const quoted = sources
-    .matching("", new RegExp(`"(?:${RegExp.escape(name)}|${RegExp.escape(inIdl)})"`))
-    .filter((file) => PRODUCTION.test(file));
+  const quoted = sources.matching(
+    PRODUCTION,
+    new RegExp(`"(?:${RegExp.escape(name)}|${RegExp.escape(inIdl)})"`),
+  );
   if (quoted.length === 0) return [];
   return [
     {
       title: "a value, written so in these files",
-      places: [...placesOf("source", quoted), ...placesOf("test", testsNaming(sources, name))],
+      places: [...placesOf("source", quoted), ...placesOf("test", sources.testsNaming(name))],
     },
   ];
 };
 
-const isDocument = (file: string): boolean => file.endsWith(".md") && file !== "CHANGELOG.md";
+const DOCUMENT = /^(?!CHANGELOG).*\.md$/;
 
 /** The documents that name a setting, the one with its row in a table first. */
 const documentedIn = (sources: Sources, name: string): ReadonlyArray<string> => {
-  const rows = sources.matching("", new RegExp(`^\\| *\`${name}\``, "m")).filter(isDocument);
-  return [...rows, ...sources.matching("", new RegExp(`\`${name}\\b`)).filter(isDocument)];
+  const rows = sources.matching(DOCUMENT, new RegExp(`^\\| *\`${name}\``, "m"));
+  return [...rows, ...sources.matching(DOCUMENT, new RegExp(`\`${name}\\b`))];
 };
 
 const settingMeanings = ({ sources }: Project, name: string): ReadonlyArray<Meaning> => {
@@ -202,7 +199,7 @@ const wordMeanings = ({ sources }: Project, name: string): ReadonlyArray<Meaning
     "m",
   );
   const named = sources.files.filter((file) => PRODUCTION.test(file) && own.test(file));
-  const declaring = sources.matching("", exported).filter((file) => PRODUCTION.test(file));
+  const declaring = sources.matching(PRODUCTION, exported);
   const said = new RegExp(`\\b${RegExp.escape(found.word)}`, "i");
   const files = [...declaring, ...named];
   return [

@@ -1,5 +1,5 @@
 import type { ContractDocument, DocumentOperation } from "./contract-document.ts";
-import { reachedFrom, type Sources } from "./sources.ts";
+import { isTest, reachedFrom, type Sources } from "./sources.ts";
 
 /** A file to open, and what it is to the name that was looked up. */
 export type Place = { readonly role: string; readonly file: string };
@@ -9,7 +9,6 @@ export const placesOf = (role: string, files: Iterable<string>): ReadonlyArray<P
   Array.from(new Set(files), (file) => ({ role, file }));
 
 const HTTP = "adapters/http/";
-const isTest = (file: string): boolean => /\.(?:test|chaos|proxy|postgres)\.ts$/.test(file);
 const literal = (text: string): string => RegExp.escape(text);
 
 /** The files that declare operations. */
@@ -50,19 +49,7 @@ export const inwardOf = (sources: Sources, routes: ReadonlyArray<string>): Reado
 /** The tests that import one of these files. */
 export const testsOf = (sources: Sources, files: ReadonlyArray<string>): ReadonlyArray<string> =>
   sources.files.filter(
-    (file) =>
-      file.startsWith("test/") &&
-      isTest(file) &&
-      sources.importsOf(file).some((imported) => files.includes(imported)),
-  );
-
-/** The tests whose text holds a quoted name. */
-export const testsNaming = ({ files, textOf }: Sources, name: string): ReadonlyArray<string> =>
-  files.filter(
-    (file) =>
-      file.startsWith("test/") &&
-      isTest(file) &&
-      [`"${name}"`, `'${name}'`, `\`${name}\``].some((quoted) => textOf(file).includes(quoted)),
+    (file) => isTest(file) && sources.importsOf(file).some((imported) => files.includes(imported)),
   );
 
 /** Where one operation is declared, what it reaches and where it is tried. */

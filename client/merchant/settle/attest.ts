@@ -7,7 +7,7 @@ import {
   attestationMessage,
   MAX_ATTESTATION_AGE_SECONDS,
 } from "../../../core/protocol/instructions/attestation.ts";
-import { type DeliveryPayload, judgeDelivery } from "../../pay/delivery.ts";
+import { type DeliveryPayload, judgeDelivery, payloadFault } from "../../pay/delivery.ts";
 import { unitsOf } from "../../pay/units.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { type MessageSigner, signatureBy } from "../../signing/message-signer.ts";
@@ -107,6 +107,9 @@ const keptClaim = async (
   { payload, template, journal }: Statement,
   part: bigint | null,
 ): Promise<KeptClaim> => {
+  const fault = payloadFault(payload);
+  if (fault !== null)
+    refuse("payload_refused", `The payload is refused: ${fault}.`, "Correct the payload.");
   const hash = proofHash(payload);
   const attested = { proofHash: hash, taskHash: terms.taskHash };
   const { reasons } = await judgeDelivery(payload, attested, template, null);

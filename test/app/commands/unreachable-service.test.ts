@@ -6,16 +6,16 @@ import { exchangeOf, RULES } from "../attestor/rules-fixture.ts";
 import { TEST_DEPLOYMENT } from "../../arbitraries/test-ledger.ts";
 import { quietEnvironment, temporaryDirectory } from "../support/running-service.ts";
 import { runScript } from "../support/run-script.ts";
-import { silentAddress } from "../support/silent-address.ts";
+import { SILENT_ADDRESS } from "../support/silent-address.ts";
 
 const at = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
+const url = SILENT_ADDRESS;
+
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-let url: string;
 let key: string;
 beforeAll(async () => {
   directory = await temporaryDirectory();
-  url = await silentAddress();
   key = join(directory.path, "key.json");
   expect((await run("client/bin/settlement-evidence", ["keygen", key])).code).toBe(0);
 });
@@ -32,17 +32,17 @@ const run = (
     ...(stdin === undefined ? {} : { stdin }),
   });
 
-test("demo ends with 69 when the service does not answer", async () => {
+test.concurrent("demo ends with 69 when the service does not answer", async () => {
   const told = await run("app/commands/demo", ["--url", url]);
   expect([told.code, told.stderr]).toEqual([69, expect.stringContaining(`no answer from ${url}`)]);
 });
 
-test("a paid demo ends with 69 when the node does not answer", async () => {
+test.concurrent("a paid demo ends with 69 when the node does not answer", async () => {
   const told = await run("app/commands/demo", ["--url", url, "--payer", key, "--rpc", url]);
   expect([told.code, told.stderr]).toEqual([69, expect.stringContaining("no node answers at")]);
 });
 
-test("deploy ends with 69 when the node does not answer", async () => {
+test.concurrent("deploy ends with 69 when the node does not answer", async () => {
   const args = ["--rpc", url, "--payer", key, "--new-mint", "--yes"];
   const told = await run("app/commands/deploy", args);
   expect([told.code, told.stderr]).toEqual([69, expect.stringContaining("no node answers at")]);
@@ -54,7 +54,7 @@ const remote = {
   ATTESTOR_PROGRAM_ID: TEST_DEPLOYMENT.attestorProgram,
 };
 
-test("doctor ends with 69 when it is only that no node answers, and with 1 when something else is wrong too", async () => {
+test.concurrent("doctor ends with 69 when it is only that no node answers, and with 1 when something else is wrong too", async () => {
   const env = { ...quietEnvironment(directory.path), ...remote, SOLANA_RPC_URL: url };
   const [silent, taken] = await Promise.all([
     run("app/commands/doctor", [], { env }),
@@ -66,7 +66,7 @@ test("doctor ends with 69 when it is only that no node answers, and with 1 when 
   expect([taken.code, problems(taken.stdout)]).toEqual([1, ["port", "node"]]);
 });
 
-test("doctor ends with 69 when it is only that the database does not answer", async () => {
+test.concurrent("doctor ends with 69 when it is only that the database does not answer", async () => {
   const { port } = new URL(url);
   const env = {
     ...quietEnvironment(directory.path),
@@ -76,7 +76,7 @@ test("doctor ends with 69 when it is only that the database does not answer", as
   expect([told.code, told.stdout]).toEqual([69, expect.stringMatching(/^problem +store /m)]);
 });
 
-test("attestor ends with 69 when every failure is that the service does not answer", async () => {
+test.concurrent("attestor ends with 69 when every failure is that the service does not answer", async () => {
   const rules = join(directory.path, "rules.json");
   await Bun.write(rules, JSON.stringify(RULES));
   const trust = at("test/vectors/evidence/trust.json");

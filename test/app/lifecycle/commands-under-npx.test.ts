@@ -35,7 +35,7 @@ const openInput = async (name: string, line: string) => {
   return input;
 };
 
-const linuxTest = test.if(process.platform === "linux");
+const linuxTest = test.concurrent.if(process.platform === "linux");
 
 linuxTest(
   "ending npx does not leave the local ledger behind",
@@ -113,7 +113,7 @@ linuxTest(
   60_000,
 );
 
-test("a command's help ends by itself, under npx too", async () => {
+test.concurrent("a command's help ends by itself, under npx too", async () => {
   const npx = underNpx(`${command("local-ledger")} --help`);
   expect(await new Response(npx.stdout).text()).toContain("--data-dir");
   expect(await npx.exited).toBe(0);

@@ -21,6 +21,7 @@ import { type Attempt, JOBS, MERCHANT_ACCOUNT, SAME_ESCROW_JOB } from "./prepare
 import { seededRandom, type SeededRandom } from "./seeded-random.ts";
 import { FINALIZED_AFTER, simulatedChain, type Weather } from "./simulated-chain.ts";
 import { CALM, type NodeManners, simulatedNode } from "./simulated-node.ts";
+import { patientClock } from "../../doubles/patient-clock.ts";
 
 const FINE: Weather = { skippedSlots: 0.02, inclusion: 0.9, forks: 0, deepForks: 0 };
 const STEP_MS = 2_500;
@@ -341,6 +342,6 @@ export const simulateRelay = (seed: number): Promise<SimulationResult> => {
     return { faults, trace, outcomes: counts };
   });
   return Effect.runPromise(
-    program.pipe(Effect.scoped, Effect.provide(Layer.merge(TestClock.layer(), Logger.layer([])))),
+    program.pipe(Effect.scoped, Effect.provide(Layer.merge(patientClock(), Logger.layer([])))),
   );
 };

@@ -2,27 +2,26 @@ import { createHash } from "node:crypto";
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { sha256Bun } from "../../../adapters/bun/sha256.ts";
-import { provideSha256, sha256 } from "../../../core/domain/sha256.ts";
+import { portableSha256, provideSha256, type Sha256, sha256 } from "../../../core/domain/sha256.ts";
 import { runs } from "../../arbitraries/runs.ts";
 
 const expected = (bytes: Uint8Array): Uint8Array =>
   new Uint8Array(createHash("sha256").update(bytes).digest());
 
-const agreesWithNode = (): void =>
+test.each<readonly [string, Sha256]>([
+  ["the portable function", portableSha256],
+  ["the one that the runtime provides", sha256],
+])("%s is SHA-256", (_name, hash) => {
+  provideSha256(sha256Bun);
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
-      expect(sha256(bytes)).toEqual(expected(bytes));
+      expect(hash(bytes)).toEqual(expected(bytes));
       const into: Uint8Array = new Uint8Array(32);
-      expect(sha256(bytes, into)).toBe(into);
+      expect(hash(bytes, into)).toBe(into);
       expect(into).toEqual(expected(bytes));
     }),
     runs(200),
   );
-
-test("it is SHA-256, before and after the runtime's is provided", () => {
-  agreesWithNode();
-  provideSha256(sha256Bun);
-  agreesWithNode();
 });
 
 test("only the given bytes of a larger buffer are hashed, and the caller owns the digest", () => {

@@ -16,7 +16,9 @@ import { type Behaviour, result, rpcError, ScriptedPeer } from "../scripted-peer
 
 const [, ESCROWS] = indexedKinds(LOCAL_DEPLOYMENT);
 if (ESCROWS === undefined) throw new Error("escrows are indexed");
-const SIZE = 21_000;
+/** Three pages of a node that gives two chunks a page. */
+const SIZE = 3600;
+const MOST_PER_PAGE = 1700;
 const NO_OFFERS: Offers = { pages: false, transactions: false };
 
 const worldOver = (
@@ -26,6 +28,7 @@ const worldOver = (
     null,
 ): ScannedWorld => {
   const node = new PagingNode(new PagingLedger(escrows), { ...NO_OFFERS, pages });
+  node.mostPerPage = MOST_PER_PAGE;
   const refuse = refuses(node);
   const server = serveNode((call) => {
     const answer = node.answer(call);
@@ -62,7 +65,7 @@ const TOO_LARGE: RpcAnswer = { error: { code: -32_012, message: "scan aborted" }
 accountScanContract("one answer", () => worldOver({ pages: false }));
 accountScanContract("getProgramAccountsV2", () => worldOver({ pages: true }));
 accountScanContract("parts of a node that refuses the whole", () =>
-  worldOver({ pages: false }, 1500, () => (answer, filters) => (filters < 3 ? TOO_LARGE : answer)),
+  worldOver({ pages: false }, 600, () => (answer, filters) => (filters < 3 ? TOO_LARGE : answer)),
 );
 
 const opened: Array<ScriptedPeer> = [];

@@ -13,8 +13,10 @@ import { worldOf } from "../../../simulation/world.ts";
 import { tmpdir } from "../../../temporary-root.ts";
 
 const BEFORE = 20;
-/** Each has one or two events, 5,250 in all: six pages of a node's history. */
-const MISSED = 3000;
+/** Each has one or two events, 2,275 in all: three pages of a node's history. */
+const MISSED = 1300;
+/** With some fewer rows a scan would cost less than these events. */
+const LARGE = 36_000;
 
 const folder = mkdtempSync(join(tmpdir(), "settlement-long-history-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -41,7 +43,7 @@ const reportOf = (exit: Exit.Exit<SyncReport, unknown>): SyncReport => {
   return exit.value;
 };
 
-describe("a history of 5,250 events", () => {
+describe("a history of 2,275 events", () => {
   const world = worldOf(BEFORE);
   let server: ReturnType<typeof serveNode>;
   beforeAll(() => {
@@ -64,10 +66,10 @@ describe("a history of 5,250 events", () => {
       await index.close();
     }
     grow(world);
-    const events = 5250;
+    const events = 2275;
     expect(Number(world.custodyLog.count)).toBe(35 + events);
     for (const [name, rows] of [
-      ["large", 100_000],
+      ["large", LARGE],
       ["small", 0],
     ] as const) {
       const before = { scans: asked("getProgramAccounts"), read: asked("getTransaction") };
@@ -86,7 +88,7 @@ describe("a history of 5,250 events", () => {
 
   test("is built from scans by an index that has nothing", async () => {
     const index = await open("new");
-    expect(reportOf(await index.sync())).toMatchObject({ mode: "snapshot", eventsAdded: 5285 });
+    expect(reportOf(await index.sync())).toMatchObject({ mode: "snapshot", eventsAdded: 2310 });
     await index.close();
     await expectIndexOf(join(folder, "new", "index.sqlite"), world);
   }, 120_000);

@@ -1,5 +1,4 @@
 import { Effect, Layer } from "effect";
-import { TestClock } from "effect/testing";
 import { outcomeLogMemory } from "../../../../adapters/memory/outcome-log.ts";
 import { rateLimiterMemory } from "../../../../adapters/memory/rate-limiter.ts";
 import { type Address, addressToBytes } from "../../../../core/domain/address.ts";
@@ -34,6 +33,7 @@ import { indexWithoutRows } from "../../../doubles/index-without-rows.ts";
 import { ledgerDouble } from "../../../doubles/ledger-double.ts";
 import type { TestLedger } from "../../../programs/fixture/test-ledger.ts";
 import { testInstance } from "../test-instance.ts";
+import { patientClock } from "../../../doubles/patient-clock.ts";
 
 /** What a test sets on the ledger, and what it has recorded. */
 export type ScriptedLedger = {
@@ -168,7 +168,7 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000, index = index
       windowSeconds: 60,
       maxClients: 100,
     }),
-    TestClock.layer(),
+    patientClock(),
   );
   return { script, ports };
 };

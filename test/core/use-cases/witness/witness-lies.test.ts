@@ -6,6 +6,7 @@ import { printAddCheckpoint } from "../../../../core/log/witness/add-checkpoint.
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { LOCAL_USDC_MINT } from "../../../../adapters/local-ledger/genesis/local-keys.ts";
 import { MAX_REFUSED, WitnessState } from "../../../../ports/log/witness-state.ts";
+import { anyCharacter } from "../../../arbitraries/any-character.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { SimulatedLog } from "./support/simulated-log.ts";
 import { eventLeaf, LEAF_ZERO, ORIGIN, say, WitnessWorld } from "./support/witness-world.ts";
@@ -251,12 +252,12 @@ test("10,000 bodies of any form are answered, and none is cosigned", async () =>
   world.follow();
   const good = world.log.offer(0, 4);
   const mangled = fc
-    .tuple(fc.nat(good.length), fc.nat(6), fc.string({ maxLength: 6, unit: "binary" }))
+    .tuple(fc.nat(good.length), fc.nat(6), fc.string({ maxLength: 6, unit: anyCharacter }))
     .map(([at, cut, text]) => good.slice(0, at) + text + good.slice(at + cut))
     .filter((body) => body !== good);
   const bodies = fc.oneof(
     mangled,
-    fc.string({ unit: "binary" }),
+    fc.string({ unit: anyCharacter }),
     fc
       .array(fc.constantFrom("old 0", "", ORIGIN, "4", "\n", "— a b", "AAAA"))
       .map((l) => l.join("\n")),
