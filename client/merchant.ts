@@ -2,15 +2,15 @@
 
 export { connectMerchant } from "./merchant/connect-merchant.ts";
 export type { MerchantClient, MerchantOptions } from "./merchant/connect-merchant.ts";
-export { memoryAttestations } from "./merchant/attestation-journal.ts";
-export type { AttestationJournal, KeptClaim } from "./merchant/attestation-journal.ts";
-export type { Attestation, Statement } from "./merchant/attest.ts";
-export type { Awaited } from "./merchant/awaited.ts";
-export type { Cancelled } from "./merchant/cancel.ts";
-export { csvLine, EXPORT_COLUMNS } from "./merchant/export.ts";
-export type { Export, ExportRow, Totals } from "./merchant/export.ts";
+export { memoryAttestations } from "./merchant/settle/attestation-journal.ts";
+export type { AttestationJournal, KeptClaim } from "./merchant/settle/attestation-journal.ts";
+export type { Attestation, Statement } from "./merchant/settle/attest.ts";
+export type { Awaited } from "./merchant/escrows/awaited.ts";
+export type { Cancelled } from "./merchant/settle/cancel.ts";
+export { csvLine, EXPORT_COLUMNS } from "./merchant/escrows/export.ts";
+export type { Export, ExportRow, Totals } from "./merchant/escrows/export.ts";
 export type { Registered, Registration } from "./merchant/register.ts";
-export type { Released } from "./merchant/release.ts";
+export type { Released } from "./merchant/settle/release.ts";
 export type { PreparedCancellation, Rotated, Rotation } from "./merchant/rotate.ts";
 export type { ClientClock } from "./service/client-clock.ts";
 export type { MessageSigner } from "./signing/message-signer.ts";

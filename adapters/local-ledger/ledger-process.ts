@@ -89,7 +89,10 @@ export const startLedgerProcess = (
             Effect.promise(() => ended),
             STOP_TIMEOUT,
           );
-          if (stopped._tag === "None") child.kill("SIGKILL");
+          if (stopped._tag === "Some") return;
+          child.kill("SIGKILL");
+          // Until it has ended it holds its folder, and a service that starts next is refused it.
+          yield* Effect.promise(() => ended);
         }),
     );
     const line = yield* Effect.promise(() => firstLine(child.stdout)).pipe(

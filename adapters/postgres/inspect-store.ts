@@ -1,10 +1,10 @@
 import { Effect } from "effect";
 import { StoreTooNew } from "../../ports/index/store-refusal.ts";
 import { differenceFrom, type LedgerIdentity } from "./ledger-identity.ts";
-import { encodingRefusal } from "./migrate.ts";
+import { encodingRefusal, hasTable } from "./migrate.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { rowsOf } from "./queries.ts";
-import { STORE_MIGRATIONS } from "./store-schema.ts";
+import { STORE_MIGRATIONS, STORE_SCHEMA } from "./store-schema.ts";
 
 type Found = { readonly writable: boolean; readonly tables: boolean };
 
@@ -31,7 +31,7 @@ export const inspectStore = Effect.fnUntraced(function* (identity: LedgerIdentit
       if (there?.tables !== true) return { writable, version: 0, newest };
       const [row] = await rowsOf<{ version: number }>(read, "SELECT version FROM schema_version");
       const version = row?.version ?? 0;
-      if (version > newest)
+      if (version > newest || (version > 0 && !(await hasTable(read, schema, STORE_SCHEMA))))
         return new StoreTooNew({ store: label, found: version, supported: newest });
       const difference =
         identity === null ? undefined : await differenceFrom(read, label, identity);

@@ -16,6 +16,28 @@ export const encodingRefusal = async (
     : new StoreCorrupt({ store, reason: `its encoding is ${row?.server_encoding}, not UTF8` });
 };
 
+/** What makes a schema a store of this service: the steps of its tables, oldest first. */
+export type SchemaKind = {
+  readonly migrations: ReadonlyArray<string>;
+  /** A table that every version has. A schema without it is one of account version 1. */
+  readonly table?: string;
+};
+
+/** Whether a schema has the table that every version of its kind has. `sql` runs with or without a transaction. */
+export const hasTable = async (
+  sql: Queries,
+  schema: string,
+  { table }: SchemaKind,
+): Promise<boolean> => {
+  if (table === undefined) return true;
+  const found = await rowsOf(
+    sql,
+    "SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = $2",
+    [schema, table],
+  );
+  return found.length > 0;
+};
+
 /**
  * Brings a schema forward, makes it where there is none, and returns why it cannot be used, if so. All
  * steps are one transaction under a lock of that transaction, so that of several replicas that start
@@ -25,8 +47,9 @@ export const migrate = async (
   sql: SQL,
   store: string,
   schema: string,
-  migrations: ReadonlyArray<string>,
+  kind: SchemaKind,
 ): Promise<StoreTooNew | StoreCorrupt | undefined> => {
+  const { migrations } = kind;
   const refusal = await encodingRefusal(sql, store);
   if (refusal !== undefined) return refusal;
   return await sql.begin(async (step) => {
@@ -52,7 +75,8 @@ export const migrate = async (
     const [row] = await rowsOf<{ version: number }>(step, "SELECT version FROM schema_version");
     const found = row?.version ?? 0;
     const supported = migrations.length;
-    if (found > supported) return new StoreTooNew({ store, found, supported });
+    if (found > supported || (found > 0 && !(await hasTable(step, schema, kind))))
+      return new StoreTooNew({ store, found, supported });
     if (found === supported) return undefined;
     await step.unsafe("SET LOCAL statement_timeout = 0");
     for (const migration of migrations.slice(found)) await step.unsafe(migration);

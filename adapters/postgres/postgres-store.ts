@@ -4,7 +4,7 @@ import { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
 import type { StoreCorrupt, StoreTooNew } from "../../ports/index/store-refusal.ts";
 import { migrate } from "./migrate.ts";
 import { tryStore } from "./try-store.ts";
-import { STORE_MIGRATIONS } from "./store-schema.ts";
+import { STORE_SCHEMA } from "./store-schema.ts";
 
 /** Where the tables are unless `?schema=` in the address says otherwise. */
 const DEFAULT_SCHEMA = "settlement_evidence";
@@ -100,7 +100,7 @@ export const postgresStore = (address: Redacted.Redacted<URL>) =>
       const ready = oneAtATime.withPermit(
         Effect.gen(function* () {
           if (isReady) return;
-          const refusal = yield* run((client) => migrate(client, label, schema, STORE_MIGRATIONS));
+          const refusal = yield* run((client) => migrate(client, label, schema, STORE_SCHEMA));
           if (refusal !== undefined) return yield* refusal;
           isReady = true;
         }),

@@ -4,6 +4,7 @@ import {
   SNAPSHOT_COLUMNS,
   UNSEEN_INDEX,
 } from "./index/index-schema.ts";
+import type { SchemaKind } from "./migrate.ts";
 import { LOG_TABLES } from "./index/log-tables.ts";
 import { PACKET_TABLE } from "./packets/packet-table.ts";
 import { OUTCOME_TABLES } from "./relay/outcome-schema.ts";
@@ -18,3 +19,6 @@ export const STORE_MIGRATIONS: ReadonlyArray<string> = [
   PACE_COLUMNS,
   UNSEEN_INDEX,
 ];
+
+/** What makes a schema a store of this service. */
+export const STORE_SCHEMA: SchemaKind = { migrations: STORE_MIGRATIONS, table: "unseen_escrow" };

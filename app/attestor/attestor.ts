@@ -1,8 +1,8 @@
-import { attest, type Attestation } from "../../client/merchant/attest.ts";
-import type { AttestationJournal } from "../../client/merchant/attestation-journal.ts";
-import { readEscrowTerms } from "../../client/merchant/escrow-terms.ts";
+import { attest, type Attestation } from "../../client/merchant/settle/attest.ts";
+import type { AttestationJournal } from "../../client/merchant/settle/attestation-journal.ts";
+import { readEscrowTerms } from "../../client/merchant/settle/escrow-terms.ts";
 import type { MerchantContext } from "../../client/merchant/merchant-context.ts";
-import { release, type Released } from "../../client/merchant/release.ts";
+import { release, type Released } from "../../client/merchant/settle/release.ts";
 import { SettlementError } from "../../client/settlement-error.ts";
 import type { MessageSigner } from "../../client/signing/message-signer.ts";
 import { parseExchange } from "./exchange.ts";

@@ -1,11 +1,8 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import process from "node:process";
-import { parseStrictJson } from "../../core/domain/encoding/strict-json.ts";
-import type { Attestation } from "../merchant/attest.ts";
+import type { Attestation } from "../merchant/settle/attest.ts";
 import { attestationFiles } from "../node/attestation-files.ts";
-import { readInput } from "../node/input.ts";
-import type { DeliveryPayload } from "../pay/delivery.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { readArguments, required, usageError } from "../command-line/command-line.ts";
 import {
@@ -13,6 +10,7 @@ import {
   CONNECTION_OPTIONS,
   merchantConnection,
 } from "../command-line/merchant-connection.ts";
+import { readPayload } from "../command-line/payload-file.ts";
 import { readSigners, SIGNER_HELP, SIGNER_OPTIONS } from "../command-line/signer-options.ts";
 
 /** What the command says of itself. */
@@ -36,24 +34,6 @@ Ends with 0; 64 wrong command line; 66 unreadable file or key; 69 no service; 1 
 
 /** The service takes payloads of this many bytes; larger ones belong behind a hash. */
 const MOST_PAYLOAD_BYTES = 32_768;
-
-const payloadIn = (text: string): DeliveryPayload => {
-  const parsed = parseStrictJson(text);
-  if ("fault" in parsed)
-    throw new SettlementError(
-      "invalid_payload",
-      `The payload is no JSON that can be hashed: ${parsed.fault}.`,
-      'Give one JSON object, such as {"status_code":200}.',
-    );
-  const { value } = parsed;
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new SettlementError(
-      "invalid_payload",
-      "The payload is no JSON object.",
-      'Give one JSON object, such as {"status_code":200}.',
-    );
-  return value as DeliveryPayload;
-};
 
 const OPTIONS = {
   ...CONNECTION_OPTIONS,
@@ -105,7 +85,7 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
       "Put one of them into a file.",
     );
   const merchant = await merchantConnection(values);
-  const payload = payloadIn(await readInput(path, "the payload", MOST_PAYLOAD_BYTES));
+  const payload = await readPayload(path, MOST_PAYLOAD_BYTES);
   const { signer, payer } = await readSigners(values);
   const attestation = await merchant.attest({
     escrow,

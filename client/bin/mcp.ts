@@ -14,8 +14,8 @@ usage: npx --no-install settlement-evidence mcp --service URL [--trust FILE]
        bun run mcp --service URL [--trust FILE]   in a checkout of the service
 
   --service URL  the service, http or https
-  --trust FILE   its /.well-known/evidence-trust.json, obtained beforehand and kept: packets are verified, payments built anew and
-                 transactions explained by it
+  --trust FILE   its /.well-known/evidence-trust.json, obtained beforehand and kept: packets are verified, payments built anew,
+                 settlements checked and transactions explained by it
 
 It needs @modelcontextprotocol/server 2.4.0 beside this package. It ends with 0 when its client closes standard input, 64 for a wrong
 command line, 66 when the trust document cannot be read, 69 when that package is missing.

@@ -1,5 +1,5 @@
 import process from "node:process";
-import { csvLine, EXPORT_COLUMNS } from "../merchant/export.ts";
+import { csvLine, EXPORT_COLUMNS } from "../merchant/escrows/export.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { readArguments, required, usageError } from "../command-line/command-line.ts";
 import {

@@ -2,11 +2,10 @@ import { access, constants, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import process from "node:process";
 import { errorCode } from "../node/error-code.ts";
-import type { DeliveryPayload } from "../pay/delivery.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { readArguments, required, usageError } from "../command-line/command-line.ts";
 import { interrupted } from "../command-line/interrupted.ts";
-import { readInput } from "../command-line/read-input.ts";
+import { readPayload } from "../command-line/payload-file.ts";
 import { connectBy, SERVICE_HELP, SERVICE_OPTIONS } from "../command-line/service-options.ts";
 
 /** What the command says of itself. */
@@ -32,21 +31,8 @@ const OPTIONS = {
   template: { type: "string" },
 } as const;
 
-const deliveryIn = async (from: string): Promise<DeliveryPayload> => {
-  const text = new TextDecoder().decode(await readInput(from));
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value))
-      return value as DeliveryPayload;
-  } catch {
-    // No JSON at all.
-  }
-  throw new SettlementError(
-    "unreadable",
-    `${from} holds no JSON object.`,
-    "Give the file of what was delivered, one JSON object.",
-  );
-};
+/** More than any payload, in bytes. */
+const MOST_DELIVERY_BYTES = 16_777_216;
 
 const fileFault = (path: string, code: string): SettlementError =>
   code === "EEXIST"
@@ -89,7 +75,10 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
   const out = required(values.out, "--out", "the file where the packet is kept");
   if (template !== undefined && values.delivery === undefined)
     throw usageError("--template goes with --delivery.", "Give the file of what was delivered.");
-  const delivery = values.delivery === undefined ? undefined : await deliveryIn(values.delivery);
+  const delivery =
+    values.delivery === undefined
+      ? undefined
+      : await readPayload(values.delivery, MOST_DELIVERY_BYTES);
   await requireFree(out);
   const client = await connectBy(values);
   const { packet, verdict, ...outcome } = await client.settled(positionals[0] ?? "", {

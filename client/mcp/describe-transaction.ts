@@ -3,8 +3,8 @@ import { formatUnits } from "../../core/domain/amount.ts";
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { decodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { sha256 } from "../../core/domain/sha256.ts";
+import { fieldsOf } from "../../core/protocol/accounts/byte-fields.ts";
 import {
-  ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
   ED25519_PROGRAM,
 } from "../../core/protocol/addresses/well-known-addresses.ts";
@@ -18,6 +18,7 @@ import {
   type WireTransaction,
 } from "../../core/protocol/transaction/wire-transaction.ts";
 import { SettlementError } from "../settlement-error.ts";
+import { moneyText } from "./money-text.ts";
 
 const malformed = (detail: string): SettlementError =>
   new SettlementError(
@@ -62,6 +63,14 @@ const custodyText = (
   }
 };
 
+/** The key that an instruction of the attestor program puts into office, in words; empty where it names none. */
+const namedText = (data: Uint8Array, { args }: InstructionLayout): string => {
+  const at = (args["attestor"] ?? args["admin"])?.at;
+  if (at === undefined || data.length < at + 32) return "";
+  const revokes = "revoke" in args && data[args["revoke"]?.at ?? -1] === 1;
+  return `, naming ${fieldsOf(data).address(at)}${revokes ? ", and REVOKE the present one" : ""}`;
+};
+
 const attestorText = (
   data: Uint8Array,
   accountOf: (layout: InstructionLayout, name: string) => string,
@@ -75,7 +84,7 @@ const attestorText = (
   const [name, layout] = found;
   const merchant = "merchant_wallet" in layout.accounts ? "merchant_wallet" : "merchant";
   const whose = merchant in layout.accounts ? ` for merchant ${accountOf(layout, merchant)}` : "";
-  return `${name.toUpperCase().replaceAll("_", " ")}${whose}`;
+  return `${name.toUpperCase().replaceAll("_", " ")}${whose}${namedText(data, layout)}`;
 };
 
 /** What one instruction does, null for those that only accompany others. */
@@ -84,16 +93,15 @@ const instructionText = (
   { staticAccounts }: WireTransaction,
   policy: TrustPolicy,
 ): string | null => {
-  const accountOf = ({ accounts: places }: InstructionLayout, name: string): string => {
-    const place = places[name]?.place;
-    const index = place === undefined ? undefined : accounts[place];
-    return (index === undefined ? undefined : staticAccounts[index]) ?? "of an address table";
-  };
+  const at = (place: number): string =>
+    staticAccounts[accounts[place] ?? -1] ?? "an account of an address table";
+  const accountOf = ({ accounts: places }: InstructionLayout, name: string): string =>
+    at(places[name]?.place ?? -1);
   if (program === policy.custodyProgram) return custodyText(data, accountOf, policy);
   if (program === policy.attestorProgram) return attestorText(data, accountOf);
   if (program === COMPUTE_BUDGET_PROGRAM || program === ED25519_PROGRAM) return null;
-  if (program === ASSOCIATED_TOKEN_PROGRAM) return "make a token account at the payer's cost";
-  return `call another program, ${program}`;
+  const amountOf = (units: bigint, mint: string): string => amountText(units, mint, policy);
+  return moneyText(program, { data, at, amountOf }) ?? `call another program, ${program}`;
 };
 
 /** A transaction in words, for the person who is to confirm it, and the text that names it: the SHA-256 of its bytes. @throws SettlementError `transaction_malformed` */

@@ -1,14 +1,14 @@
 import { policyIn } from "../pinned-policy.ts";
 import type { ClientClock } from "../service/client-clock.ts";
 import { type Fetch, requestsTo } from "../service/requests.ts";
-import { attest } from "./attest.ts";
-import { cancel } from "./cancel.ts";
-import { exportEscrows } from "./export.ts";
+import { attest } from "./settle/attest.ts";
+import { cancel } from "./settle/cancel.ts";
+import { exportEscrows } from "./escrows/export.ts";
 import type { MerchantContext } from "./merchant-context.ts";
 import { register } from "./register.ts";
-import { release } from "./release.ts";
+import { release } from "./settle/release.ts";
 import { rotate } from "./rotate.ts";
-import { watch } from "./watch.ts";
+import { watch } from "./escrows/watch.ts";
 
 /** How a merchant's client is connected. */
 export type MerchantOptions = {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { AttestationJournal, KeptClaim } from "../merchant/attestation-journal.ts";
+import type { AttestationJournal, KeptClaim } from "../merchant/settle/attestation-journal.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { errorCode } from "./error-code.ts";
 import { placeFile } from "./place-file.ts";

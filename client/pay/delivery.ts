@@ -1,3 +1,4 @@
+import { canonicalFault } from "../../core/domain/encoding/canonical-fault.ts";
 import type { Json } from "../../core/domain/encoding/canonical-json.ts";
 import { compareWithTemplate } from "../../core/domain/evidence/delivery-payload.ts";
 import { proofHash } from "../../core/domain/evidence/proof-template.ts";
@@ -26,7 +27,16 @@ const templateReasons = (payload: DeliveryPayload, id: string): ReadonlyArray<st
 };
 
 /**
- * Judges what was delivered: its hash is the attested one, it names this task where it names one, it fits the template, and `validate` has nothing
+ * Why a payload has no hash that stands for it alone, null when it has one: a number that JSON does not carry exactly reads as
+ * another one elsewhere, and a lone surrogate has no bytes (docs/protocol.md, "Proof hash").
+ */
+export const payloadFault = (payload: DeliveryPayload): string | null => {
+  const fault = canonicalFault(payload);
+  return fault === undefined ? null : `${fault.pointer} ${fault.detail}`.trimStart();
+};
+
+/**
+ * Judges what was delivered: it can be read in one way only, its hash is the attested one, it names this task where it names one, it fits the template, and `validate` has nothing
  * against it.
  */
 export const judgeDelivery = async (
@@ -36,7 +46,9 @@ export const judgeDelivery = async (
   validate: Validate | null,
 ): Promise<DeliveryJudgement> => {
   const reasons: Array<string> = [];
-  if (attested.proofHash === null) reasons.push("nothing was attested");
+  const fault = payloadFault(payload);
+  if (fault !== null) reasons.push(fault);
+  else if (attested.proofHash === null) reasons.push("nothing was attested");
   else if (proofHash(payload) !== attested.proofHash)
     reasons.push("the attestor signed the hash of another payload");
   const named = payload["task_hash"];

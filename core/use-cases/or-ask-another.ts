@@ -1,25 +1,36 @@
 import { Effect } from "effect";
 import { AskAnotherNode } from "../../ports/ledger/ask-another-node.ts";
+import { type AnswerSource, LastAnswer } from "../../ports/ledger/last-answer.ts";
 import type { LedgerUnavailable } from "../../ports/ledger/ledger.ts";
+import { countContradiction } from "./contradictory-answers.ts";
 
-/** Whether an answer was understood and contradicts what is known. Another node's need not. */
-const contradicts = (failure: { readonly _tag: string }): boolean => {
-  if (failure._tag !== "LedgerUnavailable") return false;
-  const { retryable, fault } = failure as LedgerUnavailable;
-  return retryable && fault === undefined;
+type Failure = { readonly _tag: string };
+
+/** A failure that says that an answer was understood and contradicts what is known, or null. Another node's need not. */
+const contradictionIn = (failure: Failure): LedgerUnavailable | null => {
+  if (failure._tag !== "LedgerUnavailable") return null;
+  const found = failure as LedgerUnavailable;
+  return found.retryable && found.fault === undefined ? found : null;
 };
 
 /**
  * Makes a read once more, at another node first, when an answer contradicts what is known and there is another node. Fails as the last of the reads
- * does.
+ * does. Each such answer is counted for its node.
  */
-export const orAskAnother = <A, E extends { readonly _tag: string }, R>(
+export const orAskAnother = <A, E extends Failure, R>(
   read: Effect.Effect<A, E, R>,
 ): Effect.Effect<A, E, R> =>
-  Effect.retry(read, {
-    times: 1,
-    while: (failure) =>
-      contradicts(failure)
-        ? Effect.flatMap(AskAnotherNode, (askAnother) => askAnother)
-        : Effect.succeed(false),
+  Effect.suspend(() => {
+    const last: { source: AnswerSource | null } = { source: null };
+    const counted = Effect.tapError(read, (failure) => {
+      const contradiction = contradictionIn(failure);
+      return contradiction === null ? Effect.void : countContradiction(contradiction, last.source);
+    });
+    return Effect.retry(counted, {
+      times: 1,
+      while: (failure) =>
+        contradictionIn(failure) === null
+          ? Effect.succeed(false)
+          : Effect.flatMap(AskAnotherNode, (askAnother) => askAnother),
+    }).pipe(Effect.provideService(LastAnswer, last));
   });

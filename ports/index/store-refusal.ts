@@ -15,7 +15,7 @@ export class StoreTooNew extends Data.TaggedError("StoreTooNew")<{
       this.found > this.supported
         ? `; this version of the service knows versions up to ${this.supported}. A newer service wrote it, or one for account version 1 of the programs`
         : " of a service for account version 1 of the programs";
-    return `${this.store} has schema version ${this.found}${whose}. Use the service that wrote it, or another store: another DATA_DIR, or another schema of the database. An index is rebuilt from the ledger.`;
+    return `${this.store} has schema version ${this.found}${whose}. Use the service that wrote it, or another store: another DATA_DIR, or another ?schema= in DATABASE_URL. The service then builds the index anew from the ledger.`;
   }
 }
 

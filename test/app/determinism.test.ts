@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts";
-import type { EvidencePacketRecord } from "../../adapters/http/evidence/evidence-contract.ts";
+import { completePacket } from "./support/complete-packet.ts";
 import { withDemoLedger } from "./support/demo-ledger.ts";
 import { quietEnvironment, temporaryDirectory, until } from "./support/running-service.ts";
 import { type ServiceProcess, startShortLivedService } from "./support/service-process.ts";
@@ -41,20 +41,6 @@ afterAll(async () => {
   await Promise.all(started.map(({ ended }) => ended));
   await directory.remove();
 });
-
-/** A packet and its entity tag. Waits until it refers to all that there is: the log is published after the first sync. */
-const completePacket = (url: string, escrow: string) =>
-  until(
-    "the packet has its transactions and its place in the log",
-    async () => {
-      const response = await fetch(`${url}/v1/evidence/${escrow}`);
-      return { etag: response.headers.get("etag"), body: await response.text() };
-    },
-    ({ body }) => {
-      const { not_found, log } = (JSON.parse(body) as EvidencePacketRecord).references;
-      return not_found.length === 0 && log !== null;
-    },
-  );
 
 /** All answers of a service in this environment that must not depend on environment or process. */
 const answersIn = async (place: Readonly<Record<string, string>>) => {

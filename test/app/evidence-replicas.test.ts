@@ -3,6 +3,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
+import { completePacket } from "./support/complete-packet.ts";
 import { withDemoLedger } from "./support/demo-ledger.ts";
 import {
   quietEnvironment,
@@ -66,6 +67,17 @@ const signedBytes = (packets: ReadonlyArray<{ readonly body: string }>) =>
 const referencesOf = (packets: ReadonlyArray<{ readonly body: string }>) =>
   packets.map(({ body }) => (JSON.parse(body) as Packet).references);
 
+/** Syncs a service without a log, and gives its packets once they refer to all that there is. */
+const packetsOnceSynced = (service: Service) =>
+  until(
+    "the packets have their transactions",
+    async () => {
+      await sync(service);
+      return packetsOf(service);
+    },
+    (packets) => referencesOf(packets).every(({ not_found }) => not_found.length === 0),
+  );
+
 beforeAll(async () => {
   directory = await temporaryDirectory();
   const dataDir = withDemoLedger(join(directory.path, "primary"));
@@ -84,7 +96,9 @@ afterAll(async () => {
 
 test("a settled packet is the same from a replica, without its index, and after its index was rebuilt", async () => {
   expect(settled).toHaveLength(3);
-  const original = await packetsOf(primary);
+  const original = await Promise.all(
+    settled.map(({ escrow_pda }) => completePacket(primary.url, escrow_pda)),
+  );
   for (const { transactions, not_found } of referencesOf(original)) {
     expect(transactions.map(({ kind }) => kind)).toEqual([
       "escrow_created",
@@ -101,8 +115,7 @@ test("a settled packet is the same from a replica, without its index, and after 
     expect(not_found).toHaveLength(2);
   }
 
-  await sync(replica);
-  const synced = await packetsOf(replica);
+  const synced = await packetsOnceSynced(replica);
   await replica.stop();
   const stores = (await readdir(join(directory.path, "replica"))).filter((name) =>
     name.startsWith("index.sqlite"),
@@ -110,8 +123,7 @@ test("a settled packet is the same from a replica, without its index, and after 
   expect(stores).not.toEqual([]);
   for (const name of stores) await rm(join(directory.path, "replica", name));
   replica = await startReplica();
-  await sync(replica);
-  const rebuilt = await packetsOf(replica);
+  const rebuilt = await packetsOnceSynced(replica);
   await replica.stop();
 
   // The references are found again too, but for the proof of a log: the replica has no key for one.

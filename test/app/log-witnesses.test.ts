@@ -14,6 +14,7 @@ import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
 import { CUSTODY_ACCOUNTS } from "../../core/protocol/generated/custody.ts";
 import { silentNarrator } from "./commands/silent-narrator.ts";
+import { completePacket } from "./support/complete-packet.ts";
 import { consistencyOf, offerToWitness, publishedBy, rootOf } from "./support/log-client.ts";
 import type { Lie } from "./support/lying-node.ts";
 import { until } from "./support/running-service.ts";
@@ -108,6 +109,21 @@ const cosignersOf = async (at: number): Promise<ReadonlyArray<string>> => {
   return judged.value.cosignatures.map(({ witness }) => witness.name);
 };
 
+/** The packet of the delivered escrow by the first service, and who cosigned the checkpoint in it. A later cosignature changes both. */
+const packetUnderCheckpoint = async () => {
+  const { body, signed } = await until(
+    "the packet is of the published checkpoint",
+    async () => {
+      const before = (await publishedBy(urlOf(ONE)))?.note;
+      const packet = await completePacket(urlOf(ONE), delivered.escrow_pda);
+      const signed = await cosignersOf(ONE);
+      return { ...packet, signed, isOfOne: (await publishedBy(urlOf(ONE)))?.note === before };
+    },
+    ({ isOfOne }) => isOfOne,
+  );
+  return { packet: body, signed };
+};
+
 const syncOf = async (at: number): Promise<number> =>
   (await fetch(`${urlOf(at)}/v1/indexer/sync`, { method: "POST" })).status;
 
@@ -188,8 +204,7 @@ test(
     for (const at of [ONE, TWO, THREE])
       expect((await cosignersOf(at)).length).toBeGreaterThanOrEqual(1);
 
-    const answer = await fetch(`${urlOf(ONE)}/v1/evidence/${delivered.escrow_pda}`);
-    const packet = await answer.text();
+    const { packet, signed } = await packetUnderCheckpoint();
     const { log } = (JSON.parse(packet) as { references: { log: { proof: string } } }).references;
     const oneOfTwo = policyText(ONE, [TWO, THREE], "group q any two three\nquorum q\n");
     const witnessed = await verdictUnder(packet, oneOfTwo);
@@ -200,7 +215,6 @@ test(
     });
 
     // The quorum of the service is one of two; the other one's cosignature is asked for here.
-    const signed = await cosignersOf(ONE);
     let proof = log.proof;
     for (const at of [TWO, THREE])
       if (!signed.includes(world.members[at]?.name ?? "")) {

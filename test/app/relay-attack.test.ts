@@ -23,6 +23,8 @@ const RICH = 1_000_000_000;
 const ADDRESSES = 9;
 const PAYERS = 20;
 const EACH = 50;
+/** The relay verifies each of the thousand, which is work: 40 s where six processes share a core. */
+const LONG_MS = 240_000;
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let service: Awaited<ReturnType<typeof runService>>;
@@ -110,37 +112,43 @@ const KINDS: ReadonlyArray<{
   { lamports: RICH, instructions: [budget(4, 1, 0, 0, 0)] },
 ];
 
-test("a thousand transactions that never land, of 20 payers from 9 addresses, exclude nobody from the relay", async () => {
-  const payers = Array.from({ length: PAYERS }, (_, i) => localKey(`attacker ${i}`));
-  const honest = localKey("honest agent");
-  for (const [i, payer] of payers.entries())
-    await fund(payer, KINDS[i % KINDS.length]?.lamports ?? RICH);
-  const funded = await fund(honest, RICH);
-  await until(
-    "the payers are funded",
-    () =>
-      call<{ value: ReadonlyArray<{ confirmationStatus: string } | null> }>(
-        "getSignatureStatuses",
-        [funded],
-      ),
-    ({ value }) => value[0]?.confirmationStatus === "finalized",
-  );
-  const { value } = await call<{ value: { blockhash: string } }>("getLatestBlockhash");
-  const attacks = payers.flatMap((payer, p) =>
-    Array.from({ length: EACH }, (_, n) => ({
-      from: `198.51.100.${(p * EACH + n) % ADDRESSES}`,
-      signed: transaction(payer, value.blockhash, n, KINDS[p % KINDS.length]?.instructions ?? []),
-    })),
-  );
-  const taken: Array<string> = [];
-  const attack = async (): Promise<void> => {
-    for (let next = attacks.pop(); next !== undefined; next = attacks.pop()) {
-      if ((await relay(next.from, next.signed, true)) === "202") taken.push(next.signed);
-    }
-  };
-  await Promise.all(Array.from({ length: 32 }, attack));
+test(
+  "a thousand transactions that never land, of 20 payers from 9 addresses, exclude nobody from the relay",
+  async () => {
+    const payers = Array.from({ length: PAYERS }, (_, i) => localKey(`attacker ${i}`));
+    const honest = localKey("honest agent");
+    for (const [i, payer] of payers.entries())
+      await fund(payer, KINDS[i % KINDS.length]?.lamports ?? RICH);
+    const funded = await fund(honest, RICH);
+    await until(
+      "the payers are funded",
+      () =>
+        call<{ value: ReadonlyArray<{ confirmationStatus: string } | null> }>(
+          "getSignatureStatuses",
+          [funded],
+        ),
+      ({ value }) => value[0]?.confirmationStatus === "finalized",
+    );
+    const { value } = await call<{ value: { blockhash: string } }>("getLatestBlockhash");
+    const attacks = payers.flatMap((payer, p) =>
+      Array.from({ length: EACH }, (_, n) => ({
+        from: `198.51.100.${(p * EACH + n) % ADDRESSES}`,
+        signed: transaction(payer, value.blockhash, n, KINDS[p % KINDS.length]?.instructions ?? []),
+      })),
+    );
+    const taken: Array<string> = [];
+    const attack = async (): Promise<void> => {
+      for (let next = attacks.pop(); next !== undefined; next = attacks.pop()) {
+        if ((await relay(next.from, next.signed, true)) === "202") taken.push(next.signed);
+      }
+    };
+    await Promise.all(Array.from({ length: 32 }, attack));
 
-  const signed = transaction(honest, value.blockhash, 0, []);
-  expect(await relay("203.0.113.7", signed, false)).toBe("202");
-  expect(taken).toEqual([]);
-}, 60_000);
+    // A busy machine may take longer for the attack than a blockhash is valid.
+    const fresh = await call<{ value: { blockhash: string } }>("getLatestBlockhash");
+    const signed = transaction(honest, fresh.value.blockhash, 0, []);
+    expect(await relay("203.0.113.7", signed, false)).toBe("202");
+    expect(taken).toEqual([]);
+  },
+  LONG_MS,
+);

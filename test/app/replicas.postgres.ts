@@ -96,5 +96,6 @@ describe("three services share one database", () => {
       await ledger.child.exited;
       await directory.remove();
     }
-  }, 120_000);
+    // Three demos and seven services come one after the other, which takes a slow machine minutes.
+  }, 600_000);
 });

@@ -168,6 +168,13 @@ const planted = [
     refused: false,
   },
   { file: "client/pay/e.ts", code: `import "../command-line/x.ts";`, refused: true },
+  { file: "client/merchant/settle/a.ts", code: `import "../../../app/x.ts";`, refused: true },
+  { file: "client/merchant/settle/b.ts", code: `import "../../node/x.ts";`, refused: true },
+  {
+    file: "client/merchant/settle/ok.ts",
+    code: `import "../../../core/protocol/x.ts"; import "../../service/x.ts"; import "../x.ts";`,
+    refused: false,
+  },
   { file: "client/x402/seller/a.ts", code: `import "../../../app/x.ts";`, refused: true },
   { file: "client/x402/seller/b.ts", code: `import "../../node/x.ts";`, refused: true },
   { file: "client/x402/seller/c.ts", code: `import "node:fs";`, refused: true },

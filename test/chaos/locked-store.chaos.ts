@@ -1,5 +1,6 @@
-import { Database } from "bun:sqlite";
+import { Database, SQLiteError } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { until } from "../app/support/running-service.ts";
 import { serveNode } from "../simulation/serve-node.ts";
 import { refundedOf, worldEscrow } from "../simulation/world-escrow.ts";
 import { worldOf } from "../simulation/world.ts";
@@ -29,8 +30,22 @@ test(
       node.putEscrow(refundedOf(worldEscrow(number)));
       node.slot += 1;
     };
+    /** Takes the store's lock, which a sync of the service may hold at the moment. */
+    const lock = () =>
+      until(
+        "the store is locked",
+        async () => {
+          try {
+            other.run("BEGIN IMMEDIATE");
+          } catch (cause) {
+            if (!(cause instanceof SQLiteError) || cause.code !== "SQLITE_BUSY") throw cause;
+          }
+          return other.inTransaction;
+        },
+        (isLocked) => isLocked,
+      );
     const lockedRound = async (round: number): Promise<number> => {
-      other.run("BEGIN IMMEDIATE");
+      await lock();
       settle(4 * round);
       const stopReading = keepReading(`${service.url}/v1/indexer`);
       const stopWatching = watchStalls();

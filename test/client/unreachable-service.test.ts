@@ -4,18 +4,18 @@ import { fileURLToPath } from "node:url";
 import { localKey } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { temporaryDirectory } from "../app/support/running-service.ts";
 import { runScript } from "../app/support/run-script.ts";
-import { silentAddress } from "../app/support/silent-address.ts";
+import { SILENT_ADDRESS } from "../app/support/silent-address.ts";
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const COMMAND = at("client/bin/settlement-evidence.ts");
 const TRUST = at("test/vectors/evidence/trust.json");
 const SOME = localKey("merchant/forecast").address as string;
 
+const url = SILENT_ADDRESS;
+
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-let url: string;
 beforeAll(async () => {
   directory = await temporaryDirectory();
-  url = await silentAddress();
   expect((await run("keygen", "key.json")).code).toBe(0);
   await Bun.write(join(directory.path, "payload.json"), "{}");
 });

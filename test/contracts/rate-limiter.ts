@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing";
 import fc from "fast-check";
 import { BUDGETS, type Budget, MAX_OWED_WINDOWS, RateLimiter } from "../../ports/rate-limiter.ts";
 import { runs } from "../arbitraries/runs.ts";
+import { patientClock } from "../doubles/patient-clock.ts";
 
 type Options = {
   readonly limits: Readonly<Record<Budget, number>>;
@@ -30,7 +31,7 @@ export const rateLimiterContract = (
     program: (limiter: RateLimiter["Service"]) => Effect.Effect<A>,
   ) =>
     Effect.runPromise(
-      Effect.provide(RateLimiter.use(program), Layer.merge(make(options), TestClock.layer())),
+      Effect.provide(RateLimiter.use(program), Layer.merge(make(options), patientClock())),
     );
 
   describe(`${name} is a rate limiter`, () => {

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "bun:test";
-import { Effect } from "effect";
+import { Effect, Layer } from "effect";
+import { ARCHIVE_DELAY_SECONDS } from "../../core/protocol/accounts/escrow-rules.ts";
 import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { SYSTEM_PROGRAM } from "../../core/protocol/addresses/well-known-addresses.ts";
@@ -11,34 +10,17 @@ import {
 } from "../../core/use-cases/escrow/archived-escrows.ts";
 import { readEscrow } from "../../core/use-cases/escrow/read-escrow.ts";
 import { AskAnotherNode } from "../../ports/ledger/ask-another-node.ts";
+import { forwardedClock } from "../doubles/forwarded-clock.ts";
 import { tombstoneOf } from "../doubles/tombstone.ts";
-import { openIndexOfNode } from "../simulation/index-of-node.ts";
-import { worldEscrow } from "../simulation/world-escrow.ts";
+import { refundedOf, worldEscrow } from "../simulation/world-escrow.ts";
 import { worldOf } from "../simulation/world.ts";
-import { tmpdir } from "../temporary-root.ts";
-import { worldBackend } from "./backends.ts";
-import { SHORT_WAITS } from "./endure.ts";
-import { hostileNode } from "./hostile-node.ts";
-import { resultOf, scenarioOfTest, valueOf } from "./one-index.ts";
-import { HONEST } from "./scenarios.ts";
+import { type Behind, behindLiar, type Index, type Lie, of } from "./lying-about.ts";
+import { valueOf } from "./one-index.ts";
 
 const { custodyProgram } = LOCAL_DEPLOYMENT;
 const [FULFILLED, PARTLY] = [1, 2];
-
-type Shown = { readonly owner: string; readonly data: Uint8Array } | null;
-type Answer = {
-  readonly context: { readonly slot: number };
-  readonly value: ReadonlyArray<object | null>;
-};
-/** What a node makes of the account of one address, and of the slot of its answer. */
-type Lie = { readonly account: (data: Uint8Array) => Shown; readonly slots?: number };
-
-const of =
-  (owner: string, change: (data: Uint8Array) => Uint8Array): Lie["account"] =>
-  (data) => ({
-    owner,
-    data: change(data),
-  });
+const HOUR_MS = 3_600_000;
+const WEEK_MS = Number(ARCHIVE_DELAY_SECONDS) * 1000;
 
 /** A world in which two settled escrows are archived, and no node has the transactions that archived them. */
 const archivedWorld = () => {
@@ -53,35 +35,12 @@ const archivedWorld = () => {
   return { world, archived: archive(FULFILLED), other: archive(PARTLY) };
 };
 
-/** A node that lies about one address, as `lie` says at each request. */
-const lyingAbout = (address: string, lie: () => Lie) =>
-  scenarioOfTest("lies about an archived escrow", ({ backend }) => async (call) => {
-    const answer = await backend.answer(call);
-    const asked = call.params[0];
-    const at = Array.isArray(asked) ? asked.indexOf(address) : -1;
-    if (call.method !== "getMultipleAccounts" || at < 0 || "error" in answer) return answer;
-    const { context, value } = resultOf(answer) as Answer;
-    const { account, slots = 0 } = lie();
-    const was = value[at] as { readonly data: readonly [string] };
-    const shown = account(new Uint8Array(Buffer.from(was.data[0], "base64")));
-    const told = shown && {
-      ...was,
-      owner: shown.owner,
-      data: [Buffer.from(shown.data).toString("base64"), "base64"],
-      space: shown.data.length,
-    };
-    return {
-      result: {
-        context: { slot: context.slot + slots },
-        value: value.map((one, n) => (n === at ? told : one)),
-      },
-    };
-  });
-
-type Index = Awaited<ReturnType<typeof openIndexOfNode>>;
-
 /** What a read of an escrow comes to: the tag of its failure, or its state. */
-const outcomeOf = async ({ run }: Index, address: string) =>
+const outcomeOf = async (
+  { run }: Index,
+  address: string,
+  clock: Layer.Layer<never> = Layer.empty,
+) =>
   valueOf(
     await run(
       Effect.gen(function* () {
@@ -89,46 +48,21 @@ const outcomeOf = async ({ run }: Index, address: string) =>
         const read = Effect.provideService(readEscrow(address), ArchivedEscrows, service);
         const result = yield* Effect.result(read);
         return result._tag === "Failure" ? result.failure._tag : result.success.escrow.state;
-      }).pipe(Effect.scoped),
+      }).pipe(Effect.scoped, Effect.provide(clock)),
     ),
   );
 
-/** Runs a program with an index that has synced honest nodes, of which the first lies from then on. */
-const behindLiar = async (
+/** As `behindLiar`, in a world with two archived escrows that the index has not seen. */
+const inArchivedWorld = (
   address: string,
   world: ReturnType<typeof archivedWorld>["world"],
-  program: (index: Index, lie: (is: Lie) => void, toldLies: () => number) => Promise<void>,
+  program: (behind: Behind) => Promise<void>,
   honest: boolean,
-) => {
-  let now: Lie = { account: of(custodyProgram, (data) => data) };
-  let told = 0;
-  const scenario = lyingAbout(address, () => {
-    told += 1;
-    return now;
+) =>
+  behindLiar({ address, world, honest }, (behind) => {
+    expect(valueOf(behind.report)).toMatchObject({ unseen: 2 });
+    return program(behind);
   });
-  const backend = worldBackend(world);
-  using first = hostileNode({ backend, scenario, seed: 1 });
-  using second = hostileNode({ backend, scenario: HONEST, seed: 1 });
-  const folder = mkdtempSync(join(tmpdir(), "hostile-archived-"));
-  const index = await openIndexOfNode({
-    url: first.url,
-    others: honest ? [second.url] : [],
-    path: join(folder, "index.sqlite"),
-    waits: SHORT_WAITS,
-    behindPatienceMs: 100,
-  });
-  try {
-    expect(valueOf(await index.sync())).toMatchObject({ unseen: 2 });
-    await program(
-      index,
-      (is) => void (now = is),
-      () => told,
-    );
-  } finally {
-    await index.close();
-    rmSync(folder, { recursive: true, force: true });
-  }
-};
 
 const { world: sample, archived, other } = archivedWorld();
 const { address } = archived.escrow;
@@ -155,10 +89,10 @@ const LIES: ReadonlyArray<readonly [string, Lie]> = [
 test(
   "no lie about an archived escrow that nobody has seen is believed, and the truth is told once the node tells it",
   () =>
-    behindLiar(
+    inArchivedWorld(
       address,
       sample,
-      async (index, lie) => {
+      async ({ index, lie }) => {
         for (const [does, is] of LIES) {
           lie(is);
           expect([does, await outcomeOf(index, address)]).toEqual([does, "LedgerUnavailable"]);
@@ -173,10 +107,10 @@ test(
 
 test("a second, honest node answers where the first one's lie contradicts the index", async () => {
   const { world } = archivedWorld();
-  await behindLiar(
+  await inArchivedWorld(
     address,
     world,
-    async (index, lie, toldLies) => {
+    async ({ index, lie, toldLies }) => {
       for (const [does, is] of LIES) {
         const before = toldLies();
         lie(is);
@@ -197,14 +131,35 @@ test("a tombstone at an address where the index has nothing is not believed with
     account: () => ({ owner: custodyProgram, data }),
   });
   world.accounts.set(free, { owner: SYSTEM_PROGRAM, data: new Uint8Array() });
-  await behindLiar(
+  await inArchivedWorld(
     free,
     world,
-    async (index, lie) => {
+    async ({ index, lie }) => {
       lie(scenario(archived.data));
       expect(await outcomeOf(index, free)).toBe("LedgerUnavailable");
       lie({ account: of(SYSTEM_PROGRAM, (data) => data) });
       expect(await outcomeOf(index, free)).toBe("EscrowNotFound");
+    },
+    false,
+  );
+}, 60_000);
+
+test("an escrow that was Pending at the mark is not archived before seven days have passed since", async () => {
+  const { world } = archivedWorld();
+  const pending = world.escrows.get(worldEscrow(4).address);
+  if (pending === undefined) throw new Error("no escrow");
+  const data = tombstoneOf({ ...refundedOf(pending), settledSeq: 1000n });
+  await inArchivedWorld(
+    pending.address,
+    world,
+    async ({ index, lie }) => {
+      lie({ account: of(custodyProgram, () => data) });
+      expect(await outcomeOf(index, pending.address)).toBe("LedgerUnavailable");
+      const clock = forwardedClock();
+      clock.forward(WEEK_MS - HOUR_MS);
+      expect(await outcomeOf(index, pending.address, clock.layer)).toBe("LedgerUnavailable");
+      clock.forward(HOUR_MS);
+      expect(await outcomeOf(index, pending.address, clock.layer)).toBe("EscrowArchived");
     },
     false,
   );

@@ -5,6 +5,7 @@ import { Effect, Exit, Redacted } from "effect";
 import { ledgerSignalsWebSocket } from "../../adapters/solana-rpc/signals/ledger-signals-web-socket.ts";
 import { backgroundSync } from "../../app/syncing/background-sync.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
+import { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { IndexReader } from "../../ports/index/index-reader.ts";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
 import { pendingOf, worldEscrow } from "../simulation/world-escrow.ts";
@@ -45,6 +46,10 @@ test(`${FAILING} failing transactions cause no sync, and the one that lands caus
     const read = await index.run(IndexReader.use(({ summary }) => summary));
     return Exit.isSuccess(read) ? read.value.escrows : 0;
   };
+  const isIdle = async () => {
+    const activity = await index.run(IndexSync.use((sync) => sync.activity));
+    return Exit.isSuccess(activity) && !activity.value.running;
+  };
   const stop = new AbortController();
   const syncing = index.runUntil(
     Effect.scoped(backgroundSync(3600)).pipe(Effect.provide(signals)),
@@ -54,6 +59,7 @@ test(`${FAILING} failing transactions cause no sync, and the one that lands caus
     // The connection is a signal too: its sync is the second.
     await until(() => (node.asked["getGenesisHash"] ?? 0) >= 2 && world.listeners.size === 2);
     await until(async () => (await count()) === ESCROWS);
+    await until(isIdle);
     for (let number = 0; number < FAILING; number++) {
       world.record(transactionOf(pendingOf(worldEscrow(number)), world.slot, true));
       await Bun.sleep(5);

@@ -38,6 +38,8 @@ const problem = (code: string) => JSON.stringify({ code, detail: "The proxy says
 export const startProxy = async (plan: Case, hands: ProxyHands): Promise<FaultyProxy> => {
   const seen: Array<string> = [];
   let mustKill = true;
+  /** Resolves when the clients are killed whose last answer was given; null before and after. */
+  let killing: Promise<void> | null = null;
 
   const forward = async (request: IncomingMessage, body: Uint8Array<ArrayBuffer>) => {
     const { method = "GET", headers } = request;
@@ -120,6 +122,12 @@ export const startProxy = async (plan: Case, hands: ProxyHands): Promise<FaultyP
   };
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (killing !== null) {
+      // A client that got one answer more could end by itself before it is killed.
+      await killing;
+      request.socket.destroy();
+      return;
+    }
     const number = seen.length;
     const note = (done: string): number => seen.push(`${number} ${request.method} ${done}`);
     const body = await bodyOf(request);
@@ -129,9 +137,14 @@ export const startProxy = async (plan: Case, hands: ProxyHands): Promise<FaultyP
       if (plan.kill.when === "before the service") return hands.killClients();
       const answer = await forward(request, body);
       if (plan.kill.when === "before the answer") return hands.killClients();
+      const killed = Promise.withResolvers<void>();
+      killing = killed.promise;
       await give(response, answer);
       await later(plan.kill.afterMs);
-      return hands.killClients();
+      hands.killClients();
+      killing = null;
+      killed.resolve();
+      return;
     }
     if (number === plan.fault.at) {
       note(`${request.url}: ${plan.fault.what}`);

@@ -10,7 +10,7 @@ import {
 } from "../../core/log/leaf/escrow-leaves.ts";
 import { firstHead, headAfter, headOf } from "../../core/log/leaf/event-chain.ts";
 import { leavesOfIndexed } from "../../core/log/leaf/indexed-leaves.ts";
-import { indexedEscrowOf } from "../../core/log/leaf/project-at.ts";
+import { indexedEscrowOf } from "../../core/log/leaf/escrow-rows.ts";
 import { fieldWriter } from "../../core/protocol/accounts/byte-fields.ts";
 import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";
 import { readProgramAccount } from "../../core/protocol/accounts/program-account.ts";

@@ -62,9 +62,16 @@ test("every field of a contract is in a file that is named for it", () => {
   expect(wrong).toEqual([]);
 });
 
-test("every problem code leads to the catalogue", () => {
-  const catalogue = "adapters/http/problems/problem-catalogue.ts";
-  expect(names.codes.filter((code) => !filesOf(code, "contract").includes(catalogue))).toEqual([]);
+test("every problem code leads to the file of the catalogue that says what it means", () => {
+  const wrong = names.codes.filter(
+    (code) =>
+      !filesOf(code, "contract").some(
+        (file) =>
+          /^adapters\/http\/problems\/\w+-problems\.ts$/.test(file) &&
+          textOf(file).includes(`  ${code}: kind(`),
+      ),
+  );
+  expect(wrong).toEqual([]);
 });
 
 describe("by name", () => {
@@ -113,7 +120,7 @@ describe("by name", () => {
     [
       "escrow_not_found",
       [
-        "adapters/http/problems/problem-catalogue.ts",
+        "adapters/http/problems/request-problems.ts",
         "core/use-cases/request-errors.ts",
         "core/use-cases/escrow/read-escrow.ts",
         "adapters/http/escrow/read-escrow.ts",
@@ -151,7 +158,7 @@ const TYPED: ReadonlyArray<readonly [string, string]> = [
   ["settings", "app/config/settings.ts"],
   ["/v1/relay", "adapters/http/relay/relay.ts"],
   ["/v1/escrows/prepare", "adapters/http/escrow/prepare/prepare-escrow.ts"],
-  ["relay_queue_full", "adapters/http/problems/problem-catalogue.ts"],
+  ["relay_queue_full", "adapters/http/problems/service-problems.ts"],
   ["escrow_tally", "adapters/sqlite/index/index-schema.ts"],
   ["sync-lease", "ports/index/sync-lease.ts"],
   ["Evidence packet", "core/protocol/evidence/evidence-packet.ts"],

@@ -12,7 +12,8 @@ export type Indexed = {
   readonly around: ReadonlyArray<string>;
 };
 
-const CATALOGUE = "adapters/http/problems/problem-catalogue.ts";
+/** The files that the catalogue of problems is made of. */
+const PROBLEMS = /^adapters\/http\/problems\/\w+-problems\.ts$/;
 const ENVIRONMENT = "app/config/environment.ts";
 
 const folderOf = (file: string): string => file.slice(0, file.lastIndexOf("/") + 1);
@@ -76,6 +77,14 @@ const scriptsIn = (packageJson: string): ReadonlyArray<Indexed> => {
   });
 };
 
+/** Each problem code with the file that says what it means. */
+const problemsIn = (file: string, text: string): ReadonlyArray<Indexed> =>
+  PROBLEMS.test(file)
+    ? Array.from(text.matchAll(/^ {2}(\w+): kind\(/gm), ([, code = ""]) =>
+        entry(`problem ${code}`, file, code),
+      )
+    : [];
+
 /** Everything that words can lead to: folders, files, exports, headings, tables, scripts, problem codes, settings and routes. */
 export const wordIndex = ({ sources, contract }: Project): ReadonlyArray<Indexed> => [
   ...foldersIn(sources.files.filter((file) => !isRecorded(file))),
@@ -83,7 +92,7 @@ export const wordIndex = ({ sources, contract }: Project): ReadonlyArray<Indexed
     .filter((file) => !isRecorded(file) && file !== "CHANGELOG.md")
     .flatMap((file) => ofFile(file, sources.textOf(file))),
   ...scriptsIn(sources.textOf("package.json")),
-  ...contract.problemCodes.map((code) => entry(`problem ${code}`, CATALOGUE, code)),
+  ...sources.files.flatMap((file) => problemsIn(file, sources.textOf(file))),
   ...Array.from(sources.textOf(ENVIRONMENT).matchAll(/: variable\(\s*"(\w+)"/g), ([, name = ""]) =>
     entry(`setting ${name}`, ENVIRONMENT, name),
   ),

@@ -4,7 +4,7 @@ import { listedMint, type SupportedMint, usdcOf } from "../../../core/domain/sup
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import { indexedEventsOf } from "../../../core/log/leaf/indexed-events.ts";
 import { networkIdOf, networkLeaf } from "../../../core/log/leaf/network-leaf.ts";
-import { indexedEscrowOf } from "../../../core/log/leaf/project-at.ts";
+import { indexedEscrowOf } from "../../../core/log/leaf/escrow-rows.ts";
 import { encodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";
 import {
   Address,

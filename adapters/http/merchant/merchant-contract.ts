@@ -29,9 +29,14 @@ const members = {
   merchant: Address("The merchant's wallet."),
   merchant_pda: Address("The merchant's account in the attestor program."),
   name: Type.String({ minLength: 1 }),
-  same_name: nullable(Count("Other merchants with the same name, by NFKC and without case."), {
-    description: "Null: the index does not answer, or has not been synced yet.",
-  }),
+  same_name: nullable(
+    Count(
+      "Other merchants whose names read the same: by NFKC, without case, characters that nobody sees, and repeated spaces.",
+    ),
+    {
+      description: "Null: the index does not answer, or has not been synced yet.",
+    },
+  ),
   attestor: Address("The key that new escrows record, and whose attestations release them."),
   previous_attestor: nullable(Address("The key before the last rotation."), {
     description: "Null: never rotated.",

@@ -1,4 +1,5 @@
 import { Effect, Metric } from "effect";
+import { contradictoryAnswers } from "../../../core/use-cases/contradictory-answers.ts";
 import { IndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
 import type { SyncError } from "../../../core/use-cases/index/sync/sync-failure.ts";
 import { orNull } from "../../../core/use-cases/service/index-status.ts";
@@ -43,11 +44,6 @@ const SYNC_ERRORS = [
 const historyContradicted = Metric.gauge("index_history_contradicted", {
   description:
     "1 while the ledger shows another history than the index, or an earlier state of it, and nobody has confirmed that; otherwise 0.",
-});
-
-const contradictoryAnswers = Metric.gauge("ledger_contradictory_answers", {
-  description:
-    "How often accounts that a node showed contradicted the ledger's count and head, in this process. Alarm when it grows.",
 });
 
 const peerPackets = Metric.gauge("peer_packets_used", {

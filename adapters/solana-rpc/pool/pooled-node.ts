@@ -1,4 +1,5 @@
 import { Effect } from "effect";
+import { LastAnswer } from "../../../ports/ledger/last-answer.ts";
 import type { Lane } from "../../../ports/ledger/ledger-lane.ts";
 import { ledgerFaultText } from "../../../core/use-cases/ledger-fault-text.ts";
 import { backoffMs } from "../../../core/use-cases/backoff.ts";
@@ -154,7 +155,10 @@ export class PooledNode {
     }
     return typeof reading === "string"
       ? Effect.fail(new NodeFault({ node, method, kind: reading, code: null, retryAfterMs: null }))
-      : Effect.succeed(reading.value);
+      : Effect.map(LastAnswer, (last) => {
+          if (last !== null) last.source = { node, method };
+          return reading.value;
+        });
   }
 
   /** Keeps away from one method for a while. The node's other methods stay open. */

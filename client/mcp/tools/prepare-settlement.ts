@@ -1,5 +1,7 @@
 import type { PreparedEscrowCall } from "../../generated/contract.ts";
 import { SettlementError } from "../../settlement-error.ts";
+import { checkedSettlement } from "../checked-settlement.ts";
+import { knownDeployment } from "../known-deployment.ts";
 import { PREPARED } from "../output.ts";
 import { address, oneOf, optional, text, type ValuesOf } from "../parameter.ts";
 import { dataOf, tool } from "../tool.ts";
@@ -71,12 +73,14 @@ export const prepareSettlement = tool({
     "Unsigned transaction that releases, refunds, cancels or archives an escrow. Sends nothing. Decode it before you sign.",
   parameters,
   output: PREPARED,
-  run: async (given, { call }) => {
+  run: async (given, { call, trust, rebuilds }) => {
     const prepared = await dataOf<PreparedEscrowCall>(
       call,
       `/v1/escrows/${given.escrow}/${given.action}/prepare?transaction=true`,
       { body: bodyOf(given) },
     );
-    return { result: unsignedOf(prepared) };
+    const told = unsignedOf(prepared);
+    if (!rebuilds) return { result: told };
+    return { result: checkedSettlement(told, given, await knownDeployment(call, trust)) };
   },
 });

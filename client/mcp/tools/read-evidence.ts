@@ -3,6 +3,8 @@ import { verifyEvidence } from "../../../core/protocol/verification/verify-evide
 import { aFlag, aText } from "../output.ts";
 import { address, anyObject, optional, text } from "../parameter.ts";
 import { jsonOf, problemOf } from "../../service/requests.ts";
+import { SettlementError } from "../../settlement-error.ts";
+import { shown } from "../shown.ts";
 import { dataOf, tool } from "../tool.ts";
 
 /** `read_evidence`: what the evidence packet of an escrow says, and where the packet is. */
@@ -30,6 +32,14 @@ export const readEvidence = tool({
     });
     if (answer.status !== 200) throw problemOf(answer);
     const { data, signature } = jsonOf(answer) as EvidencePacket;
+    // A packet of another escrow verifies just as well.
+    const { escrow_pda: found } = data.escrow;
+    if (found !== escrow)
+      throw new SettlementError(
+        "another_escrow",
+        `The service gave the evidence of ${shown(found)}.`,
+        "Believe nothing of it, and ask another service.",
+      );
     const { status, reason } = data.settlement_decision;
     const compared =
       payload === undefined

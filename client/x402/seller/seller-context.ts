@@ -6,7 +6,7 @@ import {
   readRequirements,
   type RequiredTerms,
 } from "../../../core/protocol/x402/payment-requirements.ts";
-import type { AttestationJournal } from "../../merchant/attestation-journal.ts";
+import type { AttestationJournal } from "../../merchant/settle/attestation-journal.ts";
 import type { MerchantContext } from "../../merchant/merchant-context.ts";
 import { deploymentIn } from "../../pay/payment-terms.ts";
 import type { ClientClock } from "../../service/client-clock.ts";

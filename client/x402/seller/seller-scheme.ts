@@ -4,7 +4,10 @@ import {
   readRequirements,
   X402_SCHEME,
 } from "../../../core/protocol/x402/payment-requirements.ts";
-import { type AttestationJournal, memoryAttestations } from "../../merchant/attestation-journal.ts";
+import {
+  type AttestationJournal,
+  memoryAttestations,
+} from "../../merchant/settle/attestation-journal.ts";
 import { policyIn } from "../../pinned-policy.ts";
 import { type ClientClock, systemClock } from "../../service/client-clock.ts";
 import { type Fetch, requestsTo } from "../../service/requests.ts";

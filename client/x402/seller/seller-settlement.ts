@@ -1,9 +1,9 @@
 import type { SettleContext } from "@x402/core/server";
 import { parseAmount, formatUnits } from "../../../core/domain/amount.ts";
-import { attest } from "../../merchant/attest.ts";
-import { cancellation } from "../../merchant/cancel.ts";
-import { readEscrowTerms } from "../../merchant/escrow-terms.ts";
-import { releaseTransaction } from "../../merchant/release.ts";
+import { attest } from "../../merchant/settle/attest.ts";
+import { cancellation } from "../../merchant/settle/cancel.ts";
+import { readEscrowTerms } from "../../merchant/settle/escrow-terms.ts";
+import { releaseTransaction } from "../../merchant/settle/release.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { type MessageSigner, transactionSignerOf } from "../../signing/message-signer.ts";
 import { signTransaction } from "../../signing/sign-transaction.ts";

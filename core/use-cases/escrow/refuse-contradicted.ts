@@ -1,56 +1,50 @@
-import { Effect } from "effect";
+import { Clock, Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
-import {
-  leavesOfEscrow,
-  leavesOfTombstone,
-  type NumberedLeaf,
-} from "../../log/leaf/escrow-leaves.ts";
+import { leavesOfTombstone, type NumberedLeaf } from "../../log/leaf/escrow-leaves.ts";
 import { leavesOfUnseen } from "../../log/leaf/indexed-leaves.ts";
 import { unreadableEscrowOf } from "../../log/leaf/unreadable-escrow.ts";
 import { decodeArchivedEscrowAccount } from "../../protocol/accounts/archived-escrow-account.ts";
-import { encodeEscrowAccount } from "../../protocol/accounts/escrow-account.ts";
+import { ARCHIVE_DELAY_SECONDS } from "../../protocol/accounts/escrow-rules.ts";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { Instance } from "../../../ports/instance.ts";
+import { provedLeaves } from "../index/proved-leaves.ts";
 import { untrustworthy } from "../refuse-answer.ts";
 
 type Leaves = ReadonlyArray<NumberedLeaf>;
+
+/** How long an escrow stays whole after its settlement, milliseconds. */
+const ARCHIVE_DELAY_MS = Number(ARCHIVE_DELAY_SECONDS) * 1000;
 
 /** Whether one of these leaves has the number and the bytes of another. */
 export const holdsLeaf = (leaves: Leaves, { seq, leaf }: NumberedLeaf): boolean =>
   leaves.some((one) => one.seq === seq && one.leaf.toHex() === leaf.toHex());
 
 /** The leaves of an escrow's events that the index chains to the ledger's head. Null when the store does not answer. */
-const provedLeaves = Effect.fnUntraced(function* (address: Address) {
-  const index = yield* IndexReader;
-  const held = yield* Effect.orElseSucceed(index.escrowsAt([address]), () => null);
-  if (held === null) return null;
-  const leaves: Leaves = [
-    ...held.escrows.flatMap((row) => leavesOfEscrow(row, encodeEscrowAccount(row))),
-    ...held.unseen.flatMap(leavesOfUnseen),
-  ];
-  return leaves;
-});
+const provedOf = (address: Address) => Effect.orElseSucceed(provedLeaves([address]), () => null);
 
-/** The leaves of the events that an account shows: those of an escrow, whole or archived. Every other account shows none. */
-const shownLeaves = (
+/** The events that an account shows: those of an escrow, whole or archived. Every other account shows none. */
+const shownEvents = (
   address: Address,
   account: LedgerAccount | null,
   deployment: Deployment,
-): Leaves => {
-  if (account === null || account.owner !== deployment.custodyProgram) return [];
+): { readonly shown: Leaves; readonly isTombstone: boolean } => {
+  if (account === null || account.owner !== deployment.custodyProgram)
+    return { shown: [], isTombstone: false };
   const archived = decodeArchivedEscrowAccount(account, deployment);
-  if ("value" in archived) return leavesOfTombstone(address, archived.value);
+  if ("value" in archived)
+    return { shown: leavesOfTombstone(address, archived.value), isTombstone: true };
   // An escrow that cannot be decoded has its events all the same.
   const escrow = unreadableEscrowOf({ address, data: account.data });
-  return escrow === undefined ? [] : leavesOfUnseen(escrow);
+  return { shown: escrow === undefined ? [] : leavesOfUnseen(escrow), isTombstone: false };
 };
 
 /**
  * Fails with a retryable `LedgerUnavailable` when the account that a node shows at an address, or null for none, is not
- * what the index proves of it: an event of the escrow is missing or another one, or the account shows an event up to the
- * index's mark that the index does not have there. A row only vetoes; it is no answer. An event above the mark may be
+ * what the index proves of it: an event of the escrow is missing or another one, the account shows an event up to the
+ * index's mark that the index does not have there, or it is a tombstone of an escrow that was settled after the mark, less than
+ * the archive delay ago by the service's clock. A row only vetoes; it is no answer. Another event above the mark may be
  * new. Without the store the account alone counts.
  */
 export const refuseContradicted = Effect.fnUntraced(function* (
@@ -58,23 +52,32 @@ export const refuseContradicted = Effect.fnUntraced(function* (
   account: LedgerAccount | null,
 ) {
   const { deployment } = yield* Instance;
-  const shown = shownLeaves(address, account, deployment);
-  const proved = yield* provedLeaves(address);
+  const { shown, isTombstone } = shownEvents(address, account, deployment);
+  const proved = yield* provedOf(address);
   if (proved === null) return;
   if (proved.length > 0 && shown.length === 0)
     return yield* untrustworthy(`no escrow at ${address}, where the index proves one`);
   if (!proved.every((leaf) => holdsLeaf(shown, leaf)))
     return yield* untrustworthy(`the account at ${address} is not the one that the index proves`);
-  const added = shown.find((leaf) => !holdsLeaf(proved, leaf));
-  if (added === undefined) return;
+  const added = shown.filter((leaf) => !holdsLeaf(proved, leaf));
+  const [first] = added;
+  if (first === undefined) return;
   const index = yield* IndexReader;
   const summary = yield* Effect.orElseSucceed(index.summary, () => null);
-  const count = summary?.mark?.count ?? 0n;
-  if (added.seq > count) return;
-  // The row may have come since it was looked up.
-  const now = yield* provedLeaves(address);
-  if (now !== null && !holdsLeaf(now, added))
+  const mark = summary?.mark ?? null;
+  if (mark === null) return;
+  const { count, atMs } = mark;
+  if (first.seq <= count) {
+    // The row may have come since it was looked up.
+    const now = yield* provedOf(address);
+    if (now !== null && !holdsLeaf(now, first))
+      return yield* untrustworthy(
+        `the account at ${address} shows event ${first.seq}, which the index, complete to ${count}, does not have there`,
+      );
+  }
+  const isSettledSince = isTombstone && added.some(({ seq }) => seq > count);
+  if (isSettledSince && (yield* Clock.currentTimeMillis) - atMs < ARCHIVE_DELAY_MS)
     return yield* untrustworthy(
-      `the account at ${address} shows event ${added.seq}, which the index, complete to ${count}, does not have there`,
+      `the account at ${address} is a tombstone of an escrow that was settled after event ${count}, which is too short a time ago`,
     );
 });

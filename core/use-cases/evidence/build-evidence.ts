@@ -134,7 +134,7 @@ const renewedPacket = Effect.fnUntraced(function* (known: KeptEvidence) {
 /**
  * The evidence packet of an escrow from its finalized account. Read and signed anew while Pending. Kept once settled:
  * the same object is returned until a reference changes. While no node answers, one that an earlier process served is
- * served as it was. Fails like `readFinalizedEscrow`; a missing index or merchant account
+ * served with the newest known state of its merchant. Fails like `readFinalizedEscrow`; a missing index or merchant account
  * is no failure. See docs/protocol.md, "Evidence packet".
  */
 export const buildEvidence = Effect.fn("buildEvidence")(function* (pda: string) {

@@ -10,7 +10,11 @@ import type { EvidenceData, EvidenceNetwork } from "../../protocol/evidence/evid
 import type { EvidenceKey } from "../../../ports/evidence-signer.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
-import type { EvidenceReferences, MerchantStanding } from "./evidence-references.ts";
+import {
+  type EvidenceReferences,
+  type MerchantStanding,
+  referencesOf,
+} from "./evidence-references.ts";
 import { SettledPackets } from "../../../ports/settled-packets.ts";
 import { readStoredPacket, storedPacketText } from "./stored-packet.ts";
 import { monotonicMs } from "../monotonic-time.ts";
@@ -61,8 +65,8 @@ export class SettledEvidence extends Context.Service<
     /** Also keeps it outside the process, as far as `SettledPackets` does. Does not wait for that, and a failure is logged. */
     readonly store: (known: KeptEvidence) => Effect.Effect<void>;
     /**
-     * The evidence of a settled escrow that was kept outside the process, under `key`, as it was; undefined when there is
-     * none. From then on `find` has it, and its merchant's state is known with its age.
+     * The evidence of a settled escrow that was kept outside the process, under `key`, with the newest state of its merchant that
+     * was kept or read; undefined when there is none. From then on `find` has it, and that state is known with its age.
      */
     readonly restore: (
       escrow: Address,
@@ -102,6 +106,15 @@ const isSame = (one: MerchantStanding | null, other: MerchantStanding | null): b
   one?.name === other?.name &&
   one?.status === other?.status &&
   one?.currentAttestor === other?.currentAttestor;
+
+/** Kept evidence that shows another state of its merchant. */
+const withStanding = (known: KeptEvidence, merchant: MerchantStanding | null): KeptEvidence => ({
+  ...known,
+  packet: {
+    ...known.packet,
+    references: referencesOf(known.escrow, { ...known.packet.references, merchant }),
+  },
+});
 
 /** A merchant as the ledger shows it, null when its account could not be read. */
 const readLiveMerchant = (wallet: Address) =>
@@ -163,7 +176,7 @@ export const makeSettledEvidence = Effect.gen(function* () {
     return standing;
   }, Effect.provide(context));
 
-  const kept = yield* SettledPackets;
+  const outside = yield* SettledPackets;
 
   return SettledEvidence.of({
     find: (escrow) => packets.get(escrow),
@@ -175,27 +188,31 @@ export const makeSettledEvidence = Effect.gen(function* () {
       const standingAtMs = (yield* Clock.currentTimeMillis) - ageMs;
       const text = storedPacketText({ known, standingAtMs });
       if (text === null) return;
-      const writing = kept
+      const writing = outside
         .keep(known.escrow.address, text)
         .pipe(Effect.catch(({ cause }) => Effect.logDebug("a packet was not kept", { cause })));
       yield* Effect.forkIn(writing, scope, { startImmediately: true });
     }),
     restore: Effect.fnUntraced(function* (escrow, network, key) {
-      const text = yield* Effect.orElseSucceed(kept.find(escrow), () => null);
+      const text = yield* Effect.orElseSucceed(outside.find(escrow), () => null);
       const stored = text === null ? undefined : readStoredPacket(text, escrow, network, key);
       if (stored === undefined) return undefined;
       const { known, standingAtMs } = stored;
       const nowMs = yield* monotonicMs;
       const ageMs = Math.max(0, (yield* Clock.currentTimeMillis) - standingAtMs);
-      packets.set(escrow, known);
       const { merchant } = known.escrow;
-      if (merchants.get(merchant) === undefined)
-        merchants.set(merchant, {
-          standing: known.packet.references.merchant,
-          atMs: nowMs - ageMs,
-          askedMs: nowMs,
-        });
-      return known;
+      const asked = merchants.get(merchant);
+      const kept = {
+        standing: known.packet.references.merchant,
+        atMs: nowMs - ageMs,
+        askedMs: nowMs,
+      };
+      // The age that is told is that of the newest state, so the packet must show this one.
+      const newest = asked !== undefined && asked.atMs >= kept.atMs ? asked : kept;
+      merchants.set(merchant, newest);
+      const restored = withStanding(known, newest.standing);
+      packets.set(escrow, restored);
+      return restored;
     }),
     archivalOf: Effect.fnUntraced(function* (escrow) {
       const { address, settledAt } = escrow;

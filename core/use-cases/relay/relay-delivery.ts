@@ -5,6 +5,7 @@ import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import { statusOnly } from "../../domain/relay/status-only.ts";
 import type { LandedTransaction } from "../../domain/relay/transaction-outcome.ts";
 import { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
+import type { IndexReader } from "../../../ports/index/index-reader.ts";
 import type { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import { Instance } from "../../../ports/instance.ts";
 import type { Ledger, LedgerFailure } from "../../../ports/ledger/ledger.ts";
@@ -59,7 +60,9 @@ const isConfirmed = (landed: LandedTransaction | null): boolean =>
 /** The process's one `RelayDelivery`. It starts with the log's entries without an outcome and ends with the scope. */
 export const makeRelayDelivery = Effect.gen(function* () {
   const scope = yield* Effect.scope;
-  const context = yield* Effect.context<Broadcaster | Ledger | OutcomeLog | RateLimiter>();
+  const context = yield* Effect.context<
+    Broadcaster | IndexReader | Ledger | OutcomeLog | RateLimiter
+  >();
   const broadcaster = yield* Broadcaster;
   const log = yield* OutcomeLog;
   const { confirmTimeoutMs } = yield* Instance;

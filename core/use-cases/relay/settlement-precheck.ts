@@ -5,11 +5,14 @@ import type { SettlementRule } from "../../domain/relay/settlement-rule.ts";
 import { decodeAddressTable, resolveAccounts } from "../../protocol/transaction/address-table.ts";
 import { decodeClockSysvar } from "../../protocol/accounts/clock-sysvar.ts";
 import { attestorKeyFault } from "../../protocol/rules/attestor-key-rules.ts";
+import { namedEscrows } from "../../protocol/rules/named-escrows.ts";
 import { settlementFault } from "../../protocol/rules/settlement-check.ts";
 import { CLOCK_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
 import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
+import { refuseContradicted } from "../escrow/refuse-contradicted.ts";
+import { orAskAnother } from "../or-ask-another.ts";
 import { LookupTableNotAllowed, SettlementCheckFailed } from "./relay-errors.ts";
 
 /** Faults that another pending transaction may remove. They are checked a second time before a refusal. */
@@ -50,6 +53,7 @@ export const resolveTables = Effect.fnUntraced(function* (transaction: WireTrans
 
 type Accounts = Effect.Success<ReturnType<typeof resolveTables>>;
 
+/** The first fault by what one node shows. Another node is asked when its accounts of escrows contradict the index. */
 const judge = Effect.fnUntraced(function* (transaction: WireTransaction, accounts: Accounts) {
   const ledger = yield* Ledger;
   const { deployment } = yield* Instance;
@@ -62,22 +66,24 @@ const judge = Effect.fnUntraced(function* (transaction: WireTransaction, account
     ledger.readAccounts(wanted.slice(i * MAX_READ, (i + 1) * MAX_READ), "confirmed"),
   );
   const value = (yield* Effect.all(reads)).flatMap((read) => read.value);
+  const byAddress = new Map(value.flatMap((each) => (each === null ? [] : [[each.address, each]])));
+  for (const escrow of namedEscrows(transaction, accounts, deployment.custodyProgram))
+    yield* refuseContradicted(escrow, byAddress.get(escrow) ?? null);
   const ledgerTime = decodeClockSysvar(value[0] ?? null);
   // Without the ledger's clock the rules cannot be judged. The simulation decides.
   if (ledgerTime === undefined) return undefined;
-  const byAddress = new Map(value.flatMap((each) => (each === null ? [] : [[each.address, each]])));
   return settlementFault(transaction, accounts, {
     deployment,
     ledgerTime,
     marginSeconds: RELAY_POLICY.clockMarginSeconds,
     account: (address) => byAddress.get(address) ?? null,
   });
-});
+}, orAskAnother);
 
 /**
  * Fails with `SettlementCheckFailed` when an instruction of the custody program cannot succeed on the
  * ledger as it stands, or an attestor key could never be used, naming the rule. A fault that another pending transaction could remove is checked twice.
- * See docs/protocol.md, "Relay".
+ * Fails with a retryable `LedgerUnavailable` when every node that was asked contradicts what the index proves of an escrow. See docs/protocol.md, "Relay".
  */
 export const checkSettlement = Effect.fn("checkSettlement")(function* (
   transaction: WireTransaction,

@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing";
 import { rateLimiterMemory } from "../../../adapters/memory/rate-limiter.ts";
 import { RateLimiter } from "../../../ports/rate-limiter.ts";
 import { rateLimiterContract } from "../../contracts/rate-limiter.ts";
+import { patientClock } from "../../doubles/patient-clock.ts";
 
 rateLimiterContract("rateLimiterMemory", (options) =>
   rateLimiterMemory({ ...options, maxClients: 1000 }),
@@ -50,7 +51,7 @@ test("rateLimiterMemory keeps debtors while other clients come and go, up to its
           expect(yield* allowed("debtor")).toBe(true);
         }),
       ),
-      Layer.merge(rateLimiterMemory({ ...single, maxClients: 3 }), TestClock.layer()),
+      Layer.merge(rateLimiterMemory({ ...single, maxClients: 3 }), patientClock()),
     ),
   ));
 

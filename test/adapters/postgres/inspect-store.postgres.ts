@@ -32,6 +32,15 @@ test("a store tells its version, another ledger's and a newer one are refused", 
   expect(await refusalOf(url)).toContain("has schema version 99");
 });
 
+test("a schema of account version 1 is told, whatever its version's number", async () => {
+  for (const version of [1, newest]) {
+    const url = freshSchema();
+    await Effect.runPromise(withStore(url, ({ reader }) => reader.summary));
+    await aside(url, "DROP TABLE unseen_escrow", `UPDATE schema_version SET version = ${version}`);
+    expect(await refusalOf(url)).toContain("account version 1");
+  }
+});
+
 test("a role that may not create anything is told apart", async () => {
   const url = freshSchema();
   const role = `reader_${process.pid}`;

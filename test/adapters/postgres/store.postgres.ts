@@ -59,6 +59,26 @@ describe("the Postgres store", () =>
       expect(count).toEqual([{ count: BigInt(ESCROWS_PER_BATCH) }]);
     });
 
+    test("refuses the schema of account version 1, whose versions had numbers of their own, names the cure and changes nothing", async () => {
+      // Those schemas have no archived escrows. Whichever steps are missing, none of them is taken.
+      for (const version of numbers(STORE_MIGRATIONS.length)) {
+        const url = freshSchema();
+        await Effect.runPromise(withStore(url, applyNumbered(1)));
+        await aside(
+          url,
+          "DROP TABLE unseen_escrow",
+          `UPDATE schema_version SET version = ${version}`,
+        );
+        const refusal = await Effect.runPromise(Effect.flip(withStore(url, everything)));
+        expect(refusal).toMatchObject({ _tag: "StoreTooNew", found: version });
+        expect(refusal.message).toContain(String(url.searchParams.get("schema")));
+        expect(refusal.message).toContain("account version 1");
+        expect(refusal.message).toContain("another ?schema= in DATABASE_URL");
+        const [kept] = await aside(url, "SELECT version FROM schema_version");
+        expect(kept).toEqual([{ version }]);
+      }
+    });
+
     test("a refusal names the store without its password", async () => {
       const url = freshSchema();
       await Effect.runPromise(withStore(url, applyNumbered(1)));
@@ -116,7 +136,8 @@ describe("the Postgres store", () =>
       await using sql = besideStore(url);
       const V1 = "CREATE TABLE fruit (name TEXT); INSERT INTO fruit VALUES ('pear')";
       const V2 = "ALTER TABLE fruit ADD COLUMN colour TEXT NOT NULL DEFAULT 'green'";
-      const bring = (...steps: ReadonlyArray<string>) => migrate(sql, "store", schema, steps);
+      const bring = (...steps: ReadonlyArray<string>) =>
+        migrate(sql, "store", schema, { migrations: steps });
       const rows = async () => Array.from(await sql.unsafe("SELECT * FROM fruit"));
       expect(await bring(V1)).toBeUndefined();
       expect(await rows()).toEqual([{ name: "pear" }]);

@@ -29,6 +29,9 @@ export const serverPrograms = (): string | undefined => {
   return version === undefined ? undefined : join(debian, version, "bin");
 };
 
+/** Somebody else may take the port that was free a moment ago. */
+const MOST_STARTS = 5;
+
 const isRoot = process.getuid?.() === 0;
 const asServerUser = (command: ReadonlyArray<string>) =>
   isRoot ? ["runuser", "-u", SERVER_USER, "--", ...command] : [...command];
@@ -66,6 +69,24 @@ const answers = async (url: string): Promise<boolean> => {
   }
 };
 
+type Started = {
+  readonly url: string;
+  readonly server: Bun.Subprocess<"ignore", "ignore", "pipe">;
+};
+
+/** A started server that answers. One that ends, as it does when its port was taken meanwhile, is started again. @throws ClusterFailed */
+const untilListening = async (start: () => Started): Promise<Started> => {
+  for (let tries = MOST_STARTS; ; tries--) {
+    const started = start();
+    const { server, url } = started;
+    while (server.exitCode === null) {
+      if (await answers(url)) return started;
+      await Bun.sleep(50);
+    }
+    if (tries <= 1) throw new ClusterFailed(await new Response(server.stderr).text());
+  }
+};
+
 /**
  * Starts a server in a temporary folder, on loopback only, that trusts whoever connects. It does not wait
  * for the disk: what it holds is not meant to outlive the machine.
@@ -79,27 +100,26 @@ export const startCluster = async (programs: string): Promise<Cluster> => {
   const data = join(folder, "data");
   const user = ["--username=test", "--auth=trust", "--encoding=UTF8", "--locale=C"];
   run(asServerUser([join(programs, "initdb"), "--no-sync", `--pgdata=${data}`, ...user]), folder);
-  const port = freePort();
-  const settings = {
-    listen_addresses: "127.0.0.1",
-    port,
-    unix_socket_directories: folder,
-    max_connections: 200,
-    fsync: "off",
-    full_page_writes: "off",
-    logging_collector: "on",
-  };
-  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const server = Bun.spawn(asServerUser([join(programs, "postgres"), "-D", data, ...flags]), {
-    cwd: folder,
-    stdout: "ignore",
-    stderr: "pipe",
+  const listening = await untilListening(() => {
+    const port = freePort();
+    const settings = {
+      listen_addresses: "127.0.0.1",
+      port,
+      unix_socket_directories: folder,
+      max_connections: 200,
+      fsync: "off",
+      full_page_writes: "off",
+      logging_collector: "on",
+    };
+    const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const server = Bun.spawn(asServerUser([join(programs, "postgres"), "-D", data, ...flags]), {
+      cwd: folder,
+      stdout: "ignore",
+      stderr: "pipe",
+    });
+    return { server, url: `postgres://test@127.0.0.1:${port}/postgres` };
   });
-  const url = `postgres://test@127.0.0.1:${port}/postgres`;
-  while (!(await answers(url))) {
-    if (server.exitCode !== null) throw new ClusterFailed(await new Response(server.stderr).text());
-    await Bun.sleep(50);
-  }
+  const { server, url } = listening;
   const stop = async () => {
     // The first line of the file is the server's own process id; `server` may be runuser's.
     const pid = Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]);

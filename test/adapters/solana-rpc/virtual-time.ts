@@ -1,5 +1,6 @@
 import { Clock, Duration, Effect, Layer, Semaphore } from "effect";
 import { TestClock } from "effect/testing";
+import { patientClock } from "../../doubles/patient-clock.ts";
 
 /**
  * The TestClock, except that a wait shorter than `passingBelowMs` advances it and is recorded in `waits`. So cool-downs
@@ -26,4 +27,4 @@ export const virtualTime = (passingBelowMs: number, waits: Array<number>): Layer
         };
       }),
     ),
-  ).pipe(Layer.provideMerge(TestClock.layer()));
+  ).pipe(Layer.provideMerge(patientClock()));

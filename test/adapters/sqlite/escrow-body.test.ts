@@ -9,7 +9,7 @@ import {
 import { addressToBytes } from "../../../core/domain/address.ts";
 import { ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
 import type { IndexedEscrow } from "../../../core/domain/index/indexed-escrow.ts";
-import { indexedEscrowOf } from "../../../core/log/leaf/project-at.ts";
+import { indexedEscrowOf } from "../../../core/log/leaf/escrow-rows.ts";
 import { encodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";
 import { anyEscrow } from "../../arbitraries/escrow.ts";
 import { indexedOf } from "../../arbitraries/index-history.ts";

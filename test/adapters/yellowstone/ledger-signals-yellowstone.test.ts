@@ -10,6 +10,7 @@ import { LedgerSignals } from "../../../ports/ledger/ledger-signals.ts";
 import { WATCHED } from "../../contracts/ledger-signals.ts";
 import { listenTo } from "../../contracts/signal-listener.ts";
 import { type GeyserServerOptions, startGeyserServer } from "./geyser-server.ts";
+import { patientClock } from "../../doubles/patient-clock.ts";
 
 const opened: Array<() => Promise<unknown>> = [];
 afterEach(async () => {
@@ -111,7 +112,7 @@ test.each(["", "two words", "zeile\u0000"])(
         yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)));
       }
     });
-    const layer = Layer.provideMerge(ledgerSignalsYellowstone(source), TestClock.layer());
+    const layer = Layer.provideMerge(ledgerSignalsYellowstone(source), patientClock());
     const head = await Effect.runPromise(Effect.provide(run, layer));
     expect(head._tag).toBe("Some");
   },
@@ -131,7 +132,7 @@ test("a server that answers nothing for 30 s is left and tried again", async () 
     yield* Effect.promise(() => server.until(() => server.subscriptions().length === 2));
     expect((yield* Fiber.join(fiber))._tag).toBe("Some");
   });
-  const layer = Layer.provideMerge(ledgerSignalsYellowstone(source), TestClock.layer());
+  const layer = Layer.provideMerge(ledgerSignalsYellowstone(source), patientClock());
   await Effect.runPromise(Effect.provide(run, layer));
 });
 

@@ -148,6 +148,8 @@ test("a service whose node keeps no history gets an archived escrow from a peer,
   const liar = Bun.serve({ port: 0, fetch: () => new Response("{}") });
   closing.push(() => liar.stop(true));
   const peers = `${liar.url.href},${withHistory.url}`;
+  // A peer is waited for two seconds. This one has looked the packet up by then.
+  await fetch(`${withHistory.url}/v1/evidence/${ESCROW}`);
   const service = await start(node.url.href, { ARCHIVE_PEERS: peers });
   expect(await shown(service)).toEqual({ status: 200, unseen: 0 });
   const metrics = await (await fetch(`${service.url}/metrics`)).text();

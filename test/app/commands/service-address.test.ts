@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
 import { runScript } from "../support/run-script.ts";
-import { silentAddress } from "../support/silent-address.ts";
+import { SILENT_ADDRESS } from "../support/silent-address.ts";
 
 const COMMANDS = fileURLToPath(new URL("../../../app/commands/", import.meta.url));
 
@@ -21,7 +21,7 @@ test.each(["demo", "sync", "rebuild-index"])(
 );
 
 test("rebuild-index and sync ask the service of PORT, and say what to do when none is there", async () => {
-  const url = await silentAddress();
+  const url = SILENT_ADDRESS;
   const PORT = new URL(url).port;
   const said = `${url} does not answer; start the service or set --url\n`;
   expect(await run("rebuild-index", { PORT })).toEqual({ code: 69, stdout: "", stderr: said });

@@ -6,16 +6,16 @@ import { exchangeOf, RULES } from "../attestor/rules-fixture.ts";
 import { TEST_DEPLOYMENT } from "../../arbitraries/test-ledger.ts";
 import { quietEnvironment, temporaryDirectory } from "../support/running-service.ts";
 import { runScript } from "../support/run-script.ts";
-import { silentAddress } from "../support/silent-address.ts";
+import { SILENT_ADDRESS } from "../support/silent-address.ts";
 
 const at = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
+const url = SILENT_ADDRESS;
+
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-let url: string;
 let key: string;
 beforeAll(async () => {
   directory = await temporaryDirectory();
-  url = await silentAddress();
   key = join(directory.path, "key.json");
   expect((await run("client/bin/settlement-evidence", ["keygen", key])).code).toBe(0);
 });

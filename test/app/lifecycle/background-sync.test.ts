@@ -7,6 +7,7 @@ import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import { LedgerTimeout, LedgerUnavailable } from "../../../ports/ledger/ledger.ts";
 import { LedgerSignals } from "../../../ports/ledger/ledger-signals.ts";
+import { patientClock } from "../../doubles/patient-clock.ts";
 
 /** The log lines after a few background syncs that end like this. */
 const linesAfter = async (background: IndexSync["Service"]["background"]) => {
@@ -25,7 +26,7 @@ const linesAfter = async (background: IndexSync["Service"]["background"]) => {
     }),
     Layer.mock(LedgerSignals, { changes: Stream.never }),
     Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void lines.push(line))]),
-    TestClock.layer(),
+    patientClock(),
   );
   await Effect.runPromise(
     Effect.gen(function* () {

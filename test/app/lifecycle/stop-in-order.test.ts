@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { LOCAL_USDC_MINT } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { openStage } from "../../../app/demo/stage.ts";
+import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";
 import { registerMerchantInstruction } from "../../../core/protocol/instructions/attestor-instructions.ts";
+import { until } from "../support/running-service.ts";
 import { MAIN } from "../support/service-process.ts";
 import { silentNarrator } from "../commands/silent-narrator.ts";
 import { startedServices, synced } from "../support/started-services.ts";
@@ -29,8 +31,13 @@ test.concurrent("a service asked to stop answers the requests it has begun", asy
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ signed_transaction: transaction, confirm: true }),
   });
-  // Answered on a later connection, so the relay has its request.
-  await fetch(`${url}/health`);
+  const bytes = new Uint8Array(Buffer.from(transaction, "base64"));
+  const signature = ledgerSignatureFromBytes(bytes.slice(1, 65));
+  await until(
+    "the relay has its request",
+    () => fetch(`${url}/v1/relay/${signature}`).then(({ status }) => status),
+    (status) => status === 200,
+  );
   service.kill("SIGTERM");
   expect((await relayed).status).toBe(202);
   expect((await service.ended).code).toBe(0);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Effect, Exit, Scope } from "effect";
 import { superviseLocalLedger } from "../../../adapters/local-ledger/supervisor.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
+import { startGate } from "./gate.ts";
 import { quietEnvironment, runService, temporaryDirectory, until } from "./running-service.ts";
 import { startShortLivedService } from "./service-process.ts";
 import { synced } from "./started-services.ts";
@@ -13,30 +14,6 @@ const startLedger = async (dataDir: string) => {
     Scope.provide(superviseLocalLedger({ dataDir, port: 0, demo: true }), scope),
   );
   return { rpcUrl, stop: () => Effect.runPromise(Scope.close(scope, Exit.void)) };
-};
-
-/** An address that passes requests on to a ledger, or answers 502 while there is none behind it. */
-const startGate = () => {
-  let target: string | null = null;
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch: async (request) =>
-      target === null
-        ? new Response("nothing is behind it", { status: 502 })
-        : fetch(target, {
-            method: request.method,
-            headers: { "content-type": "application/json" },
-            body: await request.text(),
-          }),
-  });
-  return {
-    url: server.url.href,
-    passTo: (rpcUrl: string | null) => {
-      target = rpcUrl;
-    },
-    stop: () => server.stop(true),
-  };
 };
 
 const environment = (dataDir: string, rpcUrl: string) => ({

@@ -11,6 +11,7 @@ import {
 } from "../../../core/log/notes/verifier-key.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { spawnLedger } from "../../adapters/local-ledger/ledger-process.ts";
+import { startGate } from "./gate.ts";
 import { lyingNode } from "./lying-node.ts";
 import { quietEnvironment, runService, temporaryDirectory } from "./running-service.ts";
 
@@ -24,16 +25,6 @@ const EVIDENCE_SEEDS = 30;
 
 const keyLine = (name: string, use: KeyUse, bytes: Uint8Array): string =>
   printVerifierKey(verifierKey(name, use, ed25519Key(bytes).publicKey));
-
-/** Ports that nobody listens on, all different. The services need each other's before they start. */
-const freePorts = async (count: number): Promise<ReadonlyArray<number>> => {
-  const servers = Array.from({ length: count }, () =>
-    Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() }),
-  );
-  const ports = servers.map(({ port }) => port ?? 0);
-  await Promise.all(servers.map((server) => server.stop(true)));
-  return ports;
-};
 
 /** The members' lines of a policy: all services' logs and witnesses, without quorum. */
 const membersOf = (genesisHash: string, urls: ReadonlyArray<string>) => {
@@ -58,18 +49,22 @@ export const startWitnessingServices = async () => {
   const directory = await temporaryDirectory();
   const ledger = await spawnLedger(join(directory.path, "ledger"), "--supervised");
   const nodes = SERVICES.map(() => lyingNode(ledger.ready.rpc_url));
+  // The services need each other's addresses before they start.
+  const gates = SERVICES.map(startGate);
   const services: Array<Awaited<ReturnType<typeof runService>>> = [];
   const stop = async (): Promise<void> => {
     await Promise.all(services.map((service) => service.stop()));
+    await Promise.all(gates.map((gate) => gate.stop()));
     await Promise.all(nodes.map((node) => node.stop()));
     ledger.child.kill();
     await ledger.child.exited;
     await directory.remove();
   };
   try {
-    const ports = await freePorts(SERVICES.length);
-    const urls = ports.map((port) => `http://127.0.0.1:${port}`);
-    const members = membersOf(ledger.ready.genesis_hash, urls);
+    const members = membersOf(
+      ledger.ready.genesis_hash,
+      gates.map(({ url }) => url),
+    );
     for (const [at, { name }] of members.entries()) {
       const save = async (file: string, content: string): Promise<string> => {
         const path = join(directory.path, `${name}-${file}`);
@@ -81,29 +76,29 @@ export const startWitnessingServices = async () => {
       const others = members.filter((member) => member.name !== name);
       const names = others.map((other) => other.name).join(" ");
       const policy = `${others.map(({ witness }) => witness).join("")}group others any ${names}\nquorum others\n`;
-      services.push(
-        await runService({
-          ...quietEnvironment(join(directory.path, name)),
-          PORT: String(ports[at]),
-          SOLANA_RPC_URL: nodes[at]?.url ?? "",
-          // Its messages only say that something changed.
-          SOLANA_WS_URL: ledger.ready.ws_url,
-          CUSTODY_PROGRAM_ID: LOCAL_DEPLOYMENT.custodyProgram,
-          ATTESTOR_PROGRAM_ID: LOCAL_DEPLOYMENT.attestorProgram,
-          SYNC_INTERVAL_SECONDS: "1",
-          EVIDENCE_SIGNING_KEY: Buffer.from(seed(EVIDENCE_SEEDS, at)).toString("base64"),
-          LOG_NAME: `${name}.example`,
-          LOG_SIGNING_KEY_FILE: await saveKey("log.key", LOG_SEEDS),
-          LOG_WITNESSES: await save("policy.txt", policy),
-          WITNESS_LOGS: await save(
-            "logs.txt",
-            others.map(({ logKey, url }) => `${logKey} ${url}\n`).join(""),
-          ),
-          WITNESS_KEY_FILE: await saveKey("witness.key", WITNESS_SEEDS),
-          WITNESS_NAME: `${name}.example`,
-        }),
-      );
+      const service = await runService({
+        ...quietEnvironment(join(directory.path, name)),
+        SOLANA_RPC_URL: nodes[at]?.url ?? "",
+        // Its messages only say that something changed.
+        SOLANA_WS_URL: ledger.ready.ws_url,
+        CUSTODY_PROGRAM_ID: LOCAL_DEPLOYMENT.custodyProgram,
+        ATTESTOR_PROGRAM_ID: LOCAL_DEPLOYMENT.attestorProgram,
+        SYNC_INTERVAL_SECONDS: "1",
+        EVIDENCE_SIGNING_KEY: Buffer.from(seed(EVIDENCE_SEEDS, at)).toString("base64"),
+        LOG_NAME: `${name}.example`,
+        LOG_SIGNING_KEY_FILE: await saveKey("log.key", LOG_SEEDS),
+        LOG_WITNESSES: await save("policy.txt", policy),
+        WITNESS_LOGS: await save(
+          "logs.txt",
+          others.map(({ logKey, url }) => `${logKey} ${url}\n`).join(""),
+        ),
+        WITNESS_KEY_FILE: await saveKey("witness.key", WITNESS_SEEDS),
+        WITNESS_NAME: `${name}.example`,
+      });
+      services.push(service);
+      gates[at]?.passTo(service.url);
     }
+    const urls = services.map(({ url }) => url);
     return { ledgerUrl: ledger.ready.rpc_url, nodes, urls, members, stop };
   } catch (cause) {
     await stop();

@@ -8,17 +8,20 @@ import { CLOCK_SYSVAR } from "../../../core/protocol/addresses/well-known-addres
 import { readRelayOutcome } from "../../../core/use-cases/relay/read-relay-outcome.ts";
 import { makeRelayDelivery, RelayDelivery } from "../../../core/use-cases/relay/relay-delivery.ts";
 import { relayTransaction } from "../../../core/use-cases/relay/relay-transaction.ts";
+import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";
 import { RateLimiter } from "../../../ports/rate-limiter.ts";
 import { testInstance } from "../../core/use-cases/test-instance.ts";
 import { clockAccount, walletAccount } from "../../doubles/accounts.ts";
+import { indexWithoutRows } from "../../doubles/index-without-rows.ts";
 import * as s from "../../programs/fixture/settlement.ts";
 import { type Attempt, JOBS, MERCHANT_ACCOUNT, SAME_ESCROW_JOB } from "./prepared-jobs.ts";
 import { seededRandom, type SeededRandom } from "./seeded-random.ts";
 import { FINALIZED_AFTER, simulatedChain, type Weather } from "./simulated-chain.ts";
 import { CALM, type NodeManners, simulatedNode } from "./simulated-node.ts";
+import { patientClock } from "../../doubles/patient-clock.ts";
 
 const FINE: Weather = { skippedSlots: 0.02, inclusion: 0.9, forks: 0, deepForks: 0 };
 const STEP_MS = 2_500;
@@ -154,6 +157,7 @@ export const simulateRelay = (seed: number): Promise<SimulationResult> => {
       Layer.mergeAll(
         node,
         Layer.succeed(OutcomeLog, log),
+        Layer.succeed(IndexReader, indexWithoutRows()),
         Layer.succeed(RateLimiter, limiter),
         Layer.succeed(Instance, { ...testInstance(), confirmTimeoutMs: 6_000 }),
       ),
@@ -338,6 +342,6 @@ export const simulateRelay = (seed: number): Promise<SimulationResult> => {
     return { faults, trace, outcomes: counts };
   });
   return Effect.runPromise(
-    program.pipe(Effect.scoped, Effect.provide(Layer.merge(TestClock.layer(), Logger.layer([])))),
+    program.pipe(Effect.scoped, Effect.provide(Layer.merge(patientClock(), Logger.layer([])))),
   );
 };

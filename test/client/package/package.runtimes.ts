@@ -9,6 +9,7 @@ import {
   quietEnvironment,
   runService,
   temporaryDirectory,
+  until,
 } from "../../app/support/running-service.ts";
 import { browser, foundInBrowser } from "./browser.ts";
 import { type Installed, installedByNpm, run } from "./installed.ts";
@@ -66,6 +67,11 @@ test.skipIf(browser === null)(
     const directory = await temporaryDirectory();
     const service = await runService(quietEnvironment(withDemoLedger(directory.path)));
     try {
+      await until(
+        "the service is ready",
+        () => fetch(`${service.url}/ready`).then(({ status }) => status),
+        (status) => status === 200,
+      );
       expect(await foundInBrowser(installed, browser ?? "", service.url)).toEqual({
         verdict: "verified",
         forged: "failed",

@@ -52,3 +52,24 @@ test("a check of the buyer that throws is not an acceptance", async () => {
   });
   expect((await failureOf(judged)).message).toBe("cannot judge");
 });
+
+test.each([
+  [{ price: 12345678901234567000 }, "/price is a number that JSON does not carry exactly"],
+  [{ rows: [{ id: 2 ** 53 }] }, "/rows/0/id is a number that JSON does not carry exactly"],
+  [{ note: "\ud800" }, "/note holds a lone surrogate, which has no UTF-8"],
+])("a payload that can be read in two ways is not accepted: %j", async (ambiguous, reason) => {
+  const judged = await judgeDelivery(ambiguous, attested, null, null);
+  expect(judged.accepted).toBe(false);
+  expect(judged.reasons).toContain(reason);
+});
+
+test("a number that was rounded on the way is not accepted, although its hash is the attested one", async () => {
+  const rounded = { price: 12345678901234567000 };
+  const judged = await judgeDelivery(
+    rounded,
+    { ...attested, proofHash: proofHash(rounded) },
+    null,
+    null,
+  );
+  expect(judged.accepted).toBe(false);
+});

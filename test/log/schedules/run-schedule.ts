@@ -11,6 +11,7 @@ import type { StoreKind } from "./schedule-stores.ts";
 import { type ScheduleWorld, scheduleWorld } from "./schedule-world.ts";
 import { SignedRoots } from "./signed-roots.ts";
 import { NOTHING, type Tally } from "./tally.ts";
+import { patientClock } from "../../doubles/patient-clock.ts";
 
 const START_MS = 1_800_000_000_000;
 const SLOT_MS = 400;
@@ -119,7 +120,7 @@ export const runSchedule = async (seed: number, kind: StoreKind): Promise<Tally>
     yield* comeToRest(world, living, signed);
     yield* living.endAll;
   });
-  const silent = Layer.merge(TestClock.layer(), Logger.layer([]));
+  const silent = Layer.merge(patientClock(), Logger.layer([]));
   await Effect.runPromise(program.pipe(Effect.scoped, Effect.provide(silent)));
   return { ...tally, signed: signed.times, events: ledger.custodyLog.events.length };
 };

@@ -13,6 +13,8 @@ import {
 import { decodeWireTransaction } from "../../../protocol/transaction/wire-transaction.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
+import { refuseContradicted } from "../../escrow/refuse-contradicted.ts";
+import { orAskAnother } from "../../or-ask-another.ts";
 
 /** Pages of an address's history per look-up, of up to 1000 transactions. */
 const MOST_PAGES = 3;
@@ -41,7 +43,10 @@ export const effectsOf = Effect.fnUntraced(function* ({ transaction }: RelayEntr
   return "value" in decoded ? relayedEffects(decoded.value, deployment) : null;
 });
 
-/** The traces of these effects at the tip or later, null when the accounts are older. Fails like the ledger. */
+/**
+ * The traces of these effects at the tip or later, null when the accounts are older. Fails like the ledger, and with a
+ * retryable `LedgerUnavailable` when every node that was asked contradicts what the index proves of an escrow.
+ */
 export const readTraces = Effect.fnUntraced(function* (
   effects: ReadonlyArray<RelayedEffect>,
   tip: FinalizedTip,
@@ -51,11 +56,13 @@ export const readTraces = Effect.fnUntraced(function* (
   const subjects = effects.map(({ subject }) => subject);
   const { slot, value } = yield* ledger.readAccounts(subjects, "finalized", undefined, tip.slot);
   if (slot < tip.slot) return null;
+  for (const [i, subject] of subjects.entries())
+    yield* refuseContradicted(subject, value[i] ?? null);
   return effects.map((effect, i): Trace => {
     const account = value[i] ?? null;
     return { effect, exists: account !== null, isShown: showsEffect(effect, account, deployment) };
   });
-});
+}, orAskAnother);
 
 /** What one node lists of an address, as far back as the transaction can have landed. Fails like the ledger. */
 export const listSince = Effect.fnUntraced(function* (address: Address, entry: RelayEntry) {

@@ -49,6 +49,8 @@ describe("the label of a create link", () => {
     expect(twice.label).toContain('("Test Quotes", a name that 1 other merchant has)');
     expect(thrice.label).toContain('("Test Quotes", a name that 2 other merchants have)');
     for (const { label } of [alone, twice, thrice]) expect(label).toContain(MERCHANT);
+    const lookalike = await shown([merchant(MERCHANT, "Test\u200b Quotes"), merchant(STRANGER)]);
+    expect(lookalike.label).toContain('("Test[U+200B] Quotes", a name that 1 other merchant has)');
   });
 
   test("says of an unlisted mint that it is not listed, in base units", async () => {

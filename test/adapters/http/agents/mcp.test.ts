@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { TestClock } from "effect/testing";
 import { computeUnitLimit } from "../../../../adapters/local-ledger/genesis/funding-instructions.ts";
 import { localKey } from "../../../../adapters/local-ledger/genesis/local-keys.ts";
 import { signedTransaction } from "../../../../adapters/local-ledger/genesis/signed-transaction.ts";
@@ -9,6 +8,7 @@ import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-depl
 import { registerMerchantInstruction } from "../../../../core/protocol/instructions/attestor-instructions.ts";
 import { MERCHANT } from "../support/parties.ts";
 import { checkedClient, makeService, problemOf } from "../support/service.ts";
+import { patientClock } from "../../../doubles/patient-clock.ts";
 
 type Service = Awaited<ReturnType<typeof makeService>>;
 type Checked = Awaited<ReturnType<typeof checkedClient>>;
@@ -210,7 +210,7 @@ describe("pages in browsers", () => {
 });
 
 test("a call costs one read and its operation's cost, and the last is refused", async () => {
-  const poor = await makeService({ limit: 3, clock: TestClock.layer() });
+  const poor = await makeService({ limit: 3, clock: patientClock() });
   const to = await checkedClient(poor);
   const params = { name: "service_status", arguments: {} };
   const message = { ...list, method: "tools/call", params };

@@ -130,6 +130,14 @@ describe("the page", () => {
     expect(html).toContain("&lt;img src=x onerror=&quot;a(&#39;b&#39;)&quot;&gt;&amp;, Active");
     // A merchant's name cannot hold such a character, but other texts from outside can.
     expect(escapeForeign("a\u202e\u001b<")).toBe("a[U+202E][U+001B]&lt;");
+    // Lines that end where the text does not, and characters without width.
+    expect(escapeForeign("a\u2028b\u200bc\u{e0041}d\ufeff")).toBe(
+      "a[U+2028]b[U+200B]c[U+E0041]d[U+FEFF]",
+    );
+    // Persian, Hindi and emoji need these joiners and selectors.
+    expect(escapeForeign("\u0645\u06cc\u200c\u062e \u2764\ufe0f")).toBe(
+      "\u0645\u06cc\u200c\u062e \u2764\ufe0f",
+    );
   });
 
   test("it shows the packet's digest, address, parties, hashes and signatures", async () => {

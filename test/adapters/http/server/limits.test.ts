@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { TestClock } from "effect/testing";
 import { clientKey } from "../../../../adapters/http/server/client-address.ts";
 import { requestOrigin } from "../../../../adapters/http/request/origin/request-origin.ts";
 import { trustedProxies } from "../../../../adapters/http/request/origin/trusted-proxies.ts";
 import { prepareBody } from "../support/parties.ts";
 import { checkedClient, makeService, makeSyncedService, problemOf } from "../support/service.ts";
+import { patientClock } from "../../../doubles/patient-clock.ts";
 
 /** A service whose clock stands still, so that each answer names the whole window. */
-const stillService = (limit: number) => makeService({ limit, clock: TestClock.layer() });
+const stillService = (limit: number) => makeService({ limit, clock: patientClock() });
 
 describe("rate limits", () => {
   test("each answer of a limited route says what is left, and the last is a 429", async () => {

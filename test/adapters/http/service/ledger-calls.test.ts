@@ -3,11 +3,12 @@ import { TestClock } from "effect/testing";
 import fc from "fast-check";
 import { LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { jsonOf, makeService } from "../support/service.ts";
+import { patientClock } from "../../../doubles/patient-clock.ts";
 
 let service: Awaited<ReturnType<typeof makeService>> | undefined;
 afterEach(() => service?.runtime.dispose());
 
-const open = async () => (service = await makeService({ clock: TestClock.layer() }));
+const open = async () => (service = await makeService({ clock: patientClock() }));
 type Service = Awaited<ReturnType<typeof open>>;
 
 const get = (opened: Service, path: string) =>

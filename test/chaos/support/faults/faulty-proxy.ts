@@ -98,6 +98,7 @@ export const faultyProxy = async (options: {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     counts,
+    inFlight: inFlight as Readonly<typeof inFlight>,
     mostInFlight,
     /** Ends the requests that hang. */
     release,

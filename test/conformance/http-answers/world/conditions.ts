@@ -1,9 +1,13 @@
 import { Effect } from "effect";
+import type { Address } from "../../../../core/domain/address.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { hash32FromBytes, hash32ToBytes } from "../../../../core/domain/hash32.ts";
 import { checkpointText } from "../../../../core/log/checkpoint/checkpoint.ts";
+import { unseenEscrowOf } from "../../../../core/log/leaf/escrow-rows.ts";
+import { decodeArchivedEscrowAccount } from "../../../../core/protocol/accounts/archived-escrow-account.ts";
 import { printLogStanding } from "../../../../core/use-cases/log/log-standing.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import type { EscrowsAt } from "../../../../ports/index/index-reader.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { tombstoneAccount } from "../../../doubles/tombstone.ts";
@@ -77,14 +81,22 @@ export const clockAt =
   ({ ledger }) =>
     ledger.setClock(time);
 
-/** Archives a settled escrow. */
+/** Archives a settled escrow, of which the index knows at least numbers and digests. */
 export const archivedNow =
   (escrow: Escrow): Condition =>
-  ({ ledger }) =>
-    void ledger.accounts.set(
-      escrow.address,
-      tombstoneAccount(escrow, LOCAL_DEPLOYMENT.custodyProgram),
-    );
+  ({ ledger, index }) => {
+    const account = tombstoneAccount(escrow, LOCAL_DEPLOYMENT.custodyProgram);
+    const archived = decodeArchivedEscrowAccount(account, LOCAL_DEPLOYMENT);
+    if ("fault" in archived) throw new Error(archived.fault);
+    const unseen = [unseenEscrowOf(escrow.address, archived.value)];
+    ledger.accounts.set(escrow.address, account);
+    const { escrowsAt } = index;
+    const seen = (held: EscrowsAt): EscrowsAt =>
+      held.escrows.length > 0 ? held : { ...held, unseen };
+    Object.assign(index, {
+      escrowsAt: (addresses: ReadonlyArray<Address>) => Effect.map(escrowsAt(addresses), seen),
+    });
+  };
 
 /** All of these conditions together. */
 export const all =

@@ -1,6 +1,7 @@
 import { Clock, Duration, Effect, Layer } from "effect";
 import { TestClock } from "effect/testing";
 import { CREATED_AT } from "../../../adapters/http/support/parties.ts";
+import { patientClock } from "../../../doubles/patient-clock.ts";
 
 /** The ledger's clock: 2026-03-01T12:01:00Z. */
 export const LEDGER_TIME = CREATED_AT + 60n;
@@ -21,4 +22,4 @@ export const fixedClock = (waits: Array<number>): Layer.Layer<never> =>
         },
       }),
     ),
-  ).pipe(Layer.provideMerge(TestClock.layer()));
+  ).pipe(Layer.provideMerge(patientClock()));

@@ -77,6 +77,13 @@ test.each([
   ["Caf\u00e9", "Cafe\u0301", true],
   ["Caf\u00e9", "Cafe", false],
   ["Skyline", "Skyl1ne", false],
+  // What a reader does not see: a space of no width, another kind and number of spaces, a variation selector, a soft hyphen, an empty cell.
+  ["Test Quotes", "Test\u200b Quotes", true],
+  ["Test Quotes", " Test\u2003\u00a0Quotes", true],
+  ["Test Quotes", "Test Qu\u00adotes\ufe0f", true],
+  ["Test Quotes", "Test\u2800Quotes", true],
+  ["Test Quotes", "TestQuotes", false],
+  ["\u200b", "\u2060", true],
 ] as const)("%j and %j are the same name: %p", (one, other, same) => {
   expect(nameKey(one) === nameKey(other)).toBe(same);
 });

@@ -30,6 +30,7 @@ import { accountOf, clockAccount } from "../../../doubles/accounts.ts";
 import { type Answer, ledgerDouble } from "../../../doubles/ledger-double.ts";
 import { tombstoneAccount, tombstoneOf } from "../../../doubles/tombstone.ts";
 import { testInstance } from "../test-instance.ts";
+import { patientClock } from "../../../doubles/patient-clock.ts";
 
 const { custodyProgram } = LOCAL_DEPLOYMENT;
 const gone = escrow("archived", "Fulfilled");
@@ -127,7 +128,7 @@ const makeWorld = (
     Layer.succeed(Ledger, ledger),
     Layer.succeed(Instance, testInstance()),
     indexMemory(),
-    TestClock.layer(),
+    patientClock(),
   );
   const runtime = ManagedRuntime.make(
     Layer.effect(ArchivedEscrows, makeArchivedEscrows).pipe(Layer.provideMerge(ports)),

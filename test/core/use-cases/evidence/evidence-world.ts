@@ -22,6 +22,7 @@ import { CREATED_AT, escrow, merchant } from "../../../adapters/http/support/par
 import { seedInto } from "../../../adapters/http/support/service.ts";
 import { changesOf } from "../../../arbitraries/index-history.ts";
 import { testInstance } from "../test-instance.ts";
+import { patientClock } from "../../../doubles/patient-clock.ts";
 
 const GENESIS = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY";
 /** The escrow that the ledger of a world holds at first. */
@@ -48,7 +49,7 @@ export const makeWorld = () => {
     Layer.succeed(Instance, testInstance()),
     Layer.succeed(EvidenceSigner, signerOf(7)),
     indexMemory(),
-    TestClock.layer(),
+    patientClock(),
   );
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(

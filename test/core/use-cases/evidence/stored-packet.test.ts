@@ -23,6 +23,7 @@ import { makeLedgerDouble } from "../../../adapters/http/support/ledger-double.t
 import { CREATED_AT, escrow, merchant } from "../../../adapters/http/support/parties.ts";
 import { seedInto } from "../../../adapters/http/support/service.ts";
 import { testInstance } from "../test-instance.ts";
+import { patientClock } from "../../../doubles/patient-clock.ts";
 
 const GENESIS = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY";
 const settled = escrow("kept", "Fulfilled");
@@ -47,18 +48,16 @@ const signerOf = (seed: number | null) => {
 /** One process with this key, over packets that outlive it. */
 const startProcess = (
   packets: Map<string, string>,
-  {
-    seed = 7,
-    genesis = GENESIS,
-  }: { readonly seed?: number | null; readonly genesis?: string } = {},
+  { key = 7, genesis = GENESIS }: { readonly key?: number | null; readonly genesis?: string } = {},
 ) => {
   const { double: ledger, layer } = makeLedgerDouble(genesis);
   ledger.setClock(CREATED_AT + 60n);
-  seedInto(ledger)({ escrows: [settled, other, pending], merchants: [merchant()] });
+  const seed = seedInto(ledger);
+  seed({ escrows: [settled, other, pending], merchants: [merchant()] });
   const ports = Layer.mergeAll(
     layer,
     Layer.succeed(Instance, testInstance()),
-    Layer.succeed(EvidenceSigner, signerOf(seed)),
+    Layer.succeed(EvidenceSigner, signerOf(key)),
     Layer.succeed(LedgerRecord, {
       adopt: Effect.succeed,
       state: Effect.succeed({ genesisHash: genesis, standing: "recorded" as const }),
@@ -68,7 +67,7 @@ const startProcess = (
       find: (address) => Effect.sync(() => packets.get(address) ?? null),
     }),
     indexMemory(),
-    TestClock.layer(),
+    patientClock(),
   );
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(
@@ -79,6 +78,7 @@ const startProcess = (
   );
   return {
     ledger,
+    suspend: () => seed({ merchants: [{ ...merchant(), status: "Suspended" }] }),
     pass: (ms: number) => runtime.runPromise(TestClock.adjust(ms)),
     packet: (of = settled) => runtime.runPromise(buildEvidence(of.address)),
     failure: (of = settled) => runtime.runPromise(Effect.flip(buildEvidence(of.address))),
@@ -90,9 +90,9 @@ const startProcess = (
 };
 
 /** What a process that has served packets of these escrows leaves behind, and the packet of the settled one. */
-const served = async (seed: number | null = 7) => {
+const served = async (key: number | null = 7) => {
   const packets = new Map<string, string>();
-  const first = startProcess(packets, { seed });
+  const first = startProcess(packets, { key });
   await first.packet(pending);
   return { packets, packet: await first.packet() };
 };
@@ -116,6 +116,35 @@ test.each([DOWN, new LedgerTimeout({ timeoutMs: 1 })])(
     expect(await second.standingAgeMs()).toBe(0);
   },
 );
+
+const isSuspended = { references: { merchant: { status: "Suspended" } } };
+
+test("a kept packet never shows an older state of its merchant than the process has read since", async () => {
+  const { packets } = await served();
+  const second = startProcess(packets);
+  await second.pass(60_000);
+  second.suspend();
+  expect(await second.packet(other)).toMatchObject(isSuspended);
+  second.ledger.fault = DOWN;
+  expect(await second.packet()).toMatchObject(isSuspended);
+  expect(await second.standingAgeMs()).toBe(0);
+});
+
+test("of two kept packets, the one that was kept later says how the merchant stands", async () => {
+  const { packets } = await served();
+  const later = startProcess(packets);
+  await later.pass(60_000);
+  later.suspend();
+  await later.packet(other);
+  const last = startProcess(packets);
+  await last.pass(90_000);
+  last.ledger.fault = DOWN;
+  expect(await last.packet()).toMatchObject({ references: { merchant: { status: "Active" } } });
+  expect(await last.standingAgeMs()).toBe(90_000);
+  expect(await last.packet(other)).toMatchObject(isSuspended);
+  expect(await last.standingAgeMs()).toBe(30_000);
+  expect(await last.packet()).toMatchObject(isSuspended);
+});
 
 test("with a node, what was kept is not looked at", async () => {
   const { packets, packet } = await served();
@@ -167,8 +196,8 @@ test.each(WRONG)("a kept packet with %s is not served", async (_, change) => {
 });
 
 test.each([
-  ["another key", { seed: 8 }],
-  ["no key", { seed: null }],
+  ["another key", { key: 8 }],
+  ["no key", { key: null }],
   ["another ledger", { genesis: "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d" }],
 ])("a service with %s serves no packet that was kept", async (_, options) => {
   const { packets } = await served();

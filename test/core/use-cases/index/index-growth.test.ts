@@ -8,6 +8,7 @@ import { IndexNews } from "../../../../ports/index/index-news.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import { markAt } from "../../../arbitraries/index-history.ts";
+import { patientClock } from "../../../doubles/patient-clock.ts";
 
 /** A store whose count a test sets, and how often it was looked at. */
 const storeAt = (count: bigint) => ({ count, looks: 0, isAway: false });
@@ -40,7 +41,7 @@ const run = <A>(
       Effect.provide(
         Layer.effect(IndexGrowth, makeIndexGrowth).pipe(
           Layer.provide(readerOf(store)),
-          Layer.provideMerge(Layer.mergeAll(news, TestClock.layer())),
+          Layer.provideMerge(Layer.mergeAll(news, patientClock())),
         ),
       ),
     ),

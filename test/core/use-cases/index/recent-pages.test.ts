@@ -18,6 +18,7 @@ import {
 } from "../../../arbitraries/index-history.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { CREATED_AT, escrow, EXPIRES_AT } from "../../../adapters/http/support/parties.ts";
+import { patientClock } from "../../../doubles/patient-clock.ts";
 
 const makeRuntime = () =>
   ManagedRuntime.make(
@@ -25,7 +26,7 @@ const makeRuntime = () =>
       Layer.effect(RecentPages, makeRecentPages),
       Layer.effect(IndexClock, makeIndexClock),
       indexMemory(),
-      TestClock.layer(),
+      patientClock(),
     ),
   );
 

@@ -9,6 +9,7 @@ import { makeReplicatedIndexSync } from "../../../../core/use-cases/index/sync/r
 import { LedgerTimeout } from "../../../../ports/ledger/ledger.ts";
 import { SyncEpoch, SyncLease } from "../../../../ports/index/sync-lease.ts";
 import { leaseOn, makeBoard } from "./lease-in-memory.ts";
+import { patientClock } from "../../../doubles/patient-clock.ts";
 
 const NOTHING = { seen: 0, created: 0, updated: 0, unchanged: 0, rejected: 0 };
 
@@ -64,7 +65,7 @@ const world = () => {
 };
 
 const inVirtualTime = <A, E>(program: Effect.Effect<A, E>) =>
-  Effect.runPromise(Effect.provide(program, TestClock.layer()));
+  Effect.runPromise(Effect.provide(program, patientClock()));
 
 const index = indexMemory();
 const program = <A, E>(body: Effect.Effect<A, E, Layer.Success<typeof index>>) =>

@@ -14,6 +14,7 @@ import type { Index } from "../../../contracts/fresh-index.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
 import type { SimulatedLedger } from "./simulated-ledger.ts";
 import { testInstance } from "../test-instance.ts";
+import { patientClock } from "../../../doubles/patient-clock.ts";
 
 const START_MS = 1_800_000_000_000;
 
@@ -25,7 +26,7 @@ const impatientClock = Layer.effect(
   TestClock.testClockWith((clock) =>
     Effect.succeed({ ...clock, sleep: (duration) => clock.adjust(duration) }),
   ),
-).pipe(Layer.provideMerge(TestClock.layer()));
+).pipe(Layer.provideMerge(patientClock()));
 
 /** What a sync needs. */
 export type Ports = Ledger | LedgerNodes | IndexReader | IndexWriter | LogStore | Instance;

@@ -28,6 +28,7 @@ import { TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
 import { logIdentity } from "../../../doubles/log-identity.ts";
 import { referenceRoot, someLeaves } from "../../log/support/reference-tree.ts";
 import { testInstance } from "../test-instance.ts";
+import { patientClock } from "../../../doubles/patient-clock.ts";
 
 const { deployment } = testInstance();
 const LEAF_0 = networkLeaf(TEST_GENESIS_HASH, deployment);
@@ -187,7 +188,7 @@ export class PublishingWorld {
       return yield* exit;
     });
     return Effect.runPromise(
-      program.pipe(Effect.provide(Layer.provideMerge(this.#layer(), TestClock.layer()))),
+      program.pipe(Effect.provide(Layer.provideMerge(this.#layer(), patientClock()))),
     );
   }
 

@@ -1,11 +1,17 @@
 import { expect } from "bun:test";
 import { Duration, Effect } from "effect";
 import { TestClock } from "effect/testing";
+import { indexReaderOf } from "../../../../adapters/memory/index-queries.ts";
+import { IndexRows } from "../../../../adapters/memory/index-rows.ts";
 import { ZERO_ADDRESS } from "../../../../core/domain/address.ts";
 import { decodeBase64 } from "../../../../core/domain/encoding/base64.ts";
+import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
 import type { LedgerTransaction } from "../../../../core/domain/ledger/history.ts";
 import type { RelayEntry } from "../../../../core/domain/relay/relay-entry.ts";
 import { RELAY_POLICY } from "../../../../core/domain/relay/relay-policy.ts";
+import { indexedEscrowOf } from "../../../../core/log/leaf/escrow-rows.ts";
+import { decodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { decodeWireTransaction } from "../../../../core/protocol/transaction/wire-transaction.ts";
 import { readRelayOutcome } from "../../../../core/use-cases/relay/read-relay-outcome.ts";
 import { RelayDelivery } from "../../../../core/use-cases/relay/relay-delivery.ts";
@@ -41,9 +47,13 @@ export const entry: RelayEntry = {
 /** Waits for one round of the relay. */
 export const round = TestClock.adjust(Duration.millis(RELAY_POLICY.rebroadcastMs));
 
-/** What the relay says one round after the ledger was set up, and how many entries are under way then. */
-export const told = (setUp: (script: ScriptedLedger) => void, height = 1000n) => {
-  const { script, ports } = scriptedPorts();
+/** What the relay says one round after the ledger was set up, and how many entries are under way then, beside an index. */
+export const told = (
+  setUp: (script: ScriptedLedger) => void,
+  height = 1000n,
+  index?: ReturnType<typeof indexReaderOf>,
+) => {
+  const { script, ports } = scriptedPorts(undefined, undefined, index);
   return Effect.gen(function* () {
     const delivery = yield* RelayDelivery;
     yield* delivery.accept(entry, null);
@@ -60,6 +70,23 @@ export const told = (setUp: (script: ScriptedLedger) => void, height = 1000n) =>
 /** The escrow exists, as the creation would have left it. */
 export const paid = (script: ScriptedLedger): void =>
   void script.accounts.set(escrow.address, escrow);
+
+/** An index that proves the escrow. */
+export const indexOfPaid = () => {
+  const rows = new IndexRows();
+  const read = decodeEscrowAccount(escrow, LOCAL_DEPLOYMENT);
+  if ("fault" in read) throw new Error(read.fault);
+  const row = indexedEscrowOf(read.value, escrow.data);
+  rows.put({ escrows: [row], unseen: [], merchants: [] });
+  rows.mark = {
+    count: row.createdSeq,
+    head: hash32FromBytes(new Uint8Array(32)),
+    slot: 1999n,
+    ledgerTime: 0n,
+    atMs: 0,
+  };
+  return indexReaderOf(rows);
+};
 
 /** The creation as the ledger's history shows it under a signature. */
 export const shown = (of: typeof signature, failed: boolean): LedgerTransaction => ({

@@ -1,5 +1,4 @@
 import { Effect, Layer } from "effect";
-import { TestClock } from "effect/testing";
 import { outcomeLogMemory } from "../../../../adapters/memory/outcome-log.ts";
 import { rateLimiterMemory } from "../../../../adapters/memory/rate-limiter.ts";
 import { type Address, addressToBytes } from "../../../../core/domain/address.ts";
@@ -23,15 +22,18 @@ import {
   makeRelayDelivery,
   RelayDelivery,
 } from "../../../../core/use-cases/relay/relay-delivery.ts";
+import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { Broadcaster } from "../../../../ports/ledger/broadcaster.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { type Commitment, Ledger, type LedgerFailure } from "../../../../ports/ledger/ledger.ts";
 import type { OutcomeLog } from "../../../../ports/outcome-log.ts";
 import { walletAccount } from "../../../doubles/accounts.ts";
 import { broadcasterDouble } from "../../../doubles/broadcaster-double.ts";
+import { indexWithoutRows } from "../../../doubles/index-without-rows.ts";
 import { ledgerDouble } from "../../../doubles/ledger-double.ts";
 import type { TestLedger } from "../../../programs/fixture/test-ledger.ts";
 import { testInstance } from "../test-instance.ts";
+import { patientClock } from "../../../doubles/patient-clock.ts";
 
 /** What a test sets on the ledger, and what it has recorded. */
 export type ScriptedLedger = {
@@ -85,8 +87,8 @@ export const tableData = (addresses: ReadonlyArray<Address>): Uint8Array =>
     ...addresses.flatMap((each) => [...addressToBytes(each)]),
   ]);
 
-/** The relay's ports over a ledger that a test scripts. Accounts come from `accounts`. */
-export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
+/** The relay's ports over a ledger that a test scripts, beside an index. Accounts come from `accounts`. */
+export const scriptedPorts = (accounts?: TestLedger, limit = 1000, index = indexWithoutRows()) => {
   const script: ScriptedLedger = {
     landed: new Map(),
     sent: [],
@@ -158,6 +160,7 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
     });
   const ports = Layer.mergeAll(
     Layer.succeed(Ledger, ledger),
+    Layer.succeed(IndexReader, index),
     Layer.succeed(Broadcaster, { ...broadcaster, simulate }),
     Layer.succeed(Instance, { ...testInstance(), confirmTimeoutMs: 3_000 }),
     rateLimiterMemory({
@@ -165,7 +168,7 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
       windowSeconds: 60,
       maxClients: 100,
     }),
-    TestClock.layer(),
+    patientClock(),
   );
   return { script, ports };
 };

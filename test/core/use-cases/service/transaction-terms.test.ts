@@ -6,6 +6,7 @@ import { makeTransactionTerms } from "../../../../core/use-cases/service/transac
 import { Blockspace } from "../../../../ports/ledger/blockspace.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { testInstance } from "../test-instance.ts";
+import { patientClock } from "../../../doubles/patient-clock.ts";
 
 /** Terms over a node that counts its questions and names these prices. */
 const termsOver = (prices: ReadonlyArray<bigint>) => {
@@ -29,7 +30,7 @@ const termsOver = (prices: ReadonlyArray<bigint>) => {
         Effect.provideService(Blockspace, blockspace),
         Effect.provideService(Instance, testInstance()),
         Effect.provideServiceEffect(Scope.Scope, Scope.make()),
-        Effect.provide(TestClock.layer()),
+        Effect.provide(patientClock()),
       ),
     );
   return { run, asked: () => asked };

@@ -2,7 +2,7 @@ import type { Address } from "../../../../domain/address.ts";
 import { hash32FromBytes } from "../../../../domain/hash32.ts";
 import type { IndexedEscrow, UnseenEscrow } from "../../../../domain/index/indexed-escrow.ts";
 import type { Deployment } from "../../../../domain/ledger/deployment.ts";
-import { indexedEscrowOf } from "../../../../log/leaf/project-at.ts";
+import { indexedEscrowOf } from "../../../../log/leaf/escrow-rows.ts";
 import { believedBytes } from "../../../../protocol/accounts/last-bytes.ts";
 import { decodeEscrowAccount } from "../../../../protocol/accounts/escrow-account.ts";
 import { parseEvidencePacket } from "../../../../protocol/evidence/evidence-packet.ts";

@@ -1,7 +1,7 @@
 import { Effect } from "effect";
 import { hash32FromBytes } from "../../../../domain/hash32.ts";
 import type { IndexedEscrow } from "../../../../domain/index/indexed-escrow.ts";
-import { indexedEscrowOf } from "../../../../log/leaf/project-at.ts";
+import { indexedEscrowOf } from "../../../../log/leaf/escrow-rows.ts";
 import { ImportedPackets } from "../../../../../ports/index/imported-packets.ts";
 import { IndexWriter } from "../../../../../ports/index/index-writer.ts";
 import { monotonicMs } from "../../../monotonic-time.ts";

@@ -6,7 +6,8 @@ import type { Merchant } from "../../../../domain/merchant/merchant.ts";
 import { firstHead } from "../../../../log/leaf/event-chain.ts";
 import { leavesOfUnseen } from "../../../../log/leaf/indexed-leaves.ts";
 import { LeafChain } from "../../../../log/leaf/leaf-chain.ts";
-import { indexedEscrowOf, projectAt, projectUnseenAt } from "../../../../log/leaf/project-at.ts";
+import { indexedEscrowOf } from "../../../../log/leaf/escrow-rows.ts";
+import { projectAt, projectUnseenAt } from "../../../../log/leaf/project-at.ts";
 import { indexedKinds } from "../../../../protocol/accounts/indexed-kinds.ts";
 import { Instance } from "../../../../../ports/instance.ts";
 import {

@@ -1,7 +1,7 @@
 import { Effect } from "effect";
 import type { Hash32 } from "../../../../domain/hash32.ts";
 import type { SyncMark } from "../../../../domain/index/sync-mark.ts";
-import { indexedEscrowOf } from "../../../../log/leaf/project-at.ts";
+import { indexedEscrowOf } from "../../../../log/leaf/escrow-rows.ts";
 import { indexedKinds } from "../../../../protocol/accounts/indexed-kinds.ts";
 import { Instance } from "../../../../../ports/instance.ts";
 import { monotonicMs } from "../../../monotonic-time.ts";

@@ -5,7 +5,7 @@ import type { HistoryEntry } from "../../../../domain/ledger/history.ts";
 import type { LedgerTransaction } from "../../../../domain/ledger/history.ts";
 import type { LedgerSignature } from "../../../../domain/ledger/signature.ts";
 import { hash32FromBytes } from "../../../../domain/hash32.ts";
-import { indexedEscrowOf } from "../../../../log/leaf/project-at.ts";
+import { indexedEscrowOf } from "../../../../log/leaf/escrow-rows.ts";
 import { believedBytes } from "../../../../protocol/accounts/last-bytes.ts";
 import { custodyConfigAddress } from "../../../../protocol/addresses/addresses.ts";
 import { archivedBytesOf } from "../../../../protocol/transaction/archived-bytes.ts";

@@ -8,6 +8,7 @@ import { solanaRpcConfig } from "../../../../../adapters/solana-rpc/pool/solana-
 import type { Blockspace } from "../../../../../ports/ledger/blockspace.ts";
 import type { Broadcaster } from "../../../../../ports/ledger/broadcaster.ts";
 import type { Ledger } from "../../../../../ports/ledger/ledger.ts";
+import { patientClock } from "../../../../doubles/patient-clock.ts";
 
 /** A request as a simulated node got it, at a time of the simulation. */
 export type TimedCall = {
@@ -64,7 +65,7 @@ export const runSimulated = async <A, E>(
   const url = Redacted.make(ADDRESS);
   const layer = Layer.mergeAll(ledgerSolanaRpc, broadcasterSolanaRpc, blockspaceSolanaRpc).pipe(
     Layer.provide(nodePool(solanaRpcConfig([url]))),
-    Layer.provideMerge(TestClock.layer()),
+    Layer.provideMerge(patientClock()),
     Layer.provideMerge(Logger.layer([])),
   );
   /** Lets everything run that waits for no time. */

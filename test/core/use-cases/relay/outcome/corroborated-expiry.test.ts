@@ -9,6 +9,7 @@ import {
   ERROR,
   EXPIRED,
   feePayer,
+  indexOfPaid,
   listing,
   paid,
   PENDING,
@@ -29,6 +30,23 @@ test("expired: the escrow is not there, and a list from before the blockhash exi
 
 test("a node that shows only the newest statuses does not make a payment that landed safe to sign again", async () => {
   expect(await late(paid)).toMatchObject(PENDING);
+});
+
+test("a node that hides an escrow which the index proves does not make its payment safe to sign again", async () => {
+  expect(await told(() => undefined, 1215n, indexOfPaid())).toMatchObject({
+    ...PENDING,
+    underWay: 1,
+  });
+  // The same payment made by another transaction is told once the node shows the escrow.
+  const shown = await told(
+    (script) => {
+      superseded(script);
+      script.listed = listing(rivals, EARLIER);
+    },
+    1215n,
+    indexOfPaid(),
+  );
+  expect(shown).toMatchObject({ ...EXPIRED, supersededBy: rival });
 });
 
 test("its list tells that it landed, and how it failed", async () => {

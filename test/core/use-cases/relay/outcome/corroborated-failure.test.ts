@@ -15,6 +15,7 @@ import {
   round,
   shown,
   signature,
+  indexOfPaid,
   superseded,
   told,
 } from "../relayed-creation.ts";
@@ -27,11 +28,19 @@ const failedInHistory = (script: ScriptedLedger): void =>
   void script.transactions.set(signature, shown(signature, true));
 
 /** What the relay says one round after a status said so and the ledger was set up. */
-const failing = (setUp: (script: ScriptedLedger) => void, height?: bigint) =>
-  told((script) => {
-    saysFailed(script);
-    setUp(script);
-  }, height);
+const failing = (
+  setUp: (script: ScriptedLedger) => void,
+  height?: bigint,
+  index?: ReturnType<typeof indexOfPaid>,
+) =>
+  told(
+    (script) => {
+      saysFailed(script);
+      setUp(script);
+    },
+    height,
+    index,
+  );
 
 /** The error is told as the status tells it, and nobody may pay again because of it. */
 const UNPROVEN = {
@@ -54,6 +63,11 @@ const LATE = 1215n;
 
 test("a failure is certain once the history holds it and the escrow is not there", async () => {
   expect(await failing(failedInHistory)).toMatchObject(FAILED);
+});
+
+test("a failure is not believed of a node that hides the escrow which the index proves", async () => {
+  for (const height of [1000n, LATE])
+    expect(await failing(failedInHistory, height, indexOfPaid())).toMatchObject(UNPROVEN);
 });
 
 test("a status alone proves nothing while the creation can still land", async () => {

@@ -20,6 +20,7 @@ import type { WitnessState } from "../../../../../ports/log/witness-state.ts";
 import { NETWORK } from "../../../../arbitraries/evidence.ts";
 import { ledgerDouble } from "../../../../doubles/ledger-double.ts";
 import { SimulatedLog, testKey } from "./simulated-log.ts";
+import { patientClock } from "../../../../doubles/patient-clock.ts";
 
 /** Leaf 0 of the simulated ledger's log. */
 export const LEAF_ZERO = networkLeaf(address(NETWORK.genesisHash), LOCAL_DEPLOYMENT);
@@ -121,7 +122,7 @@ export class WitnessWorld {
         sign: (message) => Effect.sync(() => testKey(77).sign(message)),
       }),
       this.state,
-      TestClock.layer(),
+      patientClock(),
       Logger.layer([]),
     );
   }

@@ -1,14 +1,14 @@
-import type { Address } from "../../core/domain/address.ts";
-import { parseAmount } from "../../core/domain/amount.ts";
-import { type Hash32, parseHash32 } from "../../core/domain/hash32.ts";
-import { parseUnixTime, type UnixSeconds } from "../../core/domain/unix-time.ts";
-import { escrowAddress } from "../../core/protocol/addresses/addresses.ts";
-import type { LiveEscrow, LiveEscrowRead } from "../generated/contract.ts";
-import { deploymentIn } from "../pay/payment-terms.ts";
-import { problemOf } from "../service/requests.ts";
-import { SettlementError } from "../settlement-error.ts";
-import { addressNamed } from "../address-named.ts";
-import type { MerchantContext } from "./merchant-context.ts";
+import type { Address } from "../../../core/domain/address.ts";
+import { parseAmount } from "../../../core/domain/amount.ts";
+import { type Hash32, parseHash32 } from "../../../core/domain/hash32.ts";
+import { parseUnixTime, type UnixSeconds } from "../../../core/domain/unix-time.ts";
+import { escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
+import type { LiveEscrow, LiveEscrowRead } from "../../generated/contract.ts";
+import { deploymentIn } from "../../pay/payment-terms.ts";
+import { problemOf } from "../../service/requests.ts";
+import { SettlementError } from "../../settlement-error.ts";
+import { addressNamed } from "../../address-named.ts";
+import type { MerchantContext } from "../merchant-context.ts";
 
 /** An escrow as the service read it, whose agent and task follow from its address. */
 export type EscrowTerms = {

@@ -1,6 +1,6 @@
-import type { Address } from "../../core/domain/address.ts";
-import type { Escrow, EscrowPage, EscrowState } from "../generated/contract.ts";
-import { type Answer, problemOf, type Requests } from "../service/requests.ts";
+import type { Address } from "../../../core/domain/address.ts";
+import type { Escrow, EscrowPage, EscrowState } from "../../generated/contract.ts";
+import { type Answer, problemOf, type Requests } from "../../service/requests.ts";
 
 /** What the index holds of a merchant: its escrows, newest first, and how many archived ones nobody has shown. */
 export type IndexedEscrows = {

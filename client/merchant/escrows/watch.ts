@@ -1,11 +1,11 @@
-import type { Address } from "../../core/domain/address.ts";
-import { problemOf } from "../service/requests.ts";
-import type { Escrow, LiveEscrow, LiveEscrowRead } from "../generated/contract.ts";
+import type { Address } from "../../../core/domain/address.ts";
+import { problemOf } from "../../service/requests.ts";
+import type { Escrow, LiveEscrow, LiveEscrowRead } from "../../generated/contract.ts";
 import { type Awaited, awaitedOf } from "./awaited.ts";
 import { escrowsOf } from "./escrows-of.ts";
-import { addressNamed } from "../address-named.ts";
-import type { MerchantContext } from "./merchant-context.ts";
-import { readMerchant } from "./read-merchant.ts";
+import { addressNamed } from "../../address-named.ts";
+import type { MerchantContext } from "../merchant-context.ts";
+import { readMerchant } from "../read-merchant.ts";
 
 /** Between two looks at the index, which itself follows the ledger within a second. */
 const LOOK_MS = 2_000;

@@ -1,6 +1,6 @@
-import type { Address } from "../../core/domain/address.ts";
-import type { Instruction } from "../../core/domain/ledger/instruction.ts";
-import { createAssociatedTokenInstruction } from "../../core/protocol/accounts/token.ts";
+import type { Address } from "../../../core/domain/address.ts";
+import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
+import { createAssociatedTokenInstruction } from "../../../core/protocol/accounts/token.ts";
 
 /**
  * The calls of a settlement, behind the instructions that make the payout accounts of `owners` as far as the prepared transaction makes them: only

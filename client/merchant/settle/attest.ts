@@ -1,19 +1,19 @@
-import { parseHash32 } from "../../core/domain/hash32.ts";
-import { canonicalJsonBytes } from "../../core/domain/encoding/canonical-json.ts";
-import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
-import { proofHash } from "../../core/domain/evidence/proof-template.ts";
-import { formatUnixTime } from "../../core/domain/unix-time.ts";
+import { parseHash32 } from "../../../core/domain/hash32.ts";
+import { canonicalJsonBytes } from "../../../core/domain/encoding/canonical-json.ts";
+import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import { proofHash } from "../../../core/domain/evidence/proof-template.ts";
+import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import {
   attestationMessage,
   MAX_ATTESTATION_AGE_SECONDS,
-} from "../../core/protocol/instructions/attestation.ts";
-import { type DeliveryPayload, judgeDelivery } from "../pay/delivery.ts";
-import { unitsOf } from "../pay/units.ts";
-import { SettlementError } from "../settlement-error.ts";
-import { type MessageSigner, signatureBy } from "../signing/message-signer.ts";
+} from "../../../core/protocol/instructions/attestation.ts";
+import { type DeliveryPayload, judgeDelivery, payloadFault } from "../../pay/delivery.ts";
+import { unitsOf } from "../../pay/units.ts";
+import { SettlementError } from "../../settlement-error.ts";
+import { type MessageSigner, signatureBy } from "../../signing/message-signer.ts";
 import type { AttestationJournal, KeptClaim } from "./attestation-journal.ts";
 import { type EscrowTerms, readEscrowTerms } from "./escrow-terms.ts";
-import type { MerchantContext } from "./merchant-context.ts";
+import type { MerchantContext } from "../merchant-context.ts";
 
 /** What an attestor states about an escrow. */
 export type Statement = {
@@ -107,6 +107,9 @@ const keptClaim = async (
   { payload, template, journal }: Statement,
   part: bigint | null,
 ): Promise<KeptClaim> => {
+  const fault = payloadFault(payload);
+  if (fault !== null)
+    refuse("payload_refused", `The payload is refused: ${fault}.`, "Correct the payload.");
   const hash = proofHash(payload);
   const attested = { proofHash: hash, taskHash: terms.taskHash };
   const { reasons } = await judgeDelivery(payload, attested, template, null);

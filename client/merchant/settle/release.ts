@@ -1,24 +1,24 @@
-import { parseAmount } from "../../core/domain/amount.ts";
-import { decodeBase64 } from "../../core/domain/encoding/base64.ts";
-import { parseHash32 } from "../../core/domain/hash32.ts";
-import { parseUnixTime } from "../../core/domain/unix-time.ts";
-import { attestationMessage } from "../../core/protocol/instructions/attestation.ts";
+import { parseAmount } from "../../../core/domain/amount.ts";
+import { decodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import { parseHash32 } from "../../../core/domain/hash32.ts";
+import { parseUnixTime } from "../../../core/domain/unix-time.ts";
+import { attestationMessage } from "../../../core/protocol/instructions/attestation.ts";
 import {
   releaseEscrowInstruction,
   releasePartialInstruction,
-} from "../../core/protocol/instructions/custody-instructions.ts";
-import { ed25519Instruction } from "../../core/protocol/instructions/ed25519-instruction.ts";
-import type { UnsignedTransaction } from "../../core/protocol/transaction/unsigned-transaction.ts";
-import type { PreparedEscrowCall } from "../generated/contract.ts";
-import { deploymentIn } from "../pay/payment-terms.ts";
-import { SettlementError } from "../settlement-error.ts";
-import { expectedTransaction } from "../signing/expected-transaction.ts";
-import type { MessageSigner } from "../signing/message-signer.ts";
+} from "../../../core/protocol/instructions/custody-instructions.ts";
+import { ed25519Instruction } from "../../../core/protocol/instructions/ed25519-instruction.ts";
+import type { UnsignedTransaction } from "../../../core/protocol/transaction/unsigned-transaction.ts";
+import type { PreparedEscrowCall } from "../../generated/contract.ts";
+import { deploymentIn } from "../../pay/payment-terms.ts";
+import { SettlementError } from "../../settlement-error.ts";
+import { expectedTransaction } from "../../signing/expected-transaction.ts";
+import type { MessageSigner } from "../../signing/message-signer.ts";
 import type { Attestation } from "./attest.ts";
 import { type EscrowTerms, readEscrowTerms } from "./escrow-terms.ts";
-import { landTransaction } from "./land-transaction.ts";
-import { addressNamed } from "../address-named.ts";
-import type { MerchantContext } from "./merchant-context.ts";
+import { landTransaction } from "../land-transaction.ts";
+import { addressNamed } from "../../address-named.ts";
+import type { MerchantContext } from "../merchant-context.ts";
 import { withPayoutAccounts } from "./with-payout-accounts.ts";
 
 /** An escrow that was released. */

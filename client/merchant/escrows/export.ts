@@ -1,9 +1,9 @@
-import type { Escrow, Merchant, ServiceStatus } from "../generated/contract.ts";
-import { SettlementError } from "../settlement-error.ts";
+import type { Escrow, Merchant, ServiceStatus } from "../../generated/contract.ts";
+import { SettlementError } from "../../settlement-error.ts";
 import { escrowsOf, type IndexedEscrows } from "./escrows-of.ts";
-import { addressNamed } from "../address-named.ts";
-import type { MerchantContext } from "./merchant-context.ts";
-import { readMerchant } from "./read-merchant.ts";
+import { addressNamed } from "../../address-named.ts";
+import type { MerchantContext } from "../merchant-context.ts";
+import { readMerchant } from "../read-merchant.ts";
 
 /** The columns of an export, in this order. */
 export const EXPORT_COLUMNS = [

@@ -1,14 +1,14 @@
-import { cancelEscrowInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
-import type { UnsignedTransaction } from "../../core/protocol/transaction/unsigned-transaction.ts";
-import type { PreparedEscrowCall } from "../generated/contract.ts";
-import { deploymentIn } from "../pay/payment-terms.ts";
-import { SettlementError } from "../settlement-error.ts";
-import { expectedTransaction } from "../signing/expected-transaction.ts";
-import type { MessageSigner } from "../signing/message-signer.ts";
+import { cancelEscrowInstruction } from "../../../core/protocol/instructions/custody-instructions.ts";
+import type { UnsignedTransaction } from "../../../core/protocol/transaction/unsigned-transaction.ts";
+import type { PreparedEscrowCall } from "../../generated/contract.ts";
+import { deploymentIn } from "../../pay/payment-terms.ts";
+import { SettlementError } from "../../settlement-error.ts";
+import { expectedTransaction } from "../../signing/expected-transaction.ts";
+import type { MessageSigner } from "../../signing/message-signer.ts";
 import { type EscrowTerms, readEscrowTerms } from "./escrow-terms.ts";
-import { landTransaction } from "./land-transaction.ts";
-import { addressNamed } from "../address-named.ts";
-import type { MerchantContext } from "./merchant-context.ts";
+import { landTransaction } from "../land-transaction.ts";
+import { addressNamed } from "../../address-named.ts";
+import type { MerchantContext } from "../merchant-context.ts";
 import { withPayoutAccounts } from "./with-payout-accounts.ts";
 
 /** An escrow that went back to its agent. */

@@ -1,4 +1,4 @@
-import type { LiveEscrow } from "../generated/contract.ts";
+import type { LiveEscrow } from "../../generated/contract.ts";
 
 /** What an escrow waits for, as a line of `merchant watch`. */
 export type Awaited = {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
-import { delivered, merchantFixture } from "./merchant-fixture.ts";
+import { localKey } from "../../../../adapters/local-ledger/genesis/local-keys.ts";
+import { delivered, merchantFixture } from "../merchant-fixture.ts";
 
 const wallet = localKey("merchant/forecast");
 const attestor = localKey("attestor/forecast");

@@ -1,0 +1,59 @@
+import { kind, type ProblemKind } from "./problem-kind.ts";
+
+/** Problems of the service itself: its ledger nodes, its store, its queue of relays. */
+export const SERVICE_PROBLEMS = {
+  internal_error: kind(
+    500,
+    "The service made a mistake",
+    "Something failed that should not. The request id leads the operator to it in the log.",
+    "Report the request id. Repeating a read is safe; for a relay, ask for the transaction's outcome first.",
+  ),
+  ledger_unavailable: kind(
+    502,
+    "The ledger node gave no usable answer",
+    "The service asked a node of the ledger and could not use the answer. This says nothing about the account or transaction that was asked about.",
+    "Ask again shortly; `/v1/status` shows the node's state.",
+  ),
+  slot_beyond_reach: kind(
+    502,
+    "The ledger node claims a slot that is out of reach",
+    "A sync of the index refused the slot that a node claims: the ledger cannot have reached it by this service's clock, or it is more than 64 slots below the one at which the index stands. Nothing was written, and the index is served as it was. `detail` names the JSON-RPC method whose answer has the slot.",
+    "Ask again shortly: another node may answer. The operator compares the node's slot with another node's, and the clock of the service's machine with the time.",
+  ),
+  not_ready: kind(
+    503,
+    "The service is not ready",
+    "`errors` names what is missing: the store or the ledger does not answer, the programs at the configured addresses are not initialised for each other, or the index has not been synced yet, so that a list would be empty or old without saying so.",
+    "Ask again shortly. If it stays so, `/v1/status` says more: compare the program ids with the deployment.",
+  ),
+  client_package_unavailable: kind(
+    503,
+    "The client package could not be built",
+    "The service builds its client package when it is first asked for, and the build failed. Everything else works.",
+    "Build it from the repository with `bun run build`, which says what is wrong.",
+  ),
+  store_unavailable: kind(
+    503,
+    "The index cannot be read or written",
+    "The store behind the index failed. Reads straight from the ledger still work.",
+    "Ask again after the seconds in `Retry-After`.",
+  ),
+  relay_queue_full: kind(
+    503,
+    "The relay is full",
+    "The relay's queue has as many pending transactions of all clients as it may have. Nothing was sent.",
+    "Send the same transaction again after the seconds in `Retry-After`.",
+  ),
+  shutting_down: kind(
+    503,
+    "The service is shutting down",
+    "This instance finishes its requests and accepts no new ones.",
+    "Ask again; another instance, or the next start, will answer.",
+  ),
+  ledger_timeout: kind(
+    504,
+    "The ledger node did not answer in time",
+    "The service asked a node of the ledger and waited as long as it may.",
+    "Ask again shortly; `/v1/status` shows the node's state.",
+  ),
+} as const satisfies Readonly<Record<string, ProblemKind>>;

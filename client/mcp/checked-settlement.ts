@@ -1,0 +1,103 @@
+import type { Address } from "../../core/domain/address.ts";
+import { decodeBase64, encodeBase64 } from "../../core/domain/encoding/base64.ts";
+import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
+import type { Instruction } from "../../core/domain/ledger/instruction.ts";
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  ED25519_PROGRAM,
+} from "../../core/protocol/addresses/well-known-addresses.ts";
+import { CUSTODY_INSTRUCTIONS } from "../../core/protocol/generated/custody.ts";
+import { decodeCustodyInstruction } from "../../core/protocol/instructions/custody-instruction-data.ts";
+import { decodeWireTransaction } from "../../core/protocol/transaction/wire-transaction.ts";
+import { addressNamed } from "../address-named.ts";
+import { deploymentIn } from "../pay/payment-terms.ts";
+import { SettlementError } from "../settlement-error.ts";
+import { expectedTransaction } from "../signing/expected-transaction.ts";
+import type { unsignedOf } from "./unsigned.ts";
+
+/** A settlement as the caller asked for it. */
+type Asked = {
+  readonly escrow: string;
+  readonly action: "release" | "refund" | "cancel" | "archive";
+  readonly payer?: string;
+  readonly amount?: string;
+};
+
+type Told = ReturnType<typeof unsignedOf>;
+
+const callOf = ({ action, amount }: Asked) => {
+  switch (action) {
+    case "release":
+      return amount === undefined ? "release_escrow" : "release_partial";
+    case "refund":
+      return "claim_refund";
+    case "cancel":
+      return "cancel_escrow";
+    case "archive":
+      return "archive_escrow";
+  }
+};
+
+/** Whether an instruction only makes an absent token account that `call` pays into (CreateIdempotent), at the payer's cost. */
+const makesPayoutAccount =
+  (call: Instruction, payer: Address) =>
+  ({ programAddress, accounts: [funder, made], data }: Instruction): boolean =>
+    programAddress === ASSOCIATED_TOKEN_PROGRAM &&
+    data.length === 1 &&
+    data[0] === 1 &&
+    funder?.address === payer &&
+    call.accounts.some(({ address }) => address === made?.address);
+
+/** Whether these instructions are the one custody call that was asked for, and beside it only what that call needs. */
+const isAsked = (
+  found: ReadonlyArray<Instruction>,
+  asked: Asked,
+  { custodyProgram, payer }: { readonly custodyProgram: Address; readonly payer: Address },
+): boolean => {
+  const name = callOf(asked);
+  const calls = found.filter(({ programAddress }) => programAddress === custodyProgram);
+  const [call] = calls;
+  const decoded = call && decodeCustodyInstruction(call.data);
+  if (call === undefined || calls.length > 1 || decoded?.name !== name) return false;
+  if (decoded.name === "release_partial" && decoded.amount.toString() !== asked.amount)
+    return false;
+  const { escrow } = CUSTODY_INSTRUCTIONS[name].accounts;
+  if (call.accounts[escrow.place]?.address !== asked.escrow) return false;
+  const isNeeded = makesPayoutAccount(call, payer);
+  return found.every(
+    (each) =>
+      each === call ||
+      isNeeded(each) ||
+      (asked.action === "release" && each.programAddress === ED25519_PROGRAM),
+  );
+};
+
+/** Who pays the fee of a prepared transaction. */
+const payerIn = (base64: string): Address | undefined => {
+  const decoded = decodeWireTransaction(decodeBase64(base64) ?? new Uint8Array());
+  return "value" in decoded ? decoded.value.feePayer : undefined;
+};
+
+/**
+ * A settlement that the service prepared, when it does what was asked for and nothing else: one custody call of this action on this escrow, beside it the
+ * attestation, missing payout accounts and the compute budget. Where the money goes is then the custody program's to decide. `payer` pays, or whoever the service named
+ * where none was asked for. @throws SettlementError `prepared_otherwise` for anything else
+ */
+export const checkedSettlement = (told: Told, asked: Asked, policy: TrustPolicy): Told => {
+  const { custodyProgram } = deploymentIn(policy);
+  const { action, escrow } = asked;
+  const refuse = (): never => {
+    throw new SettlementError(
+      "prepared_otherwise",
+      `The service prepared something else than the ${action} of ${escrow} alone.`,
+      "Sign nothing of it, and do not use this service before its operator has explained it.",
+    );
+  };
+  const payer =
+    asked.payer === undefined ? payerIn(told.transaction) : addressNamed(asked.payer, "payer");
+  if (told.escrow !== escrow || payer === undefined) return refuse();
+  const { bytes, signers } = expectedTransaction(told.transaction, payer, (found) =>
+    isAsked(found, asked, { custodyProgram, payer }) ? found : refuse(),
+  );
+  return { ...told, transaction: encodeBase64(bytes), signers: [...signers] };
+};
