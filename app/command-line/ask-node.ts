@@ -16,10 +16,21 @@ const refusalIn = (cause: Cause.Cause<LedgerFailure>): string | null => {
   return typeof error.cause === "string" ? error.cause : null;
 };
 
+const UNDECIDED = "the packet is undecided. Check the address, or name another node with --rpc";
+
+/** Why the packet is undecided, and what to do. `refusal` is of the answer that came last; null when none came. */
+const undecidedText = (nodes: ReadonlyArray<string>, refusal: string | null): string => {
+  const named = `${nodes.length === 1 ? "the node" : "the nodes"} at ${nodes.join(", ")}`;
+  if (refusal === null) return `${named} gave no usable answer; ${UNDECIDED}`;
+  return nodes.length === 1
+    ? `the answer of ${named} decides nothing: ${refusal}; ${UNDECIDED}`
+    : `${named} gave no answer that decides, the last one because ${refusal}; ${UNDECIDED}`;
+};
+
 /**
- * What a node says about a packet, undefined for a packet that names no accounts. The next of several nodes is asked when one
- * does not answer, or contradicts itself or the log's witnesses. Ends the process when none gives an answer that decides, because
- * the packet is then undecided. Messages show only the addresses' hosts, because the rest may be a key.
+ * What a node says about a packet, undefined for a packet that names no accounts. While a node gives no answer that decides, the
+ * next one is asked (docs/verify-evidence.md, "With a node"). Ends the process when none is left, because the packet is then
+ * undecided. Messages show only the addresses' hosts, because the rest may be a key.
  */
 export const askNode = async (
   packet: Uint8Array,
@@ -34,15 +45,11 @@ export const askNode = async (
   );
   // The pool logs each attempt. The log is off, because standard output holds only the verdict.
   const quiet = Layer.merge(ledger, Logger.layer([]));
-  const exit = await Effect.runPromiseExit(Effect.provide(witnessEvidence(packet, trust), quiet));
+  const exit = await Effect.runPromiseExit(
+    Effect.provide(witnessEvidence(packet, trust, others.length), quiet),
+  );
   if (Exit.isSuccess(exit)) return exit.value;
   if (Cause.hasDies(exit.cause)) throw Cause.squash(exit.cause);
-  const nodes = urls.map(redactedRpcAddress).join(", ");
-  const refusal = refusalIn(exit.cause);
-  return exitWith(
-    EX_UNAVAILABLE,
-    refusal === null
-      ? `the node at ${nodes} gave no usable answer; the packet is undecided`
-      : `the answer of the node at ${nodes} decides nothing: ${refusal}; the packet is undecided. Ask another node`,
-  );
+  const nodes = urls.map(redactedRpcAddress);
+  return exitWith(EX_UNAVAILABLE, undecidedText(nodes, refusalIn(exit.cause)));
 };

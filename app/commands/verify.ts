@@ -18,13 +18,13 @@ usage: bun run verify FILE [options]
                 the one in the packet's proof. The trust document must name the log.
   --rpc URL     a node of the ledger, chosen by you: looks up whether the account stands there,
                 whether the attestor key was the merchant's (an offline check cannot), and how many events are numbered.
-                Given again, it names a node that is asked when the one before gives no answer that decides
+                May be given again: the next node is asked while none before it gives an answer that decides.
   --json        prints the verdict, its checks and the names of what is unproven as JSON
   --help        this text
 
 Ends with 0 when no check fails under the trust policy, 1 when one fails, 2 when none fails but no policy
 was given, 64 for a wrong command line, 66 when the packet or the policy cannot be read, 69 when nothing fails
-without node and log, and one of them gives no answer, or a node's answer contradicts itself or the log's witnesses.
+without node and log, and the nodes or the log give no answer that decides.
 `;
 
 const EXIT_CODES = { verified: 0, failed: 1, untrusted: 2 } as const;
@@ -32,6 +32,7 @@ const FETCH_TIMEOUT_MS = 10_000;
 /** More than the largest trust document that is read. */
 const MOST_TRUST_BYTES = 2_097_152;
 const WELL_KNOWN = "/.well-known/evidence-trust.json";
+const FETCH_TRUST = `Fetch ${WELL_KNOWN} of the service, check it, and keep it`;
 
 const fetchBytes = async (url: URL): Promise<Uint8Array> => {
   if (url.pathname === "/") url.pathname = WELL_KNOWN;
@@ -47,7 +48,10 @@ const read = async (from: string): Promise<Uint8Array> => {
     return await (/^https?:\/\//.test(from) ? fetchBytes(new URL(from)) : Bun.file(from).bytes());
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    return exitWith(EX_NOINPUT, `${from} cannot be read: ${reason}`);
+    return exitWith(
+      EX_NOINPUT,
+      `${from} cannot be read: ${reason}. Name a file that exists, or an address that answers`,
+    );
   }
 };
 
@@ -65,7 +69,9 @@ const asked = async (
 const readTrust = async (from: string | undefined): Promise<TrustPolicy | null> => {
   if (from === undefined) return null;
   const parsed = parseTrustPolicy(await read(from));
-  return "value" in parsed ? parsed.value : exitWith(EX_NOINPUT, `${from}: ${parsed.fault}`);
+  return "value" in parsed
+    ? parsed.value
+    : exitWith(EX_NOINPUT, `${from}: ${parsed.fault}. ${FETCH_TRUST}`);
 };
 
 const { values, positionals } = readCommandLine(

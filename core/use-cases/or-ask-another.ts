@@ -14,11 +14,12 @@ const contradictionIn = (failure: Failure): LedgerUnavailable | null => {
 };
 
 /**
- * Makes a read once more, at another node first, when an answer contradicts what is known and there is another node. Fails as the last of the reads
- * does. Each such answer is counted for its node.
+ * Makes a read up to `most` more times, each at another node first, while the answer contradicts what is known and there is another
+ * node. Fails as the last of the reads does. Each such answer is counted for its node.
  */
-export const orAskAnother = <A, E extends Failure, R>(
+export const orAskOthers = <A, E extends Failure, R>(
   read: Effect.Effect<A, E, R>,
+  most: number,
 ): Effect.Effect<A, E, R> =>
   Effect.suspend(() => {
     const last: { source: AnswerSource | null } = { source: null };
@@ -27,10 +28,15 @@ export const orAskAnother = <A, E extends Failure, R>(
       return contradiction === null ? Effect.void : countContradiction(contradiction, last.source);
     });
     return Effect.retry(counted, {
-      times: 1,
+      times: most,
       while: (failure) =>
         contradictionIn(failure) === null
           ? Effect.succeed(false)
           : Effect.flatMap(AskAnotherNode, (askAnother) => askAnother),
     }).pipe(Effect.provideService(LastAnswer, last));
   });
+
+/** Makes a read once more at most, as `orAskOthers` does: a request waits for two nodes and no more. */
+export const orAskAnother = <A, E extends Failure, R>(
+  read: Effect.Effect<A, E, R>,
+): Effect.Effect<A, E, R> => orAskOthers(read, 1);

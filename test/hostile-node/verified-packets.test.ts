@@ -38,7 +38,7 @@ const trust = { ...TRUST, ...network };
 /** What `verify --rpc` says of the account: the outcome of its check, or that a node's answer decides nothing. */
 const outcomeOf = async ({ run }: Index, escrow: Escrow): Promise<string> => {
   const packet = packetText(escrow, undefined, null, network);
-  const exit = await run(witnessEvidence(packet, trust));
+  const exit = await run(witnessEvidence(packet, trust, 1));
   if (Exit.isFailure(exit)) return `undecided: ${Cause.pretty(exit.cause)}`;
   const { checks } = verifyEvidence(packet, trust, exit.value);
   return checks.find(({ name }) => name === "account_on_ledger")?.outcome ?? "no check";

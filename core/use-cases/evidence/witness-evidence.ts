@@ -6,15 +6,10 @@ import { witnessAccounts } from "../../protocol/verification/witness-accounts.ts
 import { witnessDoubt } from "../../protocol/verification/witness-doubt.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { ledgerTimeOf } from "../escrow/read-escrow.ts";
-import { orAskAnother } from "../or-ask-another.ts";
+import { orAskOthers } from "../or-ask-another.ts";
 import { untrustworthy } from "../refuse-answer.ts";
 
-/**
- * A packet's escrow and merchant accounts and the custody program's configuration, in one read at `finalized`. Undefined,
- * without a read, for a packet that names none. An answer that decides nothing (`witnessDoubt`) is asked of another node, if there is one. Fails with
- * a `LedgerFailure`, whose cause says why, when that one decides nothing either.
- */
-export const witnessEvidence = Effect.fn("witnessEvidence")(function* (
+const witnessOnce = Effect.fn("witnessEvidence")(function* (
   packet: string | Uint8Array,
   trust: TrustPolicy | null,
 ) {
@@ -30,4 +25,15 @@ export const witnessEvidence = Effect.fn("witnessEvidence")(function* (
   const doubt = witnessDoubt(packet, trust, { witness, slot, ledgerTime });
   if (doubt !== null) return yield* untrustworthy(doubt);
   return witness;
-}, orAskAnother);
+});
+
+/**
+ * A packet's escrow and merchant accounts and the custody program's configuration, in one read at `finalized`. Undefined,
+ * without a read, for a packet that names none. While an answer decides nothing (`witnessDoubt`), another node is asked, up to
+ * `others` times. Fails with a `LedgerFailure`, whose cause says why, when the last answer decides nothing either.
+ */
+export const witnessEvidence = (
+  packet: string | Uint8Array,
+  trust: TrustPolicy | null,
+  others: number,
+) => orAskOthers(witnessOnce(packet, trust), others);

@@ -177,7 +177,8 @@ describe("undecided packets", () => {
     expect(result).toEqual({
       code: 69,
       stdout: "",
-      stderr: "the node at http://127.0.0.1:1 gave no usable answer; the packet is undecided\n",
+      stderr:
+        "the node at http://127.0.0.1:1 gave no usable answer; the packet is undecided. Check the address, or name another node with --rpc\n",
     });
   });
 
@@ -192,10 +193,29 @@ describe("undecided packets", () => {
     expect(alone).toEqual({
       code: 69,
       stdout: "",
-      stderr: `the answer of the node at ${new URL(liar.url).origin} decides nothing: it shows an escrow, and no configuration of the program that made it; the packet is undecided. Ask another node\n`,
+      stderr: `the answer of the node at ${new URL(liar.url).origin} decides nothing: it shows an escrow, and no configuration of the program that made it; the packet is undecided. Check the address, or name another node with --rpc\n`,
     });
     expect(both.code).toBe(0);
     expect(judged(both)).toEqual({ verdict: "verified", failed: [], unproven: [] });
+  });
+
+  test("each node that is named is asked while those before it decide nothing", async () => {
+    await save("Asked.json", await textOf(`/v1/evidence/${await fulfilledEscrow()}`));
+    using first = withoutConfiguration(service.rpcUrl);
+    using second = withoutConfiguration(service.rpcUrl);
+    const asked = ["Asked.json", "--trust", "trust.json", "--rpc", first.url, "--rpc", second.url];
+    const [two, three] = await Promise.all([
+      verify(...asked),
+      verify(...asked, "--rpc", service.rpcUrl),
+    ]);
+    const named = [first, second].map(({ url }) => new URL(url).origin).join(", ");
+    expect([two.code, two.stdout, two.stderr]).toEqual([
+      69,
+      "",
+      `the nodes at ${named} gave no answer that decides, the last one because it shows an escrow, and no configuration of the program that made it; the packet is undecided. Check the address, or name another node with --rpc\n`,
+    ]);
+    expect([three.code, three.stderr]).toEqual([0, ""]);
+    expect(three.stdout).toEndWith("\nverified\n");
   });
 
   test("a packet that fails offline has failed: a dead node is not asked, and does not hide it", async () => {
@@ -224,15 +244,28 @@ describe("undecided packets", () => {
 
   test("an invalid node address is a fault of the command line, whatever the packet is", async () => {
     const wrong = await save("wrong.json", "{}");
-    expect((await verify(wrong, "--rpc", "not-an-address")).code).toBe(64);
-  });
-
-  test("an invalid policy address is a fault of the command line", async () => {
-    const { code, stderr } = await verify("Fulfilled.json", "--rpc", "not-an-address");
+    const { code, stderr } = await verify(wrong, "--rpc", "not-an-address");
     expect([code, stderr]).toEqual([
       64,
       "--rpc: expected the http:// or https:// address of a node\n",
     ]);
+  });
+
+  test("a packet or trust document that cannot be read is named with the cure", async () => {
+    const [packet, trust, other] = await Promise.all([
+      verify("absent.json", "--trust", "trust.json"),
+      verify("Fulfilled.json", "--trust", "http://127.0.0.1:1"),
+      verify("Fulfilled.json", "--trust", "Fulfilled.json"),
+    ]);
+    expect([packet.code, trust.code, other.code]).toEqual([66, 66, 66]);
+    const cure = ". Name a file that exists, or an address that answers\n";
+    expect(packet.stderr).toStartWith("absent.json cannot be read: ");
+    expect(packet.stderr).toEndWith(cure);
+    expect(trust.stderr).toStartWith("http://127.0.0.1:1 cannot be read: ");
+    expect(trust.stderr).toEndWith(cure);
+    expect(other.stderr).toBe(
+      "Fulfilled.json: the trust policy has an unknown member. Fetch /.well-known/evidence-trust.json of the service, check it, and keep it\n",
+    );
   });
 
   test("a file with a byte order mark, or that is not UTF-8, fails in its form and no node is asked", async () => {
