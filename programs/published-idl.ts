@@ -8,7 +8,14 @@ import { decodeIdlAccount, idlAddress, PROGRAM_METADATA } from "./idl-account.ts
 const USAGE = `usage: bun run published-idl custody|attestor CUSTODY_ID ATTESTOR_ID [--rpc URL]
 
 Prints the program's IDL for a deployment with these program ids, to publish it. With --rpc it says instead whether the upgrade
-authority has published that very IDL there: 0 the same, 1 another or none, 2 the node gave no usable answer.`;
+authority has published that very IDL there.
+
+Ends with 0 when the IDL is printed or published, 1 when another one or none is published, 64 for a wrong command line, 69 when
+the node gives no usable answer.`;
+
+/** Of sysexits.h, as every command of the project ends. */
+const EX_USAGE = 64;
+const EX_UNAVAILABLE = 69;
 
 const end = (status: number, text: string): never => {
   (status === 0 ? process.stdout : process.stderr).write(`${text}\n`);
@@ -37,25 +44,29 @@ const accountAt = async (rpc: string, at: Address) => {
 };
 
 const [name, custody, attestor, option, rpc, ...more] = process.argv.slice(2);
+if (process.argv.includes("--help")) end(0, USAGE);
 const custodyProgram = parseAddress(custody ?? "");
 const attestorProgram = parseAddress(attestor ?? "");
 const known = PROGRAM_NAMES.find((each) => each === name);
-if (
-  known === undefined ||
-  custodyProgram === undefined ||
-  attestorProgram === undefined ||
-  more.length > 0
-)
-  end(2, USAGE);
+if (known === undefined)
+  end(EX_USAGE, `expected ${PROGRAM_NAMES.join(" or ")}, then both program ids; see --help`);
+else if (custodyProgram === undefined || attestorProgram === undefined)
+  end(EX_USAGE, "CUSTODY_ID and ATTESTOR_ID must be addresses in base58; see --help");
 else {
   const deployment = { custodyProgram, attestorProgram };
   const program = deployment[`${known}Program`];
   const idl = await idlFor(known, deployment);
   if (option === undefined) end(0, JSON.stringify(idl, null, 2));
-  if (option !== "--rpc" || rpc === undefined) end(2, USAGE);
+  if (option !== "--rpc" || rpc === undefined || more.length > 0)
+    end(EX_USAGE, "expected --rpc URL behind both ids, and nothing else; see --help");
+  if (!/^https?:$/.test(URL.parse(rpc ?? "")?.protocol ?? ""))
+    end(EX_USAGE, "--rpc: expected the http:// or https:// address of a node");
   const at = idlAddress(program);
   const account = await accountAt(rpc ?? "", at).catch((cause: unknown) =>
-    end(2, `the node gave no usable answer: ${cause instanceof Error ? cause.message : ""}`),
+    end(
+      EX_UNAVAILABLE,
+      `the node gave no usable answer: ${cause instanceof Error ? cause.message : ""}. Check the address, or name another node with --rpc`,
+    ),
   );
   if (account === null || account.owner !== PROGRAM_METADATA)
     end(1, `no IDL is published: ${at} is not an account of the Program Metadata program`);

@@ -115,9 +115,23 @@ describe("programs/published-idl.ts", () => {
     expect(idl).toMatchObject({ address: s.merchant.address });
   });
 
-  test("prints its usage", async () => {
-    expect(await run("custody", custody, "no address")).toMatchObject({ status: 2, out: "" });
-    expect(await run("custody", custody)).toMatchObject({ status: 2, out: "" });
-    expect((await run("custodian", custody, custody)).err).toContain("usage");
+  test("names the mistake in a command line, and a node without an answer", async () => {
+    const ids = "CUSTODY_ID and ATTESTOR_ID must be addresses in base58; see --help\n";
+    expect(await run("custody", custody, "no address")).toEqual({ status: 64, out: "", err: ids });
+    expect(await run("custody", custody)).toEqual({ status: 64, out: "", err: ids });
+    const wrong = await Promise.all([
+      run("custodian", custody, custody),
+      run("custody", custody, custody, "--rcp", "http://127.0.0.1:1"),
+      run("custody", custody, custody, "--rpc", "no-address"),
+      run("custody", custody, custody, "--rpc", "http://127.0.0.1:1"),
+    ]);
+    expect(wrong.map(({ status }) => status)).toEqual([64, 64, 64, 69]);
+    expect(wrong.map(({ err }) => err.split(/[,:]/)[0])).toEqual([
+      "expected custody or attestor",
+      "expected --rpc URL behind both ids",
+      "--rpc",
+      "the node gave no usable answer",
+    ]);
+    expect(await run("--help")).toMatchObject({ status: 0, err: "" });
   });
 });
