@@ -21,8 +21,9 @@ usage: bun run rebuild-index [options]
   --url URL       where the service is                              (${SERVICE_HERE})
   --help          this text
 
-Ends with 0 when the rebuild is approved, 1 when nothing differs or nothing was approved. The service
-replaces its index with one of its next syncs, once scans prove the history again.
+Ends with 0 when the rebuild is approved, 1 when nothing differs or nothing was approved, 64 for a wrong
+command line, 69 when the service does not answer. The service replaces its index with one of its next
+syncs, once scans prove the history again.
 `;
 
 const { values } = readCommandLine(HELP, {
@@ -48,7 +49,11 @@ const contradictionOf = async (service: string): Promise<Contradiction | null> =
   return data.indexer.contradiction;
 };
 
-const found = await contradictionOf(serviceUrl(values.url));
+const service = serviceUrl(values.url);
+const accepted = values.accept === undefined ? undefined : parseHash32(values.accept);
+if (values.accept !== undefined && accepted === undefined)
+  exitWith(EX_USAGE, "--accept: expected a head, 64 hex digits");
+const found = await contradictionOf(service);
 if (found === null)
   exitWith(1, "The service knows of no history that contradicts its index. Nothing to approve.");
 else {
@@ -65,10 +70,9 @@ else {
       1,
       `Nothing is approved. Compare the ledger with a node of another operator first; then run this command with --accept ${ledger.head}`,
     );
-  const accepted = parseHash32(values.accept ?? "");
   const replaces = parseHash32(index.head);
   if (accepted === undefined || replaces === undefined || accepted !== ledger.head)
-    exitWith(EX_USAGE, "--accept is not the head that the ledger shows");
+    exitWith(EX_USAGE, `--accept is not the head that the ledger shows, which is ${ledger.head}`);
   else {
     const by = { count: BigInt(ledger.count), head: accepted };
     await approveRebuild(resolve(values["data-dir"]), { replaces, by });

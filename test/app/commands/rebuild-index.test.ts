@@ -37,6 +37,10 @@ const approved = () =>
 
 test("it says what differs, and approves only the head that is named", async () => {
   expect((await run()).stderr).toContain("Nothing to approve");
+  expect(await run("--accept", "no head")).toMatchObject({
+    code: 64,
+    stderr: "--accept: expected a head, 64 hex digits\n",
+  });
   contradiction = {
     kind: "another_history",
     index: { count: "3", head: OLD },
