@@ -91,7 +91,7 @@ export const startLedgerProcess = (
           );
           if (stopped._tag === "Some") return;
           child.kill("SIGKILL");
-          // Until it has ended it holds its folder, and a service that starts next is refused it.
+          // The process holds its folder until it has ended. A service that starts before that is refused.
           yield* Effect.promise(() => ended);
         }),
     );

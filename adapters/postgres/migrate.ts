@@ -16,10 +16,10 @@ export const encodingRefusal = async (
     : new StoreCorrupt({ store, reason: `its encoding is ${row?.server_encoding}, not UTF8` });
 };
 
-/** What makes a schema a store of this service: the steps of its tables, oldest first. */
+/** A kind of schema: the steps that make its tables, oldest first, and how an older kind of the same name is told apart. */
 export type SchemaKind = {
   readonly migrations: ReadonlyArray<string>;
-  /** A table that every version has. A schema without it is one of account version 1. */
+  /** A table that every version has. A schema without it holds accounts of version 1, which this service does not read. */
   readonly table?: string;
 };
 

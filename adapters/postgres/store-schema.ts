@@ -20,5 +20,5 @@ export const STORE_MIGRATIONS: ReadonlyArray<string> = [
   UNSEEN_INDEX,
 ];
 
-/** What makes a schema a store of this service. */
+/** The kind of a schema that holds a store of this service. */
 export const STORE_SCHEMA: SchemaKind = { migrations: STORE_MIGRATIONS, table: "unseen_escrow" };

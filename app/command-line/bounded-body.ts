@@ -1,4 +1,4 @@
-/** The body of an answer. Rejects as soon as it is longer than `most` bytes, counted behind a content coding. */
+/** The body of an answer. Rejects as soon as it is longer than `most` bytes, counted after decompression. */
 export const boundedBody = async ({ body }: Response, most: number): Promise<Uint8Array> => {
   const chunks: Array<Uint8Array> = [];
   let length = 0;

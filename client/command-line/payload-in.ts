@@ -19,7 +19,8 @@ const utf8In = (bytes: Uint8Array): string => {
 };
 
 /**
- * The delivery payload in a text or in its bytes: one JSON object that every reader takes for the same. @throws SettlementError `invalid_payload` for anything else
+ * The delivery payload in a text or in its bytes: one JSON object that can be read in one way only.
+ * @throws SettlementError `invalid_payload` for anything else
  */
 export const payloadIn = (file: string | Uint8Array): DeliveryPayload => {
   const parsed = parseStrictJson(typeof file === "string" ? file : utf8In(file));

@@ -38,7 +38,7 @@ const callOf = ({ action, amount }: Asked) => {
   }
 };
 
-/** Whether an instruction only makes an absent token account that `call` pays into (CreateIdempotent), at the payer's cost. */
+/** Whether an instruction is a CreateIdempotent of a token account that `call` names, paid for by `payer`. */
 const makesPayoutAccount =
   (call: Instruction, payer: Address) =>
   ({ programAddress, accounts: [funder, made], data }: Instruction): boolean =>
@@ -79,9 +79,10 @@ const payerIn = (base64: string): Address | undefined => {
 };
 
 /**
- * A settlement that the service prepared, when it does what was asked for and nothing else: one custody call of this action on this escrow, beside it the
- * attestation, missing payout accounts and the compute budget. Where the money goes is then the custody program's to decide. `payer` pays, or whoever the service named
- * where none was asked for. @throws SettlementError `prepared_otherwise` for anything else
+ * A settlement that the service prepared, once it is found to do what was asked for and nothing else. It holds one custody call of
+ * this action on this escrow. Beside it stand only the attestation, missing payout accounts and the compute budget. The custody
+ * program then decides where the money goes. The fee payer is the one that was asked for; where none was, the one that the service
+ * named. @throws SettlementError `prepared_otherwise` for anything else
  */
 export const checkedSettlement = (told: Told, asked: Asked, policy: TrustPolicy): Told => {
   const { custodyProgram } = deploymentIn(policy);

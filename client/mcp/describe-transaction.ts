@@ -63,7 +63,7 @@ const custodyText = (
   }
 };
 
-/** The key that an instruction of the attestor program puts into office, in words; empty where it names none. */
+/** The new attestor or admin that an instruction of the attestor program names, in words; empty where it names none. */
 const namedText = (data: Uint8Array, { args }: InstructionLayout): string => {
   const at = (args["attestor"] ?? args["admin"])?.at;
   if (at === undefined || data.length < at + 32) return "";

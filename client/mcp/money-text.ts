@@ -6,7 +6,7 @@ import {
   TOKEN_PROGRAM,
 } from "../../core/protocol/addresses/well-known-addresses.ts";
 
-/** A call of a program that moves what its signers own, and how its parts are told. */
+/** A call of a program that can move SOL or tokens of its signers, and how its parts are told. */
 export type MoneyCall = {
   readonly data: Uint8Array;
   /** The account at a place of the call. */
@@ -17,7 +17,7 @@ export type MoneyCall = {
 
 type Told = (call: MoneyCall) => string;
 
-/** An instruction that is told in its own words where its data is long enough. */
+/** How an instruction is told in words, and the least bytes of data that it needs for that. */
 type Known = { readonly least: number; readonly told: Told };
 
 const units = (data: Uint8Array): string => `${fieldsOf(data).u64(1)} base units`;
@@ -79,7 +79,7 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
 export const moneyText = (program: Address, call: MoneyCall): string | null => {
   const found = PROGRAMS[program];
   if (found === undefined) return null;
-  // The System program's numbers have four bytes, and none of those known here needs more than one.
+  // The System program numbers its instructions in four bytes, little-endian. The first byte suffices for those known here.
   const { length, 0: number = 0 } = call.data;
   const known = found.instructions[number];
   if (known !== undefined && length >= known.least) return known.told(call);

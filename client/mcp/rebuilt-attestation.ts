@@ -18,7 +18,10 @@ type Claim = {
   readonly amount?: string;
 };
 
-/** The hash that a claim names or comes to; undefined for none, and for a payload that can be read in two ways. */
+/**
+ * The proof hash that a claim names, or that of its payload. Undefined when there is neither, when the two differ, and for a payload
+ * that can be read in two ways.
+ */
 const hashOf = ({ payload, proof_hash: given }: Claim) => {
   if (payload === undefined) return given === undefined ? undefined : parseHash32(given);
   const delivered = payload as DeliveryPayload;
@@ -27,8 +30,8 @@ const hashOf = ({ payload, proof_hash: given }: Claim) => {
 };
 
 /**
- * The message that an attestor is to sign for a claim, in base64, built anew: escrow, proof hash and amount are the caller's, and only the time is the service's. @throws
- * SettlementError `prepared_otherwise` when the service prepared another one
+ * The message that an attestor signs for a claim, in base64, built anew. Escrow, proof hash and amount are the caller's; only the
+ * time is the service's. @throws SettlementError `prepared_otherwise` when the service prepared another message
  */
 export const rebuiltAttestation = (told: PreparedAttestation, claim: Claim): string => {
   const escrow = addressNamed(claim.escrow, "escrow");

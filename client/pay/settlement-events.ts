@@ -12,7 +12,7 @@ const RECONNECT_MS = 2_000;
 /** More than any event, in characters. */
 const MOST_LINE = 65_536;
 
-/** The lines of a body as they arrive. @throws Error for a line that does not end */
+/** The lines of a body as they arrive. @throws Error for a line that is longer than any event */
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";

@@ -2,8 +2,8 @@
 export const MOST_ANSWER_BYTES = 16_777_216;
 
 /**
- * The text of an answer's body. @throws Error as soon as more than `mostBytes` have come, counted behind a content coding: a megabyte of it can hold a gigabyte of
- * text.
+ * The text of an answer's body. @throws Error as soon as it is longer than `mostBytes`. Bytes are counted after decompression,
+ * because a compressed megabyte can hold a gigabyte of text.
  */
 export const boundedText = async (
   response: Response,

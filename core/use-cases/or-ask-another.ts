@@ -6,7 +6,7 @@ import { countContradiction } from "./contradictory-answers.ts";
 
 type Failure = { readonly _tag: string };
 
-/** A failure that says that an answer was understood and contradicts what is known, or null. Another node's need not. */
+/** The failure of an answer that was understood and contradicts what is known, null for any other failure. Another node may answer otherwise. */
 const contradictionIn = (failure: Failure): LedgerUnavailable | null => {
   if (failure._tag !== "LedgerUnavailable") return null;
   const found = failure as LedgerUnavailable;

@@ -1,6 +1,6 @@
 import { Context } from "effect";
 
-/** Which node gave an answer, and to what. */
+/** Which node gave an answer, and to which method. */
 export type AnswerSource = {
   /** The node's scheme and host, with the port if there is one. */
   readonly node: string;

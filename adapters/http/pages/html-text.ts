@@ -7,8 +7,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Characters that change how text around them is shown, or that nobody sees: bidirectional controls (UAX #9), other C0 and C1 ones, ends of lines and
- * paragraphs, spaces of no width, fillers and tags. Joiners and variation selectors stay, because Persian, Hindi and emoji are written with them.
+ * Characters that are invisible, or that change how the text around them is shown: bidirectional controls (UAX #9), the C0 and C1
+ * controls, line and paragraph separators, spaces of no width, fillers and tags. Joiners and variation selectors are not among them,
+ * because Persian, Hindi and emoji are written with them.
  */
 const UNSEEN =
   // oxlint-disable-next-line no-control-regex
@@ -18,7 +19,7 @@ const UNSEEN =
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 
-/** Text from outside whose characters that would change the text around them, or that nobody sees, are shown as code points. */
+/** Text from outside, with characters that are invisible or change the text around them shown as code points. */
 export const withUnseenShown = (text: string): string =>
   text.replace(
     UNSEEN,

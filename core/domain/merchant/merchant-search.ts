@@ -10,14 +10,14 @@ export const foldCase = (text: string): string =>
 /** A name, or a text that is looked for in names: composed (NFC) and without case. */
 export const foldName = (text: string): string => foldCase(text.normalize("NFC"));
 
-/** Characters without a shape of their own: spaces of no width, joiners, soft hyphens, fillers, variation selectors, tags. */
+/** Invisible characters: spaces of no width, joiners, soft hyphens, fillers, variation selectors, tags. */
 const UNSEEN = /\p{Default_Ignorable_Code_Point}/gu;
 /** Spaces of any width and number, and the empty braille cell. */
 const BLANKS = /[\p{White_Space}\u2800]+/gu;
 
 /**
- * A key that is equal for names that differ only in case, width, ligatures, spaces or characters that nobody sees: NFKC and case folding. Upper
- * case comes first, because it merges letters that lower case keeps apart (ss and U+00DF).
+ * A key that is equal for names that differ only in case, width, ligatures, spaces or invisible characters: NFKC and case folding.
+ * Upper case comes first, because it merges letters that lower case keeps apart (ss and U+00DF).
  */
 export const nameKey = (name: string): string => {
   const seen = name.normalize("NFKC").replace(UNSEEN, "").replace(BLANKS, " ").trim();

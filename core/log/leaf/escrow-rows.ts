@@ -11,7 +11,7 @@ import type { ArchivedEscrow } from "../../protocol/accounts/archived-escrow-acc
 import { escrowIn, pendingEscrowBytes } from "../../protocol/accounts/escrow-account.ts";
 import type { EscrowNumbers } from "./escrow-leaves.ts";
 
-/** A row whose escrow is decoded when it is first read: most rows are written as the bytes that they are. */
+/** A row that decodes its escrow at the first read. Most rows are written as bytes, and their escrow is never read. */
 export class AccountRow implements IndexedEscrow {
   readonly address: Address;
   readonly state: EscrowState;

@@ -25,7 +25,7 @@ export type NodeAnswer = {
   readonly ledgerTime: UnixSeconds;
 };
 
-/** What a node shows at the escrow's address: the events' highest number, and why no ledger can hold it; null when one can. */
+/** What a node shows at the escrow's address: the number of its last event, and why no ledger can hold it, null when one can. */
 type Shown = { readonly lastSeq: bigint; readonly fault: string | null };
 
 const hashOf = (data: Uint8Array): Hash32 => hash32FromBytes(sha256(data));
@@ -50,7 +50,10 @@ const wholeFault = (escrow: Escrow, ledgerTime: UnixSeconds): string | null => {
     : null;
 };
 
-/** The bytes of the packet's account prove what a tombstone says once one of its digests is theirs. */
+/**
+ * Why a tombstone contradicts the bytes of the packet's account, null when it does not. Null too when neither of its digests is of
+ * these bytes: they prove nothing of it then.
+ */
 const tombstoneFault = (
   packet: Escrow,
   data: Uint8Array,
@@ -121,7 +124,7 @@ const lagBehind = (
     : null;
 };
 
-/** The checks that a quorum of witnesses has stated, and a node denies. */
+/** The checks that no honest node fails where the quorum of witnesses states the account. */
 const STATED: ReadonlySet<string> = new Set([
   "account_on_ledger",
   "attestor_is_the_merchants",

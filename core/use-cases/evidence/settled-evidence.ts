@@ -207,7 +207,7 @@ export const makeSettledEvidence = Effect.gen(function* () {
         atMs: nowMs - ageMs,
         askedMs: nowMs,
       };
-      // The age that is told is that of the newest state, so the packet must show this one.
+      // The header `age` is that of the newest state, so the packet must show that state.
       const newest = asked !== undefined && asked.atMs >= kept.atMs ? asked : kept;
       merchants.set(merchant, newest);
       const restored = withStanding(known, newest.standing);

@@ -78,7 +78,7 @@ export class NodeAgreement {
   #keep(head: ChainHead): void {
     this.#last = head;
     this.#heads.set(head.count, head.head);
-    // Heads come one event after the other, so the oldest one's count is known: a Map finds its first key slowly after many removals.
+    // Heads come one event after the other, so the oldest one has this count. Asking the Map for its first key is slow after many removals.
     this.#heads.delete(head.count - MOST_HEADS);
   }
 }
