@@ -24,7 +24,7 @@ const elementsWithin = (bytes: number, part: (i: number) => string): string => {
   made.set(part, known);
   const { ends } = known;
   const added: Array<string> = [];
-  for (let end = ends.at(-1) ?? -1; end <= bytes; ) {
+  for (let end = ends.at(-1) ?? -1; end <= bytes;) {
     const next = part(ends.length);
     end += 1 + next.length;
     ends.push(end);
@@ -42,12 +42,7 @@ const elementsWithin = (bytes: number, part: (i: number) => string): string => {
 };
 
 /** As many elements as fit between two texts, separated by commas and padded with spaces to exactly this size. */
-const filled = (
-  bytes: number,
-  open: string,
-  close: string,
-  part: (i: number) => string,
-): string =>
+const filled = (bytes: number, open: string, close: string, part: (i: number) => string): string =>
   padded(open + elementsWithin(bytes - bytesOf(open + close), part) + close, bytes);
 
 /** A unit repeated between two texts to exactly this size. */
