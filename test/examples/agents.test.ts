@@ -9,6 +9,9 @@ import { verifyEvidence } from "../../core/protocol/verification/verify-evidence
 import { temporaryDirectory, until } from "../app/support/running-service.ts";
 import { AGENT, MERCHANT, startMcpService } from "../client/mcp/mcp-service.ts";
 
+/** A dozen processes run one after the other: 43 s where six others share the core. */
+const LONG_MS = 240_000;
+
 let folder: Awaited<ReturnType<typeof temporaryDirectory>>;
 let service: Awaited<ReturnType<typeof startMcpService>>;
 let trust: string;
@@ -66,47 +69,51 @@ const land = async (prepared: string): Promise<void> => {
   ]);
 };
 
-test("a payment by tools, signed on a terminal, is refunded and its packet verifies", async () => {
-  const terms = {
-    agent: AGENT.address,
-    merchant: MERCHANT.address,
-    mint: LOCAL_USDC_MINT,
-    amount: "1500000",
-    ttl_seconds: 1,
-    task: "GET https://api.example.com/v1/quotes",
-    nonce: "terminal",
-  };
-  const { out: prepared } = await tool("prepare_payment", terms);
-  await file("prepared.json", prepared);
-  for (const [said, key, error] of [
-    ["n\n", "agent.json", "Only y signs. Nothing was signed. Run it again, and type y to sign."],
-    ["", "agent.json", "Only y signs. Nothing was signed. Run it again, and type y to sign."],
-    [
-      "y\n",
-      "wallet.json",
-      `${MERCHANT.address} is no signer of this. Nothing was signed. Name the key file of ${AGENT.address}.`,
-    ],
-    ["y\n", "none.json", "none.json cannot be read (ENOENT). Name the file of a key"],
-  ] as const) {
-    const refused = await run(said, "sign", key, "prepared.json");
-    expect([refused.code, refused.out]).toEqual([1, ""]);
-    expect(refused.error).toStartWith(error);
-  }
-  await land(prepared);
-  const { escrow } = JSON.parse(prepared) as { readonly escrow: string };
-  const refund = await until(
-    "the escrow expires",
-    () => tool("prepare_settlement", { escrow, action: "refund", payer: AGENT.address }),
-    ({ code }) => code === 0,
-  );
-  await land(refund.out);
-  const evidence = await tool("read_evidence", { escrow });
-  expect(JSON.parse(evidence.out)).toMatchObject({ decision: "refunded" });
-  const packet = await (await fetch(`${service.url}/v1/evidence/${escrow}`)).text();
-  const policy = parseTrustPolicy(trust);
-  if ("fault" in policy) throw new Error(policy.fault);
-  expect(verifyEvidence(packet, policy.value).verdict).toBe("verified");
-}, 60_000);
+test(
+  "a payment by tools, signed on a terminal, is refunded and its packet verifies",
+  async () => {
+    const terms = {
+      agent: AGENT.address,
+      merchant: MERCHANT.address,
+      mint: LOCAL_USDC_MINT,
+      amount: "1500000",
+      ttl_seconds: 1,
+      task: "GET https://api.example.com/v1/quotes",
+      nonce: "terminal",
+    };
+    const { out: prepared } = await tool("prepare_payment", terms);
+    await file("prepared.json", prepared);
+    for (const [said, key, error] of [
+      ["n\n", "agent.json", "Only y signs. Nothing was signed. Run it again, and type y to sign."],
+      ["", "agent.json", "Only y signs. Nothing was signed. Run it again, and type y to sign."],
+      [
+        "y\n",
+        "wallet.json",
+        `${MERCHANT.address} is no signer of this. Nothing was signed. Name the key file of ${AGENT.address}.`,
+      ],
+      ["y\n", "none.json", "none.json cannot be read (ENOENT). Name the file of a key"],
+    ] as const) {
+      const refused = await run(said, "sign", key, "prepared.json");
+      expect([refused.code, refused.out]).toEqual([1, ""]);
+      expect(refused.error).toStartWith(error);
+    }
+    await land(prepared);
+    const { escrow } = JSON.parse(prepared) as { readonly escrow: string };
+    const refund = await until(
+      "the escrow expires",
+      () => tool("prepare_settlement", { escrow, action: "refund", payer: AGENT.address }),
+      ({ code }) => code === 0,
+    );
+    await land(refund.out);
+    const evidence = await tool("read_evidence", { escrow });
+    expect(JSON.parse(evidence.out)).toMatchObject({ decision: "refunded" });
+    const packet = await (await fetch(`${service.url}/v1/evidence/${escrow}`)).text();
+    const policy = parseTrustPolicy(trust);
+    if ("fault" in policy) throw new Error(policy.fault);
+    expect(verifyEvidence(packet, policy.value).verdict).toBe("verified");
+  },
+  LONG_MS,
+);
 
 test("a wrong tool or argument is the tool's one line", async () => {
   const wrong = await tool("read_escrow", { escrow: "O0Il" });

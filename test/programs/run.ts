@@ -12,7 +12,7 @@ let failed = false;
 for (const { elf, features } of LEDGER_VARIANTS) {
   console.log(`\n== ${elf} files, ${features} features`);
   const run = Bun.spawn(
-    [process.execPath, "test", "test/programs", "--timeout", "30000", ...process.argv.slice(2)],
+    [process.execPath, "test", "test/programs", "--timeout", "60000", ...process.argv.slice(2)],
     {
       cwd: root,
       env: { ...process.env, PROGRAMS_ELF: elf, PROGRAMS_FEATURES: features },

@@ -30,6 +30,8 @@ const run = async (...command: ReadonlyArray<string>) => {
   return { code, said: stdout + stderr };
 };
 const bun = (...args: ReadonlyArray<string>) => run(process.execPath, ...args);
+/** A test of the copy, with the time limit of `bun run test`. */
+const tested = (file: string) => bun("test", "--timeout", "60000", file);
 const tool = (name: string, ...args: ReadonlyArray<string>) =>
   run(join(ROOT, "node_modules/.bin", name), ...args);
 
@@ -64,8 +66,8 @@ test("the made files compile, and keep the project's format and lint rules", asy
 });
 
 test("an endpoint's test first fails until it is served, then until its texts are written, and then passes", async () => {
-  const tested = () => bun("test", "test/adapters/http/service/list-mints.test.ts");
-  const unserved = await tested();
+  const file = "test/adapters/http/service/list-mints.test.ts";
+  const unserved = await tested(file);
   expect(unserved.code).toBe(1);
   expect(unserved.said).toContain(
     "listMints is not served: name listMintsEndpoint in adapters/http/server/endpoints.ts",
@@ -75,24 +77,24 @@ test("an endpoint's test first fails until it is served, then until its texts ar
       .replace("  metricsEndpoint,", "  metricsEndpoint,\n  listMintsEndpoint,")
       .replace(/^/, 'import { listMintsEndpoint } from "../service/list-mints.ts";\n'),
   );
-  const unwritten = await tested();
+  const unwritten = await tested(file);
   expect(unwritten.code).toBe(1);
   expect(unwritten.said).toContain("a text of listMints is still to be written");
-  for (const file of ["list-mints", "mints-contract"])
-    await edit(`adapters/http/service/${file}.ts`, (text) => text.replaceAll("TO WRITE: ", ""));
-  expect(await tested()).toMatchObject({ code: 0 });
+  for (const name of ["list-mints", "mints-contract"])
+    await edit(`adapters/http/service/${name}.ts`, (text) => text.replaceAll("TO WRITE: ", ""));
+  expect(await tested(file)).toMatchObject({ code: 0 });
 });
 
 test("a store's contract suite names the method that is to be written", async () => {
-  const { code, said } = await bun("test", "test/adapters/duckdb/index-store.test.ts");
+  const { code, said } = await tested("test/adapters/duckdb/index-store.test.ts");
   expect(code).toBe(1);
   expect(said).toContain("escrows is still to be written");
   expect(said).toContain("indexDuckdb is an index");
 });
 
 test("a template's test asks for a line in the catalogue, and passes with it", async () => {
-  const tested = () => bun("test", "test/core/domain/evidence/proof-template.test.ts");
-  const missing = await tested();
+  const file = "test/core/domain/evidence/proof-template.test.ts";
+  const missing = await tested(file);
   expect(missing.code).toBe(1);
   expect(missing.said).toContain("(fail) every file beside the catalogue is in it");
   expect(missing.said).toContain("parcel-delivered-v1.json");
@@ -104,7 +106,7 @@ test("a template's test asks for a line in the catalogue, and passes with it", a
         'import parcelDelivered from "./proof-templates/parcel-delivered-v1.json" with { type: "json" };\n$1travel-booking-confirmed-v1',
       ),
   );
-  const { code, said } = await tested();
+  const { code, said } = await tested(file);
   expect(said).toContain(" 0 fail");
   expect(code).toBe(0);
 });

@@ -15,8 +15,8 @@ import { associatedTokenAddress } from "../../../core/protocol/addresses/address
 import { TOKEN_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { call, sign, startLedger } from "./ledger-fixture.ts";
 
-// Short slots, so that confirmation is quick; time is the machine's.
-const { rpc, subscriptions, url, stop } = startLedger({ slotMs: 20 });
+// Short slots, so that confirmation is quick; time is the machine's. A blockhash is valid for 150 of them.
+const { rpc, subscriptions, url, stop } = startLedger({ slotMs: 60 });
 const abort = new AbortController();
 const { signal: abortSignal } = abort;
 afterAll(async () => {

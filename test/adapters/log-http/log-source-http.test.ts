@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { Effect, Result } from "effect";
 import { logSourceHttp } from "../../../adapters/log-http/log-source-http.ts";
 import { LogSource, MAX_BUNDLE_BYTES } from "../../../ports/log/log-source.ts";
+import { SILENT_ADDRESS } from "../../app/support/silent-address.ts";
 
 const asked: Array<string> = [];
 const server = Bun.serve({
@@ -46,9 +47,7 @@ test("the longest bundle is read, a longer one, a redirect and an error are fail
 });
 
 test("a log that does not listen is a failure", async () => {
-  const closed = Bun.serve({ port: 0, fetch: () => new Response() });
-  const { url } = closed;
-  await closed.stop(true);
+  const url = new URL(SILENT_ADDRESS);
   const exit = await Effect.runPromise(
     Effect.provide(
       LogSource.use(({ entries }) => Effect.flip(entries(url, 0, 1))),

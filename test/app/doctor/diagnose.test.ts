@@ -19,6 +19,7 @@ import packageJson from "../../../package.json" with { type: "json" };
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
 import { clockData } from "../../doubles/accounts.ts";
 import { temporaryDirectory } from "../support/running-service.ts";
+import { SILENT_ADDRESS } from "../support/silent-address.ts";
 
 const DEVNET_GENESIS = "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG";
 
@@ -183,11 +184,8 @@ test("an address that is not this machine's is a problem", async () => {
 });
 
 test("an unreachable node is a problem, and its address is shown without its key", async () => {
-  const gone = nodeThat(TEST_GENESIS_HASH, 0);
-  const { url } = gone;
-  await gone.stop(true);
-  expect(await problemsOf(remote(`${url.href}key-of-mine`))).toEqual([
-    `!node: ${url.origin} gives no usable answer; check SOLANA_RPC_URL, its key and the network`,
+  expect(await problemsOf(remote(`${SILENT_ADDRESS}/key-of-mine`))).toEqual([
+    `!node: ${SILENT_ADDRESS} gives no usable answer; check SOLANA_RPC_URL, its key and the network`,
   ]);
 });
 

@@ -60,5 +60,5 @@ test.concurrent.if(process.platform === "linux")(
     }
     expect(said).toContain('"message":"stopping","by":"the end of npx"');
   },
-  30_000,
+  60_000,
 );
