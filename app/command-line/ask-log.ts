@@ -1,4 +1,5 @@
 import { type FreshLog, freshTiles } from "../../core/protocol/verification/verify-fresh-log.ts";
+import { boundedBody } from "./bounded-body.ts";
 import { EX_UNAVAILABLE, EX_USAGE, exitWith } from "./command-line.ts";
 
 const FETCH_TIMEOUT_MS = 10_000;
@@ -19,9 +20,7 @@ const answerOf = async (url: URL): Promise<Uint8Array | null> => {
   const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
   if (response.status === 404) return null;
   if (!response.ok) throw new Error(`${url.pathname} is answered with ${response.status}`);
-  const bytes = await response.bytes();
-  if (bytes.length > MAX_BYTES) throw new Error(`${url.pathname} has more than ${MAX_BYTES} bytes`);
-  return bytes;
+  return boundedBody(response, MAX_BYTES);
 };
 
 const PARTIAL = /\.p\/([0-9]+)$/;

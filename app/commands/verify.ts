@@ -1,4 +1,5 @@
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
+import { boundedBody } from "../command-line/bounded-body.ts";
 import { unprovenIn, verdictText } from "../../core/domain/evidence/verdict-text.ts";
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
@@ -16,24 +17,27 @@ usage: bun run verify FILE [options]
   --log URL     the log, or the service that keeps it: looks up its checkpoint of now, and whether its tree begins with
                 the one in the packet's proof. The trust document must name the log.
   --rpc URL     a node of the ledger, chosen by you: looks up whether the account stands there,
-                whether the attestor key was the merchant's (an offline check cannot), and how many events are numbered
+                whether the attestor key was the merchant's (an offline check cannot), and how many events are numbered.
+                Given again, it names a node that is asked when the one before gives no answer that decides
   --json        prints the verdict, its checks and the names of what is unproven as JSON
   --help        this text
 
 Ends with 0 when no check fails under the trust policy, 1 when one fails, 2 when none fails but no policy
 was given, 64 for a wrong command line, 66 when the packet or the policy cannot be read, 69 when nothing fails
-without node and log, and one of them gives no answer.
+without node and log, and one of them gives no answer, or a node's answer contradicts itself or the log's witnesses.
 `;
 
 const EXIT_CODES = { verified: 0, failed: 1, untrusted: 2 } as const;
 const FETCH_TIMEOUT_MS = 10_000;
+/** More than the largest trust document that is read. */
+const MOST_TRUST_BYTES = 2_097_152;
 const WELL_KNOWN = "/.well-known/evidence-trust.json";
 
 const fetchBytes = async (url: URL): Promise<Uint8Array> => {
   if (url.pathname === "/") url.pathname = WELL_KNOWN;
   const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
   if (!response.ok) throw new Error(`it answered ${response.status}`);
-  return response.bytes();
+  return boundedBody(response, MOST_TRUST_BYTES);
 };
 
 /** Bytes, not text: decoding would hide a byte order mark and bytes that are not UTF-8. */
@@ -48,10 +52,14 @@ const read = async (from: string): Promise<Uint8Array> => {
 };
 
 /** What a node says, undefined without one. The node client is loaded only when needed: loading it is most of a check's time. */
-const asked = async (packet: Uint8Array, node: URL | null) => {
-  if (node === null) return undefined;
+const asked = async (
+  packet: Uint8Array,
+  trust: TrustPolicy | null,
+  [first, ...others]: ReadonlyArray<URL>,
+) => {
+  if (first === undefined) return undefined;
   const { askNode } = await import("../command-line/ask-node.ts");
-  return askNode(packet, node);
+  return askNode(packet, trust, [first, ...others]);
 };
 
 const readTrust = async (from: string | undefined): Promise<TrustPolicy | null> => {
@@ -65,14 +73,14 @@ const { values, positionals } = readCommandLine(
   {
     trust: { type: "string" },
     log: { type: "string" },
-    rpc: { type: "string" },
+    rpc: { type: "string", multiple: true },
     json: { type: "boolean" },
   },
   ["FILE"],
 );
 const trust = await readTrust(values.trust);
 const packet = await read(positionals[0] ?? "-");
-const node = values.rpc === undefined ? null : nodeAddress(values.rpc);
+const nodes = (values.rpc ?? []).map(nodeAddress);
 const log = values.log === undefined ? null : logAddress(values.log);
 if (log !== null && (trust === null || trust.log === null))
   exitWith(
@@ -86,13 +94,13 @@ const result = isAsked
   ? verifyEvidence(
       packet,
       trust,
-      await asked(packet, node),
+      await asked(packet, trust, nodes),
       log === null ? undefined : await askLog(packet, log),
     )
   : offline;
 process.stdout.write(
   values.json === true
     ? `${JSON.stringify({ ...result, unproven: unprovenIn(result) }, null, 2)}\n`
-    : verdictText(result, node === null ? "none" : isAsked ? "asked" : "spared"),
+    : verdictText(result, nodes.length === 0 ? "none" : isAsked ? "asked" : "spared"),
 );
 process.exitCode = EXIT_CODES[result.verdict];

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import process from "node:process";
 import type { Attestation } from "../merchant/settle/attest.ts";
 import { attestationFiles } from "../node/attestation-files.ts";
+import { readInput } from "../node/input.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { readArguments, required, usageError } from "../command-line/command-line.ts";
 import {
@@ -10,7 +11,7 @@ import {
   CONNECTION_OPTIONS,
   merchantConnection,
 } from "../command-line/merchant-connection.ts";
-import { readPayload } from "../command-line/payload-file.ts";
+import { payloadIn } from "../command-line/payload-in.ts";
 import { readSigners, SIGNER_HELP, SIGNER_OPTIONS } from "../command-line/signer-options.ts";
 
 /** What the command says of itself. */
@@ -85,7 +86,7 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
       "Put one of them into a file.",
     );
   const merchant = await merchantConnection(values);
-  const payload = await readPayload(path, MOST_PAYLOAD_BYTES);
+  const payload = payloadIn(await readInput(path, "the payload", MOST_PAYLOAD_BYTES));
   const { signer, payer } = await readSigners(values);
   const attestation = await merchant.attest({
     escrow,

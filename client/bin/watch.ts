@@ -5,7 +5,8 @@ import { errorCode } from "../node/error-code.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { readArguments, required, usageError } from "../command-line/command-line.ts";
 import { interrupted } from "../command-line/interrupted.ts";
-import { readPayload } from "../command-line/payload-file.ts";
+import { payloadIn } from "../command-line/payload-in.ts";
+import { readInput } from "../command-line/read-input.ts";
 import { connectBy, SERVICE_HELP, SERVICE_OPTIONS } from "../command-line/service-options.ts";
 
 /** What the command says of itself. */
@@ -30,9 +31,6 @@ const OPTIONS = {
   delivery: { type: "string" },
   template: { type: "string" },
 } as const;
-
-/** More than any payload, in bytes. */
-const MOST_DELIVERY_BYTES = 16_777_216;
 
 const fileFault = (path: string, code: string): SettlementError =>
   code === "EEXIST"
@@ -76,9 +74,7 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
   if (template !== undefined && values.delivery === undefined)
     throw usageError("--template goes with --delivery.", "Give the file of what was delivered.");
   const delivery =
-    values.delivery === undefined
-      ? undefined
-      : await readPayload(values.delivery, MOST_DELIVERY_BYTES);
+    values.delivery === undefined ? undefined : payloadIn(await readInput(values.delivery));
   await requireFree(out);
   const client = await connectBy(values);
   const { packet, verdict, ...outcome } = await client.settled(positionals[0] ?? "", {

@@ -9,14 +9,17 @@ export type SettlementEvents = {
 };
 
 const RECONNECT_MS = 2_000;
+/** More than any event, in characters. */
+const MOST_LINE = 65_536;
 
-/** The lines of a body as they arrive. */
+/** The lines of a body as they arrive. @throws Error for a line that does not end */
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const part of body) {
     const lines = (rest + decoder.decode(part, { stream: true })).split("\n");
     rest = lines.pop() ?? "";
+    if (rest.length > MOST_LINE) throw new Error(`a line has more than ${MOST_LINE} characters`);
     yield* lines;
   }
 }

@@ -1,4 +1,5 @@
 import { SettlementError } from "../settlement-error.ts";
+import { boundedText } from "./bounded-text.ts";
 import { type ClientClock, systemClock } from "./client-clock.ts";
 
 /** A function like `fetch`; tests and runtimes with another one pass theirs. */
@@ -139,7 +140,11 @@ export const requestsTo = (
     try {
       const both = options.signal ? AbortSignal.any([options.signal, late.signal]) : late.signal;
       const response = await send(path, { ...options, signal: both });
-      return { status: response.status, headers: response.headers, text: await response.text() };
+      return {
+        status: response.status,
+        headers: response.headers,
+        text: await boundedText(response),
+      };
     } finally {
       over.abort();
     }

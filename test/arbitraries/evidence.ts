@@ -66,14 +66,15 @@ export const attested = (escrow: Escrow): Escrow => {
 /** Any escrow of the local deployment whose attestation verifies. */
 export const anyAttestedEscrow: Arbitrary<Escrow> = anyEscrow(LOCAL_DEPLOYMENT).map(attested);
 
-/** The evidence packet of an escrow as JSON text, signed with the service's key. */
+/** The evidence packet of an escrow of a ledger as JSON text, signed with the service's key. */
 export const packetText = (
   escrow: Escrow,
   at = { slot: 7n, ledgerTime: escrow.createdAt },
   log: LogProof | null = null,
+  network = NETWORK,
 ): string => {
-  const account = { owner: NETWORK.custodyProgram, data: encodeEscrowAccount(escrow) };
-  const data = evidenceData({ network: NETWORK, escrow, account, ...at });
+  const account = { owner: network.custodyProgram, data: encodeEscrowAccount(escrow) };
+  const data = evidenceData({ network, escrow, account, ...at });
   const { digest, signedBytes } = evidenceDigest(data);
   return JSON.stringify({
     data,

@@ -96,6 +96,7 @@ export const behindLiar = async (
     url: first.url,
     others: honest ? [second.url] : [],
     path: join(folder, "index.sqlite"),
+    genesisHash: world.genesisHash,
     waits: SHORT_WAITS,
     behindPatienceMs: 100,
   });

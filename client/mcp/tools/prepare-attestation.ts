@@ -1,6 +1,7 @@
 import type { PreparedAttestation } from "../../generated/contract.ts";
 import { aText } from "../output.ts";
 import { address, anyObject, optional, text } from "../parameter.ts";
+import { rebuiltAttestation } from "../rebuilt-attestation.ts";
 import { dataOf, tool } from "../tool.ts";
 
 /** `prepare_attestation`: the message that an escrow's attestor signs. */
@@ -22,7 +23,8 @@ export const prepareAttestation = tool({
     timestamp: aText(),
     until: aText(),
   },
-  run: async ({ escrow, payload, proof_hash, template_id, amount }, { call }) => {
+  run: async (claim, { call, rebuilds }) => {
+    const { escrow, payload, proof_hash, template_id, amount } = claim;
     const prepared = await dataOf<PreparedAttestation>(
       call,
       `/v1/escrows/${escrow}/attestation/prepare`,
@@ -35,7 +37,8 @@ export const prepareAttestation = tool({
         },
       },
     );
-    const { message_base64, attestor, timestamp, until } = prepared;
+    const { attestor, timestamp, until } = prepared;
+    const message_base64 = rebuilds ? rebuiltAttestation(prepared, claim) : prepared.message_base64;
     return {
       result: { message_base64, attestor, proof_hash: prepared.proof_hash, timestamp, until },
     };

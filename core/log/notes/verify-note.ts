@@ -1,4 +1,5 @@
 import { verifyEd25519 } from "../../protocol/crypto/strict-ed25519.ts";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import type { Parsed } from "../parsed.ts";
 import { cosignatureMessage, timedSignatureOf } from "./cosignature.ts";
 import type { NoteSignature, SignedNote } from "./signed-note.ts";
@@ -35,7 +36,7 @@ const isOf =
     key.name === name && key.id === id;
 
 /**
- * The signatures of known keys under a note, in its order. Those of unknown keys are passed over; one of a known key that fails
+ * The signatures of known keys under a note, in its order, each once: a line that a stranger repeats a hundred times costs one verification. Those of unknown keys are passed over; one of a known key that fails
  * makes the whole note a fault, and so does a note that no known key signed (C2SP signed-note, "Signatures").
  */
 export const verifyNote = (
@@ -43,9 +44,14 @@ export const verifyNote = (
   keys: ReadonlyArray<VerifierKey>,
 ): Parsed<ReadonlyArray<VerifiedSignature>> => {
   const found: Array<VerifiedSignature> = [];
+  const seen = new Map<VerifierKey, Set<string>>();
   for (const each of signatures) {
     const key = keys.find(isOf(each));
     if (key === undefined) continue;
+    const line = bytesToHex(each.signature);
+    const ofKey = seen.get(key) ?? new Set();
+    if (ofKey.has(line)) continue;
+    seen.set(key, ofKey.add(line));
     const signature = verified(key, text, each.signature);
     if (signature === undefined) return { fault: `the signature of ${each.name} does not verify` };
     found.push(signature);

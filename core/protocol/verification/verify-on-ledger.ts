@@ -81,14 +81,14 @@ const accountCheck = (
 ): EvidenceCheck => {
   const name = "account_on_ledger";
   if (witness.escrow === null)
-    return outcome(name, "failed", "the ledger has no account at the escrow's address");
+    return outcome(name, "failed", "the node shows no account at the escrow's address");
   if (witness.escrow.owner === network.custodyProgram && sameBytes(witness.escrow.data, data))
     return outcome(name, "passed", "the same account stands on the ledger");
   const archived = decodeArchivedEscrowAccount(witness.escrow, network);
   if ("value" in archived) return tombstoneCheck(name, escrow, data, archived.value);
   const now = decodeEscrowAccount(witness.escrow, network);
   if ("fault" in now || !sameTerms(now.value, escrow))
-    return outcome(name, "failed", "the account on the ledger is not the packet's");
+    return outcome(name, "failed", "the account that the node shows is not the packet's");
   if (escrow.state === "Pending")
     return outcome(
       name,
@@ -96,8 +96,8 @@ const accountCheck = (
       `the escrow stands on the ledger and is ${now.value.state} by now`,
     );
   return now.value.state === "Pending"
-    ? outcome(name, "failed", "on the ledger the escrow is still Pending, or the node is behind")
-    : outcome(name, "failed", "on the ledger the escrow was settled in another way");
+    ? outcome(name, "failed", "the node shows the escrow still Pending, or is behind")
+    : outcome(name, "failed", "the node shows the escrow settled in another way");
 };
 
 /** The custody program recorded the merchant's key in the second the escrow was made; later rotations do not concern it. */
@@ -111,7 +111,7 @@ const attestorCheck = (
     return outcome(name, "not_applicable", "nothing was attested for this escrow");
   const decoded = witness.merchant && decodeMerchantAccount(witness.merchant, network);
   if (decoded === null || "fault" in decoded || decoded.value.wallet !== merchant)
-    return outcome(name, "failed", "the ledger has no such merchant");
+    return outcome(name, "failed", "the node shows no such merchant");
   const { attestor, previousAttestor, attestorSince } = decoded.value;
   if (recorded === attestor && createdAt >= attestorSince)
     return outcome(name, "passed", "the attestor is the merchant's current key");
@@ -147,7 +147,7 @@ const eventNumberCheck = (
   const name = "event_number";
   const decoded = custodyConfig && decodeCustodyConfigAccount(custodyConfig, network);
   if (decoded === null || "fault" in decoded)
-    return outcome(name, "failed", "the ledger has no configuration of the custody program");
+    return outcome(name, "failed", "the node shows no configuration of the custody program");
   const number = escrow.settledSeq ?? escrow.createdSeq;
   const { count, head } = decoded.value;
   return number <= count
@@ -159,7 +159,7 @@ const eventNumberCheck = (
     : outcome(
         name,
         "failed",
-        `the packet's event has the number ${number}, and the ledger counts ${count} events only`,
+        `the packet's event has the number ${number}, and the node counts ${count} events only`,
       );
 };
 

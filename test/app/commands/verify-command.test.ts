@@ -45,6 +45,35 @@ const judged = ({ stdout }: { readonly stdout: string }) => {
   return { verdict, failed, unproven };
 };
 
+const fulfilledEscrow = async (): Promise<string> => {
+  const { data } = JSON.parse(await textOf("/v1/indexer?state=Fulfilled")) as {
+    data: ReadonlyArray<EscrowRecord>;
+  };
+  return data[0]?.escrow_pda ?? "none";
+};
+
+/** A node that answers as another one does, but shows no account where the third of several is asked for. */
+const withoutConfiguration = (rpcUrl: string) => {
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) => {
+      const call = (await request.json()) as { readonly method: string };
+      const answer = await fetch(rpcUrl, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(call),
+      });
+      const body = (await answer.json()) as {
+        readonly result: { readonly value: Array<object | null> };
+      };
+      if (call.method === "getMultipleAccounts") body.result.value[2] = null;
+      return Response.json(body);
+    },
+  });
+  return { url: server.url.href, [Symbol.dispose]: () => void server.stop(true) };
+};
+
 beforeAll(async () => {
   command = await bundledScript(COMMAND);
   directory = await temporaryDirectory();
@@ -150,6 +179,23 @@ describe("undecided packets", () => {
       stdout: "",
       stderr: "the node at http://127.0.0.1:1 gave no usable answer; the packet is undecided\n",
     });
+  });
+
+  test("a node that contradicts itself leaves the packet undecided, and a second one that does not decides", async () => {
+    await save("Decided.json", await textOf(`/v1/evidence/${await fulfilledEscrow()}`));
+    using liar = withoutConfiguration(service.rpcUrl);
+    const asked = ["Decided.json", "--trust", "trust.json", "--json", "--rpc", liar.url];
+    const [alone, both] = await Promise.all([
+      verify(...asked),
+      verify(...asked, "--rpc", service.rpcUrl),
+    ]);
+    expect(alone).toEqual({
+      code: 69,
+      stdout: "",
+      stderr: `the answer of the node at ${new URL(liar.url).origin} decides nothing: it shows an escrow, and no configuration of the program that made it; the packet is undecided. Ask another node\n`,
+    });
+    expect(both.code).toBe(0);
+    expect(judged(both)).toEqual({ verdict: "verified", failed: [], unproven: [] });
   });
 
   test("a packet that fails offline has failed: a dead node is not asked, and does not hide it", async () => {

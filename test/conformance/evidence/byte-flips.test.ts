@@ -24,8 +24,8 @@ const sequence = (seed: number) => () => {
   return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
 };
 
-// 10,000 flips take two to three seconds. EVIDENCE_FLIPS sets another number.
-const FLIPS = Number(process.env["EVIDENCE_FLIPS"] ?? "10000");
+// 3,000 flips take a second. EVIDENCE_FLIPS sets another number.
+const FLIPS = Number(process.env["EVIDENCE_FLIPS"] ?? "3000");
 
 test(`none of ${FLIPS} packets with one changed byte in data or signature verifies`, () => {
   const random = sequence(26);
@@ -34,7 +34,10 @@ test(`none of ${FLIPS} packets with one changed byte in data or signature verifi
     const packet = GOLDEN[flip % GOLDEN.length] ?? new Uint8Array();
     const end = Buffer.from(packet).indexOf('"references":{');
     const at = 1 + below(end - 1);
-    const changed = packet.with(at, (packet[at] ?? 0) ^ (1 + below(255)));
+    const before = packet[at] ?? 0;
+    // A byte of the packet itself often keeps the form that its place needs, such as a digit; any other byte rarely does.
+    const other = flip % 8 < 4 ? before : (packet[below(packet.length)] ?? 0);
+    const changed = packet.with(at, other === before ? before ^ (1 + below(255)) : other);
     const { verdict } = verifyEvidence(changed, TRUST);
     if (verdict !== "failed") throw new Error(`a flip at ${at} is ${verdict}`);
   }

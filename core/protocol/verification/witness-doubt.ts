@@ -1,0 +1,166 @@
+import { addressToBytes } from "../../domain/address.ts";
+import { decodeBase64 } from "../../domain/encoding/base64.ts";
+import type { Escrow } from "../../domain/escrow/escrow.ts";
+import type { TrustPolicy } from "../../domain/evidence/evidence-check.ts";
+import { type Hash32, hash32FromBytes } from "../../domain/hash32.ts";
+import { sha256 } from "../../domain/sha256.ts";
+import type { UnixSeconds } from "../../domain/unix-time.ts";
+import {
+  type ArchivedEscrow,
+  decodeArchivedEscrowAccount,
+} from "../accounts/archived-escrow-account.ts";
+import { decodeCustodyConfigAccount } from "../accounts/custody-config-account.ts";
+import { decodeEscrowAccount, pendingEscrowBytes } from "../accounts/escrow-account.ts";
+import { ARCHIVE_DELAY_SECONDS } from "../accounts/escrow-rules.ts";
+import { verifyEd25519 } from "../crypto/strict-ed25519.ts";
+import { type ParsedPacket, parseEvidencePacket } from "../evidence/evidence-packet.ts";
+import { attestationMessage } from "../instructions/attestation.ts";
+import { verifyEvidence } from "./verify-evidence.ts";
+import type { LedgerWitness } from "./verify-on-ledger.ts";
+
+/** A node's answer about a packet, with the slot and the ledger's clock that it was read at. */
+export type NodeAnswer = {
+  readonly witness: LedgerWitness;
+  readonly slot: bigint;
+  readonly ledgerTime: UnixSeconds;
+};
+
+/** What a node shows at the escrow's address: the events' highest number, and why no ledger can hold it; null when one can. */
+type Shown = { readonly lastSeq: bigint; readonly fault: string | null };
+
+const hashOf = (data: Uint8Array): Hash32 => hash32FromBytes(sha256(data));
+
+/** Whether an escrow's attestation verifies, as the ledger required for its release. An escrow without one is not judged. */
+const isAttested = ({ attestation, state, released, address, attestor }: Escrow): boolean => {
+  if (attestation === null) return true;
+  const message = attestationMessage({
+    escrow: address,
+    proofHash: attestation.proofHash,
+    timestamp: attestation.attestedAt,
+    ...(state === "PartiallyFulfilled" ? { partialAmount: released } : {}),
+  });
+  const signature = decodeBase64(attestation.signature) ?? new Uint8Array(64);
+  return verifyEd25519(signature, message, addressToBytes(attestor));
+};
+
+const wholeFault = (escrow: Escrow, ledgerTime: UnixSeconds): string | null => {
+  if (!isAttested(escrow)) return "it shows a release that the escrow's attestor did not sign";
+  return escrow.createdAt > ledgerTime || (escrow.settledAt ?? 0n) > ledgerTime
+    ? "it shows an escrow from after its own clock"
+    : null;
+};
+
+/** The bytes of the packet's account prove what a tombstone says once one of its digests is theirs. */
+const tombstoneFault = (
+  packet: Escrow,
+  data: Uint8Array,
+  { state, createdSeq, settledSeq, pendingHash, lastHash }: ArchivedEscrow,
+  ledgerTime: UnixSeconds,
+): string | null => {
+  const pending = hashOf(pendingEscrowBytes(data));
+  const isLast = packet.state !== "Pending" && hashOf(data) === lastHash;
+  if (!isLast && pending !== pendingHash) return null;
+  if (createdSeq !== packet.createdSeq || pending !== pendingHash)
+    return "it shows a tombstone whose digest proves another creation than it names";
+  if (isLast && (state !== packet.state || settledSeq !== packet.settledSeq))
+    return "it shows a tombstone whose digest proves another settlement than it names";
+  const settledFrom = (isLast ? packet.settledAt : null) ?? packet.createdAt;
+  return ledgerTime < settledFrom + ARCHIVE_DELAY_SECONDS
+    ? "it shows an escrow archived before seven days have passed since its settlement"
+    : null;
+};
+
+const shownIn = (
+  { network, account }: ParsedPacket,
+  packet: Escrow,
+  { witness: { escrow: shown }, ledgerTime }: NodeAnswer,
+): Shown | null => {
+  if (shown === null) return null;
+  const archived = decodeArchivedEscrowAccount(shown, network);
+  if ("value" in archived)
+    return {
+      lastSeq: archived.value.settledSeq,
+      fault: tombstoneFault(packet, account.data, archived.value, ledgerTime),
+    };
+  const now = decodeEscrowAccount(shown, network);
+  if ("fault" in now) return null;
+  const { settledSeq, createdSeq } = now.value;
+  return { lastSeq: settledSeq ?? createdSeq, fault: wholeFault(now.value, ledgerTime) };
+};
+
+/** Why the answer contradicts itself, null when it does not. */
+const ownContradiction = (
+  { network }: ParsedPacket,
+  shown: Shown | null,
+  { custodyConfig }: LedgerWitness,
+): string | null => {
+  if (shown === null) return null;
+  const config = custodyConfig && decodeCustodyConfigAccount(custodyConfig, network);
+  if (config === null || "fault" in config)
+    return "it shows an escrow, and no configuration of the program that made it";
+  const { count } = config.value;
+  return shown.lastSeq > count
+    ? `it shows event ${shown.lastSeq} of an escrow, and counts ${count} events only`
+    : shown.fault;
+};
+
+/** Why the answer is from before the packet, null when that cannot be told. */
+const lagBehind = (
+  { asOf, account }: ParsedPacket,
+  { settledAt }: Escrow,
+  { witness: { escrow }, slot, ledgerTime }: NodeAnswer,
+): string | null => {
+  if (asOf !== null)
+    return escrow === null && slot < asOf.slot && ledgerTime <= asOf.ledgerTime
+      ? `it stands at slot ${slot}, and the packet is of slot ${asOf.slot}`
+      : null;
+  const isStillPending =
+    escrow !== null && hashOf(escrow.data) === hashOf(pendingEscrowBytes(account.data));
+  return isStillPending && settledAt !== null && ledgerTime < settledAt
+    ? "its clock is from before the packet's settlement"
+    : null;
+};
+
+/** The checks that a quorum of witnesses has stated, and a node denies. */
+const STATED: ReadonlySet<string> = new Set([
+  "account_on_ledger",
+  "attestor_is_the_merchants",
+  "event_number",
+]);
+
+const quorumContradiction = (
+  packet: string | Uint8Array,
+  trust: TrustPolicy | null,
+  witness: LedgerWitness,
+): string | null => {
+  const outcomeIn = (asked?: LedgerWitness) =>
+    verifyEvidence(packet, trust, asked).checks.filter(({ name }) => STATED.has(name));
+  if (outcomeIn().every(({ outcome }) => outcome !== "witnessed")) return null;
+  const denied = outcomeIn(witness).find(({ outcome }) => outcome === "failed");
+  return denied === undefined
+    ? null
+    : `the log's witnesses state that the ledger has this account, and ${denied.reason}`;
+};
+
+/**
+ * Why a node's answer decides nothing about a packet, null when it may be judged: it shows what no ledger can hold, or what
+ * contradicts itself; it is from before the packet; or it denies what the quorum of the policy's witnesses has stated. One of the
+ * two lies then. See docs/verify-evidence.md, "With a node".
+ */
+export const witnessDoubt = (
+  packet: string | Uint8Array,
+  trust: TrustPolicy | null,
+  answer: NodeAnswer,
+): string | null => {
+  const parsed = parseEvidencePacket(packet);
+  if ("fault" in parsed) return null;
+  const { network, account, escrowAddress } = parsed.value;
+  const { witness } = answer;
+  const decoded = decodeEscrowAccount({ address: escrowAddress, ...account }, network);
+  if ("fault" in decoded || witness.genesisHash !== network.genesisHash) return null;
+  return (
+    ownContradiction(parsed.value, shownIn(parsed.value, decoded.value, answer), witness) ??
+    lagBehind(parsed.value, decoded.value, answer) ??
+    quorumContradiction(packet, trust, witness)
+  );
+};
