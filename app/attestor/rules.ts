@@ -47,9 +47,11 @@ export type Rules = {
 /** The first fault that a validation found, in words. */
 export const faultIn = (errors: ReadonlyArray<ErrorObject> | null | undefined): string => {
   const [first] = errors ?? [];
-  return first === undefined
-    ? "it does not fit"
-    : `${first.instancePath || "the whole"} ${first.message ?? "does not fit"}`;
+  if (first === undefined) return "it does not fit";
+  const { instancePath, message = "does not fit", params } = first;
+  const unknown: unknown = params["additionalProperty"];
+  const named = typeof unknown === "string" ? `: ${unknown}` : "";
+  return `${instancePath || "the whole"} ${message}${named}`;
 };
 
 const refuse = (detail: string): never => {

@@ -55,7 +55,7 @@ export const register = async (
   if (!isMerchantName(name) || !showsSomething(name))
     throw new SettlementError(
       "invalid_name",
-      "The name is not 1 to 32 bytes of UTF-8 that show and control nothing.",
+      "The name must have 1 to 32 bytes of UTF-8, a visible character, and no control character.",
       "Give another name.",
     );
   const there = await readMerchant(context, merchant, signal);

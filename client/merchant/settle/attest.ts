@@ -122,7 +122,7 @@ const keptClaim = async (
     refuse(
       "payload_refused",
       `The payload is refused: ${objections.join("; ")}.`,
-      "Correct the payload.",
+      "Correct the payload, or name another template: `GET /v1/proof-templates` lists them.",
     );
   const claim: KeptClaim = {
     version: 1,

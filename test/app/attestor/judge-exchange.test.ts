@@ -92,7 +92,7 @@ test("a line that is no exchange says what is wrong, and none throws", () => {
     return "fault" in parsed ? parsed.fault : null;
   };
   expect(faultOf("{")).toBe("it is no JSON");
-  expect(faultOf(JSON.stringify({ ...good, extra: 1 }))).toContain("additional");
+  expect(faultOf(JSON.stringify({ ...good, extra: 1 }))).toContain("additional properties: extra");
   const notBase64 = { ...good, response: { status: 200, body_base64: "?" } };
   expect(faultOf(JSON.stringify(notBase64))).toContain("base64");
   fc.assert(fc.property(fc.json(), (line) => faultOf(line) !== null));
@@ -101,7 +101,7 @@ test("a line that is no exchange says what is wrong, and none throws", () => {
 const broken: ReadonlyArray<readonly [string, string]> = [
   ["{", "no JSON"],
   ["{}", "malformed"],
-  [JSON.stringify({ ...RULES, extra: 1 }), "malformed"],
+  [JSON.stringify({ ...RULES, extra: 1 }), "additional properties: extra"],
   [
     JSON.stringify({ ...RULES, rules: RULES.rules.map((r) => ({ ...r, template: "x" })) }),
     "template x",
