@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import process from "node:process";
+import { terminalJson } from "../../core/domain/encoding/unseen-characters.ts";
 import type { Attestation } from "../merchant/settle/attest.ts";
 import { attestationFiles } from "../node/attestation-files.ts";
 import { readInput } from "../node/input.ts";
@@ -48,7 +49,7 @@ const OPTIONS = {
 } as const;
 
 const print = (value: object): void => {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
+  process.stdout.write(`${terminalJson(value)}\n`);
 };
 
 /** The failure of a release after its attestation was printed. */
