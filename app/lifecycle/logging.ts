@@ -1,7 +1,7 @@
+import { Cause, Layer, Logger, type LogLevel, References } from "effect";
 import {
   linesWithUnseenShown,
   withUnseenShown,
-import { Cause, Layer, Logger, type LogLevel, References } from "effect";
 } from "../../core/domain/encoding/unseen-characters.ts";
 
 /** The form of log lines: text for a terminal, or one JSON object per line. */
