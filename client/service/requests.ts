@@ -11,7 +11,7 @@ export type Answer = { readonly status: number; readonly headers: Headers; reado
 /** Calls of one service. Each repeats what a passing fault has stopped, so each must be safe to repeat. */
 export type Requests = {
   /** The `data` of a JSON answer. @throws SettlementError for a problem, and when no answer comes. */
-  readonly data: <A>(path: string, options?: RequestOptions) => Promise<A>;
+  readonly data: <A extends object>(path: string, options?: RequestOptions) => Promise<A>;
   /** The answer as it is, problems too. @throws SettlementError when no answer comes. */
   readonly answer: (path: string, options?: RequestOptions) => Promise<Answer>;
   /** A stream's response, tried once. @throws what `fetch` throws. */
@@ -70,6 +70,15 @@ export const jsonOf = (answer: Answer): unknown => {
   } catch {
     throw problemOf(answer);
   }
+};
+
+/** The `data` of an answer. @throws SettlementError when there is no object: something between here and the service answered. */
+export const dataOf = <A extends object>(answer: Answer): A => {
+  const whole = jsonOf(answer);
+  const data: unknown =
+    typeof whole === "object" && whole !== null && "data" in whole && whole.data;
+  if (typeof data !== "object" || data === null) throw problemOf(answer);
+  return data as A;
 };
 
 /** The failure that a problem answer describes. Any other answer that is no success is described by its status. */
@@ -176,10 +185,10 @@ export const requestsTo = (
 
   return {
     answer,
-    data: async <A>(path: string, options?: RequestOptions) => {
+    data: async <A extends object>(path: string, options?: RequestOptions) => {
       const found = await answer(path, options);
       if (found.status < 200 || found.status > 299) throw problemOf(found);
-      return (jsonOf(found) as { readonly data: A }).data;
+      return dataOf<A>(found);
     },
     stream: (path, options = {}) => send(path, options),
     clock,

@@ -1,6 +1,6 @@
 import type { Address } from "../../../core/domain/address.ts";
-import { jsonOf, problemOf } from "../../service/requests.ts";
-import type { Escrow, LiveEscrow, LiveEscrowRead } from "../../generated/contract.ts";
+import { dataOf, problemOf } from "../../service/requests.ts";
+import type { Escrow, LiveEscrow } from "../../generated/contract.ts";
 import { type Awaited, awaitedOf } from "./awaited.ts";
 import { escrowsOf } from "./escrows-of.ts";
 import { soundRow, unsoundEscrow } from "./sound-row.ts";
@@ -23,7 +23,7 @@ const liveEscrow = async (
   const answer = await requests.answer(`/v1/escrows/${escrow}`, { signal });
   if (answer.status === 404 || answer.status === 410) return null;
   if (answer.status !== 200) throw problemOf(answer);
-  const found = soundRow((jsonOf(answer) as LiveEscrowRead).data, merchant);
+  const found = soundRow(dataOf<LiveEscrow>(answer), merchant);
   if (found.escrow_pda === escrow) return found;
   throw unsoundEscrow(`The service gave the escrow ${found.escrow_pda} for ${escrow}.`);
 };
