@@ -12,5 +12,5 @@ export const readMerchant = async (
   const answer = await requests.answer(`/v1/merchants/${wallet}`, { signal });
   if (answer.status === 404) return null;
   if (answer.status !== 200) throw problemOf(answer);
-  return dataOf<Merchant>(answer);
+  return dataOf(answer) as Merchant;
 };

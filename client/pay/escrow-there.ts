@@ -40,7 +40,7 @@ export const escrowNow = async (
   if (answer.status === 404) return null;
   if (answer.status === 410 && isTombstone(answer)) return "archived";
   if (answer.status !== 200) throw problemOf(answer);
-  return dataOf<LiveEscrow>(answer);
+  return dataOf(answer) as LiveEscrow;
 };
 
 /** Compares the escrow of a task and nonce with the terms of a payment. @throws SettlementError `another_payment` with every difference. */

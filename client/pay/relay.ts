@@ -34,7 +34,7 @@ const outcomeNow = async (
   const answer = await requests.answer(`/v1/relay/${signature}`, { signal });
   if (answer.status === 404) return null;
   if (answer.status !== 200) throw problemOf(answer);
-  return dataOf<RelayOutcome>(answer);
+  return dataOf(answer) as RelayOutcome;
 };
 
 /**

@@ -73,12 +73,12 @@ export const jsonOf = (answer: Answer): unknown => {
 };
 
 /** The `data` of an answer. @throws SettlementError when there is no object: something between here and the service answered. */
-export const dataOf = <A extends object>(answer: Answer): A => {
+export const dataOf = (answer: Answer): object => {
   const whole = jsonOf(answer);
   const data: unknown =
     typeof whole === "object" && whole !== null && "data" in whole && whole.data;
   if (typeof data !== "object" || data === null) throw problemOf(answer);
-  return data as A;
+  return data;
 };
 
 /** The failure that a problem answer describes. Any other answer that is no success is described by its status. */
@@ -188,7 +188,7 @@ export const requestsTo = (
     data: async <A extends object>(path: string, options?: RequestOptions) => {
       const found = await answer(path, options);
       if (found.status < 200 || found.status > 299) throw problemOf(found);
-      return dataOf<A>(found);
+      return dataOf(found) as A;
     },
     stream: (path, options = {}) => send(path, options),
     clock,

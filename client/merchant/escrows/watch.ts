@@ -23,7 +23,7 @@ const liveEscrow = async (
   const answer = await requests.answer(`/v1/escrows/${escrow}`, { signal });
   if (answer.status === 404 || answer.status === 410) return null;
   if (answer.status !== 200) throw problemOf(answer);
-  const found = soundRow(dataOf<LiveEscrow>(answer), merchant);
+  const found = soundRow(dataOf(answer) as LiveEscrow, merchant);
   if (found.escrow_pda === escrow) return found;
   throw unsoundEscrow(`The service gave the escrow ${found.escrow_pda} for ${escrow}.`);
 };

@@ -53,7 +53,7 @@ export const readEscrowTerms = async (
   const escrow = addressNamed(text, "escrow");
   const answer = await context.requests.answer(`/v1/escrows/${escrow}`, { signal });
   if (answer.status !== 200) throw problemOf(answer);
-  const record = dataOf<LiveEscrow>(answer);
+  const record = dataOf(answer) as LiveEscrow;
   const { context: at } = jsonOf(answer) as Partial<LiveEscrowRead>;
   const taskHash = parseHash32(record.task_hash);
   const [amount, createdAt, expiresAt, ledgerTime] = [
