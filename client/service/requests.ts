@@ -35,6 +35,8 @@ const FIRST_PAUSE_MS = 200;
 const LAST_PAUSE_MS = 5_000;
 /** Answers that a moment later may be others: too early, too many, or no service behind a proxy. */
 const PASSING = new Set([408, 425, 429, 502, 503, 504]);
+/** More than any text of a service's problem, in characters. */
+const MOST_PROBLEM_TEXT = 4_096;
 /** The longest Retry-After that is followed. */
 const MOST_RETRY_AFTER_MS = 60_000;
 
@@ -93,8 +95,12 @@ export const problemOf = ({ status, text }: Answer): SettlementError => {
   const { code, detail, cure } = problem;
   return new SettlementError(
     typeof code === "string" ? code : "unexpected_answer",
-    typeof detail === "string" ? detail : `The service answered ${status} without saying why.`,
-    typeof cure === "string" ? cure : "Check the service's address, and what lies before it.",
+    typeof detail === "string"
+      ? detail.slice(0, MOST_PROBLEM_TEXT)
+      : `The service answered ${status} without saying why.`,
+    typeof cure === "string"
+      ? cure.slice(0, MOST_PROBLEM_TEXT)
+      : "Check the service's address, and what lies before it.",
     { status, problem },
   );
 };
