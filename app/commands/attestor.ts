@@ -1,4 +1,3 @@
-import { createInterface } from "node:readline/promises";
 import { join, resolve } from "node:path";
 import { terminalJson } from "../../core/domain/encoding/unseen-characters.ts";
 import { policyIn } from "../../client/pinned-policy.ts";
@@ -15,6 +14,7 @@ import { readInput } from "../../client/node/input.ts";
 import { requestsTo } from "../../client/service/requests.ts";
 import { SettlementError } from "../../client/settlement-error.ts";
 import { type AttestorSetup, decide } from "../attestor/attestor.ts";
+import { linesIn } from "../attestor/lines-in.ts";
 import { parseRules } from "../attestor/rules.ts";
 import { spendingCeiling } from "../attestor/spending-ceiling.ts";
 import {
@@ -86,7 +86,7 @@ const setup = async (): Promise<AttestorSetup> => {
 try {
   const attestor = await setup();
   const failures = new Set<number>();
-  for await (const line of createInterface({ input: process.stdin })) {
+  for await (const line of linesIn(process.stdin)) {
     if (line.trim() === "") continue;
     const { decision, cause } = await decide(attestor, line);
     if (decision.decision === "failed")
