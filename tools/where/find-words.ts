@@ -26,11 +26,16 @@ const LAYERS = ["core/", "ports/", "adapters/", "app/", "client/", "programs/", 
 const fits = (asked: string, word: string): boolean =>
   asked.length >= LEAST_BEGINNING && word.startsWith(asked);
 
+/** How well one word of an entry fits, 0 where it does not. */
+const ofOne = (asked: string, word: string): number => {
+  if (word === asked) return 3;
+  if (fits(asked, word)) return 2;
+  return asked.length >= STEM && fits(asked.slice(0, STEM), word) ? 1.5 : 0;
+};
+
 const ofWord = (asked: string, { words, around }: Indexed): number => {
-  if (words.includes(asked)) return 3;
-  if (words.some((word) => fits(asked, word))) return 2;
-  if (asked.length >= STEM && words.some((word) => fits(asked.slice(0, STEM), word))) return 1.5;
-  return around.includes(asked) ? 1 : 0;
+  const best = words.reduce((most, word) => Math.max(most, ofOne(asked, word)), 0);
+  return best === 0 && around.includes(asked) ? 1 : best;
 };
 
 /** How well an entry fits words, 0 where one of them is nowhere in it. */
@@ -48,12 +53,36 @@ const fitness = (asked: ReadonlyArray<string>, entry: Indexed): number => {
 /** An entry with how well it fits. */
 type Ranked = { readonly entry: Indexed; readonly fit: number };
 
-const indexes = new WeakMap<Project, ReadonlyArray<Indexed>>();
+/** All entries, and their places by each word that they have. */
+type Index = {
+  readonly entries: ReadonlyArray<Indexed>;
+  readonly placesOf: ReadonlyMap<string, ReadonlyArray<number>>;
+};
 
-const indexOf = (project: Project): ReadonlyArray<Indexed> => {
-  const index = indexes.get(project) ?? wordIndex(project);
+const indexes = new WeakMap<Project, Index>();
+
+const indexOf = (project: Project): Index => {
+  const known = indexes.get(project);
+  if (known !== undefined) return known;
+  const entries = wordIndex(project);
+  const placesOf = new Map<string, Array<number>>();
+  for (const [at, { words }] of entries.entries())
+    for (const word of new Set(words)) {
+      const places = placesOf.get(word);
+      if (places === undefined) placesOf.set(word, [at]);
+      else places.push(at);
+    }
+  const index = { entries, placesOf };
   indexes.set(project, index);
   return index;
+};
+
+/** The entries that have a word which one of these fits, in their order: the only ones that can fit at all. */
+const candidatesFor = (asked: ReadonlyArray<string>, index: Index): ReadonlyArray<Indexed> => {
+  const places = new Set<number>();
+  for (const [word, at] of index.placesOf)
+    if (asked.some((one) => ofOne(one, word) > 0)) for (const place of at) places.add(place);
+  return [...places].sort((a, b) => a - b).flatMap((place) => index.entries[place] ?? []);
 };
 
 /** The files whose text holds a phrase, those of the product that hold it most often first. */
@@ -86,7 +115,7 @@ export const findWords = (project: Project, text: string): ReadonlyArray<Place> 
   const asked = wordsOf(text);
   if (asked.length === 0) return [];
   const best = new Map<string, Ranked>();
-  for (const entry of indexOf(project)) {
+  for (const entry of candidatesFor(asked, indexOf(project))) {
     const fit = fitness(asked, entry);
     const before = best.get(entry.file);
     if (fit > 0 && fit > (before?.fit ?? 0)) best.set(entry.file, { entry, fit });

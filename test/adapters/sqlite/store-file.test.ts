@@ -171,43 +171,58 @@ const expectWhole = (path: string): void => {
   db.close();
 };
 
-describe("killed at any moment", () => {
-  test("while it applies, it holds whole batches, and the next run ends where no kill would", async () => {
-    const path = freshPath();
-    const last = 60;
-    const seed = Date.now() % 1_000_000;
-    const acks = fc.sample(fc.integer({ min: 1, max: 10 }), { seed, numRuns: 2 });
-    for (const [round, ack] of acks.entries()) {
-      const reported = await killAfter("apply", path, ack, last);
-      const rows = await Effect.runPromise(withStore(path, everything));
-      const number = Number(rows.summary.mark?.slot ?? 0n);
-      expect(number, `seed ${seed}, round ${round}`).toBeGreaterThanOrEqual(reported);
-      expect(rows, `seed ${seed}, round ${round}`).toEqual(await uninterrupted(number));
-    }
-    const { summary } = await Effect.runPromise(withStore(path, everything));
-    const next = Number(summary.mark?.slot ?? 0n) + 1;
-    await Effect.runPromise(withStore(path, applyNumbered(last, next)));
-    expect(await Effect.runPromise(withStore(path, everything))).toEqual(await uninterrupted(last));
-    expectWhole(path);
-  });
+/** Some processes run one after the other, each as slow as the machine. */
+const LONG_MS = 240_000;
 
-  test("while it builds, it holds nothing or everything, and the next build ends where no kill would", async () => {
-    const path = freshPath();
-    const last = 40;
-    const empty = await Effect.runPromise(withStore(path, everything));
-    const seed = Date.now() % 1_000_000;
-    // The last kill comes while the tables are filled and shown, or just after.
-    const acks = [...fc.sample(fc.integer({ min: 1, max: last }), { seed, numRuns: 2 }), last];
-    for (const ack of acks) {
-      await killAfter("build", path, ack, last);
-      const rows = await Effect.runPromise(withStore(path, everything));
-      expect(rows, `seed ${seed}`).toEqual(
-        rows.summary.mark === null ? empty : await uninterrupted(last),
+describe("killed at any moment", () => {
+  test(
+    "while it applies, it holds whole batches, and the next run ends where no kill would",
+    async () => {
+      const path = freshPath();
+      const last = 60;
+      const seed = Date.now() % 1_000_000;
+      const acks = fc.sample(fc.integer({ min: 1, max: 10 }), { seed, numRuns: 2 });
+      for (const [round, ack] of acks.entries()) {
+        const reported = await killAfter("apply", path, ack, last);
+        const rows = await Effect.runPromise(withStore(path, everything));
+        const number = Number(rows.summary.mark?.slot ?? 0n);
+        expect(number, `seed ${seed}, round ${round}`).toBeGreaterThanOrEqual(reported);
+        expect(rows, `seed ${seed}, round ${round}`).toEqual(await uninterrupted(number));
+      }
+      const { summary } = await Effect.runPromise(withStore(path, everything));
+      const next = Number(summary.mark?.slot ?? 0n) + 1;
+      await Effect.runPromise(withStore(path, applyNumbered(last, next)));
+      expect(await Effect.runPromise(withStore(path, everything))).toEqual(
+        await uninterrupted(last),
       );
-      expect(existsSync(`${path}-build`)).toBe(false);
-    }
-    await killAfter("build", path, last + 2, last);
-    expect(await Effect.runPromise(withStore(path, everything))).toEqual(await uninterrupted(last));
-    expectWhole(path);
-  });
+      expectWhole(path);
+    },
+    LONG_MS,
+  );
+
+  test(
+    "while it builds, it holds nothing or everything, and the next build ends where no kill would",
+    async () => {
+      const path = freshPath();
+      const last = 40;
+      const empty = await Effect.runPromise(withStore(path, everything));
+      const seed = Date.now() % 1_000_000;
+      // The last kill comes while the tables are filled and shown, or just after.
+      const acks = [...fc.sample(fc.integer({ min: 1, max: last }), { seed, numRuns: 2 }), last];
+      for (const ack of acks) {
+        await killAfter("build", path, ack, last);
+        const rows = await Effect.runPromise(withStore(path, everything));
+        expect(rows, `seed ${seed}`).toEqual(
+          rows.summary.mark === null ? empty : await uninterrupted(last),
+        );
+        expect(existsSync(`${path}-build`)).toBe(false);
+      }
+      await killAfter("build", path, last + 2, last);
+      expect(await Effect.runPromise(withStore(path, everything))).toEqual(
+        await uninterrupted(last),
+      );
+      expectWhole(path);
+    },
+    LONG_MS,
+  );
 });

@@ -24,8 +24,8 @@ const sequence = (seed: number) => () => {
   return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
 };
 
-// 3,000 flips take a second. EVIDENCE_FLIPS sets another number.
-const FLIPS = Number(process.env["EVIDENCE_FLIPS"] ?? "3000");
+// 10,000 flips take two to three seconds. EVIDENCE_FLIPS sets another number.
+const FLIPS = Number(process.env["EVIDENCE_FLIPS"] ?? "10000");
 
 test(`none of ${FLIPS} packets with one changed byte in data or signature verifies`, () => {
   const random = sequence(26);
