@@ -1,5 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { decodeBase64 } from "../../core/domain/encoding/base64.ts";
+import { parseUnambiguousJson } from "../../core/domain/encoding/strict-json.ts";
 import { faultIn } from "./rules.ts";
 import schema from "./exchange.schema.json" with { type: "json" };
 
@@ -22,22 +23,15 @@ type Recorded = Omit<Exchange, "response"> & {
 
 const fits = new Ajv2020({ strict: true }).compile<Recorded>(schema);
 
-const jsonIn = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
 /** The exchange in a line of JSON, or what is wrong with it. `exchange.schema.json` describes it. */
 export const parseExchange = (
   line: string,
 ): { readonly value: Exchange } | { readonly fault: string } => {
-  const parsed = jsonIn(line);
-  if (parsed === undefined) return { fault: "it is no JSON" };
-  if (!fits(parsed)) return { fault: faultIn(fits.errors) };
-  const body = decodeBase64(parsed.response.body_base64);
+  const read = parseUnambiguousJson(line);
+  if ("fault" in read) return { fault: `it is no JSON: it ${read.fault}` };
+  const recorded: unknown = read.value;
+  if (!fits(recorded)) return { fault: faultIn(fits.errors) };
+  const body = decodeBase64(recorded.response.body_base64);
   if (body === undefined) return { fault: "/response/body_base64 is no base64" };
-  return { value: { ...parsed, response: { status: parsed.response.status, body } } };
+  return { value: { ...recorded, response: { status: recorded.response.status, body } } };
 };

@@ -44,13 +44,16 @@ export type Rules = {
   >;
 };
 
+/** Characters of an unknown member's name that a message repeats: whoever records an exchange may choose the name. */
+const MOST_NAME = 64;
+
 /** The first fault that a validation found, in words. */
 export const faultIn = (errors: ReadonlyArray<ErrorObject> | null | undefined): string => {
   const [first] = errors ?? [];
   if (first === undefined) return "it does not fit";
   const { instancePath, message = "does not fit", params } = first;
   const unknown: unknown = params["additionalProperty"];
-  const named = typeof unknown === "string" ? `: ${unknown}` : "";
+  const named = typeof unknown === "string" ? `: ${unknown.slice(0, MOST_NAME)}` : "";
   return `${instancePath || "the whole"} ${message}${named}`;
 };
 

@@ -1,4 +1,5 @@
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
+import { linesWithUnseenShown } from "../../core/domain/encoding/unseen-characters.ts";
 
 /** The command line is wrong (sysexits.h). */
 export const EX_USAGE = 64;
@@ -9,9 +10,9 @@ export const EX_NOINPUT = 66;
 /** A service outside does not answer (sysexits.h). */
 export const EX_UNAVAILABLE = 69;
 
-/** Prints the reason as one line on standard error and ends the process. */
+/** Prints the reason on standard error, with what a terminal would obey shown as code points, and ends the process. */
 export const exitWith = (code: number, message: string): never => {
-  process.stderr.write(`${message}\n`);
+  process.stderr.write(`${linesWithUnseenShown(message)}\n`);
   process.exit(code);
 };
 

@@ -1,5 +1,5 @@
-import { createInterface } from "node:readline/promises";
 import { join, resolve } from "node:path";
+import { terminalJson } from "../../core/domain/encoding/unseen-characters.ts";
 import { policyIn } from "../../client/pinned-policy.ts";
 import { usualJournal } from "../../client/bin/attest.ts";
 import { exitCodeOf } from "../../client/command-line/exit-code.ts";
@@ -14,6 +14,7 @@ import { readInput } from "../../client/node/input.ts";
 import { requestsTo } from "../../client/service/requests.ts";
 import { SettlementError } from "../../client/settlement-error.ts";
 import { type AttestorSetup, decide } from "../attestor/attestor.ts";
+import { linesIn } from "../attestor/lines-in.ts";
 import { parseRules } from "../attestor/rules.ts";
 import { spendingCeiling } from "../attestor/spending-ceiling.ts";
 import {
@@ -85,12 +86,12 @@ const setup = async (): Promise<AttestorSetup> => {
 try {
   const attestor = await setup();
   const failures = new Set<number>();
-  for await (const line of createInterface({ input: process.stdin })) {
+  for await (const line of linesIn(process.stdin)) {
     if (line.trim() === "") continue;
     const { decision, cause } = await decide(attestor, line);
     if (decision.decision === "failed")
       failures.add(cause?.code === "service_unreachable" ? EX_UNAVAILABLE : 1);
-    process.stdout.write(`${JSON.stringify(decision)}\n`);
+    process.stdout.write(`${terminalJson(decision)}\n`);
   }
   process.exitCode = Math.min(...failures, failures.size === 0 ? 0 : EX_UNAVAILABLE);
 } catch (cause) {

@@ -1,3 +1,4 @@
+import { linesWithUnseenShown } from "../../core/domain/encoding/unseen-characters.ts";
 import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { type Address, parseAddress } from "../../core/domain/address.ts";
 import { DemoFailed, ServiceUnreachable } from "../demo/demo-failed.ts";
@@ -36,7 +37,7 @@ const { values } = readCommandLine(HELP, {
   mint: { type: "string" },
   full: { type: "boolean", default: false },
 });
-const write = (line: string): void => void process.stdout.write(`${line}\n`);
+const write = (line: string): void => void process.stdout.write(`${linesWithUnseenShown(line)}\n`);
 const url = serviceUrl(values.url);
 const narrator = textNarrator(write, { full: values.full });
 

@@ -1,3 +1,4 @@
+import { withUnseenShown } from "../../core/domain/encoding/unseen-characters.ts";
 import { EX_UNAVAILABLE, readCommandLine } from "../command-line/command-line.ts";
 
 const HELP = `Checks what a start needs, with the same environment variables: Bun, the ports, the nodes, the ledger's
@@ -18,7 +19,9 @@ const [{ Effect }, { diagnose }] = await Promise.all([
 ]);
 const findings = await Effect.runPromise(diagnose(process.env, Bun.version));
 for (const { check, ok, text } of findings)
-  process.stdout.write(`${ok ? "ok     " : "problem"}  ${check.padEnd(8)}  ${text}\n`);
+  process.stdout.write(
+    `${ok ? "ok     " : "problem"}  ${check.padEnd(8)}  ${withUnseenShown(text)}\n`,
+  );
 const problems = findings.filter(({ ok }) => !ok);
 const isOnlySilence = problems.every(({ isUnavailable }) => isUnavailable === true);
 process.exit(problems.length === 0 ? 0 : isOnlySilence ? EX_UNAVAILABLE : 1);

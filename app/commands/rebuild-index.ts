@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { linesWithUnseenShown } from "../../core/domain/encoding/unseen-characters.ts";
 import { approveRebuild } from "../../adapters/files/rebuild-approval.ts";
 import { parseHash32 } from "../../core/domain/hash32.ts";
 import {
@@ -59,11 +60,13 @@ if (found === null)
 else {
   const { index, ledger, first_difference: first } = found;
   process.stdout.write(
-    `the index holds    ${index.count} events, head ${index.head}\n` +
-      `the ledger shows   ${ledger.count} events, head ${ledger.head}\n` +
-      (first === null
-        ? "The ledger's history is the beginning of the index's, or empty.\n"
-        : `The first event that differs is among ${first.from} to ${first.to}.\n`),
+    linesWithUnseenShown(
+      `the index holds    ${index.count} events, head ${index.head}\n` +
+        `the ledger shows   ${ledger.count} events, head ${ledger.head}\n` +
+        (first === null
+          ? "The ledger's history is the beginning of the index's, or empty.\n"
+          : `The first event that differs is among ${first.from} to ${first.to}.\n`),
+    ),
   );
   if (values.accept === undefined)
     exitWith(

@@ -1,3 +1,4 @@
+import { terminalJson } from "../../core/domain/encoding/unseen-characters.ts";
 import {
   EX_UNAVAILABLE,
   exitWith,
@@ -62,4 +63,4 @@ if (process.stderr.isTTY) await showProgress(answer);
 const response = await answer.catch(() => exitWith(EX_UNAVAILABLE, noAnswerFrom(service)));
 const body = await response.text();
 if (response.status !== 202) exitWith(1, `${url} answered ${response.status}: ${body}`);
-process.stdout.write(`${JSON.stringify(JSON.parse(body), null, 2)}\n`);
+process.stdout.write(`${terminalJson(JSON.parse(body), 2)}\n`);

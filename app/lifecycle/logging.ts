@@ -1,4 +1,8 @@
 import { Cause, Layer, Logger, type LogLevel, References } from "effect";
+import {
+  linesWithUnseenShown,
+  withUnseenShown,
+} from "../../core/domain/encoding/unseen-characters.ts";
 
 /** The form of log lines: text for a terminal, or one JSON object per line. */
 export type LogFormat = "pretty" | "json";
@@ -53,14 +57,17 @@ const lineOf = (options: Logger.Options<unknown>): Line => {
   };
 };
 
-/** One line: time of day, level, message, then `name=value` for each field. */
+/** One line: time of day, level, message, then `name=value` for each field. What came from outside stays in its line and moves nothing on a terminal. */
 const prettyLine = (line: Line): string => {
   const fields = Object.entries(line.fields)
     .filter(([name]) => name !== "cause")
-    .map(([name, value]) => ` ${name}=${asText(value)}`);
-  const cause = line.fields["cause"] === undefined ? "" : `\n${asText(line.fields["cause"])}`;
+    .map(([name, value]) => ` ${name}=${withUnseenShown(asText(value))}`);
+  const cause =
+    line.fields["cause"] === undefined
+      ? ""
+      : `\n${linesWithUnseenShown(asText(line.fields["cause"]))}`;
   const time = line.time.slice(11, 23);
-  return `${time} ${line.level.toUpperCase().padEnd(5)} ${line.message}${fields.join("")}${cause}`;
+  return `${time} ${line.level.toUpperCase().padEnd(5)} ${linesWithUnseenShown(line.message)}${fields.join("")}${cause}`;
 };
 
 /** One JSON object: `time` (RFC 3339), `level`, `message`, then the fields, which cannot replace those three. */

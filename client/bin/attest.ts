@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import process from "node:process";
+import { terminalJson } from "../../core/domain/encoding/unseen-characters.ts";
 import type { Attestation } from "../merchant/settle/attest.ts";
 import { attestationFiles } from "../node/attestation-files.ts";
 import { readInput } from "../node/input.ts";
@@ -24,6 +25,7 @@ usage: npx --no-install settlement-evidence attest --escrow ADDRESS --template I
   --payload FILE           what was delivered, a JSON object; - reads standard input
   --template ID            the proof template that it must fit (GET /v1/proof-templates)
   --amount DECIMAL         the merchant's part, such as 0.40; all of it when left out
+  --mint ADDRESS           the mint that the escrow must be in; needed with --amount where the trust document lists mints of several decimals
   --journal FOLDER         where claims are kept   (~/.local/state/settlement-evidence/attestations)
   --release                release the escrow with it; without a payer the attestor's key pays the fee
 ${CONNECTION_HELP}${SIGNER_HELP}
@@ -43,12 +45,13 @@ const OPTIONS = {
   payload: { type: "string" },
   template: { type: "string" },
   amount: { type: "string" },
+  mint: { type: "string" },
   journal: { type: "string" },
   release: { type: "boolean" },
 } as const;
 
 const print = (value: object): void => {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
+  process.stdout.write(`${terminalJson(value)}\n`);
 };
 
 /** The failure of a release after its attestation was printed. */
@@ -93,6 +96,7 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
     payload,
     template,
     ...(values.amount === undefined ? {} : { amount: values.amount }),
+    ...(values.mint === undefined ? {} : { mint: values.mint }),
     attestor: signer,
     journal: attestationFiles(resolve(values.journal ?? usualJournal())),
   });

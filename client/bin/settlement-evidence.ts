@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import process from "node:process";
+import { withUnseenShown } from "../../core/domain/encoding/unseen-characters.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { EX_USAGE, exitCodeOf } from "../command-line/exit-code.ts";
 import { endWithNpx } from "../command-line/npx-launcher.ts";
@@ -62,7 +63,7 @@ const main = async ([name, ...args]: ReadonlyArray<string>): Promise<number> => 
     return await run(args);
   } catch (cause) {
     if (!(cause instanceof SettlementError)) throw cause;
-    process.stderr.write(`${cause.message} ${cause.cure}\n`);
+    process.stderr.write(`${withUnseenShown(`${cause.message} ${cause.cure}`)}\n`);
     return exitCodeOf(cause);
   }
 };

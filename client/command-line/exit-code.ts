@@ -14,7 +14,6 @@ export const EX_TEMPFAIL = 75;
 const BY_CODE: Readonly<Record<string, number>> = {
   usage: EX_USAGE,
   key_on_command_line: EX_USAGE,
-  validation_failed: EX_USAGE,
   unreadable: EX_NOINPUT,
   key_unusable: EX_NOINPUT,
   signer_unusable: EX_NOINPUT,
@@ -28,6 +27,9 @@ const BY_CODE: Readonly<Record<string, number>> = {
   quorum_missing: EX_TEMPFAIL,
 };
 
-/** How a command ends that failed with an error: a code of sysexits.h, or 1 when service or ledger refused. */
-export const exitCodeOf = ({ code, status }: SettlementError): number =>
-  BY_CODE[code] ?? (status === null && code.startsWith("invalid_") ? EX_USAGE : 1);
+/** How a command ends that failed with an error: a code of sysexits.h, or 1 when service or ledger refused. A service names none of the client's own failures. */
+export const exitCodeOf = ({ code, status }: SettlementError): number => {
+  if (status !== null) return code === "validation_failed" ? EX_USAGE : 1;
+  const own = Object.hasOwn(BY_CODE, code) ? BY_CODE[code] : undefined;
+  return own ?? (code.startsWith("invalid_") ? EX_USAGE : 1);
+};

@@ -1,6 +1,6 @@
 import type { Address } from "../../core/domain/address.ts";
-import type { Merchant, MerchantRead } from "../generated/contract.ts";
-import { problemOf } from "../service/requests.ts";
+import type { Merchant } from "../generated/contract.ts";
+import { dataOf, problemOf } from "../service/requests.ts";
 import type { MerchantContext } from "./merchant-context.ts";
 
 /** A merchant as the service reads it from the ledger, null for a wallet that is not registered. @throws SettlementError */
@@ -12,5 +12,5 @@ export const readMerchant = async (
   const answer = await requests.answer(`/v1/merchants/${wallet}`, { signal });
   if (answer.status === 404) return null;
   if (answer.status !== 200) throw problemOf(answer);
-  return (JSON.parse(answer.text) as MerchantRead).data;
+  return dataOf(answer) as Merchant;
 };

@@ -1,5 +1,5 @@
 import type { LiveEscrow } from "../generated/contract.ts";
-import { type Answer, jsonOf, problemOf, type Requests } from "../service/requests.ts";
+import { type Answer, dataOf, problemOf, type Requests } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 import type { PaymentTerms } from "./payment-terms.ts";
 
@@ -40,7 +40,7 @@ export const escrowNow = async (
   if (answer.status === 404) return null;
   if (answer.status === 410 && isTombstone(answer)) return "archived";
   if (answer.status !== 200) throw problemOf(answer);
-  return (jsonOf(answer) as { readonly data: LiveEscrow }).data;
+  return dataOf(answer) as LiveEscrow;
 };
 
 /** Compares the escrow of a task and nonce with the terms of a payment. @throws SettlementError `another_payment` with every difference. */

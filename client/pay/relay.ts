@@ -1,5 +1,5 @@
 import type { RelayOutcome } from "../generated/contract.ts";
-import { jsonOf, problemOf, type Requests } from "../service/requests.ts";
+import { dataOf, problemOf, type Requests } from "../service/requests.ts";
 import type { SignedTransaction } from "../signing/sign-transaction.ts";
 
 const FIRST_LOOK_MS = 500;
@@ -34,7 +34,7 @@ const outcomeNow = async (
   const answer = await requests.answer(`/v1/relay/${signature}`, { signal });
   if (answer.status === 404) return null;
   if (answer.status !== 200) throw problemOf(answer);
-  return (jsonOf(answer) as { readonly data: RelayOutcome }).data;
+  return dataOf(answer) as RelayOutcome;
 };
 
 /**

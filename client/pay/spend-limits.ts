@@ -35,6 +35,8 @@ export type SpendLimits = {
 };
 
 const DAY_MS = 86_400_000;
+/** A payment that is signed again later than this after it took its last place, milliseconds, takes another one, because what is signed now can land now. */
+const PLACE_MS = 60_000;
 
 /** A journal that ends with the process. */
 export const memoryJournal = (): SpendJournal => {
@@ -66,15 +68,22 @@ const spentIn = (entries: ReadonlyArray<SpendEntry>): bigint => {
   return [...most.values()].reduce((sum, units) => sum + units, 0n);
 };
 
-/** What other payments have before them in the day: those that took their places before a payment's own, all of them when it has none. */
+/**
+ * What other payments have before them in the day: those that took their places before a payment's own, all of them when it has none. `lastMs` is when it took its last place,
+ * milliseconds since 1970, and minus infinity without one.
+ */
 const spentBefore = (
   entries: ReadonlyArray<SpendEntry>,
   escrow: string,
   amount: bigint,
-): { readonly spent: bigint; readonly hasPlace: boolean } => {
-  const own = entries.findIndex((each) => each.escrow === escrow && BigInt(each.amount) >= amount);
+): { readonly spent: bigint; readonly lastMs: number } => {
+  const isOwn = (each: SpendEntry) => each.escrow === escrow && BigInt(each.amount) >= amount;
+  const own = entries.findIndex(isOwn);
   const before = own === -1 ? entries : entries.slice(0, own);
-  return { spent: spentIn(before.filter((each) => each.escrow !== escrow)), hasPlace: own !== -1 };
+  return {
+    spent: spentIn(before.filter((each) => each.escrow !== escrow)),
+    lastMs: Math.max(...entries.filter(isOwn).map(({ at }) => Date.parse(at))),
+  };
 };
 
 /**
@@ -104,10 +113,10 @@ export const spendGuard = (
       const lastDay = (await journal.entries()).filter(
         (entry) => entry.mint === mint.address && Date.parse(entry.at) > now - DAY_MS,
       );
-      const { spent, hasPlace } = spentBefore(lastDay, escrow, amount);
+      const { spent, lastMs } = spentBefore(lastDay, escrow, amount);
       if (spent + amount > most)
         refuse(`${shown(amount)} on top of ${shown(spent)} is more than ${maxPerDay} a day.`);
-      return hasPlace;
+      return lastMs > now - PLACE_MS;
     };
     // What is beyond the day without a place takes none.
     if (await hasPlaceWithin()) return;

@@ -11,7 +11,7 @@ export type Answer = { readonly status: number; readonly headers: Headers; reado
 /** Calls of one service. Each repeats what a passing fault has stopped, so each must be safe to repeat. */
 export type Requests = {
   /** The `data` of a JSON answer. @throws SettlementError for a problem, and when no answer comes. */
-  readonly data: <A>(path: string, options?: RequestOptions) => Promise<A>;
+  readonly data: <A extends object>(path: string, options?: RequestOptions) => Promise<A>;
   /** The answer as it is, problems too. @throws SettlementError when no answer comes. */
   readonly answer: (path: string, options?: RequestOptions) => Promise<Answer>;
   /** A stream's response, tried once. @throws what `fetch` throws. */
@@ -35,6 +35,8 @@ const FIRST_PAUSE_MS = 200;
 const LAST_PAUSE_MS = 5_000;
 /** Answers that a moment later may be others: too early, too many, or no service behind a proxy. */
 const PASSING = new Set([408, 425, 429, 502, 503, 504]);
+/** More than any text of a service's problem, in characters. */
+const MOST_PROBLEM_TEXT = 4_096;
 /** The longest Retry-After that is followed. */
 const MOST_RETRY_AFTER_MS = 60_000;
 
@@ -72,6 +74,15 @@ export const jsonOf = (answer: Answer): unknown => {
   }
 };
 
+/** The `data` of an answer. @throws SettlementError when there is no object: something between here and the service answered. */
+export const dataOf = (answer: Answer): object => {
+  const whole = jsonOf(answer);
+  const data: unknown =
+    typeof whole === "object" && whole !== null && "data" in whole && whole.data;
+  if (typeof data !== "object" || data === null) throw problemOf(answer);
+  return data;
+};
+
 /** The failure that a problem answer describes. Any other answer that is no success is described by its status. */
 export const problemOf = ({ status, text }: Answer): SettlementError => {
   let problem: Readonly<Record<string, unknown>> = {};
@@ -84,8 +95,12 @@ export const problemOf = ({ status, text }: Answer): SettlementError => {
   const { code, detail, cure } = problem;
   return new SettlementError(
     typeof code === "string" ? code : "unexpected_answer",
-    typeof detail === "string" ? detail : `The service answered ${status} without saying why.`,
-    typeof cure === "string" ? cure : "Check the service's address, and what lies before it.",
+    typeof detail === "string"
+      ? detail.slice(0, MOST_PROBLEM_TEXT)
+      : `The service answered ${status} without saying why.`,
+    typeof cure === "string"
+      ? cure.slice(0, MOST_PROBLEM_TEXT)
+      : "Check the service's address, and what lies before it.",
     { status, problem },
   );
 };
@@ -176,10 +191,10 @@ export const requestsTo = (
 
   return {
     answer,
-    data: async <A>(path: string, options?: RequestOptions) => {
+    data: async <A extends object>(path: string, options?: RequestOptions) => {
       const found = await answer(path, options);
       if (found.status < 200 || found.status > 299) throw problemOf(found);
-      return (jsonOf(found) as { readonly data: A }).data;
+      return dataOf(found) as A;
     },
     stream: (path, options = {}) => send(path, options),
     clock,

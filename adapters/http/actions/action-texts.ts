@@ -3,7 +3,7 @@ import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import type { LamportCost } from "../../../core/domain/escrow/prepared-call.ts";
 import { listedMint, type SupportedMint } from "../../../core/domain/supported-mint.ts";
 import type { EscrowOffer } from "../../../core/use-cases/escrow/prepare/offer-escrow.ts";
-import { withUnseenShown } from "../pages/html-text.ts";
+import { withUnseenShown } from "../../../core/domain/encoding/unseen-characters.ts";
 
 /** The most characters of a task that a wallet is shown. */
 const MAX_TASK_SHOWN = 200;

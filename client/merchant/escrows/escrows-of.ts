@@ -1,6 +1,7 @@
 import type { Address } from "../../../core/domain/address.ts";
 import type { Escrow, EscrowPage, EscrowState } from "../../generated/contract.ts";
-import { type Answer, problemOf, type Requests } from "../../service/requests.ts";
+import { type Answer, jsonOf, problemOf, type Requests } from "../../service/requests.ts";
+import { soundRow, unsoundEscrow } from "./sound-row.ts";
 
 /** What the index holds of a merchant: its escrows, newest first, and how many archived ones nobody has shown. */
 export type IndexedEscrows = {
@@ -13,7 +14,7 @@ const PAGE = "100";
 
 const pageIn = (answer: Answer): EscrowPage => {
   if (answer.status !== 200) throw problemOf(answer);
-  return JSON.parse(answer.text) as EscrowPage;
+  return jsonOf(answer) as EscrowPage;
 };
 
 /** Every escrow of a merchant that the index holds, of one state where one is named. @throws SettlementError */
@@ -34,9 +35,12 @@ export const escrowsOf = async (
     const path = `/v1/indexer?${query.toString()}`;
     const answer = await requests.answer(path, { signal });
     const { data, page, index } = pageIn(answer);
-    for (const escrow of data) byAddress.set(escrow.escrow_pda, escrow);
+    const before = byAddress.size;
+    for (const escrow of data) byAddress.set(escrow.escrow_pda, soundRow(escrow, merchant));
     if (page.next_cursor === null)
       return { escrows: [...byAddress.values()], unseen: index.unseen };
+    if (byAddress.size === before)
+      throw unsoundEscrow("The service gives page after page without another escrow.");
     cursor = page.next_cursor;
   }
 };

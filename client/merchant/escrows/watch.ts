@@ -1,8 +1,9 @@
 import type { Address } from "../../../core/domain/address.ts";
-import { problemOf } from "../../service/requests.ts";
-import type { Escrow, LiveEscrow, LiveEscrowRead } from "../../generated/contract.ts";
+import { dataOf, problemOf } from "../../service/requests.ts";
+import type { Escrow, LiveEscrow } from "../../generated/contract.ts";
 import { type Awaited, awaitedOf } from "./awaited.ts";
 import { escrowsOf } from "./escrows-of.ts";
+import { soundRow, unsoundEscrow } from "./sound-row.ts";
 import { addressNamed } from "../../address-named.ts";
 import type { MerchantContext } from "../merchant-context.ts";
 import { readMerchant } from "../read-merchant.ts";
@@ -12,16 +13,19 @@ const LOOK_MS = 2_000;
 /** Escrows that are read from the ledger at once. */
 const AT_ONCE = 8;
 
-/** The escrow as the ledger has it; null where the service has no bytes of it any more. */
+/** The merchant's escrow as the ledger has it; null where the service has no bytes of it any more. */
 const liveEscrow = async (
   { requests }: MerchantContext,
   escrow: string,
+  merchant: Address,
   signal: AbortSignal | undefined,
 ): Promise<LiveEscrow | null> => {
   const answer = await requests.answer(`/v1/escrows/${escrow}`, { signal });
   if (answer.status === 404 || answer.status === 410) return null;
   if (answer.status !== 200) throw problemOf(answer);
-  return (JSON.parse(answer.text) as LiveEscrowRead).data;
+  const found = soundRow(dataOf(answer) as LiveEscrow, merchant);
+  if (found.escrow_pda === escrow) return found;
+  throw unsoundEscrow(`The service gave the escrow ${found.escrow_pda} for ${escrow}.`);
 };
 
 /** What was seen so far. */
@@ -62,7 +66,7 @@ const look = async (
   const found: Array<Awaited> = [];
   for (let at = 0; at < names.length; at += AT_ONCE) {
     const some = names.slice(at, at + AT_ONCE);
-    const read = await Promise.all(some.map((name) => liveEscrow(context, name, signal)));
+    const read = await Promise.all(some.map((name) => liveEscrow(context, name, merchant, signal)));
     found.push(...read.filter((each) => each !== null).map(awaitedOf));
   }
   return found.filter((each) => seen.known.get(each.escrow)?.awaits !== each.awaits);

@@ -24,6 +24,10 @@ export type Statement = {
   readonly template: string | null;
   /** The merchant's part, decimal, below the escrow's amount; all of it when left out. */
   readonly amount?: string;
+  /**
+   * The mint that the escrow must be in. It must be named for a part where the trust document lists mints of several decimals: which of them the escrow is in only the service says.
+   */
+  readonly mint?: string;
   readonly attestor: MessageSigner;
   readonly journal: AttestationJournal;
   readonly signal?: AbortSignal;
@@ -72,13 +76,25 @@ const requireOpen = ({ record, ...terms }: EscrowTerms, attestor: string): void 
     );
 };
 
-/** Base units of a part, null for the whole. @throws SettlementError for a part that is none. */
+/** Base units of a part, null for the whole. @throws SettlementError for a part that is none, and for another mint than the one that was named. */
 const partOf = (
   { policy }: MerchantContext,
   { mint, amount, escrow }: EscrowTerms,
-  text: string | undefined,
+  { amount: text, mint: named }: Statement,
 ): bigint | null => {
+  if (named !== undefined && named !== mint)
+    refuse(
+      "another_mint",
+      `${escrow} is in the mint ${mint}, not in ${named}.`,
+      "Correct the mint; if it is right, do not use this service before its operator has explained it.",
+    );
   if (text === undefined) return null;
+  if (named === undefined && new Set(policy.supportedMints.map((each) => each.decimals)).size > 1)
+    refuse(
+      "mint_unnamed",
+      "The trust document lists mints of several decimals, and the mint of the part is not named.",
+      `Name it: the service says ${mint}.`,
+    );
   const known = policy.supportedMints.find(({ address }) => address === mint);
   if (known === undefined)
     return refuse(
@@ -155,7 +171,7 @@ export const attest = async (
   const { attestor, signal } = statement;
   const terms = await readEscrowTerms(context, statement.escrow, signal);
   requireOpen(terms, attestor.publicKey);
-  const part = partOf(context, terms, statement.amount);
+  const part = partOf(context, terms, statement);
   const kept = await keptClaim(context, terms, statement, part);
   const timestamp = terms.ledgerTime < terms.createdAt ? terms.createdAt : terms.ledgerTime;
   const hash = parseHash32(kept.proof_hash);

@@ -5,7 +5,7 @@ import { parseUnixTime, type UnixSeconds } from "../../../core/domain/unix-time.
 import { escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
 import type { LiveEscrow, LiveEscrowRead } from "../../generated/contract.ts";
 import { deploymentIn } from "../../pay/payment-terms.ts";
-import { problemOf } from "../../service/requests.ts";
+import { dataOf, jsonOf, problemOf } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { addressNamed } from "../../address-named.ts";
 import type { MerchantContext } from "../merchant-context.ts";
@@ -37,6 +37,10 @@ const unsound = (detail: string): never => {
   );
 };
 
+/** Whether what the service gave as next actions is a list of objects. */
+const isActions = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((each) => typeof each === "object" && each !== null);
+
 /**
  * The escrow at an address, read now. Its agent and its task hash are those that its address derives from under the trust policy; the programs check
  * everything else against its account. @throws SettlementError for no address, and for an escrow that is not there or does not fit.
@@ -49,20 +53,22 @@ export const readEscrowTerms = async (
   const escrow = addressNamed(text, "escrow");
   const answer = await context.requests.answer(`/v1/escrows/${escrow}`, { signal });
   if (answer.status !== 200) throw problemOf(answer);
-  const { data: record, context: at } = JSON.parse(answer.text) as LiveEscrowRead;
+  const record = dataOf(answer) as LiveEscrow;
+  const { context: at } = jsonOf(answer) as Partial<LiveEscrowRead>;
   const taskHash = parseHash32(record.task_hash);
   const [amount, createdAt, expiresAt, ledgerTime] = [
     parseAmount(record.amount_stroops),
     parseUnixTime(record.created_at),
     parseUnixTime(record.expires_at),
-    parseUnixTime(at.ledger_time),
+    parseUnixTime(at?.ledger_time ?? ""),
   ];
   if (
     taskHash === undefined ||
     amount === undefined ||
     createdAt === undefined ||
     expiresAt === undefined ||
-    ledgerTime === undefined
+    ledgerTime === undefined ||
+    !isActions(record.next_actions)
   )
     return unsound(`The service's record of ${escrow} is malformed.`);
   const agentOwner = addressNamed(record.agent_owner, "agent_owner");

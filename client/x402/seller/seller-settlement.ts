@@ -59,7 +59,8 @@ const releaseOf = async (seller: SellerContext, context: SettleContext): Promise
     );
   const { payload, template = null } = delivered;
   const part = partOf(seller, held, context);
-  const statement = { escrow, payload, template, attestor, journal, ...part };
+  const { mint } = held.terms;
+  const statement = { escrow, payload, template, attestor, journal, mint, ...part };
   const attestation = await attest(merchant, statement);
   const terms = await readEscrowTerms(merchant, escrow);
   const transaction = await releaseTransaction(merchant, terms, attestation, payer.publicKey);

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
+import { Readable } from "node:stream";
 import fc from "fast-check";
 import { localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { parseExchange } from "../../../app/attestor/exchange.ts";
+import { linesIn } from "../../../app/attestor/lines-in.ts";
 import { judgeExchange } from "../../../app/attestor/judge-exchange.ts";
 import { parseRules } from "../../../app/attestor/rules.ts";
 import { taskHash } from "../../../core/domain/escrow/task-hash.ts";
@@ -91,11 +93,30 @@ test("a line that is no exchange says what is wrong, and none throws", () => {
     const parsed = parseExchange(line);
     return "fault" in parsed ? parsed.fault : null;
   };
-  expect(faultOf("{")).toBe("it is no JSON");
+  expect(faultOf("{")).toStartWith("it is no JSON");
   expect(faultOf(JSON.stringify({ ...good, extra: 1 }))).toContain("additional properties: extra");
   const notBase64 = { ...good, response: { status: 200, body_base64: "?" } };
   expect(faultOf(JSON.stringify(notBase64))).toContain("base64");
   fc.assert(fc.property(fc.json(), (line) => faultOf(line) !== null));
+});
+
+test("a line that can be read in two ways is no exchange", () => {
+  const twice = JSON.stringify(good).replace('"latency_ms"', '"latency_ms":1,"latency_ms"');
+  expect(parseExchange(twice)).toHaveProperty("fault");
+});
+
+test("a buyer's nonce divides no record, wherever its bytes are cut", async () => {
+  const nonce = "order\u2028\u2029\u0085\u000b1";
+  const records = [exchangeOf(good.escrow, nonce), good].map((each) => JSON.stringify(each));
+  const bytes = new TextEncoder().encode(`${records.join("\r\n")}\n\n${records.join("\n")}`);
+  for (const size of [1, 7, bytes.length]) {
+    const parts = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+      bytes.slice(at * size, (at + 1) * size),
+    );
+    const lines = await Array.fromAsync(linesIn(Readable.from(parts)));
+    expect(lines).toEqual([...records, "", ...records]);
+  }
+  expect(parseExchange(records[0] ?? "")).toMatchObject({ value: { nonce } });
 });
 
 const broken: ReadonlyArray<readonly [string, string]> = [

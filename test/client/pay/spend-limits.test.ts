@@ -81,6 +81,27 @@ test("a payment allowed on an earlier day counts on the day when it is run again
   expect(await allows({ amount: "1", nonce: "b" })).toBe(false);
 });
 
+test("a payment that is signed again late in its day counts from then on: a service that held it back lands it beside the next day's", async () => {
+  const { allows, pass } = guardOf({ maxPerDay: "2" });
+  expect(await allows({ amount: "2", nonce: "held back" })).toBe(true);
+  pass(DAY_MS - 1000);
+  expect(await allows({ amount: "2", nonce: "held back" })).toBe(true);
+  pass(1000);
+  expect(await allows({ amount: "0.000001", nonce: "next day" })).toBe(false);
+  pass(DAY_MS - 1000);
+  expect(await allows({ amount: "2", nonce: "next day" })).toBe(true);
+});
+
+test("a payment that is tried again at once is kept once", async () => {
+  const journal = memoryJournal();
+  const { allows, pass } = guardOf({ maxPerDay: "2", journal });
+  for (let tried = 0; tried < 5; tried++) {
+    expect(await allows({ amount: "2" })).toBe(true);
+    pass(10_000);
+  }
+  expect(await journal.entries()).toHaveLength(1);
+});
+
 test("payments at the same time, of processes that share a journal too, never exceed the day together, however slow the journal is", async () => {
   await fc.assert(
     fc.asyncProperty(
