@@ -7,4 +7,8 @@ export type MerchantContext = {
   readonly policy: TrustPolicy;
   /** The most that a transaction may pay for priority, lamports; 1,000,000 when undefined. */
   readonly mostPriorityFee: bigint | undefined;
+  /**
+   * True where nobody opens a token account for an agent that has closed its own: whoever pays for one again and again pays its rent to the agent, who closes it. False when left out.
+   */
+  readonly needsAgentAccount?: boolean;
 };

@@ -40,6 +40,8 @@ export const cancellation = async (
     `/v1/escrows/${escrow}/cancel/prepare?transaction=true`,
     { body: { payer: paying }, signal },
   );
+  const owners = [agentOwner];
+  const existing = context.needsAgentAccount === true ? owners : [];
   const call = cancelEscrowInstruction(deploymentIn(context.policy), {
     ...terms,
     merchant: wallet,
@@ -47,7 +49,7 @@ export const cancellation = async (
   return expectedTransaction(
     prepared.transaction?.base64 ?? "",
     paying,
-    (found) => withPayoutAccounts(found, { payer: paying, mint, owners: [agentOwner] }, [call]),
+    (found) => withPayoutAccounts(found, { payer: paying, mint, owners, existing }, [call]),
     context.mostPriorityFee,
   );
 };

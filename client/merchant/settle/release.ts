@@ -86,10 +86,12 @@ export const releaseTransaction = async (
       : releasePartialInstruction(deployment, { ...input, amount }),
   ];
   const owners = amount === null ? [merchant] : [merchant, agentOwner];
+  const existing =
+    context.needsAgentAccount === true && agentOwner !== merchant ? [agentOwner] : [];
   return expectedTransaction(
     prepared.transaction?.base64 ?? "",
     paying,
-    (found) => withPayoutAccounts(found, { payer: paying, mint, owners }, calls),
+    (found) => withPayoutAccounts(found, { payer: paying, mint, owners, existing }, calls),
     context.mostPriorityFee,
   );
 };
