@@ -7,7 +7,8 @@ export const HELP = `Makes a file with a new key and prints its address. Needs n
 
 usage: npx --no-install settlement-evidence keygen FILE
 
-  FILE    gets mode 0600 and the form of solana-keygen; a file that exists is left as it is
+  FILE    gets mode 0600 and the form of solana-keygen; a file that exists is left as it is;
+          folders that are missing are made
 
 Ends with 0, 64 for a wrong command line, 73 when the file exists or cannot be made.
 `;
