@@ -38,7 +38,9 @@ export const serviceClient = (url: string, narrator: Narrator): ServiceClient =>
         ? {}
         : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
     }).catch((cause: unknown) => {
-      throw new ServiceUnreachable(`${method} ${path}: no answer from ${url} (${String(cause)})`);
+      throw new ServiceUnreachable(
+        `${method} ${path}: no answer from ${url} (${String(cause)}); start a service there, or give its --url`,
+      );
     });
     return { ok: response.ok, status: response.status, text: await response.text() };
   };
