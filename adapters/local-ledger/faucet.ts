@@ -8,7 +8,7 @@ import { LOCAL_AUTHORITY, LOCAL_FAUCET, LOCAL_USDC_MINT } from "./genesis/local-
 import { runLocally } from "./genesis/local-transactions.ts";
 import type { LocalLedger } from "./runtime/ledger.ts";
 
-/** Most lamports of one airdrop: 1,000 SOL. */
+/** The faucet limit in lamports: an airdrop gives at most 1,000 SOL. */
 export const MAX_AIRDROP_LAMPORTS = 1_000_000_000_000n;
 /** Most base units of one token airdrop: 1,000,000 mock USDC. */
 export const MAX_TOKEN_AIRDROP = 1_000_000_000_000n;

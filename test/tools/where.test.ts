@@ -166,6 +166,7 @@ const TYPED: ReadonlyArray<readonly [string, string]> = [
   ["test:hostile", "test/hostile-node/run.ts"],
   ["idempotency key", "adapters/sqlite/relay/outcome-schema.ts"],
   ["rate limit", "ports/rate-limiter.ts"],
+  ["faucet limit", "adapters/local-ledger/faucet.ts"],
   ["retry after", "adapters/solana-rpc/transport/retry-after.ts"],
   ["exit code", "client/command-line/exit-code.ts"],
   ["relayQueue", "core/use-cases/relay/relay-queue.ts"],
