@@ -10,21 +10,21 @@ func main() {
 		Agent_owner, Merchant, Mint, Attestor, Task_intent, Nonce string
 		Ttl_seconds uint32; Amount uint64 `json:"amount_stroops,string"`
 	}
-	if err := json.Unmarshal([]byte(os.Getenv("TERMS")), &want); err != nil { panic(err) }
-	wire, signer, create := read(post("/v1/escrows/prepare?transaction=true", os.Getenv("TERMS")), budget)
+	if err := json.Unmarshal([]byte(env("TERMS")), &want); err != nil { panic(err) }
+	wire, signer, create := read(post("/v1/escrows/prepare?transaction=true", env("TERMS")), budget)
 	name, task := sha256.Sum256([]byte("global:create_escrow")), sha256.Sum256([]byte(want.Task_intent+"\x00"+want.Nonce))
 	data := append(append(name[:8], task[:]...), common.PublicKeyFromString(want.Attestor).Bytes()...)
 	data = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(data, want.Amount), want.Ttl_seconds)
 	// One signer, the agent; one escrow on these terms; beside it only the limits of a small fee.
 	found, escrow := fmt.Sprint(signer, create.program, create.accounts[2], create.accounts[4]), create.accounts[5]
-	asked := fmt.Sprint(want.Agent_owner, os.Getenv("CUSTODY"), want.Merchant, want.Mint)
+	trusted, asked := bytesOf(env("SERVICE_KEY")), fmt.Sprint(want.Agent_owner, env("CUSTODY"), want.Merchant, want.Mint)
 	if found != asked || !bytes.Equal(create.data, data) { panic("this is not what was asked for") }
 	fmt.Println(escrow, relay(wire, key("AGENT_KEY")))
 	delivered, _ := io.ReadAll(os.Stdin)
 	packet := get("/v1/evidence/" + escrow)
 	body, _ := json.Marshal(packet.Data) // sorted, as RFC 8785 wants it
 	sealed := fmt.Sprintf("DSSEv1 43 application/vnd.settlement-evidence.v1+json %d %s", len(body), body)
-	trusted, seal := bytesOf(os.Getenv("SERVICE_KEY")), bytesOf(packet.Signature["signature"])
+	seal := bytesOf(packet.Signature["signature"])
 	if !ed25519.Verify(trusted, []byte(sealed), seal) || !bytes.Contains(body, []byte(escrow)) { panic("another packet") }
 	fmt.Println("verified", bytes.Contains(body, fmt.Appendf(nil, "%x", sha256.Sum256(bytes.TrimSpace(delivered)))))
 }

@@ -3,6 +3,7 @@
 # AGENT_PEM, SERVICE_PEM: Ed25519 keys, the latter public; stdin: what was delivered, as RFC 8785 text.
 set -euo pipefail
 . "$(dirname "$0")/transactions.sh"
+need SERVICE CUSTODY AGENT_PEM TERMS SERVICE_PEM
 term() { jq -jr ".$1" <<<"$TERMS"; }
 prepared=$(call /v1/escrows/prepare?transaction=true "$TERMS")
 read_transaction "$(jq -r .data.transaction.base64 <<<"$prepared")"

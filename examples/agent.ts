@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { createKeyPairFromPrivateKeyBytes, getAddressDecoder } from "@solana/kit";
 import { parseTrustPolicy, verifyEvidence } from "settlement-evidence";
-import { call, read, relay } from "./transactions.ts";
+import { call, env, read, relay } from "./transactions.ts";
 
-const { SERVICE, CUSTODY, AGENT_KEY = "", TERMS = "", TRUST = "" } = process.env;
+const { SERVICE, CUSTODY, AGENT_KEY, TERMS, TRUST } = env;
 const agent = await createKeyPairFromPrivateKeyBytes(Buffer.from(AGENT_KEY, "hex"));
 const [terms, trust] = [JSON.parse(TERMS), parseTrustPolicy(TRUST)];
 const { transaction } = await call("/v1/escrows/prepare?transaction=true", terms);

@@ -2,11 +2,11 @@
 // ATTESTOR_KEY, PAYER_KEY: 32 bytes in hex; PAYLOAD: what was delivered, as RFC 8785 text.
 package main
 
-import ("bytes"; "crypto/ed25519"; "crypto/sha256"; "encoding/base64"; "encoding/hex"; "fmt"; "os")
+import ("bytes"; "crypto/ed25519"; "crypto/sha256"; "encoding/base64"; "encoding/hex"; "fmt")
 import "github.com/blocto/solana-go-sdk/common"
 
 func main() {
-	escrow, payload, payer := os.Getenv("ESCROW"), os.Getenv("PAYLOAD"), key("PAYER_KEY")
+	escrow, payload, payer := env("ESCROW"), env("PAYLOAD"), key("PAYER_KEY")
 	attested := post("/v1/escrows/"+escrow+"/attestation/prepare", `{"payload":`+payload+`}`).Data
 	message, _ := hex.DecodeString(attested["message_hex"].(string))
 	proof := sha256.Sum256([]byte(payload))
@@ -20,6 +20,6 @@ func main() {
 	wire, signer, last := read(post("/v1/escrows/"+escrow+"/release/prepare?transaction=true", claim), budget+helpers)
 	// One signer, who pays the fee, and the rent of the merchant's token account where there is none.
 	found := fmt.Sprint(signer, last.program, last.accounts[0])
-	if found != fmt.Sprint(from, os.Getenv("CUSTODY"), escrow) { panic("another payer or escrow") }
+	if found != fmt.Sprint(from, env("CUSTODY"), escrow) { panic("another payer or escrow") }
 	fmt.Println(relay(wire, payer), get("/v1/evidence/"+escrow).Data["settlement_decision"].(map[string]any)["status"])
 }

@@ -1,15 +1,12 @@
 # A merchant's attestor signs a delivery, and the merchant releases the payment with it; solders signs.
 # ATTESTOR_KEY, PAYER_KEY: 32 bytes in hex; PAYLOAD: what was delivered, as RFC 8785 text.
-import base64, hashlib, json, os, urllib.request
+import base64, hashlib, json
 from solders import keypair, pubkey, transaction
+from transactions import call, env
 
-def call(path, body=None):
-    data, kind = body and json.dumps(body).encode(), {"content-type": "application/json"}
-    return json.load(urllib.request.urlopen(urllib.request.Request(os.environ["SERVICE"] + path, data, kind)))["data"]
-
-attestor, payer = (keypair.Keypair.from_seed(bytes.fromhex(os.environ[name])) for name in ("ATTESTOR_KEY", "PAYER_KEY"))
-escrow, proof = os.environ["ESCROW"], hashlib.sha256(os.environ["PAYLOAD"].encode())
-attested = call(f"/v1/escrows/{escrow}/attestation/prepare", {"payload": json.loads(os.environ["PAYLOAD"])})
+attestor, payer = (keypair.Keypair.from_seed(bytes.fromhex(env(name))) for name in ("ATTESTOR_KEY", "PAYER_KEY"))
+escrow, proof = env("ESCROW"), hashlib.sha256(env("PAYLOAD").encode())
+attested = call(f"/v1/escrows/{escrow}/attestation/prepare", {"payload": json.loads(env("PAYLOAD"))})
 claim = bytes.fromhex(attested["message_hex"])
 # 72 bytes are a full release: of this escrow, for this payload.
 assert len(claim) == 72 and claim[:64] == bytes(pubkey.Pubkey.from_string(escrow)) + proof.digest(), "another claim"
@@ -21,7 +18,7 @@ keys, (*others, last) = [str(key) for key in message.account_keys], message.inst
 helpers = ("ComputeBudget1111", "Ed25519SigVerify1111", "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL")
 # One signer, who pays the fee, below 0.03 SOL, and the rent of the merchant's token account where there is none.
 assert (message.header.num_required_signatures, keys[0]) == (1, str(payer.pubkey())), "another payer or signer"
-assert (keys[last.program_id_index], keys[last.accounts[0]]) == (os.environ["CUSTODY"], escrow), "another escrow"
+assert (keys[last.program_id_index], keys[last.accounts[0]]) == (env("CUSTODY"), escrow), "another escrow"
 for each in others:
     assert keys[each.program_id_index].startswith(helpers), "another program"
     assert not keys[each.program_id_index].startswith(helpers[0]) or not any(bytes(each.data)[4:]), "too high a fee"

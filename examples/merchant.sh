@@ -3,6 +3,7 @@
 # ATTESTOR_PEM, PAYER_PEM: Ed25519 keys; PAYER: the latter's address; PAYLOAD: what was delivered, as RFC 8785 text.
 set -euo pipefail
 . "$(dirname "$0")/transactions.sh"
+need SERVICE CUSTODY ESCROW PAYLOAD ATTESTOR_PEM PAYER_PEM PAYER
 proof=$(printf %s "$PAYLOAD" | hash)
 attested=$(call "/v1/escrows/$ESCROW/attestation/prepare" "{\"payload\":$PAYLOAD}" | jq -c .data)
 claim=$(jq -r .message_hex <<<"$attested")

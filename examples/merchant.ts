@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import * as kit from "@solana/kit";
+import { env } from "./transactions.ts";
 
-const { SERVICE, ESCROW = "", ATTESTOR_KEY = "", PAYLOAD = "" } = process.env;
+const { SERVICE, ESCROW, ATTESTOR_KEY, PAYLOAD } = env;
 const attestor = await kit.createKeyPairFromPrivateKeyBytes(Buffer.from(ATTESTOR_KEY, "hex"));
 const answer = await fetch(`${SERVICE}/v1/escrows/${ESCROW}/attestation/prepare`, {
   method: "POST",

@@ -2,9 +2,10 @@
 // PAYER_KEY: 32 bytes in hex; CLAIM: proof_hash, timestamp and attestation_signature as JSON, or {} to refund.
 import assert from "node:assert/strict";
 import { createKeyPairSignerFromPrivateKeyBytes } from "@solana/kit";
-import { call, read, relay } from "./transactions.ts";
+import { call, env, read, relay } from "./transactions.ts";
 
-const { CUSTODY, ESCROW, PAYER_KEY = "", CLAIM = "{}" } = process.env;
+const { CUSTODY, ESCROW, PAYER_KEY } = env;
+const { CLAIM = "{}" } = process.env;
 const seed = Buffer.from(PAYER_KEY, "hex");
 const { address: payer, keyPair } = await createKeyPairSignerFromPrivateKeyBytes(seed);
 const operation = CLAIM === "{}" ? "refund" : "release";

@@ -1,4 +1,4 @@
-// What agent.go and merchant.go share: calling the service, reading a prepared transaction, signing and relaying it.
+// What agent.go and merchant.go share: their variables, the service, reading a prepared transaction, relaying it.
 package main
 
 import (
@@ -35,10 +35,20 @@ func answered(reply *http.Response, err error) (is answer) {
 	return is
 }
 
-func get(path string) answer { return answered(http.Get(os.Getenv("SERVICE") + path)) }
+// A variable of the environment. Without it the process ends with 64 and a line that names it.
+func env(name string) string {
+	value := os.Getenv(name)
+	if value == "" {
+		fmt.Fprintln(os.Stderr, name+" is missing. Set it as examples/README.md says.")
+		os.Exit(64)
+	}
+	return value
+}
+
+func get(path string) answer { return answered(http.Get(env("SERVICE") + path)) }
 
 func post(path, body string) answer {
-	return answered(http.Post(os.Getenv("SERVICE")+path, "application/json", strings.NewReader(body)))
+	return answered(http.Post(env("SERVICE")+path, "application/json", strings.NewReader(body)))
 }
 
 func bytesOf(base64Text string) []byte {
@@ -47,7 +57,7 @@ func bytesOf(base64Text string) []byte {
 }
 
 func key(variable string) ed25519.PrivateKey {
-	seed, _ := hex.DecodeString(os.Getenv(variable))
+	seed, _ := hex.DecodeString(env(variable))
 	return ed25519.NewKeyFromSeed(seed)
 }
 

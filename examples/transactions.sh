@@ -1,4 +1,7 @@
-# What agent.sh and merchant.sh share: the service, addresses, prepared transactions, signing and relaying.
+# What agent.sh and merchant.sh share: their variables, the service, addresses, prepared transactions, relaying.
+need() { # variables of the environment; without one the process ends with 64 and a line that names it
+  for name; do [ "${!name-}" ] || { echo "$name is missing. Set it as examples/README.md says." >&2; exit 64; }; done
+}
 call() { curl -sf "$SERVICE$1" -H 'content-type: application/json' ${2:+-d "$2"}; }
 hash() { sha256sum | cut -c1-64; }
 base58_hex() { # an address as 64 hex digits

@@ -1,11 +1,20 @@
-// What agent.ts and passer_by.ts share: calling the service, reading a prepared transaction, signing and relaying it.
+// What agent.ts, merchant.ts and passer_by.ts share: variables, calling, reading a prepared transaction, relaying it.
 import assert from "node:assert/strict";
 import * as kit from "@solana/kit";
+
+/** The environment's variables. Reading one that is missing ends the process with 64 and a line that names it. */
+export const env = new Proxy<Record<string, string>>(process.env, {
+  get: (variables, name: string) => {
+    if (variables[name]) return variables[name];
+    console.error(`${name} is missing. Set it as examples/README.md says.`);
+    process.exit(64);
+  },
+});
 
 export const call = async (path: string, body?: object) => {
   const headers = { "content-type": "application/json" };
   const request = body && { method: "POST", headers, body: JSON.stringify(body) };
-  return (await (await fetch(process.env.SERVICE + path, request)).json()).data;
+  return (await (await fetch(env.SERVICE + path, request)).json()).data;
 };
 
 /** A prepared transaction: its signers, its last instruction, and the others, which may call `helpers` only. */
