@@ -10,7 +10,7 @@ export type { Cancelled } from "./merchant/settle/cancel.ts";
 export { csvLine, EXPORT_COLUMNS } from "./merchant/escrows/export.ts";
 export type { Export, ExportRow, Totals } from "./merchant/escrows/export.ts";
 export type { Registered, Registration } from "./merchant/register.ts";
-export type { Released } from "./merchant/settle/release.ts";
+export { type Released, ReleasedAlready } from "./merchant/settle/released.ts";
 export type { PreparedCancellation, Rotated, Rotation } from "./merchant/rotate.ts";
 export type { ClientClock } from "./service/client-clock.ts";
 export type { MessageSigner } from "./signing/message-signer.ts";

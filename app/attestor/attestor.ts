@@ -2,7 +2,8 @@ import { attest, type Attestation } from "../../client/merchant/settle/attest.ts
 import type { AttestationJournal } from "../../client/merchant/settle/attestation-journal.ts";
 import { readEscrowTerms } from "../../client/merchant/settle/escrow-terms.ts";
 import type { MerchantContext } from "../../client/merchant/merchant-context.ts";
-import { release, type Released } from "../../client/merchant/settle/release.ts";
+import { release } from "../../client/merchant/settle/release.ts";
+import { type Released, ReleasedAlready } from "../../client/merchant/settle/released.ts";
 import { SettlementError } from "../../client/settlement-error.ts";
 import type { MessageSigner } from "../../client/signing/message-signer.ts";
 import { parseExchange } from "./exchange.ts";
@@ -28,6 +29,7 @@ export type Decision = {
   /** Why not; empty when it was signed. */
   readonly reasons: ReadonlyArray<string>;
   readonly rule: string | null;
+  /** Null when nothing was signed, and when the escrow was released with this claim before. */
   readonly attestation: Attestation | null;
   readonly released: Released | null;
 };
@@ -62,6 +64,13 @@ const notSigned = (escrow: string, cause: unknown) => {
   return { decision, cause };
 };
 
+/** An attestation, or that its escrow was released with it before. */
+const orReleased = (signing: Promise<Attestation>): Promise<Attestation | ReleasedAlready> =>
+  signing.catch((cause: unknown) => {
+    if (cause instanceof ReleasedAlready) return cause;
+    throw cause;
+  });
+
 /** Judges one line of JSON, and signs what the rules and the ceiling allow. */
 export const decide = async (setup: AttestorSetup, line: string): Promise<Decided> => {
   const { context, rules, ceiling, attestor, journal, payer } = setup;
@@ -79,7 +88,12 @@ export const decide = async (setup: AttestorSetup, line: string): Promise<Decide
     const excess = await ceiling(escrow, mint, terms.amount);
     if (excess !== null) return refused(escrow, [excess]);
     const { rule, payload, template } = judgement;
-    const attestation = await attest(context, { escrow, payload, template, attestor, journal });
+    const statement = { escrow, payload, template, attestor, journal };
+    const attestation = await orReleased(attest(context, statement));
+    if (attestation instanceof ReleasedAlready) {
+      const { released } = attestation;
+      return { decision: { ...NOTHING, escrow, decision: "signed", rule, released }, cause: null };
+    }
     const signed: Decision = { ...NOTHING, escrow, decision: "signed", rule, attestation };
     if (payer === null) return { decision: signed, cause: null };
     return await release(context, { attestation, payer }).then(

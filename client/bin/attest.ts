@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import process from "node:process";
 import { terminalJson } from "../../core/domain/encoding/unseen-characters.ts";
 import type { Attestation } from "../merchant/settle/attest.ts";
+import { ReleasedAlready } from "../merchant/settle/released.ts";
 import { attestationFiles } from "../node/attestation-files.ts";
 import { readInput } from "../node/input.ts";
 import { SettlementError } from "../settlement-error.ts";
@@ -30,7 +31,7 @@ usage: npx --no-install settlement-evidence attest --escrow ADDRESS --template I
   --release                release the escrow with it; without a payer the attestor's key pays the fee
 ${CONNECTION_HELP}${SIGNER_HELP}
 Prints the attestation as one line of JSON, and with --release a second line. Whoever holds the attestation can release the escrow, for five minutes.
-Run the same again after any failure: it is the same proof, signed anew. Keep the journal, and copy it before you move.
+Run the same again after any failure: it is the same proof, signed anew. Once it has released the escrow, only that is printed. Keep the journal, and copy it before you move.
 
 Ends with 0; 64 wrong command line; 66 unreadable file or key; 69 no service; 1 refused, and nothing was signed unless it says so.
 `;
@@ -73,6 +74,17 @@ export const usualJournal = (): string =>
     "attestations",
   );
 
+/** What was signed, null when the escrow was released with this claim before, which is then printed. @throws SettlementError */
+const signedNow = async (signing: Promise<Attestation>): Promise<Attestation | null> => {
+  try {
+    return await signing;
+  } catch (cause) {
+    if (!(cause instanceof ReleasedAlready)) throw cause;
+    print(cause.released);
+    return null;
+  }
+};
+
 /** Runs the command. @throws SettlementError */
 export const run = async (args: ReadonlyArray<string>): Promise<number> => {
   const { values } = readArguments(args, OPTIONS);
@@ -91,7 +103,7 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
   const merchant = await merchantConnection(values);
   const payload = payloadIn(await readInput(path, "the payload", MOST_PAYLOAD_BYTES));
   const { signer, payer } = await readSigners(values);
-  const attestation = await merchant.attest({
+  const signing = merchant.attest({
     escrow,
     payload,
     template,
@@ -100,6 +112,8 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
     attestor: signer,
     journal: attestationFiles(resolve(values.journal ?? usualJournal())),
   });
+  const attestation = await signedNow(signing);
+  if (attestation === null) return 0;
   print(attestation);
   if (values.release !== true) {
     process.stderr.write(

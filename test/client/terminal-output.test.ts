@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { localKey } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { createKeyFile } from "../../client/node/key-file.ts";
+import { runScript } from "../app/support/run-script.ts";
 import { temporaryDirectory } from "../app/support/running-service.ts";
 
 const COMMAND = fileURLToPath(new URL("../../client/bin/settlement-evidence.ts", import.meta.url));
@@ -45,21 +46,11 @@ afterAll(async () => {
   await folder.remove();
 });
 
-const run = async (args: ReadonlyArray<string>) => {
-  const child = Bun.spawn([process.execPath, COMMAND, ...args], {
+const run = (args: ReadonlyArray<string>) =>
+  runScript(COMMAND, args, {
     env: { PATH: process.env["PATH"] ?? "", BUN_JSC_useDFGJIT: "0" },
     cwd: folder.path,
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
   });
-  const [code, stdout, stderr] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code, stdout, stderr };
-};
 
 test("a service writes no control characters to the terminal of a command", async () => {
   const service = ["--service", server.url.origin, "--trust", TRUST];

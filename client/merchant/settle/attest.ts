@@ -1,3 +1,4 @@
+import { parseAmount } from "../../../core/domain/amount.ts";
 import { parseHash32 } from "../../../core/domain/hash32.ts";
 import { canonicalJsonBytes } from "../../../core/domain/encoding/canonical-json.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
@@ -13,6 +14,7 @@ import { SettlementError } from "../../settlement-error.ts";
 import { type MessageSigner, signatureBy } from "../../signing/message-signer.ts";
 import type { AttestationJournal, KeptClaim } from "./attestation-journal.ts";
 import { type EscrowTerms, readEscrowTerms } from "./escrow-terms.ts";
+import { ReleasedAlready } from "./released.ts";
 import type { MerchantContext } from "../merchant-context.ts";
 
 /** What an attestor states about an escrow. */
@@ -116,6 +118,17 @@ const partOf = (
 const claimText = ({ proof_hash, amount_stroops }: KeptClaim): string =>
   `proof ${proof_hash}${amount_stroops === null ? "" : `, ${amount_stroops} base units`}`;
 
+/** @throws ReleasedAlready when the escrow was released with the claim that would be signed. */
+const requireUnreleased = (
+  { record, escrow, amount }: EscrowTerms,
+  payload: DeliveryPayload,
+  part: bigint | null,
+): void => {
+  const released = parseAmount(record.released_stroops);
+  if (released === (part ?? amount) && record.proof_hash === proofHash(payload))
+    throw new ReleasedAlready({ escrow, released: released.toString(), signature: null });
+};
+
 /** The claim for an escrow, judged and kept. @throws SettlementError when it may not be signed. */
 const keptClaim = async (
   { policy }: MerchantContext,
@@ -123,9 +136,6 @@ const keptClaim = async (
   { payload, template, journal }: Statement,
   part: bigint | null,
 ): Promise<KeptClaim> => {
-  const fault = payloadFault(payload);
-  if (fault !== null)
-    refuse("payload_refused", `The payload is refused: ${fault}.`, "Correct the payload.");
   const hash = proofHash(payload);
   const attested = { proofHash: hash, taskHash: terms.taskHash };
   const { reasons } = await judgeDelivery(payload, attested, template, null);
@@ -162,7 +172,8 @@ const keptClaim = async (
 
 /**
  * Signs a delivery claim for an escrow, over a message built here. The claim is kept in the journal before it is signed, and another one for the same
- * escrow is refused from then on; the same one can be signed anew at any time. @throws SettlementError
+ * escrow is refused from then on; the same one can be signed anew until the escrow is settled. @throws SettlementError, a `ReleasedAlready`
+ * where the escrow was released with this claim.
  */
 export const attest = async (
   context: MerchantContext,
@@ -170,8 +181,12 @@ export const attest = async (
 ): Promise<Attestation> => {
   const { attestor, signal } = statement;
   const terms = await readEscrowTerms(context, statement.escrow, signal);
-  requireOpen(terms, attestor.publicKey);
   const part = partOf(context, terms, statement);
+  const fault = payloadFault(statement.payload);
+  if (fault !== null)
+    refuse("payload_refused", `The payload is refused: ${fault}.`, "Correct the payload.");
+  requireUnreleased(terms, statement.payload, part);
+  requireOpen(terms, attestor.publicKey);
   const kept = await keptClaim(context, terms, statement, part);
   const timestamp = terms.ledgerTime < terms.createdAt ? terms.createdAt : terms.ledgerTime;
   const hash = parseHash32(kept.proof_hash);

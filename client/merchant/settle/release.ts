@@ -19,16 +19,8 @@ import { type EscrowTerms, readEscrowTerms } from "./escrow-terms.ts";
 import { landTransaction } from "../land-transaction.ts";
 import { addressNamed } from "../../address-named.ts";
 import type { MerchantContext } from "../merchant-context.ts";
+import type { Released } from "./released.ts";
 import { withPayoutAccounts } from "./with-payout-accounts.ts";
-
-/** An escrow that was released. */
-export type Released = {
-  readonly escrow: string;
-  /** Base units that the merchant got, decimal. */
-  readonly released: string;
-  /** The transaction; null when it was released with this proof already. */
-  readonly signature: string | null;
-};
 
 /** The attestation in its parts. @throws SettlementError for a malformed one. */
 const claimIn = (attestation: Attestation) => {

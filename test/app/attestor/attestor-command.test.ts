@@ -64,6 +64,7 @@ test("what the rules allow is signed and released, the rest refused with reasons
     late,
     ...exchanges.slice(0, 2),
     beyond ?? {},
+    first ?? {},
     { ...first, response: { status: 200, body_base64: btoa('{"celsius":8}') } },
   ]);
   expect([code, stderr]).toEqual([0, ""]);
@@ -73,6 +74,12 @@ test("what the rules allow is signed and released, the rest refused with reasons
     { decision: "signed", rule: "forecast", released: { released: "1000000" } },
     { decision: "signed", rule: "forecast", released: { released: "1000000" } },
     { decision: "refused", reasons: [expect.stringContaining("within a day")] },
+    {
+      decision: "signed",
+      rule: "forecast",
+      attestation: null,
+      released: { released: "1000000", signature: null },
+    },
     { decision: "refused", reasons: [expect.stringContaining("Fulfilled already")] },
   ]);
   expect(await merchant.stateOf(third.escrow)).toBe("Pending");

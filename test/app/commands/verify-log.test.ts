@@ -134,7 +134,7 @@ describe("bun run verify --log", () => {
     ]);
     expect([wrongPolicy.code, wrongPolicy.stderr]).toEqual([
       66,
-      "wrong-trust.json: the trust policy: log: r is not defined before it is named\n",
+      "wrong-trust.json: the trust policy: log: r is not defined before it is named. Fetch /.well-known/evidence-trust.json of the service, check it, and keep it\n",
     ]);
   });
 });

@@ -87,6 +87,17 @@ test("an escrow is watched, attested and released, and its proof stays the only 
   expect([released.code, released.stderr]).toEqual([0, ""]);
   expect(linesOf(released.stdout)).toMatchObject([{ escrow }, { escrow, released: "1000000" }]);
   expect(await merchant.stateOf(escrow)).toBe("Fulfilled");
+  for (const more of [[], ["--release"]]) {
+    const again = await attest(escrow, payload, ...more);
+    expect([again.code, again.stderr]).toEqual([0, ""]);
+    expect(linesOf(again.stdout)).toEqual([{ escrow, released: "1000000", signature: null }]);
+  }
+  const partly = await attest(escrow, payload, "--amount", "0.40");
+  expect([partly.code, partly.stdout]).toEqual([1, ""]);
+  expect(partly.stderr).toContain("is Fulfilled already");
+  const other = await attest(escrow, { ...payload, status_code: 500 }, "--release");
+  expect([other.code, other.stdout]).toEqual([1, ""]);
+  expect(other.stderr).toContain("is Fulfilled already");
 });
 
 test("a part is released, and a message is signed by a command and on standard input", async () => {
