@@ -8,7 +8,8 @@ export type MerchantContext = {
   /** The most that a transaction may pay for priority, lamports; 1,000,000 when undefined. */
   readonly mostPriorityFee: bigint | undefined;
   /**
-   * True where nobody opens a token account for an agent that has closed its own: whoever pays for one again and again pays its rent to the agent, who closes it. False when left out.
+   * Whether an agent must have a token account already; false when left out. Where it need not, the payer opens a missing one. An
+   * agent can then close it after each payment and keep its rent.
    */
   readonly needsAgentAccount?: boolean;
 };

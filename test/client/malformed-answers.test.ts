@@ -9,36 +9,13 @@ import type { Fetch } from "../../client/service/requests.ts";
 import { taskHash } from "../../core/domain/escrow/task-hash.ts";
 import { escrowAddress } from "../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
-import {
-  AGENT,
-  ATTESTOR,
-  countingSigner,
-  MERCHANT,
-  MINT,
-  PAYMENT,
-  TRUST,
-} from "./support/fake-service.ts";
+import { AGENT, countingSigner, PAYMENT, TRUST } from "./support/fake-service.ts";
+import { pendingRecord } from "./support/pending-record.ts";
 import { testClock } from "./support/test-clock.ts";
 
 const task = taskHash(PAYMENT.task, PAYMENT.nonce);
 const escrow = escrowAddress(LOCAL_DEPLOYMENT, AGENT, task).address;
-const RECORD = {
-  escrow_pda: escrow,
-  state: "Pending",
-  agent_owner: AGENT,
-  merchant: MERCHANT,
-  mint: MINT,
-  rent_payer: AGENT,
-  attestor: ATTESTOR,
-  task_hash: task,
-  amount_stroops: "1500000",
-  released_stroops: "0",
-  refunded_stroops: "0",
-  proof_hash: null,
-  created_at: "2026-11-22T00:00:00Z",
-  expires_at: "2026-11-22T10:00:00Z",
-  next_actions: [{ action: "release_escrow" }],
-};
+const RECORD = pendingRecord(task, "1500000");
 const JUNK = [null, 5, [], {}, [null], "x", undefined];
 
 /** Bodies that are JSON, and not what a service answers. */

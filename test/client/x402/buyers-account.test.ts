@@ -12,6 +12,7 @@ import { cancelEscrowInstruction } from "../../../core/protocol/instructions/cus
 import { unsignedTransaction } from "../../../core/protocol/transaction/unsigned-transaction.ts";
 import { readRequirements } from "../../../core/protocol/x402/payment-requirements.ts";
 import { AGENT, ATTESTOR, BLOCKHASH, MERCHANT, MINT, TRUST } from "../support/fake-service.ts";
+import { pendingRecord } from "../support/pending-record.ts";
 import { failureOf } from "../support/failure-of.ts";
 
 const payer = localKey("agent/trader");
@@ -38,20 +39,7 @@ const nonce = "0123456789abcdef";
 const task = taskHash(read.value.task, nonce);
 const escrow = escrowAddress(LOCAL_DEPLOYMENT, AGENT, task).address;
 
-const record = {
-  escrow_pda: escrow,
-  state: "Pending",
-  agent_owner: AGENT,
-  merchant: MERCHANT,
-  mint: MINT,
-  rent_payer: AGENT,
-  attestor: ATTESTOR,
-  task_hash: task,
-  amount_stroops: "10000",
-  created_at: "2026-11-22T00:00:00Z",
-  expires_at: "2026-11-22T10:00:00Z",
-  next_actions: [],
-};
+const record = pendingRecord(task, "10000");
 
 /** A seller whose service prepares the cancellation, behind the account that the buyer has closed where `isClosed`. */
 const sellerWhere = (isClosed: boolean) => {

@@ -6,7 +6,8 @@ import { keySigner } from "../../../../client/node/key-signer.ts";
 import { taskHash } from "../../../../core/domain/escrow/task-hash.ts";
 import { escrowAddress } from "../../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
-import { AGENT, ATTESTOR, MERCHANT, MINT, TRUST } from "../../support/fake-service.ts";
+import { AGENT, MINT, TRUST } from "../../support/fake-service.ts";
+import { pendingRecord } from "../../support/pending-record.ts";
 import { failureOf } from "../../support/failure-of.ts";
 
 /** A listed mint whose units are ten thousand times those of the escrow's. */
@@ -18,20 +19,7 @@ const escrow = escrowAddress(LOCAL_DEPLOYMENT, AGENT, task).address;
 const merchantAt = (mint: string, mints: ReadonlyArray<object>) => {
   let signed = 0;
   const key = keySigner(localKey("attestor/forecast").seed);
-  const record = {
-    escrow_pda: escrow,
-    state: "Pending",
-    agent_owner: AGENT,
-    merchant: MERCHANT,
-    mint,
-    rent_payer: AGENT,
-    attestor: ATTESTOR,
-    task_hash: task,
-    amount_stroops: "100000000",
-    created_at: "2026-11-22T00:00:00Z",
-    expires_at: "2026-11-22T10:00:00Z",
-    next_actions: [{ action: "release_escrow" }],
-  };
+  const record = { ...pendingRecord(task, "100000000"), mint };
   const merchant = connectMerchant("http://service.example", {
     trust: { ...TRUST, supported_mints: mints },
     fetch: () =>
