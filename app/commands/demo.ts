@@ -19,7 +19,7 @@ and is refunded; the evidence of both is verified. On its local ledger the money
 
 usage: bun run demo [options]
 
-  --url URL       where the service is   (${SERVICE_HERE}; start one with: npx bun@1.4.5 start)
+  --service URL   where the service is   (${SERVICE_HERE}; start one with: npx bun@1.4.5 start)
   --payer FILE    pays on any cluster, and gets back what is left; a key as solana-keygen writes it
   --rpc URL       with --payer: a node of the service's cluster   (SOLANA_RPC_URL)
   --mint ADDRESS  with --payer: what is paid in; the payer holds it or may mint it   (the service's settlement mint)
@@ -31,14 +31,14 @@ Ends with 0 when both packets are verified, 69 when the service or the node does
 `;
 
 const { values } = readCommandLine(HELP, {
-  url: { type: "string", default: SERVICE_HERE },
+  service: { type: "string", default: SERVICE_HERE },
   payer: { type: "string" },
   rpc: { type: "string" },
   mint: { type: "string" },
   full: { type: "boolean", default: false },
 });
 const write = (line: string): void => void process.stdout.write(`${linesWithUnseenShown(line)}\n`);
-const url = serviceUrl(values.url);
+const url = serviceUrl(values.service);
 const narrator = textNarrator(write, { full: values.full });
 
 /** The mint that an option names, else the one whose deliveries count at the service. */
@@ -50,7 +50,7 @@ const paidIn = async (): Promise<Address> => {
     );
   const answer = await fetch(`${url}/v1/status`).catch(() => null);
   if (answer?.status !== 200)
-    throw new ServiceUnreachable(`no service answers at ${url}; start one, or give its --url`);
+    throw new ServiceUnreachable(`no service answers at ${url}; start one, or give its --service`);
   const { data } = (await answer.json()) as { data: { settlement_mint: string | null } };
   const mint = parseAddress(data.settlement_mint ?? "");
   if (mint === undefined)
