@@ -61,15 +61,17 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
       "Give both: a limit of a day needs a file that keeps the day's payments.",
     );
   const key = required(values.key, "--key", "the file of the agent's key");
+  const limits = {
+    ...(max === undefined ? {} : { maxPerEscrow: max }),
+    ...(only === undefined ? {} : { merchants: only }),
+  };
   const { url, trust } = await serviceNamed(values);
   const client = connect(url, {
     trust,
-    spend: {
-      ...(max === undefined ? {} : { maxPerEscrow: max }),
-      ...(maxPerDay === undefined ? {} : { maxPerDay }),
-      ...(journal === undefined ? {} : { journal: fileJournal(journal) }),
-      ...(only === undefined ? {} : { merchants: only }),
-    },
+    spend:
+      maxPerDay === undefined || journal === undefined
+        ? limits
+        : { ...limits, maxPerDay, journal: fileJournal(journal) },
   });
   const paid = await client.pay({
     merchant,
