@@ -17,7 +17,8 @@ usage: npx --no-install settlement-evidence mcp --service URL [--trust FILE]
 
   --service URL  the service, http or https
   --trust FILE   its /.well-known/evidence-trust.json, obtained beforehand and kept: packets are verified, payments built anew,
-                 settlements checked and transactions explained by it
+                 settlements checked and transactions explained by it. Without it the person is told first that nothing is
+                 pinned, and amounts stay in base units.
 
 It needs @modelcontextprotocol/server 2.4.0 beside this package. It ends with 0 when its client closes standard input, 64 for a wrong
 command line, 66 when the trust document cannot be read, 69 when that package is missing.
