@@ -24,9 +24,12 @@ ${SERVICE_HELP}
   --max AMOUNT             refuses to pay more than this
   --max-per-day AMOUNT     refuses to pay more than this in 24 hours in all; needs --journal
   --journal FILE           where the day's payments are kept
+  --rpc URL                a node of the ledger, chosen by you: the escrow is looked up there, and terms is "same" only then; may be repeated
   --only ADDRESS           refuses to pay anyone else; may be repeated
 
-Ends with 0 once it is locked, 1 when it was refused, 64 for a wrong command line, 66 when a file cannot be read, 69 when
+Without --rpc terms is "unproven": that the payment is locked is then the service's word.
+
+Ends with 0 once it is locked, 1 when it was refused or is not on the ledger, 64 for a wrong command line, 66 when a file cannot be read, 69 when
 the service does not answer, 75 when it was interrupted.
 `;
 
@@ -43,13 +46,14 @@ const OPTIONS = {
   max: { type: "string" },
   "max-per-day": { type: "string" },
   journal: { type: "string" },
+  rpc: { type: "string", multiple: true },
   only: { type: "string", multiple: true },
 } as const;
 
 /** Runs the command. @throws SettlementError */
 export const run = async (args: ReadonlyArray<string>): Promise<number> => {
   const { values } = readArguments(args, OPTIONS);
-  const { mint, attestor, max, journal, only, "max-per-day": maxPerDay } = values;
+  const { mint, attestor, max, journal, only, rpc, "max-per-day": maxPerDay } = values;
   const merchant = required(values.merchant, "--merchant", "the merchant's wallet");
   const amount = required(values.amount, "--amount", "a decimal amount such as 1.50");
   const task = required(values.task, "--task", "what is paid for");
@@ -68,6 +72,7 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
   const { url, trust } = await serviceNamed(values);
   const client = connect(url, {
     trust,
+    ...(rpc === undefined ? {} : { rpc }),
     spend:
       maxPerDay === undefined || journal === undefined
         ? limits
@@ -87,7 +92,9 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
   process.stdout.write(`${terminalJson(paid)}\n`);
   if (paid.terms === "unproven")
     process.stderr.write(
-      "This task and nonce were paid and settled, and nobody here can show on which terms: the escrow is archived. Ask a service that saw it, or read your own packet.\n",
+      rpc === undefined
+        ? "Only the service says so, and nothing was proven. To have it looked up on the ledger, run the same again with --rpc and a node of your own: nothing is paid twice.\n"
+        : "This task and nonce were paid and settled, and the ledger shows no more on which terms: the escrow is archived. Read your own packet.\n",
     );
   return 0;
 };
