@@ -25,11 +25,15 @@ export const serviceStatus = tool({
         relay: relay.status,
         cluster: network.cluster,
         genesis_hash: network.genesis_hash,
-        mints: (trust?.supportedMints ?? supported_mints).map(({ address, symbol, decimals }) => ({
-          mint: address,
-          // Beside a wallet that pinned nothing they would be a service's word for what an amount is.
-          ...(trust === null && rebuilds ? {} : { symbol, decimals }),
-        })),
+        // Beside a wallet that pinned nothing, symbol and decimals would be a service's word for what an amount is.
+        mints:
+          trust === null && rebuilds
+            ? supported_mints.map(({ address }) => ({ mint: address }))
+            : (trust?.supportedMints ?? supported_mints).map(({ address, symbol, decimals }) => ({
+                mint: address,
+                symbol,
+                decimals,
+              })),
       },
     };
   },
