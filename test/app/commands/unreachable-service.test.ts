@@ -39,12 +39,12 @@ test.concurrent("demo ends with 69 when the service does not answer", async () =
 });
 
 test.concurrent("a paid demo ends with 69 when the node does not answer", async () => {
-  const told = await run("app/commands/demo", ["--service", url, "--payer", key, "--rpc", url]);
+  const told = await run("app/commands/demo", ["--service", url, "--payer-key", key, "--rpc", url]);
   expect([told.code, told.stderr]).toEqual([69, expect.stringContaining("no node answers at")]);
 });
 
 test.concurrent("deploy ends with 69 when the node does not answer", async () => {
-  const args = ["--rpc", url, "--payer", key, "--new-mint", "--yes"];
+  const args = ["--rpc", url, "--payer-key", key, "--new-mint", "--yes"];
   const told = await run("app/commands/deploy", args);
   expect([told.code, told.stderr]).toEqual([69, expect.stringContaining("no node answers at")]);
 });
