@@ -17,9 +17,9 @@ import { SERVICE_HELP, SERVICE_OPTIONS, serviceNamed } from "../command-line/ser
 export const HELP = `Signs a delivery claim for an escrow, and releases it with --release. One proof for an escrow, ever: the claim is
 kept in the journal before it is signed, and another one is refused from then on.
 
-usage: npx --no-install settlement-evidence attest --escrow ADDRESS --template ID --payload FILE --service URL --trust FILE SIGNER [--release]
+usage: npx --no-install settlement-evidence attest ESCROW --template ID --payload FILE --service URL --trust FILE SIGNER [--release]
 
-  --escrow ADDRESS         the escrow
+  ESCROW                   the escrow's address
   --payload FILE           what was delivered, a JSON object; - reads standard input
   --template ID            the proof template that it must fit (GET /v1/proof-templates)
   --amount DECIMAL         the merchant's part, such as 0.40; all of it when left out
@@ -40,7 +40,6 @@ const MOST_PAYLOAD_BYTES = 32_768;
 const OPTIONS = {
   ...SERVICE_OPTIONS,
   ...SIGNER_OPTIONS,
-  escrow: { type: "string" },
   payload: { type: "string" },
   template: { type: "string" },
   amount: { type: "string" },
@@ -85,8 +84,8 @@ const signedNow = async (signing: Promise<Attestation>): Promise<Attestation | n
 
 /** Runs the command. @throws SettlementError */
 export const run = async (args: ReadonlyArray<string>): Promise<number> => {
-  const { values } = readArguments(args, OPTIONS);
-  const escrow = required(values.escrow, "--escrow", "the escrow's address");
+  const { values, positionals } = readArguments(args, OPTIONS, ["ESCROW"]);
+  const escrow = positionals[0] ?? "";
   const path = required(values.payload, "--payload", "a file with the payload, or -");
   const template = required(
     values.template,

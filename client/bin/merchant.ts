@@ -15,7 +15,7 @@ usage: npx --no-install settlement-evidence merchant ACTION --service URL --trus
   register --attestor ADDRESS --name NAME SIGNER      names the merchant and the key whose attestations release escrows
   rotate --attestor ADDRESS [--compromised [--cancel]] SIGNER
                                                       names a new key, and prints the open escrows that still need the old one
-  cancel --escrow ADDRESS SIGNER                      returns an open escrow's money to its agent
+  cancel ESCROW SIGNER                                returns an open escrow's money to its agent
   watch --merchant ADDRESS [--once]                   prints what awaits the merchant, a line of JSON whenever that changes
   export --merchant ADDRESS [--format csv|jsonl]      prints every escrow, once the totals equal the ledger's
 
@@ -94,12 +94,10 @@ const rotate = async (args: ReadonlyArray<string>): Promise<number> => {
 };
 
 const cancel = async (args: ReadonlyArray<string>): Promise<number> => {
-  const { values } = readArguments(args, {
-    ...SERVICE_OPTIONS,
-    ...SIGNER_OPTIONS,
-    escrow: ADDRESS_OPTION,
-  });
-  const escrow = required(values.escrow, "--escrow", "the escrow's address");
+  const { values, positionals } = readArguments(args, { ...SERVICE_OPTIONS, ...SIGNER_OPTIONS }, [
+    "ESCROW",
+  ]);
+  const escrow = positionals[0] ?? "";
   const merchant = await merchantNamed(values);
   const { signer, payer } = await readSigners(values);
   print(await merchant.cancel({ escrow, wallet: signer, ...payerIn(payer) }));

@@ -32,7 +32,7 @@ const COMMANDS: Readonly<Record<string, (payload: string) => Promise<number>>> =
     attest([
       `--service=${NOBODY}`,
       `--trust=${TRUST}`,
-      `--escrow=${ESCROW}`,
+      ESCROW,
       `--payload=${payload}`,
       "--template=api-delivered-v1",
       `--key=${join(folder.path, "key.json")}`,

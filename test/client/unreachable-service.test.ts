@@ -28,7 +28,7 @@ const run = (...args: ReadonlyArray<string>) =>
   });
 
 const pays = ["--merchant", SOME, "--amount", "1", "--task", "a", "--ttl", "60", "--nonce", "n"];
-const claims = ["--escrow", SOME, "--template", "api-delivered-v1", "--payload", "payload.json"];
+const claims = [SOME, "--template", "api-delivered-v1", "--payload", "payload.json"];
 
 const KEY = ["--key", "key.json"];
 
@@ -39,7 +39,7 @@ test.concurrent.each([
   ["attest", [...claims, ...KEY]],
   ["merchant register", ["--attestor", SOME, "--name", "n", ...KEY]],
   ["merchant rotate", ["--attestor", SOME, ...KEY]],
-  ["merchant cancel", ["--escrow", SOME, ...KEY]],
+  ["merchant cancel", [SOME, ...KEY]],
   ["merchant watch", ["--merchant", SOME]],
   ["merchant export", ["--merchant", SOME]],
 ] as const)(

@@ -27,11 +27,13 @@ type Case = {
 };
 
 const journal = () => join(merchant.directory.path, "state");
-const attestWith = async (...more: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => [
+const attestFor = async (
+  address: string,
+  ...more: ReadonlyArray<string>
+): Promise<ReadonlyArray<string>> => [
   "attest",
   ...merchant.there,
-  "--escrow",
-  escrow,
+  address,
   "--template",
   "api-delivered-v1",
   "--payload",
@@ -40,6 +42,7 @@ const attestWith = async (...more: ReadonlyArray<string>): Promise<ReadonlyArray
   await merchant.keyFile(attestor),
   ...more,
 ];
+const attestWith = (...more: ReadonlyArray<string>) => attestFor(escrow, ...more);
 const good = () => JSON.stringify(payload);
 const walletFile = () => merchant.keyFile(wallet);
 
@@ -54,18 +57,18 @@ const CASES: ReadonlyArray<Case> = [
     name: "a missing escrow",
     args: async () => ["attest", ...merchant.there, "--payload", "-"],
     code: 64,
-    says: "--escrow is missing",
+    says: "ESCROW must be given",
   },
   {
     name: "no address",
-    args: () => attestWith("--escrow", "nowhere"),
+    args: () => attestFor("nowhere"),
     stdin: good,
     code: 64,
     says: "escrow is no address",
   },
   {
     name: "an escrow that is not there",
-    args: () => attestWith("--escrow", stranger.address),
+    args: () => attestFor(stranger.address),
     stdin: good,
     code: 1,
     says: "escrow",
@@ -167,7 +170,6 @@ const CASES: ReadonlyArray<Case> = [
       "merchant",
       "cancel",
       ...merchant.there,
-      "--escrow",
       escrow,
       "--ssh-agent",
       wallet.address,
@@ -181,7 +183,6 @@ const CASES: ReadonlyArray<Case> = [
       "merchant",
       "cancel",
       ...merchant.there,
-      "--escrow",
       escrow,
       "--signer-command",
       "true",
@@ -268,7 +269,6 @@ const CASES: ReadonlyArray<Case> = [
       "merchant",
       "cancel",
       ...merchant.there,
-      "--escrow",
       escrow,
       "--key",
       await merchant.keyFile(localKey("merchant/prices")),

@@ -26,7 +26,6 @@ const attest = async (escrow: string, payload: object, ...more: ReadonlyArray<st
     [
       "attest",
       ...merchant.there,
-      "--escrow",
       escrow,
       "--template",
       "api-delivered-v1",
@@ -110,7 +109,6 @@ test("a part is released, and a message is signed by a command and on standard i
   const base = [
     "attest",
     ...merchant.there,
-    "--escrow",
     escrow,
     "--template",
     "api-delivered-v1",
@@ -147,7 +145,6 @@ process.stdout.write(sign(null, Buffer.from(await Bun.stdin.arrayBuffer()), key)
     "merchant",
     "cancel",
     ...merchant.there,
-    "--escrow",
     (await merchant.pay(wallet)).escrow,
     "--signer-command",
     command,
@@ -160,7 +157,7 @@ process.stdout.write(sign(null, Buffer.from(await Bun.stdin.arrayBuffer()), key)
 
 test("an escrow is cancelled, by a key on standard input", async () => {
   const { escrow } = await merchant.pay(wallet);
-  const args = ["merchant", "cancel", ...merchant.there, "--escrow", escrow, "--key", "-"];
+  const args = ["merchant", "cancel", ...merchant.there, escrow, "--key", "-"];
   const key = await Bun.file(await merchant.keyFile(wallet)).text();
   const cancelled = await merchant.run(args, key);
   expect([cancelled.code, cancelled.stderr]).toEqual([0, ""]);

@@ -58,7 +58,6 @@ for (let run = 0; run < RUNS; run++) {
       "attest",
       "--trust",
       merchant.there[3] ?? "",
-      "--escrow",
       escrow,
       "--template",
       "api-delivered-v1",
