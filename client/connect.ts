@@ -1,3 +1,4 @@
+import { escrowOnLedger } from "./pay/escrow-on-ledger.ts";
 import { type Paid, pay } from "./pay/pay.ts";
 import type { Payment } from "./pay/payment-terms.ts";
 import { type Refunded, refund } from "./pay/refund.ts";
@@ -19,7 +20,12 @@ export type ConnectOptions = {
   readonly spend?: SpendLimits;
   /** The most that a transaction may pay for priority, in lamports; 1,000,000 when left out. */
   readonly mostPriorityFee?: bigint;
-  /** Used instead of the global `fetch`. */
+  /**
+   * Addresses of nodes of the ledger that you chose, not the service: `pay` looks its escrow up there before it says `same`. Several are asked in this order. Without them
+   * `pay` has the service's word alone, and says `unproven`.
+   */
+  readonly rpc?: string | ReadonlyArray<string>;
+  /** Used instead of the global `fetch`, for the service and the nodes. */
   readonly fetch?: Fetch;
   /** Used instead of the machine's clock. */
   readonly clock?: ClientClock;
@@ -30,7 +36,7 @@ export type ConnectOptions = {
 /** An agent's side of a service. */
 export type SettlementClient = {
   /**
-   * Locks a payment for a merchant in an escrow and returns once that is confirmed. Safe to run again with the same nonce after any failure:
+   * Locks a payment for a merchant in an escrow and returns once that is confirmed: by the service's word, and with `rpc` on the ledger itself. Safe to run again with the same nonce after any failure:
    * it is never paid twice.
    */
   readonly pay: (
@@ -50,13 +56,15 @@ export type SettlementClient = {
 /** A client of the service at `url`, http or https. Opens no connection yet. @throws SettlementError for a wrong option. */
 export const connect = (url: string, options: ConnectOptions): SettlementClient => {
   const policy = policyIn(options.trust);
-  const { clock = systemClock } = options;
-  const requests = requestsTo(url, options.fetch, clock, options.random);
+  const { clock = systemClock, rpc } = options;
+  const connected = (to: string) => requestsTo(to, options.fetch, clock, options.random);
+  const requests = connected(url);
+  const onLedger = rpc === undefined ? null : escrowOnLedger(rpc, policy, clock, connected);
   const allow =
     options.spend === undefined ? () => Promise.resolve() : spendGuard(options.spend, clock.nowMs);
   const { mostPriorityFee } = options;
   return {
-    pay: (payment) => pay({ requests, policy, allow, mostPriorityFee }, payment),
+    pay: (payment) => pay({ requests, policy, allow, onLedger, mostPriorityFee }, payment),
     refund: (escrow, { signer, signal }) =>
       refund({ requests, policy, mostPriorityFee }, escrow, signer, signal),
     settled: (escrow, how) => settled(requests, policy, escrow, how),

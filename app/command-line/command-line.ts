@@ -62,7 +62,7 @@ export const readCommandLine = <const O extends ParseArgsOptionsConfig>(
 
 /** What is said of a service that does not answer at `url`, and what to do. */
 export const noAnswerFrom = (url: string): string =>
-  `${url} does not answer; start the service or set --url`;
+  `${url} does not answer; start the service or set --service`;
 
 /** The address of a running service without a trailing slash. Ends the process when it is malformed. */
 export const serviceUrl = (text: string): string => {
@@ -70,10 +70,10 @@ export const serviceUrl = (text: string): string => {
   if (text === SERVICE_HERE && !isPort)
     return exitWith(
       EX_USAGE,
-      `PORT is ${JSON.stringify(PORT)}; expected a whole number from 1 to 65535, or the option --url`,
+      `PORT is ${JSON.stringify(PORT)}; expected a whole number from 1 to 65535, or the option --service`,
     );
   const url = URL.parse(text);
   if (url === null || !["http:", "https:"].includes(url.protocol))
-    return exitWith(EX_USAGE, `--url ${text}: expected an http:// or https:// address`);
+    return exitWith(EX_USAGE, `--service ${text}: expected an http:// or https:// address`);
   return url.href.replace(/\/+$/, "");
 };

@@ -31,7 +31,7 @@ const HELP = `A reference attestor: judges HTTP exchanges by rules, and signs th
 usage: bun run attestor --rules FILE --trust FILE SIGNER < exchanges.jsonl
 
   --rules FILE             when an exchange is a delivery, and the ceiling of what is signed
-  --url URL                the service   (${SERVICE_HERE})
+  --service URL            the service   (${SERVICE_HERE})
   --trust FILE             its trust document, fetched and checked beforehand
   --journal FOLDER         where claims and spending are kept
   --release                release what was signed; without a payer the attestor's key pays
@@ -46,7 +46,7 @@ const MOST_BYTES = 1_048_576;
 const OPTIONS = {
   ...SIGNER_OPTIONS,
   rules: { type: "string" },
-  url: { type: "string" },
+  service: { type: "string" },
   trust: { type: "string" },
   journal: { type: "string" },
   release: { type: "boolean" },
@@ -60,7 +60,7 @@ const setup = async (): Promise<AttestorSetup> => {
   const { rules: rulesFile, trust } = values;
   if (rulesFile === undefined || trust === undefined)
     return exitWith(EX_USAGE, "--rules and --trust must name files. See --help.");
-  if ([rulesFile, trust, values["key-file"], values["payer-key-file"]].includes("-"))
+  if ([rulesFile, trust, values.key, values["payer-key"]].includes("-"))
     return exitWith(
       EX_USAGE,
       "Standard input is for the exchanges. Put rules and keys into files.",
@@ -71,7 +71,7 @@ const setup = async (): Promise<AttestorSetup> => {
   const folder = resolve(values.journal ?? usualJournal());
   return {
     context: {
-      requests: requestsTo(serviceUrl(values.url ?? SERVICE_HERE)),
+      requests: requestsTo(serviceUrl(values.service ?? SERVICE_HERE)),
       policy,
       mostPriorityFee: undefined,
     },

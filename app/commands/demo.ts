@@ -19,26 +19,26 @@ and is refunded; the evidence of both is verified. On its local ledger the money
 
 usage: bun run demo [options]
 
-  --url URL       where the service is   (${SERVICE_HERE}; start one with: npx bun@1.4.5 start)
-  --payer FILE    pays on any cluster, and gets back what is left; a key as solana-keygen writes it
-  --rpc URL       with --payer: a node of the service's cluster   (SOLANA_RPC_URL)
-  --mint ADDRESS  with --payer: what is paid in; the payer holds it or may mint it   (the service's settlement mint)
-  --full          writes long values out, so that every request can be repeated from a shell
-  --help          this text
+  --service URL     where the service is   (${SERVICE_HERE}; start one with: npx bun@1.4.5 start)
+  --payer-key FILE  pays on any cluster, and gets back what is left; a key as solana-keygen writes it
+  --rpc URL         with --payer-key: a node of the service's cluster   (SOLANA_RPC_URL)
+  --mint ADDRESS    with --payer-key: what is paid in; the payer holds it or may mint it   (the service's settlement mint)
+  --full            writes long values out, so that every request can be repeated from a shell
+  --help            this text
 
 Ends with 0 when both packets are verified, 69 when the service or the node does not answer, 64 for a wrong command line,
 66 when the payer's key cannot be read, 1 as soon as anything else is not as it must be.
 `;
 
 const { values } = readCommandLine(HELP, {
-  url: { type: "string", default: SERVICE_HERE },
-  payer: { type: "string" },
+  service: { type: "string", default: SERVICE_HERE },
+  "payer-key": { type: "string" },
   rpc: { type: "string" },
   mint: { type: "string" },
   full: { type: "boolean", default: false },
 });
 const write = (line: string): void => void process.stdout.write(`${linesWithUnseenShown(line)}\n`);
-const url = serviceUrl(values.url);
+const url = serviceUrl(values.service);
 const narrator = textNarrator(write, { full: values.full });
 
 /** The mint that an option names, else the one whose deliveries count at the service. */
@@ -50,7 +50,7 @@ const paidIn = async (): Promise<Address> => {
     );
   const answer = await fetch(`${url}/v1/status`).catch(() => null);
   if (answer?.status !== 200)
-    throw new ServiceUnreachable(`no service answers at ${url}; start one, or give its --url`);
+    throw new ServiceUnreachable(`no service answers at ${url}; start one, or give its --service`);
   const { data } = (await answer.json()) as { data: { settlement_mint: string | null } };
   const mint = parseAddress(data.settlement_mint ?? "");
   if (mint === undefined)
@@ -64,7 +64,7 @@ const paid = async (payerFile: string) => {
     import("../deploy/cluster/cluster-rpc.ts"),
     import("../deploy/inputs/deploy-keys.ts"),
   ]);
-  const payer = await readDeployKey("--payer", payerFile);
+  const payer = await readDeployKey("--payer-key", payerFile);
   // Several nodes of one cluster may be named; the first will do.
   const node = values.rpc ?? process.env["SOLANA_RPC_URL"]?.split(",")[0]?.trim();
   if (node === undefined || node === "")
@@ -78,11 +78,11 @@ const paid = async (payerFile: string) => {
 };
 
 try {
-  if (values.payer === undefined && (values.rpc ?? values.mint) !== undefined)
-    exitWith(EX_USAGE, "--rpc and --mint go with --payer FILE, the key that pays");
-  const { released, refunded } = await (values.payer === undefined
+  if (values["payer-key"] === undefined && (values.rpc ?? values.mint) !== undefined)
+    exitWith(EX_USAGE, "--rpc and --mint go with --payer-key FILE, the key that pays");
+  const { released, refunded } = await (values["payer-key"] === undefined
     ? runDemo(url, LOCAL_USDC_MINT, narrator)
-    : paid(values.payer));
+    : paid(values["payer-key"]));
   write(`\nVerified: ${released} was released, ${refunded} was refunded.`);
 } catch (cause) {
   if (cause instanceof DeployStopped) exitWith(cause.exitCode, `\ndemo: ${cause.message}`);

@@ -9,10 +9,10 @@ import { exitWith, readCommandLine } from "../command-line/command-line.ts";
 const HELP = `Deploys both programs to a cluster, initialises them and writes the service's settings. Run it again after
 a stop: it goes on where it stopped, and upgrades what differs from the built files.
 
-usage: bun run deploy --rpc URL --payer FILE [options]
+usage: bun run deploy --rpc URL --payer-key FILE [options]
 
   --rpc URL        a node of the cluster
-  --payer FILE     the key that pays and may upgrade, as solana-keygen writes it, mode 0600
+  --payer-key FILE the key that pays and may upgrade, as solana-keygen writes it, mode 0600
   --new-payer      makes FILE where there is none
   --airdrop        asks the cluster's faucet for what the payer lacks
   --mint ADDRESS   the mint whose deliveries count          (USDC where the cluster has it)
@@ -32,7 +32,7 @@ Ends with 0 when everything stands, 2 when nobody agreed to the cost, 64, 66, 69
 
 const { values } = readCommandLine(HELP, {
   rpc: { type: "string" },
-  payer: { type: "string" },
+  "payer-key": { type: "string" },
   "new-payer": { type: "boolean", default: false },
   airdrop: { type: "boolean", default: false },
   mint: { type: "string" },

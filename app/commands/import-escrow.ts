@@ -27,7 +27,7 @@ usage: bun run import-escrow PACKET... [options]
   PACKET          a packet as GET /v1/evidence/{pda} answers it: a file, an address such as
                   https://peer.example/v1/evidence/<escrow>, or - for standard input
   --data-dir DIR  the service's DATA_DIR; of replicas, each one's   ($DATA_DIR, otherwise ./data)
-  --url URL       where the service is                              (${SERVICE_HERE})
+  --service URL   where the service is                              (${SERVICE_HERE})
   --help          this text
 
 Ends with 0 when the service shows every escrow, 64 for a wrong command line, 65 when a packet is refused (then none is
@@ -38,11 +38,11 @@ const { values, positionals } = readCommandLine(
   HELP,
   {
     "data-dir": { type: "string", default: process.env["DATA_DIR"] ?? "./data" },
-    url: { type: "string", default: SERVICE_HERE },
+    service: { type: "string", default: SERVICE_HERE },
   },
   ["PACKET..."],
 );
-const service = serviceUrl(values.url);
+const service = serviceUrl(values.service);
 
 /** What the service shows at an escrow's address. */
 type Shown = { readonly status: number; readonly digest: string | null };

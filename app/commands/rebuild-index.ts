@@ -19,7 +19,7 @@ usage: bun run rebuild-index [options]
 
   --accept HEAD   the head of the ledger's history that may replace the index, 64 hex digits
   --data-dir DIR  the service's DATA_DIR; of replicas, each one's   ($DATA_DIR, otherwise ./data)
-  --url URL       where the service is                              (${SERVICE_HERE})
+  --service URL   where the service is                              (${SERVICE_HERE})
   --help          this text
 
 Ends with 0 when the rebuild is approved, 1 when nothing differs or nothing was approved, 64 for a wrong
@@ -30,7 +30,7 @@ syncs, once scans prove the history again.
 const { values } = readCommandLine(HELP, {
   accept: { type: "string" },
   "data-dir": { type: "string", default: process.env["DATA_DIR"] ?? "./data" },
-  url: { type: "string", default: SERVICE_HERE },
+  service: { type: "string", default: SERVICE_HERE },
 });
 
 type Head = { readonly count: string; readonly head: string };
@@ -50,7 +50,7 @@ const contradictionOf = async (service: string): Promise<Contradiction | null> =
   return data.indexer.contradiction;
 };
 
-const service = serviceUrl(values.url);
+const service = serviceUrl(values.service);
 const accepted = values.accept === undefined ? undefined : parseHash32(values.accept);
 if (values.accept !== undefined && accepted === undefined)
   exitWith(EX_USAGE, "--accept: expected a head, 64 hex digits");

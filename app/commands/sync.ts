@@ -14,9 +14,9 @@ bar shows how far it has come.
 
 usage: bun run sync [options]
 
-  --url URL   where the service is   (${SERVICE_HERE})
-  --snapshot  also scan every merchant that the ledger has; one of the last minute is not repeated
-  --help      this text
+  --service URL  where the service is   (${SERVICE_HERE})
+  --snapshot     also scan every merchant that the ledger has; one of the last minute is not repeated
+  --help         this text
 
 Ends with 0 when the sync completed, 69 when the service does not answer, 64 for a wrong command line, 1 when the sync failed.
 `;
@@ -27,10 +27,10 @@ const LOOK_EVERY_MS = 250;
 const CLEAR_LINE = "\r\u001b[K";
 
 const { values } = readCommandLine(HELP, {
-  url: { type: "string", default: SERVICE_HERE },
+  service: { type: "string", default: SERVICE_HERE },
   snapshot: { type: "boolean", default: false },
 });
-const service = serviceUrl(values.url);
+const service = serviceUrl(values.service);
 const url = `${service}/v1/indexer/sync${values.snapshot ? "?snapshot=true" : ""}`;
 
 const progressNow = async (): Promise<ShownProgress | null> => {

@@ -39,7 +39,7 @@ export const serviceClient = (url: string, narrator: Narrator): ServiceClient =>
         : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
     }).catch((cause: unknown) => {
       throw new ServiceUnreachable(
-        `${method} ${path}: no answer from ${url} (${String(cause)}); start a service there, or give its --url`,
+        `${method} ${path}: no answer from ${url} (${String(cause)}); start a service there, or give its --service`,
       );
     });
     return { ok: response.ok, status: response.status, text: await response.text() };

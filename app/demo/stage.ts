@@ -92,13 +92,13 @@ export const openStage = async (
   const service = serviceClient(url, narrator);
   narrator.step(
     "Where are we?",
-    "The service says which ledger and which programs it works with. Without --payer this demo needs the local\nledger, because it takes play money from that ledger's faucet.",
+    "The service says which ledger and which programs it works with. Without --payer-key this demo needs the local\nledger, because it takes play money from that ledger's faucet.",
   );
   const status = await service.get<Status>("/v1/status");
   const { cluster } = status.data.network;
   if (cluster !== "localnet" && funds === undefined)
     throw new DemoFailed(
-      `the service works on ${cluster}, which has no faucet for tokens; add --payer FILE and --mint ADDRESS`,
+      `the service works on ${cluster}, which has no faucet for tokens; add --payer-key FILE and --mint ADDRESS`,
     );
   await expectOnline(service, status);
   const descriptor = await service.get<Descriptor>("/.well-known/settlement-evidence.json");

@@ -8,7 +8,7 @@ export const welcome = (
   { url, rpcUrl }: Pick<RunningService, "url" | "rpcUrl">,
   ledger: "embedded" | "remote",
 ): string => {
-  const at = url === "http://127.0.0.1:3000" ? "" : ` --url ${url}`;
+  const at = url === "http://127.0.0.1:3000" ? "" : ` --service ${url}`;
   const lines =
     ledger === "embedded"
       ? [

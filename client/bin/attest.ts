@@ -2,34 +2,32 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { terminalJson } from "../../core/domain/encoding/unseen-characters.ts";
+import { connectMerchant } from "../merchant/connect-merchant.ts";
 import type { Attestation } from "../merchant/settle/attest.ts";
 import { ReleasedAlready } from "../merchant/settle/released.ts";
 import { attestationFiles } from "../node/attestation-files.ts";
 import { readInput } from "../node/input.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { readArguments, required, usageError } from "../command-line/command-line.ts";
-import {
-  CONNECTION_HELP,
-  CONNECTION_OPTIONS,
-  merchantConnection,
-} from "../command-line/merchant-connection.ts";
 import { payloadIn } from "../command-line/payload-in.ts";
 import { readSigners, SIGNER_HELP, SIGNER_OPTIONS } from "../command-line/signer-options.ts";
+import { SERVICE_HELP, SERVICE_OPTIONS, serviceNamed } from "../command-line/service-options.ts";
 
 /** What the command says of itself. */
 export const HELP = `Signs a delivery claim for an escrow, and releases it with --release. One proof for an escrow, ever: the claim is
 kept in the journal before it is signed, and another one is refused from then on.
 
-usage: npx --no-install settlement-evidence attest --escrow ADDRESS --template ID --payload FILE --url URL --trust FILE SIGNER [--release]
+usage: npx --no-install settlement-evidence attest ESCROW --template ID --payload FILE --service URL --trust FILE SIGNER [--release]
 
-  --escrow ADDRESS         the escrow
+  ESCROW                   the escrow's address
   --payload FILE           what was delivered, a JSON object; - reads standard input
   --template ID            the proof template that it must fit (GET /v1/proof-templates)
   --amount DECIMAL         the merchant's part, such as 0.40; all of it when left out
   --mint ADDRESS           the mint that the escrow must be in; needed with --amount where the trust document lists mints of several decimals
   --journal FOLDER         where claims are kept   (~/.local/state/settlement-evidence/attestations)
   --release                release the escrow with it; without a payer the attestor's key pays the fee
-${CONNECTION_HELP}${SIGNER_HELP}
+${SERVICE_HELP}
+${SIGNER_HELP}
 Prints the attestation as one line of JSON, and with --release a second line. Whoever holds the attestation can release the escrow, for five minutes.
 Run the same again after any failure: it is the same proof, signed anew. Once it has released the escrow, only that is printed. Keep the journal, and copy it before you move.
 
@@ -40,9 +38,8 @@ Ends with 0; 64 wrong command line; 66 unreadable file or key; 69 no service; 1 
 const MOST_PAYLOAD_BYTES = 32_768;
 
 const OPTIONS = {
-  ...CONNECTION_OPTIONS,
+  ...SERVICE_OPTIONS,
   ...SIGNER_OPTIONS,
-  escrow: { type: "string" },
   payload: { type: "string" },
   template: { type: "string" },
   amount: { type: "string" },
@@ -87,20 +84,21 @@ const signedNow = async (signing: Promise<Attestation>): Promise<Attestation | n
 
 /** Runs the command. @throws SettlementError */
 export const run = async (args: ReadonlyArray<string>): Promise<number> => {
-  const { values } = readArguments(args, OPTIONS);
-  const escrow = required(values.escrow, "--escrow", "the escrow's address");
+  const { values, positionals } = readArguments(args, OPTIONS, ["ESCROW"]);
+  const escrow = positionals[0] ?? "";
   const path = required(values.payload, "--payload", "a file with the payload, or -");
   const template = required(
     values.template,
     "--template",
     "a template's id, such as api-delivered-v1",
   );
-  if (path === "-" && (values["key-file"] === "-" || values["payer-key-file"] === "-"))
+  if (path === "-" && (values.key === "-" || values["payer-key"] === "-"))
     throw usageError(
       "Payload and key are both read from standard input.",
       "Put one of them into a file.",
     );
-  const merchant = await merchantConnection(values);
+  const { url, trust } = await serviceNamed(values);
+  const merchant = connectMerchant(url, { trust });
   const payload = payloadIn(await readInput(path, "the payload", MOST_PAYLOAD_BYTES));
   const { signer, payer } = await readSigners(values);
   const signing = merchant.attest({

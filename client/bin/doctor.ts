@@ -15,7 +15,7 @@ export const HELP = `Says what stands between this machine and a payment: a line
 usage: npx --no-install settlement-evidence doctor --service URL [--trust FILE] [--key FILE]
 
 ${SERVICE_HELP}
-  --key FILE       the key that is to sign, mode 0600, as keygen makes it
+  --key FILE               the key that is to sign, mode 0600, as keygen makes it
 
 Ends with 0 when nothing does, 69 when it is only that the service does not answer, 1 for anything else, 64 for a wrong command
 line.

@@ -6,6 +6,7 @@ import { SettlementError } from "../settlement-error.ts";
 import { errorCode } from "../node/error-code.ts";
 import { readArguments, required } from "../command-line/command-line.ts";
 import { readInput } from "../command-line/read-input.ts";
+import { SERVICE_OPTIONS } from "../command-line/service-options.ts";
 
 /** What the command says of itself. */
 export const HELP = `Serves a model's tools over standard input and output (Model Context Protocol): they prepare unsigned transactions, read
@@ -16,13 +17,12 @@ usage: npx --no-install settlement-evidence mcp --service URL [--trust FILE]
 
   --service URL  the service, http or https
   --trust FILE   its /.well-known/evidence-trust.json, obtained beforehand and kept: packets are verified, payments built anew,
-                 settlements checked and transactions explained by it
+                 settlements checked and transactions explained by it. Without it the person is told first that nothing is
+                 pinned, and amounts stay in base units.
 
 It needs @modelcontextprotocol/server 2.4.0 beside this package. It ends with 0 when its client closes standard input, 64 for a wrong
 command line, 66 when the trust document cannot be read, 69 when that package is missing.
 `;
-
-const OPTIONS = { service: { type: "string" }, trust: { type: "string" } } as const;
 
 const trustIn = async (from: string) =>
   policyIn(new TextDecoder("utf-8", { ignoreBOM: true }).decode(await readInput(from)));
@@ -49,7 +49,7 @@ const report = (bug: unknown): void => {
 
 /** Runs the command. @throws SettlementError */
 export const run = async (args: ReadonlyArray<string>): Promise<number> => {
-  const { values } = readArguments(args, OPTIONS);
+  const { values } = readArguments(args, SERVICE_OPTIONS);
   const { answer } = requestsTo(required(values.service, "--service", "the service's address"));
   const trust = values.trust === undefined ? null : await trustIn(values.trust);
   const { serveOverStdio } = await load();

@@ -1,30 +1,28 @@
 import process from "node:process";
 import { terminalJson } from "../../core/domain/encoding/unseen-characters.ts";
+import { connectMerchant, type MerchantClient } from "../merchant/connect-merchant.ts";
 import { csvLine, EXPORT_COLUMNS } from "../merchant/escrows/export.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { readArguments, required, usageError } from "../command-line/command-line.ts";
-import {
-  CONNECTION_HELP,
-  CONNECTION_OPTIONS,
-  merchantConnection,
-} from "../command-line/merchant-connection.ts";
 import { readSigners, SIGNER_HELP, SIGNER_OPTIONS } from "../command-line/signer-options.ts";
+import { SERVICE_HELP, SERVICE_OPTIONS, serviceNamed } from "../command-line/service-options.ts";
 
 /** What the command says of itself. */
 export const HELP = `A merchant's wallet and books.
 
-usage: npx --no-install settlement-evidence merchant ACTION --url URL --trust FILE [options]
+usage: npx --no-install settlement-evidence merchant ACTION --service URL --trust FILE [options]
 
   register --attestor ADDRESS --name NAME SIGNER      names the merchant and the key whose attestations release escrows
   rotate --attestor ADDRESS [--compromised [--cancel]] SIGNER
                                                       names a new key, and prints the open escrows that still need the old one
-  cancel --escrow ADDRESS SIGNER                      returns an open escrow's money to its agent
+  cancel ESCROW SIGNER                                returns an open escrow's money to its agent
   watch --merchant ADDRESS [--once]                   prints what awaits the merchant, a line of JSON whenever that changes
   export --merchant ADDRESS [--format csv|jsonl]      prints every escrow, once the totals equal the ledger's
 
   --compromised            the old key is in other hands: revoke it at once, and prepare the cancellation of what it leaves open
   --cancel                 with --compromised: sign and send these cancellations too
-${CONNECTION_HELP}
+${SERVICE_HELP}
+
 SIGNER is the merchant's wallet:
 ${SIGNER_HELP}
 Each can be run again after any failure. Ends with 0; 64 wrong command line; 66 unreadable file or key; 69 no service; 1 refused.
@@ -36,19 +34,26 @@ const print = (value: object): void => {
   process.stdout.write(`${terminalJson(value)}\n`);
 };
 
+const merchantNamed = async (
+  values: Parameters<typeof serviceNamed>[0],
+): Promise<MerchantClient> => {
+  const { url, trust } = await serviceNamed(values);
+  return connectMerchant(url, { trust });
+};
+
 const payerIn = (payer: Awaited<ReturnType<typeof readSigners>>["payer"]) =>
   payer === null ? {} : { payer };
 
 const register = async (args: ReadonlyArray<string>): Promise<number> => {
   const { values } = readArguments(args, {
-    ...CONNECTION_OPTIONS,
+    ...SERVICE_OPTIONS,
     ...SIGNER_OPTIONS,
     attestor: ADDRESS_OPTION,
     name: { type: "string" },
   });
   const attestor = required(values.attestor, "--attestor", "the attestor's public key");
   const name = required(values.name, "--name", "the merchant's name");
-  const merchant = await merchantConnection(values);
+  const merchant = await merchantNamed(values);
   const { signer, payer } = await readSigners(values);
   print(await merchant.register({ wallet: signer, attestor, name, ...payerIn(payer) }));
   return 0;
@@ -56,7 +61,7 @@ const register = async (args: ReadonlyArray<string>): Promise<number> => {
 
 const rotate = async (args: ReadonlyArray<string>): Promise<number> => {
   const { values } = readArguments(args, {
-    ...CONNECTION_OPTIONS,
+    ...SERVICE_OPTIONS,
     ...SIGNER_OPTIONS,
     attestor: ADDRESS_OPTION,
     compromised: { type: "boolean" },
@@ -66,7 +71,7 @@ const rotate = async (args: ReadonlyArray<string>): Promise<number> => {
   const compromised = values.compromised === true;
   if (values.cancel === true && !compromised)
     throw usageError("--cancel is for --compromised.", "Cancel one escrow with `merchant cancel`.");
-  const merchant = await merchantConnection(values);
+  const merchant = await merchantNamed(values);
   const { signer, payer } = await readSigners(values);
   const rotated = await merchant.rotate({
     wallet: signer,
@@ -89,13 +94,11 @@ const rotate = async (args: ReadonlyArray<string>): Promise<number> => {
 };
 
 const cancel = async (args: ReadonlyArray<string>): Promise<number> => {
-  const { values } = readArguments(args, {
-    ...CONNECTION_OPTIONS,
-    ...SIGNER_OPTIONS,
-    escrow: ADDRESS_OPTION,
-  });
-  const escrow = required(values.escrow, "--escrow", "the escrow's address");
-  const merchant = await merchantConnection(values);
+  const { values, positionals } = readArguments(args, { ...SERVICE_OPTIONS, ...SIGNER_OPTIONS }, [
+    "ESCROW",
+  ]);
+  const escrow = positionals[0] ?? "";
+  const merchant = await merchantNamed(values);
   const { signer, payer } = await readSigners(values);
   print(await merchant.cancel({ escrow, wallet: signer, ...payerIn(payer) }));
   return 0;
@@ -103,12 +106,12 @@ const cancel = async (args: ReadonlyArray<string>): Promise<number> => {
 
 const watch = async (args: ReadonlyArray<string>): Promise<number> => {
   const { values } = readArguments(args, {
-    ...CONNECTION_OPTIONS,
+    ...SERVICE_OPTIONS,
     merchant: ADDRESS_OPTION,
     once: { type: "boolean" },
   });
   const wallet = required(values.merchant, "--merchant", "the merchant's wallet");
-  const merchant = await merchantConnection(values);
+  const merchant = await merchantNamed(values);
   const stream = merchant.watch({ merchant: wallet, once: values.once === true });
   for await (const each of stream) print(each);
   return 0;
@@ -116,7 +119,7 @@ const watch = async (args: ReadonlyArray<string>): Promise<number> => {
 
 const exportRows = async (args: ReadonlyArray<string>): Promise<number> => {
   const { values } = readArguments(args, {
-    ...CONNECTION_OPTIONS,
+    ...SERVICE_OPTIONS,
     merchant: ADDRESS_OPTION,
     format: { type: "string" },
   });
@@ -124,7 +127,7 @@ const exportRows = async (args: ReadonlyArray<string>): Promise<number> => {
   const { format = "csv" } = values;
   if (format !== "csv" && format !== "jsonl")
     throw usageError(`--format ${format} is not known.`, "Give csv or jsonl.");
-  const merchant = await merchantConnection(values);
+  const merchant = await merchantNamed(values);
   const { rows, totals } = await merchant.export({ merchant: wallet });
   if (format === "csv")
     process.stdout.write(

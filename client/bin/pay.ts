@@ -1,10 +1,11 @@
 import process from "node:process";
 import { terminalJson } from "../../core/domain/encoding/unseen-characters.ts";
+import { connect } from "../connect.ts";
 import { fileJournal } from "../node/file-journal.ts";
 import { readKeyFile } from "../node/key-file.ts";
 import { readArguments, required, usageError } from "../command-line/command-line.ts";
 import { interrupted } from "../command-line/interrupted.ts";
-import { connectBy, SERVICE_HELP, SERVICE_OPTIONS } from "../command-line/service-options.ts";
+import { SERVICE_HELP, SERVICE_OPTIONS, serviceNamed } from "../command-line/service-options.ts";
 
 /** What the command says of itself. */
 export const HELP = `Locks a payment for a merchant in an escrow and prints the escrow as JSON once that is confirmed.
@@ -12,20 +13,23 @@ export const HELP = `Locks a payment for a merchant in an escrow and prints the 
 usage: npx --no-install settlement-evidence pay --service URL --trust FILE --key FILE --merchant ADDRESS --amount AMOUNT --task TEXT --ttl SECONDS --nonce TEXT
 
 ${SERVICE_HELP}
-  --key FILE       the agent's key, mode 0600, as keygen makes it
-  --merchant ADDRESS   the merchant's wallet
-  --amount AMOUNT  decimal, such as 1.50
-  --task TEXT      what is to be done, 1 to 4096 bytes
-  --ttl SECONDS    until the money can be taken back, 1 to 604800
-  --nonce TEXT     this payment's own name. The same key, task and nonce are one payment: run it again after any failure, nothing is paid twice.
-  --mint ADDRESS   a mint of the trust document   (its only one)
-  --attestor ADDRESS   the key that must attest   (the merchant's present one)
-  --max AMOUNT     refuses to pay more than this
-  --max-per-day AMOUNT   refuses to pay more than this in 24 hours in all; needs --journal
-  --journal FILE   where the day's payments are kept
-  --only ADDRESS   refuses to pay anyone else; may be repeated
+  --key FILE               the agent's key, mode 0600, as keygen makes it
+  --merchant ADDRESS       the merchant's wallet
+  --amount AMOUNT          decimal, such as 1.50
+  --task TEXT              what is to be done, 1 to 4096 bytes
+  --ttl SECONDS            until the money can be taken back, 1 to 604800
+  --nonce TEXT             this payment's own name. The same key, task and nonce are one payment: run it again after any failure, nothing is paid twice.
+  --mint ADDRESS           a mint of the trust document   (its only one)
+  --attestor ADDRESS       the key that must attest   (the merchant's present one)
+  --max AMOUNT             refuses to pay more than this
+  --max-per-day AMOUNT     refuses to pay more than this in 24 hours in all; needs --journal
+  --journal FILE           where the day's payments are kept
+  --rpc URL                a node of the ledger, chosen by you: the escrow is looked up there, and terms is "same" only then; may be repeated
+  --only ADDRESS           refuses to pay anyone else; may be repeated
 
-Ends with 0 once it is locked, 1 when it was refused, 64 for a wrong command line, 66 when a file cannot be read, 69 when
+Without --rpc terms is "unproven": that the payment is locked is then the service's word.
+
+Ends with 0 once it is locked, 1 when it was refused or is not on the ledger, 64 for a wrong command line, 66 when a file cannot be read, 69 when
 the service does not answer, 75 when it was interrupted.
 `;
 
@@ -42,13 +46,14 @@ const OPTIONS = {
   max: { type: "string" },
   "max-per-day": { type: "string" },
   journal: { type: "string" },
+  rpc: { type: "string", multiple: true },
   only: { type: "string", multiple: true },
 } as const;
 
 /** Runs the command. @throws SettlementError */
 export const run = async (args: ReadonlyArray<string>): Promise<number> => {
   const { values } = readArguments(args, OPTIONS);
-  const { mint, attestor, max, journal, only, "max-per-day": maxPerDay } = values;
+  const { mint, attestor, max, journal, only, rpc, "max-per-day": maxPerDay } = values;
   const merchant = required(values.merchant, "--merchant", "the merchant's wallet");
   const amount = required(values.amount, "--amount", "a decimal amount such as 1.50");
   const task = required(values.task, "--task", "what is paid for");
@@ -60,13 +65,18 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
       "Give both: a limit of a day needs a file that keeps the day's payments.",
     );
   const key = required(values.key, "--key", "the file of the agent's key");
-  const client = await connectBy(values, {
-    spend: {
-      ...(max === undefined ? {} : { maxPerEscrow: max }),
-      ...(maxPerDay === undefined ? {} : { maxPerDay }),
-      ...(journal === undefined ? {} : { journal: fileJournal(journal) }),
-      ...(only === undefined ? {} : { merchants: only }),
-    },
+  const limits = {
+    ...(max === undefined ? {} : { maxPerEscrow: max }),
+    ...(only === undefined ? {} : { merchants: only }),
+  };
+  const { url, trust } = await serviceNamed(values);
+  const client = connect(url, {
+    trust,
+    ...(rpc === undefined ? {} : { rpc }),
+    spend:
+      maxPerDay === undefined || journal === undefined
+        ? limits
+        : { ...limits, maxPerDay, journal: fileJournal(journal) },
   });
   const paid = await client.pay({
     merchant,
@@ -82,7 +92,9 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
   process.stdout.write(`${terminalJson(paid)}\n`);
   if (paid.terms === "unproven")
     process.stderr.write(
-      "This task and nonce were paid and settled, and nobody here can show on which terms: the escrow is archived. Ask a service that saw it, or read your own packet.\n",
+      rpc === undefined
+        ? "Only the service says so, and nothing was proven. To have it looked up on the ledger, run the same again with --rpc and a node of your own: nothing is paid twice.\n"
+        : "This task and nonce were paid and settled, and the ledger shows no more on which terms: the escrow is archived. Read your own packet.\n",
     );
   return 0;
 };

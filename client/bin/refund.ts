@@ -1,18 +1,19 @@
 import process from "node:process";
 import { terminalJson } from "../../core/domain/encoding/unseen-characters.ts";
+import { connect } from "../connect.ts";
 import { readKeyFile } from "../node/key-file.ts";
 import { readArguments, required } from "../command-line/command-line.ts";
 import { interrupted } from "../command-line/interrupted.ts";
-import { connectBy, SERVICE_HELP, SERVICE_OPTIONS } from "../command-line/service-options.ts";
+import { SERVICE_HELP, SERVICE_OPTIONS, serviceNamed } from "../command-line/service-options.ts";
 
 /** What the command says of itself. */
 export const HELP = `Returns an expired escrow's money to its agent and prints what came back as JSON. Anyone may do it; the money goes to the agent only.
 
 usage: npx --no-install settlement-evidence refund ESCROW --service URL --trust FILE --key FILE
 
-  ESCROW           the escrow's address
+  ESCROW                   the escrow's address
 ${SERVICE_HELP}
-  --key FILE       the key that pays the fee, mode 0600, as keygen makes it
+  --key FILE               the key that pays the fee, mode 0600, as keygen makes it
 
 Ends with 0 once it is returned, also when it was returned before, 1 when it was refused, 64 for a wrong command line, 66
 when a file cannot be read, 69 when the service does not answer, 75 when it was interrupted.
@@ -26,7 +27,8 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
     ["ESCROW"],
   );
   const key = required(values.key, "--key", "the file of the key that pays the fee");
-  const client = await connectBy(values);
+  const { url, trust } = await serviceNamed(values);
+  const client = connect(url, { trust });
   const refunded = await client.refund(positionals[0] ?? "", {
     signer: await readKeyFile(key),
     signal: interrupted(),

@@ -2,24 +2,25 @@ import { access, constants, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import process from "node:process";
 import { terminalJson } from "../../core/domain/encoding/unseen-characters.ts";
+import { connect } from "../connect.ts";
 import { errorCode } from "../node/error-code.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { readArguments, required, usageError } from "../command-line/command-line.ts";
 import { interrupted } from "../command-line/interrupted.ts";
 import { payloadIn } from "../command-line/payload-in.ts";
 import { readInput } from "../command-line/read-input.ts";
-import { connectBy, SERVICE_HELP, SERVICE_OPTIONS } from "../command-line/service-options.ts";
+import { SERVICE_HELP, SERVICE_OPTIONS, serviceNamed } from "../command-line/service-options.ts";
 
 /** What the command says of itself. */
 export const HELP = `Waits until an escrow is settled, verifies the evidence, keeps the packet in a file and prints the outcome as JSON. Needs no key.
 
 usage: npx --no-install settlement-evidence watch ESCROW --service URL --trust FILE --out FILE
 
-  ESCROW           the escrow's address
+  ESCROW                   the escrow's address
 ${SERVICE_HELP}
-  --out FILE       where the evidence packet is kept; a file that exists is left as it is
-  --delivery FILE  what was delivered, a JSON object; it is compared with what was attested
-  --template ID    the proof template that it must fit
+  --out FILE               where the evidence packet is kept; a file that exists is left as it is
+  --delivery FILE          what was delivered, a JSON object; it is compared with what was attested
+  --template ID            the proof template that it must fit
 
 Ends with 0 when it is settled and verified, 1 when evidence or delivery is refused, 64 for a wrong command line, 66 when a file
 cannot be read, 69 when the service does not answer, 73 when the packet cannot be kept, 75 when it was interrupted or
@@ -77,7 +78,8 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
   const delivery =
     values.delivery === undefined ? undefined : payloadIn(await readInput(values.delivery));
   await requireFree(out);
-  const client = await connectBy(values);
+  const { url, trust } = await serviceNamed(values);
+  const client = connect(url, { trust });
   const { packet, verdict, ...outcome } = await client.settled(positionals[0] ?? "", {
     signal: interrupted(),
     ...(delivery === undefined ? {} : { delivery }),

@@ -10,22 +10,22 @@ import { usageError } from "./command-line.ts";
 
 /** The options that name who signs, and who pays where that is another one. */
 export const SIGNER_OPTIONS = {
-  "key-file": { type: "string" },
+  key: { type: "string" },
   "ssh-agent": { type: "string" },
   "signer-command": { type: "string" },
   signer: { type: "string" },
-  "payer-key-file": { type: "string" },
+  "payer-key": { type: "string" },
   "payer-ssh-agent": { type: "string" },
   "payer-command": { type: "string" },
   payer: { type: "string" },
 } as const;
 
 /** Their part of a help text. */
-export const SIGNER_HELP = `  --key-file FILE          the signing key: mode 0600, as solana-keygen writes it, or base64; - reads standard input
+export const SIGNER_HELP = `  --key FILE               the signing key: mode 0600, as solana-keygen writes it, or base64; - reads standard input
   --ssh-agent ADDRESS      or the key with this address in the ssh-agent (SSH_AUTH_SOCK)
   --signer-command CMD     or any command: the message on its standard input, 64 bytes on its standard output
   --signer ADDRESS         the public key of that command's signer
-  --payer-key-file, --payer-ssh-agent, --payer-command with --payer: the same for who pays the fees, where that is another one
+  --payer-key, --payer-ssh-agent, --payer-command with --payer: the same for who pays the fees, where that is another one
 `;
 
 /** The values of these options. */
@@ -60,7 +60,7 @@ const signerOf = async (
 ): Promise<MessageSigner | null> => {
   const commandOption = prefix === "" ? "--signer-command" : "--payer-command";
   const addressOption = prefix === "" ? "--signer" : "--payer";
-  const options = `--${prefix}key-file, --${prefix}ssh-agent or ${commandOption}`;
+  const options = `--${prefix}key, --${prefix}ssh-agent or ${commandOption}`;
   const given = [file, agent, command].filter((each) => each !== undefined);
   if (given.length > 1) throw usageError("Two signers are named.", `Give one of ${options}.`);
   if (command !== undefined) {
@@ -93,11 +93,11 @@ const signerOf = async (
 export const readSigners = async (
   values: SignerValues,
 ): Promise<{ readonly signer: MessageSigner; readonly payer: MessageSigner | null }> => {
-  if (values["key-file"] === "-" && values["payer-key-file"] === "-")
+  if (values.key === "-" && values["payer-key"] === "-")
     throw usageError("Two keys are read from standard input.", "Put one of them into a file.");
   const signer = await signerOf(
     {
-      file: values["key-file"],
+      file: values.key,
       agent: values["ssh-agent"],
       command: values["signer-command"],
       address: values.signer,
@@ -105,10 +105,10 @@ export const readSigners = async (
     "",
   );
   if (signer === null)
-    throw usageError("No signer is named.", "Give --key-file, --ssh-agent or --signer-command.");
+    throw usageError("No signer is named.", "Give --key, --ssh-agent or --signer-command.");
   const payer = await signerOf(
     {
-      file: values["payer-key-file"],
+      file: values["payer-key"],
       agent: values["payer-ssh-agent"],
       command: values["payer-command"],
       address: values.payer,

@@ -18,6 +18,7 @@ import {
   type WireTransaction,
 } from "../../core/protocol/transaction/wire-transaction.ts";
 import { SettlementError } from "../settlement-error.ts";
+import type { KnownDeployment } from "./known-deployment.ts";
 import { moneyText } from "./money-text.ts";
 
 const malformed = (detail: string): SettlementError =>
@@ -104,10 +105,14 @@ const instructionText = (
   return moneyText(program, { data, at, amountOf }) ?? `call another program, ${program}`;
 };
 
+/** What is said first of a transaction that no pinned document explains. */
+const unpinnedText = ({ custodyProgram, attestorProgram }: TrustPolicy): string =>
+  `NOT PINNED: this runs without a trust document (--trust), so amounts are base units, and only the service says which ledger this is, and that ${custodyProgram} is the custody program and ${attestorProgram} the attestor program. `;
+
 /** A transaction in words, for the person who is to confirm it, and the text that names it: the SHA-256 of its bytes. @throws SettlementError `transaction_malformed` */
 export const describeTransaction = (
   base64: string,
-  policy: TrustPolicy,
+  { policy, isUnpinned }: KnownDeployment,
 ): { readonly message: string; readonly subject: string } => {
   const bytes = decodeBase64(base64);
   if (bytes === undefined) throw malformed("is not base64");
@@ -116,7 +121,7 @@ export const describeTransaction = (
   const { value } = decoded;
   const does = value.instructions.flatMap((each) => instructionText(each, value, policy) ?? []);
   return {
-    message: `Send this transaction to the ledger? It will: ${does.join("; ")}. Fee payer: ${value.feePayer}. Signature: ${value.signature}. On ${policy.cluster}.`,
+    message: `${isUnpinned ? unpinnedText(policy) : ""}Send this transaction to the ledger? It will: ${does.join("; ")}. Fee payer: ${value.feePayer}. Signature: ${value.signature}. On ${policy.cluster}.`,
     subject: bytesToHex(sha256(bytes)),
   };
 };

@@ -1,7 +1,26 @@
 import type { LiveEscrow } from "../generated/contract.ts";
 import { type Answer, dataOf, problemOf, type Requests } from "../service/requests.ts";
+import type { ClientClock } from "../service/client-clock.ts";
 import { SettlementError } from "../settlement-error.ts";
 import type { PaymentTerms } from "./payment-terms.ts";
+
+/** What an escrow says of the payment that it holds, as a service shows it. */
+export type EscrowTerms = Pick<
+  LiveEscrow,
+  | "escrow_pda"
+  | "agent_owner"
+  | "task_hash"
+  | "merchant"
+  | "mint"
+  | "amount_stroops"
+  | "attestor"
+  | "created_at"
+  | "expires_at"
+>;
+
+/** A transaction is confirmed within seconds; so often and so far apart it is looked for. */
+const CONFIRMING_LOOKS = 40;
+const CONFIRMING_MS = 500;
 
 const SEQUENCE = /^[1-9][0-9]{0,19}$/;
 const DIGEST = /^[0-9a-f]{64}$/;
@@ -43,8 +62,21 @@ export const escrowNow = async (
   return dataOf(answer) as LiveEscrow;
 };
 
+/** What `look` shows once it shows something; null when it shows nothing for as long as a confirmation takes. */
+export const onceThere = async <A>(
+  look: () => Promise<A | null>,
+  clock: ClientClock,
+  signal?: AbortSignal,
+): Promise<A | null> => {
+  for (let looks = 1; ; looks++) {
+    const shown = await look();
+    if (shown !== null || looks >= CONFIRMING_LOOKS) return shown;
+    await clock.pause(CONFIRMING_MS, signal);
+  }
+};
+
 /** Compares the escrow of a task and nonce with the terms of a payment. @throws SettlementError `another_payment` with every difference. */
-export const requireSame = (found: LiveEscrow, terms: PaymentTerms): void => {
+export const requireSame = (found: EscrowTerms, terms: PaymentTerms): void => {
   const ttl = (Date.parse(found.expires_at) - Date.parse(found.created_at)) / 1000;
   const sides = [
     ["escrow", terms.escrow, found.escrow_pda],

@@ -1,7 +1,8 @@
 import type { ProgramError } from "../generated/contract.ts";
 import { SettlementError } from "../settlement-error.ts";
 import type { AcceptedSigner } from "../signing/transaction-signer.ts";
-import { escrowNow, requireSame } from "./escrow-there.ts";
+import type { EscrowOnLedger } from "./escrow-on-ledger.ts";
+import { escrowNow, onceThere, requireSame } from "./escrow-there.ts";
 import { type LockContext, lockingTransaction } from "./locking-transaction.ts";
 import { type Payment, paymentTerms, type PaymentTerms } from "./payment-terms.ts";
 import { relayUntilKnown } from "./relay.ts";
@@ -10,29 +11,28 @@ import { relayUntilKnown } from "./relay.ts";
 export type PayContext = LockContext & {
   /** Throws when the payment is beyond the limits. */
   readonly allow: (terms: PaymentTerms) => Promise<void>;
+  /** Proves a payment by nodes of the caller's choice; null where none is named. */
+  readonly onLedger: EscrowOnLedger | null;
 };
 
-/** A payment that is locked in its escrow. */
+/** A payment that is locked in its escrow: on the ledger where `terms` says `same`, otherwise as the service says. */
 export type Paid = {
   readonly escrow: string;
   readonly nonce: string;
   /** Base units, decimal. */
   readonly amount: string;
   readonly mint: string;
-  /** The transaction that locked it; null when the escrow was there already. */
+  /** The transaction that locked it, by the service's word; null when the escrow was there already. */
   readonly signature: string | null;
   /**
-   * `same`: the escrow has the terms that were asked for. `unproven`: it was settled and archived a week later, and the service does not have
-   * its bytes, so that only agent, task and nonce are known to be the same.
+   * `same`: a node that `rpc` names shows the escrow on the ledger, with the terms that were asked for. `unproven`: only the service says so, because no node is
+   * named, or the escrow was archived a week after its settlement, and what the ledger keeps of it proves agent, task and nonce alone.
    */
   readonly terms: "same" | "unproven";
 };
 
 /** Transactions of one payment. Each further one needs proof that the last can no longer land. */
 const MOST_TRANSACTIONS = 5;
-/** A transaction is confirmed within seconds; so often and so far apart it is looked for. */
-const CONFIRMING_LOOKS = 40;
-const CONFIRMING_MS = 500;
 
 /** What a problem says of the program that refused. */
 type Refusal = { readonly program_error?: ProgramError | null };
@@ -47,12 +47,10 @@ const escrowAfter = async (
   refusal: ProgramError | null,
   signal?: AbortSignal,
 ): Promise<boolean> => {
-  const looks = refusal?.name === "EscrowExists" ? CONFIRMING_LOOKS : 1;
-  for (let look = 1; ; look++) {
-    if ((await escrowNow(context.requests, terms.escrow, signal)) !== null) return true;
-    if (look >= looks) return false;
-    await context.requests.clock.pause(CONFIRMING_MS, signal);
-  }
+  const { requests } = context;
+  const look = () => escrowNow(requests, terms.escrow, signal);
+  const there = refusal?.name === "EscrowExists" ? onceThere(look, requests.clock, signal) : look();
+  return (await there) !== null;
 };
 
 /** One transaction of the payment: its signature, and what became of it. */
@@ -79,19 +77,23 @@ export const pay = async (
 ): Promise<Paid> => {
   const { signer, signal } = payment;
   const terms = paymentTerms(payment, signer.address, context.policy);
-  const paid = (signature: string | null): Paid => ({
-    escrow: terms.escrow,
-    nonce: terms.nonce,
-    amount: terms.amount.toString(),
-    mint: terms.mint.address,
-    signature,
-    terms: "same",
-  });
+  const paid = async (signature: string | null): Promise<Paid> => {
+    const shown = await context.onLedger?.(terms.escrow, signal);
+    const isShown = shown !== undefined && shown !== "archived";
+    if (isShown) requireSame(shown, terms);
+    return {
+      escrow: terms.escrow,
+      nonce: terms.nonce,
+      amount: terms.amount.toString(),
+      mint: terms.mint.address,
+      signature,
+      terms: isShown ? "same" : "unproven",
+    };
+  };
   for (let made = 0; made < MOST_TRANSACTIONS; made++) {
     const found = await escrowNow(context.requests, terms.escrow, signal);
-    if (found === "archived") return { ...paid(null), terms: "unproven" };
     if (found !== null) {
-      requireSame(found, terms);
+      if (found !== "archived") requireSame(found, terms);
       return paid(null);
     }
     await context.allow(terms);

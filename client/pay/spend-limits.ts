@@ -22,16 +22,22 @@ export type SpendJournal = {
   readonly add: (entry: SpendEntry) => Promise<void>;
 };
 
+/** A limit of all payments in one mint within 24 hours, which needs a journal: without one each process would begin at zero. */
+type DayLimit =
+  | {
+      /** The most of all payments in one mint within 24 hours, decimal. */
+      readonly maxPerDay: string;
+      /** Where payments of the last day are kept: `fileJournal` for every process that shares its file, `memoryJournal` for this process alone. */
+      readonly journal: SpendJournal;
+    }
+  | { readonly maxPerDay?: never; readonly journal?: SpendJournal };
+
 /** What may be spent. A payment beyond it is refused before anything is signed. */
-export type SpendLimits = {
+export type SpendLimits = DayLimit & {
   /** The most of one payment, decimal. */
   readonly maxPerEscrow?: string;
-  /** The most of all payments in one mint within 24 hours, decimal. */
-  readonly maxPerDay?: string;
   /** The wallets that may be paid; any when left out. */
   readonly merchants?: ReadonlyArray<string>;
-  /** Where payments of the last day are kept; in memory when left out, so that a new process begins at zero. */
-  readonly journal?: SpendJournal;
 };
 
 const DAY_MS = 86_400_000;
@@ -89,13 +95,21 @@ const spentBefore = (
 /**
  * A function that allows a payment under the limits, or throws `spend_refused`. The same escrow counts once, with the most that was asked for it,
  * however often it is run. A payment takes its place in the journal before the places before it are counted, so that processes that share
- * a journal, and any that is killed, never exceed the day together. Calls of one process are judged one after another.
+ * a journal, and any that is killed, never exceed the day together. Calls of one process are judged one after another. @throws SettlementError
+ * `invalid_spend` for a limit of a day without a journal
  */
 export const spendGuard = (
   limits: SpendLimits,
   nowMs: () => number = Date.now,
 ): ((terms: PaymentTerms) => Promise<void>) => {
-  const journal = limits.journal ?? memoryJournal();
+  const { maxPerDay, journal } = limits;
+  // Programs without types reach this too.
+  if (maxPerDay !== undefined && journal === undefined)
+    throw new SettlementError(
+      "invalid_spend",
+      "spend has maxPerDay and no journal, so that each run of the program would begin at zero.",
+      'Give journal: fileJournal("payments.jsonl") of settlement-evidence/node.',
+    );
   let last: Promise<void> = Promise.resolve();
 
   const judge = async (terms: PaymentTerms): Promise<void> => {
@@ -105,7 +119,6 @@ export const spendGuard = (
       refuse(`${merchant} is not among the merchants that may be paid.`);
     if (limits.maxPerEscrow !== undefined && amount > unitsOf(limits.maxPerEscrow, mint.decimals))
       refuse(`${shown(amount)} is more than ${limits.maxPerEscrow} of one payment.`);
-    const { maxPerDay } = limits;
     if (maxPerDay === undefined) return;
     const most = unitsOf(maxPerDay, mint.decimals);
     const now = nowMs();

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { installFrom, readmeMerchant, readmeProgram, runReadme } from "./support/readme-program.ts";
+import {
+  installFrom,
+  readmeMerchant,
+  readmeProgram,
+  runReadme,
+  tryReadme,
+} from "./support/readme-program.ts";
 import { localKey } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { temporaryDirectory } from "./support/running-service.ts";
 import { startedServices, synced } from "./support/started-services.ts";
@@ -29,7 +35,7 @@ test("the README's command for the merchant's side holds the demo keys", async (
 });
 
 test(
-  "the README's program, with the client that the service hands out, pays and ends with verified evidence; run again it pays nothing",
+  "the README's program, with the client that the service hands out, pays and ends with verified evidence; run again it pays nothing, and the fourth payment of a day is beyond its limit",
   async () => {
     const service = services.start(await services.alone());
     const url = await service.url;
@@ -47,6 +53,15 @@ test(
       paid ?? "",
       "Fulfilled verified",
     ]);
+    // Each run is a process of its own, and the day's limit is over all of them.
+    for (const nonce of ["order-2", "order-3"])
+      expect(await tryReadme(url, directory.path, nonce)).toMatchObject({ code: 0 });
+    const fourth = await tryReadme(url, directory.path, "order-4");
+    expect(fourth).toMatchObject({
+      code: 1,
+      lines: [""],
+      errors: expect.stringContaining("1.500000 USDC on top of 4.500000 USDC is more than 5 a day"),
+    });
   },
   LONG_MS,
 );

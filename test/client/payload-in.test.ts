@@ -30,12 +30,12 @@ const COMMANDS: Readonly<Record<string, (payload: string) => Promise<number>>> =
     ]),
   "attest --payload": (payload) =>
     attest([
-      `--url=${NOBODY}`,
+      `--service=${NOBODY}`,
       `--trust=${TRUST}`,
-      `--escrow=${ESCROW}`,
+      ESCROW,
       `--payload=${payload}`,
       "--template=api-delivered-v1",
-      `--key-file=${join(folder.path, "key.json")}`,
+      `--key=${join(folder.path, "key.json")}`,
     ]),
 };
 

@@ -54,11 +54,11 @@ const run = (args: ReadonlyArray<string>) =>
 
 test("a service writes no control characters to the terminal of a command", async () => {
   const service = ["--service", server.url.origin, "--trust", TRUST];
-  const url = ["--url", server.url.origin, "--trust", TRUST];
+  const url = ["--service", server.url.origin, "--trust", TRUST];
   const [refused, done, exists] = await Promise.all([
     run(["refund", localKey("another escrow").address, ...service, "--key", key]),
     run(["refund", ESCROW, ...service, "--key", key]),
-    run(["merchant", "register", ...url, "--attestor", ESCROW, "--name", "me", "--key-file", key]),
+    run(["merchant", "register", ...url, "--attestor", ESCROW, "--name", "me", "--key", key]),
   ]);
   for (const { stdout, stderr } of [refused, done, exists])
     expect(`${stdout}${stderr}`).not.toMatch(CONTROLS);

@@ -28,30 +28,24 @@ const run = (...args: ReadonlyArray<string>) =>
   });
 
 const pays = ["--merchant", SOME, "--amount", "1", "--task", "a", "--ttl", "60", "--nonce", "n"];
-const claims = ["--escrow", SOME, "--template", "api-delivered-v1", "--payload", "payload.json"];
+const claims = [SOME, "--template", "api-delivered-v1", "--payload", "payload.json"];
+
+const KEY = ["--key", "key.json"];
 
 test.concurrent.each([
-  ["pay", "--service", "--key", pays],
-  ["watch", "--service", null, [SOME, "--out", "packet.json"]],
-  ["refund", "--service", "--key", [SOME]],
-  ["attest", "--url", "--key-file", claims],
-  ["merchant register", "--url", "--key-file", ["--attestor", SOME, "--name", "n"]],
-  ["merchant rotate", "--url", "--key-file", ["--attestor", SOME]],
-  ["merchant cancel", "--url", "--key-file", ["--escrow", SOME]],
-  ["merchant watch", "--url", null, ["--merchant", SOME]],
-  ["merchant export", "--url", null, ["--merchant", SOME]],
+  ["pay", [...pays, ...KEY]],
+  ["watch", [SOME, "--out", "packet.json"]],
+  ["refund", [SOME, ...KEY]],
+  ["attest", [...claims, ...KEY]],
+  ["merchant register", ["--attestor", SOME, "--name", "n", ...KEY]],
+  ["merchant rotate", ["--attestor", SOME, ...KEY]],
+  ["merchant cancel", [SOME, ...KEY]],
+  ["merchant watch", ["--merchant", SOME]],
+  ["merchant export", ["--merchant", SOME]],
 ] as const)(
-  "%s ends with 69 and one line when the service does not answer",
-  async (command, service, key, args) => {
-    const told = await run(
-      ...command.split(" "),
-      ...args,
-      service,
-      url,
-      "--trust",
-      TRUST,
-      ...(key === null ? [] : [key, "key.json"]),
-    );
+  "%s takes --service, --trust and --key, and ends with 69 and one line when the service does not answer",
+  async (command, args) => {
+    const told = await run(...command.split(" "), ...args, "--service", url, "--trust", TRUST);
     expect(told).toEqual({
       code: 69,
       stdout: "",

@@ -19,7 +19,7 @@ const deploy = async (
       process.execPath,
       DEPLOY,
       `--rpc=${rpc}`,
-      `--payer=${payer}`,
+      `--payer-key=${payer}`,
       "--new-payer",
       "--airdrop",
       "--new-mint",

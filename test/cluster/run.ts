@@ -19,10 +19,10 @@ import { startSurfpool } from "./surfpool.ts";
 const HELP = `Deploys to a node with a new mint, initialises, tells the demo, and deploys again, which must find everything done. Then
 a hostile node stands before that node, and an index must survive each of its scenarios while escrows are made and refunded.
 
-usage: bun run test:cluster [--rpc URL --payer FILE | --surfpool] [options]
+usage: bun run test:cluster [--rpc URL --payer-key FILE | --surfpool] [options]
 
   --rpc URL        a node of a cluster that may be used for tests   (SOLANA_RPC_URL; else the local ledger, empty, as a process)
-  --payer FILE     the key that pays, some 0.8 SOL, made where there is none; the cluster's faucet is asked for what it lacks
+  --payer-key FILE the key that pays, some 0.8 SOL, made where there is none; the cluster's faucet is asked for what it lacks
   --surfpool       Surfpool in place of the local ledger; fetched from npm (40 MB) into the temporary folder, Linux on x64 only
   --scenario NAME  plays this scenario alone, also several times    (see bun run test:hostile --list)
   --seed N         the seed of each scenario; without it, one is drawn and printed
@@ -33,7 +33,7 @@ Ends with 0 when everything passed, 1 when something failed, 64 for a mistake, w
 
 const { values } = readCommandLine(HELP, {
   rpc: { type: "string" },
-  payer: { type: "string" },
+  "payer-key": { type: "string" },
   surfpool: { type: "boolean", default: false },
   scenario: { type: "string", multiple: true, default: [] },
   seed: { type: "string" },
@@ -52,12 +52,12 @@ const foreign = values.surfpool
   ? undefined
   : (values.rpc ?? process.env["SOLANA_RPC_URL"]?.split(",")[0]?.trim());
 const isForeign = foreign !== undefined && foreign !== "";
-if (isForeign && values.payer === undefined)
-  usage("--payer is missing: name the file of the key that pays");
+if (isForeign && values["payer-key"] === undefined)
+  usage("--payer-key is missing: name the file of the key that pays");
 
 // Keys and settings of a test stand in a folder of its own. The programs stay on the cluster; the payer may close them.
 const folder = await mkdtemp(join(tmpdir(), "test-cluster-"));
-const payer = values.payer ?? join(folder, "payer.json");
+const payer = values["payer-key"] ?? join(folder, "payer.json");
 
 const startNode = async (): Promise<{ rpcUrl: string; stop: () => Promise<void> }> => {
   if (isForeign) return { rpcUrl: foreign, stop: () => Promise.resolve() };
@@ -80,7 +80,7 @@ const playAll = async (
 ): Promise<ReadonlyArray<string>> => {
   const rpc = clusterRpc(new URL(rpcUrl));
   const genesisHash = await rpc.connect();
-  const context = { rpc, payer: await readDeployKey("--payer", payer), say, priorityFee: 0n };
+  const context = { rpc, payer: await readDeployKey("--payer-key", payer), say, priorityFee: 0n };
   const played = SCENARIOS.filter(({ name }) => named.length === 0 || named.includes(name));
   const perEscrow =
     (await rpc.rentExempt(ESCROW_ACCOUNT_LENGTH)) + (await rpc.rentExempt(TOKEN_ACCOUNT_LENGTH));

@@ -45,7 +45,7 @@ export const requireFunds = async (
     if (!airdrop)
       throw new DeployStopped(
         1,
-        `--payer: ${payer.address} has ${balance} lamports and needs ${needed}; ${missing} lamports (${solText(missing)} SOL) are missing: send them there, or add --airdrop where the cluster has a faucet`,
+        `--payer-key: ${payer.address} has ${balance} lamports and needs ${needed}; ${missing} lamports (${solText(missing)} SOL) are missing: send them there, or add --airdrop where the cluster has a faucet`,
       );
     say(`asking the faucet for ${solText(missing)} SOL`);
     await askFaucet(context, missing);

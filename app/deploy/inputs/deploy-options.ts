@@ -62,7 +62,7 @@ const priorityFeeOf = (text: string | undefined): bigint => {
 /** The options of a command line. @throws DeployStopped with the first mistake and its cure. */
 export const deployOptions = (values: {
   readonly rpc?: string | undefined;
-  readonly payer?: string | undefined;
+  readonly "payer-key"?: string | undefined;
   readonly "new-payer": boolean;
   readonly airdrop: boolean;
   readonly mint?: string | undefined;
@@ -77,9 +77,9 @@ export const deployOptions = (values: {
   readonly demo: boolean;
   readonly "priority-fee"?: string | undefined;
 }): DeployOptions => {
-  if (values.payer === undefined)
+  if (values["payer-key"] === undefined)
     throw usage(
-      "--payer is missing: name the file of the key that pays, as solana-keygen writes it",
+      "--payer-key is missing: name the file of the key that pays, as solana-keygen writes it",
     );
   if (values.mint !== undefined && values["new-mint"])
     throw usage("--mint and --new-mint: give one of the two");
@@ -94,7 +94,7 @@ export const deployOptions = (values: {
     throw usage("--custody and --attestor: these are two programs with two addresses");
   return {
     rpc: nodeUrl(values.rpc),
-    payer: values.payer,
+    payer: values["payer-key"],
     newPayer: values["new-payer"],
     airdrop: values.airdrop,
     mint: values.mint,

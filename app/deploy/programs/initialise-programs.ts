@@ -105,7 +105,7 @@ export const handOverAdmin = async (
     if (!isProposed && registry.admin !== payer.address)
       throw new DeployStopped(
         1,
-        `--admin: the registry's admin is ${registry.admin}, and only that key hands the office over; use it as --payer, or leave --admin out`,
+        `--admin: the registry's admin is ${registry.admin}, and only that key hands the office over; use it as --payer-key, or leave --admin out`,
       );
     const { key } = wanted;
     await landed(context, "handing over the admin's office", {

@@ -83,6 +83,6 @@ export const requireUpgradeable = (
     throw notUpgradeable(name, address, "can be upgraded by nobody any more");
   throw new DeployStopped(
     1,
-    `${name}: ${address} can be upgraded by ${data.upgradeAuthority} only, not by the payer ${payer}; use that key as --payer, or another --keys folder for new programs`,
+    `${name}: ${address} can be upgraded by ${data.upgradeAuthority} only, not by the payer ${payer}; use that key as --payer-key, or another --keys folder for new programs`,
   );
 };

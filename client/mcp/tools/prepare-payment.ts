@@ -23,7 +23,8 @@ export const preparePayment = tool({
     payer: optional(address("Of the fee; the agent by default")),
   },
   output: PREPARED,
-  run: async (terms, { call, trust, rebuilds }) => {
+  run: async (terms, context) => {
+    const { call } = context;
     const { agent, merchant, mint, amount, ttl_seconds, task, nonce, payer } = terms;
     const prepared = await dataOf<PreparedEscrow>(call, "/v1/escrows/prepare?transaction=true", {
       body: {
@@ -38,7 +39,8 @@ export const preparePayment = tool({
       },
     });
     const told = unsignedOf(prepared);
-    if (!rebuilds) return { result: told };
-    return { result: rebuiltPayment(told, terms, await knownDeployment(call, trust)) };
+    if (!context.rebuilds) return { result: told };
+    const { policy } = await knownDeployment(context);
+    return { result: rebuiltPayment(told, terms, policy) };
   },
 });

@@ -73,14 +73,15 @@ export const prepareSettlement = tool({
     "Unsigned transaction that releases, refunds, cancels or archives an escrow. Sends nothing. Decode it before you sign.",
   parameters,
   output: PREPARED,
-  run: async (given, { call, trust, rebuilds }) => {
+  run: async (given, context) => {
     const prepared = await dataOf<PreparedEscrowCall>(
-      call,
+      context.call,
       `/v1/escrows/${given.escrow}/${given.action}/prepare?transaction=true`,
       { body: bodyOf(given) },
     );
     const told = unsignedOf(prepared);
-    if (!rebuilds) return { result: told };
-    return { result: checkedSettlement(told, given, await knownDeployment(call, trust)) };
+    if (!context.rebuilds) return { result: told };
+    const { policy } = await knownDeployment(context);
+    return { result: checkedSettlement(told, given, policy) };
   },
 });

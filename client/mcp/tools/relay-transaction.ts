@@ -14,10 +14,11 @@ export const relayTransaction = tool({
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   parameters: { signed_transaction: text("base64") },
   output: { signature: aText(), status: aText("submitted: ask relay_outcome") },
-  run: async ({ signed_transaction }, { call, trust, canAsk, consentTo }) => {
+  run: async ({ signed_transaction }, context) => {
+    const { call, canAsk, consentTo } = context;
     const { subject, message } = describeTransaction(
       signed_transaction,
-      await knownDeployment(call, trust),
+      await knownDeployment(context),
     );
     const consent = consentTo(subject);
     if (consent === "refused")

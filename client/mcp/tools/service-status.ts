@@ -14,7 +14,7 @@ export const serviceStatus = tool({
     genesis_hash: maybeText(),
     mints: aList(anObject({ mint: aText(), symbol: aText(), decimals: aNumber() })),
   },
-  run: async (_, { call }) => {
+  run: async (_, { call, trust, rebuilds }) => {
     const { status, relay, network, supported_mints } = await dataOf<ServiceStatus>(
       call,
       "/v1/status",
@@ -25,11 +25,15 @@ export const serviceStatus = tool({
         relay: relay.status,
         cluster: network.cluster,
         genesis_hash: network.genesis_hash,
-        mints: supported_mints.map(({ address, symbol, decimals }) => ({
-          mint: address,
-          symbol,
-          decimals,
-        })),
+        // Beside a wallet that pinned nothing, symbol and decimals would be a service's word for what an amount is.
+        mints:
+          trust === null && rebuilds
+            ? supported_mints.map(({ address }) => ({ mint: address }))
+            : (trust?.supportedMints ?? supported_mints).map(({ address, symbol, decimals }) => ({
+                mint: address,
+                symbol,
+                decimals,
+              })),
       },
     };
   },

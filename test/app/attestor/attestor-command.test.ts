@@ -26,10 +26,10 @@ const attestor = async (lines: ReadonlyArray<object | string>, ...more: Readonly
       ...merchant.there,
       "--rules",
       rules,
-      "--key-file",
+      "--key",
       key,
       "--release",
-      "--payer-key-file",
+      "--payer-key",
       payer,
       ...more,
     ],
@@ -92,6 +92,6 @@ test("wrong rules and a missing option are one line and sign nothing", async () 
   expect([wrong.code, wrong.decisions]).toEqual([64, []]);
   expect(wrong.stderr).toContain("The rules are malformed");
   expect(wrong.stderr.trimEnd()).not.toContain("\n");
-  const key = await attestor([], "--key-file", "nowhere.json");
+  const key = await attestor([], "--key", "nowhere.json");
   expect([key.code, key.stderr.trimEnd().split("\n").length]).toEqual([66, 1]);
 });

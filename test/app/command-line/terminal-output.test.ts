@@ -30,7 +30,7 @@ test.each(["sync", "demo", "rebuild-index"])(
   "%s shows what a service would have a terminal do",
   async (name) => {
     const { code, stdout, stderr } = await runScript(`${COMMANDS}${name}.ts`, [
-      "--url",
+      "--service",
       server.url.origin,
     ]);
     expect(code).toBe(1);

@@ -51,7 +51,7 @@ afterAll(async () => {
 });
 
 test("sync makes a running service sync, and prints its report", async () => {
-  const { code, stdout } = await runBundle("app/commands/sync.ts", "--url", service.url);
+  const { code, stdout } = await runBundle("app/commands/sync.ts", "--service", service.url);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ data: { status: "completed" } });
 });
@@ -61,7 +61,7 @@ test("sync --snapshot asks for a snapshot, and a flag that it does not know is r
     const answer = await fetch(`${service.url}/v1/status`);
     return ((await answer.json()) as { data: { indexer: Record<string, unknown> } }).data.indexer;
   };
-  const asked = await runBundle("app/commands/sync.ts", "--url", service.url, "--snapshot");
+  const asked = await runBundle("app/commands/sync.ts", "--service", service.url, "--snapshot");
   expect(asked.code).toBe(0);
   expect(JSON.parse(asked.stdout)).toMatchObject({ data: { status: "completed" } });
   expect((await statusOf())["last_snapshot_at"]).toBeString();

@@ -78,7 +78,7 @@ const shown = async ({ url }: Service) => {
 };
 
 const run = (to: Service, ...packets: ReadonlyArray<string>) => {
-  const own = ["--url", to.url, "--data-dir", to.dataDir];
+  const own = ["--service", to.url, "--data-dir", to.dataDir];
   return runScript(SCRIPT, [...own, ...packets]);
 };
 

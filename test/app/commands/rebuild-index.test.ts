@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 const run = (...args: ReadonlyArray<string>) => {
-  const own = ["--url", service.url.href, "--data-dir", directory.path];
+  const own = ["--service", service.url.href, "--data-dir", directory.path];
   return runScript(SCRIPT, [...own, ...args]);
 };
 

@@ -14,7 +14,7 @@ test.each(["demo", "sync", "rebuild-index"])(
     expect(await run(name, { PORT: "abc" })).toEqual({
       code: 64,
       stdout: "",
-      stderr: 'PORT is "abc"; expected a whole number from 1 to 65535, or the option --url\n',
+      stderr: 'PORT is "abc"; expected a whole number from 1 to 65535, or the option --service\n',
     });
     expect(await run(name, { PORT: "abc" }, "--help")).toMatchObject({ code: 0, stderr: "" });
   },
@@ -23,7 +23,7 @@ test.each(["demo", "sync", "rebuild-index"])(
 test("rebuild-index and sync ask the service of PORT, and say what to do when none is there", async () => {
   const url = SILENT_ADDRESS;
   const PORT = new URL(url).port;
-  const said = `${url} does not answer; start the service or set --url\n`;
+  const said = `${url} does not answer; start the service or set --service\n`;
   expect(await run("rebuild-index", { PORT })).toEqual({ code: 69, stdout: "", stderr: said });
   expect(await run("sync", { PORT })).toEqual({ code: 69, stdout: "", stderr: said });
 });

@@ -33,18 +33,18 @@ const run = (
   });
 
 test.concurrent("demo ends with 69 when the service does not answer", async () => {
-  const told = await run("app/commands/demo", ["--url", url]);
+  const told = await run("app/commands/demo", ["--service", url]);
   expect([told.code, told.stderr]).toEqual([69, expect.stringContaining(`no answer from ${url}`)]);
-  expect(told.stderr).toEndWith("; start a service there, or give its --url\n");
+  expect(told.stderr).toEndWith("; start a service there, or give its --service\n");
 });
 
 test.concurrent("a paid demo ends with 69 when the node does not answer", async () => {
-  const told = await run("app/commands/demo", ["--url", url, "--payer", key, "--rpc", url]);
+  const told = await run("app/commands/demo", ["--service", url, "--payer-key", key, "--rpc", url]);
   expect([told.code, told.stderr]).toEqual([69, expect.stringContaining("no node answers at")]);
 });
 
 test.concurrent("deploy ends with 69 when the node does not answer", async () => {
-  const args = ["--rpc", url, "--payer", key, "--new-mint", "--yes"];
+  const args = ["--rpc", url, "--payer-key", key, "--new-mint", "--yes"];
   const told = await run("app/commands/deploy", args);
   expect([told.code, told.stderr]).toEqual([69, expect.stringContaining("no node answers at")]);
 });
@@ -82,7 +82,7 @@ test.concurrent("attestor ends with 69 when every failure is that the service do
   await Bun.write(rules, JSON.stringify(RULES));
   const trust = at("test/vectors/evidence/trust.json");
   const stdin = new Blob([JSON.stringify(exchangeOf(localKey("agent/trader").address, "n"))]);
-  const args = ["--rules", rules, "--url", url, "--trust", trust, "--key-file", key];
+  const args = ["--rules", rules, "--service", url, "--trust", trust, "--key", key];
   const told = await run("app/commands/attestor", args, { stdin });
   expect(JSON.parse(told.stdout)).toMatchObject({ decision: "failed", attestation: null });
   expect(told.code).toBe(69);

@@ -15,7 +15,7 @@ const deployAs = async (name: string, changes: Parameters<EmptyCluster["options"
   await cluster.give(payer.address, SOL);
   const { said } = await deploy(
     cluster.options({
-      payer: payer.path,
+      "payer-key": payer.path,
       keys: cluster.path(`${name}-keys`),
       "env-file": cluster.path(`${name}.env`),
       "new-mint": true,

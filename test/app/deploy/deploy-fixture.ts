@@ -59,7 +59,7 @@ export const emptyCluster = async (slotMs = SLOT_MS) => {
     options: (changes: Partial<Parameters<typeof deployOptions>[0]> = {}) =>
       deployOptions({
         rpc: url,
-        payer: path("payer.json"),
+        "payer-key": path("payer.json"),
         "new-payer": false,
         airdrop: false,
         "new-mint": false,

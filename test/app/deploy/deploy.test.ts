@@ -83,7 +83,7 @@ test("a deployment that is stopped after any transaction goes on, and forgets no
   await cluster.give(payer.address, 2n * SOL);
   const options = () =>
     cluster.options({
-      payer: payer.path,
+      "payer-key": payer.path,
       "new-mint": true,
       keys: cluster.path("stopped/keys"),
       "env-file": cluster.path("stopped/.env"),
@@ -166,7 +166,7 @@ test("lamports that a stranger sends to a buffer's address do not stop a deploym
   await cluster.give(bufferAddress(payer.address, "attestor"), SOL);
   const { said } = await deploy(
     cluster.options({
-      payer: payer.path,
+      "payer-key": payer.path,
       keys: cluster.path("watched-keys"),
       "env-file": cluster.path("watched.env"),
       "new-mint": true,
@@ -236,17 +236,19 @@ test("each wrong input is one line that names the mistake and its cure", async (
   const open = await cluster.keyFile("open.json", 0o644);
   const text = await Bun.file(key.path).text();
 
-  expect(await run({ payer: cluster.path("none.json") })).toMatch(
-    /^66: --payer: .* no such file; make one/,
+  expect(await run({ "payer-key": cluster.path("none.json") })).toMatch(
+    /^66: --payer-key: .* no such file; make one/,
   );
-  expect(await run({ payer: open.path })).toMatch(/^66: --payer: .*mode is 644.*chmod 600/);
-  const leaked = await run({ payer: text });
-  expect(leaked).toMatch(/^64: --payer: this is a key itself/);
+  expect(await run({ "payer-key": open.path })).toMatch(
+    /^66: --payer-key: .*mode is 644.*chmod 600/,
+  );
+  const leaked = await run({ "payer-key": text });
+  expect(leaked).toMatch(/^64: --payer-key: this is a key itself/);
   expect(leaked).not.toContain(text.slice(1, 20));
   await Bun.write(cluster.path("nonsense.json"), "hello");
   await chmod(cluster.path("nonsense.json"), 0o600);
-  expect(await run({ payer: cluster.path("nonsense.json") })).toMatch(/^66: .* holds no key/);
-  expect(await run({ payer: key.address })).toMatch(/^66: .* is an address; name the file/);
+  expect(await run({ "payer-key": cluster.path("nonsense.json") })).toMatch(/^66: .* holds no key/);
+  expect(await run({ "payer-key": key.address })).toMatch(/^66: .* is an address; name the file/);
 
   expect(await run({ rpc: "api.devnet.solana.com" })).toMatch(/^64: --rpc: expected the http/);
   expect(await run({ rpc: "http://127.0.0.1:1/?api-key=secret" })).toMatch(
@@ -267,14 +269,14 @@ test("each wrong input is one line that names the mistake and its cure", async (
   expect(await run({})).toMatch(/^69: .* not as a Solana node \(it refuses getVersion/);
   cluster.setBetween(undefined);
 
-  const fresh = { payer: key.path, keys: cluster.path("poor-keys") };
+  const fresh = { "payer-key": key.path, keys: cluster.path("poor-keys") };
   expect(await run(fresh)).toMatch(/^64: --mint ADDRESS or --new-mint is missing/);
   expect(await run({ ...fresh, mint: "So1" })).toMatch(/^64: --mint: "So1" is no address/);
   expect(await run({ ...fresh, mint: key.address })).toMatch(
     /^1: --mint: .* is no mint .*\(nothing is there\)/,
   );
   expect(await run({ ...fresh, "new-mint": true })).toMatch(
-    /^1: --payer: .* has 0 lamports and needs \d+; \d+ lamports \(0\.\d{9} SOL\) are missing/,
+    /^1: --payer-key: .* has 0 lamports and needs \d+; \d+ lamports \(0\.\d{9} SOL\) are missing/,
   );
   await cluster.give(key.address, SOL);
   expect(await run({ ...fresh, "new-mint": true, yes: false })).toMatch(/^2: nobody can agree/);

@@ -85,7 +85,7 @@ linuxTest(
     const rules = await file("rules.json", JSON.stringify(RULES));
     const key = await file("attestor.key", keyText(new Uint8Array(32).fill(8)));
     const input = await openInput("exchanges", "{\n");
-    const attestor = `${command("attestor")} --rules "${rules}" --trust test/vectors/evidence/trust.json --key-file "${key}" --journal "${directory.path}"`;
+    const attestor = `${command("attestor")} --rules "${rules}" --trust test/vectors/evidence/trust.json --key "${key}" --journal "${directory.path}"`;
     await endNpxAt(underNpx(attestor, { stdin: input.fd }), '"decision":');
     await input.close();
   },

@@ -7,7 +7,7 @@ test("the first lines on a terminal name the page, the reference, the ledger and
   const text = welcome(service, "embedded");
   expect(text).toContain("http://127.0.0.1:3999/docs\n");
   expect(text).toContain("http://127.0.0.1:8899/ ");
-  expect(text).toContain("run demo --url http://127.0.0.1:3999\n");
+  expect(text).toContain("run demo --service http://127.0.0.1:3999\n");
 });
 
 test("with a node elsewhere they name no address of the node, which may hold a key", () => {

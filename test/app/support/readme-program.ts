@@ -53,16 +53,17 @@ export const installFrom = async (url: string, folder: string): Promise<void> =>
 
 /**
  * Runs the README's program in `folder` against the service at `url`, with the merchant's side of the README as soon as it has paid. Gives
- * what the program printed.
+ * what the program printed, and what it ended with.
  */
-export const runReadme = async (url: string, folder: string): Promise<ReadonlyArray<string>> => {
-  const program = await readmeProgram();
-  await writeFile(join(folder, "agent.mjs"), program.replaceAll(LOCAL, url));
+export const tryReadme = async (url: string, folder: string, nonce = "order-1") => {
+  const program = (await readmeProgram()).replaceAll(LOCAL, url).replace('"order-1"', `"${nonce}"`);
+  await writeFile(join(folder, "agent.mjs"), program);
   const child = Bun.spawn([Bun.which("node") ?? process.execPath, "agent.mjs"], {
     cwd: folder,
     stdout: "pipe",
-    stderr: "inherit",
+    stderr: "pipe",
   });
+  const errors = new Response(child.stderr).text();
   let printed = "";
   let merchant: Promise<void> | undefined;
   for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) {
@@ -76,6 +77,13 @@ export const runReadme = async (url: string, folder: string): Promise<ReadonlyAr
     merchant = run(ROOT, "/bin/sh", "-c", command);
   }
   await merchant;
-  if ((await child.exited) !== 0) throw new Error(`the program failed; it printed ${printed}`);
-  return printed.trim().split("\n");
+  const code = await child.exited;
+  return { code, lines: printed.trim().split("\n"), errors: await errors };
+};
+
+/** What the README's program printed. @throws Error when it failed. */
+export const runReadme = async (url: string, folder: string): Promise<ReadonlyArray<string>> => {
+  const { code, lines, errors } = await tryReadme(url, folder);
+  if (code !== 0) throw new Error(`the program printed ${lines.join("\n")}, and ${errors}`);
+  return lines;
 };

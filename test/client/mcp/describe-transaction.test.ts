@@ -39,7 +39,10 @@ const TERMS = {
 
 /** What the person is told of a payment with an instruction slipped in beside it. */
 const told = (beside: Instruction): string =>
-  describeTransaction(encodeBase64(honestTransaction(TERMS, [beside])), policyIn(TRUST)).message;
+  describeTransaction(encodeBase64(honestTransaction(TERMS, [beside])), {
+    policy: policyIn(TRUST),
+    isUnpinned: false,
+  }).message;
 
 const checked = (number: number, accounts: Instruction["accounts"]): Instruction => ({
   programAddress: TOKEN_PROGRAM,

@@ -27,19 +27,22 @@ type Case = {
 };
 
 const journal = () => join(merchant.directory.path, "state");
-const attestWith = async (...more: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => [
+const attestFor = async (
+  address: string,
+  ...more: ReadonlyArray<string>
+): Promise<ReadonlyArray<string>> => [
   "attest",
   ...merchant.there,
-  "--escrow",
-  escrow,
+  address,
   "--template",
   "api-delivered-v1",
   "--payload",
   "-",
-  "--key-file",
+  "--key",
   await merchant.keyFile(attestor),
   ...more,
 ];
+const attestWith = (...more: ReadonlyArray<string>) => attestFor(escrow, ...more);
 const good = () => JSON.stringify(payload);
 const walletFile = () => merchant.keyFile(wallet);
 
@@ -54,18 +57,18 @@ const CASES: ReadonlyArray<Case> = [
     name: "a missing escrow",
     args: async () => ["attest", ...merchant.there, "--payload", "-"],
     code: 64,
-    says: "--escrow is missing",
+    says: "ESCROW must be given",
   },
   {
     name: "no address",
-    args: () => attestWith("--escrow", "nowhere"),
+    args: () => attestFor("nowhere"),
     stdin: good,
     code: 64,
     says: "escrow is no address",
   },
   {
     name: "an escrow that is not there",
-    args: () => attestWith("--escrow", stranger.address),
+    args: () => attestFor(stranger.address),
     stdin: good,
     code: 1,
     says: "escrow",
@@ -129,28 +132,28 @@ const CASES: ReadonlyArray<Case> = [
   },
   {
     name: "another attestor's key",
-    args: async () => attestWith("--key-file", await merchant.keyFile(stranger)),
+    args: async () => attestWith("--key", await merchant.keyFile(stranger)),
     stdin: good,
     code: 1,
     says: "records the attestor",
   },
   {
     name: "a key file that others can read",
-    args: async () => attestWith("--key-file", await merchant.file("open.json", "x", 0o644)),
+    args: async () => attestWith("--key", await merchant.file("open.json", "x", 0o644)),
     stdin: good,
     code: 66,
     says: "chmod 600",
   },
   {
     name: "a key in place of a file",
-    args: () => attestWith("--key-file", Buffer.from(stranger.seed).toString("hex")),
+    args: () => attestWith("--key", Buffer.from(stranger.seed).toString("hex")),
     stdin: good,
     code: 64,
     says: "This is a key itself",
   },
   {
     name: "key and payload on standard input",
-    args: () => attestWith("--key-file", "-"),
+    args: () => attestWith("--key", "-"),
     code: 64,
     says: "both read from standard input",
   },
@@ -167,7 +170,6 @@ const CASES: ReadonlyArray<Case> = [
       "merchant",
       "cancel",
       ...merchant.there,
-      "--escrow",
       escrow,
       "--ssh-agent",
       wallet.address,
@@ -181,7 +183,6 @@ const CASES: ReadonlyArray<Case> = [
       "merchant",
       "cancel",
       ...merchant.there,
-      "--escrow",
       escrow,
       "--signer-command",
       "true",
@@ -242,7 +243,7 @@ const CASES: ReadonlyArray<Case> = [
       attestor.address,
       "--name",
       "a‮b",
-      "--key-file",
+      "--key",
       await walletFile(),
     ],
     code: 64,
@@ -254,7 +255,7 @@ const CASES: ReadonlyArray<Case> = [
       "merchant",
       "rotate",
       ...merchant.there,
-      "--key-file",
+      "--key",
       await walletFile(),
       "--attestor",
       "11111111111111111111111111111111",
@@ -268,9 +269,8 @@ const CASES: ReadonlyArray<Case> = [
       "merchant",
       "cancel",
       ...merchant.there,
-      "--escrow",
       escrow,
-      "--key-file",
+      "--key",
       await merchant.keyFile(localKey("merchant/prices")),
     ],
     code: 1,

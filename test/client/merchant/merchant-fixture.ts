@@ -39,7 +39,7 @@ export const merchantFixture = async () => {
     return path;
   };
   const trustFile = await file("trust.json", trust);
-  const there = ["--url", service.url, "--trust", trustFile];
+  const there = ["--service", service.url, "--trust", trustFile];
   const env = {
     PATH: process.env["PATH"] ?? "",
     XDG_STATE_HOME: join(directory.path, "state"),
@@ -72,7 +72,7 @@ export const merchantFixture = async () => {
     service,
     directory,
     trust,
-    /** `--url` and `--trust` of the service. */
+    /** `--service` and `--trust` of the service. */
     there,
     file,
     start,

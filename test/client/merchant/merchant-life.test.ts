@@ -26,13 +26,12 @@ const attest = async (escrow: string, payload: object, ...more: ReadonlyArray<st
     [
       "attest",
       ...merchant.there,
-      "--escrow",
       escrow,
       "--template",
       "api-delivered-v1",
       "--payload",
       "-",
-      "--key-file",
+      "--key",
       await merchant.keyFile(attestor),
       ...more,
     ],
@@ -48,7 +47,7 @@ test("a wallet registers, and again without harm", async () => {
     attestor.address,
     "--name",
     "Passer-by",
-    "--key-file",
+    "--key",
     await merchant.keyFile(passerBy),
   ];
   const first = await merchant.run(args);
@@ -81,7 +80,7 @@ test("an escrow is watched, attested and released, and its proof stays the only 
     escrow,
     payload,
     "--release",
-    "--payer-key-file",
+    "--payer-key",
     await merchant.keyFile(passerBy),
   );
   expect([released.code, released.stderr]).toEqual([0, ""]);
@@ -110,7 +109,6 @@ test("a part is released, and a message is signed by a command and on standard i
   const base = [
     "attest",
     ...merchant.there,
-    "--escrow",
     escrow,
     "--template",
     "api-delivered-v1",
@@ -134,7 +132,7 @@ process.stdout.write(sign(null, Buffer.from(await Bun.stdin.arrayBuffer()), key)
     "--signer",
     attestor.address,
     "--release",
-    "--payer-key-file",
+    "--payer-key",
     await merchant.keyFile(passerBy),
   ]);
   expect([signed.code, signed.stderr]).toEqual([0, ""]);
@@ -147,7 +145,6 @@ process.stdout.write(sign(null, Buffer.from(await Bun.stdin.arrayBuffer()), key)
     "merchant",
     "cancel",
     ...merchant.there,
-    "--escrow",
     (await merchant.pay(wallet)).escrow,
     "--signer-command",
     command,
@@ -160,7 +157,7 @@ process.stdout.write(sign(null, Buffer.from(await Bun.stdin.arrayBuffer()), key)
 
 test("an escrow is cancelled, by a key on standard input", async () => {
   const { escrow } = await merchant.pay(wallet);
-  const args = ["merchant", "cancel", ...merchant.there, "--escrow", escrow, "--key-file", "-"];
+  const args = ["merchant", "cancel", ...merchant.there, escrow, "--key", "-"];
   const key = await Bun.file(await merchant.keyFile(wallet)).text();
   const cancelled = await merchant.run(args, key);
   expect([cancelled.code, cancelled.stderr]).toEqual([0, ""]);
@@ -197,7 +194,7 @@ test("a rotation names the escrows that need the old key; a compromised one canc
       ...merchant.there,
       "--attestor",
       attestor,
-      "--key-file",
+      "--key",
       key,
       ...more,
     ]);

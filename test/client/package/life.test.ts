@@ -72,12 +72,13 @@ test("a payment is made once, limited by the day, refunded, watched and verified
   expect(doctor).toMatchObject({ code: 0, err: "" });
 
   const limits = ["--max-per-day", "2", "--journal", "payments.jsonl"];
-  const paid = await pay("order-1", ...limits);
+  const paid = await pay("order-1", ...limits, "--rpc", service.rpcUrl);
   expect([paid.code, paid.err]).toEqual([0, ""]);
-  const { escrow, signature, amount } = JSON.parse(paid.out);
-  expect([amount, typeof signature]).toEqual(["1500000", "string"]);
+  const { escrow, signature, amount, terms } = JSON.parse(paid.out);
+  expect([amount, typeof signature, terms]).toEqual(["1500000", "string", "same"]);
   const again = await pay("order-1", ...limits);
-  expect(JSON.parse(again.out)).toMatchObject({ escrow, signature: null });
+  expect(JSON.parse(again.out)).toMatchObject({ escrow, signature: null, terms: "unproven" });
+  expect(again.err).toInclude("Only the service says so");
   const beyond = await pay("order-2", ...limits);
   expect([beyond.code, beyond.out]).toEqual([1, ""]);
   expect(beyond.err).toBe(

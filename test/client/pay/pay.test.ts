@@ -109,7 +109,7 @@ describe("paying", () => {
       const { pay, signed } = clientOf(service);
       const { escrow } = await pay();
       service.escrows.set(escrow, { ...service.escrows.get(escrow), archived });
-      expect(await pay()).toMatchObject({ signature: null, terms: "same" });
+      expect(await pay()).toMatchObject({ signature: null, escrow });
       expect((await failureOf(pay({ amount: "1.51" }))).code).toBe("another_payment");
       expect(signed()).toBe(1);
     });

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { connect } from "../../../client/connect.ts";
 import { paymentTerms, type Payment } from "../../../client/pay/payment-terms.ts";
 import {
   memoryJournal,
@@ -7,10 +8,11 @@ import {
   type SpendEntry,
   type SpendLimits,
 } from "../../../client/pay/spend-limits.ts";
+import { buyerScheme } from "../../../client/x402/buyer/buyer-scheme.ts";
 import { parseTrustPolicy } from "../../../core/protocol/evidence/trust-policy.ts";
 import { localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { runs } from "../../arbitraries/runs.ts";
-import { AGENT, MERCHANT, PAYMENT, TRUST } from "../support/fake-service.ts";
+import { AGENT, countingSigner, MERCHANT, PAYMENT, TRUST } from "../support/fake-service.ts";
 import { failureOf } from "../support/failure-of.ts";
 
 const DAY_MS = 86_400_000;
@@ -52,7 +54,7 @@ test("only the named merchants are paid", async () => {
 });
 
 test("the day rolls: what was allowed 24 hours ago counts no more, a millisecond before it does", async () => {
-  const { allows, pass } = guardOf({ maxPerDay: "2" });
+  const { allows, pass } = guardOf({ maxPerDay: "2", journal: memoryJournal() });
   expect(await allows({ amount: "2", nonce: "a" })).toBe(true);
   pass(DAY_MS - 1);
   expect(await allows({ amount: "0.000001", nonce: "b" })).toBe(false);
@@ -61,12 +63,12 @@ test("the day rolls: what was allowed 24 hours ago counts no more, a millisecond
 });
 
 test("the same payment run again counts once", async () => {
-  const { allows } = guardOf({ maxPerDay: "2" });
+  const { allows } = guardOf({ maxPerDay: "2", journal: memoryJournal() });
   for (let run = 0; run < 3; run++) expect(await allows({ amount: "2" })).toBe(true);
 });
 
 test("the same nonce with a greater amount is judged by the greater", async () => {
-  const { allows } = guardOf({ maxPerDay: "2" });
+  const { allows } = guardOf({ maxPerDay: "2", journal: memoryJournal() });
   expect(await allows({ amount: "1" })).toBe(true);
   expect(await allows({ amount: "100" })).toBe(false);
   expect(await allows({ amount: "2" })).toBe(true);
@@ -74,7 +76,7 @@ test("the same nonce with a greater amount is judged by the greater", async () =
 });
 
 test("a payment allowed on an earlier day counts on the day when it is run again", async () => {
-  const { allows, pass } = guardOf({ maxPerDay: "2" });
+  const { allows, pass } = guardOf({ maxPerDay: "2", journal: memoryJournal() });
   expect(await allows({ amount: "2", nonce: "a" })).toBe(true);
   pass(DAY_MS);
   expect(await allows({ amount: "2", nonce: "a" })).toBe(true);
@@ -82,7 +84,7 @@ test("a payment allowed on an earlier day counts on the day when it is run again
 });
 
 test("a payment that is signed again late in its day counts from then on: a service that held it back lands it beside the next day's", async () => {
-  const { allows, pass } = guardOf({ maxPerDay: "2" });
+  const { allows, pass } = guardOf({ maxPerDay: "2", journal: memoryJournal() });
   expect(await allows({ amount: "2", nonce: "held back" })).toBe(true);
   pass(DAY_MS - 1000);
   expect(await allows({ amount: "2", nonce: "held back" })).toBe(true);
@@ -129,6 +131,23 @@ test("payments at the same time, of processes that share a journal too, never ex
     ),
     runs(50),
   );
+});
+
+test("a limit of a day needs a journal: connect and buyerScheme refuse it, whatever the types say, and name the cure", () => {
+  const { signer } = countingSigner();
+  // @ts-expect-error a limit of a day goes with a journal
+  const spend: SpendLimits = { maxPerDay: "2" };
+  for (const begin of [
+    () => connect("http://service.test", { trust: TRUST, spend }),
+    () => buyerScheme("http://service.test", { trust: TRUST, spend, signer }),
+  ])
+    expect(begin).toThrow(
+      expect.objectContaining({
+        code: "invalid_spend",
+        message: expect.stringContaining("journal"),
+        cure: expect.stringContaining('fileJournal("payments.jsonl")'),
+      }),
+    );
 });
 
 test("a limit that is no amount refuses every payment", async () => {

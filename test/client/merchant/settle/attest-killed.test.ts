@@ -58,21 +58,20 @@ for (let run = 0; run < RUNS; run++) {
       "attest",
       "--trust",
       merchant.there[3] ?? "",
-      "--escrow",
       escrow,
       "--template",
       "api-delivered-v1",
       "--payload",
       "-",
     ];
-    const key = ["--key-file", await merchant.keyFile(attestor)];
+    const key = ["--key", await merchant.keyFile(attestor)];
     const isReading = moment === "while it reads the escrow";
     const signer =
       moment === "while it signs"
         ? ["--signer-command", await tellingSigner(), "--signer", attestor.address]
         : key;
     const url = isReading ? `http://127.0.0.1:${proxy.port}` : merchant.service.url;
-    const child = merchant.start([...args, "--url", url, ...signer], JSON.stringify(first));
+    const child = merchant.start([...args, "--service", url, ...signer], JSON.stringify(first));
     const kill = () => child.kill("SIGKILL");
     reached = moment === "after it has printed" ? null : kill;
     let printed = "";
@@ -84,7 +83,7 @@ for (let run = 0; run < RUNS; run++) {
     reached = null;
     // What has printed may have ended before the signal came.
     if (moment !== "after it has printed") expect(child.signalCode).toBe("SIGKILL");
-    const again = [...args, "--url", merchant.service.url, ...key];
+    const again = [...args, "--service", merchant.service.url, ...key];
     const both = await Promise.all(
       [first, other].map((payload) => merchant.run(again, JSON.stringify(payload))),
     );
