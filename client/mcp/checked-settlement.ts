@@ -6,8 +6,7 @@ import {
   ASSOCIATED_TOKEN_PROGRAM,
   ED25519_PROGRAM,
 } from "../../core/protocol/addresses/well-known-addresses.ts";
-import { CUSTODY_INSTRUCTIONS } from "../../core/protocol/generated/custody.ts";
-import { decodeCustodyInstruction } from "../../core/protocol/instructions/custody-instruction-data.ts";
+import { readInstruction } from "../../core/protocol/instructions/program-call.ts";
 import { decodeWireTransaction } from "../../core/protocol/transaction/wire-transaction.ts";
 import { addressNamed } from "../address-named.ts";
 import { deploymentIn } from "../pay/payment-terms.ts";
@@ -55,14 +54,11 @@ const isAsked = (
   { custodyProgram, payer }: { readonly custodyProgram: Address; readonly payer: Address },
 ): boolean => {
   const name = callOf(asked);
-  const calls = found.filter(({ programAddress }) => programAddress === custodyProgram);
-  const [call] = calls;
-  const decoded = call && decodeCustodyInstruction(call.data);
-  if (call === undefined || calls.length > 1 || decoded?.name !== name) return false;
-  if (decoded.name === "release_partial" && decoded.amount.toString() !== asked.amount)
-    return false;
-  const { escrow } = CUSTODY_INSTRUCTIONS[name].accounts;
-  if (call.accounts[escrow.place]?.address !== asked.escrow) return false;
+  const [call, ...others] = found.filter(({ programAddress }) => programAddress === custodyProgram);
+  const read = call && readInstruction(call, { custodyProgram });
+  if (call === undefined || others.length > 0 || read?.name !== name) return false;
+  if (read.name === "release_partial" && read.args.amount.toString() !== asked.amount) return false;
+  if (read.at("escrow") !== asked.escrow) return false;
   const isNeeded = makesPayoutAccount(call, payer);
   return found.every(
     (each) =>

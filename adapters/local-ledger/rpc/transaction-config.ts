@@ -12,7 +12,7 @@ export type TransactionConfig = {
 };
 
 /**
- * Applies `read` to a configuration of getTransaction or getBlock, in which a bare text is the encoding. Agave tries
+ * Applies `read` to a configuration of getTransaction, in which a bare text is the encoding. Agave tries
  * both forms, and its error does not name the fault. @throws RpcError when it is neither.
  */
 export const transactionConfigOf = <T>(

@@ -164,6 +164,8 @@ export const encodeInstruction = <Layout extends InstructionLayout>(
   };
 };
 
+const text = new TextDecoder();
+
 const decodeArg = (data: Uint8Array, { type, at, size }: Argument): ValueOf[keyof ValueOf] => {
   const fields = fieldsOf(data);
   switch (type) {
@@ -179,17 +181,20 @@ const decodeArg = (data: Uint8Array, { type, at, size }: Argument): ValueOf[keyo
     case "bytes":
       return fields.bytes(at, size);
     case "string":
-      throw new Error("a text is not read back");
+      return text.decode(fields.bytes(at + size, fields.u32(at)));
   }
 };
 
-/** Whether data has this instruction's discriminator and length. */
-export const isInstruction = (
-  { discriminator, length }: InstructionLayout,
-  data: Uint8Array,
-): boolean => data.length === length && discriminator.every((byte, i) => data[i] === byte);
+/** Whether data has this instruction's discriminator and length; a text, always the last argument, says its own. */
+export const isInstruction = (layout: InstructionLayout, data: Uint8Array): boolean => {
+  const { discriminator, length } = layout;
+  if (data.length < length || discriminator.some((byte, i) => data[i] !== byte)) return false;
+  const last = partsOf(layout).args.at(-1)?.[1];
+  const ofText = last?.type === "string" ? fieldsOf(data).u32(last.at) : 0;
+  return data.length === length + ofText;
+};
 
-/** The arguments in an instruction's data. Call `isInstruction` first. It does not support instructions with a text. */
+/** The arguments in an instruction's data. Call `isInstruction` first. */
 export const decodeArgs = <Layout extends InstructionLayout>(
   layout: Layout,
   data: Uint8Array,

@@ -1,12 +1,10 @@
 import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
 import { notArchivableFault, settledEscrow } from "../accounts/escrow-rules.ts";
 import { CUSTODY_INSTRUCTIONS } from "../generated/custody.ts";
-import type { CustodyInstructionData } from "../instructions/custody-instruction-data.ts";
+import type { CustodyInstructionCall } from "../instructions/program-call.ts";
 import { type CustodyCall, type LedgerView, wrongAccount } from "./custody-call.ts";
 
 const PLACES = CUSTODY_INSTRUCTIONS.archive_escrow.accounts;
-
-type ArchiveData = Extract<CustodyInstructionData, { name: "archive_escrow" }>;
 
 const bytesFault = (
   given: Uint8Array,
@@ -24,7 +22,7 @@ const bytesFault = (
 /** Why an `archive_escrow` cannot succeed; see docs/protocol.md, "Archiving". */
 export const archiveFault = (
   call: CustodyCall,
-  { lastBytes }: ArchiveData,
+  { args: { lastBytes } }: CustodyInstructionCall<"archive_escrow">,
   view: LedgerView,
 ): SettlementFault | undefined => {
   const escrowPda = call.accounts[PLACES.escrow.place];

@@ -1,24 +1,9 @@
-import { addressFromBytes, type Address } from "../../domain/address.ts";
+import { addressToBytes } from "../../domain/address.ts";
+import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
 import { canVerifyUnder } from "../crypto/strict-ed25519.ts";
-import { ATTESTOR_INSTRUCTIONS } from "../generated/attestor.ts";
+import { readCalls } from "../instructions/program-call.ts";
 import type { WireMessage } from "../transaction/wire-message.ts";
-
-const KEYS = [ATTESTOR_INSTRUCTIONS.register_merchant, ATTESTOR_INSTRUCTIONS.rotate_attestor].map(
-  ({ discriminator, args }) => ({
-    discriminator,
-    at: args.attestor.at,
-    end: args.attestor.at + 32,
-  }),
-);
-
-const keyIn = (data: Uint8Array): Uint8Array | undefined => {
-  const found = KEYS.find(
-    ({ discriminator, end }) =>
-      data.length >= end && discriminator.every((byte, i) => data[i] === byte),
-  );
-  return found && data.slice(found.at, found.end);
-};
 
 /**
  * The first attestor key that a transaction registers and under which no signature can ever verify: escrows of such a merchant
@@ -26,14 +11,15 @@ const keyIn = (data: Uint8Array): Uint8Array | undefined => {
  */
 export const attestorKeyFault = (
   { instructions }: WireMessage,
-  attestorProgram: Address,
+  deployment: Deployment,
 ): (SettlementFault & { readonly instructionIndex: number }) | undefined => {
-  for (const [instructionIndex, { program, data }] of instructions.entries()) {
-    const key = program === attestorProgram ? keyIn(data) : undefined;
-    if (key !== undefined && !canVerifyUnder(key))
+  for (const [instructionIndex, read] of readCalls(instructions, [], deployment).entries()) {
+    if (read?.name !== "register_merchant" && read?.name !== "rotate_attestor") continue;
+    const { attestor } = read.args;
+    if (!canVerifyUnder(addressToBytes(attestor)))
       return {
         rule: "attestor_unusable",
-        detail: `no signature verifies under the attestor key ${addressFromBytes(key)}: it is not a point of the curve, or has small order`,
+        detail: `no signature verifies under the attestor key ${attestor}: it is not a point of the curve, or has small order`,
         instructionIndex,
       };
   }

@@ -8,7 +8,7 @@ import {
   merchantAddress,
 } from "../addresses/addresses.ts";
 import { CUSTODY_INSTRUCTIONS } from "../generated/custody.ts";
-import type { CustodyInstructionData } from "../instructions/custody-instruction-data.ts";
+import type { CustodyInstructionCall } from "../instructions/program-call.ts";
 import { decodeMerchantAccount } from "../accounts/merchant-account.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,
@@ -18,8 +18,6 @@ import {
 import { type CustodyCall, isVacant, type LedgerView, wrongAccount } from "./custody-call.ts";
 
 const PLACES = CUSTODY_INSTRUCTIONS.create_escrow.accounts;
-
-type CreateData = Extract<CustodyInstructionData, { name: "create_escrow" }>;
 
 const merchantFault = (
   call: CustodyCall,
@@ -52,7 +50,7 @@ const merchantFault = (
 /** Why a `create_escrow` cannot succeed; see docs/protocol.md, "custody". */
 export const createFault = (
   call: CustodyCall,
-  { taskHash, amount, ttlSeconds, attestor }: CreateData,
+  { args: { taskHash, amount, ttlSeconds, attestor } }: CustodyInstructionCall<"create_escrow">,
   view: LedgerView,
 ): SettlementFault | undefined => {
   const { deployment } = view;

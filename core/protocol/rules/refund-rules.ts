@@ -8,19 +8,17 @@ import {
 import { associatedTokenAddress, custodyConfigAddress } from "../addresses/addresses.ts";
 import { TOKEN_PROGRAM } from "../addresses/well-known-addresses.ts";
 import { CUSTODY_INSTRUCTIONS } from "../generated/custody.ts";
-import type { CustodyInstructionData } from "../instructions/custody-instruction-data.ts";
+import type { CustodyInstructionCall } from "../instructions/program-call.ts";
 import { type CustodyCall, type LedgerView, wrongAccount } from "./custody-call.ts";
 import { payoutFault } from "./payout-rules.ts";
 
 /** The accounts of `cancel_escrow`. `claim_refund` has the same without the last, the merchant wallet. */
 const PLACES = CUSTODY_INSTRUCTIONS.cancel_escrow.accounts;
 
-type RefundData = Extract<CustodyInstructionData, { name: "claim_refund" | "cancel_escrow" }>;
-
 /** Why a `claim_refund` or `cancel_escrow` cannot succeed; see docs/protocol.md, "custody". */
 export const refundFault = (
   call: CustodyCall,
-  { name, agentTokenBump }: RefundData,
+  { name, args: { agentTokenBump } }: CustodyInstructionCall<"claim_refund" | "cancel_escrow">,
   view: LedgerView,
 ): SettlementFault | undefined => {
   const { deployment } = view;

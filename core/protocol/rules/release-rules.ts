@@ -9,7 +9,7 @@ import {
   registryAddress,
 } from "../addresses/addresses.ts";
 import { CUSTODY_INSTRUCTIONS } from "../generated/custody.ts";
-import type { CustodyInstructionData } from "../instructions/custody-instruction-data.ts";
+import type { CustodyInstructionCall } from "../instructions/program-call.ts";
 import { decodeMerchantAccount } from "../accounts/merchant-account.ts";
 import { INSTRUCTIONS_SYSVAR, TOKEN_PROGRAM } from "../addresses/well-known-addresses.ts";
 import { attestationFault } from "./attestation-rules.ts";
@@ -18,57 +18,55 @@ import { expiredFault, pendingFault, settledEscrow } from "../accounts/escrow-ru
 import { freshnessFault } from "./freshness-rules.ts";
 import { payoutFault } from "./payout-rules.ts";
 
-type ReleaseData = Extract<CustodyInstructionData, { name: "release_escrow" | "release_partial" }>;
+type Release = CustodyInstructionCall<"release_escrow" | "release_partial">;
 
 const payoutsFault = (
   call: CustodyCall,
-  args: ReleaseData,
+  release: Release,
   { mint, merchant, agentOwner }: Escrow,
   { deployment }: LedgerView,
 ): SettlementFault | undefined => {
-  const places = CUSTODY_INSTRUCTIONS[args.name].accounts;
+  const places = CUSTODY_INSTRUCTIONS[release.name].accounts;
   const toMerchant = {
     whose: "merchant",
     mint,
     owner: merchant,
-    bump: args.merchantTokenBump,
+    bump: release.args.merchantTokenBump,
     associated: places.merchant_token_account,
     fallback: places.merchant_fallback_account,
   } as const;
   const fault = payoutFault(call, toMerchant, deployment);
-  if (fault !== undefined || args.name === "release_escrow") return fault;
+  if (fault !== undefined || release.name === "release_escrow") return fault;
   const { agent_token_account: associated, agent_fallback_account: fallback } =
     CUSTODY_INSTRUCTIONS.release_partial.accounts;
-  const bump = args.agentTokenBump;
+  const bump = release.args.agentTokenBump;
   const toAgent = { whose: "agent", mint, owner: agentOwner, bump, associated, fallback } as const;
   return payoutFault(call, toAgent, deployment);
 };
 
 const escrowFault = (
   call: CustodyCall,
-  args: ReleaseData,
+  release: Release,
   escrow: Escrow,
   view: LedgerView,
 ): SettlementFault | undefined =>
   pendingFault(escrow) ??
   expiredFault(escrow, view) ??
-  wrongAccount(call, CUSTODY_INSTRUCTIONS[args.name].accounts, {
+  wrongAccount(call, CUSTODY_INSTRUCTIONS[release.name].accounts, {
     vault: associatedTokenAddress(escrow.address, escrow.mint),
     merchant: merchantAddress(view.deployment, escrow.merchant).address,
     rent_payer: escrow.rentPayer,
   }) ??
-  payoutsFault(call, args, escrow, view);
+  payoutsFault(call, release, escrow, view);
 
-const amountFault = (
-  args: ReleaseData,
-  escrow: Escrow | undefined,
-): SettlementFault | undefined => {
-  if (args.name === "release_escrow") return undefined;
-  if (args.amount > 0n && (escrow === undefined || args.amount < escrow.amount)) return undefined;
+const amountFault = (release: Release, escrow: Escrow | undefined): SettlementFault | undefined => {
+  if (release.name === "release_escrow") return undefined;
+  if (release.args.amount > 0n && (escrow === undefined || release.args.amount < escrow.amount))
+    return undefined;
   const below = escrow === undefined ? "" : ` and below the escrow's ${escrow.amount}`;
   return {
     rule: "amount_out_of_range",
-    detail: `a partial release of ${args.amount} must be above 0${below}`,
+    detail: `a partial release of ${release.args.amount} must be above 0${below}`,
   };
 };
 
@@ -87,11 +85,11 @@ export const revokedFault = (
 /** Why a `release_escrow` or `release_partial` cannot succeed; see docs/protocol.md, "custody" and "attestor". */
 export const releaseFault = (
   call: CustodyCall,
-  args: ReleaseData,
+  release: Release,
   view: LedgerView,
 ): SettlementFault | undefined => {
   const { deployment } = view;
-  const places = CUSTODY_INSTRUCTIONS[args.name].accounts;
+  const places = CUSTODY_INSTRUCTIONS[release.name].accounts;
   const escrowPda = call.accounts[places.escrow.place];
   const merchantPda = call.accounts[places.merchant.place];
   if (escrowPda === undefined || merchantPda === undefined) return undefined;
@@ -107,9 +105,9 @@ export const releaseFault = (
     token_program: TOKEN_PROGRAM,
   });
   return (
-    (escrow && escrowFault(call, args, escrow, view)) ??
+    (escrow && escrowFault(call, release, escrow, view)) ??
     fixed ??
-    amountFault(args, escrow) ??
+    amountFault(release, escrow) ??
     (escrow && merchant !== undefined && "value" in merchant
       ? revokedFault(escrow, merchant.value)
       : undefined) ??
@@ -117,12 +115,12 @@ export const releaseFault = (
       call,
       {
         escrow: escrowPda,
-        proofHash: args.proofHash,
-        timestamp: args.timestamp,
-        ...(args.name === "release_partial" ? { partialAmount: args.amount } : {}),
+        proofHash: release.args.proofHash,
+        timestamp: release.args.timestamp,
+        ...(release.name === "release_partial" ? { partialAmount: release.args.amount } : {}),
       },
       escrow?.attestor,
     ) ??
-    freshnessFault(args.timestamp, escrow, view)
+    freshnessFault(release.args.timestamp, escrow, view)
   );
 };

@@ -1,46 +1,31 @@
 import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
-import { decodeCustodyInstruction } from "../instructions/custody-instruction-data.ts";
+import { CUSTODY_INSTRUCTIONS } from "../generated/custody.ts";
+import { readCall } from "../instructions/program-call.ts";
 import type { TransactionAccounts } from "../transaction/address-table.ts";
 import type { WireMessage } from "../transaction/wire-message.ts";
-import { CUSTODY_INSTRUCTIONS } from "../generated/custody.ts";
-import { archiveFault } from "./archive-rules.ts";
-import { createFault } from "./create-rules.ts";
 import { custodyCalls, type CustodyCall, type LedgerView } from "./custody-call.ts";
-import { refundFault } from "./refund-rules.ts";
-import { releaseFault } from "./release-rules.ts";
+import { custodyFault } from "./instruction-records.ts";
 
 /** The most accounts, appended ones among them, that the program reads (`programs/sdk/input.h`). */
 const MOST_ACCOUNTS = 32;
 
 const callFault = (call: CustodyCall, view: LedgerView): SettlementFault | undefined => {
-  const args = decodeCustodyInstruction(call.data);
-  if (args === undefined)
+  const { custodyProgram } = view.deployment;
+  const read = readCall({ ...call, program: custodyProgram }, { custodyProgram });
+  if (read?.program !== "custody")
     return {
       rule: "unknown_instruction",
       detail: "the data is not an instruction of the custody program, or has the wrong length",
     };
   // A transaction may append further accounts.
-  const count = Object.keys(CUSTODY_INSTRUCTIONS[args.name].accounts).length;
+  const count = Object.keys(CUSTODY_INSTRUCTIONS[read.name].accounts).length;
   const given = call.accounts.length;
   if (given < count || given > MOST_ACCOUNTS)
     return {
       rule: "wrong_account_count",
-      detail: `${args.name} needs ${count} accounts, and at most ${MOST_ACCOUNTS}, not ${given}`,
+      detail: `${read.name} needs ${count} accounts, and at most ${MOST_ACCOUNTS}, not ${given}`,
     };
-  switch (args.name) {
-    case "initialize_custody":
-      return undefined;
-    case "create_escrow":
-      return createFault(call, args, view);
-    case "release_escrow":
-    case "release_partial":
-      return releaseFault(call, args, view);
-    case "claim_refund":
-    case "cancel_escrow":
-      return refundFault(call, args, view);
-    case "archive_escrow":
-      return archiveFault(call, args, view);
-  }
+  return custodyFault(call, read, view);
 };
 
 /**

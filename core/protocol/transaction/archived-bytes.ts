@@ -1,10 +1,7 @@
 import type { Address } from "../../domain/address.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { LedgerTransaction } from "../../domain/ledger/history.ts";
-import { CUSTODY_INSTRUCTIONS } from "../generated/custody.ts";
-import { decodeCustodyInstruction } from "../instructions/custody-instruction-data.ts";
-
-const { accounts: PLACES } = CUSTODY_INSTRUCTIONS.archive_escrow;
+import { readCall } from "../instructions/program-call.ts";
 
 /** Account bytes that a transaction gave to `archive_escrow`, and the escrow it named. */
 export type ArchivedBytes = { readonly escrow: Address; readonly data: Uint8Array };
@@ -15,14 +12,13 @@ export type ArchivedBytes = { readonly escrow: Address; readonly data: Uint8Arra
  */
 export const archivedBytesOf = (
   { failed, instructions }: LedgerTransaction,
-  { custodyProgram }: Deployment,
+  deployment: Deployment,
 ): ReadonlyArray<ArchivedBytes> => {
   if (failed) return [];
-  return instructions.flatMap(({ program, accounts, data }) => {
-    if (program !== custodyProgram || data === null) return [];
-    const decoded = decodeCustodyInstruction(data);
-    const escrow = accounts[PLACES.escrow.place];
-    if (decoded?.name !== "archive_escrow" || escrow === undefined) return [];
-    return [{ escrow, data: decoded.lastBytes }];
+  return instructions.flatMap((called) => {
+    const read = readCall(called, deployment);
+    if (read?.name !== "archive_escrow") return [];
+    const escrow = read.at("escrow");
+    return escrow === undefined ? [] : [{ escrow, data: read.args.lastBytes }];
   });
 };

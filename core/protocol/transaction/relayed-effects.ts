@@ -10,13 +10,9 @@ import {
   LIGHTHOUSE_PROGRAM,
   MEMO_PROGRAM,
 } from "../addresses/well-known-addresses.ts";
-import { ATTESTOR_INSTRUCTIONS } from "../generated/attestor.ts";
-import { CUSTODY_INSTRUCTIONS } from "../generated/custody.ts";
-import type { InstructionLayout } from "../instructions/instruction-layout.ts";
+import { readCall } from "../instructions/program-call.ts";
+import { type EffectKind, effectOf } from "../rules/instruction-records.ts";
 import type { WireTransaction } from "./wire-transaction.ts";
-
-/** What an instruction of the two programs does to its subject; `other` leaves no trace that shows whether it ran. */
-type EffectKind = "create" | "settle" | "archive" | "register" | "other";
 
 /** One effect that a transaction would have if it succeeded. */
 export type RelayedEffect = {
@@ -25,45 +21,17 @@ export type RelayedEffect = {
   readonly subject: Address;
 };
 
-const KINDS: Readonly<Record<string, EffectKind>> = {
-  create_escrow: "create",
-  release_escrow: "settle",
-  release_partial: "settle",
-  claim_refund: "settle",
-  cancel_escrow: "settle",
-  archive_escrow: "archive",
-  register_merchant: "register",
-};
-
-/** The names of subjects, the first that an instruction has. */
-const SUBJECTS = ["escrow", "merchant", "config", "registry", "admin"];
-
-type Called = {
-  readonly program: Address;
-  readonly data: Uint8Array | null;
-  readonly accounts: ReadonlyArray<Address | undefined>;
-};
-
-const layoutOf = ({ program, data }: Called, deployment: Deployment) => {
-  const layouts: Readonly<Record<string, InstructionLayout>> =
-    program === deployment.custodyProgram ? CUSTODY_INSTRUCTIONS : ATTESTOR_INSTRUCTIONS;
-  return Object.entries(layouts).find(([, { discriminator }]) =>
-    discriminator.every((byte, i) => data?.[i] === byte),
-  );
-};
-
-/** The effect of one call of the two programs, null when its subject cannot be told. */
-const effectOf = (called: Called, deployment: Deployment): RelayedEffect | null => {
-  const found = layoutOf(called, deployment);
-  if (found === undefined) return null;
-  const [name, { accounts }] = found;
-  const place = SUBJECTS.map((subject) => accounts[subject]?.place).find((at) => at !== undefined);
-  const subject = place === undefined ? undefined : called.accounts[place];
-  return subject === undefined ? null : { kind: KINDS[name] ?? "other", subject };
-};
-
 const isOurs = (program: Address, { custodyProgram, attestorProgram }: Deployment): boolean =>
   program === custodyProgram || program === attestorProgram;
+
+/** The effect of one instruction, null when it is none of the two programs' or its subject cannot be told. */
+const effectOfCall = (
+  called: Parameters<typeof readCall>[0],
+  deployment: Deployment,
+): RelayedEffect | null => {
+  const read = readCall(called, deployment);
+  return read === undefined ? null : effectOf(read);
+};
 
 /**
  * What a relayed transaction would do to escrows and merchants. Null when an instruction of the two programs is not known, or its
@@ -75,9 +43,9 @@ export const relayedEffects = (
 ): ReadonlyArray<RelayedEffect> | null => {
   const effects = instructions
     .filter(({ program }) => isOurs(program, deployment))
-    .map(({ program, data, accounts }) =>
-      effectOf(
-        { program, data, accounts: accounts.map((place) => staticAccounts[place]) },
+    .map((each) =>
+      effectOfCall(
+        { ...each, accounts: each.accounts.map((place) => staticAccounts[place]) },
         deployment,
       ),
     );
@@ -89,12 +57,7 @@ const effectsOfLanded = (
   { failed, instructions }: LedgerTransaction,
   deployment: Deployment,
 ): ReadonlyArray<RelayedEffect> =>
-  failed
-    ? []
-    : instructions.flatMap((called) => {
-        const effect = isOurs(called.program, deployment) ? effectOf(called, deployment) : null;
-        return effect === null ? [] : [effect];
-      });
+  failed ? [] : instructions.flatMap((called) => effectOfCall(called, deployment) ?? []);
 
 /** Whether a landed transaction had this effect. */
 export const hadEffect = (

@@ -2,29 +2,14 @@ import type { Address } from "../../domain/address.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { LedgerTransaction } from "../../domain/ledger/history.ts";
 import type { EventKind, EventReference } from "../../domain/index/settlement-event.ts";
-import { CUSTODY_INSTRUCTIONS } from "../generated/custody.ts";
-import {
-  type CustodyInstructionName,
-  decodeCustodyInstruction,
-} from "../instructions/custody-instruction-data.ts";
+import { readCall } from "../instructions/program-call.ts";
+import { CUSTODY_RECORDS, effectOf } from "../rules/instruction-records.ts";
 
 /** The transaction that caused an event, by escrow and kind: a transaction does not show the event's number. */
 export type EventCause = Omit<EventReference, "position"> & {
   readonly escrow: Address;
   readonly kind: EventKind;
 };
-
-/** The event that each custody instruction causes. */
-const CAUSES = {
-  create_escrow: "escrow_created",
-  release_escrow: "escrow_released",
-  release_partial: "escrow_partially_released",
-  claim_refund: "escrow_refunded",
-  cancel_escrow: "escrow_refunded",
-} as const satisfies Partial<Record<CustodyInstructionName, EventKind>>;
-
-const isCause = (name: CustodyInstructionName | undefined): name is keyof typeof CAUSES =>
-  name !== undefined && name in CAUSES;
 
 /**
  * The events that a transaction caused. A transaction that landed without error ran every one of its
@@ -37,12 +22,12 @@ export const eventCausesOf = (
 ): ReadonlyArray<EventCause> => {
   const { signature, slot, failed, instructions } = transaction;
   if (failed) return [];
-  return instructions.flatMap(({ program, accounts, data }) => {
-    if (program !== deployment.custodyProgram || data === null) return [];
-    const name = decodeCustodyInstruction(data)?.name;
-    if (!isCause(name)) return [];
-    const escrow = accounts[CUSTODY_INSTRUCTIONS[name].accounts.escrow.place];
-    return escrow === undefined ? [] : [{ escrow, kind: CAUSES[name], signature, slot }];
+  return instructions.flatMap((called) => {
+    const read = readCall(called, deployment);
+    if (read?.program !== "custody") return [];
+    const { event: kind } = CUSTODY_RECORDS[read.name];
+    const escrow = effectOf(read)?.subject;
+    return kind === null || escrow === undefined ? [] : [{ escrow, kind, signature, slot }];
   });
 };
 

@@ -1,13 +1,11 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
-import type { Address } from "../../domain/address.ts";
 import { decodeBase64 } from "../../domain/encoding/base64.ts";
 import type { Hash32 } from "../../domain/hash32.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { Instruction } from "../../domain/ledger/instruction.ts";
 import { COMPUTE_BUDGET_PROGRAM } from "../addresses/well-known-addresses.ts";
-import { CUSTODY_INSTRUCTIONS } from "../generated/custody.ts";
 import { createEscrowInstruction } from "../instructions/custody-instructions.ts";
-import { decodeArgs, isInstruction } from "../instructions/instruction-layout.ts";
+import { type ProgramCall, readInstruction } from "../instructions/program-call.ts";
 import { openedInstructions } from "../transaction/opened-instructions.ts";
 import { decodeWireTransaction } from "../transaction/wire-transaction.ts";
 import { faulty, type PaymentFault } from "./payment-fault.ts";
@@ -50,20 +48,14 @@ export const createFault = (
 ): PaymentFault | null => {
   const read = instructionsIn(base64, "create");
   if ("fault" in read) return read.fault;
-  const [found, ...others] = read.value;
-  if (found === undefined || others.length > 0)
+  const [signed, ...others] = read.value;
+  if (signed === undefined || others.length > 0)
     return another(
       `payload.create has ${read.value.length} instructions beside the compute budget, not 1.`,
     );
-  const layout = CUSTODY_INSTRUCTIONS.create_escrow;
-  const signed = (name: keyof typeof layout.accounts): Address | undefined =>
-    found.accounts[layout.accounts[name].place]?.address;
-  const payer = signed("payer");
-  if (
-    payer === undefined ||
-    found.programAddress !== deployment.custodyProgram ||
-    !isInstruction(layout, found.data)
-  )
+  const call = readInstruction(signed, deployment);
+  const payer = call?.name === "create_escrow" ? call.at("payer") : undefined;
+  if (call?.name !== "create_escrow" || payer === undefined)
     return another("payload.create is no create_escrow of the custody program.");
   const asked = createEscrowInstruction(deployment, {
     payer,
@@ -75,13 +67,13 @@ export const createFault = (
     amount: terms.amount,
     ttlSeconds: terms.ttlSeconds,
   });
-  if (isSame(found, asked)) return null;
-  const args = decodeArgs(layout, found.data);
+  if (isSame(signed, asked)) return null;
+  const { at, args } = call;
   const sides = (
     [
-      ["agent", agent, signed("agent_owner")],
-      ["merchant", terms.merchant, signed("merchant_wallet")],
-      ["mint", terms.mint, signed("mint")],
+      ["agent", agent, at("agent_owner")],
+      ["merchant", terms.merchant, at("merchant_wallet")],
+      ["mint", terms.mint, at("mint")],
       ["amount", terms.amount, args.amount],
       ["ttl", terms.ttlSeconds, args.ttlSeconds],
       ["attestor", terms.attestor, args.attestor],
@@ -95,24 +87,23 @@ export const createFault = (
   );
 };
 
-const SETTLING = {
+const SETTLING: Readonly<Record<PaymentPayload["phase"], ReadonlyArray<ProgramCall["name"]>>> = {
   "before-handler": [],
-  "after-handler": [CUSTODY_INSTRUCTIONS.release_escrow, CUSTODY_INSTRUCTIONS.release_partial],
-  cancel: [CUSTODY_INSTRUCTIONS.cancel_escrow],
-} as const;
+  "after-handler": ["release_escrow", "release_partial"],
+  cancel: ["cancel_escrow"],
+};
 
 /** The proof hash with which a transaction releases an escrow; undefined when it releases none. */
 export const releasingProof = (
   base64: string,
-  { custodyProgram }: Pick<Deployment, "custodyProgram">,
+  deployment: Pick<Deployment, "custodyProgram">,
 ): Hash32 | undefined => {
   const read = instructionsIn(base64, "release");
   if ("fault" in read) return undefined;
-  const { release_escrow: whole, release_partial: part } = CUSTODY_INSTRUCTIONS;
-  for (const { programAddress, data } of read.value) {
-    if (programAddress !== custodyProgram) continue;
-    if (isInstruction(whole, data)) return decodeArgs(whole, data).proofHash;
-    if (isInstruction(part, data)) return decodeArgs(part, data).proofHash;
+  for (const each of read.value) {
+    const call = readInstruction(each, deployment);
+    if (call?.name === "release_escrow" || call?.name === "release_partial")
+      return call.args.proofHash;
   }
   return undefined;
 };
@@ -125,24 +116,25 @@ export const settlingFault = (
   base64: string,
   { escrow, phase }: Pick<PaymentPayload, "escrow" | "phase">,
   { amount, whole }: { readonly amount: bigint; readonly whole: bigint },
-  { custodyProgram }: Pick<Deployment, "custodyProgram">,
+  deployment: Pick<Deployment, "custodyProgram">,
 ): PaymentFault | null => {
   const what = phase === "cancel" ? "cancel" : "release";
   const read = instructionsIn(base64, what);
   if ("fault" in read) return read.fault;
-  const calls = read.value.filter(({ programAddress }) => programAddress === custodyProgram);
-  const [call] = calls;
-  const layout = SETTLING[phase].find((each) =>
-    isInstruction(each, call?.data ?? new Uint8Array()),
+  const [call, ...others] = read.value.flatMap((each) =>
+    each.programAddress === deployment.custodyProgram
+      ? [readInstruction(each, deployment) ?? null]
+      : [],
   );
-  const target: Address | undefined = call?.accounts[0]?.address;
-  if (call === undefined || calls.length > 1 || layout === undefined || target !== escrow)
+  const settles =
+    call?.program === "custody" &&
+    call.name !== "initialize_custody" &&
+    SETTLING[phase].includes(call.name) &&
+    call.at("escrow") === escrow;
+  if (!settles || others.length > 0)
     return another(`payload.${what} does not ${what} the escrow ${escrow}, and it alone.`);
   if (phase === "cancel") return null;
-  const released =
-    layout === CUSTODY_INSTRUCTIONS.release_partial
-      ? decodeArgs(CUSTODY_INSTRUCTIONS.release_partial, call.data).amount
-      : whole;
+  const released = call.name === "release_partial" ? call.args.amount : whole;
   if (released === amount) return null;
   return faulty(
     "another_amount",

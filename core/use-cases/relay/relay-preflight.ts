@@ -2,8 +2,7 @@ import { Duration, Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
 import { BLOCKHASH_AGE } from "../../domain/relay/relay-lifetime.ts";
 import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
-import { CUSTODY_INSTRUCTIONS } from "../../protocol/generated/custody.ts";
-import { decodeCustodyInstruction } from "../../protocol/instructions/custody-instruction-data.ts";
+import { readCalls } from "../../protocol/instructions/program-call.ts";
 import { feePayerFault } from "../../protocol/rules/fee-payer.ts";
 import { neverRuns } from "../../protocol/transaction/never-runs.ts";
 import { decodeRentSysvar } from "../../protocol/accounts/rent-sysvar.ts";
@@ -18,9 +17,6 @@ import { BlockhashExpired, FeePayerCannotPay, InstructionBeyondBetaLimit } from 
 import { rejected } from "./relay-rejection.ts";
 import { checkSettlement, resolveTables } from "./settlement-precheck.ts";
 
-/** The place of the mint among `create_escrow`'s accounts; see docs/protocol.md, "custody". */
-const { place: CREATE_ESCROW_MINT } = CUSTODY_INSTRUCTIONS.create_escrow.accounts.mint;
-
 type Accounts = Effect.Success<ReturnType<typeof resolveTables>>;
 
 const checkBetaLimits = Effect.fnUntraced(function* (
@@ -28,12 +24,12 @@ const checkBetaLimits = Effect.fnUntraced(function* (
   { addresses }: Accounts,
 ) {
   const { deployment } = yield* Instance;
-  for (const [instructionIndex, { program, accounts, data }] of instructions.entries()) {
-    if (program !== deployment.custodyProgram) continue;
-    const call = decodeCustodyInstruction(data);
+  const calls = readCalls(instructions, addresses, deployment);
+  for (const [instructionIndex, call] of calls.entries()) {
     if (call?.name !== "create_escrow") continue;
-    const mint = addresses[accounts[CREATE_ESCROW_MINT] ?? -1] ?? null;
-    yield* enforceBetaLimits({ mint, amount: call.amount, ttlSeconds: call.ttlSeconds }).pipe(
+    const { amount, ttlSeconds } = call.args;
+    const mint = call.at("mint") ?? null;
+    yield* enforceBetaLimits({ mint, amount, ttlSeconds }).pipe(
       Effect.mapError(({ faults }) => new InstructionBeyondBetaLimit({ instructionIndex, faults })),
     );
   }

@@ -3,9 +3,9 @@ import type { Address } from "../../domain/address.ts";
 import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import type { SettlementRule } from "../../domain/relay/settlement-rule.ts";
 import { decodeAddressTable, resolveAccounts } from "../../protocol/transaction/address-table.ts";
+import { readCalls } from "../../protocol/instructions/program-call.ts";
 import { decodeClockSysvar } from "../../protocol/accounts/clock-sysvar.ts";
 import { attestorKeyFault } from "../../protocol/rules/attestor-key-rules.ts";
-import { namedEscrows } from "../../protocol/rules/named-escrows.ts";
 import { settlementFault } from "../../protocol/rules/settlement-check.ts";
 import { CLOCK_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
 import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
@@ -67,8 +67,13 @@ const judge = Effect.fnUntraced(function* (transaction: WireTransaction, account
   );
   const value = (yield* Effect.all(reads)).flatMap((read) => read.value);
   const byAddress = new Map(value.flatMap((each) => (each === null ? [] : [[each.address, each]])));
-  for (const escrow of namedEscrows(transaction, accounts, deployment.custodyProgram))
-    yield* refuseContradicted(escrow, byAddress.get(escrow) ?? null);
+  const escrows = readCalls(transaction.instructions, accounts.addresses, deployment).map((read) =>
+    read?.program !== "custody" || read.name === "initialize_custody"
+      ? undefined
+      : read.at("escrow"),
+  );
+  for (const escrow of new Set(escrows))
+    if (escrow !== undefined) yield* refuseContradicted(escrow, byAddress.get(escrow) ?? null);
   const ledgerTime = decodeClockSysvar(value[0] ?? null);
   // Without the ledger's clock the rules cannot be judged. The simulation decides.
   if (ledgerTime === undefined) return undefined;
@@ -90,7 +95,7 @@ export const checkSettlement = Effect.fn("checkSettlement")(function* (
   accounts: Accounts,
 ) {
   const { deployment } = yield* Instance;
-  const unusable = attestorKeyFault(transaction, deployment.attestorProgram);
+  const unusable = attestorKeyFault(transaction, deployment);
   if (unusable !== undefined)
     return yield* new SettlementCheckFailed({ signature: transaction.signature, ...unusable });
   if (!transaction.instructions.some(({ program }) => program === deployment.custodyProgram))

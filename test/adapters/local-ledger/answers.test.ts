@@ -119,26 +119,8 @@ const answers: Readonly<Record<string, readonly [ask: () => Promise<unknown>, fo
     inContext(account),
   ],
   getBalance: [() => rpc.getBalance(agent.address).send(), inContext("bigint")],
-  getBlock: [
-    async () => {
-      const landed = await rpc.getTransaction(signature, { ...version0, encoding: "json" }).send();
-      return rpc.getBlock(landed?.slot ?? 0n, version0).send();
-    },
-    {
-      blockHeight: "bigint",
-      blockTime: "bigint",
-      blockhash: "string",
-      parentSlot: "bigint",
-      previousBlockhash: "string",
-      rewards: [],
-      transactions: [{ meta, transaction, version: "number" }],
-    },
-  ],
   getBlockHeight: [() => rpc.getBlockHeight().send(), "bigint"],
   getBlockTime: [() => rpc.getBlockTime(1n).send(), "bigint"],
-  getBlocks: [() => rpc.getBlocks(1n, 2n).send(), ["bigint"]],
-  getBlocksWithLimit: [() => rpc.getBlocksWithLimit(1n, 2).send(), ["bigint"]],
-  getClusterNodes: [() => rpc.getClusterNodes().send(), []],
   getEpochInfo: [
     () => rpc.getEpochInfo().send(),
     {
@@ -150,21 +132,10 @@ const answers: Readonly<Record<string, readonly [ask: () => Promise<unknown>, fo
       transactionCount: "bigint",
     },
   ],
-  getEpochSchedule: [
-    () => rpc.getEpochSchedule().send(),
-    {
-      firstNormalEpoch: "bigint",
-      firstNormalSlot: "bigint",
-      leaderScheduleSlotOffset: "bigint",
-      slotsPerEpoch: "bigint",
-      warmup: "boolean",
-    },
-  ],
   getFeeForMessage: [() => rpc.getFeeForMessage(message()).send(), inContext("bigint")],
   getFirstAvailableBlock: [() => rpc.getFirstAvailableBlock().send(), "bigint"],
   getGenesisHash: [() => rpc.getGenesisHash().send(), "string"],
   getHealth: [() => rpc.getHealth().send(), "string"],
-  getIdentity: [() => rpc.getIdentity().send(), { identity: "string" }],
   getLatestBlockhash: [
     () => rpc.getLatestBlockhash().send(),
     inContext({ blockhash: "string", lastValidBlockHeight: "bigint" }),
@@ -211,17 +182,6 @@ const answers: Readonly<Record<string, readonly [ask: () => Promise<unknown>, fo
     ],
   ],
   getSlot: [() => rpc.getSlot().send(), "bigint"],
-  getSlotLeader: [() => rpc.getSlotLeader().send(), "string"],
-  getSlotLeaders: [() => rpc.getSlotLeaders(1n, 2).send(), ["string"]],
-  getSupply: [
-    () => rpc.getSupply().send(),
-    inContext({
-      circulating: "bigint",
-      nonCirculating: "bigint",
-      nonCirculatingAccounts: [],
-      total: "bigint",
-    }),
-  ],
   getTokenAccountBalance: [() => rpc.getTokenAccountBalance(tokens).send(), inContext(uiAmount)],
   getTokenAccountsByOwner: [
     () =>
@@ -255,23 +215,16 @@ const answers: Readonly<Record<string, readonly [ask: () => Promise<unknown>, fo
       },
     ]),
   ],
-  getTokenLargestAccounts: [
-    () => rpc.getTokenLargestAccounts(LOCAL_USDC_MINT).send(),
-    inContext([{ address: "string", ...uiAmount }]),
-  ],
   getTokenSupply: [() => rpc.getTokenSupply(LOCAL_USDC_MINT).send(), inContext(uiAmount)],
   getTransaction: [
     () => rpc.getTransaction(signature, { ...version0, encoding: "json" }).send(),
     { blockTime: "bigint", meta, slot: "bigint", transaction, version: "number" },
   ],
-  getTransactionCount: [() => rpc.getTransactionCount().send(), "bigint"],
   getVersion: [() => rpc.getVersion().send(), { "feature-set": "number", "solana-core": "string" }],
-  getVoteAccounts: [() => rpc.getVoteAccounts().send(), { current: [], delinquent: [] }],
   isBlockhashValid: [
     () => rpc.isBlockhashValid(ledger.latestBlockhash().blockhash as Blockhash).send(),
     inContext("boolean"),
   ],
-  minimumLedgerSlot: [() => rpc.minimumLedgerSlot().send(), "bigint"],
   requestAirdrop: [
     () =>
       rpc.requestAirdrop(agent.address, lamports(1_000_000n), { commitment: "processed" }).send(),

@@ -6,6 +6,7 @@ import { rpcMethods } from "../../../adapters/local-ledger/rpc/methods/methods.t
 import { subscriptionChannels } from "../../../adapters/local-ledger/rpc/subscriptions/subscription-channels.ts";
 import { decodeMerchantAccount } from "../../../core/protocol/accounts/merchant-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
+import { decodeSanitizedTransaction } from "../../../core/protocol/transaction/wire-transaction.ts";
 import { address } from "../../../core/domain/address.ts";
 import { call, startLedger } from "./ledger-fixture.ts";
 
@@ -127,11 +128,12 @@ describe("the table of local keys", () => {
   test("it holds every key that has signed on a new ledger, and every attestor", async () => {
     const signers = new Set<string>();
     for (const { slot } of await rpc.getRecentPrioritizationFees().send()) {
-      const block = await rpc
-        .getBlock(slot, { transactionDetails: "accounts", maxSupportedTransactionVersion: 0 })
-        .send();
-      for (const { transaction } of block?.transactions ?? [])
-        for (const { pubkey, signer } of transaction.accountKeys) if (signer) signers.add(pubkey);
+      for (const { wire } of ledger.log.ofSlot(Number(slot))) {
+        const decoded = decodeSanitizedTransaction(wire);
+        if ("malformed" in decoded) throw new Error(decoded.malformed);
+        const { staticAccounts, signerCount } = decoded.value;
+        for (const signer of staticAccounts.slice(0, signerCount)) signers.add(signer);
+      }
     }
     const merchants = await rpc
       .getProgramAccounts(LOCAL_DEPLOYMENT.attestorProgram, { encoding: "base64" })

@@ -18,7 +18,6 @@ const TRANSACTION = "solana_transaction::versioned::VersionedTransaction";
 const MALFORMED = /^failed to deserialize solana_transaction::versioned::VersionedTransaction: it /;
 const UNTAGGED =
   "Invalid params: data did not match any variant of untagged enum RpcEncodingConfigWrapper.";
-const BELOW_CONFIRMED = "Method does not support commitment below `confirmed`";
 const U64_MAX = 2n ** 64n - 1n;
 
 /** Messages as `jsonrpc-derive`, serde and Agave's `rpc.rs` word them; all are -32602. */
@@ -102,25 +101,16 @@ const invalid: ReadonlyArray<readonly [method: string, params: string, message: 
     '["AA=="]',
     "failed to deserialize solana_message::versions::VersionedMessage",
   ],
-  ["getTransactionCount", "[1]", "Invalid params: invalid type: integer `1`, expected a map."],
+  ["getSlot", "[1]", "Invalid params: invalid type: integer `1`, expected a map."],
   // Configurations that may also be a bare text, for which Agave's error is not more specific.
   ...['"hex"', "5", '{"encoding":"hex"}', '{"maxSupportedTransactionVersion":256}'].map(
     (options) => ["getTransaction", `["${HASH}",${options}]`, UNTAGGED] as const,
   ),
-  ...['{"transactionDetails":"some"}', '{"rewards":1}', '"hex"'].map(
-    (options) => ["getBlock", `[1,${options}]`, UNTAGGED] as const,
-  ),
-  // Blocks.
-  ["getBlock", "[]", "`params` should have at least 1 argument(s)"],
-  ["getBlock", '["1"]', 'Invalid params: invalid type: string "1", expected u64.'],
-  ["getBlock", '[1,{"commitment":"processed"}]', BELOW_CONFIRMED],
-  ["getBlocks", '[1,2,{"commitment":"processed"}]', BELOW_CONFIRMED],
-  ["getBlocks", '[1,{"commitment":"processed"}]', BELOW_CONFIRMED],
-  ["getBlocks", '[1,"2"]', 'Invalid params: invalid type: string "2", expected u64.'],
-  ["getBlocksWithLimit", "[1]", "`params` should have at least 2 argument(s)"],
-  ["getBlocksWithLimit", '[1,1,{"commitment":"processed"}]', BELOW_CONFIRMED],
-  ["getBlocksWithLimit", "[1,500001]", "Limit too large; max 500000"],
-  ["getBlocksWithLimit", "[1,-1]", "Invalid params: invalid value: integer `-1`, expected usize."],
+  [
+    "getSignaturesForAddress",
+    `["${KEY}",{"commitment":"processed"}]`,
+    "Method does not support commitment below `confirmed`",
+  ],
   // Texts that are not addresses, hashes or signatures.
   ["getBalance", '["x0x"]', "Invalid param: Invalid"],
   ["getBalance", '["abc"]', "Invalid param: WrongSize"],

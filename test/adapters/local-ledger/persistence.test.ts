@@ -52,7 +52,6 @@ test("everything acknowledged survives a restart, and a replay is still refused"
       call(url, "getTransaction", signature, { maxSupportedTransactionVersion: 0 }),
       call(url, "getTransaction", minted, { maxSupportedTransactionVersion: 0 }),
       call(url, "getSignaturesForAddress", to),
-      call(url, "getTransactionCount"),
       call(url, "isBlockhashValid", lifetime.blockhash),
       call(url, "getTokenAccountsByOwner", to, { mint: LOCAL_USDC_MINT }, { encoding: "base64" }),
     ]);

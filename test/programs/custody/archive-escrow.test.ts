@@ -5,7 +5,7 @@ import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import { AccountRole } from "../../../core/domain/ledger/instruction.ts";
 import { sha256 } from "../../../core/domain/sha256.ts";
 import { decodeArchivedEscrowAccount } from "../../../core/protocol/accounts/archived-escrow-account.ts";
-import { decodeCustodyInstruction } from "../../../core/protocol/instructions/custody-instruction-data.ts";
+import { readInstruction } from "../../../core/protocol/instructions/program-call.ts";
 import { CUSTODY_ACCOUNTS } from "../../../core/protocol/generated/custody.ts";
 import { custodyConfigAddress } from "../../../core/protocol/addresses/addresses.ts";
 import { binaryPath } from "../../../programs/compile.ts";
@@ -117,8 +117,8 @@ test("when the rent has risen so far that nothing is left over, no lamports move
 test("the ledger's history holds the last bytes whole", () => {
   const ledger = archivable();
   const last = ledger.account(s.escrow).data;
-  const call = decodeCustodyInstruction(s.archiveInstruction(ledger).data);
-  expect(call).toEqual({ name: "archive_escrow", lastBytes: last });
+  const call = readInstruction(s.archiveInstruction(ledger), s.deployment);
+  expect(call).toMatchObject({ name: "archive_escrow", args: { lastBytes: last } });
 });
 
 test("archiving is not a numbered event: count and head do not change", () => {

@@ -74,27 +74,6 @@ const decodeLogged = (logged: LoggedTransaction): WireTransaction => {
   return decoded.value;
 };
 
-/**
- * A logged transaction as a block shows it with `transactionDetails` of `accounts`: its accounts, and the part of its meta
- * about them (Agave `transaction-status/src/lib.rs`: `build_json_accounts`).
- */
-export const viewAccounts = (logged: LoggedTransaction) => {
-  const transaction = decodeLogged(logged);
-  const { err, status, fee, preBalances, postBalances, preTokenBalances, postTokenBalances } =
-    logged.meta;
-  return {
-    version: transaction.version,
-    meta: { err, status, fee, preBalances, postBalances, preTokenBalances, postTokenBalances },
-    transaction: {
-      signatures: transaction.signatures.map(ledgerSignatureFromBytes),
-      accountKeys: parsedAccounts(
-        transaction,
-        accountKeysOf(transaction, logged.meta.loadedAddresses),
-      ),
-    },
-  };
-};
-
 /** `transaction`, `meta` and `version` of a logged transaction, as getTransaction shows them. */
 export const viewTransaction = (logged: LoggedTransaction, encoding: TransactionEncoding) => {
   const { meta } = logged;

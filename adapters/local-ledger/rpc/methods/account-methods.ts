@@ -42,17 +42,6 @@ export const accountMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
     return { context, value };
   },
 
-  getSupply: ([options]) => {
-    const config = configOf(options);
-    const name = "excludeNonCirculatingAccountsList";
-    flagOf(config[name], name);
-    const { commitment, context } = readPoint(ledger, config);
-    const total = ledger.accounts.totalLamports(commitment);
-    // No stake is locked up here, so all of it circulates.
-    const value = { total, circulating: total, nonCirculating: 0, nonCirculatingAccounts: [] };
-    return { context, value };
-  },
-
   getProgramAccounts: ([program, options]) => {
     const config = configOf(options);
     const { commitment, context } = readPoint(ledger, config);

@@ -29,23 +29,10 @@ export const clusterMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
     getHealth: () => "ok",
     getVersion: () => ({ "solana-core": AGAVE_VERSION, "feature-set": 0 }),
     getGenesisHash: () => ledger.genesisHash,
-    getClusterNodes: () => [],
     getSlot: slotOf,
     // Every slot holds one block, and slot 0 holds block 0.
     getBlockHeight: slotOf,
     getFirstAvailableBlock: () => 0,
-    minimumLedgerSlot: () => 0,
-    getTransactionCount: ([config]) => {
-      readPoint(ledger, configOf(config));
-      return ledger.transactionCount();
-    },
-    getEpochSchedule: () => ({
-      slotsPerEpoch: SLOTS_PER_EPOCH,
-      leaderScheduleSlotOffset: SLOTS_PER_EPOCH,
-      warmup: false,
-      firstNormalEpoch: 0,
-      firstNormalSlot: 0,
-    }),
     getEpochInfo: ([config]) => {
       const { slot } = readPoint(ledger, configOf(config)).context;
       return {

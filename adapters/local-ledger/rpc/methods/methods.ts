@@ -1,14 +1,12 @@
 import type { LocalLedger } from "../../runtime/ledger.ts";
 import { countingParameters } from "../parameter-counts.ts";
 import { accountMethods } from "./account-methods.ts";
-import { blockMethods } from "./block-methods.ts";
 import { clusterMethods } from "./cluster-methods.ts";
 import { faucetMethods } from "./faucet-methods.ts";
 import { historyMethods } from "./history-methods.ts";
 import type { RpcMethod } from "../rpc-params.ts";
 import { tokenMethods } from "./token-methods.ts";
 import { transactionMethods } from "./transaction-methods.ts";
-import { validatorMethods } from "./validator-methods.ts";
 
 /** What a method may ask of whoever sends its answer. */
 export type Answering = {
@@ -24,12 +22,10 @@ export const rpcMethods = (
   new Map(
     Object.entries({
       ...clusterMethods(ledger),
-      ...validatorMethods(ledger),
       ...accountMethods(ledger),
       ...tokenMethods(ledger),
       ...transactionMethods(ledger),
       ...historyMethods(ledger),
-      ...blockMethods(ledger),
       ...faucetMethods(ledger, answering.holdUntilConfirmed),
     }).map(([name, run]) => [name, countingParameters(name, run)]),
   );

@@ -20,19 +20,6 @@ import {
   wrongType,
 } from "../rpc-params.ts";
 
-/** How many getTokenLargestAccounts shows (Agave `request.rs`: NUM_LARGEST_ACCOUNTS). */
-const NUM_LARGEST_ACCOUNTS = 20;
-
-type Holder = { readonly account: Address; readonly amount: bigint };
-
-/** Orders holders by amount, largest first, and equal amounts by the bytes of the address, as Agave does. */
-const largerFirst = (a: Holder, b: Holder): number =>
-  a.amount === b.amount
-    ? Buffer.compare(addressToBytes(b.account), addressToBytes(a.account))
-    : a.amount > b.amount
-      ? -1
-      : 1;
-
 /** Reads SPL token mints and accounts. */
 export const tokenMethods = (ledger: LocalLedger): Readonly<Record<string, RpcMethod>> => {
   const mintAt = (mint: Address, commitment: Commitment) =>
@@ -90,24 +77,6 @@ export const tokenMethods = (ledger: LocalLedger): Readonly<Record<string, RpcMe
       const mint = tokenMint(state);
       if (mint === undefined) throw invalidParams("Invalid param: mint could not be unpacked");
       return { context, value: uiTokenAmount(mint.supply, mint.decimals) };
-    },
-
-    getTokenLargestAccounts: ([address, options]) => {
-      const { commitment, context } = readPoint(ledger, configOf(options));
-      const mint = addressOf(address);
-      const { program, decimals } = mintOf(mint, commitment);
-      const bytesAt = [{ offset: 0, bytes: addressToBytes(mint) }];
-      const value = [...ledger.accounts.ofOwner(program, { bytesAt }, commitment)]
-        .flatMap(([account, state]) => {
-          const holding = tokenHolding(state);
-          return holding === undefined ? [] : [{ account, amount: holding.amount }];
-        })
-        .toSorted(largerFirst)
-        .slice(0, NUM_LARGEST_ACCOUNTS)
-        .map(({ account, amount }) =>
-          Object.assign({ address: account }, uiTokenAmount(amount, decimals)),
-        );
-      return { context, value };
     },
 
     getTokenAccountsByOwner: ([owner, filter, options]) => {

@@ -131,10 +131,4 @@ export const subscriptionChannels = (
     commitment: "processed",
     onSlot: (slot) => ({ slot, parent: slot - 1, root: ledger.slots.finalizedAt(slot) }),
   }),
-
-  root: () => ({
-    method: "rootNotification",
-    commitment: "finalized",
-    onSlot: (slot) => ledger.slots.finalizedAt(slot),
-  }),
 });

@@ -22,15 +22,6 @@ export const accountReader = (
 
   return {
     read,
-    /** All lamports there are, in every account. */
-    totalLamports(commitment: Commitment): bigint {
-      let total = store.totalLamports();
-      for (const address of vm.allBuiltInAccounts())
-        if (!store.has(address)) total += read(address, "processed")?.lamports ?? 0n;
-      for (const [address, state] of slots.changedBeyond(commitment))
-        total += (state?.lamports ?? 0n) - (read(address, "processed")?.lamports ?? 0n);
-      return total;
-    },
     /** Every account of an owner whose data meets the conditions, in no order. */
     *ofOwner(
       owner: Address,

@@ -34,9 +34,6 @@ export const accountStore = (database: Database) => {
   const contains = database.query<{ one: bigint }, [Uint8Array]>(
     "select 1 as one from account where address = ?1",
   );
-  const total = database.query<{ total: bigint | null }, []>(
-    "select sum(lamports) as total from account",
-  );
 
   return {
     write: (address: Address, state: AccountState | undefined): void => {
@@ -51,9 +48,6 @@ export const accountStore = (database: Database) => {
           BigInt.asIntN(64, state.rentEpoch),
         );
     },
-
-    /** The lamports of all accounts together. */
-    totalLamports: (): bigint => total.get()?.total ?? 0n,
 
     has: (address: Address): boolean => contains.get(addressToBytes(address)) !== null,
 

@@ -35,7 +35,7 @@ const faultOf = (instructions: ReadonlyArray<Instruction>) => {
     signedTransaction({ payer: s.merchant, signers: [s.agent], instructions, blockhash: s.mint }),
   );
   if ("malformed" in decoded) throw new Error(decoded.malformed);
-  return attestorKeyFault(decoded.value, s.deployment.attestorProgram);
+  return attestorKeyFault(decoded.value, s.deployment);
 };
 const rotateTo = (attestor: Address): Instruction =>
   rotateAttestorInstruction(s.deployment, { merchant: s.merchant.address, attestor });

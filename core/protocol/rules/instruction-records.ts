@@ -1,0 +1,211 @@
+import type { Address } from "../../domain/address.ts";
+import type { EventKind } from "../../domain/index/settlement-event.ts";
+import { MERCHANT_STATUSES } from "../../domain/merchant/merchant.ts";
+import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
+import type {
+  AttestorInstructionCall,
+  AttestorInstructionName,
+  CustodyInstructionCall,
+  CustodyInstructionName,
+  ProgramCall,
+} from "../instructions/program-call.ts";
+import { archiveFault } from "./archive-rules.ts";
+import { createFault } from "./create-rules.ts";
+import type { CustodyCall, LedgerView } from "./custody-call.ts";
+import { refundFault } from "./refund-rules.ts";
+import { releaseFault } from "./release-rules.ts";
+
+/** What an instruction of the two programs does to its subject; `other` leaves no trace that shows whether it ran. */
+export type EffectKind = "create" | "settle" | "archive" | "register" | "other";
+
+type AnyCall = Readonly<Record<"args", unknown>> & {
+  readonly at: (account: never) => Address | undefined;
+};
+
+type AccountOf<Call extends AnyCall> = Parameters<Call["at"]>[0];
+
+/** An instruction's arguments, and its accounts and amounts as a person reads them. */
+type Told<Call extends AnyCall> = {
+  readonly args: Call["args"];
+  readonly at: (account: AccountOf<Call>) => string;
+  /** An amount with its unit, as far as the mint is known. */
+  readonly amountOf: (units: bigint, mint: string) => string;
+};
+
+/** What every instruction of the two programs has beside its layout, which the IDL gives. */
+type InstructionRecord<Call extends AnyCall> = {
+  readonly effect: EffectKind;
+  /** The account that it changes. */
+  readonly subject: AccountOf<Call>;
+  /** Compute units of a prepared transaction, without those for payout accounts that it makes; null when the service prepares none. */
+  readonly units: number | null;
+  /** What it does, in words for the person who is to sign it. */
+  readonly words: (told: Told<Call>) => string;
+};
+
+type CustodyRecord<Name extends CustodyInstructionName> = InstructionRecord<
+  CustodyInstructionCall<Name>
+> & {
+  /** The settlement event that it causes, null when none. */
+  readonly event: EventKind | null;
+  /** Why it cannot succeed on the ledger as the view shows it; undefined when no rule is broken. */
+  readonly fault: (
+    call: CustodyCall,
+    read: CustodyInstructionCall<Name>,
+    view: LedgerView,
+  ) => SettlementFault | undefined;
+};
+
+/**
+ * All that this project knows of each custody instruction beside its layout, which the IDL gives. Relay, index, log, prepare
+ * operations and the words for people derive from this table, so an instruction without its record does not compile.
+ * docs/protocol.md, "custody".
+ */
+export const CUSTODY_RECORDS: { readonly [Name in CustodyInstructionName]: CustodyRecord<Name> } = {
+  initialize_custody: {
+    effect: "other",
+    subject: "config",
+    event: null,
+    units: null,
+    fault: () => undefined,
+    words: () => "INITIALISE the custody program",
+  },
+  create_escrow: {
+    effect: "create",
+    subject: "escrow",
+    event: "escrow_created",
+    units: 160_000,
+    fault: createFault,
+    words: ({ args, at, amountOf }) =>
+      `LOCK ${amountOf(args.amount, at("mint"))} of agent ${at("agent_owner")} for merchant ${at("merchant_wallet")} in escrow ${at("escrow")}, refundable after ${args.ttlSeconds} s`,
+  },
+  release_escrow: {
+    effect: "settle",
+    subject: "escrow",
+    event: "escrow_released",
+    units: 50_000,
+    fault: releaseFault,
+    words: ({ at }) => `RELEASE escrow ${at("escrow")} to its merchant`,
+  },
+  release_partial: {
+    effect: "settle",
+    subject: "escrow",
+    event: "escrow_partially_released",
+    units: 60_000,
+    fault: releaseFault,
+    words: ({ args, at }) =>
+      `RELEASE ${args.amount} base units of escrow ${at("escrow")} to its merchant, the rest back to its agent`,
+  },
+  claim_refund: {
+    effect: "settle",
+    subject: "escrow",
+    event: "escrow_refunded",
+    units: 40_000,
+    fault: refundFault,
+    words: ({ at }) => `REFUND the expired escrow ${at("escrow")} to its agent`,
+  },
+  cancel_escrow: {
+    effect: "settle",
+    subject: "escrow",
+    event: "escrow_refunded",
+    units: 40_000,
+    fault: refundFault,
+    words: ({ at }) => `CANCEL escrow ${at("escrow")}: the money goes back to its agent`,
+  },
+  archive_escrow: {
+    effect: "archive",
+    subject: "escrow",
+    event: null,
+    units: 20_000,
+    fault: archiveFault,
+    words: ({ at }) => `ARCHIVE the settled escrow ${at("escrow")}`,
+  },
+};
+
+/** The same for the attestor program. docs/protocol.md, "attestor". */
+export const ATTESTOR_RECORDS: {
+  readonly [Name in AttestorInstructionName]: InstructionRecord<AttestorInstructionCall<Name>>;
+} = {
+  initialize_registry: {
+    effect: "other",
+    subject: "registry",
+    units: null,
+    words: () => "INITIALISE the attestor program",
+  },
+  register_merchant: {
+    effect: "register",
+    subject: "merchant",
+    units: 60_000,
+    words: ({ args, at }) =>
+      `REGISTER MERCHANT for merchant ${at("merchant_wallet")}, naming ${args.attestor}`,
+  },
+  rotate_attestor: {
+    effect: "other",
+    subject: "merchant",
+    units: 30_000,
+    words: ({ args, at }) =>
+      `ROTATE ATTESTOR for merchant ${at("merchant_wallet")}, naming ${args.attestor}${args.revoke ? ", and REVOKE the present one" : ""}`,
+  },
+  set_merchant_status: {
+    effect: "other",
+    subject: "merchant",
+    units: null,
+    words: ({ args, at }) =>
+      `SET MERCHANT STATUS for merchant ${at("merchant")} to ${MERCHANT_STATUSES[args.status] ?? args.status}`,
+  },
+  slash_merchant: {
+    effect: "other",
+    subject: "merchant",
+    units: null,
+    words: ({ args, at }) =>
+      `SLASH MERCHANT for merchant ${at("merchant")} by ${args.points} points`,
+  },
+  propose_admin: {
+    effect: "other",
+    subject: "registry",
+    units: null,
+    words: ({ args }) => `PROPOSE ADMIN, naming ${args.admin}`,
+  },
+  accept_admin: {
+    effect: "other",
+    subject: "registry",
+    units: null,
+    words: ({ at }) => `ACCEPT ADMIN, naming ${at("proposed_admin")}`,
+  },
+  verify_attestation: {
+    effect: "other",
+    subject: "escrow",
+    units: null,
+    words: ({ at }) => `VERIFY ATTESTATION of escrow ${at("escrow")}`,
+  },
+};
+
+/** Why a call of the custody program cannot succeed on the ledger as the view shows it; undefined when no rule is broken. */
+export const custodyFault = <Name extends CustodyInstructionName>(
+  call: CustodyCall,
+  read: CustodyInstructionCall<Name>,
+  view: LedgerView,
+): SettlementFault | undefined => CUSTODY_RECORDS[read.name].fault(call, read, view);
+
+/** What a call changes, and how; null when the transaction does not show its subject. */
+export const effectOf = (
+  read: ProgramCall,
+): { readonly kind: EffectKind; readonly subject: Address } | null => {
+  const { effect: kind, subject: name } =
+    read.program === "custody" ? CUSTODY_RECORDS[read.name] : ATTESTOR_RECORDS[read.name];
+  const subject = (read.at as (account: string) => Address | undefined)(name);
+  return subject === undefined ? null : { kind, subject };
+};
+
+/** What a call does, in words for the person who is to sign it. */
+export const callWords = (
+  read: ProgramCall,
+  accountText: (address: Address | undefined) => string,
+  amountOf: Told<ProgramCall>["amountOf"],
+): string => {
+  const { words } =
+    read.program === "custody" ? CUSTODY_RECORDS[read.name] : ATTESTOR_RECORDS[read.name];
+  const at = (account: string): string =>
+    accountText((read.at as (account: string) => Address | undefined)(account));
+  return (words as (told: object) => string)({ args: read.args, at, amountOf });
+};

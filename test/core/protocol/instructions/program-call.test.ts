@@ -1,0 +1,154 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { type Address, ZERO_ADDRESS } from "../../../../core/domain/address.ts";
+import {
+  type CustodyInstructionName,
+  readInstruction,
+} from "../../../../core/protocol/instructions/program-call.ts";
+import {
+  proposeAdminInstruction,
+  registerMerchantInstruction,
+  rotateAttestorInstruction,
+  setMerchantStatusInstruction,
+  slashMerchantInstruction,
+} from "../../../../core/protocol/instructions/attestor-instructions.ts";
+import type { Instruction } from "../../../../core/domain/ledger/instruction.ts";
+import * as custody from "../../../../core/protocol/instructions/custody-instructions.ts";
+import { associatedToken } from "../../../../core/protocol/addresses/addresses.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import {
+  anyAddress,
+  anyHash32,
+  anyU64,
+  bytesOfLength,
+} from "../../../arbitraries/ledger-values.ts";
+import { runs } from "../../../arbitraries/runs.ts";
+
+const anyArguments = fc.record({
+  taskHash: anyHash32,
+  proofHash: anyHash32,
+  amount: anyU64,
+  ttlSeconds: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+  timestamp: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+  attestor: fc.option(anyAddress, { nil: undefined }),
+  lastBytes: bytesOfLength(368),
+  name: fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 }),
+});
+
+type Arguments = typeof anyArguments extends fc.Arbitrary<infer T> ? T : never;
+
+type Meant = { readonly name: string; readonly args: object };
+
+/** Instructions of both programs as core builds them, and what each is read back as. */
+const built = (
+  { taskHash, proofHash, amount, ttlSeconds, timestamp, attestor, lastBytes, name }: Arguments,
+  account: Address,
+): ReadonlyArray<readonly [Meant, Instruction]> => {
+  const [payer, agentOwner, merchant, mint, admin] = [account, account, account, account, account];
+  const terms = { payer, agentOwner, merchant, mint, taskHash, amount, ttlSeconds, attestor };
+  const target = { escrow: account, mint, rentPayer: account };
+  const release = { ...target, merchant, proofHash, timestamp };
+  const who = { payer, upgradeAuthority: account };
+  const d = LOCAL_DEPLOYMENT;
+  const { bump } = associatedToken(account, account);
+  const key = attestor ?? ZERO_ADDRESS;
+  const bumps = { merchantTokenBump: bump, agentTokenBump: bump };
+  const meant = (of: CustodyInstructionName, args: object): Meant => ({ name: of, args });
+  return [
+    [meant("initialize_custody", {}), custody.initializeCustodyInstruction(d, who)],
+    [
+      meant("create_escrow", { taskHash, attestor: key, amount, ttlSeconds }),
+      custody.createEscrowInstruction(d, terms),
+    ],
+    [
+      meant("release_escrow", { proofHash, timestamp, merchantTokenBump: bump }),
+      custody.releaseEscrowInstruction(d, release),
+    ],
+    [
+      meant("release_partial", { proofHash, timestamp, amount, ...bumps }),
+      custody.releasePartialInstruction(d, { ...release, agentOwner, amount }),
+    ],
+    [
+      meant("claim_refund", { agentTokenBump: bump }),
+      custody.claimRefundInstruction(d, { ...target, agentOwner }),
+    ],
+    [
+      meant("cancel_escrow", { agentTokenBump: bump }),
+      custody.cancelEscrowInstruction(d, { ...target, agentOwner, merchant }),
+    ],
+    [
+      meant("archive_escrow", { lastBytes }),
+      custody.archiveEscrowInstruction(d, { ...target, lastBytes }),
+    ],
+    [
+      { name: "register_merchant", args: { attestor: key, name } },
+      registerMerchantInstruction(d, { payer, merchant, attestor: key, name }),
+    ],
+    [
+      { name: "rotate_attestor", args: { attestor: key, revoke: true } },
+      rotateAttestorInstruction(d, { merchant, attestor: key, revoke: true }),
+    ],
+    [
+      { name: "set_merchant_status", args: { status: 1 } },
+      setMerchantStatusInstruction(d, { admin, merchant, status: "Suspended" }),
+    ],
+    [
+      { name: "slash_merchant", args: { points: ttlSeconds } },
+      slashMerchantInstruction(d, { admin, merchant, points: ttlSeconds }),
+    ],
+    [
+      { name: "propose_admin", args: { admin: key } },
+      proposeAdminInstruction(d, { admin, proposed: key }),
+    ],
+  ];
+};
+
+const read = (instruction: Instruction, data: Uint8Array) =>
+  readInstruction({ ...instruction, data }, LOCAL_DEPLOYMENT);
+
+test("every instruction is read back from its data, and not from shorter or longer data", () => {
+  fc.assert(
+    fc.property(anyArguments, anyAddress, fc.nat({ max: 7 }), (input, account, at) => {
+      for (const [meant, instruction] of built(input, account)) {
+        const { data } = instruction;
+        expect(read(instruction, data)).toMatchObject(meant);
+        expect(read(instruction, data.slice(0, -1))).toBeUndefined();
+        expect(read(instruction, Uint8Array.from([...data, 0]))).toBeUndefined();
+        expect(read(instruction, data.with(at, (data[at] ?? 0) ^ 1))).toBeUndefined();
+        expect(read({ ...instruction, programAddress: account }, data)).toBeUndefined();
+      }
+    }),
+    runs(50),
+  );
+});
+
+test("accounts go by the IDL's names; one that is not shown is undefined", () => {
+  const [input] = fc.sample(anyArguments, 1);
+  if (input === undefined) throw new Error("no sample");
+  const create = built(input, ZERO_ADDRESS).find(([{ name }]) => name === "create_escrow")?.[1];
+  if (create === undefined) throw new Error("no create_escrow");
+  const call = readInstruction(create, LOCAL_DEPLOYMENT);
+  if (call?.name !== "create_escrow") throw new Error("no create_escrow");
+  expect(call.at("escrow")).toBe(create.accounts[5]?.address as Address);
+  const bare = readInstruction(
+    { ...create, accounts: create.accounts.slice(0, 5) },
+    LOCAL_DEPLOYMENT,
+  );
+  if (bare?.name !== "create_escrow") throw new Error("no create_escrow");
+  expect(bare.at("escrow")).toBeUndefined();
+});
+
+test("random data is no instruction, and never throws", () => {
+  const programs = [LOCAL_DEPLOYMENT.custodyProgram, LOCAL_DEPLOYMENT.attestorProgram];
+  fc.assert(
+    fc.property(
+      fc.uint8Array({ maxLength: 80 }),
+      fc.constantFrom(...programs),
+      (data, programAddress) => {
+        const instruction = { programAddress, accounts: [], data };
+        expect(readInstruction(instruction, LOCAL_DEPLOYMENT)).toBeUndefined();
+      },
+    ),
+    runs(200),
+  );
+});
