@@ -24,19 +24,24 @@ const clock = forwardedClock();
 /** A reading of the ledger is kept for a second. */
 const FRESH_MS = 1000;
 
-let service: Awaited<ReturnType<typeof makeService>>;
-let client: Awaited<ReturnType<typeof checkedClient>>;
-
-beforeAll(async () => {
-  service = await makeService({ clock: clock.layer });
-  client = await checkedClient(service);
+/** Puts both programs on a service's ledger, with an ELF of 01 02 03 and room behind it. */
+const deployPrograms = ({ ledger }: Pick<Awaited<ReturnType<typeof makeService>>, "ledger">) => {
   for (const program of [LOCAL_DEPLOYMENT.custodyProgram, LOCAL_DEPLOYMENT.attestorProgram])
     for (const account of deployedProgramAccounts(
       program,
       { slot: 1n, upgradeAuthority: AGENT, elf: Uint8Array.of(1, 2, 3, 0, 0) },
       () => 1n,
     ))
-      service.ledger.accounts.set(account.address, account);
+      ledger.accounts.set(account.address, account);
+};
+
+let service: Awaited<ReturnType<typeof makeService>>;
+let client: Awaited<ReturnType<typeof checkedClient>>;
+
+beforeAll(async () => {
+  service = await makeService({ clock: clock.layer });
+  client = await checkedClient(service);
+  deployPrograms(service);
 });
 afterAll(() => service.runtime.dispose());
 
@@ -322,13 +327,7 @@ describe("a service that pins its programs", () => {
       clock: clock.layer,
       instance: { programPins: { custody, attestor: [THERE] } },
     });
-    for (const program of [LOCAL_DEPLOYMENT.custodyProgram, LOCAL_DEPLOYMENT.attestorProgram])
-      for (const account of deployedProgramAccounts(
-        program,
-        { slot: 1n, upgradeAuthority: AGENT, elf: Uint8Array.of(1, 2, 3, 0, 0) },
-        () => 1n,
-      ))
-        made.ledger.accounts.set(account.address, account);
+    deployPrograms(made);
     made.ledger.reset();
     made.ledger.accounts.set(AGENT, walletAccount(AGENT, 1_000_000_000n));
     return { ...made, ...(await checkedClient(made)) };
