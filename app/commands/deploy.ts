@@ -30,7 +30,7 @@ usage: bun run deploy --rpc URL --payer FILE [options]
   --demo           then starts a service with these settings, and shows two escrows' lives on it
   --help           this text
 
-Ends with 0 when everything stands, 2 when nobody agreed to the cost, 64, 66, 69 or 1 for a mistake, which one line names.
+Ends with 0 when everything stands or waits for that signature, 2 when nobody agreed to the cost, 64, 66, 69 or 1 for a mistake, which one line names.
 `;
 
 const { values } = readCommandLine(HELP, {

@@ -83,7 +83,7 @@ export const deployCost = async (rpc: ClusterRpc, standing: Standing): Promise<D
       const grown = await rpc.rentExempt(PROGRAM_DATA_HEADER_LENGTH + room + extension);
       const buffer = await rpc.rentExempt(BUFFER_HEADER_LENGTH + length);
       lines.push({
-        what: `${name}: buffer of the proposed upgrade, which comes back with the upgrade`,
+        what: `${name}: buffer of the upgrade that ${proposal.authority} must sign; it comes back then`,
         lamports: positive(buffer - proposal.lamports),
       });
       if (extension > 0)

@@ -126,10 +126,12 @@ const checkHashes = async (
   for (const target of targets) {
     const state = await readProgram(context, target);
     const choice = choices.get(target.name);
-    if (state.data !== null) pins[target.name].push(programHash(state.data.elf));
+    const standing = state.data === null ? [] : [programHash(state.data.elf)];
+    pins[target.name].push(...standing);
     const proposal = proposals.find((each) => each.target.name === target.name);
-    if (proposal !== undefined) {
-      context.say(proposalText(proposal, context.payer.address));
+    // The authority may have signed by now.
+    if (proposal !== undefined && !standing.includes(proposal.binary.sha256)) {
+      context.say(proposalText(proposal, context.payer.address, standing));
       pins[target.name].push(proposal.binary.sha256);
       continue;
     }

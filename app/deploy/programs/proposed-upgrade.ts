@@ -69,10 +69,11 @@ export const proposeUpgrade = async (
 export const proposalText = (
   { target, binary, authority, buffer }: ProposedUpgrade,
   payer: Address,
+  standing: ReadonlyArray<string>,
 ): string =>
   [
     `  ${target.name}: the upgrade waits for the signature of ${authority} under the loader's Upgrade of`,
-    `    program  ${target.address}`,
+    `    program  ${target.address}, sha256 ${standing.join(" ")} until then`,
     `    buffer   ${buffer}, sha256 ${binary.sha256} (programs/${binary.file})`,
     `    spill    ${payer}, which gets the buffer's lamports back`,
   ].join("\n");

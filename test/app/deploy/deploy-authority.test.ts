@@ -59,7 +59,7 @@ test("an upgrade of programs that another authority has waits in buffers for its
   const proposed = await deploy(options());
   const told = [
     ...proposed.said.matchAll(
-      /program {2}(\S+)\n +buffer {3}(\S+), sha256 (\w+) .*\n +spill {4}(\S+),/g,
+      /program {2}(\S+), sha256 \w+ until then\n +buffer {3}(\S+), sha256 (\w+) .*\n +spill {4}(\S+),/g,
     ),
   ].map(([, program, buffer, hash, spill]) => ({
     program: parseAddress(program ?? "") as Address,
@@ -72,6 +72,8 @@ test("an upgrade of programs that another authority has waits in buffers for its
     [deployment.custodyProgram, CUSTODY.v0],
   ]);
   expect(proposed.said).toContain(`waits for the signature of ${council.address}`);
+  const [, most] = /(\d+) lamports .* in all, at most/.exec(proposed.said) ?? [];
+  expect(proposed.said).toContain(`the payer spent ${most} lamports`);
   expect(cluster.buffers()).toHaveLength(2);
   // Both hashes are pinned, so that the service goes on before the upgrade and after it.
   expect(await pinsInEnv()).toEqual([
