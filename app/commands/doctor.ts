@@ -2,7 +2,7 @@ import { withUnseenShown } from "../../core/domain/encoding/unseen-characters.ts
 import { EX_UNAVAILABLE, readCommandLine } from "../command-line/command-line.ts";
 
 const HELP = `Checks what a start needs, with the same environment variables: Bun, the ports, the nodes, the ledger's
-genesis, time and listed mints, the data directory, the stores, and the keys and files of a log and a witness.
+genesis, time, programs and listed mints, the data directory, the stores, and the keys and files of a log and a witness.
 One line each, a problem with its cure.
 
 usage: bun run doctor

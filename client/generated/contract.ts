@@ -1054,6 +1054,22 @@ custody_program: string
  */
 attestor_program: string
 /**
+ * What the custody program on the ledger may be. Absent: the operator pins nothing.
+ * 
+ * @minItems 1
+ * 
+ * Items: SHA-256 of an ELF without the zero bytes at its end.
+ */
+custody_program_sha256?: [string, ...(string)[]]
+/**
+ * What the attestor program on the ledger may be. Absent: the operator pins nothing.
+ * 
+ * @minItems 1
+ * 
+ * Items: SHA-256 of an ELF without the zero bytes at its end.
+ */
+attestor_program_sha256?: [string, ...(string)[]]
+/**
  * A payment in any other mint adds `mint_value` to a verdict's `unproven`.
  */
 supported_mints: SupportedMint[]
@@ -2227,6 +2243,16 @@ executable: (boolean | null)
  */
 upgrade_authority: (string | null)
 sha256: (string | null)
+/**
+ * With a hash that is not in it the service neither prepares nor relays. Empty: none is pinned.
+ * 
+ * Items: One that this service accepts.
+ */
+pinned_sha256: string[]
+/**
+ * Null: none is pinned, or not known.
+ */
+is_pinned: (boolean | null)
 /**
  * Null: no ELF, or not known.
  */

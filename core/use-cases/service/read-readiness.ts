@@ -4,6 +4,7 @@ import { Instance } from "../../../ports/instance.ts";
 import { LedgerRecord } from "../../../ports/ledger/ledger-record.ts";
 import { indexStatus, lagBehind, orNull } from "./index-status.ts";
 import { LedgerPulse } from "./ledger-pulse.ts";
+import { UnpinnedPrograms } from "./unpinned-programs.ts";
 
 /** Why an index is stale: how this process's last sync and snapshot failed, and the lag in slots. */
 export type StaleIndex = Pick<SyncActivity, "lastError" | "snapshotError"> & {
@@ -14,15 +15,23 @@ export type StaleIndex = Pick<SyncActivity, "lastError" | "snapshotError"> & {
 const STALE_SLOTS = 750n;
 
 /** What keeps a service from being ready, in the order in which it is reported. */
-export const NOT_READY_PARTS = ["store", "ledger", "identity", "programs", "index"] as const;
-/** One of them: a store or ledger that does not answer, a node of another ledger than the store's, programs that are not initialised for each other, an index without a sync. */
+export const NOT_READY_PARTS = [
+  "store",
+  "ledger",
+  "identity",
+  "programs",
+  "pins",
+  "index",
+] as const;
+/** One of them: a store or ledger that does not answer, a node of another ledger than the store's, programs that are not initialised for each other or not the pinned ones, an index without a sync. */
 export type NotReadyPart = (typeof NOT_READY_PARTS)[number];
 
-/** Whether the ledger answers, and whether the programs are initialised for each other. */
+/** Whether the ledger answers, whether the programs are initialised for each other, and which are not the pinned ones. */
 const readLedger = Effect.gen(function* () {
   const pulse = yield* LedgerPulse;
   const tip = yield* pulse.tip("confirmed");
-  return { slot: tip.slot, isInitialised: yield* pulse.initialised };
+  const isInitialised = yield* pulse.initialised;
+  return { slot: tip.slot, isInitialised, unpinned: yield* yield* UnpinnedPrograms };
 });
 
 /**
@@ -40,6 +49,7 @@ export const readReadiness = Effect.fn("readReadiness")(function* () {
     ledger: ledger === null,
     identity: standing === "contradicted",
     programs: ledger !== null && !ledger.isInitialised,
+    pins: ledger !== null && ledger.unpinned.length > 0,
     // Without syncs of its own, a service would never be ready: its lists say so until somebody asks for one.
     index: syncsByItself && index !== null && index.mark === null,
   };

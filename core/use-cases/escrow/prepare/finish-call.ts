@@ -27,6 +27,7 @@ import {
 } from "../../../protocol/transaction/unsigned-transaction.ts";
 import { ValidationFailed, type WrongState } from "../../request-errors.ts";
 import { TransactionTerms } from "../../service/transaction-terms.ts";
+import { requirePinned } from "../../service/unpinned-programs.ts";
 
 /** The options that every prepare operation has. */
 export type Sending = {
@@ -106,6 +107,7 @@ export const assembleCall = Effect.fnUntraced(function* (
   { payer, wantsTransaction }: Sending,
   at: ReadAt,
 ) {
+  yield* requirePinned;
   if (payer === null && wantsTransaction)
     return yield* new ValidationFailed<"payer">([
       { field: "payer", detail: "is needed for a transaction" },
