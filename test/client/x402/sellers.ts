@@ -69,11 +69,13 @@ const hono: Start = (routes, server, asks = false) => {
 const expressSeller: Start = (routes, server, asks = false) => {
   const app = express();
   if (asks)
-    app.use(async (request, response, next) => {
-      const again = await answerAgain(server, new ExpressAdapter(request));
-      if (again === null) return next();
-      response.status(again.status).setHeaders(again.headers);
-      return response.end(Buffer.from(await again.arrayBuffer()));
+    app.use((request, response, next) => {
+      const give = async (again: Awaited<ReturnType<typeof answerAgain>>) => {
+        if (again === null) return next();
+        response.status(again.status).setHeaders(again.headers);
+        response.end(Buffer.from(await again.arrayBuffer()));
+      };
+      answerAgain(server, new ExpressAdapter(request)).then(give).catch(next);
     });
   app.use(expressPayments(routes, server));
   app.get("/quotes", (request, response) => {
