@@ -12,8 +12,8 @@ export type Purchase = {
   readonly escrows: number;
   /** How often the buyer asked whether its payment had landed. */
   readonly reads: number;
-  /** The same call once more, with nothing hostile on the way. */
-  readonly later: { readonly status: number; readonly escrows: number };
+  /** The same call once more, with nothing hostile on the way; null where the answer is there already. */
+  readonly later: { readonly status: number; readonly escrows: number } | null;
 };
 
 /** As often as an agent asks that has no answer yet. */
@@ -109,13 +109,10 @@ export const purchase = async (
     let status = 0;
     for (let tried = 0; tried < TRIES && status !== 200; tried++) status = await call();
     const escrows = await escrowsThere();
+    if (status === 200) return { status, escrows, reads, later: null };
     isHostile = false;
-    return {
-      status,
-      escrows,
-      reads,
-      later: { status: await call(), escrows: await escrowsThere() },
-    };
+    const later = { status: await call(), escrows: await escrowsThere() };
+    return { status, escrows, reads, later };
   } finally {
     await seller.stop();
     await bridge.stop(true);

@@ -63,17 +63,13 @@ export const keptPayments = (nowMs: () => number) => {
   };
 };
 
-/** What x402's `wrapFetchWithPayment` is given as its `fetch`. */
-type AnyFetch = (request: Request | URL | string, init?: RequestInit) => Promise<Response>;
-
 /**
  * A `fetch` for `wrapFetchWithPayment` that gives a paid answer once all of it is there, and rejects when it is cut off: x402 shows a scheme no more than the headers, so a body
  * that is lost would else count as an answer, and the next call as another payment.
  */
-export const wholeAnswers =
-  (fetchWith: AnyFetch = fetch): AnyFetch =>
-  async (request, init) => {
-    const answer = await fetchWith(request, init);
+export const wholeAnswers = (fetchWith: typeof fetch = fetch): typeof fetch =>
+  (async (...request: Parameters<typeof fetch>) => {
+    const answer = await fetchWith(...request);
     if (answer.headers.has("payment-response")) await answer.clone().arrayBuffer();
     return answer;
-  };
+  }) as typeof fetch;

@@ -75,7 +75,7 @@ const expressSeller: Start = (routes, server, asks = false) => {
         response.status(again.status).setHeaders(again.headers);
         response.end(Buffer.from(await again.arrayBuffer()));
       };
-      answerAgain(server, new ExpressAdapter(request)).then(give).catch(next);
+      void answerAgain(server, new ExpressAdapter(request)).then(give);
     });
   app.use(expressPayments(routes, server));
   app.get("/quotes", (request, response) => {

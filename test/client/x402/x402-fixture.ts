@@ -72,7 +72,7 @@ export const x402Fixture = async () => {
       escrows,
       /** The payments that were sent, as headers. */
       headers,
-      pay: wrapFetchWithPayment(wholeAnswers(listening) as typeof fetch, client),
+      pay: wrapFetchWithPayment(wholeAnswers(listening as typeof fetch), client),
     };
   };
 
