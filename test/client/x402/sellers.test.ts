@@ -143,12 +143,17 @@ test("one that never attests has nothing, and the buyer has it back at expiry, w
         () => x402.escrow(escrow),
         ({ refundable }) => Boolean(refundable),
       );
+      const early: unknown = await buyer.pay(`${url}/quotes`).catch(String);
+      expect([framework, early]).toEqual([framework, expect.stringMatching(/has expired/)]);
+      expect([framework, buyer.escrows]).toEqual([framework, [escrow]]);
       const client = connect(x402.service.url, { trust: x402.trust });
       await client.refund(escrow, { signer: keySigner(AGENT.seed) });
       expect([framework, await x402.escrow(escrow)]).toMatchObject([
         framework,
         { state: "Refunded", refunded_stroops: "10000" },
       ]);
+      await buyer.pay(`${url}/quotes`);
+      expect([framework, new Set(buyer.escrows).size]).toEqual([framework, 2]);
     }),
   );
 }, 60_000);
