@@ -69,6 +69,9 @@ export type BuyerOptions = {
 };
 
 const LEAST_NONCE = 16;
+/** How often a service is asked, and the pause between, that shows an answered payment unsettled: it may lag behind the seller's by 32 slots, 13 seconds. */
+const LAG_TRIES = 15;
+const LAG_PAUSE_MS = 1_000;
 
 const refuse = (code: string, detail: string, cure: string): never => {
   throw new SettlementError(code, detail, `Nothing was signed. ${cure}`);
@@ -107,7 +110,12 @@ export const buyerScheme = (url: string, options: BuyerOptions): SchemeNetworkCl
    * given. Null for one that pays no more. @throws SettlementError when the service does not say.
    */
   const standing = async (terms: PaymentTerms, isOver: boolean): Promise<boolean | null> => {
-    const there = await escrowNow(requests, terms.escrow);
+    let there = await escrowNow(requests, terms.escrow);
+    const isOpen = () => there === null || (there !== "archived" && there.state === "Pending");
+    for (let tried = 1; isOver && isOpen() && tried < LAG_TRIES; tried++) {
+      await clock.pause(LAG_PAUSE_MS);
+      there = await escrowNow(requests, terms.escrow);
+    }
     if (there === null) return false;
     if (there === "archived") return null;
     requireSame(there, terms);

@@ -20,7 +20,8 @@ const requireOwn = async (seller: SellerContext, context: SettleContext): Promis
   const { escrow } = held.payment;
   if (!(await claims.take(escrow, expiredMs(seller, held)))) throw inUse(escrow);
   // Another request may have ended with an answer since this one was looked at.
-  if ((await answers.find(escrow)) === null) return;
+  const answer = await answers.find(escrow).catch(() => "unknown");
+  if (answer === null) return;
   await claims.drop(escrow);
   throw inUse(escrow);
 };

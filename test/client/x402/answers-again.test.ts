@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { decodePaymentSignatureHeader, encodePaymentSignatureHeader } from "@x402/core/http";
+import { systemClock } from "../../../client/service/client-clock.ts";
 import {
   type KeptAnswers,
   memoryClaims,
@@ -174,6 +175,26 @@ test("a buyer that wrote its nonce down has a settled payment's answer in anothe
   const again = await buyer.pay(`${url}/quotes`);
   expect([again.status, await again.text()]).toEqual([200, '{"price":"1.50"}']);
   expect(delivered.get(url)).toBe(1);
+}, 60_000);
+
+test("a buyer whose service lags behind the seller's takes the next call for another payment, once it sees the first settled", async () => {
+  const url = await start("hono");
+  let late = 2;
+  const lagging = async (path: string, init: RequestInit): Promise<Response> => {
+    const answer = await fetch(path, init);
+    if (!/\/v1\/escrows\/\w+$/.test(path) || late === 0) return answer;
+    late -= 1;
+    const { data, ...rest } = (await answer.json()) as { readonly data: object };
+    return Response.json({ ...rest, data: { ...data, state: "Pending" } });
+  };
+  const clock = {
+    nowMs: systemClock.nowMs,
+    pause: (ms: number, signal?: AbortSignal) => systemClock.pause(ms < 45_000 ? 1 : ms, signal),
+  };
+  const buyer = x402.buyer({ fetch: lagging, clock });
+  await buyer.pay(`${url}/quotes`);
+  await buyer.pay(`${url}/quotes`);
+  expect([late, delivered.get(url), new Set(buyer.escrows).size]).toEqual([0, 2, 2]);
 }, 60_000);
 
 test("in memory the oldest answers give way at a thousand, and at 64 million characters, and each goes at its time", async () => {
