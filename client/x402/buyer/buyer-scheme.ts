@@ -111,8 +111,8 @@ export const buyerScheme = (url: string, options: BuyerOptions): SchemeNetworkCl
    */
   const standing = async (terms: PaymentTerms, isOver: boolean): Promise<boolean | null> => {
     let there = await escrowNow(requests, terms.escrow);
-    const isOpen = () => there === null || (there !== "archived" && there.state === "Pending");
-    for (let tried = 1; isOver && isOpen() && tried < LAG_TRIES; tried++) {
+    for (let tries = isOver ? LAG_TRIES : 1; tries > 1; tries--) {
+      if (there !== null && (there === "archived" || there.state !== "Pending")) break;
       await clock.pause(LAG_PAUSE_MS);
       there = await escrowNow(requests, terms.escrow);
     }

@@ -18,12 +18,10 @@ export const cuttingProxy = async (seller: string, after: CutAfter, cuts = 1) =>
     for (const socket of [client, upstream]) {
       open.add(socket);
       socket.on("error", () => socket.destroy());
-      socket.on("close", () => {
-        open.delete(socket);
-        client.destroy();
-        upstream.destroy();
-      });
+      socket.on("close", () => open.delete(socket));
     }
+    upstream.on("end", () => client.end());
+    client.on("close", () => upstream.destroy());
     client.on("data", (bytes) => {
       request += bytes.toString("latin1");
       // One request a connection: a client may send one again by itself when a connection drops that it has used before.
