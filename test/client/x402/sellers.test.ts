@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { x402HTTPClient } from "@x402/fetch";
 import { connect } from "../../../client/connect.ts";
 import { keySigner } from "../../../client/node/key-signer.ts";
+import { plainDelivery } from "../../../client/x402/seller/delivery.ts";
 import type { SellerOptions } from "../../../client/x402.ts";
 import { until } from "../../app/support/running-service.ts";
 import { delivered, PATHS, type RunningSeller, SELLERS } from "./sellers.ts";
@@ -108,12 +109,24 @@ for (const framework of Object.keys(SELLERS))
       expect(answer.status).toBe(404);
     }, 60_000);
 
-    test("of two requests at once with one payment, one is answered", async () => {
-      const url = await start(framework);
+    test("of two requests at once with one payment, one is answered, and one after it has the same answer", async () => {
+      const meanwhile: Array<Response> = [];
+      const url = await start(framework, {
+        deliver: async (delivery) => {
+          meanwhile.push(await send(`${url}/quotes`, header));
+          return plainDelivery(delivery);
+        },
+      });
       const { header } = await paymentFor(`${url}/quotes`);
-      const answers = await Promise.all([1, 2].map(() => send(`${url}/quotes`, header)));
-      expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 402]);
-      expect(delivered.get(url)).toBe(1);
+      const first = await send(`${url}/quotes`, header);
+      expect([first.status, await first.json()]).toEqual([200, { price: "1.50" }]);
+      expect(meanwhile.map(({ status }) => status)).toEqual([402]);
+      expect(meanwhile.map((answer) => settleResponse(answer).errorReason)).toEqual([
+        "payment_in_use",
+      ]);
+      const after = await send(`${url}/quotes`, header);
+      expect([after.status, await after.json()]).toEqual([200, { price: "1.50" }]);
+      expect([delivered.get(url), meanwhile.length]).toEqual([1, 1]);
     }, 60_000);
   });
 
