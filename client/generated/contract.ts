@@ -1658,11 +1658,11 @@ mint: string
 amount_stroops: string
 ttl_seconds: number
 /**
- * 32 bytes as 64 hex digits. Beside task_intent, it must be the hash of task_intent and nonce. Null counts as absent.
+ * 32 bytes as 64 hex digits. It is taken as it is, also beside a task_intent. Null counts as absent.
  */
 task_hash?: (string | null)
 /**
- * Text from which task_hash is derived, 1 to 4096 bytes of UTF-8. Null counts as absent.
+ * Text from which task_hash is derived when it is absent, 1 to 4096 bytes of UTF-8. Null counts as absent.
  */
 task_intent?: (string | null)
 /**
@@ -1950,6 +1950,10 @@ task_hash: string
  */
 task_hash_derived: boolean
 task_intent: (string | null)
+/**
+ * Whether the supplied task_hash is that of task_intent and nonce. Null unless both were sent.
+ */
+task_intent_matches: (boolean | null)
 nonce: (string | null)
 /**
  * Whether the nonce went into the task hash.
