@@ -1624,7 +1624,7 @@ amount_stroops?: string
  */
 export interface PrepareAttestorRequest {
 /**
- * The Ed25519 key that later escrows record.
+ * The Ed25519 key that later escrows record. Base58 of 32 bytes.
  */
 attestor: string
 /**
@@ -1683,11 +1683,11 @@ payer?: (string | null)
  */
 export interface PrepareMerchantRequest {
 /**
- * The merchant's wallet, which must sign.
+ * The merchant's wallet, which must sign. Base58 of 32 bytes.
  */
 merchant: string
 /**
- * The Ed25519 key whose attestations release escrows.
+ * The Ed25519 key whose attestations release escrows. Base58 of 32 bytes.
  */
 attestor: string
 /**
@@ -2977,7 +2977,7 @@ scheme: string
  */
 network: string
 /**
- * The mint.
+ * The mint. Base58 of 32 bytes.
  */
 asset: string
 /**
@@ -2985,7 +2985,7 @@ asset: string
  */
 amount: string
 /**
- * The merchant's wallet.
+ * The merchant's wallet. Base58 of 32 bytes.
  */
 payTo: string
 /**

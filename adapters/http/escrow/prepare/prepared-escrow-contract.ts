@@ -11,15 +11,17 @@ import { SETTLEMENT_RULES } from "../../../../core/domain/relay/settlement-rule.
 import { STATE_RULES } from "../../../../core/use-cases/request-errors.ts";
 import { CLIENT_PACKAGE_PATH } from "../../service/client-package-path.ts";
 import { stateCure } from "../../problems/state-cure.ts";
-import { Cost, costRecord, OrNull, UnsignedTransaction } from "./prepared-call-contract.ts";
+import { Cost, costRecord, UnsignedTransaction } from "./prepared-call-contract.ts";
 import { Instruction, instructionRecord } from "../instruction-contract.ts";
 import {
   Address,
+  AddressOrNull,
   Hash,
   judged,
   MerchantStatus,
   nullable,
   oneOf,
+  OrNull,
   record,
   RequestAddress,
   Slot,
@@ -55,7 +57,9 @@ export const PrepareEscrowRequest = record("PrepareEscrowRequest", "What is to b
       "The key that must be the merchant's attestor when the escrow is made; any key when left out. With `preflight` or `transaction` the default is the merchant's present key.",
     ),
   ),
-  payer: OrNull("Who pays the fee and the rent, and gets the rent back. By default the agent."),
+  payer: AddressOrNull(
+    "Who pays the fee and the rent, and gets the rent back. By default the agent.",
+  ),
 });
 
 const Inputs = record("PreparedInputs", "Every input after parsing.", {
