@@ -13,12 +13,12 @@ import {
 import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";
 import { onSampleRegistry } from "../openapi/sample-ledger.ts";
 import { sampleParties } from "../openapi/sample-values.ts";
-import { Address, EXAMPLE_WALLET, PathAddress, record } from "../openapi/values.ts";
+import { Address, EXAMPLE_WALLET, PathAddress, record, RequestAddress } from "../openapi/values.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
 
 const PrepareAttestorRequest = record("PrepareAttestorRequest", "A merchant's new attestor key.", {
-  attestor: Type.String({ description: "The Ed25519 key that later escrows record." }),
+  attestor: RequestAddress("The Ed25519 key that later escrows record."),
   revoke: Type.Optional(
     Type.Boolean({
       description:

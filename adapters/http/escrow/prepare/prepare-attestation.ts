@@ -17,6 +17,7 @@ import {
   Base64,
   Hash,
   nullable,
+  OrNull,
   PathAddress,
   record,
   Stroops,
@@ -25,7 +26,6 @@ import {
 import { MAX_PAYLOAD_BODY_BYTES } from "../../request/body-limits.ts";
 import { fieldPointers } from "../../request/field-pointers.ts";
 import { endpoint } from "../../server/endpoint.ts";
-import { OrNull } from "./prepared-call-contract.ts";
 import { PREPARE_PROBLEMS } from "./prepare-problems.ts";
 
 const PrepareAttestationRequest = record(

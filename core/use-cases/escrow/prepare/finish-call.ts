@@ -17,9 +17,8 @@ import { withPayer } from "../../../protocol/instructions/open-instruction.ts";
 import { isOffCurve } from "../../../protocol/addresses/curve-point.ts";
 import { otherSigners, payerFault, transactionFee } from "../../../protocol/rules/lamport-rules.ts";
 import {
-  LOADED_BYTES,
   MAX_PREPARED_BYTES,
-  unitLimitOf,
+  TRANSACTION_BUDGETS,
 } from "../../../protocol/transaction/transaction-budget.ts";
 import {
   type UnsignedTransaction,
@@ -73,16 +72,15 @@ export type DraftCall = {
 const URGENT_SECONDS = 120n;
 
 const transactionOf = Effect.fnUntraced(function* (
-  { operation, instructions, payouts, until }: DraftCall,
+  { operation, instructions, until }: DraftCall,
   payer: Address,
   at: ReadAt,
 ) {
   const terms = yield* (yield* TransactionTerms).read;
   const isUrgent = until !== null && until - at.ledgerTime <= URGENT_SECONDS;
   const unitPrice = isUrgent ? terms.urgentPrice : terms.usualPrice;
-  const created = payouts.filter(({ isCreated }) => isCreated).length;
-  const unitLimit = unitLimitOf(operation, created);
-  const budget = computeBudgetInstructions({ unitLimit, unitPrice, loadedBytes: LOADED_BYTES });
+  const limits = TRANSACTION_BUDGETS[operation];
+  const budget = computeBudgetInstructions({ ...limits, unitPrice });
   const { blockhash, lastValidBlockHeight } = terms;
   const calls = withPayer(instructions, payer);
   const made = unsignedTransaction({ payer, blockhash, instructions: [...budget, ...calls] });
@@ -92,7 +90,7 @@ const transactionOf = Effect.fnUntraced(function* (
     ...made,
     blockhash,
     lastValidBlockHeight,
-    unitLimit,
+    unitLimit: limits.unitLimit,
     unitPrice,
   };
   return transaction;
