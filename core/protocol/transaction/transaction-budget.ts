@@ -1,7 +1,8 @@
-import type { PreparedOperation } from "../../domain/escrow/prepared-call.ts";
-
-/** What a prepared transaction asks of the Compute Budget program beside its price. */
-type TransactionBudget = {
+/**
+ * What a prepared transaction asks of the Compute Budget program beside its price. Its units are at least 1.8 times the measured
+ * maximum when addresses need the usual number of bump tries.
+ */
+export type TransactionBudget = {
   /** Compute units. */
   readonly unitLimit: number;
   /** The bytes of accounts and programs that it may load; absent: as many as the ledger loads at most. */
@@ -9,7 +10,7 @@ type TransactionBudget = {
 };
 
 /** Several times the size of the SPL programs and both of ours. */
-const LOADED_BYTES = 1_048_576;
+export const LOADED_BYTES = 1_048_576;
 
 /**
  * A settlement loads accounts of parties that may want to stop it. Each of them can grow its own account to 10 MiB, so
@@ -17,23 +18,7 @@ const LOADED_BYTES = 1_048_576;
  * (Agave `execution_budget.rs`: cpi_bytes_per_unit): 42,000 units for 10 MiB. Beside that a partial release that makes
  * both payees' accounts takes 40,000 units, and each further bump try 1,500.
  */
-const SETTLEMENT: TransactionBudget = { unitLimit: 150_000 };
-
-/**
- * The budget of each operation. Its units are at least 1.8 times the measured maximum when addresses need the usual number of
- * bump tries.
- */
-export const TRANSACTION_BUDGETS: Readonly<Record<PreparedOperation, TransactionBudget>> = {
-  create_escrow: { unitLimit: 160_000, loadedBytes: LOADED_BYTES },
-  release_escrow: SETTLEMENT,
-  release_partial: SETTLEMENT,
-  claim_refund: SETTLEMENT,
-  cancel_escrow: SETTLEMENT,
-  // It calls no program, so that the size of the rent payer's account costs no units.
-  archive_escrow: { unitLimit: 20_000 },
-  register_merchant: { unitLimit: 60_000, loadedBytes: LOADED_BYTES },
-  rotate_attestor: { unitLimit: 30_000, loadedBytes: LOADED_BYTES },
-};
+export const SETTLEMENT_BUDGET: TransactionBudget = { unitLimit: 150_000 };
 
 /** The most bytes of a prepared transaction: 100 below the ledger's limit, for what wallets add. */
 export const MAX_PREPARED_BYTES = 1132;

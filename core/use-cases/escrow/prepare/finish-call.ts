@@ -1,4 +1,5 @@
 import { Effect } from "effect";
+import { budgetOf } from "../../../protocol/rules/instruction-records.ts";
 import { type Address, ZERO_ADDRESS } from "../../../domain/address.ts";
 import type { OpenInstruction } from "../../../domain/escrow/next-action.ts";
 import type {
@@ -16,10 +17,7 @@ import { computeBudgetInstructions } from "../../../protocol/instructions/comput
 import { withPayer } from "../../../protocol/instructions/open-instruction.ts";
 import { isOffCurve } from "../../../protocol/addresses/curve-point.ts";
 import { otherSigners, payerFault, transactionFee } from "../../../protocol/rules/lamport-rules.ts";
-import {
-  MAX_PREPARED_BYTES,
-  TRANSACTION_BUDGETS,
-} from "../../../protocol/transaction/transaction-budget.ts";
+import { MAX_PREPARED_BYTES } from "../../../protocol/transaction/transaction-budget.ts";
 import {
   type UnsignedTransaction,
   unsignedTransaction,
@@ -79,7 +77,7 @@ const transactionOf = Effect.fnUntraced(function* (
   const terms = yield* (yield* TransactionTerms).read;
   const isUrgent = until !== null && until - at.ledgerTime <= URGENT_SECONDS;
   const unitPrice = isUrgent ? terms.urgentPrice : terms.usualPrice;
-  const limits = TRANSACTION_BUDGETS[operation];
+  const limits = budgetOf(operation);
   const budget = computeBudgetInstructions({ ...limits, unitPrice });
   const { blockhash, lastValidBlockHeight } = terms;
   const calls = withPayer(instructions, payer);
