@@ -37,7 +37,7 @@ type Header = { readonly description: string };
 
 type Response = {
   readonly description: string;
-  readonly headers: Readonly<Record<string, Header | { readonly $ref: string }>>;
+  readonly headers?: Readonly<Record<string, Header | { readonly $ref: string }>>;
   readonly content?: Content;
 };
 
@@ -145,7 +145,7 @@ const operationOf = (
     const whole = "$ref" in response ? components.responses[recordName(response) ?? ""] : response;
     if (whole === undefined) throw new Error(`${operationId} refers to no response`);
     const { [PROBLEM_MEDIA_TYPE]: problem, ...content } = whole.content ?? {};
-    const { description: outcome, headers } = whole;
+    const { description: outcome, headers = {} } = whole;
     return { status, outcome, headers, content, codes: Object.keys(problem?.examples ?? {}) };
   });
   return {
