@@ -17,6 +17,8 @@ with --help: bun run demo, doctor, local-ledger, sync, verify, witness.
 `;
 
 readCommandLine(HELP, {});
+// What the service makes, and its ledger's process with it, only its user can read.
+process.umask(0o077);
 
 const serve = Effect.gen(function* () {
   const settings = yield* readSettings(process.env);

@@ -14,7 +14,7 @@ import {
   OUTCOME_MIGRATIONS,
 } from "../../adapters/sqlite/relay/outcome-schema.ts";
 import type { Settings } from "../config/settings.ts";
-import { DataDirectoryUnusable, notWritable } from "../stores/data-directory.ts";
+import { DataDirectoryUnusable, notWritable, readableByAll } from "../stores/data-directory.ts";
 import { deploymentOf, storePath } from "../lifecycle/started-instance.ts";
 import type { StoreName } from "../stores/stores-of-ledger.ts";
 import { type Finding, finding, Problem } from "./finding.ts";
@@ -36,7 +36,9 @@ const checkDirectory = (path: string) =>
       const place = await standing(path);
       if (!(await stat(place)).isDirectory()) throw new Error(`${place} is not a directory`);
       await access(place, constants.W_OK | constants.X_OK);
-      return place === path ? `${path} is writable` : `${path} will be made in ${place}`;
+      if (place !== path) return `${path} will be made in ${place}`;
+      const warning = await readableByAll(path);
+      return `${path} is writable${warning === undefined ? "" : `. ${warning}`}`;
     },
     catch: (cause) => new DataDirectoryUnusable({ path, reason: notWritable(cause) }),
   });
