@@ -82,7 +82,7 @@ export const claimDataDirectory = (
           unusable(
             isBusy(cause)
               ? "another service is using it; stop that one or set another DATA_DIR"
-              : `its ${LOCK_FILE} cannot be locked (${reasonOf(cause)})`,
+              : `its ${LOCK_FILE} cannot be locked (${reasonOf(cause)}); see that the service's user may write there, or set another DATA_DIR`,
           ),
         ),
       ),

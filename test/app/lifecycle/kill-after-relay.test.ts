@@ -4,10 +4,9 @@ import type { SettlementEventRecord } from "../../../adapters/http/index/event-c
 import { LOCAL_USDC_MINT } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { openEscrow } from "../../../app/demo/open-escrow.ts";
 import { openStage, registerMerchant } from "../../../app/demo/stage.ts";
-import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";
-import { registerMerchantInstruction } from "../../../core/protocol/instructions/attestor-instructions.ts";
 import { silentNarrator } from "../commands/silent-narrator.ts";
 import { until } from "../support/running-service.ts";
+import { openRegistration } from "../support/open-registration.ts";
 import { startedServices, synced } from "../support/started-services.ts";
 
 const { alone, start } = startedServices();
@@ -59,16 +58,7 @@ test("a request that a kill cut off is taken again at once under its Idempotency
   const url = await first.url;
   await synced(url);
   const stage = await openStage(url, LOCAL_USDC_MINT, silentNarrator);
-  const register = registerMerchantInstruction(stage.deployment, {
-    payer: stage.merchant.address,
-    merchant: stage.merchant.address,
-    attestor: stage.attestor.address,
-    name: "Cut Off Quotes",
-  });
-  const transaction = await stage.merchant.transaction(
-    [register],
-    await stage.faucet.latestBlockhash(),
-  );
+  const { transaction, signature } = await openRegistration(stage, "Cut Off Quotes");
   const relay = (to: string) =>
     fetch(`${to}/v1/relay`, {
       method: "POST",
@@ -77,8 +67,6 @@ test("a request that a kill cut off is taken again at once under its Idempotency
     });
   // A confirmation takes until the slot ends, so the request is still open when the service is killed.
   const cutOff = relay(url).catch(() => null);
-  const bytes = new Uint8Array(Buffer.from(transaction, "base64"));
-  const signature = ledgerSignatureFromBytes(bytes.slice(1, 65));
   await until(
     "the relay has its request",
     () => fetch(`${url}/v1/relay/${signature}`).then(({ status }) => status),
