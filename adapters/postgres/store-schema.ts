@@ -7,7 +7,7 @@ import {
 import type { SchemaKind } from "./migrate.ts";
 import { LOG_TABLES } from "./index/log-tables.ts";
 import { PACKET_TABLE } from "./packets/packet-table.ts";
-import { OUTCOME_TABLES } from "./relay/outcome-schema.ts";
+import { CLAIM_COLUMNS, OUTCOME_TABLES } from "./relay/outcome-schema.ts";
 
 /**
  * The steps from an empty schema to the newest; the table `schema_version` counts those taken. Steps
@@ -18,6 +18,7 @@ export const STORE_MIGRATIONS: ReadonlyArray<string> = [
   SNAPSHOT_COLUMNS + PACKET_TABLE,
   PACE_COLUMNS,
   UNSEEN_INDEX,
+  CLAIM_COLUMNS,
 ];
 
 /** The kind of a schema that holds a store of this service. */

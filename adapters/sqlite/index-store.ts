@@ -20,7 +20,7 @@ import {
   storedIdentity,
 } from "./ledger-identity.ts";
 import { logLeaves } from "./log/log-leaves.ts";
-import { STANDING_KIND, standingRow } from "./log/standing-file.ts";
+import { STANDING_FILE, STANDING_KIND, standingRow } from "./log/standing-file.ts";
 import { tileFiles } from "./log/tile-files.ts";
 import { openReader, openStore, refuseDamaged } from "./open-store.ts";
 import { tryStore, inTurns } from "./store-failure.ts";
@@ -123,8 +123,10 @@ const openPages = Effect.fn("openIndexReader")(function* (options: IndexOptions)
  */
 const openLog = Effect.fn("openLogStore")(function* (options: IndexStoreOptions) {
   const leaves = logLeaves(yield* openIndexReader(options));
-  const path = join(options.logFolder, "standing.sqlite");
-  yield* tryStore(() => mkdirSync(options.logFolder, { recursive: true }));
+  const path = join(options.logFolder, STANDING_FILE);
+  yield* tryStore(() => mkdirSync(options.logFolder, { recursive: true })).pipe(
+    refuseDamaged(options.logFolder),
+  );
   const db = yield* openStore(path, STANDING_KIND);
   const refusal = yield* tryStore(() => {
     db.run("PRAGMA synchronous = FULL");

@@ -1,5 +1,6 @@
 import { constants, Database } from "bun:sqlite";
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Effect } from "effect";
 import type { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
@@ -38,7 +39,14 @@ export const inspectStore = (
   const { applicationId, migrations } = kind;
   const newest = migrations.length;
   const inspected = tryStore(() => {
-    if (!existsSync(path)) return null;
+    const there = statSync(path, { throwIfNoEntry: false });
+    if (there === undefined) {
+      // A file in place of the folder fails here, as it would fail the making of the store.
+      if (existsSync(dirname(path))) readdirSync(dirname(path));
+      return null;
+    }
+    // What SQLite says of a folder names no cause.
+    if (there.isDirectory()) readFileSync(path);
     using db = openUnchanged(path);
     const pragma = (name: string): number =>
       Object.values(db.query<Record<string, number>, []>(`PRAGMA ${name}`).get() ?? {})[0] ?? 0;
@@ -47,7 +55,7 @@ export const inspectStore = (
     const version = pragma("user_version");
     if (version > newest || (version > 0 && !hasTable(db, kind)))
       return new StoreTooNew({ store: path, found: version, supported: newest });
-    const stored = version === 0 ? null : storedIdentity(db);
+    const stored = version === 0 || identity === null ? null : storedIdentity(db);
     return differenceOf(path, stored, identity) ?? { version, newest };
   });
   return Effect.gen(function* () {

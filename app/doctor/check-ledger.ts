@@ -1,4 +1,4 @@
-import { Clock, Effect, Layer, Logger, Redacted } from "effect";
+import { Clock, Effect, Layer, Logger, Redacted, Result } from "effect";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
 import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
@@ -10,7 +10,8 @@ import { decodeClockSysvar } from "../../core/protocol/accounts/clock-sysvar.ts"
 import { deployedHash } from "../../core/protocol/accounts/loader-v3.ts";
 import { programDataAddress } from "../../core/protocol/addresses/addresses.ts";
 import { CLOCK_SYSVAR } from "../../core/protocol/addresses/well-known-addresses.ts";
-import { Ledger } from "../../ports/ledger/ledger.ts";
+import { ledgerFaultText } from "../../core/use-cases/ledger-fault-text.ts";
+import { Ledger, type LedgerFailure } from "../../ports/ledger/ledger.ts";
 import { type Cluster, clusterOfGenesis } from "../config/cluster.ts";
 import type { Settings } from "../config/settings.ts";
 import { checkMints } from "../check-mints.ts";
@@ -125,15 +126,17 @@ type Asked = {
 const askNode = (
   url: Redacted.Redacted<URL>,
   { cluster, deployment, pins, mints }: Asked,
-  silent: (address: string) => Problem,
+  silent: (address: string, failure: LedgerFailure) => Problem,
 ): Effect.Effect<LedgerFindings> =>
   Effect.gen(function* () {
     const { genesisHash: ask } = yield* Ledger;
     const address = redactedRpcAddress(Redacted.value(url));
-    const genesisHash = yield* Effect.orElseSucceed(ask, () => null);
-    if (genesisHash === null) {
-      return { findings: [yield* finding("node", Effect.fail(silent(address)))], genesisHash };
+    const asked = yield* Effect.result(ask);
+    if (Result.isFailure(asked)) {
+      const problem = silent(address, asked.failure);
+      return { findings: [yield* finding("node", Effect.fail(problem))], genesisHash: null };
     }
+    const genesisHash = asked.success;
     const findings = [
       yield* finding("node", Effect.succeed(`${address} answers`)),
       yield* finding("genesis", checkGenesis(cluster, genesisHash)),
@@ -163,9 +166,12 @@ export const checkLedger = Effect.fnUntraced(function* (
       askNode(
         url,
         asked,
-        (address) =>
+        (address, { fault }) =>
           new Problem({
-            message: `${address} gives no usable answer; check SOLANA_RPC_URL, its key and the network`,
+            message:
+              fault === undefined
+                ? `${address} gives no usable answer; check SOLANA_RPC_URL, its key and the network`
+                : ledgerFaultText({ ...fault, node: address }),
             isUnavailable: true,
           }),
       ),

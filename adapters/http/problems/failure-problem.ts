@@ -225,6 +225,7 @@ const told = (failure: ApiFailure): Told => {
     case "NotReady":
       return {
         detail: `Not ready: ${failure.missing.join(", ")}.`,
+        ...(failure.cure === undefined || failure.cure === null ? {} : { cure: failure.cure }),
         errors: failure.missing.map((part) => ({
           pointer: `/${part}`,
           detail: LACKS[part],

@@ -67,8 +67,8 @@ export const readyEndpoint = (isDraining: () => boolean) =>
   }).handle(
     Effect.fnUntraced(function* () {
       if (isDraining()) return yield* new ShuttingDown();
-      const { missing, stale } = yield* readReadiness();
-      if (missing.length > 0) return yield* new NotReady({ missing });
+      const { missing, cure, stale } = yield* readReadiness();
+      if (missing.length > 0) return yield* new NotReady({ missing, cure });
       return { json: readinessRecord(stale) };
     }),
   );

@@ -28,3 +28,10 @@ export const OUTCOME_TABLES = `
   );
   CREATE INDEX idempotency_key_age ON idempotency_key (claimed_at_ms);
 `;
+
+/** Which replica holds a key without an answer, and until when by the database's clock. */
+export const CLAIM_COLUMNS = `
+  ALTER TABLE idempotency_key
+    ADD COLUMN holder TEXT,
+    ADD COLUMN held_until TIMESTAMPTZ NOT NULL DEFAULT '-infinity';
+`;

@@ -20,6 +20,9 @@ const MIGRATIONS: ReadonlyArray<string> = [
   `,
 ];
 
+/** The name of that file, in the log's folder. */
+export const STANDING_FILE = "standing.sqlite";
+
 /** What makes a file the record of how a log stands. */
 export const STANDING_KIND: StoreKind = { applicationId: APPLICATION_ID, migrations: MIGRATIONS };
 

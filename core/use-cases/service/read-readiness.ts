@@ -1,4 +1,4 @@
-import { Effect } from "effect";
+import { Effect, Result } from "effect";
 import type { SyncActivity } from "../index/sync/index-sync.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { LedgerRecord } from "../../../ports/ledger/ledger-record.ts";
@@ -26,6 +26,13 @@ export const NOT_READY_PARTS = [
 /** One of them: a store or ledger that does not answer, a node of another ledger than the store's, programs that are not initialised for each other or not the pinned ones, an index without a sync. */
 export type NotReadyPart = (typeof NOT_READY_PARTS)[number];
 
+/** What keeps a part from answering, and what the operator can do; null when it answers, or does not say in time. */
+const cureOf = <A>(exit: Result.Result<A, unknown> | null): string | null => {
+  if (exit === null || Result.isSuccess(exit)) return null;
+  const failure = exit.failure as { readonly fault?: { readonly cure: string } | undefined };
+  return failure.fault?.cure ?? null;
+};
+
 /** Whether the ledger answers, whether the programs are initialised for each other, and which are not the pinned ones. */
 const readLedger = Effect.gen(function* () {
   const pulse = yield* LedgerPulse;
@@ -35,13 +42,17 @@ const readLedger = Effect.gen(function* () {
 });
 
 /**
- * What is not ready, and how stale the index is. `stale` is null when the index is fresh, not known, or never synced. Never
+ * What is not ready, what the operator can do where a store or a node has said what is wrong, and how stale the index is. `stale` is null when the index is fresh, not known, or never synced. Never
  * fails, and answers within a second.
  */
 export const readReadiness = Effect.fn("readReadiness")(function* () {
-  const [index, ledger] = yield* Effect.all([orNull(indexStatus), orNull(readLedger)], {
-    concurrency: "unbounded",
-  });
+  const [indexed, asked] = yield* Effect.all(
+    [orNull(Effect.result(indexStatus)), orNull(Effect.result(readLedger))],
+    { concurrency: "unbounded" },
+  );
+  const index = indexed && Result.getOrNull(indexed);
+  const ledger = asked && Result.getOrNull(asked);
+  const cure = cureOf(indexed) ?? cureOf(asked);
   const { syncsByItself } = yield* Instance;
   const { standing } = yield* (yield* LedgerRecord).state;
   const lacks: Readonly<Record<NotReadyPart, boolean>> = {
@@ -55,9 +66,9 @@ export const readReadiness = Effect.fn("readReadiness")(function* () {
   };
   const missing = NOT_READY_PARTS.filter((part) => lacks[part]);
   const lagSlots = lagBehind(index?.mark, ledger?.slot);
-  if (index === null || lagSlots === null) return { missing, stale: null };
+  if (index === null || lagSlots === null) return { missing, cure, stale: null };
   const { lastError, snapshotError } = index;
   const isFresh = lastError === null && snapshotError === null && lagSlots < STALE_SLOTS;
   const stale: StaleIndex | null = isFresh ? null : { lagSlots, lastError, snapshotError };
-  return { missing, stale };
+  return { missing, cure, stale };
 });

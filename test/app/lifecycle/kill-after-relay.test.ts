@@ -5,6 +5,8 @@ import { LOCAL_USDC_MINT } from "../../../adapters/local-ledger/genesis/local-ke
 import { openEscrow } from "../../../app/demo/open-escrow.ts";
 import { openStage, registerMerchant } from "../../../app/demo/stage.ts";
 import { silentNarrator } from "../commands/silent-narrator.ts";
+import { until } from "../support/running-service.ts";
+import { openRegistration } from "../support/open-registration.ts";
 import { startedServices, synced } from "../support/started-services.ts";
 
 const { alone, start } = startedServices();
@@ -48,4 +50,37 @@ test("a service killed right after a relay has lost nothing when it restarts", a
   const { code, stdout } = await second.ended;
   expect(code).toBe(0);
   expect(stdout).toContain('"message":"stopping","by":"SIGTERM"');
+}, 60_000);
+
+test("a request that a kill cut off is taken again at once under its Idempotency-Key", async () => {
+  const env = await alone();
+  const first = start(env);
+  const url = await first.url;
+  await synced(url);
+  const stage = await openStage(url, LOCAL_USDC_MINT, silentNarrator);
+  const { transaction, signature } = await openRegistration(stage, "Cut Off Quotes");
+  const relay = (to: string) =>
+    fetch(`${to}/v1/relay`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "idempotency-key": "order-1" },
+      body: JSON.stringify({ signed_transaction: transaction, confirm: true }),
+    });
+  // A confirmation takes until the slot ends, so the request is still open when the service is killed.
+  const cutOff = relay(url).catch(() => null);
+  await until(
+    "the relay has its request",
+    () => fetch(`${url}/v1/relay/${signature}`).then(({ status }) => status),
+    (status) => status === 200,
+  );
+  first.kill("SIGKILL");
+  await first.ended;
+  expect(await cutOff).toBeNull();
+
+  const second = start(env);
+  const again = await second.url;
+  await synced(again);
+  const { status } = await relay(again);
+  expect(status).toBe(202);
+  second.kill("SIGTERM");
+  await second.ended;
 }, 60_000);
