@@ -23,7 +23,9 @@ const textAt = (hostname: string, port: number, path: string): Effect.Effect<str
     try {
       const host = hostname.includes(":") ? `[${hostname}]` : hostname;
       const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
-      return await (await fetch(`http://${host}:${port}${path}`, { signal: limit })).text();
+      return await (
+        await fetch(`http://${host}:${port}${path}`, { signal: limit, redirect: "manual" })
+      ).text();
     } catch {
       return undefined;
     }

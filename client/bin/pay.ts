@@ -1,5 +1,5 @@
 import process from "node:process";
-import { terminalJson } from "../../core/domain/encoding/unseen-characters.ts";
+import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
 import { fileJournal } from "../node/file-journal.ts";
 import { readKeyFile } from "../node/key-file.ts";
 import { readArguments, required, usageError } from "../command-line/command-line.ts";
@@ -79,7 +79,7 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
     signer: await readKeyFile(key),
     signal: interrupted(),
   });
-  process.stdout.write(`${terminalJson(paid)}\n`);
+  process.stdout.write(`${foreignJson(paid)}\n`);
   if (paid.terms === "unproven")
     process.stderr.write(
       "This task and nonce were paid and settled, and nobody here can show on which terms: the escrow is archived. Ask a service that saw it, or read your own packet.\n",

@@ -19,6 +19,7 @@ const BY_CODE: Readonly<Record<string, number>> = {
   signer_unusable: EX_NOINPUT,
   invalid_trust: EX_NOINPUT,
   service_unreachable: EX_UNAVAILABLE,
+  redirected: EX_UNAVAILABLE,
   package_missing: EX_UNAVAILABLE,
   file_exists: EX_CANTCREAT,
   file_not_made: EX_CANTCREAT,

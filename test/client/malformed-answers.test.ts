@@ -5,7 +5,7 @@ import { connectMerchant } from "../../client/merchant/connect-merchant.ts";
 import { memoryAttestations } from "../../client/merchant/settle/attestation-journal.ts";
 import { keySigner } from "../../client/node/key-signer.ts";
 import { SettlementError } from "../../client/settlement-error.ts";
-import type { Fetch } from "../../client/service/requests.ts";
+import type { Fetch } from "../../client/service/fetch-directly.ts";
 import { taskHash } from "../../core/domain/escrow/task-hash.ts";
 import { escrowAddress } from "../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";

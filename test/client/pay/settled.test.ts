@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "../../../client/connect.ts";
 import type { SettledOptions } from "../../../client/pay/settled.ts";
-import type { Fetch } from "../../../client/service/requests.ts";
+import type { Fetch } from "../../../client/service/fetch-directly.ts";
 import { problem } from "../support/fake-service.ts";
 import { testClock } from "../support/test-clock.ts";
 import { failureOf } from "../support/failure-of.ts";
