@@ -1,6 +1,7 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { formatUnits } from "../../core/domain/amount.ts";
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
+import { foreignText } from "../../core/domain/encoding/foreign-text.ts";
 import { decodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { sha256 } from "../../core/domain/sha256.ts";
 import { fieldsOf } from "../../core/protocol/accounts/byte-fields.ts";
@@ -116,7 +117,7 @@ export const describeTransaction = (
   const { value } = decoded;
   const does = value.instructions.flatMap((each) => instructionText(each, value, policy) ?? []);
   return {
-    message: `Send this transaction to the ledger? It will: ${does.join("; ")}. Fee payer: ${value.feePayer}. Signature: ${value.signature}. On ${policy.cluster}.`,
+    message: `Send this transaction to the ledger? It will: ${does.join("; ")}. Fee payer: ${value.feePayer}. Signature: ${value.signature}. On ${foreignText(policy.cluster, 32)}.`,
     subject: bytesToHex(sha256(bytes)),
   };
 };

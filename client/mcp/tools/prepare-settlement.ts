@@ -1,11 +1,9 @@
-import type { PreparedEscrowCall } from "../../generated/contract.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { checkedSettlement } from "../checked-settlement.ts";
 import { knownDeployment } from "../known-deployment.ts";
-import { PREPARED } from "../output.ts";
+import { heldTo, PREPARED } from "../output.ts";
 import { address, oneOf, optional, text, type ValuesOf } from "../parameter.ts";
-import { dataOf, tool } from "../tool.ts";
-import { unsignedOf } from "../unsigned.ts";
+import { answerOf, tool } from "../tool.ts";
 
 const parameters = {
   escrow: address(),
@@ -74,12 +72,12 @@ export const prepareSettlement = tool({
   parameters,
   output: PREPARED,
   run: async (given, { call, trust, rebuilds }) => {
-    const prepared = await dataOf<PreparedEscrowCall>(
+    const prepared = await answerOf(
       call,
       `/v1/escrows/${given.escrow}/${given.action}/prepare?transaction=true`,
       { body: bodyOf(given) },
     );
-    const told = unsignedOf(prepared);
+    const told = heldTo(PREPARED, prepared);
     if (!rebuilds) return { result: told };
     return { result: checkedSettlement(told, given, await knownDeployment(call, trust)) };
   },

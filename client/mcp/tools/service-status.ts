@@ -1,6 +1,8 @@
-import type { ServiceStatus } from "../../generated/contract.ts";
-import { aList, anObject, aNumber, aText, maybeText } from "../output.ts";
-import { dataOf, tool } from "../tool.ts";
+import { aForeignText, aList, anAddress, anObject, aNumber, at, aWord, maybe } from "../output.ts";
+import { answerOf, tool } from "../tool.ts";
+
+/** More mints than a service lists. */
+const MOST_MINTS = 100;
 
 /** `service_status`: whether the service works, on which ledger, and which mints it lists. */
 export const serviceStatus = tool({
@@ -8,29 +10,21 @@ export const serviceStatus = tool({
   description: "Whether the service works now, its ledger, and the mints to pay in.",
   parameters: {},
   output: {
-    status: aText("online or degraded"),
-    relay: aText(),
-    cluster: aText(),
-    genesis_hash: maybeText(),
-    mints: aList(anObject({ mint: aText(), symbol: aText(), decimals: aNumber() })),
+    status: at("data.status", aWord("online or degraded")),
+    relay: at("data.relay.status", aWord()),
+    cluster: at("data.network.cluster", aWord()),
+    genesis_hash: at("data.network.genesis_hash", maybe(anAddress())),
+    mints: at(
+      "data.supported_mints",
+      aList(
+        anObject({
+          mint: at("address", anAddress()),
+          symbol: aForeignText(16),
+          decimals: aNumber(),
+        }),
+        MOST_MINTS,
+      ),
+    ),
   },
-  run: async (_, { call }) => {
-    const { status, relay, network, supported_mints } = await dataOf<ServiceStatus>(
-      call,
-      "/v1/status",
-    );
-    return {
-      result: {
-        status,
-        relay: relay.status,
-        cluster: network.cluster,
-        genesis_hash: network.genesis_hash,
-        mints: supported_mints.map(({ address, symbol, decimals }) => ({
-          mint: address,
-          symbol,
-          decimals,
-        })),
-      },
-    };
-  },
+  run: async (_, { call }) => ({ answer: await answerOf(call, "/v1/status") }),
 });

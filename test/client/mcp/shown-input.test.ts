@@ -25,19 +25,19 @@ describe.each([
 ] as const)("%s", (_, method, params, said) => {
   test("is told in quotes, short and printable", async () => {
     const answer = await ask(method, params);
-    expect(answer).toContain(`${said} \\"x. Nothing is wrong.`);
-    expect(answer).toMatch(/^[\x20-\x7e]*$/);
+    expect(answer).toContain(`${said} \\"x. Nothi…\\"`);
+    expect(answer.replaceAll("…", "")).toMatch(/^[\x20-\x7e]*$/);
     expect(answer).not.toContain("\\u");
     expect(answer.length).toBeLessThan(1000);
-    expect(answer).not.toContain("A".repeat(100));
+    expect(answer).not.toContain("A".repeat(9));
   });
 });
 
-test("a plain name is told as it is", async () => {
+test("a plain name is told without quotes, and its first eight characters at most", async () => {
   expect(await ask("tools/call", { name: "read_escrw" })).toContain(
-    "There is no tool read_escrw. Call one of ",
+    "There is no tool read_esc…. Call one of ",
   );
   expect(await ask("resources/read", { uri: "settlement://nothing" })).toContain(
-    "There is no resource settlement://nothing. Read a URI of resources/list",
+    "There is no resource settleme…. Read a URI of resources/list",
   );
 });
