@@ -1,10 +1,18 @@
-import { parseAddress } from "../../core/domain/address.ts";
-import { parseAmount } from "../../core/domain/amount.ts";
 import { type ForeignText, foreignText } from "../../core/domain/encoding/foreign-text.ts";
-import { parseHash32 } from "../../core/domain/hash32.ts";
-import { parseLedgerSignature } from "../../core/domain/ledger/signature.ts";
-import { parseUnixTime } from "../../core/domain/unix-time.ts";
-import { SettlementError } from "../settlement-error.ts";
+import {
+  departure,
+  type Form,
+  isAddress,
+  isBase64,
+  isCount,
+  isCursor,
+  isHash,
+  isSignature,
+  isTextOf,
+  isTime,
+  isUnits,
+  isWord,
+} from "../service/forms.ts";
 import type { JsonSchema } from "./parameter.ts";
 
 /** A value in a tool's result. Whatever a service answers is held to it before a model sees it. */
@@ -24,18 +32,10 @@ export type HeldTo<F extends Fields> = {
   readonly [Name in keyof F]: F[Name] extends Field<infer T> ? T : never;
 };
 
-/** The failure of a service that answers something else than its contract says. */
-export const departure = (path: string, form: string): SettlementError =>
-  new SettlementError(
-    "unexpected_answer",
-    `The service's answer departs from its contract: ${path} must be ${form}.`,
-    "Believe nothing of it. Check the service's address and version, or ask another service.",
-  );
-
 const field = <T>(
   schema: JsonSchema,
   form: string,
-  fits: (value: unknown) => boolean,
+  fits: Form,
   description?: string,
 ): Field<T> => ({
   schema: { ...schema, ...(description === undefined ? {} : { description }) },
@@ -46,44 +46,33 @@ const field = <T>(
 });
 
 const formedText =
-  (form: string, isFormed: (text: string) => boolean) =>
+  (form: string, fits: Form) =>
   (description?: string): Field<string> =>
-    field(
-      { type: "string" },
-      form,
-      (value) => typeof value === "string" && isFormed(value),
-      description,
-    );
+    field({ type: "string" }, form, fits, description);
 
 /** An account's address. */
-export const anAddress = formedText("an address", (text) => parseAddress(text) !== undefined);
+export const anAddress = formedText("an address", isAddress);
 /** A transaction's signature. */
-export const aSignature = formedText(
-  "a transaction's signature",
-  (text) => parseLedgerSignature(text) !== undefined,
-);
+export const aSignature = formedText("a transaction's signature", isSignature);
 /** A hash, 64 hex digits. */
-export const aHash = formedText("64 hex digits", (text) => parseHash32(text) !== undefined);
+export const aHash = formedText("64 hex digits", isHash);
 /** A second, RFC 3339 in UTC. */
-export const aTime = formedText("a time", (text) => parseUnixTime(text) !== undefined);
+export const aTime = formedText("a time", isTime);
 /** Base units from 0. */
-export const anAmount = formedText(
-  "base units",
-  (text) => text === "0" || parseAmount(text) !== undefined,
-);
-/** One of the contract's words, such as a state or a code: no sentence can be written with it. */
-export const aWord = formedText("a word", (text) => /^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(text));
+export const anAmount = formedText("base units", isUnits);
+/** One of the contract's words, such as a state. */
+export const aWord = formedText("a word", isWord);
 /** What continues a list. */
-export const aCursor = formedText("a cursor", (text) => /^[A-Za-z0-9_-]{1,512}$/.test(text));
+export const aCursor = formedText("a cursor", isCursor);
 /** Bytes in base64, at most those of a transaction. */
-export const someBytes = formedText("base64", (text) => /^[A-Za-z0-9+/]{0,1644}={0,2}$/.test(text));
+export const someBytes = formedText("base64", isBase64);
 
 /** A text that anybody may have chosen, of at most `most` characters, as it may be shown. */
 export const aForeignText = (most: number, description?: string): Field<ForeignText> => {
   const raw = field<string>(
     { type: "string" },
     `a text of at most ${most} characters`,
-    (value) => typeof value === "string" && value.length <= most,
+    isTextOf(most),
     description,
   );
   return { ...raw, held: (value, path) => foreignText(raw.held(value, path), most) };
@@ -91,12 +80,7 @@ export const aForeignText = (most: number, description?: string): Field<ForeignT
 
 /** A whole number from 0. */
 export const aNumber = (description?: string): Field<number> =>
-  field(
-    { type: "integer" },
-    "a whole number",
-    (value) => Number.isSafeInteger(value) && (value as number) >= 0,
-    description,
-  );
+  field({ type: "integer" }, "a whole number", isCount, description);
 
 /** True or false. */
 export const aFlag = (description?: string): Field<boolean> =>

@@ -1,6 +1,6 @@
+import { departure } from "../service/forms.ts";
 import { jsonOf, problemOf } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { departure } from "./output.ts";
 import { shown } from "./shown.ts";
 import type { ServiceCall } from "./tool.ts";
 

@@ -1,6 +1,7 @@
 import { foreignText } from "../../core/domain/encoding/foreign-text.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { boundedText } from "./bounded-text.ts";
+import { requireForms } from "./forms.ts";
 import { fetchDirectly, type Fetch } from "./fetch-directly.ts";
 import { type ClientClock, systemClock } from "./client-clock.ts";
 
@@ -75,12 +76,16 @@ export const jsonOf = (answer: Answer): unknown => {
   }
 };
 
-/** The `data` of an answer. @throws SettlementError when there is no object: something between here and the service answered. */
+/**
+ * The `data` of an answer, in which each member that the client reads has its form. @throws SettlementError for any other answer: something between here and
+ * the service answered, or the service lies.
+ */
 export const dataOf = (answer: Answer): object => {
   const whole = jsonOf(answer);
   const data: unknown =
     typeof whole === "object" && whole !== null && "data" in whole && whole.data;
   if (typeof data !== "object" || data === null) throw problemOf(answer);
+  requireForms(whole);
   return data;
 };
 
