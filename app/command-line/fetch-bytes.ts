@@ -7,15 +7,22 @@ const FETCH_TIMEOUT_MS = 10_000;
 export const boundedBody = async (
   body: AsyncIterable<Uint8Array>,
   most: number,
+  tooLong = `it has more than ${most} bytes`,
 ): Promise<Uint8Array> => {
   const chunks: Array<Uint8Array> = [];
   let length = 0;
   for await (const chunk of body) {
     length += chunk.length;
-    if (length > most) throw new Error(`it has more than ${most} bytes`);
+    if (length > most) throw new Error(tooLong);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, length);
+};
+
+/** Headers of a request, and what is said of an answer that is too long. */
+type FetchOptions = {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly tooLong?: string;
 };
 
 /**
@@ -25,7 +32,7 @@ export const boundedBody = async (
 export const fetchBytes = async (
   url: string,
   most: number,
-  headers: Readonly<Record<string, string>> = {},
+  { headers = {}, tooLong }: FetchOptions = {},
 ): Promise<Uint8Array | null> => {
   const signal = AbortSignal.timeout(FETCH_TIMEOUT_MS);
   const response = await fetchDirectly(url, { signal, headers }).catch((cause: unknown) => {
@@ -33,5 +40,5 @@ export const fetchBytes = async (
   });
   if (response.status === 404) return null;
   if (!response.ok) throw new Error(`it answered ${response.status}`);
-  return boundedBody(response.body ?? new Blob([]).stream(), most);
+  return boundedBody(response.body ?? new Blob([]).stream(), most, tooLong);
 };

@@ -3,12 +3,9 @@ import {
   isLegacyRequest,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
-import { echoed } from "../../core/domain/encoding/foreign-text.ts";
+import { echoed, isShort } from "../../core/domain/encoding/foreign-text.ts";
 import { mcpServer, type McpParts } from "./mcp-server.ts";
 import type { ServiceCall } from "./tool.ts";
-
-/** The longest name of a tool, a method or a revision, in characters, and a UUID. */
-const LONGEST_NAME = 36;
 
 /** Headers of MCP that the protocol's own checks compare with the message. */
 const FORWARDED = ["mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id"] as const;
@@ -56,12 +53,12 @@ const noListening = (message: object): McpAnswer => {
   return { status: 404, json: { jsonrpc: "2.0", id: told, error } };
 };
 
-/** The texts of a message longer than any name of the protocol, the longest first. A private key has 43 characters or more. */
+/** The texts of a message that are not repeated whole, the longest first. */
 const longTexts = (message: unknown): ReadonlyArray<string> => {
   const found = new Set<string>();
   JSON.stringify(message, (name, value: unknown) => {
     for (const text of [name, value])
-      if (typeof text === "string" && text.length > LONGEST_NAME) found.add(text);
+      if (typeof text === "string" && !isShort(text)) found.add(text);
     return value;
   });
   return [...found].sort((a, b) => b.length - a.length);

@@ -52,7 +52,7 @@ const detailOf = (error: ValueError): string => {
   return DETAILS[type]?.(schema) ?? "is not valid";
 };
 
-/** Where a fault is. The name of an unknown member is the caller's, so only its beginning is repeated. */
+/** Where a fault is. The name of an unknown member is the caller's. */
 const pointerOf = ({ type, path }: ValueError): string => {
   if (type !== ValueErrorType.ObjectAdditionalProperties) return path;
   const from = path.lastIndexOf("/") + 1;

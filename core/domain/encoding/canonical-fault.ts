@@ -2,7 +2,7 @@ import type { Json } from "./canonical-json.ts";
 import { echoed } from "./foreign-text.ts";
 import { jsonPointer } from "./json-pointer.ts";
 
-/** Why a payload has no exact RFC 8785 bytes. `pointer` is the RFC 6901 pointer to the member; of each name, which its sender chose, it has the beginning. */
+/** Why a payload has no exact RFC 8785 bytes. `pointer` is the RFC 6901 pointer to the member; of a long name, which its sender chose, it has the beginning. */
 export type CanonicalFault = { readonly pointer: string; readonly detail: string };
 
 const SURROGATE = "holds a lone surrogate, which has no UTF-8";

@@ -19,7 +19,9 @@ const UNSEEN =
 const MOST_CHARACTERS = 200;
 /** The most characters of a command's whole message, and of one text in its JSON. Its own texts are shorter: a transaction has 1,644 in base64. */
 const MOST_OF_OUTPUT = 16_384;
-/** The most characters of what a caller sent that an answer repeats: too few to tell a key that was sent by mistake. */
+/** The longest text of a caller's that is repeated whole: a UUID. The 32 bytes of a private key's seed have 43 characters in base58 and in base64. */
+const LONGEST_ECHO = 36;
+/** What is repeated of a longer one. */
 const MOST_ECHOED = 8;
 
 const codePoint = (character: string): string =>
@@ -39,8 +41,12 @@ export const foreignLines = (text: string): ForeignText =>
     character === "\n" ? character : codePoint(character),
   ) as ForeignText;
 
-/** What an answer or a log line repeats of a text that its caller sent: the first 8 characters. */
-export const echoed = (text: string): ForeignText => foreignText(text, MOST_ECHOED);
+/** Whether a text of a caller's may be repeated whole: it has at most 36 characters, fewer than any private key. */
+export const isShort = (text: string): boolean => text.length <= LONGEST_ECHO;
+
+/** What an answer or a log line repeats of a text that its caller sent: a short one, or the first 8 characters, since it could be a private key. */
+export const echoed = (text: string): ForeignText =>
+  foreignText(text, isShort(text) ? LONGEST_ECHO : MOST_ECHOED);
 
 const escaped = (character: string): string =>
   Array.from(

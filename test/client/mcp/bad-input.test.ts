@@ -66,7 +66,7 @@ const WRONG: Readonly<Record<string, ReadonlyArray<readonly [object, RegExp]>>> 
     [{ ...PAYMENT, task: "a\u0000b" }, /^validation_failed: task /],
     [{ ...PAYMENT, merchant: AGENT.address }, /^wrong_state: .*merchant/],
     [{ ...PAYMENT, amount: "9999999999999999" }, /^wrong_state: /],
-    [{ ...PAYMENT, secret_key: "x" }, /^validation_failed: secret_k… is not known\./],
+    [{ ...PAYMENT, secret_key: "x" }, /^validation_failed: secret_key is not known\./],
   ],
   prepare_attestation: [
     [{ escrow: NOBODY }, /^validation_failed: |^not_an_escrow: |^escrow_not_found: /],
@@ -99,7 +99,7 @@ const WRONG: Readonly<Record<string, ReadonlyArray<readonly [object, RegExp]>>> 
     ],
     [
       { transaction: "AAAA" },
-      /^validation_failed: signed_transaction is required; transact… is not known\./,
+      /^validation_failed: signed_transaction is required; transaction is not known\./,
     ],
   ],
   relay_outcome: [
@@ -144,9 +144,9 @@ describe.each(Object.entries(WRONG))("%s", (name, cases) => {
 });
 
 test.each([
-  ["settlement://nothing", /There is no resource settleme…\. Read a URI of/],
+  ["settlement://nothing", /There is no resource settlement:\/\/nothing\. Read a URI of/],
   ["settlement://evidence/../v1/status", /There is no resource/],
-  ["file:///etc/passwd", /There is no resource file:\/\/\/…\./],
+  ["file:///etc/passwd", /There is no resource file:\/\/\/etc\/passwd\./],
   [`settlement://escrow/${AGENT.address}`, /not_an_escrow: |escrow_not_found: /],
   ["settlement://template/none", /proof_template_not_found: /],
 ])("the resource %s is refused in one line", async (uri, expected) => {

@@ -33,11 +33,11 @@ describe.each([
   });
 });
 
-test("a plain name is told without quotes, and its first eight characters at most", async () => {
+test("a plain name is told as it is", async () => {
   expect(await ask("tools/call", { name: "read_escrw" })).toContain(
-    "There is no tool read_esc…. Call one of ",
+    "There is no tool read_escrw. Call one of ",
   );
   expect(await ask("resources/read", { uri: "settlement://nothing" })).toContain(
-    "There is no resource settleme…. Read a URI of resources/list",
+    "There is no resource settlement://nothing. Read a URI of resources/list",
   );
 });

@@ -115,7 +115,7 @@ describe("messages", () => {
   test("a tool that does not exist is named, and the ones that do", async () => {
     const { error } = await call("drain_wallet", {});
     expect(error?.code).toBe(-32602);
-    expect(error?.message).toMatch(/^There is no tool drain_wa…\. Call one of service_status, /);
+    expect(error?.message).toMatch(/^There is no tool drain_wallet\. Call one of service_status, /);
     expect((await call("constructor", {})).error?.code).toBe(-32602);
   });
 
