@@ -1,6 +1,7 @@
 import process from "node:process";
 import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
-import { csvLine, EXPORT_COLUMNS } from "../merchant/escrows/export.ts";
+import { csvLine } from "../merchant/escrows/export.ts";
+import { EXPORT_COLUMNS } from "../merchant/escrows/sound-row.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { readArguments, required, usageError } from "../command-line/command-line.ts";
 import {

@@ -3,9 +3,10 @@ import type { Escrow } from "../../generated/contract.ts";
 import { MEMBER_FORMS } from "../../service/forms.ts";
 import { SettlementError } from "../../settlement-error.ts";
 
-/** The members that go into books. */
-const MEMBERS = [
+/** The columns of an export, in this order. */
+export const EXPORT_COLUMNS = [
   "escrow_pda",
+  "state",
   "agent_owner",
   "merchant",
   "mint",
@@ -13,14 +14,20 @@ const MEMBERS = [
   "released_stroops",
   "refunded_stroops",
   "task_hash",
+  "proof_hash",
   "attestor",
   "created_at",
   "expires_at",
+  "attested_at",
+  "settled_at",
 ] as const satisfies ReadonlyArray<keyof Escrow>;
+
 /** Those that are null until something happens. */
-const LATER = ["proof_hash", "attested_at", "settled_at"] as const satisfies ReadonlyArray<
-  keyof Escrow
->;
+const LATER: ReadonlySet<string> = new Set<keyof Escrow>([
+  "proof_hash",
+  "attested_at",
+  "settled_at",
+]);
 const STATES: ReadonlySet<unknown> = new Set<Escrow["state"]>([
   "Pending",
   "Fulfilled",
@@ -42,11 +49,11 @@ export const unsoundEscrow = (detail: string): SettlementError =>
  */
 export const soundRow = <R extends Escrow>(row: R, merchant: Address): R => {
   const given = (typeof row === "object" && row !== null ? row : {}) as Record<string, unknown>;
-  const fits = (name: string): boolean => MEMBER_FORMS[name]?.(given[name]) === true;
-  const wrong =
-    (STATES.has(given["state"]) ? undefined : "state") ??
-    MEMBERS.find((name) => !fits(name)) ??
-    LATER.find((name) => given[name] !== null && !fits(name));
+  const fits = (name: string): boolean =>
+    (LATER.has(name) && given[name] === null) || MEMBER_FORMS[name]?.(given[name]) === true;
+  const wrong = STATES.has(given["state"])
+    ? EXPORT_COLUMNS.find((name) => !fits(name))
+    : ("state" as const);
   if (wrong !== undefined)
     throw unsoundEscrow(`The service gave an escrow whose ${wrong} is malformed.`);
   if (row.merchant !== merchant)
