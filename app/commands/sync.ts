@@ -1,5 +1,5 @@
 import { fetchDirectly } from "../../client/service/fetch-directly.ts";
-import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
+import { foreignJson, foreignText } from "../../core/domain/encoding/foreign-text.ts";
 import {
   askService,
   exitWith,
@@ -53,7 +53,8 @@ const showProgress = async (over: Promise<unknown>): Promise<void> => {
     await Promise.race([end, Bun.sleep(LOOK_EVERY_MS)]);
     if (isOver) break;
     const progress = await progressNow();
-    if (progress !== null) process.stderr.write(`${CLEAR_LINE}${progressLine(progress)}`);
+    if (progress !== null)
+      process.stderr.write(`${CLEAR_LINE}${foreignText(progressLine(progress))}`);
   }
   process.stderr.write(CLEAR_LINE);
 };
