@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { terminalJson } from "../../core/domain/encoding/unseen-characters.ts";
+import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
 import { policyIn } from "../../client/pinned-policy.ts";
 import { usualJournal } from "../../client/bin/attest.ts";
 import { exitCodeOf } from "../../client/command-line/exit-code.ts";
@@ -91,7 +91,7 @@ try {
     const { decision, cause } = await decide(attestor, line);
     if (decision.decision === "failed")
       failures.add(cause?.code === "service_unreachable" ? EX_UNAVAILABLE : 1);
-    process.stdout.write(`${terminalJson(decision)}\n`);
+    process.stdout.write(`${foreignJson(decision)}\n`);
   }
   process.exitCode = Math.min(...failures, failures.size === 0 ? 0 : EX_UNAVAILABLE);
 } catch (cause) {

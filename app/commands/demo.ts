@@ -1,4 +1,4 @@
-import { linesWithUnseenShown } from "../../core/domain/encoding/unseen-characters.ts";
+import { foreignLines } from "../../core/domain/encoding/foreign-text.ts";
 import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { type Address, parseAddress } from "../../core/domain/address.ts";
 import { DemoFailed, ServiceUnreachable } from "../demo/demo-failed.ts";
@@ -7,6 +7,7 @@ import { runDemo } from "../demo/run-demo.ts";
 import { DeployStopped } from "../deploy/deploy-stopped.ts";
 import { nodeAddress } from "../command-line/node-address.ts";
 import {
+  askService,
   EX_USAGE,
   exitWith,
   readCommandLine,
@@ -37,7 +38,7 @@ const { values } = readCommandLine(HELP, {
   mint: { type: "string" },
   full: { type: "boolean", default: false },
 });
-const write = (line: string): void => void process.stdout.write(`${linesWithUnseenShown(line)}\n`);
+const write = (line: string): void => void process.stdout.write(`${foreignLines(line)}\n`);
 const url = serviceUrl(values.service);
 const narrator = textNarrator(write, { full: values.full });
 
@@ -48,8 +49,8 @@ const paidIn = async (): Promise<Address> => {
       parseAddress(values.mint) ??
       exitWith(EX_USAGE, "--mint: expected the mint's base58 address of 32 bytes")
     );
-  const answer = await fetch(`${url}/v1/status`).catch(() => null);
-  if (answer?.status !== 200)
+  const answer = await askService(url, "/v1/status");
+  if (answer.status !== 200)
     throw new ServiceUnreachable(`no service answers at ${url}; start one, or give its --service`);
   const { data } = (await answer.json()) as { data: { settlement_mint: string | null } };
   const mint = parseAddress(data.settlement_mint ?? "");

@@ -1,4 +1,4 @@
-import { linesWithUnseenShown } from "../../core/domain/encoding/unseen-characters.ts";
+import { foreignLines } from "../../core/domain/encoding/foreign-text.ts";
 import { DemoFailed } from "../demo/demo-failed.ts";
 import { demonstrate } from "../deploy/demonstrate.ts";
 import { deployOptions } from "../deploy/inputs/deploy-options.ts";
@@ -52,7 +52,7 @@ const { values } = readCommandLine(HELP, {
   demo: { type: "boolean", default: false },
   "priority-fee": { type: "string" },
 });
-const say = (line: string): void => void process.stdout.write(`${linesWithUnseenShown(line)}\n`);
+const say = (line: string): void => void process.stdout.write(`${foreignLines(line)}\n`);
 const ask = process.stdin.isTTY ? (question: string): string => prompt(question) ?? "" : null;
 
 try {

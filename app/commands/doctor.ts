@@ -1,4 +1,4 @@
-import { withUnseenShown } from "../../core/domain/encoding/unseen-characters.ts";
+import { foreignLines } from "../../core/domain/encoding/foreign-text.ts";
 import { EX_UNAVAILABLE, readCommandLine } from "../command-line/command-line.ts";
 
 const HELP = `Checks what a start needs, with the same environment variables: Bun, the ports, the nodes, the ledger's
@@ -20,7 +20,7 @@ const [{ Effect }, { diagnose }] = await Promise.all([
 const findings = await Effect.runPromise(diagnose(process.env, Bun.version));
 for (const { check, ok, text } of findings)
   process.stdout.write(
-    `${ok ? "ok     " : "problem"}  ${check.padEnd(8)}  ${withUnseenShown(text)}\n`,
+    `${ok ? "ok     " : "problem"}  ${check.padEnd(8)}  ${foreignLines(text)}\n`,
   );
 const problems = findings.filter(({ ok }) => !ok);
 const isOnlySilence = problems.every(({ isUnavailable }) => isUnavailable === true);

@@ -1,3 +1,5 @@
+import { fetchDirectly } from "../../client/service/fetch-directly.ts";
+import { SettlementError } from "../../client/settlement-error.ts";
 import { DemoFailed, ServiceUnreachable } from "./demo-failed.ts";
 import type { Narrator } from "./narrator.ts";
 
@@ -31,7 +33,7 @@ const reasonOf = (text: string): string => {
  */
 export const serviceClient = (url: string, narrator: Narrator): ServiceClient => {
   const ask = async (method: string, path: string, body: unknown) => {
-    const response = await fetch(url + path, {
+    const response = await fetchDirectly(url + path, {
       method,
       signal: AbortSignal.timeout(TIMEOUT_MS),
       ...(body === undefined
@@ -39,7 +41,9 @@ export const serviceClient = (url: string, narrator: Narrator): ServiceClient =>
         : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
     }).catch((cause: unknown) => {
       throw new ServiceUnreachable(
-        `${method} ${path}: no answer from ${url} (${String(cause)}); start a service there, or give its --service`,
+        cause instanceof SettlementError
+          ? `${cause.message} ${cause.cure}`
+          : `${method} ${path}: no answer from ${url} (${String(cause)}); start a service there, or give its --service`,
       );
     });
     return { ok: response.ok, status: response.status, text: await response.text() };

@@ -1,3 +1,4 @@
+import { fetchDirectly } from "../../client/service/fetch-directly.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,7 +37,7 @@ const listeningUrl = (stdout: ReadableStream<Uint8Array>): Promise<string | unde
 };
 
 const isReady = async (url: string): Promise<boolean> => {
-  const answer = await fetch(`${url}/ready`).catch(() => null);
+  const answer = await fetchDirectly(`${url}/ready`).catch(() => null);
   await answer?.body?.cancel();
   return answer?.status === 200;
 };

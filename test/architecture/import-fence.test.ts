@@ -7,6 +7,8 @@ const root = join(import.meta.dir, "../..");
 
 /** One planted file per rule: its path, its import, and whether the fence must refuse it. */
 const planted = [
+  { file: "client/pay/redirects.ts", code: `void fetch("http://x.example");`, refused: true },
+  { file: "app/commands/redirects.ts", code: `void fetch("http://x.example");`, refused: true },
   { file: "core/domain/a.ts", code: `import "../protocol/pda.ts";`, refused: true },
   { file: "core/domain/b.ts", code: `import "effect";`, refused: true },
   { file: "core/domain/c.ts", code: `import "node:fs";`, refused: true },
@@ -264,7 +266,12 @@ beforeAll(async () => {
   const { diagnostics } = (await new Response(lint.stdout).json()) as {
     diagnostics: ReadonlyArray<{ filename: string; code: string }>;
   };
-  const fence = ["no-restricted-imports", "no-cycle", "consistent-type-imports"];
+  const fence = [
+    "no-restricted-imports",
+    "no-restricted-globals",
+    "no-cycle",
+    "consistent-type-imports",
+  ];
   reported = new Set(
     diagnostics.filter((d) => fence.some((rule) => d.code.includes(rule))).map((d) => d.filename),
   );

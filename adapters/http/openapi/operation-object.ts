@@ -19,7 +19,7 @@ const header = (description: string): Json => ({ description, schema: { type: "s
 /** Headers that many answers share, by their name. */
 const SHARED_HEADERS = {
   "x-request-id": header(
-    "The request's id: the caller's own when it was a sane token, otherwise a new one.",
+    "The request's id: the caller's own when it has 1 to 36 of A-Z, a-z, 0-9, `.`, `_` and `-`, otherwise a new UUID.",
   ),
   ratelimit: header("What is left of the client's budget: `r` points for `t` seconds."),
   "ratelimit-policy": header(

@@ -1,5 +1,6 @@
 import { Kind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
 import { Effect } from "effect";
+import { echoed } from "../../../core/domain/encoding/foreign-text.ts";
 import { InvalidRequest, type RequestFault } from "../problems/http-failures.ts";
 import { once } from "../server/once.ts";
 import { MAX_FAULTS, schemaCheck } from "./schema-check.ts";
@@ -38,9 +39,12 @@ export const queryDecoder = <S extends TObject>(schema: S) => {
     const values: Record<string, unknown> = Object.create(null);
     const repeated: Array<RequestFault> = [];
     for (const [name, text] of new URLSearchParams(at === -1 ? "" : url.slice(at + 1))) {
-      if (name in values && repeated.length < MAX_FAULTS)
-        repeated.push({ pointer: `/${name.slice(0, 64)}`, detail: "is given twice" });
       const property = schema.properties[name];
+      if (name in values && repeated.length < MAX_FAULTS)
+        repeated.push({
+          pointer: `/${property === undefined ? echoed(name) : name}`,
+          detail: "is given twice",
+        });
       values[name] = property === undefined ? text : toJson(text, property);
     }
     const checked = check(values);

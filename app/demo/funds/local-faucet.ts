@@ -1,3 +1,4 @@
+import { fetchDirectly } from "../../../client/service/fetch-directly.ts";
 import type { Address } from "../../../core/domain/address.ts";
 import { DemoFailed, eventually, ServiceUnreachable } from "../demo-failed.ts";
 import type { Narrator } from "../narrator.ts";
@@ -23,7 +24,7 @@ export const localFaucet = (rpcUrl: string, narrator: Narrator): LocalFaucet => 
   const call = async <A>(method: string, params: ReadonlyArray<unknown>, told: boolean) => {
     const body = { jsonrpc: "2.0", id: 1, method, params };
     if (told) narrator.request("POST", rpcUrl, body);
-    const response = await fetch(rpcUrl, {
+    const response = await fetchDirectly(rpcUrl, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),

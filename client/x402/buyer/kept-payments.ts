@@ -63,13 +63,16 @@ export const keptPayments = (nowMs: () => number) => {
   };
 };
 
+/** The program's own `fetch`, which asks sellers as the program likes, redirects included. */
+type Fetching = typeof globalThis.fetch;
+
 /**
  * A `fetch` for `wrapFetchWithPayment` that gives a paid answer once all of it is there, and rejects when it is cut off: x402 shows a scheme no more than the headers, so a body
  * that is lost would else count as an answer, and the next call as another payment.
  */
-export const wholeAnswers = (fetchWith: typeof fetch = fetch): typeof fetch =>
-  (async (...request: Parameters<typeof fetch>) => {
+export const wholeAnswers = (fetchWith: Fetching = globalThis.fetch): Fetching =>
+  (async (...request: Parameters<Fetching>) => {
     const answer = await fetchWith(...request);
     if (answer.headers.has("payment-response")) await answer.clone().arrayBuffer();
     return answer;
-  }) as typeof fetch;
+  }) as Fetching;

@@ -10,7 +10,8 @@ import {
 } from "../../merchant/settle/attestation-journal.ts";
 import { policyIn } from "../../pinned-policy.ts";
 import { type ClientClock, systemClock } from "../../service/client-clock.ts";
-import { type Fetch, requestsTo } from "../../service/requests.ts";
+import type { Fetch } from "../../service/fetch-directly.ts";
+import { requestsTo } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { type Delivered, type Delivery, plainDelivery } from "./delivery.ts";
 import { placeOf } from "../network.ts";
