@@ -27,8 +27,15 @@ const MOST_STARTS = 5;
 const isRoot = process.getuid?.() === 0;
 /** What makes root the server's user, in a process that ends with this one, however this one ends. */
 const AS_SERVER_USER = [
-  ...["setpriv", "--reuid", SERVER_USER, "--regid", SERVER_USER, "--init-groups"],
-  ...["--pdeathsig", "KILL", "--"],
+  "setpriv",
+  "--reuid",
+  SERVER_USER,
+  "--regid",
+  SERVER_USER,
+  "--init-groups",
+  "--pdeathsig",
+  "KILL",
+  "--",
 ];
 const asServerUser = (command: ReadonlyArray<string>) =>
   isRoot ? [...AS_SERVER_USER, ...command] : [...command];
