@@ -14,7 +14,7 @@ import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelo
 import { onSampleRegistry } from "../openapi/sample-ledger.ts";
 import { sampleParties } from "../openapi/sample-values.ts";
 import { Address, EXAMPLE_WALLET, PathAddress, record, RequestAddress } from "../openapi/values.ts";
-import { fieldPointers } from "../request/field-pointers.ts";
+import { bodyFields, fieldPointers } from "../request/request-fields.ts";
 import { endpoint } from "../server/endpoint.ts";
 
 const PrepareAttestorRequest = record("PrepareAttestorRequest", "A merchant's new attestor key.", {
@@ -36,21 +36,16 @@ const PreparedAttestorCall = preparedCall("PreparedAttestorCall", {
   revoke: Type.Boolean({ description: "Whether earlier escrows become impossible to release." }),
 });
 
+const fields = bodyFields(PrepareAttestorRequest);
+
 const requestOf = (
   body: Static<typeof PrepareAttestorRequest>,
   wantsTransaction: boolean | undefined,
-): Request => ({
-  attestor: body.attestor,
-  revoke: body.revoke,
-  payer: body.payer ?? undefined,
-  wantsTransaction,
-});
+): Request => ({ ...fields.of(body), wantsTransaction });
 
 const pointers = fieldPointers<keyof Request | "wallet">({
+  ...fields.pointers,
   wallet: "/pubkey",
-  attestor: "/attestor",
-  revoke: "/revoke",
-  payer: "/payer",
   wantsTransaction: "?transaction",
 });
 

@@ -17,7 +17,7 @@ import {
 import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";
 import { onSampleRegistry } from "../openapi/sample-ledger.ts";
 import { Address, EXAMPLE_WALLET, judged, record, RequestAddress } from "../openapi/values.ts";
-import { fieldPointers } from "../request/field-pointers.ts";
+import { bodyFields, fieldPointers } from "../request/request-fields.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { sampleParties } from "../openapi/sample-values.ts";
 
@@ -41,22 +41,15 @@ const PreparedMerchantCall = preparedCall("PreparedMerchantCall", {
   attestor: Address("The key that will be recorded."),
 });
 
+const fields = bodyFields(PrepareMerchantRequest);
+
 const requestOf = (
   body: Static<typeof PrepareMerchantRequest>,
   wantsTransaction: boolean | undefined,
-): Request => ({
-  merchant: body.merchant,
-  attestor: body.attestor,
-  name: body.name,
-  payer: body.payer ?? undefined,
-  wantsTransaction,
-});
+): Request => ({ ...fields.of(body), wantsTransaction });
 
 const pointers = fieldPointers<keyof Request>({
-  merchant: "/merchant",
-  attestor: "/attestor",
-  name: "/name",
-  payer: "/payer",
+  ...fields.pointers,
   wantsTransaction: "?transaction",
 });
 

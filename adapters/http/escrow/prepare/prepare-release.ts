@@ -8,7 +8,7 @@ import {
 import { onSampleLedger, samplePendingEscrow } from "../../openapi/sample-ledger.ts";
 import { SAMPLE, sampleEscrow, sampleParties } from "../../openapi/sample-values.ts";
 import { AddressOrNull, record } from "../../openapi/values.ts";
-import { fieldPointers } from "../../request/field-pointers.ts";
+import { bodyFields, fieldPointers } from "../../request/request-fields.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { PREPARE_OPERATION, preparedCallAnswer, preparedCallAnswers } from "./prepare-operation.ts";
 import { payerMember } from "./prepared-call-contract.ts";
@@ -38,29 +38,16 @@ const PrepareReleaseRequest = record(
   },
 );
 
+const fields = bodyFields(PrepareReleaseRequest);
+
 const requestOf = (
   body: Static<typeof PrepareReleaseRequest>,
   wantsTransaction: boolean | undefined,
-): Request => ({
-  proofHash: body.proof_hash,
-  timestamp: body.timestamp,
-  amount: body.amount_stroops,
-  attestationSignature: body.attestation_signature,
-  merchantFallbackAccount: body.merchant_fallback_account ?? undefined,
-  agentFallbackAccount: body.agent_fallback_account ?? undefined,
-  payer: body.payer ?? undefined,
-  wantsTransaction,
-});
+): Request => ({ ...fields.of(body), wantsTransaction });
 
 const pointers = fieldPointers<keyof Request | "pda">({
+  ...fields.pointers,
   pda: "/pda",
-  proofHash: "/proof_hash",
-  timestamp: "/timestamp",
-  amount: "/amount_stroops",
-  attestationSignature: "/attestation_signature",
-  merchantFallbackAccount: "/merchant_fallback_account",
-  agentFallbackAccount: "/agent_fallback_account",
-  payer: "/payer",
   wantsTransaction: "?transaction",
 });
 

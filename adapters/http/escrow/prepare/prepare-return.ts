@@ -6,7 +6,7 @@ import type { PrepareReturnRequest as Request } from "../../../../core/use-cases
 import { onSampleLedger, samplePendingEscrow } from "../../openapi/sample-ledger.ts";
 import { SAMPLE, sampleParties } from "../../openapi/sample-values.ts";
 import { AddressOrNull, record } from "../../openapi/values.ts";
-import { fieldPointers } from "../../request/field-pointers.ts";
+import { bodyFields, fieldPointers } from "../../request/request-fields.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { PREPARE_OPERATION, preparedCallAnswer, preparedCallAnswers } from "./prepare-operation.ts";
 import { payerMember } from "./prepared-call-contract.ts";
@@ -24,16 +24,16 @@ const PrepareReturnRequest = record(
 
 type Body = Static<typeof PrepareReturnRequest>;
 
+const fields = bodyFields(PrepareReturnRequest);
+
 const requestOf = (body: Body, wantsTransaction: boolean | undefined): Request => ({
-  agentFallbackAccount: body.agent_fallback_account ?? undefined,
-  payer: body.payer ?? undefined,
+  ...fields.of(body),
   wantsTransaction,
 });
 
 const pointers = fieldPointers<keyof Request | "pda">({
+  ...fields.pointers,
   pda: "/pda",
-  agentFallbackAccount: "/agent_fallback_account",
-  payer: "/payer",
   wantsTransaction: "?transaction",
 });
 
