@@ -42,29 +42,29 @@ afterAll(async () => {
 });
 
 const KEY = ["--trust", TRUST, "--key", "key.json"];
-const FILE = ["--trust", TRUST, "--key-file", "key.json"];
+const FILE = ["--trust", TRUST, "--key", "key.json"];
 const PAYS = ["--merchant", SOME, "--amount", "1", "--task", "a", "--ttl", "60", "--nonce", "n"];
 
 test.concurrent.each([
   ["verify --trust", "app/commands/verify", [PACKET, "--trust", url], 66],
   ["verify of an address", "app/commands/verify", [`${url}/v1/evidence/${SOME}`], 66],
   ["import-escrow", "app/commands/import-escrow", [`${url}/v1/evidence/${SOME}`], 66],
-  ["sync", "app/commands/sync", ["--url", url], 69],
-  ["rebuild-index", "app/commands/rebuild-index", ["--url", url], 69],
-  ["demo", "app/commands/demo", ["--url", url], 69],
+  ["sync", "app/commands/sync", ["--service", url], 69],
+  ["rebuild-index", "app/commands/rebuild-index", ["--service", url], 69],
+  ["demo", "app/commands/demo", ["--service", url], 69],
   ["pay", CLIENT, ["pay", "--service", url, ...KEY, ...PAYS], 69],
   ["watch", CLIENT, ["watch", SOME, "--service", url, "--trust", TRUST, "--out", "p.json"], 69],
   ["refund", CLIENT, ["refund", SOME, "--service", url, ...KEY], 69],
   [
     "register",
     CLIENT,
-    ["merchant", "register", "--url", url, ...FILE, "--attestor", SOME, "--name", "n"],
+    ["merchant", "register", "--service", url, ...FILE, "--attestor", SOME, "--name", "n"],
     69,
   ],
   [
     "export",
     CLIENT,
-    ["merchant", "export", "--url", url, "--trust", TRUST, "--merchant", SOME],
+    ["merchant", "export", "--service", url, "--trust", TRUST, "--merchant", SOME],
     69,
   ],
 ] as const)("%s follows no redirect, and says what to do", async (_, script, args, code) => {
