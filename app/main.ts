@@ -12,7 +12,7 @@ const HELP = `Serves the Settlement Evidence API. Without any settings it brings
 
 usage: bun run start
 
-It takes no options; environment variables configure it, and README.md lists them. Other commands, each
+It takes no options; environment variables configure it, and docs/settings.md lists them. Other commands, each
 with --help: bun run demo, doctor, local-ledger, sync, verify, witness.
 `;
 
