@@ -70,7 +70,7 @@ export const checkEvidence = async (
 
   narrator.step(
     "The evidence, checked by a stranger",
-    "The packet is verified here, without the service and without the ledger, under what was pinned.\nThe same from a shell: bun run verify packet.json --trust trust.json",
+    "The packet is verified here, without the service and without the ledger, under what was pinned.\nThe same from a shell: bun run cli verify packet.json --trust trust.json",
   );
   const { verdict, checks } = verifyEvidence(await service.text(path), trust);
   for (const { name, outcome, reason } of checks)

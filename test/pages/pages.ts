@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { readFiles, VECTORS } from "../conformance/http-answers/vector-folder.ts";
+import { commandsPage } from "./commands-page.ts";
 import { httpPage } from "./http-page.ts";
 import { settingsPage } from "./settings-page.ts";
 
@@ -10,6 +11,7 @@ export const generatedPages = async (): Promise<ReadonlyMap<string, string>> =>
   new Map([
     [join(DOCS, "http.md"), httpPage(await readFiles(VECTORS))],
     [join(DOCS, "settings.md"), settingsPage()],
+    [join(DOCS, "commands.md"), await commandsPage()],
   ]);
 
 /** Writes them. */

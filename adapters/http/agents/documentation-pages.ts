@@ -16,6 +16,7 @@ export const DOCUMENTATION_PAGES = {
   "http.md": page("http", "Every operation with a request and its answer."),
   "try-it.md": page("try-it", "Commands for every operation on the local ledger's demo data."),
   "settings.md": page("settings", "Every environment variable of the service and of a witness."),
+  "commands.md": page("commands", "Every command with its options."),
   "protocol.md": page(
     "protocol",
     "Addresses, layouts, hashes, attestations, evidence, and a whole life over HTTP.",

@@ -4,7 +4,7 @@ import { VECTORS, writeFiles } from "./vector-folder.ts";
 const HELP = `Records what every operation answers, into test/vectors/http-answers or into a folder. Without a folder the
 pages of docs/ that are made of it are written as well.
 
-usage: bun run record:answers [folder...]
+usage: bun run test:more record-answers [folder...]
 
   --help   this text
 
