@@ -1,3 +1,5 @@
+import process from "node:process";
+
 /** What CI runs before the tests, in order, by the name of each part. */
 const PARTS: Readonly<Record<string, ReadonlyArray<string>>> = {
   fmt: ["oxfmt --check ."],

@@ -1,3 +1,5 @@
+import process from "node:process";
+
 /** Each command of the service with its sentence. Those of the package come after them: what is not here is its. */
 const COMMANDS: Readonly<Record<string, readonly [string, () => Promise<unknown>]>> = {
   verify: ["checks an evidence packet, by the log and a node too", () => import("./verify.ts")],
