@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
-import { exchangeOf, RULES } from "../attestor/rules-fixture.ts";
+import { exchangeOf, RULES } from "../../client/merchant/attestor/rules-fixture.ts";
 import { TEST_DEPLOYMENT } from "../../arbitraries/test-ledger.ts";
 import { quietEnvironment, temporaryDirectory } from "../support/running-service.ts";
 import { runScript } from "../support/run-script.ts";
