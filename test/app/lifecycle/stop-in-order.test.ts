@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
-import { LOCAL_USDC_MINT } from "../../../adapters/local-ledger/genesis/local-keys.ts";
+import { signedTransaction } from "../../../adapters/local-ledger/genesis/signed-transaction.ts";
 import { openStage } from "../../../app/demo/stage.ts";
+import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { registerMerchantInstruction } from "../../../core/protocol/instructions/attestor-instructions.ts";
-import { until } from "../support/running-service.ts";
+import { latestBlockhash, until } from "../support/running-service.ts";
 import { MAIN } from "../support/service-process.ts";
 import { silentNarrator } from "../commands/silent-narrator.ts";
 import { startedServices, synced } from "../support/started-services.ts";
@@ -14,24 +16,24 @@ test.concurrent("a service asked to stop answers the requests it has begun", asy
   const service = start(await alone());
   const url = await service.url;
   await synced(url);
-  const stage = await openStage(url, LOCAL_USDC_MINT, silentNarrator);
-  const register = registerMerchantInstruction(stage.deployment, {
-    payer: stage.merchant.address,
-    merchant: stage.merchant.address,
-    attestor: stage.attestor.address,
+  const { parties } = await openStage(url, silentNarrator);
+  const register = registerMerchantInstruction(LOCAL_DEPLOYMENT, {
+    payer: parties.merchant.address,
+    merchant: parties.merchant.address,
+    attestor: parties.attestor.address,
     name: "Late Quotes",
   });
-  const transaction = await stage.merchant.transaction(
-    [register],
-    await stage.faucet.latestBlockhash(),
-  );
+  const bytes = signedTransaction({
+    payer: parties.merchant,
+    instructions: [register],
+    blockhash: await latestBlockhash(url),
+  });
   // A confirmation takes until the slot ends, so the request is still open when the service is asked to stop.
   const relayed = fetch(`${url}/v1/relay`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ signed_transaction: transaction, confirm: true }),
+    body: JSON.stringify({ signed_transaction: encodeBase64(bytes), confirm: true }),
   });
-  const bytes = new Uint8Array(Buffer.from(transaction, "base64"));
   const signature = ledgerSignatureFromBytes(bytes.slice(1, 65));
   await until(
     "the relay has its request",
