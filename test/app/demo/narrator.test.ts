@@ -36,8 +36,14 @@ test("what is asked again is told once, until it is answered otherwise or anothe
   const [request, done] = ["   $ curl -s 'http://a/'", "   ← 200 {}"];
   const wait = "   ← 409 not_final_yet: Expect it in 13 seconds.";
   expect(told(false, [late, late, {}, {}, "step", {}])).toEqual([
-    ...[request, wait, request, done],
-    ...["\n1. Step", "   why", request, done],
+    request,
+    wait,
+    request,
+    done,
+    "\n1. Step",
+    "   why",
+    request,
+    done,
   ]);
 });
 
