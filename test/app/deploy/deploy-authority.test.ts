@@ -141,7 +141,7 @@ test("--final asks for the word, and then nobody can upgrade the programs", asyn
   await runDeploy(options(false), answering("final"));
   expect(authorities()).toEqual([null, null]);
   expect((await deploy(options(true))).said).toContain("spent 0 lamports");
-  expect(await refusalOf(() => deploy(cluster.options({ "payer-key": council, sbpf: "v3" })))).toMatch(
-    /^1: attestor: .* can be upgraded by nobody any more/,
-  );
+  expect(
+    await refusalOf(() => deploy(cluster.options({ "payer-key": council, sbpf: "v3" }))),
+  ).toMatch(/^1: attestor: .* can be upgraded by nobody any more/);
 }, 60_000);
