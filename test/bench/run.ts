@@ -1,3 +1,6 @@
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { readCommandLine } from "../../app/command-line/command-line.ts";
 import type { Figure } from "./support/report.ts";
 
@@ -41,6 +44,13 @@ const tell = (text: string): void => {
 const files = [...new Bun.Glob("*.bench.ts").scanSync({ cwd: import.meta.dir })]
   .sort()
   .filter((file) => positionals.length === 0 || positionals.some((name) => file.startsWith(name)));
+// Holds what benchmarks and their servers make. Bun's --no-orphans ends their processes together with this one.
+const folder = mkdtempSync(join(tmpdir(), "settlement-bench-"));
+// PostgreSQL runs as another user when root starts it.
+chmodSync(folder, 0o711);
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1));
+
 const figures: Array<Figure> = [];
 let isBroken = files.length === 0;
 tell(
@@ -56,7 +66,12 @@ tell(
 for (const file of files) {
   const sizes = values.rows === undefined ? [] : ["--rows", values.rows];
   const child = Bun.spawn([process.execPath, `${import.meta.dir}/${file}`, ...sizes], {
-    env: { ...process.env, NODE_ENV: "production", BENCH_QUICK: values.quick ? "1" : "0" },
+    env: {
+      ...process.env,
+      TMPDIR: folder,
+      NODE_ENV: "production",
+      BENCH_QUICK: values.quick ? "1" : "0",
+    },
     stdout: "pipe",
     stderr: "inherit",
   });
