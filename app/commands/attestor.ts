@@ -13,10 +13,10 @@ import { attestationFiles } from "../../client/node/attestation-files.ts";
 import { readInput } from "../../client/node/input.ts";
 import { requestsTo } from "../../client/service/requests.ts";
 import { SettlementError } from "../../client/settlement-error.ts";
-import { type AttestorSetup, decide } from "../attestor/attestor.ts";
-import { linesIn } from "../attestor/lines-in.ts";
-import { parseRules } from "../attestor/rules.ts";
-import { spendingCeiling } from "../attestor/spending-ceiling.ts";
+import { type AttestorSetup, decide } from "../../client/merchant/attestor/attestor.ts";
+import { linesIn } from "../../client/merchant/attestor/exchange.ts";
+import { parseRules } from "../../client/merchant/attestor/rules.ts";
+import { spendingCeiling } from "../../client/merchant/attestor/spending-ceiling.ts";
 import {
   EX_UNAVAILABLE,
   EX_USAGE,

@@ -1,5 +1,6 @@
 import { foreignLines } from "../../core/domain/encoding/foreign-text.ts";
-import { DemoFailed } from "../demo/demo-failed.ts";
+import { SettlementError } from "../../client/settlement-error.ts";
+import { demoExitCode } from "../demo/expected.ts";
 import { demonstrate } from "../deploy/demonstrate.ts";
 import { deployOptions } from "../deploy/inputs/deploy-options.ts";
 import { DeployStopped } from "../deploy/deploy-stopped.ts";
@@ -60,8 +61,8 @@ try {
   const deployed = await runDeploy(options, { say, ask });
   if (options.demo) await demonstrate(deployed.context, deployed);
 } catch (cause) {
-  if (cause instanceof DemoFailed)
-    exitWith(cause.exitCode, `deploy: the demo failed: ${cause.message}`);
+  if (cause instanceof SettlementError)
+    exitWith(demoExitCode(cause), `deploy: the demo failed: ${cause.message} ${cause.cure}`);
   if (!(cause instanceof DeployStopped)) throw cause;
   exitWith(cause.exitCode, `deploy: ${cause.message}`);
 }

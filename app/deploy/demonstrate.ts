@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { textNarrator } from "../demo/narrator.ts";
-import { runPaidDemo } from "../demo/run-paid-demo.ts";
+import { runPaidDemo } from "../demo/paid-demo.ts";
 import { EX_UNAVAILABLE } from "../command-line/command-line.ts";
 import type { DeployContext } from "./deploy-context.ts";
 import { DeployStopped } from "./deploy-stopped.ts";
@@ -44,7 +44,7 @@ const isReady = async (url: string): Promise<boolean> => {
 
 /**
  * Starts a service with the deployment's settings, on a free port and with a data folder of its own, tells the demo at it, and stops it. @throws
- * DeployStopped and DemoFailed
+ * DeployStopped and SettlementError
  */
 export const demonstrate = async (context: DeployContext, deployed: Deployed): Promise<void> => {
   const { say } = context;

@@ -39,7 +39,7 @@ import {
 } from "./programs/upgrade-authority.ts";
 import { makeMint } from "./settlement-mint.ts";
 import { type Pins, writeServiceSettings } from "./settings/service-settings.ts";
-import { DEMO_LAMPORTS } from "../demo/funds/demo-lamports.ts";
+import { DEMO_LAMPORTS } from "../demo/paid-demo.ts";
 
 /** Nobody has agreed to the cost. */
 const NOT_AGREED = 2;

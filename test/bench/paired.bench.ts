@@ -8,11 +8,13 @@ import { report, sizeOf } from "./support/report.ts";
 // Both services take turns, so that other work on the machine affects both. Their ratios say more than their figures.
 const ROUNDS = sizeOf({ quick: 5, long: 11 });
 const SECONDS = sizeOf({ quick: 1, long: 2 });
+/** Before the first round: until then the code of a route is not compiled. */
+const WARM_UP_SECONDS = sizeOf({ quick: 3, long: 8 });
 const CONNECTIONS = 16;
 const ROOT = join(import.meta.dir, "../..");
 
-const commit = process.argv[2];
-if (commit === undefined) throw new Error("usage: bun run bench paired COMMIT");
+const [commit, ...wanted] = process.argv.slice(2);
+if (commit === undefined) throw new Error("usage: bun run bench paired COMMIT [route...]");
 
 const run = (command: ReadonlyArray<string>, cwd: string): void => {
   const { exitCode, stderr } = Bun.spawnSync([...command], { cwd });
@@ -36,7 +38,7 @@ type Route = {
   readonly ask: (service: Service, number: number) => Asked;
 };
 const MIDDLE = "/v1/indexer?limit=50&cursor=";
-const ROUTES: ReadonlyArray<Route> = [
+const ALL: ReadonlyArray<Route> = [
   { name: "GET /health", ask: () => ({ path: "/health" }) },
   {
     name: "POST /v1/escrows/prepare",
@@ -69,12 +71,16 @@ const ROUTES: ReadonlyArray<Route> = [
   },
 ];
 
+const ROUTES = ALL.filter(
+  ({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)),
+);
+
 /** Answers a second, and the CPU microseconds of one. */
-const burst = async (service: Service, { ask, status = 200 }: Route) => {
+const burst = async (service: Service, { ask, status = 200 }: Route, seconds = SECONDS) => {
   const before = service.cpuSeconds();
   const { answers, perSecond } = await load(service.url, (number) => ask(service, number), {
     connections: CONNECTIONS,
-    seconds: SECONDS,
+    seconds,
     warmUpSeconds: 0,
     status,
   });
@@ -94,7 +100,8 @@ const measured = ROUTES.map((route) => ({
   ratios: [] as Array<number>,
   cpuUs: [] as Array<number>,
 }));
-for (const service of [there, here]) for (const route of ROUTES) await burst(service, route);
+for (const service of [there, here])
+  for (const route of ROUTES) await burst(service, route, WARM_UP_SECONDS);
 for (let round = 0; round < ROUNDS; round++)
   for (const { route, cpuRatios, ratios, cpuUs } of measured) {
     const old = await burst(there, route);

@@ -7,7 +7,7 @@ import type { Figure } from "./support/report.ts";
 const HELP = `Runs the benchmarks, each in a process of its own, and compares them with their goals.
 
 usage: bun run bench [options] [name...]
-       bun run bench [options] paired COMMIT
+       bun run bench [options] paired COMMIT [part of a route...]
 
   --quick   small sizes and short rounds
   --rows N  sizes of a store, such as 100000,1000000, where a benchmark takes them

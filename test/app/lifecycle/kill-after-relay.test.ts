@@ -1,11 +1,10 @@
 import { expect, test } from "bun:test";
 import type { EscrowRecord } from "../../../adapters/http/escrow/escrow-contract.ts";
 import type { SettlementEventRecord } from "../../../adapters/http/index/event-contract.ts";
-import { LOCAL_USDC_MINT } from "../../../adapters/local-ledger/genesis/local-keys.ts";
-import { openEscrow } from "../../../app/demo/open-escrow.ts";
-import { openStage, registerMerchant } from "../../../app/demo/stage.ts";
+import { buy, registerMerchant } from "../../../app/demo/run-demo.ts";
+import { openStage } from "../../../app/demo/stage.ts";
 import { silentNarrator } from "../commands/silent-narrator.ts";
-import { until } from "../support/running-service.ts";
+import { latestBlockhash, until } from "../support/running-service.ts";
 import { openRegistration } from "../support/open-registration.ts";
 import { startedServices, synced } from "../support/started-services.ts";
 
@@ -28,13 +27,9 @@ test("a service killed right after a relay has lost nothing when it restarts", a
   const url = await first.url;
   await synced(url);
   const before = await rowsOf(url);
-  const stage = await openStage(url, LOCAL_USDC_MINT, silentNarrator);
+  const stage = await openStage(url, silentNarrator);
   await registerMerchant(stage);
-  const relayed = await openEscrow(stage, {
-    intent: "GET /quotes",
-    amountStroops: "7",
-    ttlSeconds: 600,
-  });
+  const relayed = await buy(stage, { units: 7n, ttl: 600 });
   first.kill("SIGKILL");
   await first.ended;
 
@@ -57,8 +52,12 @@ test("a request that a kill cut off is taken again at once under its Idempotency
   const first = start(env);
   const url = await first.url;
   await synced(url);
-  const stage = await openStage(url, LOCAL_USDC_MINT, silentNarrator);
-  const { transaction, signature } = await openRegistration(stage, "Cut Off Quotes");
+  const { parties } = await openStage(url, silentNarrator);
+  const { transaction, signature } = openRegistration(
+    parties,
+    await latestBlockhash(url),
+    "Cut Off Quotes",
+  );
   const relay = (to: string) =>
     fetch(`${to}/v1/relay`, {
       method: "POST",

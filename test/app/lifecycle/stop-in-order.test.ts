@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
-import { LOCAL_USDC_MINT } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { openStage } from "../../../app/demo/stage.ts";
-import { until } from "../support/running-service.ts";
+import { latestBlockhash, until } from "../support/running-service.ts";
 import { MAIN } from "../support/service-process.ts";
 import { silentNarrator } from "../commands/silent-narrator.ts";
 import { openRegistration } from "../support/open-registration.ts";
@@ -14,8 +13,12 @@ test.concurrent("a service asked to stop answers the requests it has begun", asy
   const service = start(await alone());
   const url = await service.url;
   await synced(url);
-  const stage = await openStage(url, LOCAL_USDC_MINT, silentNarrator);
-  const { transaction, signature } = await openRegistration(stage, "Late Quotes");
+  const { parties } = await openStage(url, silentNarrator);
+  const { transaction, signature } = openRegistration(
+    parties,
+    await latestBlockhash(url),
+    "Late Quotes",
+  );
   // A confirmation takes until the slot ends, so the request is still open when the service is asked to stop.
   const relayed = fetch(`${url}/v1/relay`, {
     method: "POST",

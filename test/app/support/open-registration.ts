@@ -1,25 +1,28 @@
-import type { openStage } from "../../../app/demo/stage.ts";
+import { signedTransaction } from "../../../adapters/local-ledger/genesis/signed-transaction.ts";
+import type { Stage } from "../../../app/demo/stage.ts";
+import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import {
   type LedgerSignature,
   ledgerSignatureFromBytes,
 } from "../../../core/domain/ledger/signature.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { registerMerchantInstruction } from "../../../core/protocol/instructions/attestor-instructions.ts";
 
-/** A stage's merchant's registration, signed and not sent: base64, and its signature. */
-export const openRegistration = async (
-  stage: Awaited<ReturnType<typeof openStage>>,
+/** A merchant's registration, signed and not sent: base64, and its signature. */
+export const openRegistration = (
+  { merchant, attestor }: Stage["parties"],
+  blockhash: string,
   name: string,
-): Promise<{ readonly transaction: string; readonly signature: LedgerSignature }> => {
-  const register = registerMerchantInstruction(stage.deployment, {
-    payer: stage.merchant.address,
-    merchant: stage.merchant.address,
-    attestor: stage.attestor.address,
+): { readonly transaction: string; readonly signature: LedgerSignature } => {
+  const register = registerMerchantInstruction(LOCAL_DEPLOYMENT, {
+    payer: merchant.address,
+    merchant: merchant.address,
+    attestor: attestor.address,
     name,
   });
-  const transaction = await stage.merchant.transaction(
-    [register],
-    await stage.faucet.latestBlockhash(),
-  );
-  const bytes = new Uint8Array(Buffer.from(transaction, "base64"));
-  return { transaction, signature: ledgerSignatureFromBytes(bytes.slice(1, 65)) };
+  const bytes = signedTransaction({ payer: merchant, instructions: [register], blockhash });
+  return {
+    transaction: encodeBase64(bytes),
+    signature: ledgerSignatureFromBytes(bytes.slice(1, 65)),
+  };
 };

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import fc from "fast-check";
 import { link, mkdir, open, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { spendingCeiling } from "../../../app/attestor/spending-ceiling.ts";
-import { address } from "../../../core/domain/address.ts";
-import { temporaryDirectory } from "../support/running-service.ts";
+import { spendingCeiling } from "../../../../client/merchant/attestor/spending-ceiling.ts";
+import { address } from "../../../../core/domain/address.ts";
+import { temporaryDirectory } from "../../../app/support/running-service.ts";
 
 const mint = { address: address("11111111111111111111111111111111"), decimals: 2, symbol: "TEST" };
 const LIMITS = { per_escrow: "5.00", per_day: "10.00" };

@@ -1,14 +1,14 @@
-import type { Json } from "../../core/domain/encoding/canonical-json.ts";
+import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
 import {
   MAX_NONCE_BYTES,
   MAX_TASK_INTENT_BYTES,
   taskHash,
   taskTextFault,
-} from "../../core/domain/escrow/task-hash.ts";
-import { hash32FromBytes } from "../../core/domain/hash32.ts";
-import { sha256 } from "../../core/domain/sha256.ts";
-import { parseUnambiguousJson } from "../../core/domain/encoding/strict-json.ts";
-import type { DeliveryPayload } from "../../client/pay/delivery.ts";
+} from "../../../core/domain/escrow/task-hash.ts";
+import { hash32FromBytes } from "../../../core/domain/hash32.ts";
+import { sha256 } from "../../../core/domain/sha256.ts";
+import { parseUnambiguousJson } from "../../../core/domain/encoding/strict-json.ts";
+import type { DeliveryPayload } from "../../pay/delivery.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Rules } from "./rules.ts";
 

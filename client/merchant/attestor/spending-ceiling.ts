@@ -1,11 +1,11 @@
 import { readdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { formatUnits, parseAmount } from "../../core/domain/amount.ts";
-import type { SupportedMint } from "../../core/domain/supported-mint.ts";
-import { errorCode } from "../../client/node/error-code.ts";
-import { placeFile } from "../../client/node/place-file.ts";
-import { unitsOf } from "../../client/pay/units.ts";
-import { SettlementError } from "../../client/settlement-error.ts";
+import { formatUnits, parseAmount } from "../../../core/domain/amount.ts";
+import type { SupportedMint } from "../../../core/domain/supported-mint.ts";
+import { errorCode } from "../../node/error-code.ts";
+import { placeFile } from "../../node/place-file.ts";
+import { unitsOf } from "../../pay/units.ts";
+import { SettlementError } from "../../settlement-error.ts";
 import type { Rules } from "./rules.ts";
 
 /** What one escrow takes from the ceiling, in a file of its own. */

@@ -1,8 +1,8 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
-import type { Json } from "../../core/domain/encoding/canonical-json.ts";
-import { parseUnambiguousJson } from "../../core/domain/encoding/strict-json.ts";
-import { PROOF_TEMPLATES } from "../../core/domain/evidence/proof-template-catalogue.ts";
-import { SettlementError } from "../../client/settlement-error.ts";
+import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
+import { parseUnambiguousJson } from "../../../core/domain/encoding/strict-json.ts";
+import { PROOF_TEMPLATES } from "../../../core/domain/evidence/proof-template-catalogue.ts";
+import { SettlementError } from "../../settlement-error.ts";
 import schema from "./rules.schema.json" with { type: "json" };
 
 /** Where a payload's member comes from: a part of the exchange, or the rules themselves. */
@@ -61,7 +61,7 @@ const refuse = (detail: string): never => {
   throw new SettlementError(
     "invalid_rules",
     detail,
-    "Correct the rules; app/attestor/rules.schema.json describes them.",
+    "Correct the rules; client/merchant/attestor/rules.schema.json describes them.",
   );
 };
 

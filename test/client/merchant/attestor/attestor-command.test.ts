@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
-import { localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
-import { merchantFixture } from "../../client/merchant/merchant-fixture.ts";
+import { localKey } from "../../../../adapters/local-ledger/genesis/local-keys.ts";
+import { merchantFixture } from "../merchant-fixture.ts";
 import { exchangeOf, RULES } from "./rules-fixture.ts";
 
-const COMMAND = fileURLToPath(new URL("../../../app/commands/attestor.ts", import.meta.url));
+const COMMAND = fileURLToPath(new URL("../../../../app/commands/attestor.ts", import.meta.url));
 const wallet = localKey("merchant/forecast");
 const TASK = "GET https://api.example.com/v1/forecast?city=Bern";
 

@@ -1,4 +1,4 @@
-import { localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
+import { localKey } from "../../../../adapters/local-ledger/genesis/local-keys.ts";
 
 /** The rules of a test: one forecast, at most a second late, below a ceiling. */
 export const RULES = {

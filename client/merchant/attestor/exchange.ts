@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { decodeBase64 } from "../../core/domain/encoding/base64.ts";
-import { parseUnambiguousJson } from "../../core/domain/encoding/strict-json.ts";
+import { decodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import { parseUnambiguousJson } from "../../../core/domain/encoding/strict-json.ts";
 import { faultIn } from "./rules.ts";
 import schema from "./exchange.schema.json" with { type: "json" };
 
@@ -35,3 +35,19 @@ export const parseExchange = (
   if (body === undefined) return { fault: "/response/body_base64 is no base64" };
   return { value: { ...recorded, response: { status: recorded.response.status, body } } };
 };
+
+/**
+ * The lines of UTF-8 bytes, without their ends: `\n`, or `\r\n`. Nothing else ends a line. JSON's texts hold U+2028 and U+2029 as they are (RFC 8259, section 7), and a buyer's nonce may
+ * have one, which must not divide the record that names it.
+ */
+export async function* linesIn(input: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const part of input) {
+    const lines = (rest + decoder.decode(part, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) yield line.replace(/\r$/, "");
+  }
+  const last = rest + decoder.decode();
+  if (last !== "") yield last.replace(/\r$/, "");
+}
