@@ -79,7 +79,7 @@ const logOf = (store: Store): LogStore["Service"] => ({
 
 /**
  * The index and the log's store in a Postgres database that several replicas may share. Writes are refused as retryable
- * once another replica's term has begun. Building the layer fails when the schema is newer than this version or of another
+ * once another replica's term has begun. Building the layer fails when the schema is of another version or of another
  * ledger.
  */
 export const indexPostgres = (identity: LedgerIdentity) =>

@@ -78,7 +78,7 @@ export const recordedGenesis: Effect.Effect<string | null, never, PostgresStore>
   },
 ).pipe(Effect.orElseSucceed(() => null));
 
-/** The store, ready and of this ledger. Fails when it is newer than this version or of another ledger. */
+/** The store, ready and of this ledger. Fails when it is of another version or of another ledger. */
 export const openClaimed = Effect.fn("openClaimed")(function* (identity: LedgerIdentity) {
   const store = yield* PostgresStore;
   yield* store.ready;

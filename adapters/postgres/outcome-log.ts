@@ -6,7 +6,7 @@ import { findRelay, openRelay, settleRelay, unsettledRelays } from "./relay/rela
 
 /**
  * The relay's log in a Postgres database that several replicas may share: a transaction that one has taken
- * on is known to all. Building the layer fails when the schema is newer than this version or of another
+ * on is known to all. Building the layer fails when the schema is of another version or of another
  * ledger. What is acknowledged outlives a power cut as far as the server's synchronous_commit says.
  */
 export const outcomeLogPostgres = (identity: LedgerIdentity) =>

@@ -33,7 +33,7 @@ type IndexOptions = LedgerIdentity & { readonly path: string };
 type IndexStoreOptions = IndexOptions & { readonly logFolder: string };
 
 /**
- * The writes of the index in one SQLite file. Opening fails when the file is damaged, newer than this version, or of
+ * The writes of the index in one SQLite file. Opening fails when the file is damaged, of another version, or of
  * another ledger. Changes are written a few milliseconds at a time, so that many hold up nobody until they are committed.
  */
 const openWriter = Effect.fn("openIndexWriter")(function* (options: IndexOptions) {

@@ -9,10 +9,7 @@ import { postgresStore } from "../../adapters/postgres/postgres-store.ts";
 import { INDEX_KIND } from "../../adapters/sqlite/index/index-schema.ts";
 import { inspectStore } from "../../adapters/sqlite/inspect-store.ts";
 import type { StoreKind } from "../../adapters/sqlite/open-store.ts";
-import {
-  OUTCOME_APPLICATION_ID,
-  OUTCOME_MIGRATIONS,
-} from "../../adapters/sqlite/relay/outcome-schema.ts";
+import { OUTCOME_KIND } from "../../adapters/sqlite/relay/outcome-schema.ts";
 import type { Settings } from "../config/settings.ts";
 import { DataDirectoryUnusable, notWritable } from "../stores/data-directory.ts";
 import { deploymentOf, storePath } from "../lifecycle/started-instance.ts";
@@ -21,7 +18,7 @@ import { type Finding, finding, Problem } from "./finding.ts";
 
 const KINDS: Readonly<Record<StoreName, StoreKind>> = {
   index: INDEX_KIND,
-  relay: { applicationId: OUTCOME_APPLICATION_ID, migrations: OUTCOME_MIGRATIONS },
+  relay: OUTCOME_KIND,
 };
 
 /** The path if it exists, otherwise the nearest existing folder above it. */
@@ -41,10 +38,8 @@ const checkDirectory = (path: string) =>
     catch: (cause) => new DataDirectoryUnusable({ path, reason: notWritable(cause) }),
   });
 
-const versionText = (version: number, newest: number): string =>
-  version === newest
-    ? `schema version ${version}, the newest`
-    : `schema version ${version}, which the start brings to ${newest}`;
+const storeText = (store: string, version: number | null): string =>
+  version === null ? `${store} will be made` : `${store}: schema version ${version}`;
 
 /** What the embedded ledger would find in DATA_DIR. */
 const checkLocalLedger = (dataDir: string) => {
@@ -76,9 +71,9 @@ export const checkStore = Effect.fnUntraced(function* (
   const ledger = hasLedger ? [yield* finding("store", checkLocalLedger(dataDir))] : [];
   if (databaseUrl !== null) {
     const inspected = inspectPostgres(identity).pipe(Effect.provide(postgresStore(databaseUrl)));
-    const work = Effect.flatMap(inspected, ({ label, writable, version, newest }) =>
+    const work = Effect.flatMap(inspected, ({ label, writable, version }) =>
       writable
-        ? Effect.succeed(`${label}: ${versionText(version, newest)}`)
+        ? Effect.succeed(storeText(label, version))
         : Effect.fail(
             new Problem({
               message: `${label} takes no writes; name the primary server and a role that may CREATE there`,
@@ -91,12 +86,10 @@ export const checkStore = Effect.fnUntraced(function* (
   const stores = yield* Effect.forEach(["index", "relay"] as const, (name) => {
     const path = storePath(dataDir, name);
     const inspected = inspectStore(path, KINDS[name], identity);
-    const text = Effect.map(inspected, (found) =>
-      found === null
-        ? `${path} will be made`
-        : `${path}: ${versionText(found.version, found.newest)}`,
+    return finding(
+      "store",
+      Effect.map(inspected, (version) => storeText(path, version)),
     );
-    return finding("store", text);
   });
   return [directory, ...stores, ...ledger];
 });

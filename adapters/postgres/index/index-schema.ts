@@ -29,6 +29,9 @@ const TABLES = `
     mark_slot NUMERIC(20),
     mark_ledger_time INT8,
     mark_at_ms INT8,
+    pace_slot NUMERIC(20),
+    pace_at_ms INT8,
+    snapshot_at_ms INT8,
     CHECK (num_nulls(mark_count, mark_head, mark_slot, mark_ledger_time, mark_at_ms) IN (0, 5)),
     CHECK (building IS NULL OR mark_count IS NULL)
   );
@@ -39,6 +42,7 @@ const TABLES = `
     held_until TIMESTAMPTZ NOT NULL DEFAULT '-infinity',
     asked INT8 NOT NULL DEFAULT 0,
     answered INT8 NOT NULL DEFAULT 0,
+    snapshot_asked INT8 NOT NULL DEFAULT 0,
     outcome TEXT
   );
   CREATE UNIQUE INDEX sync_lease_one ON sync_lease ((true));
@@ -140,8 +144,11 @@ export const FILLED_TABLES = [
 
 type EscrowIndex = { readonly name: string; readonly on: string; readonly unique?: true };
 
-/** The indexes of escrows of schema version 1. */
-const FIRST_INDEXES: ReadonlyArray<EscrowIndex> = [
+/**
+ * The indexes of escrows, which a build makes last. Each page is a run of one of them, or a merge of the runs of several states. An expiry
+ * at the end lets a search for refundable escrows pass over the others without reading their rows.
+ */
+export const ESCROW_INDEXES: ReadonlyArray<EscrowIndex> = [
   { name: "escrow_by_address", on: "escrow (address)", unique: true },
   { name: "escrow_by_state", on: "escrow (state, created_seq, expires_at)" },
   { name: "escrow_by_merchant", on: "escrow (merchant, state, created_seq, expires_at)" },
@@ -169,37 +176,12 @@ const FIRST_INDEXES: ReadonlyArray<EscrowIndex> = [
     on: "unseen_escrow (settled_seq) WHERE settled_seq IS NOT NULL",
     unique: true,
   },
+  { name: "unseen_by_address", on: "unseen_escrow (address)" },
 ];
-
-const UNSEEN_BY_ADDRESS: EscrowIndex = {
-  name: "unseen_by_address",
-  on: "unseen_escrow (address)",
-};
-
-/**
- * The indexes of escrows, which a build makes last. Each page is a run of one of them, or a merge of the runs of several states. An expiry
- * at the end lets a search for refundable escrows pass over the others without reading their rows.
- */
-export const ESCROW_INDEXES: ReadonlyArray<EscrowIndex> = [...FIRST_INDEXES, UNSEEN_BY_ADDRESS];
 
 /** The statement that makes an index that is not there. */
 export const createIndex = ({ name, on, unique }: EscrowIndex): string =>
   `CREATE ${unique ? "UNIQUE " : ""}INDEX IF NOT EXISTS ${name} ON ${on}`;
 
 /** The index's tables with their indexes. */
-export const INDEX_TABLES = [TABLES, ...FIRST_INDEXES.map(createIndex), ""].join(";\n");
-
-/** Schema version 2: when the last snapshot was complete, and which request for a sync asked for one last. */
-export const SNAPSHOT_COLUMNS = `
-  ALTER TABLE ledger ADD COLUMN snapshot_at_ms INT8;
-  ALTER TABLE sync_lease ADD COLUMN snapshot_asked INT8 NOT NULL DEFAULT 0;
-`;
-
-/** Schema version 3: the slot and time from which slots above the mark are judged. */
-export const PACE_COLUMNS = `
-  ALTER TABLE ledger ADD COLUMN pace_slot NUMERIC(20);
-  ALTER TABLE ledger ADD COLUMN pace_at_ms INT8;
-`;
-
-/** Schema version 4: unseen escrows are found by their addresses. */
-export const UNSEEN_INDEX = createIndex(UNSEEN_BY_ADDRESS);
+export const INDEX_TABLES = [TABLES, ...ESCROW_INDEXES.map(createIndex), ""].join(";\n");

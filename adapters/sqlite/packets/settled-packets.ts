@@ -6,13 +6,11 @@ import { tryStore } from "../store-failure.ts";
 /** Marks a file as this service's packets: ASCII `SEpk` (PRAGMA application_id). */
 const PACKETS_KIND: StoreKind = {
   applicationId: 0x53_45_70_6b,
-  migrations: [
-    `CREATE TABLE settled_packet (
-      kept INTEGER PRIMARY KEY AUTOINCREMENT,
-      escrow TEXT NOT NULL UNIQUE,
-      packet TEXT NOT NULL
-    ) STRICT`,
-  ],
+  schema: `CREATE TABLE settled_packet (
+    kept INTEGER PRIMARY KEY AUTOINCREMENT,
+    escrow TEXT NOT NULL UNIQUE,
+    packet TEXT NOT NULL
+  ) STRICT`,
 };
 
 /**
