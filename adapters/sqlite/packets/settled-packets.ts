@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect";
-import { MOST_PACKETS, SettledPackets } from "../../../ports/settled-packets.ts";
+import { MOST_PACKETS, NO_PACKETS, SettledPackets } from "../../../ports/settled-packets.ts";
 import { openStore, type StoreKind } from "../open-store.ts";
 import { tryStore } from "../store-failure.ts";
 
@@ -45,14 +45,14 @@ export const settledPacketsSqlite = (path: string, most: number = MOST_PACKETS) 
       };
     }).pipe(
       Effect.catch((cause) =>
-        Effect.andThen(
+        Effect.as(
           Effect.logWarning(
             "evidence packets are not kept; without a node they are not served after a restart",
             {
               cause: cause.message,
             },
           ),
-          SettledPackets,
+          NO_PACKETS,
         ),
       ),
     ),
