@@ -1,8 +1,7 @@
 import { type EscrowState, ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
 import type { EscrowFilter } from "../../../ports/index/index-reader.ts";
 import type { NamedValues } from "../columns.ts";
-import { BODY_AT } from "./escrow-body.ts";
-import { addressKey, runOf, stateNumber } from "./escrow-columns.ts";
+import { addressKey, BODY_AT, inBody, runOf, stateNumber } from "./escrow-row.ts";
 
 /**
  * A part of the table `escrow` in the order of `seq`, which is the column that orders it: what stands behind FROM and
@@ -15,9 +14,6 @@ export type Run = {
 };
 
 const SETTLED = ESCROW_STATES.filter((state) => state !== "Pending");
-
-/** SQL for 32 bytes of a body. */
-const inBody = (at: number): string => `substr(body, ${at + 1}, 32)`;
 
 /** Whether a filter names parties: the indexes that lead with one, and what its rows have to satisfy besides. */
 const partyOf = ({ merchant, agentOwner }: EscrowFilter) => {

@@ -9,7 +9,7 @@ import { eventLeafOf } from "../../../core/log/leaf/event-leaf.ts";
 import { leafHash } from "../../../core/log/tree/tree-hash.ts";
 import type { EventFilter, EventRange } from "../../../ports/index/index-reader.ts";
 import { LAST_SEQ, type NamedValues } from "../columns.ts";
-import { decodeBody, digestsIn } from "./escrow-body.ts";
+import { decodeBody, digestsIn } from "./escrow-row.ts";
 import type { escrowPages } from "./escrow-pages.ts";
 import { eventRuns, pageOfRuns, runValues } from "./escrow-runs.ts";
 

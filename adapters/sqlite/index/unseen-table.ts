@@ -1,8 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { type Address, addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
-import { ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
 import type { UnseenEscrow } from "../../../core/domain/index/indexed-escrow.ts";
-import { stateNumber } from "./escrow-columns.ts";
+import { stateNumber, stateOf } from "./escrow-row.ts";
 
 type Row = {
   readonly created_seq: bigint;
@@ -13,18 +12,14 @@ type Row = {
   readonly settled_hash: Uint8Array | null;
 };
 
-const unseenOf = (row: Row): UnseenEscrow => {
-  const state = ESCROW_STATES[Number(row.state)];
-  if (state === undefined) throw new Error("the schema allows no other state");
-  return {
-    address: addressFromBytes(row.address),
-    state,
-    createdSeq: row.created_seq,
-    settledSeq: row.settled_seq,
-    pendingHash: row.pending_hash,
-    settledHash: row.settled_hash,
-  };
-};
+const unseenOf = (row: Row): UnseenEscrow => ({
+  address: addressFromBytes(row.address),
+  state: stateOf(row.state),
+  createdSeq: row.created_seq,
+  settledSeq: row.settled_seq,
+  pendingHash: row.pending_hash,
+  settledHash: row.settled_hash,
+});
 
 const COLUMNS = "created_seq, settled_seq, state, address, pending_hash, settled_hash";
 

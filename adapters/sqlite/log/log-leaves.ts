@@ -1,7 +1,6 @@
 import type { Database } from "bun:sqlite";
-import { ESCROW_STATES, type EscrowState } from "../../../core/domain/escrow/escrow.ts";
 import { eventLeafOf } from "../../../core/log/leaf/event-leaf.ts";
-import { BODY_AT } from "../index/escrow-body.ts";
+import { BODY_AT, inBody, stateOf } from "../index/escrow-row.ts";
 
 type Row = {
   readonly seq: bigint;
@@ -9,8 +8,6 @@ type Row = {
   readonly address: Uint8Array;
   readonly hash: Uint8Array;
 };
-
-const inBody = (at: number): string => `substr(body, ${at + 1}, 32)`;
 
 /** What stands between SELECT and the bounds: of creations and of each state's settlements, in the order of `seq`. */
 const SOURCES: ReadonlyArray<{ readonly seq: string; readonly select: string }> = [
@@ -34,12 +31,6 @@ const SOURCES: ReadonlyArray<{ readonly seq: string; readonly select: string }> 
       "settled_seq, state, address, settled_hash FROM unseen_escrow INDEXED BY unseen_settled WHERE",
   },
 ];
-
-const stateOf = (column: bigint): EscrowState => {
-  const state = ESCROW_STATES[Number(column)];
-  if (state === undefined) throw new Error("the schema allows no other state");
-  return state;
-};
 
 /** Reads the leaves of an index's rows: `from` on, at most `limit`, ascending, as far as there is no gap. */
 export const logLeaves = (db: Database) => {
