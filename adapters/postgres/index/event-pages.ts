@@ -11,6 +11,8 @@ import { escrowOf, type EscrowRow } from "./escrow-row.ts";
 
 type EventRow = EscrowRow & {
   readonly position: bigint;
+  readonly pending_hash: Uint8Array;
+  readonly settled_hash: Uint8Array | null;
   readonly signature: Uint8Array | null;
   readonly slot: string | null;
 };
@@ -82,7 +84,7 @@ export const eventPageQuery = (
     const all = [condition, ...conditions];
     if (beyond !== null) all.push(`${kind}_seq ${beyond}`);
     if (filter.withoutTransaction === true) all.push(`NOT ${kind}_referenced`);
-    return `SELECT *, ${kind}_seq AS position FROM escrow WHERE ${all.join(" AND ")}`;
+    return `SELECT address, account, pending_hash, settled_hash, ${kind}_seq AS position FROM escrow WHERE ${all.join(" AND ")}`;
   });
   if (runs.length === 0) return null;
   const order = "after" in range ? "position" : "position DESC";

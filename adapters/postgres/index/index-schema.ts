@@ -8,6 +8,9 @@
  * else in its row is not: whoever holds the epoch (FOR KEY SHARE) keeps a new term waiting, but neither a renewal nor a
  * request for a sync.
  *
+ * An escrow's row is its account's bytes, and the columns that it is searched by. `delivery_seconds` is the time from its
+ * creation to its delivery.
+ *
  * An event has no row: it is the `created_seq` or the `settled_seq` of its escrow's row. `created_referenced` and
  * `settled_referenced` say whether `event_transaction` has the event, so that the others are found without a search.
  *
@@ -51,30 +54,18 @@ const TABLES = `
   CREATE TABLE escrow (
     created_seq INT8 PRIMARY KEY,
     settled_seq INT8 CHECK (settled_seq > created_seq),
-    created_at INT8 NOT NULL,
     expires_at INT8 NOT NULL,
-    settled_at INT8,
-    attested_at INT8,
+    delivery_seconds INT8 CHECK ((delivery_seconds IS NULL) = (state IN (0, 2))),
     state INT2 NOT NULL CHECK (state BETWEEN 0 AND 3),
-    bump INT2 NOT NULL,
-    vault_bump INT2 NOT NULL,
     created_referenced BOOLEAN NOT NULL DEFAULT false,
     settled_referenced BOOLEAN NOT NULL DEFAULT false,
     address BYTEA NOT NULL,
     agent_owner BYTEA NOT NULL,
     merchant BYTEA NOT NULL,
-    mint BYTEA NOT NULL,
-    rent_payer BYTEA NOT NULL,
-    attestor BYTEA NOT NULL,
-    task_hash BYTEA NOT NULL,
     pending_hash BYTEA NOT NULL,
     settled_hash BYTEA,
-    proof_hash BYTEA,
-    attestation_signature BYTEA,
-    amount NUMERIC(20) NOT NULL,
-    released NUMERIC(20) NOT NULL,
-    CHECK (num_nulls(settled_seq, settled_at, settled_hash) = CASE state WHEN 0 THEN 3 ELSE 0 END),
-    CHECK (num_nulls(proof_hash, attested_at, attestation_signature) IN (0, 3))
+    account BYTEA NOT NULL,
+    CHECK (num_nulls(settled_seq, settled_hash) = CASE state WHEN 0 THEN 2 ELSE 0 END)
   );
 
   CREATE TABLE unseen_escrow (

@@ -14,7 +14,7 @@ import {
 } from "../queries.ts";
 import { shown, stateNumber, stateOf } from "./escrow-filter.ts";
 import { ESCROW_COLUMNS, escrowValues } from "./escrow-row.ts";
-import { SECONDS, tallyParts } from "./tallies.ts";
+import { tallyParts } from "./tallies.ts";
 
 /** What an unseen escrow's row binds, in the order of `unseenValues`. */
 export const UNSEEN_COLUMNS = columnsOf({
@@ -81,8 +81,8 @@ const isReferenced = (seq: string): string =>
 
 // All parts of a statement see the tables as they were before it.
 const PUT_ESCROWS = `
-  WITH input AS (SELECT *, ${SECONDS} FROM ${inputOf(ESCROW_COLUMNS)}),
-    before AS (SELECT merchant, state, ${SECONDS} FROM escrow WHERE created_seq IN (SELECT created_seq FROM input)),
+  WITH input AS (SELECT * FROM ${inputOf(ESCROW_COLUMNS)}),
+    before AS (SELECT merchant, state, delivery_seconds FROM escrow WHERE created_seq IN (SELECT created_seq FROM input)),
     other AS (DELETE FROM unseen_escrow WHERE created_seq IN (SELECT created_seq FROM input) RETURNING 1),
     put AS (
       INSERT INTO escrow (${namesOf(ESCROW_COLUMNS)}, created_referenced, settled_referenced)
@@ -98,7 +98,7 @@ const PUT_UNSEEN = `
     before AS (SELECT FROM unseen_escrow WHERE created_seq IN (SELECT created_seq FROM input)),
     other AS (
       DELETE FROM escrow WHERE created_seq IN (SELECT created_seq FROM input)
-      RETURNING merchant, state, ${SECONDS}
+      RETURNING merchant, state, delivery_seconds
     ),
     put AS (
       INSERT INTO unseen_escrow (${namesOf(UNSEEN_COLUMNS)}) SELECT ${namesOf(UNSEEN_COLUMNS)} FROM input
