@@ -12,7 +12,8 @@ import { keepTiles, leavesFrom, replaceStanding, standingIn, tileAt } from "./in
 import { merchantsAt, registryPage, sameNames } from "./index/merchant-table.ts";
 import { unseenAfter } from "./index/put-escrows.ts";
 import { holdTerm, isTerm } from "./index/write-term.ts";
-import { type LedgerIdentity, openClaimed } from "./ledger-identity.ts";
+import type { LedgerIdentity } from "../sql/ledger-identity.ts";
+import { openClaimed } from "./ledger-identity.ts";
 import type { PostgresStore } from "./postgres-store.ts";
 import type { Queries } from "./queries.ts";
 

@@ -1,6 +1,7 @@
 import { Effect } from "effect";
 import { StoreTooNew } from "../../ports/index/store-refusal.ts";
-import { differenceFrom, type LedgerIdentity } from "./ledger-identity.ts";
+import { differenceOf, type LedgerIdentity } from "../sql/ledger-identity.ts";
+import { storedIdentity } from "./ledger-identity.ts";
 import { encodingRefusal } from "./make-schema.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { rowsOf } from "./queries.ts";
@@ -31,9 +32,7 @@ export const inspectStore = Effect.fnUntraced(function* (identity: LedgerIdentit
       const version = row?.version ?? 0;
       if (version !== SCHEMA_VERSION)
         return new StoreTooNew({ store: label, found: version, supported: SCHEMA_VERSION });
-      const difference =
-        identity === null ? undefined : await differenceFrom(read, label, identity);
-      return difference ?? { writable, version };
+      return differenceOf(label, await storedIdentity(read), identity) ?? { writable, version };
     }),
   );
   return "_tag" in found ? yield* found : { ...found, label };

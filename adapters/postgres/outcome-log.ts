@@ -1,7 +1,8 @@
 import { Effect, Layer } from "effect";
 import { OutcomeLog } from "../../ports/outcome-log.ts";
 import { answerKey, claimKey } from "./relay/idempotency-table.ts";
-import { openClaimed, type LedgerIdentity } from "./ledger-identity.ts";
+import type { LedgerIdentity } from "../sql/ledger-identity.ts";
+import { openClaimed } from "./ledger-identity.ts";
 import { findRelay, openRelay, settleRelay, unsettledRelays } from "./relay/relay-table.ts";
 
 /**

@@ -13,12 +13,8 @@ import { ledgerRow } from "./index/ledger-row.ts";
 import { merchantPages, merchantTable } from "./index/merchant-table.ts";
 import { tallyReader } from "./index/merchant-tally.ts";
 import { unseenTable } from "./index/unseen-table.ts";
-import {
-  claimLedger,
-  differenceOf,
-  type LedgerIdentity,
-  storedIdentity,
-} from "./ledger-identity.ts";
+import { differenceOf, type LedgerIdentity } from "../sql/ledger-identity.ts";
+import { claimLedger, storedIdentity } from "./ledger-identity.ts";
 import { logLeaves } from "./log/log-leaves.ts";
 import { STANDING_KIND, standingRow } from "./log/standing-file.ts";
 import { tileFiles } from "./log/tile-files.ts";

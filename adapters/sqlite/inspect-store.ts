@@ -8,7 +8,8 @@ import {
   type StoreOfAnotherLedger,
   StoreTooNew,
 } from "../../ports/index/store-refusal.ts";
-import { differenceOf, type LedgerIdentity, storedIdentity } from "./ledger-identity.ts";
+import { differenceOf, type LedgerIdentity } from "../sql/ledger-identity.ts";
+import { storedIdentity } from "./ledger-identity.ts";
 import { refuseDamaged, SCHEMA_VERSION, type StoreKind } from "./open-store.ts";
 import { tryStore } from "./store-failure.ts";
 

@@ -1,4 +1,4 @@
-import { Context, Effect } from "effect";
+import { Context, type Effect } from "effect";
 
 /** How far the search for the transactions of old events has come. */
 export type BackfillCheckpoint = {

@@ -1,4 +1,4 @@
-import { Context, Effect } from "effect";
+import { Context, type Effect } from "effect";
 
 /** A packet that the operator gives to the index, by the name under which it waits. Nothing in it is believed. */
 export type ImportedPacket = { readonly name: string; readonly bytes: Uint8Array };

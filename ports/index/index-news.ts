@@ -1,4 +1,4 @@
-import { Context, Effect } from "effect";
+import { Context, type Effect } from "effect";
 
 /** Wake-ups about a shared index: a hint that somebody has completed a sync, never a queue. */
 export class IndexNews extends Context.Service<

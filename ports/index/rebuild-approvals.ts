@@ -1,4 +1,4 @@
-import { Context, Effect } from "effect";
+import { Context, type Effect } from "effect";
 import type { RebuildApproval } from "../../core/domain/index/index-contradiction.ts";
 
 /** What the operator has approved last, null for nothing. What cannot be read approves nothing. */

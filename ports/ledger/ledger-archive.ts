@@ -1,4 +1,4 @@
-import { Context, Effect } from "effect";
+import { Context, type Effect } from "effect";
 import type { Address } from "../../core/domain/address.ts";
 import type { LedgerTransaction } from "../../core/domain/ledger/history.ts";
 import type { LedgerFailure } from "./ledger.ts";

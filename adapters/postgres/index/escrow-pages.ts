@@ -1,10 +1,16 @@
 import { type Address, addressToBytes } from "../../../core/domain/address.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import type { EscrowFilter, EscrowsAt } from "../../../ports/index/index-reader.ts";
-import { bindings, int8, namesOf, type Queries, rowsOf, type Values } from "../queries.ts";
-import { mergedRuns, partyConditions, shown, stateNumber, statesOf } from "./escrow-filter.ts";
+import {
+  stateNumber,
+  statesOf,
+  UNSEEN_COLUMNS,
+  unseenOf,
+  type UnseenRow,
+} from "../../sql/index-rows.ts";
+import { bindings, int8, type Queries, rowsOf, type Values } from "../queries.ts";
+import { mergedRuns, partyConditions, shown } from "./escrow-filter.ts";
 import { escrowOf, type EscrowRow } from "./escrow-row.ts";
-import { UNSEEN_COLUMNS, unseenOf, type UnseenRow } from "./put-escrows.ts";
 
 /** A statement with what it binds. */
 export type Query = { readonly text: string; readonly values: Values };
@@ -58,8 +64,8 @@ const isSeen = (row: RowAt): row is EscrowRow => row.account !== null;
  * moment, so that a row which a writer moves between them is in one of the two.
  */
 export const ESCROWS_AT = shown(
-  `SELECT ${namesOf(UNSEEN_COLUMNS)}, account FROM escrow WHERE address = ANY($1::bytea[])
-   UNION ALL SELECT ${namesOf(UNSEEN_COLUMNS)}, NULL FROM unseen_escrow WHERE address = ANY($1::bytea[])`,
+  `SELECT ${UNSEEN_COLUMNS}, account FROM escrow WHERE address = ANY($1::bytea[])
+   UNION ALL SELECT ${UNSEEN_COLUMNS}, NULL FROM unseen_escrow WHERE address = ANY($1::bytea[])`,
   "created_seq",
 );
 

@@ -5,7 +5,7 @@ import { fieldsOf } from "../../../core/protocol/accounts/byte-fields.ts";
 import { escrowIn } from "../../../core/protocol/accounts/escrow-account.ts";
 import { CUSTODY_ACCOUNTS } from "../../../core/protocol/generated/custody.ts";
 import { columnsOf, type Values } from "../queries.ts";
-import { stateNumber } from "./escrow-filter.ts";
+import { stateNumber } from "../../sql/index-rows.ts";
 
 const { at: AT } = CUSTODY_ACCOUNTS.Escrow;
 

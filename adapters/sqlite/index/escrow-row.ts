@@ -1,9 +1,5 @@
 import { type Address, addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
-import {
-  type Escrow,
-  ESCROW_STATES,
-  type EscrowState,
-} from "../../../core/domain/escrow/escrow.ts";
+import { type Escrow, ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
 import type { AccountDigests, IndexedEscrow } from "../../../core/domain/index/indexed-escrow.ts";
 import { escrowIn } from "../../../core/protocol/accounts/escrow-account.ts";
 import { CUSTODY_ACCOUNTS } from "../../../core/protocol/generated/custody.ts";
@@ -74,16 +70,6 @@ export const ESCROW_COLUMNS = [
   "agent_run",
   "body",
 ] as const;
-
-/** The number by which a state stands in the file. */
-export const stateNumber = (state: EscrowState): number => ESCROW_STATES.indexOf(state);
-
-/** The state that a number in the file stands for. @throws Error for another number. */
-export const stateOf = (column: bigint): EscrowState => {
-  const state = ESCROW_STATES[Number(column)];
-  if (state === undefined) throw new Error("the schema allows no other state");
-  return state;
-};
 
 /**
  * The six bytes at a place, such as the first of an address, as a number below 2^48. An index of these takes a quarter of the room of one of

@@ -1,7 +1,8 @@
 import { type EscrowState, ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
 import type { EscrowFilter } from "../../../ports/index/index-reader.ts";
+import { stateNumber, statesOf } from "../../sql/index-rows.ts";
 import type { NamedValues } from "../columns.ts";
-import { addressKey, BODY_AT, inBody, runOf, stateNumber } from "./escrow-row.ts";
+import { addressKey, BODY_AT, inBody, runOf } from "./escrow-row.ts";
 
 /**
  * A part of the table `escrow` in the order of `seq`, which is the column that orders it: what stands behind FROM and
@@ -64,13 +65,6 @@ const settledRuns = (
     ],
   }));
 };
-
-/** The states that a filter's escrows may have: a refundable one is Pending. */
-const statesOf = ({ state, refundableAt }: EscrowFilter): ReadonlyArray<EscrowState> =>
-  ESCROW_STATES.filter(
-    (one) =>
-      (state === undefined || state === one) && (refundableAt === undefined || one === "Pending"),
-  );
 
 /** The runs whose merge is the escrows of a filter, by number of creation. */
 export const escrowRuns = (filter: EscrowFilter): ReadonlyArray<Run> =>

@@ -2,7 +2,8 @@ import type { Database } from "bun:sqlite";
 import { type Address, addressFromBytes } from "../../../core/domain/address.ts";
 import type { EscrowState } from "../../../core/domain/escrow/escrow.ts";
 import { type MerchantStats, NO_ESCROWS } from "../../../core/domain/merchant/merchant-stats.ts";
-import { BODY_AT, keyAt, safeAt, stateNumber } from "./escrow-row.ts";
+import { stateNumber } from "../../sql/index-rows.ts";
+import { BODY_AT, keyAt, safeAt } from "./escrow-row.ts";
 
 /** Counts of one merchant's escrows: by the number of their state, and deliveries by their seconds. */
 type Sums = {
@@ -17,7 +18,7 @@ const isAt = (body: Uint8Array, at: number, wallet: Uint8Array): boolean => {
 };
 
 /** The states of escrows that were delivered. */
-const DELIVERED = [stateNumber("Fulfilled"), stateNumber("PartiallyFulfilled")];
+const [FULFILLED, PARTIALLY] = [stateNumber("Fulfilled"), stateNumber("PartiallyFulfilled")];
 
 /** Different counts that wait in memory before they are written. */
 const MOST_SUMS = 100_000;
@@ -71,7 +72,7 @@ export const tallyWriter = (db: Database, tables = TALLY_TABLES) => {
         const sums = sumsOf(body);
         const state = body[BODY_AT.state] ?? 0;
         if (add(sums.escrows, state, change)) waiting += 1;
-        if (DELIVERED.includes(state)) {
+        if (state === FULFILLED || state === PARTIALLY) {
           const seconds = safeAt(body, BODY_AT.settledAt) - safeAt(body, BODY_AT.createdAt);
           if (add(sums.deliveries, seconds, change)) waiting += 1;
         }

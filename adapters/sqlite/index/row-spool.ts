@@ -4,8 +4,9 @@ import { ESCROW_STATES, type EscrowState } from "../../../core/domain/escrow/esc
 import type { IndexedEscrow, UnseenEscrow } from "../../../core/domain/index/indexed-escrow.ts";
 import { EVENT_LEAF_LENGTH, writeEventLeaf } from "../../../core/log/leaf/event-leaf.ts";
 import type { LeafSink } from "../../../ports/index/index-writer.ts";
+import { stateNumber } from "../../sql/index-rows.ts";
 import { OrderedSpool } from "../../bun/ordered-spool.ts";
-import { BODY_AT, encodeBody, encodedAddress, isSettledBody, stateNumber } from "./escrow-row.ts";
+import { BODY_AT, encodeBody, encodedAddress, isSettledBody } from "./escrow-row.ts";
 
 /** A row in the order of `created_seq`: an escrow's body, or an escrow of which nobody has shown the bytes. */
 export type SpooledRow =

@@ -1,13 +1,6 @@
 import type { Database } from "bun:sqlite";
-import { eventLeafOf } from "../../../core/log/leaf/event-leaf.ts";
-import { BODY_AT, inBody, stateOf } from "../index/escrow-row.ts";
-
-type Row = {
-  readonly seq: bigint;
-  readonly state: bigint;
-  readonly address: Uint8Array;
-  readonly hash: Uint8Array;
-};
+import { type LeafRow, leavesUpToGap } from "../../sql/index-rows.ts";
+import { BODY_AT, inBody } from "../index/escrow-row.ts";
 
 /** What stands between SELECT and the bounds: of creations and of each state's settlements, in the order of `seq`. */
 const SOURCES: ReadonlyArray<{ readonly seq: string; readonly select: string }> = [
@@ -35,12 +28,9 @@ const SOURCES: ReadonlyArray<{ readonly seq: string; readonly select: string }> 
 /** Reads the leaves of an index's rows: `from` on, at most `limit`, ascending, as far as there is no gap. */
 export const logLeaves = (db: Database) => {
   const selects = SOURCES.map(({ seq, select }) => `SELECT ${select} ${seq} >= ?1 AND ${seq} < ?2`);
-  const between = db.query<Row, [bigint, bigint]>(`${selects.join(" UNION ALL ")} ORDER BY seq`);
-  return (from: bigint, limit: number): ReadonlyArray<Uint8Array> => {
-    const rows = between.all(from, from + BigInt(limit));
-    const gap = rows.findIndex(({ seq }, at) => seq !== from + BigInt(at));
-    return rows
-      .slice(0, gap < 0 ? rows.length : gap)
-      .map(({ state, address, hash }) => eventLeafOf(stateOf(state), address, hash));
-  };
+  const between = db.query<LeafRow, [bigint, bigint]>(
+    `${selects.join(" UNION ALL ")} ORDER BY seq`,
+  );
+  return (from: bigint, limit: number): ReadonlyArray<Uint8Array> =>
+    leavesUpToGap(between.all(from, from + BigInt(limit)), from);
 };

@@ -1,7 +1,8 @@
 import { Effect, Layer } from "effect";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";
 import { idempotencyTable } from "./idempotency-table.ts";
-import { claimLedger, type LedgerIdentity } from "../ledger-identity.ts";
+import type { LedgerIdentity } from "../../sql/ledger-identity.ts";
+import { claimLedger } from "../ledger-identity.ts";
 import { openStore, refuseDamaged } from "../open-store.ts";
 import { OUTCOME_KIND } from "./outcome-schema.ts";
 import { relayTable } from "./relay-table.ts";

@@ -38,8 +38,8 @@ const FILL = `
     SELECT 2 * n - 1, 2 * n, 1, sha256(n::text::bytea), sha256('pending'), sha256('settled')
     FROM generate_series(${ROWS + 1}, ${ROWS + ROWS / 2}) AS n;
   INSERT INTO merchant
-    SELECT 'M' || lpad(n::text, 9, '0'), 1, 255, sha256(('merchant ' || n)::bytea), 'name', 0, sha256('attestor'),
-      NULL, 1, 1, 1, n, 0, 0, 0, 0, 0, n::text, 'name', 'name' FROM generate_series(0, ${MERCHANTS - 1}) AS n;
+    SELECT 'M' || lpad(n::text, 9, '0'), 1, sha256('account'), sha256(('merchant ' || n)::bytea), 0, 1, n, n::text,
+      'name', 'name' FROM generate_series(0, ${MERCHANTS - 1}) AS n;
   INSERT INTO escrow_tally SELECT merchant, state, count(*) FROM escrow GROUP BY merchant, state;
   UPDATE ledger SET mark_count = ${3 * ROWS}, mark_head = sha256('head'), mark_slot = 1, mark_ledger_time = 1, mark_at_ms = 1;
   ANALYZE escrow, unseen_escrow, event_transaction, merchant, escrow_tally, delivery_tally, ledger`;
