@@ -24,14 +24,10 @@ export const OUTCOME_TABLES = `
     fingerprint TEXT NOT NULL,
     claimed_at_ms INT8 NOT NULL,
     answer TEXT,
+    -- Which replica holds a key without an answer, and until when by the database's clock.
+    holder TEXT,
+    held_until TIMESTAMPTZ NOT NULL DEFAULT '-infinity',
     PRIMARY KEY (client, key)
   );
   CREATE INDEX idempotency_key_age ON idempotency_key (claimed_at_ms);
-`;
-
-/** Which replica holds a key without an answer, and until when by the database's clock. */
-export const CLAIM_COLUMNS = `
-  ALTER TABLE idempotency_key
-    ADD COLUMN holder TEXT,
-    ADD COLUMN held_until TIMESTAMPTZ NOT NULL DEFAULT '-infinity';
 `;

@@ -7,9 +7,10 @@ import type { StoreUnavailable } from "../../../ports/index/store-unavailable.ts
 import { setPageCache } from "../open-store.ts";
 import { tryStore, inTurns } from "../store-failure.ts";
 import type { WriteTransaction } from "../write-transaction.ts";
-import { bindEscrow, ESCROW_COLUMNS } from "./escrow-columns.ts";
+import { bindEscrow, ESCROW_COLUMNS } from "./escrow-row.ts";
 import { ROW_TABLE_NAMES, ROW_TABLES, ROW_INDEXES } from "./index-schema.ts";
-import { type CountChanges, ledgerRow } from "./ledger-row.ts";
+import type { CountChanges } from "../../sql/summary-row.ts";
+import { ledgerRow } from "./ledger-row.ts";
 import { merchantTable } from "./merchant-table.ts";
 import { tallyWriter } from "./merchant-tally.ts";
 import { RowSpool, type SpooledRow } from "./row-spool.ts";

@@ -4,9 +4,9 @@ import { ESCROW_STATES, type EscrowState } from "../../../core/domain/escrow/esc
 import type { IndexedEscrow, UnseenEscrow } from "../../../core/domain/index/indexed-escrow.ts";
 import { EVENT_LEAF_LENGTH, writeEventLeaf } from "../../../core/log/leaf/event-leaf.ts";
 import type { LeafSink } from "../../../ports/index/index-writer.ts";
+import { stateNumber } from "../../sql/index-rows.ts";
 import { OrderedSpool } from "../../bun/ordered-spool.ts";
-import { BODY_AT, encodeBody, encodedAddress } from "./escrow-body.ts";
-import { stateNumber } from "./escrow-columns.ts";
+import { BODY_AT, encodeBody, encodedAddress, isSettledBody } from "./escrow-row.ts";
 
 /** A row in the order of `created_seq`: an escrow's body, or an escrow of which nobody has shown the bytes. */
 export type SpooledRow =
@@ -64,7 +64,7 @@ const rowOf = (seq: number, bytes: Uint8Array): SpooledRow =>
 
 /** What stays of the rows of one number: a settled one, as its leaf is in the chain, then one with all its fields. */
 const rankOf = (bytes: Uint8Array): number => {
-  if (bytes.length !== UNSEEN_LENGTH) return bytes.length > BODY_AT.settledHash ? 3 : 1;
+  if (bytes.length !== UNSEEN_LENGTH) return isSettledBody(bytes) ? 3 : 1;
   return bytes[UNSEEN_AT.state] === stateNumber("Pending") ? 0 : 2;
 };
 

@@ -17,6 +17,7 @@ import { WitnessClient } from "../../../ports/log/witness-client.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
 import type { Index, IndexLayer } from "../../contracts/fresh-index.ts";
 import { testInstance } from "../../core/use-cases/test-instance.ts";
+import { noArchive, nothingKept } from "../../doubles/nothing-kept.ts";
 import { logIdentity } from "../../doubles/log-identity.ts";
 import { MortalCalls } from "./mortal-calls.ts";
 
@@ -108,6 +109,8 @@ export const startProcess = Effect.fnUntraced(function* (parts: ProcessParts) {
     Layer.succeed(LogStore, calls.wrapped(index.log)),
     Layer.succeed(Ledger, mortalLedger(parts.pool, calls)),
     Layer.succeed(LedgerNodes, parts.nodes),
+    nothingKept,
+    noArchive,
     Layer.succeed(LogSigner, { name: "log.example", key }),
     logIdentity(TEST_GENESIS_HASH, TEST_DEPLOYMENT),
     Layer.succeed(Instance, { ...testInstance(), deployment: TEST_DEPLOYMENT }),

@@ -5,7 +5,8 @@ import type { IndexChanges, LeafSink } from "../../../../ports/index/index-write
 import { OrderedSpool } from "../../../bun/ordered-spool.ts";
 import { CopyChunk, copyRow } from "./copy-rows.ts";
 import { ESCROW_COLUMNS, escrowValues } from "../escrow-row.ts";
-import { UNSEEN_COLUMNS, unseenValues } from "../put-escrows.ts";
+import { unseenValues } from "../../../sql/index-rows.ts";
+import { UNSEEN_COLUMNS } from "../put-escrows.ts";
 
 /** A row's first byte tells what stands in its place if it comes again: a settled one, then one with all its fields. */
 const SETTLED = 2;

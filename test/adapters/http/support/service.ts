@@ -5,6 +5,7 @@ import {
   type HttpApp,
   type HttpOptions,
 } from "../../../../adapters/http/server/http-app.ts";
+import { indexNewsMemory } from "../../../../adapters/memory/index-news.ts";
 import { outcomeLogMemory } from "../../../../adapters/memory/outcome-log.ts";
 import {
   makeRelayDelivery,
@@ -54,6 +55,8 @@ import { networkIdOf, networkLeaf } from "../../../../core/log/leaf/network-leaf
 import { decodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { custodyConfigOf } from "../../../simulation/custody-log.ts";
 import { decodeCustodyConfigAccount } from "../../../../core/protocol/accounts/custody-config-account.ts";
+import { NO_PACKETS, SettledPackets } from "../../../../ports/settled-packets.ts";
+import { noArchive, nothingKept } from "../../../doubles/nothing-kept.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { logSignerNone } from "../../../../adapters/signer/log-signer.ts";
 import type { LogPolicy } from "../../../../core/log/policy/log-policy.ts";
@@ -173,6 +176,10 @@ export const makeService = async (options: ServiceOptions = {}) => {
     instance,
     clock,
     indexMemory(),
+    indexNewsMemory,
+    nothingKept,
+    noArchive,
+    Layer.succeed(SettledPackets, NO_PACKETS),
     logIdentity(GENESIS, LOCAL_DEPLOYMENT),
     outcomeLogMemory,
     rateLimiterMemory({

@@ -12,6 +12,7 @@ import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { LedgerNodes } from "../../../../ports/ledger/ledger-nodes.ts";
 import { testInstance } from "../../../core/use-cases/test-instance.ts";
+import { noArchive, nothingKept } from "../../../doubles/nothing-kept.ts";
 import { ONE_NODE } from "../../../doubles/one-node.ts";
 import { INDEX_SYNC, WORLD_LEDGER } from "../../../simulation/index-of-node.ts";
 import { pendingOf, worldEscrow } from "../../../simulation/world-escrow.ts";
@@ -50,6 +51,8 @@ const services = inOwnFolder((folder) =>
         }),
         Layer.succeed(Instance, { ...testInstance(), deployment: WORLD_LEDGER.deployment }),
         Layer.succeed(LedgerNodes, ONE_NODE),
+        nothingKept,
+        noArchive,
       ),
     ),
   ),

@@ -31,10 +31,17 @@ const readerOf = (store: Store) =>
     })),
   ).pipe(Layer.provide(indexMemory()));
 
+/** Nobody tells, and readers look every 20 milliseconds. */
+const noNews = Layer.succeed(IndexNews, {
+  next: Effect.never,
+  tell: Effect.void,
+  lookEveryMs: Effect.succeed(20),
+});
+
 const run = <A>(
   store: Store,
-  work: (growth: IndexGrowth["Service"]) => Effect.Effect<A, StoreUnavailable>,
-  news: Layer.Layer<never> = Layer.empty,
+  work: (growth: IndexGrowth["Service"]) => Effect.Effect<A, StoreUnavailable, IndexNews>,
+  news: Layer.Layer<IndexNews> = noNews,
 ) =>
   Effect.runPromise(
     Effect.flatMap(IndexGrowth, work).pipe(

@@ -6,7 +6,9 @@ import type { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sy
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../../../ports/index/index-writer.ts";
 import { Instance } from "../../../../ports/instance.ts";
+import type { LedgerArchive } from "../../../../ports/ledger/ledger-archive.ts";
 import { LedgerNodes } from "../../../../ports/ledger/ledger-nodes.ts";
+import { noArchive, nothingKept } from "../../../doubles/nothing-kept.ts";
 import { ONE_NODE } from "../../../doubles/one-node.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
@@ -29,7 +31,15 @@ const impatientClock = Layer.effect(
 ).pipe(Layer.provideMerge(patientClock()));
 
 /** What a sync needs. */
-export type Ports = Ledger | LedgerNodes | IndexReader | IndexWriter | LogStore | Instance;
+export type Ports =
+  | Ledger
+  | LedgerNodes
+  | IndexReader
+  | IndexWriter
+  | LogStore
+  | Instance
+  | LedgerArchive
+  | Layer.Success<typeof nothingKept>;
 
 /** One sync, as the `run`th of a process with this memory. */
 export const syncWith = (memory: SyncMemory, run = 1) => syncIndex(run, memory, () => Effect.void);
@@ -53,6 +63,8 @@ export const simulate = <A, E>(
         Layer.succeed(LedgerNodes, ONE_NODE),
         Layer.succeed(Instance, instance),
         indexMemory(),
+        nothingKept,
+        noArchive,
       ).pipe(Layer.provideMerge(impatientClock)),
     ),
     Effect.runPromise,
