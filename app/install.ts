@@ -1,4 +1,5 @@
 // Runs before the packages are installed: it imports none.
+import { existsSync } from "node:fs";
 import packageJson from "../package.json" with { type: "json" };
 
 const NEEDED = packageJson.engines.bun;
@@ -19,6 +20,9 @@ const stop = (message: string): never => {
 if (Bun.semver.order(Bun.version, NEEDED) < 0)
   stop(`This is Bun ${Bun.version}, and ${NEEDED} is needed; run it by: npx bun@${NEEDED} …`);
 
+// A first install takes up to a minute; a later one finds all and takes a tenth of a second.
+if (process.stderr.isTTY && !existsSync(`${import.meta.dir}/../node_modules`))
+  process.stderr.write("Installing the packages, which takes up to a minute the first time ...\n");
 const { exitCode, stdout, stderr } = Bun.spawnSync(
   [process.execPath, "install", "--frozen-lockfile", ...process.argv.slice(2)],
   { cwd: `${import.meta.dir}/..`, stdin: "ignore" },

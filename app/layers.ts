@@ -4,6 +4,10 @@ import { makeRelayDelivery, RelayDelivery } from "../core/use-cases/relay/relay-
 import { LogProofs } from "../core/use-cases/log/serving/log-proofs.ts";
 import { makeLogProofs } from "../core/use-cases/log/serving/make-log-proofs.ts";
 import { clientPackageLayer } from "./client-package/client-package-layer.ts";
+import {
+  makeUnpinnedPrograms,
+  UnpinnedPrograms,
+} from "../core/use-cases/service/unpinned-programs.ts";
 import { LedgerPulse, makeLedgerPulse } from "../core/use-cases/service/ledger-pulse.ts";
 import { IndexGrowth, makeIndexGrowth } from "../core/use-cases/index/index-growth.ts";
 import { IndexClock, makeIndexClock } from "../core/use-cases/index/index-clock.ts";
@@ -170,6 +174,7 @@ const servicesOf = (parts: StorageParts, thread: SyncThread | null) => {
     Layer.effect(RecentPages, makeRecentPages),
     Layer.effect(TransactionTerms, makeTransactionTerms),
     Layer.effect(LedgerPulse, makeLedgerPulse),
+    Layer.effect(UnpinnedPrograms, makeUnpinnedPrograms),
     clientPackageLayer(started.dataDir),
   ).pipe(
     Layer.provideMerge(log),

@@ -6,7 +6,7 @@ import { watchNpx } from "./watch-npx.ts";
 import { startService } from "./serve.ts";
 import { startFailureText } from "./lifecycle/start-failure-text.ts";
 import { welcome } from "./lifecycle/welcome.ts";
-import { awaitEnding, limitStop } from "./lifecycle/shutdown.ts";
+import { awaitEnding, isUnread, limitStop, UNREAD } from "./lifecycle/shutdown.ts";
 
 const HELP = `Serves the Settlement Evidence API. Without any settings it brings its own ledger.
 
@@ -17,6 +17,8 @@ with --help: bun run demo, doctor, local-ledger, sync, verify, witness.
 `;
 
 readCommandLine(HELP, {});
+// What the service makes, and its ledger's process with it, only its user can read.
+process.umask(0o077);
 
 const serve = Effect.gen(function* () {
   const settings = yield* readSettings(process.env);
@@ -41,11 +43,15 @@ const serve = Effect.gen(function* () {
     ),
     Effect.ensuring(limitStop),
     Effect.scoped,
+    Effect.tap(Effect.logInfo("stopped")),
     Effect.provide(logging(settings.logFormat, settings.logLevel)),
   );
 });
 
 const exit = await Effect.runPromiseExit(serve);
-if (Exit.isSuccess(exit)) process.exit(exit.value.kind === "asked" ? 0 : 1);
+if (Exit.isSuccess(exit)) {
+  if (isUnread(exit.value)) exitWith(1, UNREAD);
+  process.exit(exit.value.kind === "asked" ? 0 : 1);
+}
 const failure = Cause.findErrorOption(exit.cause);
 exitWith(1, failure._tag === "Some" ? startFailureText(failure.value) : Cause.pretty(exit.cause));

@@ -6,7 +6,8 @@ import { type Settled, settled, type SettledOptions } from "./pay/settled.ts";
 import { spendGuard, type SpendLimits } from "./pay/spend-limits.ts";
 import { policyIn } from "./pinned-policy.ts";
 import { type ClientClock, systemClock } from "./service/client-clock.ts";
-import { type Fetch, requestsTo } from "./service/requests.ts";
+import type { Fetch } from "./service/fetch-directly.ts";
+import { requestsTo } from "./service/requests.ts";
 import type { AcceptedSigner } from "./signing/transaction-signer.ts";
 
 /** How a client is connected. */

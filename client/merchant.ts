@@ -7,7 +7,8 @@ export type { AttestationJournal, KeptClaim } from "./merchant/settle/attestatio
 export type { Attestation, Statement } from "./merchant/settle/attest.ts";
 export type { Awaited } from "./merchant/escrows/awaited.ts";
 export type { Cancelled } from "./merchant/settle/cancel.ts";
-export { csvLine, EXPORT_COLUMNS } from "./merchant/escrows/export.ts";
+export { csvLine } from "./merchant/escrows/export.ts";
+export { EXPORT_COLUMNS } from "./merchant/escrows/sound-row.ts";
 export type { Export, ExportRow, Totals } from "./merchant/escrows/export.ts";
 export type { Registered, Registration } from "./merchant/register.ts";
 export { type Released, ReleasedAlready } from "./merchant/settle/released.ts";

@@ -2,9 +2,12 @@
 
 export { buyerScheme } from "./x402/buyer/buyer-scheme.ts";
 export type { BuyerOptions, OfferedTerms } from "./x402/buyer/buyer-scheme.ts";
+export { wholeAnswers } from "./x402/buyer/kept-payments.ts";
+export { answerAgain } from "./x402/seller/answer-again.ts";
 export { fastifyAdapter, payFastify } from "./x402/seller/fastify.ts";
 export type { FastifyApp, FastifyReply, FastifyRequest } from "./x402/seller/fastify.ts";
 export { networkOf } from "./x402/network.ts";
+export type { KeptAnswers } from "./x402/seller/kept-answers.ts";
 export { memoryClaims } from "./x402/seller/payment-claims.ts";
 export type { PaymentClaims } from "./x402/seller/payment-claims.ts";
 export { sellerScheme } from "./x402/seller/seller-scheme.ts";

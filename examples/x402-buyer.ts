@@ -3,14 +3,15 @@
 import { readFileSync } from "node:fs";
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from "@x402/fetch";
 import { readKeyFile } from "settlement-evidence/node";
-import { buyerScheme, networkOf } from "settlement-evidence/x402";
+import { buyerScheme, networkOf, wholeAnswers } from "settlement-evidence/x402";
 
 const { SERVICE = "", TRUST_FILE = "", AGENT_KEY = "", URL = "" } = process.env;
 try {
   const trust = readFileSync(TRUST_FILE, "utf8");
   const signer = await readKeyFile(AGENT_KEY);
   const scheme = buyerScheme(SERVICE, { trust, signer, spend: { maxPerEscrow: "0.05" } });
-  const pay = wrapFetchWithPayment(fetch, new x402Client().register(networkOf(trust), scheme));
+  const client = new x402Client().register(networkOf(trust), scheme);
+  const pay = wrapFetchWithPayment(wholeAnswers(), client);
 
   const answer = await pay(URL);
   const header = answer.headers.get("payment-response");

@@ -1,5 +1,5 @@
 import { Context } from "effect";
-import type { Deployment } from "../core/domain/ledger/deployment.ts";
+import type { Deployment, ProgramPins } from "../core/domain/ledger/deployment.ts";
 import type { SupportedMint } from "../core/domain/supported-mint.ts";
 
 /** The configuration of one running instance of the service. */
@@ -7,6 +7,8 @@ export class Instance extends Context.Service<
   Instance,
   {
     readonly deployment: Deployment;
+    /** What the programs' bytes must be for this service to prepare and relay. */
+    readonly programPins: ProgramPins;
     /** `localnet`, `devnet`, `testnet` or `mainnet-beta`. */
     readonly cluster: string;
     /** Whether the ledger is the service's own process, whose time its user may move ahead. */

@@ -11,8 +11,6 @@ export type KeyUse = {
   readonly fingerprint: string;
   /** The service's clock, milliseconds. */
   readonly nowMs: number;
-  /** Uses before this time are abandoned, and their keys may be taken over. */
-  readonly staleBeforeMs: number;
   /** Uses before this time are forgotten. */
   readonly forgottenBeforeMs: number;
 };
@@ -46,7 +44,10 @@ export class OutcomeLog extends Context.Service<
     readonly unresolved: (
       limit: number,
     ) => Effect.Effect<ReadonlyArray<RelayEntry>, StoreUnavailable>;
-    /** Claims a key for a request, or returns how it was used before, in one step. */
+    /**
+     * Claims a key for a request, or returns how it was used before, in one step. A claim ends with the instance that made
+     * it: the same request may then take the key over, and another one may not.
+     */
     readonly claimKey: (use: KeyUse) => Effect.Effect<KeyClaim, StoreUnavailable>;
     /** Keeps the answer of a claimed key for repetitions; null releases the key. */
     readonly answerKey: (

@@ -13,7 +13,7 @@ const claimOf = (row: KeyRow | undefined, use: KeyUse): KeyClaim => {
   if (row === undefined || row.atMs < use.forgottenBeforeMs) return { status: "claimed" };
   if (row.fingerprint !== use.fingerprint) return { status: "reused" };
   if (row.answer !== null) return { status: "answered", answer: row.answer };
-  return { status: row.atMs < use.staleBeforeMs ? "claimed" : "in_flight" };
+  return { status: "in_flight" };
 };
 
 const name = ({ client, key }: Pick<KeyUse, "client" | "key">) => JSON.stringify([client, key]);

@@ -100,7 +100,8 @@ export const rateLimiterMemory = (options: {
       charge: (budget, client, cost) =>
         Effect.map(Clock.monotonicTimeNanos, (nowNanos) => {
           const window = budgets[budget](clientGroup(client), nowNanos);
-          window.used = Math.min(window.used + cost, limits[budget] * (1 + MAX_OWED_WINDOWS));
+          const most = limits[budget] * (1 + MAX_OWED_WINDOWS);
+          window.used = Math.max(0, Math.min(window.used + cost, most));
         }),
     });
   });

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect";
 import { OutcomeLog } from "../../ports/outcome-log.ts";
-import { answerKey, claimKey } from "./relay/idempotency-table.ts";
+import { idempotencyKeys } from "./relay/idempotency-table.ts";
 import type { LedgerIdentity } from "../sql/ledger-identity.ts";
 import { openClaimed } from "./ledger-identity.ts";
 import { findRelay, openRelay, settleRelay, unsettledRelays } from "./relay/relay-table.ts";
@@ -14,7 +14,9 @@ export const outcomeLogPostgres = (identity: LedgerIdentity) =>
   Layer.effect(
     OutcomeLog,
     Effect.gen(function* () {
-      const { run } = yield* openClaimed(identity);
+      const store = yield* openClaimed(identity);
+      const { run } = store;
+      const keys = yield* idempotencyKeys(store);
       return OutcomeLog.of({
         open: Effect.fn("OutcomeLog.open")((entry) => run((sql) => openRelay(sql, entry))),
         resolve: Effect.fn("OutcomeLog.resolve")((signature, outcome) =>
@@ -24,12 +26,8 @@ export const outcomeLogPostgres = (identity: LedgerIdentity) =>
         unresolved: Effect.fn("OutcomeLog.unresolved")((limit) =>
           run((sql) => unsettledRelays(sql, limit)),
         ),
-        claimKey: Effect.fn("OutcomeLog.claimKey")((use) =>
-          run((sql) => sql.begin((step) => claimKey(step, use))),
-        ),
-        answerKey: Effect.fn("OutcomeLog.answerKey")((use, answer) =>
-          run((sql) => answerKey(sql, use, answer)),
-        ),
+        claimKey: Effect.fn("OutcomeLog.claimKey")((use) => keys.claim(use)),
+        answerKey: Effect.fn("OutcomeLog.answerKey")((use, answer) => keys.answer(use, answer)),
       });
     }),
   );

@@ -92,6 +92,10 @@ export const postgresStore = (address: Redacted.Redacted<URL>) =>
               orElse: () =>
                 Effect.fail(new StoreUnavailable({ retryable: true, cause: "no answer in time" })),
             }),
+            Effect.mapError(
+              ({ retryable, cause, fault }) =>
+                new StoreUnavailable({ retryable, cause, fault, store: label }),
+            ),
           );
       const run = within(GIVEN_UP_AFTER);
       const oneAtATime = yield* Semaphore.make(1);

@@ -1,6 +1,6 @@
 import { SQL } from "bun";
 import { Effect } from "effect";
-import { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
+import { type StoreFault, StoreUnavailable } from "../../ports/index/store-unavailable.ts";
 
 /**
  * SQLSTATEs (PostgreSQL manual, appendix A), or classes of them, after which the same work can
@@ -28,6 +28,56 @@ const isPassing = (cause: unknown): boolean | undefined => {
   return (errno === undefined ? DISAGREED.test(code) : has(LASTING)) ? false : undefined;
 };
 
+const AWAY_FAULT: StoreFault = {
+  problem: "the database server does not answer",
+  cure: "Start the database server, or correct the host and port in DATABASE_URL.",
+};
+const CURES: ReadonlyArray<readonly [sqlStates: RegExp, fault: StoreFault]> = [
+  [
+    /^28/,
+    {
+      problem: "the database server does not let this role in",
+      cure: "Correct the role and the password in DATABASE_URL, or the server's pg_hba.conf.",
+    },
+  ],
+  [
+    /^3D/,
+    {
+      problem: "the server has no such database",
+      cure: "Create it (createdb), or correct the name in DATABASE_URL.",
+    },
+  ],
+  [
+    /^42501/,
+    {
+      problem: "its role may not do that",
+      cure: "Grant the role CREATE on the database, or let it own the schema.",
+    },
+  ],
+  [/^25006/, { problem: "it takes no writes", cure: "Name the primary server in DATABASE_URL." }],
+  [
+    /^53/,
+    {
+      problem: "the server has no connection, disk or memory left",
+      cure: "Raise the database server's limits, or free what it lacks.",
+    },
+  ],
+  [/^XX/, { problem: "it is damaged", cure: "Restore the database, or name another." }],
+];
+
+/** What a failure says of the database, undefined where no more is known than the failure itself. */
+const faultOf = (cause: unknown): StoreFault | undefined => {
+  if (!(cause instanceof SQL.PostgresError)) return undefined;
+  const { code, errno } = cause;
+  if (errno !== undefined) return CURES.find(([sqlStates]) => sqlStates.test(errno))?.[1];
+  return DISAGREED.test(code)
+    ? {
+        problem: "the database server and the service do not agree on how to connect",
+        cure: "Correct the password and sslmode in DATABASE_URL, or name a PostgreSQL server.",
+      }
+    : AWAY_FAULT;
+};
+
 /** Runs work on the database; what the server, the network or the disk prevents fails, anything else is a defect. */
 export const tryStore = <A>(work: () => Promise<A>): Effect.Effect<A, StoreUnavailable> =>
   Effect.tryPromise({ try: work, catch: (cause) => ({ cause }) }).pipe(
@@ -36,6 +86,6 @@ export const tryStore = <A>(work: () => Promise<A>): Effect.Effect<A, StoreUnava
       const retryable = isPassing(cause);
       return retryable === undefined
         ? Effect.die(cause)
-        : Effect.fail(new StoreUnavailable({ retryable, cause }));
+        : Effect.fail(new StoreUnavailable({ retryable, cause, fault: faultOf(cause) }));
     }),
   );

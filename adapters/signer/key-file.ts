@@ -39,7 +39,10 @@ export const readKeyFile = Effect.fnUntraced(function* (path: string) {
   const unusable = (reason: string) => new EvidenceKeyUnusable({ source: path, reason });
   const { mode, text } = yield* Effect.tryPromise({
     try: () => readBounded(path),
-    catch: (cause) => unusable(`the file cannot be read (${codeOf(cause)})`),
+    catch: (cause) =>
+      unusable(
+        `the file cannot be read (${codeOf(cause)}); name one that the service's user can read`,
+      ),
   });
   if (text === null) return yield* unusable("it is not a file, or far too long for a key");
   if ((mode & OTHERS) !== 0)

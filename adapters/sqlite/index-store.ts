@@ -16,7 +16,7 @@ import { unseenTable } from "./index/unseen-table.ts";
 import { differenceOf, type LedgerIdentity } from "../sql/ledger-identity.ts";
 import { claimLedger, storedIdentity } from "./ledger-identity.ts";
 import { logLeaves } from "./log/log-leaves.ts";
-import { STANDING_KIND, standingRow } from "./log/standing-file.ts";
+import { STANDING_FILE, STANDING_KIND, standingRow } from "./log/standing-file.ts";
 import { tileFiles } from "./log/tile-files.ts";
 import { openReader, openStore, refuseDamaged } from "./open-store.ts";
 import { tryStore, inTurns } from "./store-failure.ts";
@@ -86,10 +86,12 @@ const openPages = Effect.fn("openIndexReader")(function* (options: IndexOptions)
   );
   // Another connection's commit changes it (sqlite.org/pragma.html, "data_version"), and this one writes nothing.
   const version = db.query<{ data_version: bigint }, []>("PRAGMA data_version");
-  const summary = db.transaction(() => ({
-    ...ledger.read(),
-    revision: version.get()?.data_version ?? null,
-  }));
+  const revision = () => version.get()?.data_version ?? null;
+  const readSummary = db.transaction(() => ({ ...ledger.read(), revision: revision() }));
+  let known: ReturnType<typeof readSummary> | null = null;
+  // Each request for a page asks for it, and reading the version alone takes a third of the time.
+  const summary = () =>
+    known !== null && known.revision === revision() ? known : (known = readSummary.deferred());
   return IndexReader.of({
     escrows: Effect.fn("IndexReader.escrows")((filter, limit, before) =>
       tryStore(() => escrows.page(filter, limit, before)),
@@ -106,10 +108,7 @@ const openPages = Effect.fn("openIndexReader")(function* (options: IndexOptions)
     sameNames: Effect.fn("IndexReader.sameNames")((name, except) =>
       tryStore(() => merchants.sameNames(name, except)),
     ),
-    summary: Effect.withSpan(
-      tryStore(() => summary.deferred()),
-      "IndexReader.summary",
-    ),
+    summary: tryStore(summary),
   });
 });
 
@@ -119,8 +118,10 @@ const openPages = Effect.fn("openIndexReader")(function* (options: IndexOptions)
  */
 const openLog = Effect.fn("openLogStore")(function* (options: IndexStoreOptions) {
   const leaves = logLeaves(yield* openIndexReader(options));
-  const path = join(options.logFolder, "standing.sqlite");
-  yield* tryStore(() => mkdirSync(options.logFolder, { recursive: true }));
+  const path = join(options.logFolder, STANDING_FILE);
+  yield* tryStore(() => mkdirSync(options.logFolder, { recursive: true })).pipe(
+    refuseDamaged(options.logFolder),
+  );
   const db = yield* openStore(path, STANDING_KIND);
   const refusal = yield* tryStore(() => {
     db.run("PRAGMA synchronous = FULL");

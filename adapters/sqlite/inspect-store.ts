@@ -1,5 +1,6 @@
 import { constants, Database } from "bun:sqlite";
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Effect } from "effect";
 import type { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
@@ -36,7 +37,14 @@ export const inspectStore = (
   StoreUnavailable | StoreTooNew | StoreCorrupt | StoreOfAnotherLedger
 > => {
   const inspected = tryStore(() => {
-    if (!existsSync(path)) return null;
+    const there = statSync(path, { throwIfNoEntry: false });
+    if (there === undefined) {
+      // A file in place of the folder fails here, as it would fail the making of the store.
+      if (existsSync(dirname(path))) readdirSync(dirname(path));
+      return null;
+    }
+    // What SQLite says of a folder names no cause.
+    if (there.isDirectory()) readFileSync(path);
     using db = openUnchanged(path);
     const pragma = (name: string): number =>
       Object.values(db.query<Record<string, number>, []>(`PRAGMA ${name}`).get() ?? {})[0] ?? 0;
@@ -46,7 +54,8 @@ export const inspectStore = (
     if (version === 0) return null;
     if (version !== SCHEMA_VERSION)
       return new StoreTooNew({ store: path, found: version, supported: SCHEMA_VERSION });
-    return differenceOf(path, storedIdentity(db), identity) ?? version;
+    const stored = identity === null ? null : storedIdentity(db);
+    return differenceOf(path, stored, identity) ?? version;
   });
   return Effect.gen(function* () {
     const found = yield* inspected;

@@ -63,33 +63,30 @@ const makeTables = (
     })
     .immediate();
 
-/** Work of opening a store: that it finds the file damaged refuses the store, by its name. */
+/** Work of opening a store: its failures name the store, and one that finds the file damaged refuses it. */
 export const refuseDamaged =
   (path: string) =>
   <A, E, R>(opening: Effect.Effect<A, E | StoreUnavailable, R>) =>
     Effect.catchIf(
       opening,
-      (failure): failure is E & StoreUnavailable =>
-        failure instanceof StoreUnavailable && isDamage(failure.cause),
-      ({ cause }) =>
+      (failure): failure is E & StoreUnavailable => failure instanceof StoreUnavailable,
+      ({ retryable, cause, fault, store = path }) =>
         Effect.fail(
-          new StoreCorrupt({ store: path, reason: "it is damaged or no SQLite database", cause }),
+          isDamage(cause)
+            ? new StoreCorrupt({ store, reason: "it is damaged or no SQLite database", cause })
+            : new StoreUnavailable({ retryable, cause, fault, store }),
         ),
     );
 
 /** A connection that closes with the scope. */
-const connected = (open: () => Database) =>
-  Effect.acquireRelease(
-    Effect.try({
-      try: open,
-      catch: (cause) => new StoreUnavailable({ retryable: false, cause }),
-    }),
-    (opened) => Effect.sync(() => opened.close()),
+const connected = (path: string, open: () => Database) =>
+  Effect.acquireRelease(tryStore(open), (opened) => Effect.sync(() => opened.close())).pipe(
+    refuseDamaged(path),
   );
 
 /** A second connection to an opened store: it reads what is committed, whatever the first is writing. */
 export const openReader = (path: string) =>
-  connected(() => {
+  connected(path, () => {
     const db = new StoreDatabase(path, { readonly: true, strict: true, safeIntegers: true });
     db.run(`PRAGMA busy_timeout = ${SERVING_BUSY_MS}`);
     setPageCache(db);
@@ -104,7 +101,7 @@ export const openStore = Effect.fn("openStore")(function* (
   path: string,
   kind: StoreKind,
 ): Effect.fn.Return<Database, StoreUnavailable | StoreTooNew | StoreCorrupt, Scope.Scope> {
-  const db = yield* connected(() => {
+  const db = yield* connected(path, () => {
     mkdirSync(dirname(path), { recursive: true });
     const opened = new StoreDatabase(path, { create: true, strict: true, safeIntegers: true });
     opened.run(`PRAGMA busy_timeout = ${OPENING_BUSY_MS}`);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ENTRIES, packageManifest } from "./package-manifest.ts";
@@ -78,6 +78,9 @@ export const buildPackage = async (folder: string): Promise<BuiltPackage> => {
   await writeFile(join(place, "package.json"), `${JSON.stringify(packageManifest(), null, 2)}\n`);
   await cp(join(ROOT, "LICENSE"), join(place, "LICENSE"));
   await cp(join(ROOT, "client/README.md"), join(place, "README.md"));
+  // The package holds its files' modes, which the umask of this process must not decide.
+  for (const entry of await readdir(place, { recursive: true, withFileTypes: true }))
+    if (entry.isFile()) await chmod(join(entry.parentPath, entry.name), 0o644);
   const draft = join(folder, `${PACKAGE_FILE}.new`);
   await run(place, "pm", "pack", "--ignore-scripts", "--quiet", "--filename", draft);
   const path = join(folder, PACKAGE_FILE);

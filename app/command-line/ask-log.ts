@@ -1,8 +1,7 @@
 import { type FreshLog, freshTiles } from "../../core/protocol/verification/verify-fresh-log.ts";
-import { boundedBody } from "./bounded-body.ts";
+import { fetchBytes } from "./fetch-bytes.ts";
 import { EX_UNAVAILABLE, EX_USAGE, exitWith } from "./command-line.ts";
 
-const FETCH_TIMEOUT_MS = 10_000;
 /** More than the longest checkpoint that is read, and 32 times a full tile. */
 const MAX_BYTES = 262_144;
 const HASH_LENGTH = 32;
@@ -16,12 +15,7 @@ export const logAddress = (text: string): URL => {
   return url;
 };
 
-const answerOf = async (url: URL): Promise<Uint8Array | null> => {
-  const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
-  if (response.status === 404) return null;
-  if (!response.ok) throw new Error(`${url.pathname} is answered with ${response.status}`);
-  return boundedBody(response, MAX_BYTES);
-};
+const answerOf = (url: URL): Promise<Uint8Array | null> => fetchBytes(url.href, MAX_BYTES);
 
 const PARTIAL = /\.p\/([0-9]+)$/;
 

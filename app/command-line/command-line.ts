@@ -1,5 +1,7 @@
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
-import { linesWithUnseenShown } from "../../core/domain/encoding/unseen-characters.ts";
+import { fetchDirectly } from "../../client/service/fetch-directly.ts";
+import { SettlementError } from "../../client/settlement-error.ts";
+import { foreignLines } from "../../core/domain/encoding/foreign-text.ts";
 
 /** The command line is wrong (sysexits.h). */
 export const EX_USAGE = 64;
@@ -12,7 +14,7 @@ export const EX_UNAVAILABLE = 69;
 
 /** Prints the reason on standard error, with what a terminal would obey shown as code points, and ends the process. */
 export const exitWith = (code: number, message: string): never => {
-  process.stderr.write(`${linesWithUnseenShown(message)}\n`);
+  process.stderr.write(`${foreignLines(message)}\n`);
   process.exit(code);
 };
 
@@ -63,6 +65,15 @@ export const readCommandLine = <const O extends ParseArgsOptionsConfig>(
 /** What is said of a service that does not answer at `url`, and what to do. */
 export const noAnswerFrom = (url: string): string =>
   `${url} does not answer; start the service or set --service`;
+
+/** The answer of the service at `url` to a request of `path`. Ends the process where none comes, and where it redirects. */
+export const askService = (url: string, path: string, method = "GET"): Promise<Response> =>
+  fetchDirectly(`${url}${path}`, { method }).catch((cause: unknown) =>
+    exitWith(
+      EX_UNAVAILABLE,
+      cause instanceof SettlementError ? `${cause.message} ${cause.cure}` : noAnswerFrom(url),
+    ),
+  );
 
 /** The address of a running service without a trailing slash. Ends the process when it is malformed. */
 export const serviceUrl = (text: string): string => {

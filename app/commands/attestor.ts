@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { terminalJson } from "../../core/domain/encoding/unseen-characters.ts";
+import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
 import { policyIn } from "../../client/pinned-policy.ts";
 import { usualJournal } from "../../client/bin/attest.ts";
 import { exitCodeOf } from "../../client/command-line/exit-code.ts";
@@ -13,10 +13,10 @@ import { attestationFiles } from "../../client/node/attestation-files.ts";
 import { readInput } from "../../client/node/input.ts";
 import { requestsTo } from "../../client/service/requests.ts";
 import { SettlementError } from "../../client/settlement-error.ts";
-import { type AttestorSetup, decide } from "../attestor/attestor.ts";
-import { linesIn } from "../attestor/lines-in.ts";
-import { parseRules } from "../attestor/rules.ts";
-import { spendingCeiling } from "../attestor/spending-ceiling.ts";
+import { type AttestorSetup, decide } from "../../client/merchant/attestor/attestor.ts";
+import { linesIn } from "../../client/merchant/attestor/exchange.ts";
+import { parseRules } from "../../client/merchant/attestor/rules.ts";
+import { spendingCeiling } from "../../client/merchant/attestor/spending-ceiling.ts";
 import {
   EX_UNAVAILABLE,
   EX_USAGE,
@@ -91,7 +91,7 @@ try {
     const { decision, cause } = await decide(attestor, line);
     if (decision.decision === "failed")
       failures.add(cause?.code === "service_unreachable" ? EX_UNAVAILABLE : 1);
-    process.stdout.write(`${terminalJson(decision)}\n`);
+    process.stdout.write(`${foreignJson(decision)}\n`);
   }
   process.exitCode = Math.min(...failures, failures.size === 0 ? 0 : EX_UNAVAILABLE);
 } catch (cause) {

@@ -1,7 +1,7 @@
-import { linesWithUnseenShown } from "../../core/domain/encoding/unseen-characters.ts";
-import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
-import { type Address, parseAddress } from "../../core/domain/address.ts";
-import { DemoFailed, ServiceUnreachable } from "../demo/demo-failed.ts";
+import { foreignLines } from "../../core/domain/encoding/foreign-text.ts";
+import { parseAddress } from "../../core/domain/address.ts";
+import { SettlementError } from "../../client/settlement-error.ts";
+import { demoExitCode } from "../demo/expected.ts";
 import { textNarrator } from "../demo/narrator.ts";
 import { runDemo } from "../demo/run-demo.ts";
 import { DeployStopped } from "../deploy/deploy-stopped.ts";
@@ -22,7 +22,7 @@ usage: bun run demo [options]
   --service URL     where the service is   (${SERVICE_HERE}; start one with: npx bun@1.4.5 start)
   --payer-key FILE  pays on any cluster, and gets back what is left; a key as solana-keygen writes it
   --rpc URL         with --payer-key: a node of the service's cluster   (SOLANA_RPC_URL)
-  --mint ADDRESS    with --payer-key: what is paid in; the payer holds it or may mint it   (the service's settlement mint)
+  --mint ADDRESS    with --payer-key: what is paid in, listed by the service; the payer holds it or may mint it   (the service's settlement mint)
   --full            writes long values out, so that every request can be repeated from a shell
   --help            this text
 
@@ -37,30 +37,13 @@ const { values } = readCommandLine(HELP, {
   mint: { type: "string" },
   full: { type: "boolean", default: false },
 });
-const write = (line: string): void => void process.stdout.write(`${linesWithUnseenShown(line)}\n`);
+const write = (line: string): void => void process.stdout.write(`${foreignLines(line)}\n`);
 const url = serviceUrl(values.service);
 const narrator = textNarrator(write, { full: values.full });
 
-/** The mint that an option names, else the one whose deliveries count at the service. */
-const paidIn = async (): Promise<Address> => {
-  if (values.mint !== undefined)
-    return (
-      parseAddress(values.mint) ??
-      exitWith(EX_USAGE, "--mint: expected the mint's base58 address of 32 bytes")
-    );
-  const answer = await fetch(`${url}/v1/status`).catch(() => null);
-  if (answer?.status !== 200)
-    throw new ServiceUnreachable(`no service answers at ${url}; start one, or give its --service`);
-  const { data } = (await answer.json()) as { data: { settlement_mint: string | null } };
-  const mint = parseAddress(data.settlement_mint ?? "");
-  if (mint === undefined)
-    throw new DemoFailed("the service knows no settlement mint; give --mint ADDRESS");
-  return mint;
-};
-
 const paid = async (payerFile: string) => {
   const [{ runPaidDemo }, { clusterRpc }, { readDeployKey }] = await Promise.all([
-    import("../demo/run-paid-demo.ts"),
+    import("../demo/paid-demo.ts"),
     import("../deploy/cluster/cluster-rpc.ts"),
     import("../deploy/inputs/deploy-keys.ts"),
   ]);
@@ -72,20 +55,23 @@ const paid = async (payerFile: string) => {
       EX_USAGE,
       "--rpc is missing: give the address of a node of the service's cluster",
     );
+  const mint = parseAddress(values.mint ?? "");
+  if (values.mint !== undefined && mint === undefined)
+    exitWith(EX_USAGE, "--mint: expected the mint's base58 address of 32 bytes");
   const rpc = clusterRpc(nodeAddress(node));
   await rpc.connect();
-  return runPaidDemo({ rpc, payer, say: write, priorityFee: 0n }, url, await paidIn(), narrator);
+  return runPaidDemo({ rpc, payer, say: write, priorityFee: 0n }, url, mint, narrator);
 };
 
 try {
   if (values["payer-key"] === undefined && (values.rpc ?? values.mint) !== undefined)
     exitWith(EX_USAGE, "--rpc and --mint go with --payer-key FILE, the key that pays");
   const { released, refunded } = await (values["payer-key"] === undefined
-    ? runDemo(url, LOCAL_USDC_MINT, narrator)
+    ? runDemo(url, narrator)
     : paid(values["payer-key"]));
   write(`\nVerified: ${released} was released, ${refunded} was refunded.`);
 } catch (cause) {
   if (cause instanceof DeployStopped) exitWith(cause.exitCode, `\ndemo: ${cause.message}`);
-  if (!(cause instanceof DemoFailed)) throw cause;
-  exitWith(cause.exitCode, `\nThe demo failed: ${cause.message}`);
+  if (!(cause instanceof SettlementError)) throw cause;
+  exitWith(demoExitCode(cause), `\nThe demo failed: ${cause.message} ${cause.cure}`);
 }

@@ -1,5 +1,6 @@
-import { linesWithUnseenShown } from "../../core/domain/encoding/unseen-characters.ts";
-import { DemoFailed } from "../demo/demo-failed.ts";
+import { foreignLines } from "../../core/domain/encoding/foreign-text.ts";
+import { SettlementError } from "../../client/settlement-error.ts";
+import { demoExitCode } from "../demo/expected.ts";
 import { demonstrate } from "../deploy/demonstrate.ts";
 import { deployOptions } from "../deploy/inputs/deploy-options.ts";
 import { DeployStopped } from "../deploy/deploy-stopped.ts";
@@ -7,7 +8,8 @@ import { runDeploy } from "../deploy/run-deploy.ts";
 import { exitWith, readCommandLine } from "../command-line/command-line.ts";
 
 const HELP = `Deploys both programs to a cluster, initialises them and writes the service's settings. Run it again after
-a stop: it goes on where it stopped, and upgrades what differs from the built files.
+a stop: it goes on where it stopped, and upgrades what differs from the built files. Where the payer may not upgrade a program,
+it writes the file into a buffer for whoever may, and says what that authority must sign.
 
 usage: bun run deploy --rpc URL --payer-key FILE [options]
 
@@ -18,7 +20,9 @@ usage: bun run deploy --rpc URL --payer-key FILE [options]
   --mint ADDRESS   the mint whose deliveries count          (USDC where the cluster has it)
   --new-mint       makes one, with six decimals, under the payer's authority
   --admin WHO      admin of the merchant registry, an address or the file of its key   (asked for; the payer)
-  --yes            agrees to the cost; without a terminal it is needed
+  --authority ADDRESS   then gives the right to upgrade both programs to this address, such as a multisig's
+  --final          then takes it from everybody for good; asks for the word "final"
+  --yes            agrees to the cost, and to what becomes of that right; without a terminal it is needed
   --keys DIR       where program keys are kept, in DIR/<genesis hash>   (./deploy-keys)
   --env-file FILE  where the settings are written           (./.env)
   --custody ID, --attestor ID   upgrades these programs; no program key is needed
@@ -27,7 +31,7 @@ usage: bun run deploy --rpc URL --payer-key FILE [options]
   --demo           then starts a service with these settings, and shows two escrows' lives on it
   --help           this text
 
-Ends with 0 when everything stands, 2 when nobody agreed to the cost, 64, 66, 69 or 1 for a mistake, which one line names.
+Ends with 0 when everything stands or waits for that signature, 2 when nobody agreed to the cost, 64, 66, 69 or 1 for a mistake, which one line names.
 `;
 
 const { values } = readCommandLine(HELP, {
@@ -38,6 +42,8 @@ const { values } = readCommandLine(HELP, {
   mint: { type: "string" },
   "new-mint": { type: "boolean", default: false },
   admin: { type: "string" },
+  authority: { type: "string" },
+  final: { type: "boolean", default: false },
   yes: { type: "boolean", default: false },
   keys: { type: "string", default: "./deploy-keys" },
   "env-file": { type: "string", default: "./.env" },
@@ -47,7 +53,7 @@ const { values } = readCommandLine(HELP, {
   demo: { type: "boolean", default: false },
   "priority-fee": { type: "string" },
 });
-const say = (line: string): void => void process.stdout.write(`${linesWithUnseenShown(line)}\n`);
+const say = (line: string): void => void process.stdout.write(`${foreignLines(line)}\n`);
 const ask = process.stdin.isTTY ? (question: string): string => prompt(question) ?? "" : null;
 
 try {
@@ -55,8 +61,8 @@ try {
   const deployed = await runDeploy(options, { say, ask });
   if (options.demo) await demonstrate(deployed.context, deployed);
 } catch (cause) {
-  if (cause instanceof DemoFailed)
-    exitWith(cause.exitCode, `deploy: the demo failed: ${cause.message}`);
+  if (cause instanceof SettlementError)
+    exitWith(demoExitCode(cause), `deploy: the demo failed: ${cause.message} ${cause.cure}`);
   if (!(cause instanceof DeployStopped)) throw cause;
   exitWith(cause.exitCode, `deploy: ${cause.message}`);
 }

@@ -1,8 +1,8 @@
-import { withUnseenShown } from "../../core/domain/encoding/unseen-characters.ts";
+import { foreignLines } from "../../core/domain/encoding/foreign-text.ts";
 import { EX_UNAVAILABLE, readCommandLine } from "../command-line/command-line.ts";
 
 const HELP = `Checks what a start needs, with the same environment variables: Bun, the ports, the nodes, the ledger's
-genesis, time and listed mints, the data directory, the stores, and the keys and files of a log and a witness.
+genesis, time, programs and listed mints, the data directory, the stores, and the keys and files of a log and a witness.
 One line each, a problem with its cure.
 
 usage: bun run doctor
@@ -20,7 +20,7 @@ const [{ Effect }, { diagnose }] = await Promise.all([
 const findings = await Effect.runPromise(diagnose(process.env, Bun.version));
 for (const { check, ok, text } of findings)
   process.stdout.write(
-    `${ok ? "ok     " : "problem"}  ${check.padEnd(8)}  ${withUnseenShown(text)}\n`,
+    `${ok ? "ok     " : "problem"}  ${check.padEnd(8)}  ${foreignLines(text)}\n`,
   );
 const problems = findings.filter(({ ok }) => !ok);
 const isOnlySilence = problems.every(({ isUnavailable }) => isUnavailable === true);

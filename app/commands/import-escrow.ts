@@ -8,11 +8,11 @@ import {
   parseEvidencePacket,
 } from "../../core/protocol/evidence/evidence-packet.ts";
 import {
+  askService,
   EX_DATAERR,
   EX_NOINPUT,
   EX_UNAVAILABLE,
   exitWith,
-  noAnswerFrom,
   readCommandLine,
   SERVICE_HERE,
   serviceUrl,
@@ -47,12 +47,8 @@ const service = serviceUrl(values.service);
 /** What the service shows at an escrow's address. */
 type Shown = { readonly status: number; readonly digest: string | null };
 
-const ask = async (path: string, method: "GET" | "POST" = "GET"): Promise<Response> =>
-  (await fetch(`${service}${path}`, { method }).catch(() => null)) ??
-  exitWith(EX_UNAVAILABLE, noAnswerFrom(service));
-
 const shownAt = async (escrow: Address): Promise<Shown> => {
-  const answer = await ask(`/v1/escrows/${escrow}`);
+  const answer = await askService(service, `/v1/escrows/${escrow}`);
   const body = (await answer.json().catch(() => ({}))) as {
     readonly data?: { readonly archived?: { readonly digest?: string } | null };
     readonly archived?: { readonly digest?: string };
@@ -108,7 +104,7 @@ if (missing.size > 0) {
       `${importFolder(dataDir)} cannot be written: ${cause instanceof Error ? cause.message : String(cause)}`,
     ),
   );
-  const synced = await ask("/v1/indexer/sync", "POST");
+  const synced = await askService(service, "/v1/indexer/sync", "POST");
   if (synced.status !== 202)
     exitWith(
       EX_UNAVAILABLE,

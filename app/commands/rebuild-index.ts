@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
-import { linesWithUnseenShown } from "../../core/domain/encoding/unseen-characters.ts";
+import { foreignLines } from "../../core/domain/encoding/foreign-text.ts";
 import { approveRebuild } from "../../adapters/files/rebuild-approval.ts";
 import { parseHash32 } from "../../core/domain/hash32.ts";
 import {
+  askService,
   EX_UNAVAILABLE,
   EX_USAGE,
   exitWith,
-  noAnswerFrom,
   readCommandLine,
   SERVICE_HERE,
   serviceUrl,
@@ -42,8 +42,9 @@ type Contradiction = {
 };
 
 const contradictionOf = async (service: string): Promise<Contradiction | null> => {
-  const answer = await fetch(`${service}/v1/status`).catch(() => null);
-  if (answer?.status !== 200) return exitWith(EX_UNAVAILABLE, noAnswerFrom(service));
+  const answer = await askService(service, "/v1/status");
+  if (answer.status !== 200)
+    return exitWith(EX_UNAVAILABLE, `${service} answered ${answer.status}; see its log`);
   const { data } = (await answer.json()) as {
     readonly data: { readonly indexer: { readonly contradiction: Contradiction | null } };
   };
@@ -60,7 +61,7 @@ if (found === null)
 else {
   const { index, ledger, first_difference: first } = found;
   process.stdout.write(
-    linesWithUnseenShown(
+    foreignLines(
       `the index holds    ${index.count} events, head ${index.head}\n` +
         `the ledger shows   ${ledger.count} events, head ${ledger.head}\n` +
         (first === null

@@ -1,8 +1,8 @@
-import { terminalJson } from "../../core/domain/encoding/unseen-characters.ts";
+import { fetchDirectly } from "../../client/service/fetch-directly.ts";
+import { foreignJson, foreignText } from "../../core/domain/encoding/foreign-text.ts";
 import {
-  EX_UNAVAILABLE,
+  askService,
   exitWith,
-  noAnswerFrom,
   readCommandLine,
   SERVICE_HERE,
   serviceUrl,
@@ -31,10 +31,10 @@ const { values } = readCommandLine(HELP, {
   snapshot: { type: "boolean", default: false },
 });
 const service = serviceUrl(values.service);
-const url = `${service}/v1/indexer/sync${values.snapshot ? "?snapshot=true" : ""}`;
+const path = `/v1/indexer/sync${values.snapshot ? "?snapshot=true" : ""}`;
 
 const progressNow = async (): Promise<ShownProgress | null> => {
-  const answer = await fetch(`${service}/v1/status`).catch(() => null);
+  const answer = await fetchDirectly(`${service}/v1/status`).catch(() => null);
   if (answer?.status !== 200) return null;
   const { data } = (await answer.json()) as {
     readonly data: { readonly indexer: { readonly progress?: ShownProgress | null } };
@@ -53,14 +53,15 @@ const showProgress = async (over: Promise<unknown>): Promise<void> => {
     await Promise.race([end, Bun.sleep(LOOK_EVERY_MS)]);
     if (isOver) break;
     const progress = await progressNow();
-    if (progress !== null) process.stderr.write(`${CLEAR_LINE}${progressLine(progress)}`);
+    if (progress !== null)
+      process.stderr.write(`${CLEAR_LINE}${foreignText(progressLine(progress))}`);
   }
   process.stderr.write(CLEAR_LINE);
 };
 
-const answer = fetch(url, { method: "POST" });
+const answer = askService(service, path, "POST");
 if (process.stderr.isTTY) await showProgress(answer);
-const response = await answer.catch(() => exitWith(EX_UNAVAILABLE, noAnswerFrom(service)));
+const response = await answer;
 const body = await response.text();
-if (response.status !== 202) exitWith(1, `${url} answered ${response.status}: ${body}`);
-process.stdout.write(`${terminalJson(JSON.parse(body), 2)}\n`);
+if (response.status !== 202) exitWith(1, `${service}${path} answered ${response.status}: ${body}`);
+process.stdout.write(`${foreignJson(JSON.parse(body), 2)}\n`);

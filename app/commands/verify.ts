@@ -1,5 +1,6 @@
+import { foreignJson, foreignLines } from "../../core/domain/encoding/foreign-text.ts";
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
-import { boundedBody } from "../command-line/bounded-body.ts";
+import { fetchBytes } from "../command-line/fetch-bytes.ts";
 import { unprovenIn, verdictText } from "../../core/domain/evidence/verdict-text.ts";
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
@@ -28,29 +29,28 @@ without node and log, and the nodes or the log give no answer that decides.
 `;
 
 const EXIT_CODES = { verified: 0, failed: 1, untrusted: 2 } as const;
-const FETCH_TIMEOUT_MS = 10_000;
 /** More than the largest trust document that is read. */
 const MOST_TRUST_BYTES = 2_097_152;
 const WELL_KNOWN = "/.well-known/evidence-trust.json";
 const FETCH_TRUST = `Fetch ${WELL_KNOWN} of the service, check it, and keep it`;
 
-const fetchBytes = async (url: URL): Promise<Uint8Array> => {
+const fetched = async (url: URL): Promise<Uint8Array> => {
   if (url.pathname === "/") url.pathname = WELL_KNOWN;
-  const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
-  if (!response.ok) throw new Error(`it answered ${response.status}`);
-  return boundedBody(response, MOST_TRUST_BYTES);
+  const bytes = await fetchBytes(url.href, MOST_TRUST_BYTES);
+  if (bytes === null) throw new Error("it answered 404");
+  return bytes;
 };
 
 /** Bytes, not text: decoding would hide a byte order mark and bytes that are not UTF-8. */
 const read = async (from: string): Promise<Uint8Array> => {
   try {
     if (from === "-") return await Bun.stdin.bytes();
-    return await (/^https?:\/\//.test(from) ? fetchBytes(new URL(from)) : Bun.file(from).bytes());
+    return await (/^https?:\/\//.test(from) ? fetched(new URL(from)) : Bun.file(from).bytes());
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     return exitWith(
       EX_NOINPUT,
-      `${from} cannot be read: ${reason}. Name a file that exists, or an address that answers`,
+      `${from} cannot be read: ${reason.replace(/\.$/, "")}. Name a file that exists, or an address that answers`,
     );
   }
 };
@@ -106,7 +106,7 @@ const result = isAsked
   : offline;
 process.stdout.write(
   values.json === true
-    ? `${JSON.stringify({ ...result, unproven: unprovenIn(result) }, null, 2)}\n`
-    : verdictText(result, nodes.length === 0 ? "none" : isAsked ? "asked" : "spared"),
+    ? `${foreignJson({ ...result, unproven: unprovenIn(result) }, 2)}\n`
+    : foreignLines(verdictText(result, nodes.length === 0 ? "none" : isAsked ? "asked" : "spared")),
 );
 process.exitCode = EXIT_CODES[result.verdict];

@@ -40,6 +40,8 @@ It takes no options; environment variables configure it:
 `;
 
 readCommandLine(HELP, {});
+// As the service's.
+process.umask(0o077);
 
 /** Longer than a replay may take in one request; Bun allows at most 255. */
 const IDLE_SECONDS = 120;

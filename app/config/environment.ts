@@ -25,6 +25,8 @@ export const environment = Config.all({
   cluster: variable("SOLANA_CLUSTER", kinds.oneOf(...CLUSTERS), null),
   custodyProgram: variable("CUSTODY_PROGRAM_ID", kinds.ledgerAddress, null),
   attestorProgram: variable("ATTESTOR_PROGRAM_ID", kinds.ledgerAddress, null),
+  custodyPins: variable("CUSTODY_PROGRAM_SHA256", kinds.listOf(kinds.programHash), []),
+  attestorPins: variable("ATTESTOR_PROGRAM_SHA256", kinds.listOf(kinds.programHash), []),
   supportedMints: variable("SUPPORTED_MINTS", kinds.listOf(supportedMint), null),
   // Its WebSocket takes the next port.
   localPort: variable("LOCAL_LEDGER_PORT", kinds.wholeNumber(0, 65_534), 8899),

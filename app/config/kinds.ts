@@ -5,6 +5,7 @@ import { parseFormerKeys } from "../../adapters/signer/former-keys.ts";
 import { parseSeedText, SEED_TEXT_FORMS } from "../../adapters/signer/seed-text.ts";
 import { isKeyName } from "../../core/log/notes/verifier-key.ts";
 import { type Address, parseAddress } from "../../core/domain/address.ts";
+import { type Hash32, parseHash32 } from "../../core/domain/hash32.ts";
 import type { Kind } from "./variable.ts";
 
 /** Any text. */
@@ -42,6 +43,12 @@ export const host: Kind<string> = {
 export const ledgerAddress: Kind<Address> = {
   parse: parseAddress,
   expected: "a base58 address of 32 bytes",
+};
+
+/** The SHA-256 of a program's file. */
+export const programHash: Kind<Hash32> = {
+  parse: parseHash32,
+  expected: "the SHA-256 of a program's file in 64 hex digits",
 };
 
 /** A comma-separated list of at least one value of a kind. */

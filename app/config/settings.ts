@@ -1,5 +1,5 @@
 import { ConfigProvider, Effect, Redacted } from "effect";
-import type { Deployment } from "../../core/domain/ledger/deployment.ts";
+import type { Deployment, ProgramPins } from "../../core/domain/ledger/deployment.ts";
 import type { SupportedMint } from "../../core/domain/supported-mint.ts";
 import type { Budget } from "../../ports/rate-limiter.ts";
 import { type LOG_LEVELS, type LogFormat, usualLogFormat } from "../lifecycle/logging.ts";
@@ -44,6 +44,8 @@ export type Settings = {
   readonly metricsPort: number | null;
   readonly dataDir: string;
   readonly ledger: LedgerSettings;
+  /** The hashes of the programs that this service works with. */
+  readonly programPins: ProgramPins;
   /** Null: the ledger's own default mints. */
   readonly supportedMints: ReadonlyArray<SupportedMint> | null;
   /** The text of an evidence key, and the file that holds one; both null, or one of them set. */
@@ -144,6 +146,7 @@ export const readSettings = Effect.fnUntraced(function* (
     metricsPort: values.metricsPort,
     dataDir: values.dataDir,
     ledger,
+    programPins: { custody: values.custodyPins, attestor: values.attestorPins },
     supportedMints: values.supportedMints,
     evidenceKey: values.evidenceKey,
     evidenceKeyFile: values.evidenceKeyFile,

@@ -1,140 +1,143 @@
-import { type Address, address } from "../../core/domain/address.ts";
-import type { Deployment } from "../../core/domain/ledger/deployment.ts";
-import type { OpenInstruction } from "../../core/domain/escrow/next-action.ts";
-import { registerMerchantInstruction } from "../../core/protocol/instructions/attestor-instructions.ts";
-import type { MerchantRecord } from "../../adapters/http/merchant/merchant-contract.ts";
-import { DemoFailed, eventually, expectSame } from "./demo-failed.ts";
-import type { DemoFunds, Parties } from "./funds/demo-funds.ts";
-import { localFunds } from "./funds/local-funds.ts";
-import type { Narrator } from "./narrator.ts";
-import { type ServiceClient, serviceClient } from "./service-client.ts";
-import type { Wallet } from "./wallet.ts";
+import type { ServiceStatus } from "../../client/generated/contract.ts";
+import { connect, type SettlementClient, SettlementError } from "../../client/index.ts";
+import { connectMerchant, type MerchantClient } from "../../client/merchant.ts";
+import { deploymentIn } from "../../client/pay/payment-terms.ts";
+import { policyIn } from "../../client/pinned-policy.ts";
+import type { Fetch } from "../../client/service/fetch-directly.ts";
+import { problemOf, type Requests, requestsTo } from "../../client/service/requests.ts";
+import type { MessageSigner } from "../../client/signing/message-signer.ts";
+import { type Address, parseAddress } from "../../core/domain/address.ts";
+import { listedMint, type SupportedMint } from "../../core/domain/supported-mint.ts";
+import { eventually, failed } from "./expected.ts";
+import { type DemoFunds, localFunds, type Parties } from "./local-funds.ts";
+import { type Narrator, narratingFetch, narratingSigner } from "./narrator.ts";
 
-/** The parties of the demo, the service and the narrator. */
-export type Stage = Parties & {
-  readonly narrator: Narrator;
-  readonly service: ServiceClient;
-  readonly faucet: DemoFunds;
-  readonly deployment: Deployment;
-  readonly mint: Address;
-};
-
-type Status = {
-  readonly data: {
-    readonly status: string;
-    readonly network: { readonly cluster: string };
-  };
-};
-
-type Descriptor = {
-  readonly network: string;
-  readonly programs: { readonly custody: string; readonly attestor: string };
-};
-
-type Relayed = { readonly data: { readonly signature: string; readonly status: string } };
-type Outcome = { readonly data: { readonly status: string; readonly error: unknown } };
-
-/** A transaction lands or expires within about a minute and a half. */
-const OUTCOME_SECONDS = 120;
+/** A first answer may take as long as the client gives one. */
+const FIRST_ANSWER_MS = 45_000;
 /** A busy machine makes a status late, and a late part counts as degraded. */
 const ONLINE_SECONDS = 30;
 
-/** Signs instructions as `wallet`, relays the transaction and waits until it is confirmed. */
-export const relayAs = async (
-  stage: Stage,
-  who: string,
-  wallet: Wallet,
-  what: string,
-  instructions: ReadonlyArray<OpenInstruction>,
-): Promise<void> => {
-  const { narrator, service, faucet } = stage;
-  const transaction = await wallet.transaction(instructions, await faucet.latestBlockhash());
-  narrator.signs(who, what);
-  const { data } = await service.post<Relayed>("/v1/relay", {
-    signed_transaction: transaction,
-    confirm: true,
-  });
-  const { signature } = data;
-  if (data.status !== "submitted") return narrator.result(`${data.status}, signature ${signature}`);
-  // A busy cluster takes longer than the relay waits.
-  const outcome = await eventually(
-    `the outcome of ${signature}`,
-    OUTCOME_SECONDS,
-    () => service.watch<Outcome>(`/v1/relay/${signature}`),
-    (found) => found.data.status !== "pending",
-  );
-  if (outcome.data.status !== "landed" || outcome.data.error !== null)
-    throw new DemoFailed(`${signature} is ${JSON.stringify(outcome.data)}`);
-  narrator.result(`landed, signature ${signature}`);
+/** Where the demo's money comes from and what it pays in. */
+export type DemoOptions = {
+  /** The mint whose deliveries count at the service when left out. */
+  readonly mint?: Address | undefined;
+  /** The local ledger's faucet when left out. */
+  readonly funds?: DemoFunds | undefined;
 };
 
-/** Waits until the service is online. @throws DemoFailed when it is not within half a minute */
-const expectOnline = async (service: ServiceClient, { data }: Status): Promise<void> => {
-  if (data.status === "online") return;
-  await eventually(
+/** The parties of the demo, and the service as they see it. */
+export type Stage = {
+  readonly parties: Parties;
+  readonly mint: SupportedMint;
+  /** The agent's client, and the passer-by's. */
+  readonly client: SettlementClient;
+  readonly shop: MerchantClient;
+  /** Questions of the demo itself. */
+  readonly requests: Requests;
+  readonly narrator: Narrator;
+  /** A party's key that says what it signs. */
+  readonly signer: (who: keyof Parties, what: string) => MessageSigner;
+};
+
+/** The service's status once it is online. Nobody waits for a service that gives no answer at all. @throws SettlementError */
+const expectOnline = async (
+  url: string,
+  tell: Fetch,
+  requests: Requests,
+  hasFunds: boolean,
+): Promise<ServiceStatus> => {
+  await tell(`${url}/v1/status`, { signal: AbortSignal.timeout(FIRST_ANSWER_MS) }).catch(
+    (cause: unknown) => {
+      // A redirect says itself what to do.
+      if (cause instanceof SettlementError) throw cause;
+      throw new SettlementError(
+        "service_unreachable",
+        `No service answers at ${url}.`,
+        "Start one there, or give its --service.",
+        { cause },
+      );
+    },
+  );
+  const ask = (signal?: AbortSignal) => requests.data<ServiceStatus>("/v1/status", { signal });
+  const { cluster } = (await ask()).network;
+  if (cluster !== "localnet" && !hasFunds)
+    throw failed(
+      `The service works on ${cluster}, which has no faucet for tokens.`,
+      "Add --payer-key FILE and --mint ADDRESS.",
+    );
+  return eventually(
     "the service is online",
     ONLINE_SECONDS,
-    () => service.watch<Status>("/v1/status"),
-    (now) => now.data.status === "online",
+    ask,
+    ({ status }) => status === "online",
   );
 };
 
-/**
- * Reads the service's descriptor and makes funded parties. Without `funds` the money comes from the local ledger's faucet. @throws
- * DemoFailed
- */
+/** The mint to pay in, with its decimals by the pinned document. @throws SettlementError */
+const mintToPayIn = (
+  named: Address | undefined,
+  status: ServiceStatus,
+  listed: ReadonlyArray<SupportedMint>,
+): SupportedMint => {
+  const address = named ?? parseAddress(status.settlement_mint ?? "");
+  if (address === undefined)
+    throw failed("The service knows no settlement mint.", "Give --mint ADDRESS.");
+  const mint = listedMint(listed, address);
+  if (mint === undefined)
+    throw failed(
+      `The trust document does not list the mint ${address}, so its decimals are not known.`,
+      "Name it in the service's SUPPORTED_MINTS, or give a --mint that is listed.",
+    );
+  return mint;
+};
+
+/** Reads what the service is, pins what is trusted of it, and makes funded parties. @throws SettlementError */
 export const openStage = async (
   url: string,
-  mint: Address,
   narrator: Narrator,
-  funds?: DemoFunds,
+  { mint: named, funds }: DemoOptions = {},
 ): Promise<Stage> => {
-  const service = serviceClient(url, narrator);
+  const tell = narratingFetch(narrator);
+  const requests = requestsTo(url, tell);
   narrator.step(
     "Where are we?",
     "The service says which ledger and which programs it works with. Without --payer-key this demo needs the local\nledger, because it takes play money from that ledger's faucet.",
   );
-  const status = await service.get<Status>("/v1/status");
-  const { cluster } = status.data.network;
-  if (cluster !== "localnet" && funds === undefined)
-    throw new DemoFailed(
-      `the service works on ${cluster}, which has no faucet for tokens; add --payer-key FILE and --mint ADDRESS`,
-    );
-  await expectOnline(service, status);
-  const descriptor = await service.get<Descriptor>("/.well-known/settlement-evidence.json");
-  const { custody, attestor: attestorProgram } = descriptor.programs;
-  narrator.result(`online on ${cluster}: custody ${custody}, attestor ${attestorProgram}`);
-  const deployment = {
-    custodyProgram: address(custody),
-    attestorProgram: address(attestorProgram),
-  };
+  const status = await expectOnline(url, tell, requests, funds !== undefined);
+  narrator.result(`online on ${status.network.cluster}, ledger ${status.network.genesis_hash}`);
+
+  narrator.step(
+    "Everyone pins what they trust",
+    "Ledger, programs, mints and the service's keys, before there is anything to pay or to check. From here on\nthe clients sign and believe only what fits this document.",
+  );
+  const answer = await requests.answer("/.well-known/evidence-trust.json");
+  if (answer.status !== 200) throw problemOf(answer);
+  const trust = answer.text;
+  const policy = policyIn(trust);
+  const deployment = deploymentIn(policy);
+  const mint = mintToPayIn(named, status, policy.supportedMints);
+  narrator.result(
+    `custody ${deployment.custodyProgram}, attestor ${deployment.attestorProgram}, ${policy.keys.length} key(s), ${mint.symbol} ${mint.address}`,
+  );
 
   narrator.step(
     "Four wallets and some money",
     "An agent that buys, a merchant that sells, the merchant's attestor key, and a passer-by.\nTheir private keys never leave this process.",
   );
-  const faucet = funds ?? localFunds(descriptor.network, narrator);
-  const parties = await faucet.parties(deployment);
-  return { narrator, service, faucet, deployment, mint, ...parties };
-};
-
-/** The merchant registers itself with its attestor's key. @throws DemoFailed */
-export const registerMerchant = async (stage: Stage): Promise<void> => {
-  const { narrator, service, deployment, merchant, attestor } = stage;
-  narrator.step(
-    "The merchant registers",
-    "It names the attestor key whose signature will stand for a delivery.",
+  const { rpc_address: rpcUrl } = status.network;
+  const parties = await (funds ?? localFunds(tell))({ deployment, mint: mint.address, rpcUrl });
+  const { agent, merchant, attestor, passerBy } = parties;
+  narrator.result(
+    `agent ${agent.address}, merchant ${merchant.address},\nattestor ${attestor.address}, passer-by ${passerBy.address}`,
   );
-  await relayAs(stage, "merchant", merchant, "register_merchant", [
-    registerMerchantInstruction(deployment, {
-      payer: merchant.address,
-      merchant: merchant.address,
-      attestor: attestor.address,
-      name: "Demo Quotes",
-    }),
-  ]);
-  const { data } = await service.get<{ data: MerchantRecord }>(`/v1/merchants/${merchant.address}`);
-  expectSame("the merchant's status", data.status, "Active");
-  expectSame("the merchant's attestor", data.attestor, attestor.address);
-  narrator.result(`${data.name} is ${data.status}, account ${data.merchant_pda}`);
+  return {
+    parties,
+    mint,
+    client: connect(url, { trust, fetch: tell }),
+    shop: connectMerchant(url, { trust, fetch: tell }),
+    requests,
+    narrator,
+    signer: (who, what) =>
+      narratingSigner(narrator, who === "passerBy" ? "passer-by" : who, what, parties[who]),
+  };
 };

@@ -1,9 +1,10 @@
+import { fetchDirectly } from "../../client/service/fetch-directly.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { textNarrator } from "../demo/narrator.ts";
-import { runPaidDemo } from "../demo/run-paid-demo.ts";
+import { runPaidDemo } from "../demo/paid-demo.ts";
 import { EX_UNAVAILABLE } from "../command-line/command-line.ts";
 import type { DeployContext } from "./deploy-context.ts";
 import { DeployStopped } from "./deploy-stopped.ts";
@@ -36,14 +37,14 @@ const listeningUrl = (stdout: ReadableStream<Uint8Array>): Promise<string | unde
 };
 
 const isReady = async (url: string): Promise<boolean> => {
-  const answer = await fetch(`${url}/ready`).catch(() => null);
+  const answer = await fetchDirectly(`${url}/ready`).catch(() => null);
   await answer?.body?.cancel();
   return answer?.status === 200;
 };
 
 /**
  * Starts a service with the deployment's settings, on a free port and with a data folder of its own, tells the demo at it, and stops it. @throws
- * DeployStopped and DemoFailed
+ * DeployStopped and SettlementError
  */
 export const demonstrate = async (context: DeployContext, deployed: Deployed): Promise<void> => {
   const { say } = context;

@@ -1,7 +1,7 @@
 import type { Address } from "../../core/domain/address.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import type { ClusterRpc } from "./cluster/cluster-rpc.ts";
-import type { DeployKey } from "./inputs/deploy-keys.ts";
+import type { DeployKey } from "./inputs/deploy-key.ts";
 import { DeployStopped } from "./deploy-stopped.ts";
 import type { ProgramName } from "./programs/program-binary.ts";
 import { MOST_UNITS } from "./cluster/priority-fee.ts";

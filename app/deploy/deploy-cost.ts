@@ -10,6 +10,7 @@ import { MOST_UNITS, priorityLamports, WRITE_UNITS } from "./cluster/priority-fe
 import type { Configuration } from "./programs/initialise-programs.ts";
 import { type Choice, extensionFor } from "./programs/place-program.ts";
 import type { ProgramName } from "./programs/program-binary.ts";
+import type { ProposedUpgrade } from "./programs/proposed-upgrade.ts";
 import { bufferWrites } from "./programs/program-buffer.ts";
 import { deployedBinary, type ProgramState } from "./programs/program-state.ts";
 import { MINT_LENGTH, type SettlementMint } from "./settlement-mint.ts";
@@ -41,11 +42,15 @@ export type Standing = {
     readonly name: ProgramName;
     readonly state: ProgramState;
     readonly choice: Choice;
+    /** The upgrade that another authority must sign, in place of one by the payer. */
+    readonly proposal: ProposedUpgrade | undefined;
   }>;
   readonly configuration: Configuration;
   readonly mint: SettlementMint | undefined;
   /** Whether the admin's office is to be handed over. */
   readonly handsOver: boolean;
+  /** Whether the right to upgrade is to be given away. */
+  readonly givesAuthority: boolean;
   /** Lamports that a demonstration takes along. */
   readonly demo: bigint;
   /** What every transaction offers, in micro-lamports for each compute unit. */
@@ -63,13 +68,33 @@ export const deployCost = async (rpc: ClusterRpc, standing: Standing): Promise<D
   let transactions = 0;
   let writes = 0;
   let held = 0n;
-  for (const { name, state, choice } of standing.programs) {
+  for (const { name, state, choice, proposal } of standing.programs) {
     const paid = state.buffer?.lamports ?? 0n;
-    if (deployedBinary(state, choice.accepted) !== undefined) {
+    if (proposal !== undefined || deployedBinary(state, choice.accepted) !== undefined) {
       if (paid > 0n)
         lines.push({ what: `${name}: a forgotten buffer comes back`, lamports: -paid });
       signatures += paid > 0n ? 1 : 0;
       transactions += paid > 0n ? 1 : 0;
+      if (proposal === undefined || proposal.isReady) continue;
+      const { length } = proposal.binary.elf;
+      const parts = bufferWrites(length, priorityFee);
+      const room = state.data?.elf.length ?? 0;
+      const extension = extensionFor(room, length);
+      const grown = await rpc.rentExempt(PROGRAM_DATA_HEADER_LENGTH + room + extension);
+      const buffer = await rpc.rentExempt(BUFFER_HEADER_LENGTH + length);
+      lines.push({
+        what: `${name}: buffer of the upgrade that ${proposal.authority} must sign; it comes back then`,
+        lamports: positive(buffer - proposal.lamports),
+      });
+      if (extension > 0)
+        lines.push({
+          what: `${name}: room for ${extension} bytes more`,
+          lamports: positive(grown - state.dataLamports),
+        });
+      // The buffer is made, filled and handed over, and one transaction extends.
+      signatures += 1 + parts + 2;
+      writes += parts;
+      transactions += 3;
       continue;
     }
     const length = Math.max(...choice.candidates.map(({ elf }) => elf.length));
@@ -110,8 +135,8 @@ export const deployCost = async (rpc: ClusterRpc, standing: Standing): Promise<D
     });
   signatures += (makesMint ? 2 : 0) + (registry === null || config === null ? 1 : 0);
   transactions += (makesMint ? 1 : 0) + (registry === null || config === null ? 1 : 0);
-  signatures += standing.handsOver ? 2 : 0;
-  transactions += standing.handsOver ? 1 : 0;
+  signatures += (standing.handsOver ? 2 : 0) + (standing.givesAuthority ? 1 : 0);
+  transactions += (standing.handsOver ? 1 : 0) + (standing.givesAuthority ? 1 : 0);
   if (signatures > 0)
     lines.push({
       what: `fees of at most ${signatures} signatures`,

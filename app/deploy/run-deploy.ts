@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Address } from "../../core/domain/address.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
+import { programHash } from "../../core/protocol/accounts/loader-v3.ts";
 import { type Cluster, clusterOfGenesis } from "../config/cluster.ts";
 import { type ClusterRpc, clusterRpc } from "./cluster/cluster-rpc.ts";
 import { type DeployContext, deploymentOf, type ProgramTarget } from "./deploy-context.ts";
@@ -18,10 +19,27 @@ import {
 } from "./programs/initialise-programs.ts";
 import { type Choice, placeProgram } from "./programs/place-program.ts";
 import { programBinary, type ProgramName } from "./programs/program-binary.ts";
-import { deployedBinary, readProgram, requireUpgradeable } from "./programs/program-state.ts";
+import {
+  deployedBinary,
+  type ProgramState,
+  readProgram,
+  requireUpgradeable,
+} from "./programs/program-state.ts";
+import {
+  proposalText,
+  type ProposedUpgrade,
+  proposeUpgrade,
+  readProposal,
+} from "./programs/proposed-upgrade.ts";
+import {
+  authorityText,
+  giveAuthority,
+  isToBeGiven,
+  wantedAuthority,
+} from "./programs/upgrade-authority.ts";
 import { makeMint } from "./settlement-mint.ts";
-import { writeServiceSettings } from "./settings/service-settings.ts";
-import { DEMO_LAMPORTS } from "../demo/funds/demo-lamports.ts";
+import { type Pins, writeServiceSettings } from "./settings/service-settings.ts";
+import { DEMO_LAMPORTS } from "../demo/paid-demo.ts";
 
 /** Nobody has agreed to the cost. */
 const NOT_AGREED = 2;
@@ -57,6 +75,23 @@ const choiceOf = async (
   candidates: await Promise.all(versions.map((version) => programBinary(name, version))),
 });
 
+/** The upgrade to propose where a program differs from the built files and another key may upgrade it. @throws DeployStopped when nobody may */
+const proposalFor = async (
+  context: DeployContext,
+  target: ProgramTarget,
+  state: ProgramState,
+  choice: Choice,
+): Promise<ProposedUpgrade | undefined> => {
+  const authority = state.data?.upgradeAuthority;
+  const [binary] = choice.candidates;
+  if (binary === undefined || deployedBinary(state, choice.accepted) !== undefined)
+    return undefined;
+  if (authority && authority !== context.payer.address)
+    return readProposal(context, target, binary, authority);
+  requireUpgradeable(target, state, context.payer.address);
+  return undefined;
+};
+
 const openContext = async (options: DeployOptions, say: (line: string) => void) => {
   // The faults of the command line come before those of the node.
   const readPayer = () =>
@@ -68,26 +103,38 @@ const openContext = async (options: DeployOptions, say: (line: string) => void) 
   return { context, genesisHash };
 };
 
-const confirmCost = (conversation: Conversation, yes: boolean): void => {
+const confirmCost = (conversation: Conversation, yes: boolean, isFinal: boolean): void => {
   if (yes) return;
   if (conversation.ask === null)
     throw new DeployStopped(
       NOT_AGREED,
       "nobody can agree to this cost without a terminal; add --yes to agree beforehand",
     );
-  const answer = conversation.ask("Go on? [y/N]");
-  if (!/^y(es)?$/i.test(answer.trim()))
+  const answer = conversation.ask(isFinal ? "Type final to go on:" : "Go on? [y/N]").trim();
+  if (isFinal ? answer !== "final" : !/^y(es)?$/i.test(answer))
     throw new DeployStopped(NOT_AGREED, "stopped; nothing was sent");
 };
 
+/** Compares what stands with the built files, says so, and returns the hashes for the service's pins: what stands and what is proposed. */
 const checkHashes = async (
   context: DeployContext,
   targets: ReadonlyArray<ProgramTarget>,
   choices: ReadonlyMap<ProgramName, Choice>,
-): Promise<void> => {
+  proposals: ReadonlyArray<ProposedUpgrade>,
+): Promise<Pins> => {
+  const pins: Pins = { custody: [], attestor: [] };
   for (const target of targets) {
     const state = await readProgram(context, target);
     const choice = choices.get(target.name);
+    const standing = state.data === null ? [] : [programHash(state.data.elf)];
+    pins[target.name].push(...standing);
+    const proposal = proposals.find((each) => each.target.name === target.name);
+    // The authority may have signed by now.
+    if (proposal !== undefined && !standing.includes(proposal.binary.sha256)) {
+      context.say(proposalText(proposal, context.payer.address, standing));
+      pins[target.name].push(proposal.binary.sha256);
+      continue;
+    }
     const binary = deployedBinary(state, [
       ...(choice?.candidates ?? []),
       ...(choice?.accepted ?? []),
@@ -101,6 +148,7 @@ const checkHashes = async (
       `  ${target.name.padEnd(8)} ${target.address}  SBPF ${binary.version}, programs/${binary.file}, sha256 ${binary.sha256}`,
     );
   }
+  return pins;
 };
 
 const say0 = (context: DeployContext, cluster: Cluster, genesisHash: string): void =>
@@ -145,15 +193,18 @@ export const runDeploy = async (
   const deployment = deploymentOf(targets);
   const choices = new Map<ProgramName, Choice>();
   for (const { name } of targets) choices.set(name, await choiceOf(name, versions, options.sbpf));
+  const wanted = wantedAuthority(options);
   const programs = [];
+  const given: Array<ProgramTarget> = [];
   for (const target of targets) {
     const state = await readProgram(context, target);
     const choice = choices.get(target.name);
     if (choice === undefined) throw new Error(`no binaries of ${target.name}`);
-    if (deployedBinary(state, choice.accepted) === undefined)
-      requireUpgradeable(target, state, payer.address);
-    programs.push({ name: target.name, state, choice });
+    if (isToBeGiven(target, state, payer.address, wanted)) given.push(target);
+    const proposal = await proposalFor(context, target, state, choice);
+    programs.push({ name: target.name, state, choice, proposal });
   }
+  const proposals = programs.flatMap(({ proposal }) => proposal ?? []);
   const configuration = await readConfiguration(context, deployment);
   const { registry } = configuration;
   if (registry === null || configuration.config === null)
@@ -169,29 +220,48 @@ export const runDeploy = async (
     configuration,
     mint,
     handsOver: admin !== undefined && admin.address !== (registry?.admin ?? payer.address),
+    givesAuthority: given.length > 0,
     demo: options.demo ? DEMO_LAMPORTS : 0n,
     priorityFee: options.priorityFee,
   });
   if (cost.lines.length === 0) say("nothing is left to deploy");
   else {
     say(`this costs payer ${payer.address}:\n${costText(cost)}`);
+    if (wanted !== undefined && given.length > 0)
+      say(
+        authorityText(
+          given.map(({ name }) => name),
+          wanted,
+        ),
+      );
     await requireFunds(context, cost.needed, options.airdrop);
-    confirmCost(conversation, options.yes);
+    confirmCost(conversation, options.yes, wanted === null && given.length > 0);
   }
   const before = await rpc.balance(payer.address);
   await makeMint(context, mint);
   for (const target of targets) {
     const choice = choices.get(target.name);
-    if (choice !== undefined) await placeProgram(context, target, choice);
+    const isProposed = proposals.some((each) => each.target.name === target.name);
+    if (choice !== undefined && !isProposed) await placeProgram(context, target, choice);
   }
+  for (const proposal of proposals) await proposeUpgrade(context, proposal);
   await initialisePrograms(context, deployment, mint.address);
   if (admin !== undefined) await handOverAdmin(context, deployment, admin);
+  if (wanted !== undefined) await giveAuthority(context, targets, wanted);
   const spent = before - (await rpc.balance(payer.address));
   say(`deployed and initialised; the payer spent ${spent} lamports (${solText(spent)} SOL):`);
-  await checkHashes(context, targets, choices);
+  const pins = await checkHashes(context, targets, choices, proposals);
   say(`  mint     ${mint.address}, ${mint.decimals} decimals`);
 
   const envFile = resolve(options.envFile);
-  await writeServiceSettings(context, { options, deployment, mint, cluster, folder, envFile });
+  await writeServiceSettings(context, {
+    options,
+    deployment,
+    pins,
+    mint,
+    cluster,
+    folder,
+    envFile,
+  });
   return { deployment, mint: mint.address, cluster, envFile, context };
 };

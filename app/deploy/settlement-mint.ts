@@ -12,7 +12,8 @@ import {
 } from "../../core/protocol/instructions/account-instructions.ts";
 import { EX_USAGE } from "../command-line/command-line.ts";
 import { type DeployContext, landed } from "./deploy-context.ts";
-import { type DeployKey, keptKey } from "./inputs/deploy-keys.ts";
+import type { DeployKey } from "./inputs/deploy-key.ts";
+import { keptKey } from "./inputs/deploy-keys.ts";
 import { DeployStopped } from "./deploy-stopped.ts";
 
 /** Bytes of an SPL Token mint (SPL Token `state.rs`: Mint::LEN). */

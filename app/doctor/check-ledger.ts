@@ -1,17 +1,21 @@
-import { Clock, Effect, Layer, Logger, Redacted } from "effect";
+import { Clock, Effect, Layer, Logger, Redacted, Result } from "effect";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
 import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
 import { redactedRpcAddress } from "../../adapters/solana-rpc/transport/redacted-rpc-address.ts";
+import type { Deployment, ProgramPins } from "../../core/domain/ledger/deployment.ts";
 import type { SupportedMint } from "../../core/domain/supported-mint.ts";
 import { formatUnixTime } from "../../core/domain/unix-time.ts";
 import { decodeClockSysvar } from "../../core/protocol/accounts/clock-sysvar.ts";
+import { deployedHash } from "../../core/protocol/accounts/loader-v3.ts";
+import { programDataAddress } from "../../core/protocol/addresses/addresses.ts";
 import { CLOCK_SYSVAR } from "../../core/protocol/addresses/well-known-addresses.ts";
-import { Ledger } from "../../ports/ledger/ledger.ts";
+import { ledgerFaultText } from "../../core/use-cases/ledger-fault-text.ts";
+import { Ledger, type LedgerFailure } from "../../ports/ledger/ledger.ts";
 import { type Cluster, clusterOfGenesis } from "../config/cluster.ts";
-import type { LedgerSettings } from "../config/settings.ts";
+import type { Settings } from "../config/settings.ts";
 import { checkMints } from "../check-mints.ts";
-import { clusterOf } from "../lifecycle/started-instance.ts";
+import { clusterOf, deploymentOf } from "../lifecycle/started-instance.ts";
 import { WrongLedger } from "../stores/stores-of-ledger.ts";
 import { takePort } from "./check-port.ts";
 import { type Finding, finding, Problem } from "./finding.ts";
@@ -77,23 +81,67 @@ const mintsFinding = (mints: ReadonlyArray<SupportedMint>) =>
     ),
   );
 
-/** Asks one node who it is, what time it has and what mints; `silent` says what it means when it does not answer. */
+const checkPrograms = Effect.fnUntraced(function* (
+  { custodyProgram, attestorProgram }: Deployment,
+  pins: ProgramPins,
+) {
+  const ledger = yield* Ledger;
+  const programs = [
+    { name: "custody", pins: pins.custody, setting: "CUSTODY_PROGRAM_SHA256" },
+    { name: "attestor", pins: pins.attestor, setting: "ATTESTOR_PROGRAM_SHA256" },
+  ];
+  const { value } = yield* ledger
+    .readAccounts(
+      [custodyProgram, attestorProgram].map(programDataAddress),
+      "confirmed",
+      // The whole ELF is needed for its hash.
+      Number.POSITIVE_INFINITY,
+    )
+    .pipe(Effect.mapError(() => new Problem({ message: NO_ACCOUNTS })));
+  const told = programs.map(({ name, pins: wanted, setting }, at) => {
+    const hash = deployedHash(value[at] ?? null);
+    const what = `${name} ${hash ?? "is not deployed"}`;
+    if (wanted.length === 0)
+      return { ok: true, text: `${what}, not pinned: ${setting} would refuse another` };
+    return hash !== null && wanted.includes(hash)
+      ? { ok: true, text: `${what}, as ${setting} pins it` }
+      : {
+          ok: false,
+          text: `${what} is not in ${setting}; start no service on it, or add the hash where the upgrade is wanted`,
+        };
+  });
+  const text = told.map((each) => each.text).join("; ");
+  return told.every(({ ok }) => ok) ? text : yield* new Problem({ message: text });
+});
+
+/** What is asked of each node. */
+type Asked = {
+  readonly cluster: Cluster;
+  readonly deployment: Deployment;
+  readonly pins: ProgramPins;
+  readonly mints: ReadonlyArray<SupportedMint>;
+};
+
+/** Asks one node who it is, what time it has and what programs and mints; `silent` says what it means when it does not answer. */
 const askNode = (
   url: Redacted.Redacted<URL>,
-  { cluster, mints }: { readonly cluster: Cluster; readonly mints: ReadonlyArray<SupportedMint> },
-  silent: (address: string) => Problem,
+  { cluster, deployment, pins, mints }: Asked,
+  silent: (address: string, failure: LedgerFailure) => Problem,
 ): Effect.Effect<LedgerFindings> =>
   Effect.gen(function* () {
     const { genesisHash: ask } = yield* Ledger;
     const address = redactedRpcAddress(Redacted.value(url));
-    const genesisHash = yield* Effect.orElseSucceed(ask, () => null);
-    if (genesisHash === null) {
-      return { findings: [yield* finding("node", Effect.fail(silent(address)))], genesisHash };
+    const asked = yield* Effect.result(ask);
+    if (Result.isFailure(asked)) {
+      const problem = silent(address, asked.failure);
+      return { findings: [yield* finding("node", Effect.fail(problem))], genesisHash: null };
     }
+    const genesisHash = asked.success;
     const findings = [
       yield* finding("node", Effect.succeed(`${address} answers`)),
       yield* finding("genesis", checkGenesis(cluster, genesisHash)),
       yield* finding("clock", checkClock),
+      yield* finding("programs", checkPrograms(deployment, pins)),
       ...(mints.length === 0 ? [] : [yield* mintsFinding(mints)]),
     ];
     return { findings, genesisHash };
@@ -104,18 +152,26 @@ const askNode = (
  * for one that is not running, only its ports are checked.
  */
 export const checkLedger = Effect.fnUntraced(function* (
-  ledger: LedgerSettings,
-  mints: ReadonlyArray<SupportedMint>,
+  settings: Settings,
 ): Effect.fn.Return<LedgerFindings> {
-  const asked = { cluster: clusterOf({ ledger }), mints };
+  const { ledger } = settings;
+  const asked: Asked = {
+    cluster: clusterOf(settings),
+    deployment: deploymentOf(settings),
+    pins: settings.programPins,
+    mints: settings.supportedMints ?? [],
+  };
   if (ledger.kind === "remote") {
     const answers = yield* Effect.forEach(ledger.rpcUrls, (url) =>
       askNode(
         url,
         asked,
-        (address) =>
+        (address, { fault }) =>
           new Problem({
-            message: `${address} gives no usable answer; check SOLANA_RPC_URL, its key and the network`,
+            message:
+              fault === undefined
+                ? `${address} gives no usable answer; check SOLANA_RPC_URL, its key and the network`
+                : ledgerFaultText({ ...fault, node: address }),
             isUnavailable: true,
           }),
       ),

@@ -1,3 +1,4 @@
+import { fetchDirectly } from "../../client/service/fetch-directly.ts";
 import { Effect } from "effect";
 import { ListenFailed } from "../../adapters/http/server/serve-http.ts";
 import { METRICS_PATH, METRICS_PREFIX } from "../../adapters/http/service/metrics.ts";
@@ -23,7 +24,7 @@ const textAt = (hostname: string, port: number, path: string): Effect.Effect<str
     try {
       const host = hostname.includes(":") ? `[${hostname}]` : hostname;
       const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
-      return await (await fetch(`http://${host}:${port}${path}`, { signal: limit })).text();
+      return await (await fetchDirectly(`http://${host}:${port}${path}`, { signal: limit })).text();
     } catch {
       return undefined;
     }

@@ -8,18 +8,22 @@ import { inspectStore as inspectPostgres } from "../../adapters/postgres/inspect
 import { postgresStore } from "../../adapters/postgres/postgres-store.ts";
 import { INDEX_KIND } from "../../adapters/sqlite/index/index-schema.ts";
 import { inspectStore } from "../../adapters/sqlite/inspect-store.ts";
+import { STANDING_FILE, STANDING_KIND } from "../../adapters/sqlite/log/standing-file.ts";
 import type { StoreKind } from "../../adapters/sqlite/open-store.ts";
+import { PACKETS_KIND } from "../../adapters/sqlite/packets/settled-packets.ts";
 import { OUTCOME_KIND } from "../../adapters/sqlite/relay/outcome-schema.ts";
 import type { Settings } from "../config/settings.ts";
-import { DataDirectoryUnusable, notWritable } from "../stores/data-directory.ts";
-import { deploymentOf, storePath } from "../lifecycle/started-instance.ts";
-import type { StoreName } from "../stores/stores-of-ledger.ts";
+import { DataDirectoryUnusable, notWritable, readableByAll } from "../stores/data-directory.ts";
+import { deploymentOf, logFolder, packetsPath, storePath } from "../lifecycle/started-instance.ts";
 import { type Finding, finding, Problem } from "./finding.ts";
 
-const KINDS: Readonly<Record<StoreName, StoreKind>> = {
-  index: INDEX_KIND,
-  relay: OUTCOME_KIND,
-};
+/** Every file that a service opens as a store below its data directory. */
+const storesIn = (dataDir: string): ReadonlyArray<readonly [path: string, kind: StoreKind]> => [
+  [storePath(dataDir, "index"), INDEX_KIND],
+  [storePath(dataDir, "relay"), OUTCOME_KIND],
+  [join(logFolder(dataDir), STANDING_FILE), STANDING_KIND],
+  [packetsPath(dataDir), PACKETS_KIND],
+];
 
 /** The path if it exists, otherwise the nearest existing folder above it. */
 const standing = async (path: string): Promise<string> => {
@@ -33,7 +37,9 @@ const checkDirectory = (path: string) =>
       const place = await standing(path);
       if (!(await stat(place)).isDirectory()) throw new Error(`${place} is not a directory`);
       await access(place, constants.W_OK | constants.X_OK);
-      return place === path ? `${path} is writable` : `${path} will be made in ${place}`;
+      if (place !== path) return `${path} will be made in ${place}`;
+      const warning = await readableByAll(path);
+      return `${path} is writable${warning === undefined ? "" : `. ${warning}`}`;
     },
     catch: (cause) => new DataDirectoryUnusable({ path, reason: notWritable(cause) }),
   });
@@ -83,9 +89,8 @@ export const checkStore = Effect.fnUntraced(function* (
     return [directory, yield* finding("store", work), ...ledger];
   }
   if (!directory.ok) return [directory];
-  const stores = yield* Effect.forEach(["index", "relay"] as const, (name) => {
-    const path = storePath(dataDir, name);
-    const inspected = inspectStore(path, KINDS[name], identity);
+  const stores = yield* Effect.forEach(storesIn(dataDir), ([path, kind]) => {
+    const inspected = inspectStore(path, kind, kind === PACKETS_KIND ? null : identity);
     return finding(
       "store",
       Effect.map(inspected, (version) => storeText(path, version)),

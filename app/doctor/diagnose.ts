@@ -40,10 +40,7 @@ export const diagnose = Effect.fnUntraced(function* (
     metricsPort === null
       ? []
       : [yield* finding("metrics", checkPort("METRICS_PORT", host, metricsPort))];
-  const { findings, genesisHash } = yield* checkLedger(
-    settings.ledger,
-    settings.supportedMints ?? [],
-  );
+  const { findings, genesisHash } = yield* checkLedger(settings);
   const yellowstone = settings.ledger.kind === "remote" ? settings.ledger.yellowstone : null;
   const signals =
     yellowstone === null

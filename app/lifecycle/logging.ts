@@ -1,8 +1,5 @@
 import { Cause, Layer, Logger, type LogLevel, References } from "effect";
-import {
-  linesWithUnseenShown,
-  withUnseenShown,
-} from "../../core/domain/encoding/unseen-characters.ts";
+import { foreignLines, foreignText } from "../../core/domain/encoding/foreign-text.ts";
 
 /** The form of log lines: text for a terminal, or one JSON object per line. */
 export type LogFormat = "pretty" | "json";
@@ -57,17 +54,18 @@ const lineOf = (options: Logger.Options<unknown>): Line => {
   };
 };
 
+/** The most characters of one field in a line for people; JSON lines hold all. */
+const MOST_OF_FIELD = 2_000;
+
 /** One line: time of day, level, message, then `name=value` for each field. What came from outside stays in its line and moves nothing on a terminal. */
 const prettyLine = (line: Line): string => {
   const fields = Object.entries(line.fields)
     .filter(([name]) => name !== "cause")
-    .map(([name, value]) => ` ${name}=${withUnseenShown(asText(value))}`);
+    .map(([name, value]) => ` ${name}=${foreignText(asText(value), MOST_OF_FIELD)}`);
   const cause =
-    line.fields["cause"] === undefined
-      ? ""
-      : `\n${linesWithUnseenShown(asText(line.fields["cause"]))}`;
+    line.fields["cause"] === undefined ? "" : `\n${foreignLines(asText(line.fields["cause"]))}`;
   const time = line.time.slice(11, 23);
-  return `${time} ${line.level.toUpperCase().padEnd(5)} ${linesWithUnseenShown(line.message)}${fields.join("")}${cause}`;
+  return `${time} ${line.level.toUpperCase().padEnd(5)} ${foreignLines(line.message)}${fields.join("")}${cause}`;
 };
 
 /** One JSON object: `time` (RFC 3339), `level`, `message`, then the fields, which cannot replace those three. */

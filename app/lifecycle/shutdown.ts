@@ -38,7 +38,23 @@ export const awaitEnding: Effect.Effect<Ending> = Effect.gen(function* () {
   return yield* Deferred.await(ending);
 });
 
-/** Gives the process nine seconds to stop in order, then ends it. */
+/** Whether the reader of standard output has gone, as with `bun run start | head -1`. No log line reaches anybody then. */
+export const isUnread = (ending: Ending): boolean =>
+  ending.kind === "broken" &&
+  ending.cause instanceof Error &&
+  "code" in ending.cause &&
+  ending.cause.code === "EPIPE";
+
+/** What a service says on standard error that ended for that. */
+export const UNREAD =
+  "The service has stopped: what read its output has ended. Send the output to a file, or keep its reader running";
+
+/** Gives the process nine seconds to stop in order, then says so and ends it. */
 export const limitStop: Effect.Effect<void> = Effect.sync(() => {
-  setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
+  setTimeout(() => {
+    process.stderr.write(
+      `It has not stopped in order within ${STOP_WITHIN_MS / 1000} s, and ends\n`,
+    );
+    process.exit(1);
+  }, STOP_WITHIN_MS).unref();
 });

@@ -4,9 +4,6 @@ import type { ConfigInvalid } from "../config/variable.ts";
 import { faultLines } from "../config/variable.ts";
 import type { IndexRefused } from "../stores/index-refused.ts";
 
-const reasonOf = (cause: unknown): string =>
-  cause instanceof Error ? cause.message : String(cause);
-
 const listenFailed = ({ hostname, port, reason }: ListenFailed, variable: string): string =>
   reason === "EADDRINUSE"
     ? `Port ${port} on ${hostname} is taken; stop what uses it or set another ${variable}`
@@ -26,7 +23,6 @@ export const startFailureText = (failure: ConfigInvalid | StartFailure | IndexRe
     case "MetricsListenFailed":
       return listenFailed(failure.cause, "METRICS_PORT");
     case "StoreUnavailable":
-      return `The store (at DATABASE_URL, or else in DATA_DIR) cannot be used: ${reasonOf(failure.cause)}`;
     case "EvidenceKeyUnusable":
     case "LogKeyUnusable":
     case "LogRefused":

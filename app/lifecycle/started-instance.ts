@@ -63,6 +63,7 @@ export const instanceLayer = (
     const { settings, rpcUrls, startedAtMs } = started;
     return Instance.of({
       deployment: deploymentOf(settings),
+      programPins: settings.programPins,
       cluster: clusterOf(settings),
       runsLedger: settings.ledger.kind === "embedded",
       networkAddress: redactedRpcAddress(Redacted.value(rpcUrls[0])),

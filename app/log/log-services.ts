@@ -77,7 +77,9 @@ export const readWitnesses = Effect.fnUntraced(function* (path: string | null) {
   const text = yield* Effect.tryPromise({
     try: () => readFile(path, "utf8"),
     catch: (cause) =>
-      refuse(cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error"),
+      refuse(
+        `${cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error"}; name a file that the service's user can read`,
+      ),
   });
   const policy = parseLogPolicy(text, yield* evidenceKeys);
   if ("fault" in policy) return yield* refuse(policy.fault);

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { constants } from "node:fs";
-import { access, mkdir } from "node:fs/promises";
+import { access, mkdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { Data, Duration, Effect, Schedule, type Scope } from "effect";
 
@@ -25,6 +25,15 @@ export const notWritable = (cause: unknown): string =>
   `it cannot be written (${reasonOf(cause)}); fix that or set another DATA_DIR`;
 
 /**
+ * What to say of a data directory that every user of the machine may read, undefined where none may. Stores and the log's tiles are no
+ * secrets of the ledger, but who relays and who asks stands in them. The mode is left as its owner has set it.
+ */
+export const readableByAll = async (path: string): Promise<string | undefined> =>
+  ((await stat(path)).mode & 0o007) === 0
+    ? undefined
+    : `${path} can be read by every user of this machine; run chmod -R go= on it`;
+
+/**
  * SQLite's lock on an empty database. The kernel releases it whenever the process ends, so no stale lock needs a
  * cleanup.
  */
@@ -45,7 +54,7 @@ const isBusy = (cause: unknown): boolean =>
   cause instanceof Error && "code" in cause && cause.code === "SQLITE_BUSY";
 
 /**
- * Creates the directory if it is missing, checks that it can be written, and holds it for this process until the scope
+ * Creates the directory if it is missing, for its user alone, checks that it can be written, and holds it for this process until the scope
  * closes. Two services in one directory would overwrite each other's files. Returns the absolute path.
  */
 export const claimDataDirectory = (
@@ -54,13 +63,15 @@ export const claimDataDirectory = (
   const path = resolve(dataDir);
   const unusable = (reason: string) => new DataDirectoryUnusable({ path, reason });
   return Effect.gen(function* () {
-    yield* Effect.tryPromise({
+    const warning = yield* Effect.tryPromise({
       try: async () => {
-        await mkdir(path, { recursive: true });
+        await mkdir(path, { recursive: true, mode: 0o700 });
         await access(path, constants.W_OK | constants.X_OK);
+        return await readableByAll(path);
       },
       catch: (cause) => unusable(notWritable(cause)),
     });
+    if (warning !== undefined) yield* Effect.logWarning(warning);
     yield* Effect.acquireRelease(
       Effect.try({
         try: () => lock(path),
@@ -71,7 +82,7 @@ export const claimDataDirectory = (
           unusable(
             isBusy(cause)
               ? "another service is using it; stop that one or set another DATA_DIR"
-              : `its ${LOCK_FILE} cannot be locked (${reasonOf(cause)})`,
+              : `its ${LOCK_FILE} cannot be locked (${reasonOf(cause)}); see that the service's user may write there, or set another DATA_DIR`,
           ),
         ),
       ),

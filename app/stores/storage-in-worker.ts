@@ -1,10 +1,11 @@
-import { Deferred, Effect, Layer } from "effect";
+import { Deferred, Effect, Layer, Queue } from "effect";
 import { indexNewsMemory } from "../../adapters/memory/index-news.ts";
 import { indexReaderSqlite, logStoreSqlite } from "../../adapters/sqlite/index-store.ts";
 import { settledPacketsSqlite } from "../../adapters/sqlite/packets/settled-packets.ts";
 import { outcomeLogSqlite } from "../../adapters/sqlite/relay/outcome-log.ts";
 import { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { clusterOf, deploymentOf, packetsPath } from "../lifecycle/started-instance.ts";
+import type { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
 import { startSyncWorker } from "../sync-worker/start-sync-worker.ts";
 import type { SyncThread } from "../sync-worker/sync-thread.ts";
 import { recordedBySqlite, relaySqlite, sqliteBroken, sqliteIndex } from "./sqlite-stores.ts";
@@ -16,14 +17,16 @@ export const storageInWorker = (parts: StorageParts, thread: SyncThread): Storag
   Layer.unwrap(
     Effect.gen(function* () {
       const { started, refused } = parts;
-      const { sync, opened } = yield* startSyncWorker(
-        started,
-        thread,
-        (failure) => {
+      const hindrances = yield* Queue.sliding<StoreUnavailable>(1);
+      const { sync, opened } = yield* startSyncWorker(started, thread, {
+        refuse: (failure) => {
           Deferred.doneUnsafe(refused, Effect.fail(failure));
         },
-        tellOf(parts),
-      );
+        hindered: (hindrance) => {
+          Queue.offerUnsafe(hindrances, hindrance);
+        },
+        grown: tellOf(parts),
+      });
       /** The worker makes the index before anybody reads it. */
       const open = (genesisHash: string) => {
         const index = sqliteIndex(started, genesisHash);
@@ -39,6 +42,7 @@ export const storageInWorker = (parts: StorageParts, thread: SyncThread): Storag
         recorded: recordedBySqlite(started),
         refused,
         broken: sqliteBroken(started),
+        elsewhere: hindrances,
       });
       return Layer.mergeAll(
         stores,

@@ -1,9 +1,9 @@
-import { Context, Data, Deferred, Duration, Effect, Exit, Layer, Schedule, Scope } from "effect";
+import { Context, Data, Deferred, Effect, Exit, Layer, Queue, Scope } from "effect";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import { networkIdOf, networkLeaf } from "../../core/log/leaf/network-leaf.ts";
 import { IndexReader } from "../../ports/index/index-reader.ts";
 import { type IndexBuild, IndexWriter } from "../../ports/index/index-writer.ts";
-import { Ledger } from "../../ports/ledger/ledger.ts";
+import type { Ledger } from "../../ports/ledger/ledger.ts";
 import { LedgerRecord } from "../../ports/ledger/ledger-record.ts";
 import { LogIdentity } from "../../ports/log/log-identity.ts";
 import { LogStore } from "../../ports/log/log-store.ts";
@@ -15,6 +15,8 @@ import type {
 } from "../../ports/index/store-refusal.ts";
 import { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
 import { type Cluster, clusterOfGenesis } from "../config/cluster.ts";
+import { ASK_AGAIN, genesisOf, untilShown } from "./genesis-of-stores.ts";
+import { hindranceLog } from "./hindrances.ts";
 
 /** The ledger answers, but is not the configured one. Nothing may be served from it. */
 export class WrongLedger extends Data.TaggedError("WrongLedger")<{
@@ -38,13 +40,6 @@ export type StoresRefused =
 const isPassing = (failure: unknown): boolean =>
   failure instanceof StoreUnavailable && failure.retryable;
 
-const notOpen = () => new StoreUnavailable({ retryable: true, cause: "the store is not open yet" });
-
-const BEFORE_ASKING_AGAIN = Duration.millis(250);
-const ASK_AGAIN = Schedule.spaced(BEFORE_ASKING_AGAIN);
-/** How long a node may take to show its genesis hash before the recorded one counts. */
-const NODE_PATIENCE = Duration.seconds(2);
-
 /** The name of one of the two stores. */
 export type StoreName = "index" | "relay";
 
@@ -60,6 +55,10 @@ type Options<S, E, R> = {
   readonly broken?: (store: StoreName, failure: StoreUnavailable) => E | undefined;
   /** Runs once the stores are open. */
   readonly whenOpen?: Effect.Effect<void>;
+  /** Learns, at each try, what keeps the stores from opening. By default that is logged. */
+  readonly whenHindered?: (hindrance: StoreUnavailable) => Effect.Effect<void>;
+  /** What keeps another thread from opening what these stores wait for. */
+  readonly elsewhere?: Queue.Dequeue<StoreUnavailable>;
 };
 
 /** Stores that may not be open yet. */
@@ -70,46 +69,6 @@ type Opening<S> = {
   ) => Effect.Effect<A, StoreUnavailable, N>;
   readonly identity: LogIdentity["Service"];
 };
-
-/**
- * The genesis hash of the stores' ledger: the one that a node shows, or the one that the index has recorded when no node
- * shows one within `NODE_PATIENCE`. A hash of another cluster than the configured one does not count: the node decides.
- */
-const genesisOf = <S, E, R>({ cluster, recorded }: Options<S, E, R>) =>
-  Effect.gen(function* () {
-    const ledger = yield* Ledger;
-    const record = yield* LedgerRecord;
-    for (;;) {
-      const known = yield* recorded;
-      const isOurs = known !== null && clusterOfGenesis(known) === cluster;
-      const asked = isOurs ? Effect.timeout(ledger.genesisHash, NODE_PATIENCE) : ledger.genesisHash;
-      const shown = yield* Effect.orElseSucceed(asked, () => null);
-      if (shown !== null) return shown;
-      if (isOurs) return yield* record.adopt(known);
-      yield* Effect.sleep(BEFORE_ASKING_AGAIN);
-    }
-  });
-
-/** Asks until a node shows the ledger that a store has recorded. Tells once of another ledger. */
-const untilShown = Effect.gen(function* () {
-  const ledger = yield* Ledger;
-  const { state } = yield* LedgerRecord;
-  let told = false;
-  const tell = Effect.flatMap(state, ({ standing }) => {
-    const isNews = standing === "contradicted" && !told;
-    told ||= isNews;
-    return isNews
-      ? Effect.logError("the node serves another ledger than the store's, and is not used")
-      : Effect.void;
-  });
-  yield* ledger.confirmIdentity.pipe(
-    Effect.tapError(() => tell),
-    Effect.retry(ASK_AGAIN),
-    // The schedule never ends, so the effect never fails.
-    Effect.orDie,
-  );
-  yield* Effect.logInfo("a node shows the ledger of the stores");
-});
 
 /**
  * The stores of one ledger. A store belongs to one ledger. So it opens once it is reachable and the ledger is known: by a
@@ -123,7 +82,23 @@ const openStores = Effect.fnUntraced(function* <S, E, R>(options: Options<S, E, 
   const record = yield* LedgerRecord;
   let opened: Context.Context<S> | null = null;
   let known: { readonly leaf: Uint8Array; readonly id: string } | null = null;
-  let tried = false;
+  let hindrance: StoreUnavailable | null = null;
+  const { whenHindered = hindranceLog(), elsewhere } = options;
+  const hinderedBy = (failure: StoreUnavailable) =>
+    Effect.suspend(() => {
+      hindrance = failure;
+      return whenHindered(failure);
+    });
+  const notOpen = () => {
+    const cause = "the store is not open yet";
+    return new StoreUnavailable({ retryable: true, cause, fault: hindrance?.fault });
+  };
+  if (elsewhere !== undefined)
+    yield* Queue.take(elsewhere).pipe(
+      Effect.flatMap(hinderedBy),
+      Effect.forever,
+      Effect.forkScoped,
+    );
 
   /** A failed attempt leaves nothing open. */
   const attempt = Effect.fnUntraced(function* (genesisHash: string) {
@@ -133,21 +108,18 @@ const openStores = Effect.fnUntraced(function* <S, E, R>(options: Options<S, E, 
       Effect.onError((cause) => Scope.close(own, Exit.failCause(cause))),
     );
   });
-  const tellOnce = (failure: E) => {
-    const known = tried;
-    tried = true;
-    return known || !isPassing(failure)
-      ? Effect.void
-      : Effect.logWarning("the stores cannot be opened; trying again");
-  };
-
   const open = Effect.gen(function* () {
-    const genesisHash = yield* genesisOf(options);
+    const genesisHash = yield* genesisOf(options, hinderedBy);
+    hindrance = null;
     const found = clusterOfGenesis(genesisHash);
     const { cluster } = options;
     if (found !== cluster) return yield* new WrongLedger({ configured: cluster, found });
     opened = yield* attempt(genesisHash).pipe(
-      Effect.tapError(tellOnce),
+      Effect.tapError((failure) =>
+        failure instanceof StoreUnavailable && failure.retryable
+          ? hinderedBy(failure)
+          : Effect.void,
+      ),
       Effect.retry({ schedule: ASK_AGAIN, while: isPassing }),
     );
     const leaf = networkLeaf(genesisHash, options.deployment);

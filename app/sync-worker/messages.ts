@@ -26,6 +26,8 @@ export type FromSyncWorker =
   | { readonly kind: "log"; readonly line: string }
   /** The stores are made, so that readers can open them. */
   | { readonly kind: "opened" }
+  /** What keeps the stores from opening, at each try. */
+  | { readonly kind: "hindered"; readonly hindrance: PlainRefusal }
   | { readonly kind: "activity"; readonly activity: SyncActivity }
   /** A sync is complete to this mark. */
   | { readonly kind: "grown"; readonly grown: GrownMark }

@@ -11,7 +11,7 @@ type Fields<E extends StoresRefused, Name extends keyof E> = Pick<E, Name | "_ta
 /** A refusal as plain data: cloning an error for another thread loses its tag and fields. */
 export type PlainRefusal =
   | Fields<WrongLedger, "configured" | "found">
-  | (Fields<StoreUnavailable, "retryable"> & { readonly cause: string })
+  | (Fields<StoreUnavailable, "retryable" | "store" | "fault"> & { readonly cause: string })
   | Fields<StoreTooNew, "store" | "found" | "supported">
   | Fields<StoreOfAnotherLedger, "store" | "differences">
   | Fields<StoreCorrupt, "store" | "reason">;
@@ -24,8 +24,9 @@ export const plainRefusal = (refusal: StoresRefused): PlainRefusal => {
       return { _tag, configured, found };
     }
     case "StoreUnavailable": {
-      const { _tag, retryable, cause } = refusal;
-      return { _tag, retryable, cause: cause instanceof Error ? cause.message : String(cause) };
+      const { _tag, retryable, cause, store, fault } = refusal;
+      const text = cause instanceof Error ? cause.message : String(cause);
+      return { _tag, retryable, cause: text, store, fault };
     }
     case "StoreTooNew": {
       const { _tag, store, found, supported } = refusal;

@@ -38,6 +38,16 @@ type SyncWorker = {
   readonly opened: Effect.Effect<void>;
 };
 
+/** What the service learns from its worker. */
+type Hearing = {
+  /** Why the worker cannot continue, also when it ends without being asked. */
+  readonly refuse: (failure: StoresRefused | SyncWorkerEnded) => void;
+  /** What keeps it from opening the index, at each try. */
+  readonly hindered: (hindrance: StoreUnavailable) => void;
+  /** Each completed sync. */
+  readonly grown: (grown: GrownMark) => void;
+};
+
 const hrefOf = (url: Redacted.Redacted<URL>) => Redacted.value(url).href;
 
 /** The plain data of `start`, which the worker cannot read from its environment. */
@@ -59,13 +69,12 @@ const tell = (worker: Worker, message: ToSyncWorker): void => worker.postMessage
 
 /**
  * Starts a worker's thread: it fetches, decodes and writes, so that none of it holds the event loop that answers. It stops with
- * the scope. `refuse` learns why it cannot continue, also when it ends without being asked; `grown` learns of each completed sync.
+ * the scope.
  */
 export const startSyncWorker = Effect.fnUntraced(function* (
   started: StartedInstance,
   { worker, ended }: SyncThread,
-  refuse: (failure: StoresRefused | SyncWorkerEnded) => void,
-  grown: (grown: GrownMark) => void,
+  { refuse, hindered, grown }: Hearing,
 ): Effect.fn.Return<SyncWorker, never, Scope.Scope> {
   const opened = yield* Deferred.make<void>();
   const stopped = yield* Deferred.make<void>();
@@ -104,6 +113,11 @@ export const startSyncWorker = Effect.fnUntraced(function* (
       case "opened":
         Deferred.doneUnsafe(opened, Effect.void);
         return;
+      case "hindered": {
+        const hindrance = refusalOf(message.hindrance);
+        if (hindrance._tag === "StoreUnavailable") hindered(hindrance);
+        return;
+      }
       case "activity":
         activity = message.activity;
         return;

@@ -69,6 +69,8 @@ const services = (started: StartedInstance, refused: Deferred.Deferred<never, St
     refused,
     broken: sqliteBroken(started),
     whenOpen: Effect.sync(() => tell({ kind: "opened" })),
+    whenHindered: (hindrance) =>
+      Effect.sync(() => tell({ kind: "hindered", hindrance: plainRefusal(hindrance) })),
   });
   return syncingSide(started, (grown) => tell({ kind: "grown", grown })).pipe(
     Layer.provideMerge(Layer.merge(stores, instanceLayer(started, null))),

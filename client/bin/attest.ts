@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import process from "node:process";
-import { terminalJson } from "../../core/domain/encoding/unseen-characters.ts";
+import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
 import { connectMerchant } from "../merchant/connect-merchant.ts";
 import type { Attestation } from "../merchant/settle/attest.ts";
 import { ReleasedAlready } from "../merchant/settle/released.ts";
@@ -49,7 +49,7 @@ const OPTIONS = {
 } as const;
 
 const print = (value: object): void => {
-  process.stdout.write(`${terminalJson(value)}\n`);
+  process.stdout.write(`${foreignJson(value)}\n`);
 };
 
 /** The failure of a release after its attestation was printed. */

@@ -1,5 +1,4 @@
 import process from "node:process";
-import { withUnseenShown } from "../../core/domain/encoding/unseen-characters.ts";
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
 import { readKeyFile } from "../node/key-file.ts";
 import { type Answer, requestsTo } from "../service/requests.ts";
@@ -61,9 +60,7 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
     } catch (cause) {
       if (!(cause instanceof SettlementError)) throw cause;
       exitCodes.add(exitCodeOf(cause) === EX_UNAVAILABLE ? EX_UNAVAILABLE : 1);
-      process.stdout.write(
-        `PROBLEM  ${name}: ${withUnseenShown(`${cause.message} ${cause.cure}`)}\n`,
-      );
+      process.stdout.write(`PROBLEM  ${name}: ${cause.message} ${cause.cure}\n`);
     }
   };
   let ready: { readonly answer: Answer; readonly asked: number } | null = null;

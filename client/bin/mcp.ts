@@ -1,5 +1,5 @@
 import process from "node:process";
-import { withUnseenShown } from "../../core/domain/encoding/unseen-characters.ts";
+import { foreignText } from "../../core/domain/encoding/foreign-text.ts";
 import { requestsTo } from "../service/requests.ts";
 import { policyIn } from "../pinned-policy.ts";
 import { SettlementError } from "../settlement-error.ts";
@@ -44,7 +44,7 @@ const load = async () => {
 /** Standard output belongs to the protocol. */
 const report = (bug: unknown): void => {
   const text = bug instanceof Error ? bug.message : String(bug);
-  process.stderr.write(`${withUnseenShown(text.replaceAll(/\s+/g, " "))}\n`);
+  process.stderr.write(`${foreignText(text.replaceAll(/\s+/g, " "))}\n`);
 };
 
 /** Runs the command. @throws SettlementError */

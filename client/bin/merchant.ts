@@ -1,7 +1,8 @@
 import process from "node:process";
-import { terminalJson } from "../../core/domain/encoding/unseen-characters.ts";
+import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
 import { connectMerchant, type MerchantClient } from "../merchant/connect-merchant.ts";
-import { csvLine, EXPORT_COLUMNS } from "../merchant/escrows/export.ts";
+import { csvLine } from "../merchant/escrows/export.ts";
+import { EXPORT_COLUMNS } from "../merchant/escrows/sound-row.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { readArguments, required, usageError } from "../command-line/command-line.ts";
 import { readSigners, SIGNER_HELP, SIGNER_OPTIONS } from "../command-line/signer-options.ts";
@@ -31,7 +32,7 @@ Each can be run again after any failure. Ends with 0; 64 wrong command line; 66 
 const ADDRESS_OPTION = { type: "string" } as const;
 
 const print = (value: object): void => {
-  process.stdout.write(`${terminalJson(value)}\n`);
+  process.stdout.write(`${foreignJson(value)}\n`);
 };
 
 const merchantNamed = async (
@@ -134,7 +135,7 @@ const exportRows = async (args: ReadonlyArray<string>): Promise<number> => {
       [EXPORT_COLUMNS.join(","), ...rows.map(csvLine)].map((line) => `${line}\r\n`).join(""),
     );
   else for (const row of rows) print(row);
-  process.stderr.write(`Equal to the ledger's: ${terminalJson(totals)}\n`);
+  process.stderr.write(`Equal to the ledger's: ${foreignJson(totals)}\n`);
   return 0;
 };
 

@@ -1,5 +1,5 @@
 import process from "node:process";
-import { terminalJson } from "../../core/domain/encoding/unseen-characters.ts";
+import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
 import { connect } from "../connect.ts";
 import { fileJournal } from "../node/file-journal.ts";
 import { readKeyFile } from "../node/key-file.ts";
@@ -89,7 +89,7 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
     signer: await readKeyFile(key),
     signal: interrupted(),
   });
-  process.stdout.write(`${terminalJson(paid)}\n`);
+  process.stdout.write(`${foreignJson(paid)}\n`);
   if (paid.terms === "unproven")
     process.stderr.write(
       rpc === undefined

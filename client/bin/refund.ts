@@ -1,5 +1,5 @@
 import process from "node:process";
-import { terminalJson } from "../../core/domain/encoding/unseen-characters.ts";
+import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
 import { connect } from "../connect.ts";
 import { readKeyFile } from "../node/key-file.ts";
 import { readArguments, required } from "../command-line/command-line.ts";
@@ -33,6 +33,6 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
     signer: await readKeyFile(key),
     signal: interrupted(),
   });
-  process.stdout.write(`${terminalJson(refunded)}\n`);
+  process.stdout.write(`${foreignJson(refunded)}\n`);
   return 0;
 };

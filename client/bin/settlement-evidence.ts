@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import process from "node:process";
-import { withUnseenShown } from "../../core/domain/encoding/unseen-characters.ts";
+import { foreignText } from "../../core/domain/encoding/foreign-text.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { EX_USAGE, exitCodeOf } from "../command-line/exit-code.ts";
 import { endWithNpx } from "../command-line/npx-launcher.ts";
@@ -49,7 +49,7 @@ const main = async ([name, ...args]: ReadonlyArray<string>): Promise<number> => 
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined) {
     process.stderr.write(
-      `There is no command ${name}. Give one of ${Object.keys(COMMANDS).join(", ")}.\n`,
+      `There is no command ${foreignText(name)}. Give one of ${Object.keys(COMMANDS).join(", ")}.\n`,
     );
     return EX_USAGE;
   }
@@ -63,7 +63,7 @@ const main = async ([name, ...args]: ReadonlyArray<string>): Promise<number> => 
     return await run(args);
   } catch (cause) {
     if (!(cause instanceof SettlementError)) throw cause;
-    process.stderr.write(`${withUnseenShown(`${cause.message} ${cause.cure}`)}\n`);
+    process.stderr.write(`${cause.message} ${cause.cure}\n`);
     return exitCodeOf(cause);
   }
 };

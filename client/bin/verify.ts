@@ -1,4 +1,5 @@
 import process from "node:process";
+import { foreignJson, foreignLines } from "../../core/domain/encoding/foreign-text.ts";
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { unprovenIn, verdictText } from "../../core/domain/evidence/verdict-text.ts";
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
@@ -44,8 +45,8 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
   const result = verifyEvidence(await readInput(positionals[0] ?? "-"), trust);
   process.stdout.write(
     values.json === true
-      ? `${JSON.stringify({ ...result, unproven: unprovenIn(result) }, null, 2)}\n`
-      : verdictText(result, "offline"),
+      ? `${foreignJson({ ...result, unproven: unprovenIn(result) }, 2)}\n`
+      : foreignLines(verdictText(result, "offline")),
   );
   return EXIT_CODES[result.verdict];
 };

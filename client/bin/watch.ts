@@ -1,7 +1,7 @@
 import { access, constants, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import process from "node:process";
-import { terminalJson } from "../../core/domain/encoding/unseen-characters.ts";
+import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
 import { connect } from "../connect.ts";
 import { errorCode } from "../node/error-code.ts";
 import { SettlementError } from "../settlement-error.ts";
@@ -86,6 +86,6 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
     ...(template === undefined ? {} : { template }),
   });
   await keep(out, packet);
-  process.stdout.write(`${terminalJson({ ...outcome, verdict: verdict.verdict })}\n`);
+  process.stdout.write(`${foreignJson({ ...outcome, verdict: verdict.verdict })}\n`);
   return outcome.delivery?.accepted === false ? 1 : 0;
 };

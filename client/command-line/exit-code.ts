@@ -20,6 +20,7 @@ const BY_CODE: Readonly<Record<string, number>> = {
   invalid_trust: EX_NOINPUT,
   service_unreachable: EX_UNAVAILABLE,
   node_unusable: EX_UNAVAILABLE,
+  redirected: EX_UNAVAILABLE,
   package_missing: EX_UNAVAILABLE,
   file_exists: EX_CANTCREAT,
   file_not_made: EX_CANTCREAT,

@@ -1054,6 +1054,22 @@ custody_program: string
  */
 attestor_program: string
 /**
+ * What the custody program on the ledger may be. Absent: the operator pins nothing.
+ * 
+ * @minItems 1
+ * 
+ * Items: SHA-256 of an ELF without the zero bytes at its end.
+ */
+custody_program_sha256?: [string, ...(string)[]]
+/**
+ * What the attestor program on the ledger may be. Absent: the operator pins nothing.
+ * 
+ * @minItems 1
+ * 
+ * Items: SHA-256 of an ELF without the zero bytes at its end.
+ */
+attestor_program_sha256?: [string, ...(string)[]]
+/**
  * A payment in any other mint adds `mint_value` to a verdict's `unproven`.
  */
 supported_mints: SupportedMint[]
@@ -1624,7 +1640,7 @@ amount_stroops?: string
  */
 export interface PrepareAttestorRequest {
 /**
- * The Ed25519 key that later escrows record.
+ * The Ed25519 key that later escrows record. Base58 of 32 bytes.
  */
 attestor: string
 /**
@@ -1658,11 +1674,11 @@ mint: string
 amount_stroops: string
 ttl_seconds: number
 /**
- * 32 bytes as 64 hex digits. Beside task_intent, it must be the hash of task_intent and nonce. Null counts as absent.
+ * 32 bytes as 64 hex digits. It is taken as it is, also beside a task_intent. Null counts as absent.
  */
 task_hash?: (string | null)
 /**
- * Text from which task_hash is derived, 1 to 4096 bytes of UTF-8. Null counts as absent.
+ * Text from which task_hash is derived when it is absent, 1 to 4096 bytes of UTF-8. Null counts as absent.
  */
 task_intent?: (string | null)
 /**
@@ -1683,11 +1699,11 @@ payer?: (string | null)
  */
 export interface PrepareMerchantRequest {
 /**
- * The merchant's wallet, which must sign.
+ * The merchant's wallet, which must sign. Base58 of 32 bytes.
  */
 merchant: string
 /**
- * The Ed25519 key whose attestations release escrows.
+ * The Ed25519 key whose attestations release escrows. Base58 of 32 bytes.
  */
 attestor: string
 /**
@@ -1950,6 +1966,10 @@ task_hash: string
  */
 task_hash_derived: boolean
 task_intent: (string | null)
+/**
+ * Whether the supplied task_hash is that of task_intent and nonce. Null unless both were sent.
+ */
+task_intent_matches: (boolean | null)
 nonce: (string | null)
 /**
  * Whether the nonce went into the task hash.
@@ -2227,6 +2247,16 @@ executable: (boolean | null)
  */
 upgrade_authority: (string | null)
 sha256: (string | null)
+/**
+ * With a hash that is not in it the service neither prepares nor relays. Empty: none is pinned.
+ * 
+ * Items: One that this service accepts.
+ */
+pinned_sha256: string[]
+/**
+ * Null: none is pinned, or not known.
+ */
+is_pinned: (boolean | null)
 /**
  * Null: no ELF, or not known.
  */
@@ -2973,7 +3003,7 @@ scheme: string
  */
 network: string
 /**
- * The mint.
+ * The mint. Base58 of 32 bytes.
  */
 asset: string
 /**
@@ -2981,7 +3011,7 @@ asset: string
  */
 amount: string
 /**
- * The merchant's wallet.
+ * The merchant's wallet. Base58 of 32 bytes.
  */
 payTo: string
 /**

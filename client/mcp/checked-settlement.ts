@@ -12,7 +12,7 @@ import { addressNamed } from "../address-named.ts";
 import { deploymentIn } from "../pay/payment-terms.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { expectedTransaction } from "../signing/expected-transaction.ts";
-import type { unsignedOf } from "./unsigned.ts";
+import type { HeldTo, PREPARED } from "./output.ts";
 
 /** A settlement as the caller asked for it. */
 type Asked = {
@@ -22,7 +22,7 @@ type Asked = {
   readonly amount?: string;
 };
 
-type Told = ReturnType<typeof unsignedOf>;
+type Told = HeldTo<typeof PREPARED>;
 
 const callOf = ({ action, amount }: Asked) => {
   switch (action) {

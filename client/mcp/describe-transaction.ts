@@ -2,6 +2,7 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import type { Address } from "../../core/domain/address.ts";
 import { formatUnits } from "../../core/domain/amount.ts";
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
+import { foreignText } from "../../core/domain/encoding/foreign-text.ts";
 import { decodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { sha256 } from "../../core/domain/sha256.ts";
 import {
@@ -71,7 +72,7 @@ export const describeTransaction = (
   const { value } = decoded;
   const does = value.instructions.flatMap((each) => instructionText(each, value, policy) ?? []);
   return {
-    message: `${isUnpinned ? unpinnedText(policy) : ""}Send this transaction to the ledger? It will: ${does.join("; ")}. Fee payer: ${value.feePayer}. Signature: ${value.signature}. On ${policy.cluster}.`,
+    message: `${isUnpinned ? unpinnedText(policy) : ""}Send this transaction to the ledger? It will: ${does.join("; ")}. Fee payer: ${value.feePayer}. Signature: ${value.signature}. On ${foreignText(policy.cluster, 32)}.`,
     subject: bytesToHex(sha256(bytes)),
   };
 };

@@ -3,6 +3,7 @@ import {
   isLegacyRequest,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
+import { echoed, isShort } from "../../core/domain/encoding/foreign-text.ts";
 import { mcpServer, type McpParts } from "./mcp-server.ts";
 import type { ServiceCall } from "./tool.ts";
 
@@ -11,7 +12,7 @@ const FORWARDED = ["mcp-protocol-version", "mcp-method", "mcp-name", "mcp-sessio
 
 /** A request that carries only what the protocol reads; the answer is always one JSON text. */
 const requestOf = (headers: Headers): Request => {
-  const kept = FORWARDED.flatMap((name) => {
+  const forwarded = FORWARDED.flatMap((name) => {
     const value = headers.get(name);
     return value === null ? [] : [[name, value] as [string, string]];
   });
@@ -20,7 +21,7 @@ const requestOf = (headers: Headers): Request => {
     headers: [
       ["content-type", "application/json"],
       ["accept", "application/json, text/event-stream"],
-      ...kept,
+      ...forwarded,
     ],
   });
 };
@@ -52,6 +53,31 @@ const noListening = (message: object): McpAnswer => {
   return { status: 404, json: { jsonrpc: "2.0", id: told, error } };
 };
 
+/** The texts of a message that are not repeated whole, the longest first. */
+const longTexts = (message: unknown): ReadonlyArray<string> => {
+  const found = new Set<string>();
+  JSON.stringify(message, (name, value: unknown) => {
+    for (const text of [name, value])
+      if (typeof text === "string" && !isShort(text)) found.add(text);
+    return value;
+  });
+  return [...found].sort((a, b) => b.length - a.length);
+};
+
+/** A text as it stands inside a string of JSON. */
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
+
+/** The JSON of an answer. The protocol's package repeats names and headers in its errors; of a long one only the beginning stays. */
+const withoutEchoes = (text: string, sent: unknown): object => {
+  const json = JSON.parse(text) as object;
+  if (!("error" in json)) return json;
+  const told = longTexts(sent).reduce(
+    (left, long) => left.replaceAll(inJson(long), () => inJson(echoed(long))),
+    text,
+  );
+  return JSON.parse(told) as object;
+};
+
 /** Answers one message of an MCP client, given as parsed JSON, in the revision that it speaks. `call` reaches the service's operations. @throws a bug */
 export const answerMcp = async (
   headers: Headers,
@@ -74,5 +100,6 @@ export const answerMcp = async (
       });
   if (bugs.length > 0) throw bugs[0];
   const text = await response.text();
-  return { status: response.status, json: text === "" ? null : (JSON.parse(text) as object) };
+  const sent = [message, ...request.headers.values()];
+  return { status: response.status, json: text === "" ? null : withoutEchoes(text, sent) };
 };

@@ -1,3 +1,5 @@
+import { foreignText } from "../../core/domain/encoding/foreign-text.ts";
+import { parseLedgerSignature } from "../../core/domain/ledger/signature.ts";
 import type { SettlementError } from "../settlement-error.ts";
 
 /** The arguments of tools by the names that the HTTP contract has for them. */
@@ -13,28 +15,32 @@ const MAX_LINE = 600;
 /** The longest cure. What is wrong may be longer than a line; its cure is kept. */
 const MAX_CURE = 300;
 
-const inOneLine = (text: string, most: number): string => {
-  const line = text.replaceAll(/\s+/g, " ").trim();
-  return line.length <= most ? line : `${line.slice(0, most)}…`;
-};
+/** The most faults that are told. */
+const MAX_FAULTS = 20;
 
-type Fault = { readonly pointer: string; readonly detail: string };
+const inOneLine = (text: string, most: number): string =>
+  foreignText(text.replaceAll(/\s+/g, " ").trim(), most);
 
-const faultText = ({ pointer, detail }: Fault): string => {
+/** A fault as a problem names it; none for anything else in its place. */
+const faultText = (fault: unknown): ReadonlyArray<string> => {
+  const { pointer, detail } = (fault ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof pointer !== "string" || typeof detail !== "string") return [];
   const name = pointer.replace(/^[/?]/, "");
-  return `${ARGUMENT_OF[name] ?? name} ${detail}`;
+  return [`${Object.hasOwn(ARGUMENT_OF, name) ? ARGUMENT_OF[name] : name} ${detail}`];
 };
 
 /** The name of the transaction that a problem is about, so that its outcome can be asked for. */
 const namedIn = (problem: SettlementError["problem"]): string => {
   const signature = problem?.["signature"];
-  return typeof signature === "string" ? ` Its signature is ${signature}.` : "";
+  return typeof signature === "string" && parseLedgerSignature(signature) !== undefined
+    ? ` Its signature is ${signature}.`
+    : "";
 };
 
 /** A failure in one line: its code, what is wrong, and the cure. */
 export const problemLine = ({ code, message, cure, problem }: SettlementError): string => {
   const errors = problem?.["errors"];
-  const faults = Array.isArray(errors) ? (errors as ReadonlyArray<Fault>).map(faultText) : [];
+  const faults = Array.isArray(errors) ? errors.slice(0, MAX_FAULTS).flatMap(faultText) : [];
   const what = faults.length === 0 ? message : `${faults.join("; ")}.`;
   const told = faults.length === 0 ? cure : "Correct the call. Nothing was signed or sent.";
   const end = inOneLine(told, MAX_CURE);

@@ -5,7 +5,6 @@ import { parseHash32 } from "../../core/domain/hash32.ts";
 import { parseUnixTime } from "../../core/domain/unix-time.ts";
 import { attestationMessage } from "../../core/protocol/instructions/attestation.ts";
 import { addressNamed } from "../address-named.ts";
-import type { PreparedAttestation } from "../generated/contract.ts";
 import { type DeliveryPayload, payloadFault } from "../pay/delivery.ts";
 import { SettlementError } from "../settlement-error.ts";
 
@@ -16,6 +15,13 @@ type Claim = {
   readonly proof_hash?: string;
   /** Base units, for a part. */
   readonly amount?: string;
+};
+
+/** What the service prepared for it. */
+type Told = {
+  readonly message_base64: string;
+  readonly proof_hash: string;
+  readonly timestamp: string;
 };
 
 /**
@@ -33,7 +39,7 @@ const hashOf = ({ payload, proof_hash: given }: Claim) => {
  * The message that an attestor signs for a claim, in base64, built anew. Escrow, proof hash and amount are the caller's; only the
  * time is the service's. @throws SettlementError `prepared_otherwise` when the service prepared another message
  */
-export const rebuiltAttestation = (told: PreparedAttestation, claim: Claim): string => {
+export const rebuiltAttestation = (told: Told, claim: Claim): string => {
   const escrow = addressNamed(claim.escrow, "escrow");
   const hash = hashOf(claim);
   const timestamp = parseUnixTime(told.timestamp);

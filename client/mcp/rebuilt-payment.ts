@@ -7,7 +7,7 @@ import { addressNamed } from "../address-named.ts";
 import { expectedLock } from "../pay/locking-transaction.ts";
 import { deploymentIn } from "../pay/payment-terms.ts";
 import { SettlementError } from "../settlement-error.ts";
-import type { unsignedOf } from "./unsigned.ts";
+import type { HeldTo, PREPARED } from "./output.ts";
 
 /** The terms of a payment as the caller gave them. */
 type Terms = {
@@ -22,7 +22,7 @@ type Terms = {
   readonly payer?: string;
 };
 
-type Told = ReturnType<typeof unsignedOf>;
+type Told = HeldTo<typeof PREPARED>;
 
 /**
  * A payment that the service prepared, built anew from the caller's terms and the programs of `policy`: escrow, bytes and signers follow from them. Only the blockhash, the

@@ -1,9 +1,12 @@
-import { problemOf } from "../service/requests.ts";
+import { departure } from "../service/forms.ts";
+import { jsonOf, problemOf } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { shown } from "./shown.ts";
 import type { ServiceCall } from "./tool.ts";
 
 const JSON_TYPE = "application/json";
+/** More than the longest resource, the list of proof templates. */
+const MOST_CHARACTERS = 262_144;
 
 /** The records that are always there, each with its path on the service. */
 const RESOURCES = [
@@ -96,5 +99,8 @@ export const readResource = async (
     );
   const answer = await call(place.path, { headers: { accept: place.mimeType } });
   if (answer.status !== 200) throw problemOf(answer);
+  if (answer.text.length > MOST_CHARACTERS)
+    throw departure("the resource", `a text of at most ${MOST_CHARACTERS} characters`);
+  if (place.mimeType === JSON_TYPE) jsonOf(answer);
   return { uri, mimeType: place.mimeType, text: answer.text };
 };

@@ -1,7 +1,8 @@
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { type Answer, jsonOf, problemOf, type RequestOptions } from "../service/requests.ts";
 import { inputSchema, readArguments } from "./arguments.ts";
-import type { JsonSchema, ObjectSchema, Parameters, ValuesOf } from "./parameter.ts";
+import { type Fields, heldTo, schemasOf } from "./output.ts";
+import type { ObjectSchema, Parameters, ValuesOf } from "./parameter.ts";
 
 /** One request of the service. Answers problems too; rejects with a SettlementError when no answer comes. */
 export type ServiceCall = (path: string, options?: RequestOptions) => Promise<Answer>;
@@ -43,6 +44,9 @@ export type Annotations = {
 /** Of a tool that changes nothing anywhere. */
 export const READS: Annotations = { readOnlyHint: true };
 
+/** What a tool's run gives: a service's answer that holds the result, or a result that was held to its form already. */
+type Run = ToolAnswer | { readonly answer: unknown; readonly links?: ReadonlyArray<Link> };
+
 /** A tool: its declaration, and what runs it. */
 export type Tool = {
   readonly name: string;
@@ -55,13 +59,10 @@ export type Tool = {
 };
 
 /** The schema of a result with these members, each of them required unless it is among `maybe`. */
-const outputSchema = (
-  members: Readonly<Record<string, JsonSchema>>,
-  maybe: ReadonlyArray<string>,
-): ObjectSchema => ({
+const outputSchema = (fields: Fields, maybe: ReadonlyArray<string>): ObjectSchema => ({
   type: "object",
-  properties: members,
-  required: Object.keys(members).filter((name) => !maybe.includes(name)),
+  properties: schemasOf(fields),
+  required: Object.keys(fields).filter((name) => !maybe.includes(name)),
 });
 
 /** Declares a tool. `run` is given checked arguments of the types of its parameters. */
@@ -70,37 +71,35 @@ export const tool = <const P extends Parameters>(spec: {
   readonly description: string;
   readonly annotations?: Annotations;
   readonly parameters: P;
-  /** The members of its result. */
-  readonly output: Readonly<Record<string, JsonSchema>>;
+  /** The members of its result, to which a service's answer is held. */
+  readonly output: Fields;
   /** Members that a result may lack. */
   readonly maybe?: ReadonlyArray<string>;
-  readonly run: (args: ValuesOf<P>, context: ToolContext) => Promise<ToolAnswer>;
+  readonly run: (args: ValuesOf<P>, context: ToolContext) => Promise<Run>;
 }): Tool => ({
   name: spec.name,
   description: spec.description,
   annotations: spec.annotations ?? READS,
   inputSchema: inputSchema(spec.parameters),
   outputSchema: outputSchema(spec.output, spec.maybe ?? []),
-  run: async (args, context) => spec.run(readArguments(spec.parameters, args), context),
+  run: async (args, context) => {
+    const run = await spec.run(readArguments(spec.parameters, args), context);
+    if (!("answer" in run)) return run;
+    const { answer, ...links } = run;
+    return { result: heldTo(spec.output, answer), ...links };
+  },
 });
 
-/** The whole JSON of a successful answer. @throws SettlementError for a problem. */
-export const answerOf = async <A>(
+/** The whole JSON of a successful answer, whatever it holds. @throws SettlementError for a problem. */
+export const answerOf = async (
   call: ServiceCall,
   path: string,
   options?: RequestOptions,
-): Promise<A> => {
+): Promise<unknown> => {
   const answer = await call(path, options);
   if (answer.status < 200 || answer.status > 299) throw problemOf(answer);
-  return jsonOf(answer) as A;
+  return jsonOf(answer);
 };
-
-/** The `data` of a successful answer. @throws SettlementError for a problem. */
-export const dataOf = async <A>(
-  call: ServiceCall,
-  path: string,
-  options?: RequestOptions,
-): Promise<A> => (await answerOf<{ readonly data: A }>(call, path, options)).data;
 
 /** The query of a request, `?` included; members without a value are left out. */
 export const queryOf = (

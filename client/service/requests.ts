@@ -1,9 +1,9 @@
+import { foreignText } from "../../core/domain/encoding/foreign-text.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { boundedText } from "./bounded-text.ts";
+import { requireForms } from "./forms.ts";
+import { fetchDirectly, type Fetch } from "./fetch-directly.ts";
 import { type ClientClock, systemClock } from "./client-clock.ts";
-
-/** A function like `fetch`; tests and runtimes with another one pass theirs. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** An answer that the service gave: its status, headers and text. */
 export type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
@@ -37,6 +37,8 @@ const LAST_PAUSE_MS = 5_000;
 const PASSING = new Set([408, 425, 429, 502, 503, 504]);
 /** More than any text of a service's problem, in characters. */
 const MOST_PROBLEM_TEXT = 4_096;
+/** The form of a service's problem codes. */
+const CODE = /^[a-z0-9_]{1,64}$/;
 /** The longest Retry-After that is followed. */
 const MOST_RETRY_AFTER_MS = 60_000;
 
@@ -74,12 +76,16 @@ export const jsonOf = (answer: Answer): unknown => {
   }
 };
 
-/** The `data` of an answer. @throws SettlementError when there is no object: something between here and the service answered. */
+/**
+ * The `data` of an answer, in which each member that the client reads has its form. @throws SettlementError for any other answer: something between here and
+ * the service answered, or the service lies.
+ */
 export const dataOf = (answer: Answer): object => {
   const whole = jsonOf(answer);
   const data: unknown =
     typeof whole === "object" && whole !== null && "data" in whole && whole.data;
   if (typeof data !== "object" || data === null) throw problemOf(answer);
+  requireForms(whole);
   return data;
 };
 
@@ -94,12 +100,12 @@ export const problemOf = ({ status, text }: Answer): SettlementError => {
   }
   const { code, detail, cure } = problem;
   return new SettlementError(
-    typeof code === "string" ? code : "unexpected_answer",
+    typeof code === "string" && CODE.test(code) ? code : "unexpected_answer",
     typeof detail === "string"
-      ? detail.slice(0, MOST_PROBLEM_TEXT)
+      ? foreignText(detail, MOST_PROBLEM_TEXT)
       : `The service answered ${status} without saying why.`,
     typeof cure === "string"
-      ? cure.slice(0, MOST_PROBLEM_TEXT)
+      ? foreignText(cure, MOST_PROBLEM_TEXT)
       : "Check the service's address, and what lies before it.",
     { status, problem },
   );
@@ -119,7 +125,7 @@ const urlIn = (text: string): URL | null => {
  */
 export const requestsTo = (
   url: string,
-  fetchWith: Fetch = fetch,
+  fetchWith?: Fetch,
   clock: ClientClock = systemClock,
   random: () => number = Math.random,
 ): Requests => {
@@ -133,16 +139,19 @@ export const requestsTo = (
   const root = base.href.replace(/\/+$/, "");
 
   const send = (path: string, { body, headers, signal }: RequestOptions): Promise<Response> =>
-    fetchWith(root + path, {
-      method: body === undefined ? "GET" : "POST",
-      headers: {
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-        ...headers,
+    fetchDirectly(
+      root + path,
+      {
+        method: body === undefined ? "GET" : "POST",
+        headers: {
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(signal === undefined ? {} : { signal }),
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(signal === undefined ? {} : { signal }),
-      redirect: "error",
-    });
+      fetchWith,
+    );
 
   /** One try with its deadline. The deadline's timer ends with the try, so that it keeps no process alive. */
   const attempt = async (path: string, options: RequestOptions): Promise<Answer> => {
@@ -177,6 +186,7 @@ export const requestsTo = (
         wait = retryAfterMs(found.headers, clock.nowMs()) ?? wait;
       } catch (cause) {
         options.signal?.throwIfAborted();
+        if (cause instanceof SettlementError) throw cause;
         failure = cause;
       }
       if (tried < TRIES - 1) await clock.pause(wait, options.signal);

@@ -1,16 +1,9 @@
 import { afterAll, expect, test } from "bun:test";
-import { address } from "../../core/domain/address.ts";
-import { proofHash } from "../../core/domain/evidence/proof-template.ts";
-import { attestationMessage } from "../../core/protocol/instructions/attestation.ts";
-import { releasePartialInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
-import { ed25519Instruction } from "../../core/protocol/instructions/ed25519-instruction.ts";
-import { createAssociatedTokenInstruction } from "../../core/protocol/accounts/token.ts";
-import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts";
-import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
-import { checkEvidence, obtainTrust } from "../../app/demo/check-evidence.ts";
-import { openEscrow } from "../../app/demo/open-escrow.ts";
-import { runDemo } from "../../app/demo/run-demo.ts";
-import { openStage, registerMerchant, relayAs } from "../../app/demo/stage.ts";
+import { textNarrator } from "../../app/demo/narrator.ts";
+import { buy, checkSettled, registerMerchant, runDemo } from "../../app/demo/run-demo.ts";
+import { openStage } from "../../app/demo/stage.ts";
+import type { LiveEscrow } from "../../client/generated/contract.ts";
+import { memoryAttestations } from "../../client/merchant.ts";
 import {
   quietEnvironment,
   runService,
@@ -51,8 +44,8 @@ const freshDirectory = async (): Promise<string> => {
 };
 const textOf = async ({ url }: Service, path: string): Promise<string> =>
   (await fetch(url + path)).text();
-const escrowOf = async (service: Service, escrow: string): Promise<EscrowRecord> =>
-  (JSON.parse(await textOf(service, `/v1/escrows/${escrow}`)) as { data: EscrowRecord }).data;
+const escrowOf = async (service: Service, escrow: string): Promise<LiveEscrow> =>
+  (JSON.parse(await textOf(service, `/v1/escrows/${escrow}`)) as { data: LiveEscrow }).data;
 
 /** The tokens of an account on the confirmed ledger, null when there is none. */
 const tokensOf = async ({ rpcUrl }: Service, account: string): Promise<string | null> => {
@@ -75,11 +68,64 @@ afterAll(async () => {
   await Promise.all(directories.map(({ remove }) => remove()));
 });
 
+/** What a person reads: each step with its requests and their answers, who signs what, every check, and how both escrows end. */
+const expectStory = (
+  told: ReadonlyArray<string>,
+  url: string,
+  { released, refunded }: { readonly released: string; readonly refunded: string },
+): void => {
+  expect(told.flatMap((line) => /^\n\d+\. (.*)/.exec(line)?.[1] ?? [])).toEqual([
+    "Where are we?",
+    "Everyone pins what they trust",
+    "Four wallets and some money",
+    "The merchant registers",
+    "The agent pays into an escrow",
+    "The merchant delivers and says so",
+    "The merchant is paid",
+    "The evidence, checked by a stranger",
+    "The index knows",
+    "The agent pays into an escrow",
+    "Nobody delivers",
+    "A passer-by refunds it",
+    "The evidence, checked by a stranger",
+    "The index knows",
+  ]);
+  expect(told.flatMap((line) => /✎ (.*), \d+ bytes/.exec(line)?.[1] ?? [])).toEqual([
+    "merchant signs: register_merchant",
+    "agent signs: create_escrow, which moves the money into the vault",
+    "attestor signs: escrow, proof hash and time",
+    "merchant signs: ed25519 + create_token_account + release_escrow",
+    "agent signs: create_escrow, which moves the money into the vault",
+    "passer-by signs: claim_refund",
+  ]);
+  // Every request is told with its answer: five relayed transactions and two syncs are accepted.
+  const answers = told.filter((_, at) => told[at - 1]?.startsWith("   $ "));
+  expect(answers.filter((line) => !/^   ← [245]\d\d[ ,]/.test(line))).toEqual([]);
+  expect(answers.filter((line) => line.startsWith("   ← 202 "))).toHaveLength(7);
+  expect(told).toContain("   ← 404 escrow_not_found: The ledger has no escrow at this address.");
+  expect(told).toContain(`   $ curl -s '${url}/v1/escrows/${released}'`);
+  const results = told.flatMap((line) => /^   → (.*)/.exec(line)?.[1] ?? []);
+  expect(results.filter((line) => line.startsWith("ok: service_signature"))).toHaveLength(2);
+  expect(results).toContain("Fulfilled: 1.500000 USDC are the merchant's");
+  expect(results).toContain("Refunded: 2.500000 USDC are the agent's again");
+  expect(results).toContain("Fulfilled; events, newest first: escrow_released, escrow_created");
+  expect(results).toContain("Refunded; events, newest first: escrow_refunded, escrow_created");
+  expect(results).toContain(
+    `the packet of ${released} is verified: Fulfilled, 1.500000 USDC released, 0.000000 USDC refunded`,
+  );
+  expect(results).toContain(
+    `the packet of ${refunded} is verified: Refunded, 0.000000 USDC released, 2.500000 USDC refunded`,
+  );
+};
+
 test.concurrent.each(FINALITY_SLOTS)(
   "finalized %i slots late, the demo releases one escrow, refunds another and verifies both, and its vaults are gone",
   async (slots) => {
     const service = await start(await freshDirectory(), slots);
-    const { released, refunded } = await runDemo(service.url, LOCAL_USDC_MINT, silentNarrator);
+    const told: Array<string> = [];
+    const narrator = textNarrator((line) => void told.push(line), { full: false });
+    const { released, refunded } = await runDemo(service.url, narrator);
+    expectStory(told, service.url, { released, refunded });
     for (const [escrow, state] of [
       [released, "Fulfilled"],
       [refunded, "Refunded"],
@@ -97,51 +143,30 @@ test.concurrent.each(FINALITY_SLOTS)(
   async (slots) => {
     const dataDir = await freshDirectory();
     const service = await start(dataDir, slots);
-    const stage = await openStage(service.url, LOCAL_USDC_MINT, silentNarrator);
-    const trust = await obtainTrust(stage);
+    const stage = await openStage(service.url, silentNarrator);
     await registerMerchant(stage);
-    const escrow = await openEscrow(stage, {
-      intent: "GET /quotes",
-      amountStroops: "5000000",
-      ttlSeconds: 600,
-    });
+    const escrow = await buy(stage, { units: 5_000_000n, ttl: 600 });
     expect(await tokensOf(service, escrow.vault_token_account)).toBe("5000000");
 
-    const claim = {
-      escrow: address(escrow.escrow_pda),
-      proofHash: proofHash({ proof_template_id: "api-delivered-v1", task_hash: escrow.task_hash }),
-      timestamp: BigInt(Date.parse(escrow.created_at) / 1000),
-    };
-    const message = attestationMessage({ ...claim, partialAmount: 2_000_000n });
-    const parties = { mint: stage.mint, merchant: stage.merchant.address };
-    await relayAs(stage, "merchant", stage.merchant, "release_partial", [
-      ed25519Instruction({
-        publicKey: stage.attestor.address,
-        signature: await stage.attestor.sign(message),
-        message,
-      }),
-      createAssociatedTokenInstruction({
-        payer: stage.merchant.address,
-        owner: stage.merchant.address,
-        mint: stage.mint,
-      }),
-      releasePartialInstruction(stage.deployment, {
-        ...claim,
-        ...parties,
-        agentOwner: stage.agent.address,
-        rentPayer: stage.agent.address,
-        amount: 2_000_000n,
-      }),
-    ]);
+    const { signer, shop } = stage;
+    const attestation = await shop.attest({
+      escrow: escrow.escrow_pda,
+      payload: { proof_template_id: "api-delivered-v1", task_hash: escrow.task_hash },
+      template: null,
+      amount: "2.00",
+      attestor: signer("attestor", "a part"),
+      journal: memoryAttestations(),
+    });
+    await shop.release({ attestation, payer: signer("merchant", "release_partial") });
     const settled = await escrowOf(service, escrow.escrow_pda);
     expect(settled).toMatchObject({
       state: "PartiallyFulfilled",
       released_stroops: "2000000",
       refunded_stroops: "3000000",
-      proof_hash: claim.proofHash,
+      proof_hash: attestation.proof_hash,
     });
-    await checkEvidence(stage, trust, escrow.escrow_pda, {
-      status: "released",
+    await checkSettled(stage, escrow, {
+      state: "PartiallyFulfilled",
       events: ["escrow_partially_released", "escrow_created"],
     });
 

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts";
-import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
-import { deliver } from "../../app/demo/deliver.ts";
-import { openEscrow } from "../../app/demo/open-escrow.ts";
-import { openStage, registerMerchant, type Stage } from "../../app/demo/stage.ts";
+import type { LiveEscrow } from "../../client/generated/contract.ts";
+import { buy, deliver, registerMerchant } from "../../app/demo/run-demo.ts";
+import { openStage, type Stage } from "../../app/demo/stage.ts";
 import { hash32FromBytes } from "../../core/domain/hash32.ts";
 import { judgeCheckpoint } from "../../core/log/policy/judge-checkpoint.ts";
 import { parseLogPolicy } from "../../core/log/policy/parse-log-policy.ts";
@@ -24,21 +22,18 @@ const CONFIG = custodyConfigAddress(LOCAL_DEPLOYMENT).address;
 const LONG_SECONDS = 90;
 const LONG_MS = 240_000;
 
-type Page = { readonly data: ReadonlyArray<EscrowRecord> };
+type Page = { readonly data: ReadonlyArray<LiveEscrow> };
 type LogStatus = { readonly size: number; readonly root: string };
 
 let world: Awaited<ReturnType<typeof startWitnessingServices>>;
 let stage: Stage;
-let delivered: EscrowRecord;
-let pending: EscrowRecord;
+let delivered: LiveEscrow;
+let pending: LiveEscrow;
 /** Every root that the third service's log was seen to sign, by its size. */
 const signedByThree = new Map<number, string>();
 
 const [ONE, TWO, THREE] = [0, 1, 2] as const;
 const urlOf = (at: number): string => world.urls[at] ?? "";
-
-const buy = (intent: string, amountStroops: string) =>
-  openEscrow(stage, { intent, amountStroops, ttlSeconds: 3600 });
 
 /** What a service's log has signed last, noted when it is the third's. */
 const signedBy = async (at: number): Promise<LogStatus | null> => {
@@ -188,7 +183,7 @@ beforeAll(async () => {
       (status) => status === 200,
       LONG_SECONDS,
     );
-  stage = await openStage(urlOf(ONE), LOCAL_USDC_MINT, silentNarrator);
+  stage = await openStage(urlOf(ONE), silentNarrator);
   await registerMerchant(stage);
 }, LONG_MS);
 
@@ -197,9 +192,9 @@ afterAll(() => world?.stop(), LONG_MS);
 test(
   "three honest services publish one root, each cosigned by another, and a packet's account is witnessed offline",
   async () => {
-    delivered = await buy("GET /first", "1500000");
+    delivered = await buy(stage, { units: 1_500_000n, ttl: 3600 });
     await deliver(stage, delivered);
-    pending = await buy("GET /second", "2500000");
+    pending = await buy(stage, { units: 2_500_000n, ttl: 3600 });
     await publishedAlike([ONE, TWO, THREE], 4);
     for (const at of [ONE, TWO, THREE])
       expect((await cosignersOf(at)).length).toBeGreaterThanOrEqual(1);

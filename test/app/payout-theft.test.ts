@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { localFaucet } from "../../app/demo/funds/local-faucet.ts";
+import { localFaucet } from "../../app/demo/local-funds.ts";
 import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts";
 import {
   computeUnitLimit,
@@ -26,12 +26,12 @@ import {
 } from "../programs/fixture/token-instructions.ts";
 import { type Wallet, wallet } from "../programs/fixture/wallet.ts";
 import {
+  latestBlockhash,
   quietEnvironment,
   runService,
   temporaryDirectory,
   until,
 } from "./support/running-service.ts";
-import { silentNarrator } from "./commands/silent-narrator.ts";
 
 // An auditor's attack on the running service. A thief has a right on an account of the payee, and no other signature.
 
@@ -53,7 +53,6 @@ const toDivide = escrowFor(3);
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let service: Awaited<ReturnType<typeof runService>>;
-let blockhash: () => Promise<string>;
 
 type Answer = {
   readonly status?: number;
@@ -68,7 +67,12 @@ const relay = async (
   [payer, ...signers]: readonly [Wallet, ...ReadonlyArray<Wallet>],
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<Answer> => {
-  const bytes = signedTransaction({ payer, signers, instructions, blockhash: await blockhash() });
+  const bytes = signedTransaction({
+    payer,
+    signers,
+    instructions,
+    blockhash: await latestBlockhash(service.url),
+  });
   const response = await fetch(`${service.url}/v1/relay`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -123,8 +127,7 @@ beforeAll(async () => {
     () => fetch(`${service.url}/ready`).then(({ status }) => status),
     (status) => status === 200,
   );
-  const faucet = localFaucet(service.rpcUrl, silentNarrator);
-  blockhash = faucet.latestBlockhash;
+  const faucet = localFaucet(service.rpcUrl);
   await Promise.all([
     ...[agent, merchant, thief].map(({ address }) => faucet.sol(address, 1)),
     faucet.usdc(agent.address, 25_000_000),

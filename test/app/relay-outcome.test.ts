@@ -1,15 +1,23 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
-import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts";
-import { openEscrow } from "../../app/demo/open-escrow.ts";
-import { openStage, registerMerchant, type Stage } from "../../app/demo/stage.ts";
+import { signedTransaction } from "../../adapters/local-ledger/genesis/signed-transaction.ts";
+import { buy, registerMerchant } from "../../app/demo/run-demo.ts";
+import { openStage, type Stage } from "../../app/demo/stage.ts";
+import type { LiveEscrow } from "../../client/generated/contract.ts";
+import type { DeployKey } from "../../app/deploy/inputs/deploy-key.ts";
 import { address } from "../../core/domain/address.ts";
+import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { rotateAttestorInstruction } from "../../core/protocol/instructions/attestor-instructions.ts";
 import { claimRefundInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
 import { withDemoLedger } from "./support/demo-ledger.ts";
-import { quietEnvironment, temporaryDirectory, until } from "./support/running-service.ts";
+import {
+  latestBlockhash,
+  quietEnvironment,
+  temporaryDirectory,
+  until,
+} from "./support/running-service.ts";
 import { type ServiceProcess, startShortLivedService } from "./support/service-process.ts";
 import { silentNarrator } from "./commands/silent-narrator.ts";
 
@@ -17,7 +25,7 @@ let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let service: ServiceProcess;
 let url: string;
 let stage: Stage;
-let escrow: EscrowRecord;
+let escrow: LiveEscrow;
 
 const start = async (): Promise<void> => {
   service = startShortLivedService({ ...quietEnvironment(directory.path), LOG_LEVEL: "info" });
@@ -33,10 +41,9 @@ beforeAll(async () => {
   directory = await temporaryDirectory();
   withDemoLedger(directory.path);
   await start();
-  stage = await openStage(url, LOCAL_USDC_MINT, silentNarrator);
+  stage = await openStage(url, silentNarrator);
   await registerMerchant(stage);
-  const purchase = { intent: "GET /quotes", amountStroops: "7", ttlSeconds: 600 };
-  escrow = await openEscrow(stage, purchase);
+  escrow = await buy(stage, { units: 7n, ttl: 600 });
 }, 60_000);
 
 afterAll(async () => {
@@ -51,16 +58,18 @@ const relay = (transaction: string, more: Record<string, unknown> = {}) =>
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ signed_transaction: transaction, ...more }),
   });
-const rotation = async (key: { readonly address: string }): Promise<string> =>
-  stage.merchant.transaction(
-    [
-      rotateAttestorInstruction(stage.deployment, {
-        merchant: stage.merchant.address,
-        attestor: address(key.address),
-      }),
-    ],
-    await stage.faucet.latestBlockhash(),
-  );
+const transactionOf = async (
+  payer: DeployKey,
+  instruction: Parameters<typeof signedTransaction>[0]["instructions"][number],
+): Promise<string> => {
+  const blockhash = await latestBlockhash(url);
+  return encodeBase64(signedTransaction({ payer, instructions: [instruction], blockhash }));
+};
+const rotation = (key: DeployKey): Promise<string> => {
+  const { merchant } = stage.parties;
+  const rotate = { merchant: merchant.address, attestor: key.address };
+  return transactionOf(merchant, rotateAttestorInstruction(LOCAL_DEPLOYMENT, rotate));
+};
 const outcomeOf = async (signature: string): Promise<Record<string, unknown>> =>
   (
     (await (await fetch(`${url}/v1/relay/${signature}`)).json()) as {
@@ -69,16 +78,13 @@ const outcomeOf = async (signature: string): Promise<Record<string, unknown>> =>
   ).data;
 
 test("a refund before expiry is refused by the rule, even without a simulation", async () => {
-  const refund = claimRefundInstruction(stage.deployment, {
+  const refund = claimRefundInstruction(LOCAL_DEPLOYMENT, {
     escrow: address(escrow.escrow_pda),
-    mint: stage.mint,
-    rentPayer: stage.agent.address,
-    agentOwner: stage.agent.address,
+    mint: stage.mint.address,
+    rentPayer: stage.parties.agent.address,
+    agentOwner: stage.parties.agent.address,
   });
-  const transaction = await stage.passerBy.transaction(
-    [refund],
-    await stage.faucet.latestBlockhash(),
-  );
+  const transaction = await transactionOf(stage.parties.passerBy, refund);
   const response = await relay(transaction, { skip_preflight: true });
   expect(response.status).toBe(422);
   expect(await response.json()).toMatchObject({
@@ -89,7 +95,7 @@ test("a refund before expiry is refused by the rule, even without a simulation",
 });
 
 test("a hundred identical concurrent requests get a hundred equal answers", async () => {
-  const transaction = await rotation(stage.passerBy);
+  const transaction = await rotation(stage.parties.passerBy);
   const answers = await Promise.all(
     Array.from({ length: 100 }, async () => {
       const response = await relay(transaction);
@@ -112,7 +118,7 @@ const rowOf = (signature: string) => {
 };
 
 /** Relays a transaction and kills the service. On a busy machine the outcome may be known before the kill. */
-const killedAfterRelay = async (key: { readonly address: string }): Promise<string> => {
+const killedAfterRelay = async (key: DeployKey): Promise<string> => {
   const response = await relay(await rotation(key));
   const { data } = (await response.json()) as { data: { signature: string } };
   service.kill("SIGKILL");
@@ -121,12 +127,14 @@ const killedAfterRelay = async (key: { readonly address: string }): Promise<stri
 };
 
 test("a service that was killed before an outcome was known finds it after its restart", async () => {
-  let signature = await killedAfterRelay(stage.agent);
+  let signature = await killedAfterRelay(stage.parties.agent);
   // Each rotation names another key than the one before.
   for (let kills = 1; rowOf(signature)?.outcome !== null; kills++) {
     expect(rowOf(signature)).toEqual({ outcome: "landed" });
     await start();
-    signature = await killedAfterRelay(kills % 2 === 0 ? stage.agent : stage.passerBy);
+    signature = await killedAfterRelay(
+      kills % 2 === 0 ? stage.parties.agent : stage.parties.passerBy,
+    );
   }
   await start();
   await until(

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { runDemo } from "../../app/demo/run-demo.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { spawnLedger } from "../adapters/local-ledger/ledger-process.ts";
@@ -68,7 +67,7 @@ describe("three services share one database", () => {
         );
       // One of the three services syncs. The demo asks each of them for a sync, and its own writes are in all of them.
       for (const [at, service] of replicas.entries()) {
-        const { released } = await runDemo(await service.url, LOCAL_USDC_MINT, silentNarrator);
+        const { released } = await runDemo(await service.url, silentNarrator);
         const next = replicas[(at + 1) % replicas.length] ?? service;
         const listed = await get(next, `/v1/indexer?state=Fulfilled&limit=500`);
         expect(listed?.data.map((row) => row["escrow_pda"])).toContain(released);

@@ -49,6 +49,18 @@ test("a remote ledger has its nodes in order, its programs, and the cluster that
   expect(JSON.stringify(settings)).not.toContain("api-key");
 });
 
+test("a program's pins are hashes in any case, several separated by commas, and none by default", () => {
+  const pin = "0123456789ABCDEF".repeat(4);
+  const pinsOf = (env: Record<string, string>) => Effect.runSync(readSettings(env)).programPins;
+  expect(pinsOf({})).toEqual({ custody: [], attestor: [] });
+  expect(JSON.stringify(pinsOf({ CUSTODY_PROGRAM_SHA256: `${pin}, ${"0".repeat(64)}` }))).toBe(
+    JSON.stringify({ custody: [pin.toLowerCase(), "0".repeat(64)], attestor: [] }),
+  );
+  expect(linesOf({ ATTESTOR_PROGRAM_SHA256: "ab," })).toEqual([
+    `ATTESTOR_PROGRAM_SHA256 is "ab,"; expected the SHA-256 of a program's file in 64 hex digits; several separated by commas`,
+  ]);
+});
+
 test.each([
   [{ SOLANA_RPC_URL: "http://127.0.0.1:8899", SOLANA_CLUSTER: "localnet" }, "ws://127.0.0.1:8900/"],
   [{ SOLANA_RPC_URL: "https://node.example/k" }, "wss://node.example/k"],

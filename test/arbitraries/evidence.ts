@@ -1,3 +1,4 @@
+import { NO_PINS } from "../../core/domain/ledger/deployment.ts";
 import { createPrivateKey, createPublicKey, sign } from "node:crypto";
 import type { Arbitrary } from "fast-check";
 import { addressFromBytes } from "../../core/domain/address.ts";
@@ -42,6 +43,7 @@ export const TRUST: TrustPolicy = {
   ...NETWORK,
   keys: [{ ...ed25519Jwk(SERVICE_KEY.publicKey), status: "current" }],
   supportedMints: [usdc(SUPPORTED_MINT)],
+  programPins: NO_PINS,
   log: null,
 };
 

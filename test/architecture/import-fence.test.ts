@@ -7,6 +7,8 @@ const root = join(import.meta.dir, "../..");
 
 /** One planted file per rule: its path, its import, and whether the fence must refuse it. */
 const planted = [
+  { file: "client/pay/redirects.ts", code: `void fetch("http://x.example");`, refused: true },
+  { file: "app/commands/redirects.ts", code: `void fetch("http://x.example");`, refused: true },
   { file: "core/domain/a.ts", code: `import "../protocol/pda.ts";`, refused: true },
   { file: "core/domain/b.ts", code: `import "effect";`, refused: true },
   { file: "core/domain/c.ts", code: `import "node:fs";`, refused: true },
@@ -185,6 +187,18 @@ const planted = [
     code: `import "../../../core/protocol/x.ts"; import "../../service/x.ts"; import "../x.ts";`,
     refused: false,
   },
+  { file: "client/e.ts", code: `import "./merchant/attestor/rules.ts";`, refused: true },
+  { file: "client/pay/f.ts", code: `import "../merchant/attestor/rules.ts";`, refused: true },
+  { file: "client/merchant/a.ts", code: `import "./attestor/rules.ts";`, refused: true },
+  { file: "client/merchant/settle/c.ts", code: `import "../attestor/rules.ts";`, refused: true },
+  { file: "client/merchant/attestor/a.ts", code: `import "../../../app/x.ts";`, refused: true },
+  { file: "client/merchant/attestor/b.ts", code: `import "../../bin/x.ts";`, refused: true },
+  { file: "client/merchant/attestor/c.ts", code: `import "bun";`, refused: true },
+  {
+    file: "client/merchant/attestor/ok.ts",
+    code: `import "node:fs"; import "ajv"; import "./rules.ts"; import "../settle/x.ts"; import "../../node/x.ts"; import "../../../core/domain/x.ts";`,
+    refused: false,
+  },
   { file: "client/x402/seller/a.ts", code: `import "../../../app/x.ts";`, refused: true },
   { file: "client/x402/seller/b.ts", code: `import "../../node/x.ts";`, refused: true },
   { file: "client/x402/seller/c.ts", code: `import "node:fs";`, refused: true },
@@ -274,7 +288,12 @@ beforeAll(async () => {
   const { diagnostics } = (await new Response(lint.stdout).json()) as {
     diagnostics: ReadonlyArray<{ filename: string; code: string }>;
   };
-  const fence = ["no-restricted-imports", "no-cycle", "consistent-type-imports"];
+  const fence = [
+    "no-restricted-imports",
+    "no-restricted-globals",
+    "no-cycle",
+    "consistent-type-imports",
+  ];
   reported = new Set(
     diagnostics.filter((d) => fence.some((rule) => d.code.includes(rule))).map((d) => d.filename),
   );

@@ -1,16 +1,21 @@
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { readCommandLine } from "../../app/command-line/command-line.ts";
 import type { Figure } from "./support/report.ts";
 
 const HELP = `Runs the benchmarks, each in a process of its own, and compares them with their goals.
 
 usage: bun run bench [options] [name...]
+       bun run bench [options] paired COMMIT [part of a route...]
 
   --quick   small sizes and short rounds
   --rows N  sizes of a store, such as 100000,1000000, where a benchmark takes them
   --json    the figures as JSON instead of a table
   --help    this text
 
-A name is the beginning of a file's name in test/bench. Ends with 1 when a goal is missed.
+A name is the beginning of a file's name in test/bench. \`paired\` compares the service with the one at COMMIT and has no
+goal. Ends with 1 when a goal is missed.
 `;
 
 const { values, positionals } = readCommandLine(
@@ -23,6 +28,8 @@ const { values, positionals } = readCommandLine(
   ["[name...]"],
 );
 
+/** Needs a commit, so it runs only when it is named. */
+const PAIRED = "paired.bench.ts";
 const COLUMNS = ["name", "goal", "figure", "unit", "ratio", "pass"] as const;
 const WIDTHS = { name: 48, goal: 32, figure: 10, unit: 10, ratio: 30, pass: 4 } as const;
 
@@ -38,9 +45,21 @@ const tell = (text: string): void => {
   if (!values.json) process.stdout.write(text);
 };
 
+const [first, ...others] = positionals;
+const isPaired = first === "paired";
+const names = isPaired ? ["paired"] : positionals;
 const files = [...new Bun.Glob("*.bench.ts").scanSync({ cwd: import.meta.dir })]
   .sort()
-  .filter((file) => positionals.length === 0 || positionals.some((name) => file.startsWith(name)));
+  .filter((file) =>
+    names.length === 0 ? file !== PAIRED : names.some((name) => file.startsWith(name)),
+  );
+// Holds what benchmarks and their servers make. Bun's --no-orphans ends their processes together with this one.
+const folder = mkdtempSync(join(tmpdir(), "settlement-bench-"));
+// PostgreSQL runs as another user when root starts it.
+chmodSync(folder, 0o711);
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1));
+
 const figures: Array<Figure> = [];
 let isBroken = files.length === 0;
 tell(
@@ -54,12 +73,20 @@ tell(
   }),
 );
 for (const file of files) {
-  const sizes = values.rows === undefined ? [] : ["--rows", values.rows];
-  const child = Bun.spawn([process.execPath, `${import.meta.dir}/${file}`, ...sizes], {
-    env: { ...process.env, NODE_ENV: "production", BENCH_QUICK: values.quick ? "1" : "0" },
-    stdout: "pipe",
-    stderr: "inherit",
-  });
+  const options = values.rows === undefined ? [] : ["--rows", values.rows];
+  const child = Bun.spawn(
+    [process.execPath, `${import.meta.dir}/${file}`, ...(isPaired ? others : options)],
+    {
+      env: {
+        ...process.env,
+        TMPDIR: folder,
+        NODE_ENV: "production",
+        BENCH_QUICK: values.quick ? "1" : "0",
+      },
+      stdout: "pipe",
+      stderr: "inherit",
+    },
+  );
   const text = await new Response(child.stdout).text();
   if ((await child.exited) !== 0) {
     isBroken = true;

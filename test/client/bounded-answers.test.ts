@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { boundedText, MOST_ANSWER_BYTES } from "../../client/service/bounded-text.ts";
 import { requestsTo } from "../../client/service/requests.ts";
 import { settlementEvents } from "../../client/pay/settlement-events.ts";
+import { AGENT, MERCHANT } from "./support/fake-service.ts";
 import { failureOf } from "./support/failure-of.ts";
 
 const MEGABYTE = new Uint8Array(2 ** 20).fill(0x20);
@@ -61,7 +62,7 @@ test("a stream whose line does not end is given up, and opened anew", async () =
     "http://service.example",
     (url) => {
       if (!url.includes("/stream"))
-        return Promise.resolve(new Response('{"data":{"agent_owner":"a","merchant":"b"}}'));
+        return Promise.resolve(Response.json({ data: { agent_owner: AGENT, merchant: MERCHANT } }));
       if (streams.length === 1) again.resolve();
       const made = endless();
       streams.push(made);

@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { LOCAL_USDC_MINT, localKey } from "../../adapters/local-ledger/genesis/local-keys.ts";
-import { localFaucet } from "../../app/demo/funds/local-faucet.ts";
-import { openStage, registerMerchant } from "../../app/demo/stage.ts";
-import { walletOfSeed } from "../../app/demo/wallet.ts";
+import { localKey } from "../../adapters/local-ledger/genesis/local-keys.ts";
+import { localFaucet } from "../../app/demo/local-funds.ts";
 import { connect, type SettlementClient, type TransactionSigner } from "../../client/index.ts";
+import { connectMerchant } from "../../client/merchant.ts";
 import { PROOF_TEMPLATES } from "../../core/domain/evidence/proof-template-catalogue.ts";
-import { silentNarrator } from "../app/commands/silent-narrator.ts";
 import { until } from "../app/support/running-service.ts";
 import { startWitnessingServices } from "../app/support/witnessing-services.ts";
 import { attestAndRelease, cancel, refund } from "./other-side.ts";
@@ -49,15 +47,17 @@ beforeAll(async () => {
       120,
     );
   url = world.urls[0] ?? "";
-  const faucet = localFaucet(world.ledgerUrl, silentNarrator);
+  const faucet = localFaucet(world.ledgerUrl);
   for (const wallet of [agent, merchant]) await faucet.sol(wallet.address, 10);
   await faucet.usdc(agent.address, 25_000_000);
   attestor = localKey("attestor/forecast");
-  const stage = await openStage(url, LOCAL_USDC_MINT, silentNarrator);
-  const as = ({ address, seed }: typeof merchant) =>
-    walletOfSeed(seed).then((wallet) => ({ ...wallet, address }));
-  await registerMerchant({ ...stage, merchant: await as(merchant), attestor: await as(attestor) });
   const trust = (await (await fetch(`${url}/.well-known/evidence-trust.json`)).json()) as object;
+  const wallet = {
+    publicKey: merchant.address,
+    sign: (message: Uint8Array) => Promise.resolve(merchant.sign(message)),
+  };
+  const registration = { wallet, attestor: attestor.address, name: "Forecast" };
+  await connectMerchant(url, { trust }).register(registration);
   const [, two, three] = world.members;
   const log = `log ${world.members[0]?.logKey}\n${two?.witness}${three?.witness}group q any two three\nquorum q\n`;
   client = connect(url, { trust: { ...trust, log } });

@@ -14,14 +14,28 @@ const HOSTILE = 'x\u001b[2J\u001b]0;title\u0007\u009b31m\u202e\r\n{"escrow":"pai
 // oxlint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
-const hostile = (): Record<string, string> => ({
-  code: "validation_failed",
-  detail: HOSTILE,
+const LONG = "A".repeat(100_000);
+
+const hostile = (): Record<string, unknown> => ({
+  code: `IGNORE ${HOSTILE}`,
+  detail: HOSTILE + LONG,
   cure: HOSTILE,
+  errors: [{ pointer: 1 }],
 });
 
-const refunded = { escrow_pda: ESCROW, state: "Refunded", refunded_stroops: HOSTILE };
-const registered = { name: HOSTILE, attestor: HOSTILE };
+/** A merchant whose name is as hostile as its length allows. */
+const registered = { name: HOSTILE.slice(0, 30), attestor: ESCROW };
+/** What stands in the place of every member that a command could show. */
+const junk = (text: string) => ({
+  escrow_pda: ESCROW,
+  state: "Refunded",
+  refunded_stroops: text,
+  attestor: text,
+  name: text,
+  status: text,
+  next_cursor: text,
+  transaction: { base64: text },
+});
 
 let folder: Awaited<ReturnType<typeof temporaryDirectory>>;
 let key = "";
@@ -29,11 +43,15 @@ const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
   fetch: ({ url }) => {
-    const { pathname } = new URL(url);
-    if (pathname.startsWith("/v1/merchants/")) return Response.json({ data: registered });
-    return pathname === `/v1/escrows/${ESCROW}`
-      ? Response.json({ data: refunded })
-      : Response.json(hostile(), { status: 422 });
+    const [, mode, path = ""] =
+      /^\/(named|long|controls|problem)(.*)$/.exec(new URL(url).pathname) ?? [];
+    if (mode === "named" && path.startsWith("/v1/merchants/"))
+      return Response.json({ data: registered });
+    if (mode === "long" || mode === "controls") {
+      const data = junk(mode === "long" ? LONG : HOSTILE);
+      return Response.json({ data, page: data, index: data });
+    }
+    return Response.json(hostile(), { status: 422 });
   },
 });
 beforeAll(async () => {
@@ -52,21 +70,63 @@ const run = (args: ReadonlyArray<string>) =>
     cwd: folder.path,
   });
 
-test("a service writes no control characters to the terminal of a command", async () => {
-  const service = ["--service", server.url.origin, "--trust", TRUST];
-  const url = ["--service", server.url.origin, "--trust", TRUST];
-  const [refused, done, exists] = await Promise.all([
-    run(["refund", localKey("another escrow").address, ...service, "--key", key]),
-    run(["refund", ESCROW, ...service, "--key", key]),
-    run(["merchant", "register", ...url, "--attestor", ESCROW, "--name", "me", "--key", key]),
-  ]);
-  for (const { stdout, stderr } of [refused, done, exists])
-    expect(`${stdout}${stderr}`).not.toMatch(CONTROLS);
-  expect(refused.code).toBe(64);
-  expect(refused.stderr.split("\n")).toHaveLength(2);
-  expect(refused.stderr).toInclude("x[U+001B][2J");
-  expect(done.code).toBe(0);
-  expect(JSON.parse(done.stdout)).toMatchObject({ refunded: HOSTILE });
-  expect(exists.code).toBe(1);
-  expect(exists.stderr).toInclude("[U+009B]31m");
-}, 120_000);
+const SOME = localKey("another escrow").address;
+const PAYS = ["--merchant", SOME, "--amount", "1", "--task", "a", "--ttl", "60", "--nonce", "n"];
+const CLAIMS = [SOME, "--template", "api-delivered-v1", "--payload", TRUST];
+const NAMES = ["--attestor", ESCROW, "--name", "me"];
+const BY_SERVICE = ["--service"];
+
+/** Every command that asks a service. */
+const COMMANDS: Readonly<
+  Record<string, readonly [ReadonlyArray<string>, string | null, ReadonlyArray<string>]>
+> = {
+  pay: [BY_SERVICE, "--key", PAYS],
+  watch: [BY_SERVICE, null, [SOME, "--out", "packet.json"]],
+  refund: [BY_SERVICE, "--key", [ESCROW]],
+  doctor: [BY_SERVICE, "--key", []],
+  attest: [BY_SERVICE, "--key", CLAIMS],
+  "merchant register": [BY_SERVICE, "--key", NAMES],
+  "merchant rotate": [BY_SERVICE, "--key", ["--attestor", ESCROW]],
+  "merchant cancel": [BY_SERVICE, "--key", [SOME]],
+  "merchant watch": [BY_SERVICE, null, ["--merchant", SOME, "--once"]],
+  "merchant export": [BY_SERVICE, null, ["--merchant", SOME]],
+};
+
+test.each(Object.entries(COMMANDS))(
+  "%s writes nothing of a hostile service that moves a terminal or fills it",
+  async (command, [service, keyOption, args]) => {
+    await Promise.all(
+      ["long", "controls", "problem"].map(async (mode) => {
+        const { code, stdout, stderr } = await run([
+          ...command.split(" "),
+          ...args,
+          ...service,
+          `${server.url.origin}/${mode}`,
+          "--trust",
+          TRUST,
+          ...(keyOption === null ? [] : [keyOption, key]),
+        ]);
+        expect(`${stdout}${stderr}`).not.toMatch(CONTROLS);
+        expect(`${stdout}${stderr}`.length).toBeLessThan(10_000);
+        expect(stderr).not.toInclude("    at ");
+        expect(code).toBeGreaterThan(0);
+      }),
+    );
+  },
+  120_000,
+);
+
+test("a name of the ledger is shown with what is unseen in it as code points", async () => {
+  const args = [
+    "merchant",
+    "register",
+    "--service",
+    `${server.url.origin}/named`,
+    "--trust",
+    TRUST,
+  ];
+  const { code, stderr } = await run([...args, ...NAMES, "--key", key]);
+  expect(code).toBe(1);
+  expect(stderr.split("\n")).toHaveLength(2);
+  expect(stderr).toInclude('as "x[U+001B][2J[U+001B]]0;title[U+0007][U+009B]31m[U+202E]');
+});

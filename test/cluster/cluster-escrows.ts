@@ -1,6 +1,6 @@
 import { mintTokens } from "../../adapters/local-ledger/genesis/funding-instructions.ts";
 import { type DeployContext, landed, TransactionRefused } from "../../app/deploy/deploy-context.ts";
-import { deployKeyOf } from "../../app/deploy/inputs/deploy-keys.ts";
+import { deployKeyOf } from "../../app/deploy/inputs/deploy-key.ts";
 import type { Address } from "../../core/domain/address.ts";
 import { hash32FromBytes } from "../../core/domain/hash32.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";

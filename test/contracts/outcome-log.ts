@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Effect, type Layer } from "effect";
+import { Effect, type Layer, Schedule } from "effect";
 import fc from "fast-check";
 import { addressFromBytes } from "../../core/domain/address.ts";
 import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
@@ -41,15 +41,18 @@ const useOf = (other: Partial<KeyUse> = {}): KeyUse => ({
   key: "order-1",
   fingerprint: "aa",
   nowMs: 1_000_000,
-  staleBeforeMs: 900_000,
   forgottenBeforeMs: 0,
   ...other,
 });
 
-/** What every log must do. `fresh` gives the layer of a new, empty log each time. */
+/**
+ * What every log must do. `fresh` gives the layer of a new, empty log each time, and `lives` one that opens the same log at
+ * each build, as the starts of a service do; without it nothing outlives the layer.
+ */
 export const outcomeLogContract = <E>(
   name: string,
   fresh: () => Layer.Layer<OutcomeLog, E>,
+  lives?: () => Layer.Layer<OutcomeLog, E>,
 ): void => {
   const withLog = <A, F>(use: (log: Log) => Effect.Effect<A, F>): Promise<A> =>
     Effect.runPromise(Effect.provide(OutcomeLog.use(use), fresh()));
@@ -191,17 +194,48 @@ export const outcomeLogContract = <E>(
         }),
       ));
 
-    test("only the same request takes over an abandoned use", () =>
+    test("a use is in flight as long as its instance lives, however long that takes", () =>
       withLog((log) =>
         Effect.gen(function* () {
           yield* log.claimKey(useOf({ nowMs: 100 }));
-          const later = { nowMs: 200_000, staleBeforeMs: 101 };
-          const other = useOf({ ...later, fingerprint: "bb" });
-          expect(yield* log.claimKey(other)).toEqual({ status: "reused" });
-          expect(yield* log.claimKey(useOf(later))).toEqual({ status: "claimed" });
-          expect(yield* log.claimKey(useOf(later))).toEqual({ status: "in_flight" });
+          expect(yield* log.claimKey(useOf({ nowMs: 80_000_000 }))).toEqual({
+            status: "in_flight",
+          });
         }),
       ));
+
+    test.if(lives !== undefined)(
+      "the use of an instance that has ended is free for the same request alone, and its answers stay",
+      async () => {
+        const log = lives?.() ?? fresh();
+        const inLife = <A, F>(use: (log: Log) => Effect.Effect<A, F>) =>
+          Effect.runPromise(Effect.provide(OutcomeLog.use(use), log, { local: true }));
+        await inLife((first) =>
+          Effect.gen(function* () {
+            yield* first.claimKey(useOf());
+            yield* first.claimKey(useOf({ key: "order-2" }));
+            yield* first.answerKey(useOf({ key: "order-2" }), "2");
+          }),
+        );
+        await inLife((second) =>
+          Effect.gen(function* () {
+            const other = useOf({ fingerprint: "bb" });
+            expect(yield* second.claimKey(other)).toEqual({ status: "reused" });
+            // Where instances live side by side, it takes its time until one counts as ended.
+            yield* second.claimKey(useOf()).pipe(
+              Effect.repeat({
+                schedule: Schedule.spaced("20 millis"),
+                until: ({ status }) => status === "claimed",
+              }),
+            );
+            expect(yield* second.claimKey(useOf())).toEqual({ status: "in_flight" });
+            expect(yield* second.claimKey(other)).toEqual({ status: "reused" });
+            const answered = yield* second.claimKey(useOf({ key: "order-2" }));
+            expect(answered).toEqual({ status: "answered", answer: "2" });
+          }),
+        );
+      },
+    );
 
     test("an old use and its answer are forgotten", () =>
       withLog((log) =>

@@ -117,6 +117,17 @@ export const rateLimiterContract = (
         runs(30),
       ));
 
+    test("points that are given back can be used again, and never more than were taken", () =>
+      run({ limits: { reads: 9, prepare: 9, relay: 9, sync: 9 }, windowSeconds: 60 }, (limiter) =>
+        Effect.gen(function* () {
+          yield* limiter.take("relay", "a", 5);
+          yield* limiter.charge("relay", "a", -2);
+          expect(yield* limiter.take("relay", "a", 0)).toMatchObject({ remaining: 6 });
+          yield* limiter.charge("relay", "a", -9);
+          expect(yield* limiter.take("relay", "a", 0)).toMatchObject({ remaining: 9 });
+        }),
+      ));
+
     test("a charge takes what is left, and the excess is owed by later windows", () => {
       const limits = { reads: 10, prepare: 10, relay: 10, sync: 10 };
       return run({ limits, windowSeconds: 60 }, (limiter) =>

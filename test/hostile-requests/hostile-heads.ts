@@ -53,19 +53,23 @@ export const hostileHeads = (
 ): ReadonlyArray<HostileHead> => {
   const { path, parameters } = operation;
   const needed = neededQuery(operation);
-  const repeated: Repeated = (unit) =>
-    unit.repeat(Math.floor((ROOM - needed.length) / Buffer.byteLength(unit)));
+  const segments = path.split("{").length - 1;
+  const room = ROOM - needed.length;
+  const within = (bytes: number, unit: string) =>
+    unit.repeat(Math.floor(bytes / Buffer.byteLength(unit)));
+  const repeated: Repeated = (unit) => within(room, unit);
   const asking = (query: string, but = ""): string => {
     const others = neededQuery(operation, but);
     return `${named(path, address)}${others === "" ? "?" : `${others}&`}${query}`;
   };
   const query = parameters.filter((parameter) => parameter.in === "query");
-  const inPath = path.includes("{")
-    ? Object.entries(SEGMENTS).map(([kind, unit]) => [
-        `a path of ${kind}`,
-        named(path, repeated(unit)) + needed,
-      ])
-    : [];
+  const inPath =
+    segments === 0
+      ? []
+      : Object.entries(SEGMENTS).map(([kind, unit]) => [
+          `a path of ${kind}`,
+          named(path, within(room / segments, unit)) + needed,
+        ]);
   const inQuery = query.flatMap(({ name, schema }) => [
     [`${name} of letters`, asking(`${name}=${repeated("z")}`, name)],
     [`${name} of escapes`, asking(`${name}=${repeated("%7a")}`, name)],

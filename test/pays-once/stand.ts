@@ -1,9 +1,8 @@
 import { localKey, LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
-import { silentNarrator } from "../app/commands/silent-narrator.ts";
 import { withDemoLedger } from "../app/support/demo-ledger.ts";
 import { quietEnvironment, temporaryDirectory, until } from "../app/support/running-service.ts";
 import { startShortLivedService } from "../app/support/service-process.ts";
-import { localFaucet } from "../../app/demo/funds/local-faucet.ts";
+import { localFaucet } from "../../app/demo/local-funds.ts";
 import { type Address, address } from "../../core/domain/address.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { CUSTODY_ACCOUNTS } from "../../core/protocol/generated/custody.ts";
@@ -70,7 +69,7 @@ export const startStand = async (): Promise<Stand> => {
       service = await start();
     },
     fund: async (wallet) => {
-      const faucet = localFaucet(service.rpc, silentNarrator);
+      const faucet = localFaucet(service.rpc);
       await faucet.sol(wallet, 1);
       await faucet.usdc(wallet, FUNDS);
     },

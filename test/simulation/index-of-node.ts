@@ -9,7 +9,7 @@ import {
   type SolanaRpcConfig,
 } from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
 import { indexSqlite } from "../../adapters/sqlite/index-store.ts";
-import type { Deployment } from "../../core/domain/ledger/deployment.ts";
+import { type Deployment, NO_PINS } from "../../core/domain/ledger/deployment.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { IndexSync, makeIndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { IndexReader } from "../../ports/index/index-reader.ts";
@@ -30,6 +30,7 @@ export type Wrap<Service> = (service: Service) => Service;
 const instanceOf = (deployment: Deployment) =>
   Instance.of({
     deployment,
+    programPins: NO_PINS,
     cluster: "localnet",
     runsLedger: false,
     networkAddress: "http://127.0.0.1",

@@ -3,10 +3,7 @@ import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import type { LamportCost } from "../../../core/domain/escrow/prepared-call.ts";
 import { listedMint, type SupportedMint } from "../../../core/domain/supported-mint.ts";
 import type { EscrowOffer } from "../../../core/use-cases/escrow/prepare/offer-escrow.ts";
-import { withUnseenShown } from "../../../core/domain/encoding/unseen-characters.ts";
-
-/** The most characters of a task that a wallet is shown. */
-const MAX_TASK_SHOWN = 200;
+import { foreignText } from "../../../core/domain/encoding/foreign-text.ts";
 
 type Mints = ReadonlyArray<SupportedMint>;
 
@@ -22,12 +19,7 @@ const mintText = (mints: Mints, mint: string): string =>
   `mint ${mint}${listedMint(mints, mint) === undefined ? ", which this service does not list" : ""}`;
 
 /** A text that somebody chose, in quotes that it cannot end. */
-const quoted = (text: string): string => {
-  const shown = withUnseenShown(text);
-  return JSON.stringify(
-    shown.length > MAX_TASK_SHOWN ? `${shown.slice(0, MAX_TASK_SHOWN)}…` : shown,
-  );
-};
+const quoted = (text: string): string => JSON.stringify(foreignText(text));
 
 const sameNameText = (sameNames: number | null): string => {
   if (sameNames === null) return "a name that others may have";

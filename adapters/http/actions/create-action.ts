@@ -12,7 +12,7 @@ import { WrongState } from "../../../core/use-cases/request-errors.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
 import { EXAMPLE_MINT, EXAMPLE_WALLET, judged, RequestAddress } from "../openapi/values.ts";
-import { fieldPointers } from "../request/field-pointers.ts";
+import { fieldPointers } from "../request/request-fields.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { actionRecord, disabledRecord } from "./action-contract.ts";
 import { ACTION, ACTION_POST, actionGet, transactionAnswer } from "./action-operation.ts";

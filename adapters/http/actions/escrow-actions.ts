@@ -9,7 +9,7 @@ import { Instance } from "../../../ports/instance.ts";
 import { PREPARE_PROBLEMS } from "../escrow/prepare/prepare-problems.ts";
 import { READ_ESCROW_PROBLEMS } from "../escrow/read-problems.ts";
 import { PathAddress } from "../openapi/values.ts";
-import { fieldPointers } from "../request/field-pointers.ts";
+import { fieldPointers } from "../request/request-fields.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { actionRecord, disabledRecord } from "./action-contract.ts";
 import { ACTION, ACTION_POST, actionGet, transactionAnswer } from "./action-operation.ts";

@@ -16,7 +16,7 @@ const answers = {
 } as const;
 
 /** `GET /docs.md`; `text` is made at its first use. */
-export const referenceMarkdownEndpoint = (text: () => string) =>
+export const referenceMarkdownEndpoint = (text: () => Promise<string>) =>
   endpoint({
     method: "GET",
     path: REFERENCE_PATH,
@@ -27,7 +27,9 @@ export const referenceMarkdownEndpoint = (text: () => string) =>
     budget: "reads",
     answers,
     problems: [],
-  }).handle(({ headers }) => Effect.succeed(conditionalAnswer(text(), headers)));
+  }).handle(({ headers }) =>
+    Effect.map(Effect.promise(text), (markdown) => conditionalAnswer(markdown, headers)),
+  );
 
 /** `GET /docs/{page}` */
 export const documentationPageEndpoint = endpoint({

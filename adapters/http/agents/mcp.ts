@@ -31,6 +31,9 @@ export type McpParts = {
 /** Where nothing answers MCP clients. The path is then not served. */
 export const noMcp: McpAnswering = () => Promise.reject(new Error("no MCP is served here"));
 
+/** An answer repeats the id, so it is too short for a private key; a UUID has this length. */
+const MAX_ID_LENGTH = 36;
+
 const anyMembers = (description: string) =>
   Type.Optional(Type.Object({}, { description, additionalProperties: true }));
 
@@ -40,7 +43,7 @@ const Message = record(
   {
     jsonrpc: Type.Optional(Type.String({ description: "2.0" })),
     id: Type.Optional(
-      Type.Union([Type.String(), Type.Integer()], {
+      Type.Union([Type.String({ maxLength: MAX_ID_LENGTH }), Type.Integer()], {
         description: "Names a request; a notification has none.",
       }),
     ),

@@ -2,7 +2,7 @@ import { Effect } from "effect";
 import { readEscrow } from "../../../core/use-cases/escrow/read-escrow.ts";
 import { readActionGround } from "../../../core/use-cases/escrow/read-action-ground.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { fieldPointers } from "../request/field-pointers.ts";
+import { fieldPointers } from "../request/request-fields.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { LiveEscrow, liveEscrowExample, liveEscrowRecord } from "./live-escrow-contract.ts";
 import { READ_ESCROW_PROBLEMS } from "./read-problems.ts";

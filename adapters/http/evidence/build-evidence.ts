@@ -7,7 +7,7 @@ import {
   STANDING_FRESH_MS,
 } from "../../../core/use-cases/evidence/settled-evidence.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { fieldPointers } from "../request/field-pointers.ts";
+import { fieldPointers } from "../request/request-fields.ts";
 import { jsonText } from "../server/declared-answer.ts";
 import { READ_ESCROW_PROBLEMS } from "../escrow/read-problems.ts";
 import { endpoint } from "../server/endpoint.ts";

@@ -6,7 +6,7 @@ import type {
 } from "../../../core/use-cases/evidence/evidence-trust.ts";
 import { TRUST_VERSION } from "../../../core/protocol/evidence/trust-policy.ts";
 import { ed25519Jwk } from "../../../core/domain/evidence/jwk.ts";
-import { Address, nullable, oneOf, record, SupportedMint } from "../openapi/values.ts";
+import { Address, Hash, nullable, oneOf, record, SupportedMint } from "../openapi/values.ts";
 import { sampleInstance } from "../openapi/sample-instance.ts";
 import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
 
@@ -30,6 +30,14 @@ export const JsonWebKeySet = record("JsonWebKeySet", "The service's evidence key
 /** The evidence keys as a JSON Web Key Set (RFC 7517, section 5). */
 export type JsonWebKeySetRecord = Static<typeof JsonWebKeySet>;
 
+const pinsMember = (program: string) =>
+  Type.Optional(
+    Type.Array(Hash("SHA-256 of an ELF without the zero bytes at its end."), {
+      minItems: 1,
+      description: `What the ${program} program on the ledger may be. Absent: the operator pins nothing.`,
+    }),
+  );
+
 /** What a verifier of packets pins beforehand. */
 export const EvidenceTrust = record("EvidenceTrust", "What a verifier pins beforehand.", {
   version: Type.Literal(TRUST_VERSION, {
@@ -40,6 +48,8 @@ export const EvidenceTrust = record("EvidenceTrust", "What a verifier pins befor
   cluster: Type.String(),
   custody_program: Address("The custody program."),
   attestor_program: Address("The attestor program."),
+  custody_program_sha256: pinsMember("custody"),
+  attestor_program_sha256: pinsMember("attestor"),
   supported_mints: Type.Array(SupportedMint, {
     description: "A payment in any other mint adds `mint_value` to a verdict's `unproven`.",
   }),
@@ -55,6 +65,10 @@ export const keySetRecord = (keys: ReadonlyArray<PublishedKey>): JsonWebKeySetRe
   keys: [...keys],
 });
 
+/** A member of pins; absent without any, since verifiers refuse an empty list. */
+const pinned = <const Name extends string>(name: Name, pins: ReadonlyArray<string>) =>
+  (pins.length === 0 ? {} : { [name]: [...pins] }) as { [_ in Name]?: Array<string> };
+
 /** What a verifier pins beforehand as JSON. */
 export const evidenceTrustRecord = (
   trust: Effect.Success<typeof evidenceTrust>,
@@ -65,6 +79,8 @@ export const evidenceTrustRecord = (
   cluster: trust.cluster,
   custody_program: trust.custodyProgram,
   attestor_program: trust.attestorProgram,
+  ...pinned("custody_program_sha256", trust.programPins.custody),
+  ...pinned("attestor_program_sha256", trust.programPins.attestor),
   supported_mints: [...trust.supportedMints],
   log: trust.log,
 });
@@ -84,6 +100,7 @@ export const evidenceTrustExample = () =>
     cluster: "localnet",
     custodyProgram: SAMPLE.deployment.custodyProgram,
     attestorProgram: SAMPLE.deployment.attestorProgram,
+    programPins: sampleInstance().programPins,
     supportedMints: sampleInstance().supportedMints,
     log: null,
   });

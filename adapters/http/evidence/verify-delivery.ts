@@ -1,7 +1,7 @@
 import { Effect } from "effect";
 import { verifyDelivery } from "../../../core/use-cases/evidence/verify-delivery.ts";
 import { MAX_PAYLOAD_BODY_BYTES } from "../request/body-limits.ts";
-import { fieldPointers } from "../request/field-pointers.ts";
+import { fieldPointers } from "../request/request-fields.ts";
 import { READ_ESCROW_PROBLEMS } from "../escrow/read-problems.ts";
 import { endpoint } from "../server/endpoint.ts";
 import {

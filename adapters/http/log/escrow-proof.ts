@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { readEscrowProof } from "../../../core/use-cases/log/serving/read-log.ts";
 import { PathAddress } from "../openapi/values.ts";
-import { fieldPointers } from "../request/field-pointers.ts";
+import { fieldPointers } from "../request/request-fields.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { sampleLog } from "./sample-log.ts";
 

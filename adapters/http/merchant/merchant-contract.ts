@@ -31,7 +31,7 @@ const members = {
   name: Type.String({ minLength: 1 }),
   same_name: nullable(
     Count(
-      "Other merchants whose names read the same: by NFKC, without case, invisible characters, and repeated spaces.",
+      "Other merchants whose names read the same: by NFKC, without case, invisible characters and repeated spaces, and with letters that look alike as one (UTS 39).",
     ),
     {
       description: "Null: the index does not answer, or has not been synced yet.",

@@ -13,12 +13,12 @@ import {
 import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";
 import { onSampleRegistry } from "../openapi/sample-ledger.ts";
 import { sampleParties } from "../openapi/sample-values.ts";
-import { Address, EXAMPLE_WALLET, PathAddress, record } from "../openapi/values.ts";
-import { fieldPointers } from "../request/field-pointers.ts";
+import { Address, EXAMPLE_WALLET, PathAddress, record, RequestAddress } from "../openapi/values.ts";
+import { bodyFields, fieldPointers } from "../request/request-fields.ts";
 import { endpoint } from "../server/endpoint.ts";
 
 const PrepareAttestorRequest = record("PrepareAttestorRequest", "A merchant's new attestor key.", {
-  attestor: Type.String({ description: "The Ed25519 key that later escrows record." }),
+  attestor: RequestAddress("The Ed25519 key that later escrows record."),
   revoke: Type.Optional(
     Type.Boolean({
       description:
@@ -36,21 +36,16 @@ const PreparedAttestorCall = preparedCall("PreparedAttestorCall", {
   revoke: Type.Boolean({ description: "Whether earlier escrows become impossible to release." }),
 });
 
+const fields = bodyFields(PrepareAttestorRequest);
+
 const requestOf = (
   body: Static<typeof PrepareAttestorRequest>,
   wantsTransaction: boolean | undefined,
-): Request => ({
-  attestor: body.attestor,
-  revoke: body.revoke,
-  payer: body.payer ?? undefined,
-  wantsTransaction,
-});
+): Request => ({ ...fields.of(body), wantsTransaction });
 
 const pointers = fieldPointers<keyof Request | "wallet">({
+  ...fields.pointers,
   wallet: "/pubkey",
-  attestor: "/attestor",
-  revoke: "/revoke",
-  payer: "/payer",
   wantsTransaction: "?transaction",
 });
 

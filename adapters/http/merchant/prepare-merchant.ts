@@ -1,6 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import {
+  MAX_MERCHANT_NAME_BYTES,
+  MERCHANT_NAME_PATTERN,
+} from "../../../core/domain/merchant/merchant-name.ts";
+import {
   prepareMerchant,
   type PrepareMerchantRequest as Request,
 } from "../../../core/use-cases/merchant/prepare-merchant.ts";
@@ -12,16 +16,21 @@ import {
 } from "../escrow/prepare/prepared-call-contract.ts";
 import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";
 import { onSampleRegistry } from "../openapi/sample-ledger.ts";
-import { Address, record } from "../openapi/values.ts";
-import { fieldPointers } from "../request/field-pointers.ts";
+import { Address, EXAMPLE_WALLET, judged, record, RequestAddress } from "../openapi/values.ts";
+import { bodyFields, fieldPointers } from "../request/request-fields.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { sampleParties } from "../openapi/sample-values.ts";
 
 const PrepareMerchantRequest = record("PrepareMerchantRequest", "Who registers as a merchant.", {
-  merchant: Type.String({ description: "The merchant's wallet, which must sign." }),
-  attestor: Type.String({ description: "The Ed25519 key whose attestations release escrows." }),
+  merchant: RequestAddress("The merchant's wallet, which must sign.", EXAMPLE_WALLET),
+  attestor: RequestAddress("The Ed25519 key whose attestations release escrows."),
   name: Type.String({
-    description: "1 to 32 bytes of UTF-8 without control characters, at least one of which shows.",
+    description: `1 to ${MAX_MERCHANT_NAME_BYTES} bytes of UTF-8 without control characters, at least one of which shows.`,
+    ...judged({
+      pattern: MERCHANT_NAME_PATTERN,
+      minLength: 1,
+      maxLength: MAX_MERCHANT_NAME_BYTES,
+    }),
   }),
   ...payerMember,
 });
@@ -32,22 +41,15 @@ const PreparedMerchantCall = preparedCall("PreparedMerchantCall", {
   attestor: Address("The key that will be recorded."),
 });
 
+const fields = bodyFields(PrepareMerchantRequest);
+
 const requestOf = (
   body: Static<typeof PrepareMerchantRequest>,
   wantsTransaction: boolean | undefined,
-): Request => ({
-  merchant: body.merchant,
-  attestor: body.attestor,
-  name: body.name,
-  payer: body.payer ?? undefined,
-  wantsTransaction,
-});
+): Request => ({ ...fields.of(body), wantsTransaction });
 
 const pointers = fieldPointers<keyof Request>({
-  merchant: "/merchant",
-  attestor: "/attestor",
-  name: "/name",
-  payer: "/payer",
+  ...fields.pointers,
   wantsTransaction: "?transaction",
 });
 

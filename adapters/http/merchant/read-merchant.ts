@@ -2,7 +2,7 @@ import { Effect } from "effect";
 import { countSameNames } from "../../../core/use-cases/merchant/count-same-names.ts";
 import { listedSettlementMint } from "../../../core/use-cases/merchant/listed-settlement-mint.ts";
 import { readMerchant } from "../../../core/use-cases/merchant/read-merchant.ts";
-import { fieldPointers } from "../request/field-pointers.ts";
+import { fieldPointers } from "../request/request-fields.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { Merchant, merchantExample, merchantRecord } from "./merchant-contract.ts";
 import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";

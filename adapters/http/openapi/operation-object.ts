@@ -19,7 +19,7 @@ const header = (description: string): Json => ({ description, schema: { type: "s
 /** Headers that many answers share, by their name. */
 const SHARED_HEADERS = {
   "x-request-id": header(
-    "The request's id: the caller's own when it was a sane token, otherwise a new one.",
+    "The request's id: the caller's own when it has 1 to 36 of A-Z, a-z, 0-9, `.`, `_` and `-`, otherwise a new UUID.",
   ),
   ratelimit: header("What is left of the client's budget: `r` points for `t` seconds."),
   "ratelimit-policy": header(
@@ -103,6 +103,16 @@ const problemObject = (
 const sharedNameOf = ({ budget, forWallets }: Endpoint, code: string): string =>
   `${code}${budget === null ? "_unlimited" : ""}${forWallets === true ? "_for_wallets" : ""}`;
 
+/** What Bun itself answers to any request before the service sees it. The limits are those of Bun 1.4.5, as tried. */
+const HEAD_TOO_LARGE = {
+  name: "head_too_large",
+  status: 431,
+  response: {
+    description:
+      "The request line and the headers have more than 16,384 bytes, or there are more than 198 headers. This answer has no body, and the connection is closed.",
+  },
+};
+
 /** A status that both an answer of the operation's own and problems have: the media type tells which it is. */
 const bothObjects = (
   operation: Endpoint,
@@ -134,13 +144,14 @@ const problemsByStatus = (operation: Endpoint) =>
 /** The shared components: headers, responses with one problem, and an example of each problem. */
 export const sharedComponents = (operations: ReadonlyArray<Endpoint>): Json => ({
   headers: SHARED_HEADERS,
-  responses: Object.fromEntries(
-    operations.flatMap((operation) =>
+  responses: Object.fromEntries([
+    [HEAD_TOO_LARGE.name, HEAD_TOO_LARGE.response],
+    ...operations.flatMap((operation) =>
       problemsByStatus(operation).flatMap(({ status, codes, sharedName }) =>
         sharedName === null ? [] : [[sharedName, problemObject(operation, status, codes)]],
       ),
     ),
-  ),
+  ]),
   examples: Object.fromEntries(
     PROBLEM_CODES.map((code) => [
       code,
@@ -212,6 +223,10 @@ export const operationObject = (operation: Endpoint): Json => {
             content: bodyContent,
           },
         }),
-    responses: Object.fromEntries([...successes, ...problems]),
+    responses: Object.fromEntries([
+      ...successes,
+      ...problems,
+      [HEAD_TOO_LARGE.status, { $ref: `#/components/responses/${HEAD_TOO_LARGE.name}` }],
+    ]),
   };
 };

@@ -1,3 +1,4 @@
+import { NO_PINS } from "../../../core/domain/ledger/deployment.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { SAMPLE, sampleParties } from "./sample-values.ts";
 
@@ -5,6 +6,7 @@ import { SAMPLE, sampleParties } from "./sample-values.ts";
 export const sampleInstance = () =>
   Instance.of({
     deployment: SAMPLE.deployment,
+    programPins: NO_PINS,
     cluster: "localnet",
     runsLedger: false,
     networkAddress: "http://127.0.0.1:8899",

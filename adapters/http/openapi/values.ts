@@ -1,4 +1,4 @@
-import { type SchemaOptions, type TSchema, Type } from "@sinclair/typebox";
+import { type SchemaOptions, type StringOptions, type TSchema, Type } from "@sinclair/typebox";
 import { ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
 import { EVENT_KINDS } from "../../../core/domain/index/settlement-event.ts";
 import { MERCHANT_STATUSES } from "../../../core/domain/merchant/merchant.ts";
@@ -63,6 +63,17 @@ export const RequestAddress = (description: string, example?: string) =>
     ...(example === undefined ? {} : { examples: [example] }),
     ...judged(ADDRESS),
   });
+
+/** An optional text in a body, for which null counts as absent. Required members and amounts do not accept null. */
+export const OrNull = (description: string, constraints: StringOptions = {}) =>
+  Type.Optional(
+    Type.Union([Type.String(judged(constraints)), Type.Null()], {
+      description: `${description} Null counts as absent.`,
+    }),
+  );
+
+/** An optional address in a body, judged by the use case, for which null counts as absent. */
+export const AddressOrNull = (description: string) => OrNull(description, ADDRESS);
 
 /** An address as a path parameter, by default an escrow's: judged by the use case, so that a bad one has its own problem. */
 export const PathAddress = (description: string, example = EXAMPLE_ADDRESS) =>

@@ -1,4 +1,4 @@
-import { withUnseenShown } from "../../../core/domain/encoding/unseen-characters.ts";
+import { foreignText } from "../../../core/domain/encoding/foreign-text.ts";
 
 const ENTITIES: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -12,5 +12,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 
-/** As `escapeHtml`, for text from outside: characters that would change the text around them are shown as code points. */
-export const escapeForeign = (text: string): string => withUnseenShown(escapeHtml(text));
+/** A text of the documentation as HTML, with text between backquotes as code. */
+export const markedHtml = (text: string): string =>
+  escapeHtml(text).replace(/`([^`]+)`/g, "<code>$1</code>");
+
+/** As `escapeHtml`, for text from outside, bounded and with unseen characters as code points. */
+export const escapeForeign = (text: string): string => escapeHtml(foreignText(text));

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
 import type { Content } from "../server/endpoint.ts";
+import { once } from "../server/once.ts";
 
 /** A page that loads nothing from other addresses, with headers that enforce that. */
 export type StaticPage = {
@@ -67,3 +68,6 @@ ${parts.script === "" ? "" : `<script type="module">${parts.script}</script>`}
 /** The text of a file beside the source file of `moduleUrl`. */
 export const readBeside = (moduleUrl: string, name: string): string =>
   readFileSync(new URL(name, moduleUrl), "utf8");
+
+/** The colours and the type of every page but the printed ones. */
+export const baseStyle = once(() => readBeside(import.meta.url, "base.css"));

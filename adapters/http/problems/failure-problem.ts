@@ -19,6 +19,7 @@ const LACKS: Readonly<Record<NotReadyPart, string>> = {
   ledger: "does not answer",
   identity: "is that of another ledger than the store's",
   programs: "are not initialised for each other",
+  pins: "do not have the programs' bytes on the ledger: compare sha256 and pinned_sha256 in /v1/status; where the upgrade is wanted, add its hash to CUSTODY_PROGRAM_SHA256 or ATTESTOR_PROGRAM_SHA256",
   index: "has not been synced yet",
 };
 
@@ -224,6 +225,7 @@ const told = (failure: ApiFailure): Told => {
     case "NotReady":
       return {
         detail: `Not ready: ${failure.missing.join(", ")}.`,
+        ...(failure.cure === undefined || failure.cure === null ? {} : { cure: failure.cure }),
         errors: failure.missing.map((part) => ({
           pointer: `/${part}`,
           detail: LACKS[part],

@@ -81,4 +81,6 @@ export class ShuttingDown extends Data.TaggedError("ShuttingDown") {}
 /** The service, or the index that an answer needs, is not ready. */
 export class NotReady extends Data.TaggedError("NotReady")<{
   readonly missing: ReadonlyArray<NotReadyPart>;
+  /** What the operator can do, null or absent where nothing more is known. */
+  readonly cure?: string | null;
 }> {}

@@ -113,7 +113,7 @@ export const relayRefusal = (
     case "TransactionNotFound":
       return {
         detail: "Neither this relay nor the ledger's history knows this signature.",
-        extensions: { signature: refusal.signature, safe_to_sign_again: false },
+        extensions: { safe_to_sign_again: false },
       };
     case "FeePayerCannotPay":
       return {

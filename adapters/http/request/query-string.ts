@@ -1,5 +1,7 @@
 import { Kind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
 import { Effect } from "effect";
+import { echoed } from "../../../core/domain/encoding/foreign-text.ts";
+import { RecentlyUsed } from "../../../core/domain/recently-used.ts";
 import { InvalidRequest, type RequestFault } from "../problems/http-failures.ts";
 import { once } from "../server/once.ts";
 import { MAX_FAULTS, schemaCheck } from "./schema-check.ts";
@@ -17,6 +19,10 @@ const toJson = (text: string, schema: TSchema): unknown => {
   return text;
 };
 
+/** Sound queries of an operation that are kept with their values, at least; twice as many at most. A longer one is not kept. */
+const KEPT_QUERIES = 100;
+const KEPT_CHARACTERS = 200;
+
 const asQueryPointer = ({ pointer, detail }: RequestFault): RequestFault => ({
   pointer: `?${pointer.slice(1).replaceAll("~1", "/").replaceAll("~0", "~")}`,
   detail,
@@ -29,18 +35,26 @@ const asQueryPointer = ({ pointer, detail }: RequestFault): RequestFault => ({
 export const queryDecoder = <S extends TObject>(schema: S) => {
   const check = schemaCheck(schema);
   const empty = once(() => check({}));
+  // Clients ask for the same pages, and decoding costs a tenth of a page that is kept.
+  const kept = new RecentlyUsed<string, Static<S>>(KEPT_QUERIES);
   return (url: string): Effect.Effect<Static<S>, InvalidRequest> => {
     const at = url.indexOf("?");
     if (at === -1 || at === url.length - 1) {
       const none = empty();
       if ("value" in none) return Effect.succeed(none.value);
     }
+    const query = at === -1 ? "" : url.slice(at + 1);
+    const known = kept.get(query);
+    if (known !== undefined) return Effect.succeed(known);
     const values: Record<string, unknown> = Object.create(null);
     const repeated: Array<RequestFault> = [];
-    for (const [name, text] of new URLSearchParams(at === -1 ? "" : url.slice(at + 1))) {
-      if (name in values && repeated.length < MAX_FAULTS)
-        repeated.push({ pointer: `/${name.slice(0, 64)}`, detail: "is given twice" });
+    for (const [name, text] of new URLSearchParams(query)) {
       const property = schema.properties[name];
+      if (name in values && repeated.length < MAX_FAULTS)
+        repeated.push({
+          pointer: `/${property === undefined ? echoed(name) : name}`,
+          detail: "is given twice",
+        });
       values[name] = property === undefined ? text : toJson(text, property);
     }
     const checked = check(values);
@@ -48,8 +62,9 @@ export const queryDecoder = <S extends TObject>(schema: S) => {
       0,
       MAX_FAULTS,
     );
-    return faults.length === 0 && "value" in checked
-      ? Effect.succeed(checked.value)
-      : Effect.fail(new InvalidRequest({ faults: faults.map(asQueryPointer) }));
+    if (faults.length > 0 || !("value" in checked))
+      return Effect.fail(new InvalidRequest({ faults: faults.map(asQueryPointer) }));
+    if (query.length <= KEPT_CHARACTERS) kept.set(query, checked.value);
+    return Effect.succeed(checked.value);
   };
 };

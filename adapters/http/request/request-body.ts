@@ -31,8 +31,24 @@ export const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
   }
 };
 
-/** The bytes of a body of no declared length, or null as soon as there are more than `maxBytes`. */
+/** Whether a request's body comes in chunks (RFC 9112, section 7.1). */
+export const isChunked = ({ headers }: Request): boolean => headers.has("transfer-encoding");
+
+/**
+ * Whether Bun's parser has not refused a request by the next turn of the event loop. To the parser a body in chunks is complete
+ * at its last chunk. It refuses trailers behind that, with a 400 of its own, and aborts the request.
+ */
+export const isStillSound = async ({ signal }: Request): Promise<boolean> => {
+  await new Promise((resolve) => setImmediate(resolve));
+  return !signal.aborted;
+};
+
+/**
+ * The bytes of a body of no declared length, or null as soon as there are more than `maxBytes`. @throws Error when the request
+ * breaks off or is refused
+ */
 const readAtMost = async (
+  request: Request,
   stream: ReadableStream<Uint8Array>,
   maxBytes: number,
 ): Promise<Uint8Array | null> => {
@@ -41,7 +57,11 @@ const readAtMost = async (
   let length = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return Buffer.concat(chunks, length);
+    if (done) {
+      if (isChunked(request) && !(await isStillSound(request)))
+        throw new Error("the parser refused the request");
+      return Buffer.concat(chunks, length);
+    }
     length += value.length;
     if (length > maxBytes) {
       await reader.cancel();
@@ -56,7 +76,7 @@ const readBytes = (request: Request, maxBytes: number): Promise<Uint8Array | nul
   if (request.headers.has("content-length")) return request.bytes();
   return request.body === null
     ? Promise.resolve(new Uint8Array())
-    : readAtMost(request.body, maxBytes);
+    : readAtMost(request, request.body, maxBytes);
 };
 
 /** The Content-Length of a request, 0 when it has none. */

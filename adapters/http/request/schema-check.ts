@@ -1,10 +1,9 @@
 import { Kind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
 import { TypeCompiler, type ValueError, ValueErrorType } from "@sinclair/typebox/compiler";
+import { echoed } from "../../../core/domain/encoding/foreign-text.ts";
 import type { RequestFault } from "../problems/http-failures.ts";
 import { once } from "../server/once.ts";
 
-/** Member names from callers are cut to this length in problems. */
-const MAX_NAME_LENGTH = 64;
 /** The most faults of one request that are named. */
 export const MAX_FAULTS = 20;
 /** Of an object with more members than these, none is listed. */
@@ -53,12 +52,11 @@ const detailOf = (error: ValueError): string => {
   return DETAILS[type]?.(schema) ?? "is not valid";
 };
 
-/** A pointer whose last name is cut to `MAX_NAME_LENGTH`, because an unknown member's name comes from the caller. */
-const bounded = (pointer: string): string => {
-  const name = pointer.slice(pointer.lastIndexOf("/") + 1);
-  return name.length <= MAX_NAME_LENGTH
-    ? pointer
-    : `${pointer.slice(0, pointer.length - name.length)}${name.slice(0, MAX_NAME_LENGTH)}…`;
+/** Where a fault is. The name of an unknown member is the caller's. */
+const pointerOf = ({ type, path }: ValueError): string => {
+  if (type !== ValueErrorType.ObjectAdditionalProperties) return path;
+  const from = path.lastIndexOf("/") + 1;
+  return path.slice(0, from) + echoed(path.slice(from));
 };
 
 /** A value of a schema, or its faults. Fault texts quote no value. */
@@ -73,7 +71,7 @@ export const schemaCheck = <S extends TObject>(
     if (compiled().Check(value)) return { value };
     const faults = new Map<string, string>();
     for (const error of compiled().Errors(value)) {
-      const pointer = bounded(error.path);
+      const pointer = pointerOf(error);
       if (!faults.has(pointer)) faults.set(pointer, detailOf(error));
       if (faults.size >= MAX_FAULTS) break;
     }

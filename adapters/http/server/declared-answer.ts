@@ -23,9 +23,12 @@ export const jsonText = <const T>(value: T): JsonText<T> => JSON.stringify(value
 /** The JSON text of a value of this type under a content coding; only `gzipJson` makes it. */
 export type CodedJson<T> = Uint8Array<ArrayBuffer> & { readonly [Value]: T };
 
-/** JSON text as gzip (RFC 9110, section 8.4.1.3). The runtime's module takes 17 ms to load, so it is loaded at the first use. */
-export const gzipJson = <T>(text: JsonText<T>): CodedJson<T> =>
-  new Uint8Array(process.getBuiltinModule("node:zlib").gzipSync(text)) as CodedJson<T>;
+/** Text as gzip (RFC 9110, section 8.4.1.3). The runtime's module takes 17 ms to load, so it is loaded at the first use. */
+export const gzipText = (text: string): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(process.getBuiltinModule("node:zlib").gzipSync(text));
+
+/** JSON text as gzip. */
+export const gzipJson = <T>(text: JsonText<T>): CodedJson<T> => gzipText(text) as CodedJson<T>;
 
 type JsonBody<Json> =
   | { readonly json: Json }
@@ -51,7 +54,8 @@ type BodyOf<Content extends DeclaredContent> = keyof Content extends never
           "application/json" | "text/event-stream" | "application/octet-stream"
         > extends never
           ? never
-          : { readonly text: string });
+          : /** The handler names the coding of the bytes in `Content-Encoding`. */
+            { readonly text: string } | { readonly bytes: Uint8Array<ArrayBuffer> });
 
 type IsUnion<T, All = T> = T extends All ? ([All] extends [T] ? false : true) : never;
 

@@ -64,9 +64,9 @@ export type EndpointParts = {
   readonly console: () => StaticPage;
   /** The console's verifier, as the text of a module. */
   readonly consoleVerifier: () => Promise<string>;
-  readonly reference: () => StaticPage;
+  readonly reference: () => Promise<StaticPage>;
   /** The reference in Markdown. */
-  readonly referenceMarkdown: () => string;
+  readonly referenceMarkdown: () => Promise<string>;
   /** The text of `/llms.txt`. */
   readonly llmsText: () => string;
   readonly openApiDocument: () => Promise<JsonText<OpenApiDocument>>;

@@ -21,6 +21,7 @@ import { routeMeter } from "./http-metrics.ts";
 import type { HttpServices } from "./http-services.ts";
 import { once } from "./once.ts";
 import { openApiDocument } from "../openapi/openapi-document.ts";
+import { referenceOf } from "../openapi/reference.ts";
 import { METRICS_PATH } from "../service/metrics.ts";
 import { operationRoute } from "./operation-route.ts";
 import { referencePage } from "../pages/reference/reference-page.ts";
@@ -82,14 +83,16 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
   const isServed = ({ path }: Endpoint): boolean =>
     (serves === "all" || (path === METRICS_PATH) === (serves === "metrics")) &&
     (mcp !== undefined || path !== MCP_PATH);
+  const document = once(() => openApiDocument(operations));
+  const reference = once(async () => referenceOf(await document()));
   const operations: ReadonlyArray<Endpoint> = allEndpoints({
     isDraining: settings.isDraining,
     console: once(consolePage),
     consoleVerifier: once(verifierModule),
-    reference: once(referencePage),
-    referenceMarkdown: once(() => referenceMarkdown(operations)),
+    reference: once(async () => referencePage(await reference())),
+    referenceMarkdown: once(async () => referenceMarkdown(await reference())),
     llmsText: once(() => llmsText(operations)),
-    openApiDocument: once(() => openApiDocument(operations)),
+    openApiDocument: document,
     mcp: { answer: mcp ?? noMcp, origins: settings.corsOrigins },
   }).filter(isServed);
 

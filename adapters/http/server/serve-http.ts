@@ -1,7 +1,9 @@
 import { Data, Effect } from "effect";
+import type { Connection } from "./exchange.ts";
 import type { HttpApp } from "./http-app.ts";
 import { routerPath } from "./endpoint.ts";
 import { once } from "./once.ts";
+import { isChunked, isStillSound } from "../request/request-body.ts";
 import type { SentTarget } from "../request/sent-target.ts";
 
 /** Where and how to listen. */
@@ -31,17 +33,36 @@ export class ListenFailed extends Data.TaggedError("ListenFailed")<{
   readonly reason: string;
 }> {}
 
+/**
+ * The answer to a request whose body comes in chunks. The connection is closed behind it: Bun's parser would answer trailers that
+ * come later with a 400, which the client could take for the answer to its next request.
+ */
+const answerChunked = async (
+  app: HttpApp,
+  request: Request,
+  connection: Connection,
+): Promise<Response> => {
+  // The parser has answered a request that it refused. This answer is sent to nobody.
+  if (!(await isStillSound(request))) return new Response(null, { status: 400 });
+  const response = await app.handle(request, connection);
+  response.headers.set("connection", "close");
+  return response;
+};
+
 const listen = (app: HttpApp, options: ListenOptions) => {
   const answer = (request: Request, server: Bun.Server<undefined>, target: SentTarget) => {
     // Asking the socket takes 4% of a short request, and not every request needs its client.
     const address = once(() => server.requestIP(request)?.address ?? null);
-    return app.handle(request, {
+    const connection: Connection = {
       get address() {
         return address();
       },
       allowSeconds: (seconds) => server.timeout(request, seconds),
       target,
-    });
+    };
+    return isChunked(request)
+      ? answerChunked(app, request, connection)
+      : app.handle(request, connection);
   };
   const routeOf = (path: string) => [
     routerPath(path),

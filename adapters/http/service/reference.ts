@@ -1,30 +1,56 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
+import { conditionalAnswer, ETAG_HEADER, NOT_MODIFIED } from "../agents/conditional-answer.ts";
 import { acceptsGzip } from "../request/accept-encoding.ts";
 import { entityTag, isNotModified } from "../request/entity-tag.ts";
-import { gzipJson, type JsonText } from "../server/declared-answer.ts";
+import { gzipJson, gzipText, type JsonText } from "../server/declared-answer.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { once } from "../server/once.ts";
 import type { OpenApiDocument } from "../openapi/finish-document.ts";
 import { htmlContent, markdownContent, type StaticPage } from "../pages/static-page.ts";
 
-const VARY = "accept-encoding";
+/** A body in one of its forms, with the tag of its bytes. */
+const formOf = <Body extends object>(
+  bytes: string | Uint8Array,
+  body: Body,
+  headers: { readonly vary: string } & Readonly<Record<string, string>>,
+) => ({ body, headers: { ...headers, etag: entityTag(bytes) } });
 
-/** The forms in which the document is answered, each with its own tag. */
-const formsOf = (text: JsonText<OpenApiDocument>) => {
+type Form<Body extends object> = ReturnType<typeof formOf<Body>>;
+
+/** The form that a caller takes, as it is or as gzip; 304 for a caller that has it. */
+const formFor = <Plain extends object, Gzip extends object>(
+  forms: { readonly plain: Form<Plain>; readonly gzip: Form<Gzip> },
+  asked: Headers,
+) => {
+  const { body, headers } = acceptsGzip(asked.get("accept-encoding")) ? forms.gzip : forms.plain;
+  const { etag, vary } = headers;
+  return isNotModified(asked.get("if-none-match"), etag)
+    ? { status: 304 as const, text: null, headers: { etag, vary } }
+    : { status: 200 as const, ...body, headers };
+};
+
+const documentForms = (text: JsonText<OpenApiDocument>) => {
   const coded = gzipJson(text);
+  const vary = "accept-encoding";
   return {
-    plain: { body: { jsonText: text }, headers: { etag: entityTag(text), vary: VARY } },
-    gzip: {
-      body: { codedJson: coded },
-      headers: { etag: entityTag(coded), vary: VARY, "content-encoding": "gzip" },
-    },
+    plain: formOf(text, { jsonText: text }, { vary }),
+    gzip: formOf(coded, { codedJson: coded }, { vary, "content-encoding": "gzip" }),
+  };
+};
+
+const pageForms = ({ html, headers: own }: StaticPage) => {
+  const bytes = gzipText(html);
+  const headers = { ...own, vary: "accept, accept-encoding" };
+  return {
+    plain: formOf(html, { text: html }, headers),
+    gzip: formOf(bytes, { bytes }, { ...headers, "content-encoding": "gzip" }),
   };
 };
 
 /** `GET /openapi.json`; `document` is the document's JSON text, made at its first use. */
 export const openApiEndpoint = (document: () => Promise<JsonText<OpenApiDocument>>) => {
-  const forms = once(async () => formsOf(await document()));
+  const forms = once(async () => documentForms(await document()));
   return endpoint({
     method: "GET",
     path: "/openapi.json",
@@ -55,39 +81,34 @@ export const openApiEndpoint = (document: () => Promise<JsonText<OpenApiDocument
       },
     },
     problems: [],
-  }).handle(({ headers }) =>
-    Effect.map(Effect.promise(forms), ({ plain, gzip }) => {
-      const form = acceptsGzip(headers.get("accept-encoding")) ? gzip : plain;
-      const { etag, vary } = form.headers;
-      return isNotModified(headers.get("if-none-match"), etag)
-        ? { status: 304 as const, text: null, headers: { etag, vary } }
-        : { ...form.body, headers: form.headers };
-    }),
-  );
+  }).handle(({ headers }) => Effect.map(Effect.promise(forms), (both) => formFor(both, headers)));
 };
 
 /** `GET /docs`; `markdown` is the same reference for whoever prefers Markdown. */
-export const docsEndpoint = (page: () => StaticPage, markdown: () => string) =>
-  endpoint({
+export const docsEndpoint = (page: () => Promise<StaticPage>, markdown: () => Promise<string>) => {
+  const forms = once(async () => pageForms(await page()));
+  return endpoint({
     method: "GET",
     path: "/docs",
     operationId: "readDocs",
     tag: "Service",
     summary: "API reference for people",
     description:
-      "A page made from the OpenAPI document. It loads nothing from another host. A caller who prefers `text/markdown` gets what `/docs.md` answers.",
+      "Every operation and record of the OpenAPI document as one page. It runs no script and loads nothing. Compressed with gzip when the client accepts that. A caller who prefers `text/markdown` gets what `/docs.md` answers.",
     budget: null,
     answers: {
       200: {
         description: "The page.",
         content: { ...htmlContent("<!doctype html>…"), ...markdownContent("# …") },
-        headers: { vary: "The answer depends on `Accept`." },
+        headers: { ...ETAG_HEADER, vary: "The answer depends on `Accept` and `Accept-Encoding`." },
       },
+      304: NOT_MODIFIED,
     },
     problems: [],
-  }).handle(({ mediaType }) => {
-    const vary = { vary: "accept" };
-    if (mediaType === "text/markdown") return Effect.succeed({ text: markdown(), headers: vary });
-    const { html, headers } = page();
-    return Effect.succeed({ text: html, headers: { ...headers, ...vary } });
-  });
+  }).handle(
+    Effect.fnUntraced(function* ({ mediaType, headers }) {
+      if (mediaType !== "text/markdown") return formFor(yield* Effect.promise(forms), headers);
+      return conditionalAnswer(yield* Effect.promise(markdown), headers, { vary: "accept" });
+    }),
+  );
+};

@@ -114,13 +114,14 @@ export const settlePaymentEndpoint = endpoint({
     const settled = yield* orRefusal(settlePayment(paymentRequestOf(body), client()));
     if ("value" in settled) return { json: settledRecord(settled.value, origin()) };
     const { code, message, agent, escrow, transaction } = settled.refusal;
+    const { network } = yield* supportedPayments();
     return {
       json: {
         success: false,
         errorReason: code,
         errorMessage: message,
         transaction,
-        network: body.paymentRequirements.network,
+        network,
         ...(agent === null ? {} : { payer: agent }),
         ...(escrow === null ? {} : { extra: { escrow, packet: packetAddress(origin(), escrow) } }),
       },

@@ -6,7 +6,7 @@ import {
   x402Network,
 } from "../../../core/protocol/x402/payment-requirements.ts";
 import type { PaymentRequest } from "../../../core/use-cases/x402/judge-payment.ts";
-import { judged, record } from "../openapi/values.ts";
+import { judged, record, RequestAddress } from "../openapi/values.ts";
 import { sampleTransaction } from "../openapi/sample-transaction.ts";
 import { SAMPLE, sampleEscrow, sampleParties } from "../openapi/sample-values.ts";
 
@@ -23,9 +23,9 @@ const Requirements = record("X402Requirements", "What a seller asks for one requ
     pattern: "^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$",
     maxLength: 41,
   }),
-  asset: Text("The mint."),
+  asset: RequestAddress("The mint."),
   amount: Text("Base units, decimal."),
-  payTo: Text("The merchant's wallet."),
+  payTo: RequestAddress("The merchant's wallet."),
   maxTimeoutSeconds: Type.Integer({ description: "The escrow's time to live." }),
   extra: Type.Optional(Members("`custody`, `attestor` and `request`, and what x402 adds.")),
 });

@@ -1,24 +1,35 @@
+import { Duration, Effect, Schedule } from "effect";
 import type { KeyClaim, KeyUse } from "../../../ports/outcome-log.ts";
-import { type Queries, rowsOf } from "../queries.ts";
+import type { PostgresStore } from "../postgres-store.ts";
+import { arraysOf, columnsOf, inputOf, namesOf, type Queries, rowsOf } from "../queries.ts";
 
 type Row = { readonly fingerprint: string; readonly answer: string | null };
+type Key = Pick<KeyUse, "client" | "key">;
+
+/** How long a claim is good for unless it is renewed: as long as a lease, see sync-lease.ts. */
+const TIME_TO_LIVE_MS = 3000;
+const RENEW = Schedule.spaced(Duration.seconds(1));
+const HELD_UNTIL = `clock_timestamp() + ${TIME_TO_LIVE_MS} * interval '1 millisecond'`;
+const KEY_COLUMNS = columnsOf({ client: "TEXT", key: "TEXT" });
 
 /**
  * Takes a key for a request, or says how it was used before, within a transaction: whoever inserts the
- * row or takes over a stale one has the key, on whatever replica the others ask.
+ * row or takes over one whose holder has ended has the key, on whatever replica the others ask.
  */
-export const claimKey = async (sql: Queries, use: KeyUse): Promise<KeyClaim> => {
+const claimKey = async (sql: Queries, use: KeyUse, holder: string): Promise<KeyClaim> => {
   await rowsOf(sql, "DELETE FROM idempotency_key WHERE claimed_at_ms < $1", [
     use.forgottenBeforeMs,
   ]);
   const taken = await rowsOf(
     sql,
-    `INSERT INTO idempotency_key AS held (client, key, fingerprint, claimed_at_ms)
-     VALUES ($1, $2, $3, $4)
-     ON CONFLICT (client, key) DO UPDATE SET claimed_at_ms = excluded.claimed_at_ms
-     WHERE held.answer IS NULL AND held.claimed_at_ms < $5 AND held.fingerprint = excluded.fingerprint
+    `INSERT INTO idempotency_key AS held (client, key, fingerprint, claimed_at_ms, holder, held_until)
+     VALUES ($1, $2, $3, $4, $5, ${HELD_UNTIL})
+     ON CONFLICT (client, key) DO UPDATE
+       SET claimed_at_ms = excluded.claimed_at_ms, holder = $5, held_until = ${HELD_UNTIL}
+     WHERE held.answer IS NULL AND held.held_until <= clock_timestamp()
+       AND held.fingerprint = excluded.fingerprint
      RETURNING key`,
-    [use.client, use.key, use.fingerprint, use.nowMs, use.staleBeforeMs],
+    [use.client, use.key, use.fingerprint, use.nowMs, holder],
   );
   if (taken.length > 0) return { status: "claimed" };
   const [row] = await rowsOf<Row>(
@@ -32,17 +43,54 @@ export const claimKey = async (sql: Queries, use: KeyUse): Promise<KeyClaim> => 
   return row.answer === null ? { status: "in_flight" } : { status: "answered", answer: row.answer };
 };
 
-/** Keeps the answer of a key, or with null gives the key free. */
-export const answerKey = async (
+/** Keeps the answer of a key, or with null gives a key free that this holder has. */
+const answerKey = async (
   sql: Queries,
-  { client, key }: Pick<KeyUse, "client" | "key">,
+  { client, key }: Key,
   answer: string | null,
+  holder: string,
 ): Promise<void> => {
-  await (answer === null
-    ? rowsOf(sql, "DELETE FROM idempotency_key WHERE client = $1 AND key = $2", [client, key])
-    : rowsOf(sql, "UPDATE idempotency_key SET answer = $3 WHERE client = $1 AND key = $2", [
-        client,
-        key,
-        answer,
-      ]));
+  const [text, last] =
+    answer === null
+      ? ["DELETE FROM idempotency_key WHERE client = $1 AND key = $2 AND holder = $3", holder]
+      : ["UPDATE idempotency_key SET answer = $3 WHERE client = $1 AND key = $2", answer];
+  await rowsOf(sql, text, [client, key, last]);
 };
+
+/**
+ * The idempotency keys of a schema, as one replica claims them. A claim is valid for three seconds by the database's clock and is renewed
+ * each second while its request runs. So the claims of a replica that is killed, frozen or cut off are free soon, also behind a pooler, which
+ * keeps no session.
+ */
+export const idempotencyKeys = Effect.fnUntraced(function* ({ run }: PostgresStore["Service"]) {
+  const holder = crypto.randomUUID();
+  const held = new Map<string, Key>();
+  const nameOf = ({ client, key }: Key): string => JSON.stringify([client, key]);
+  const renew = Effect.suspend(() => {
+    const keys = [...held.values()].map(({ client, key }) => [client, key]);
+    if (keys.length === 0) return Effect.void;
+    return run((sql) =>
+      rowsOf(
+        sql,
+        `UPDATE idempotency_key SET held_until = ${HELD_UNTIL}
+         WHERE holder = $3 AND answer IS NULL
+           AND (client, key) IN (SELECT ${namesOf(KEY_COLUMNS)} FROM ${inputOf(KEY_COLUMNS)})`,
+        [...arraysOf(sql, KEY_COLUMNS, keys), holder],
+      ),
+    );
+  });
+  yield* Effect.forkScoped(Effect.repeat(Effect.ignore(renew), RENEW));
+  return {
+    claim: (use: KeyUse) =>
+      run((sql) => sql.begin((step) => claimKey(step, use, holder))).pipe(
+        Effect.tap(({ status }) =>
+          Effect.sync(() => status === "claimed" && held.set(nameOf(use), use)),
+        ),
+      ),
+    answer: (use: Key, answer: string | null) =>
+      Effect.suspend(() => {
+        held.delete(nameOf(use));
+        return run((sql) => answerKey(sql, use, answer, holder));
+      }),
+  };
+});

@@ -18,6 +18,9 @@ const SCHEMA = `
   ) STRICT;
 `;
 
+/** The name of that file, in the log's folder. */
+export const STANDING_FILE = "standing.sqlite";
+
 /** What makes a file the record of how a log stands. */
 export const STANDING_KIND: StoreKind = { applicationId: APPLICATION_ID, schema: SCHEMA };
 

@@ -3,8 +3,8 @@ import { MOST_PACKETS, NO_PACKETS, SettledPackets } from "../../../ports/settled
 import { openStore, type StoreKind } from "../open-store.ts";
 import { tryStore } from "../store-failure.ts";
 
-/** Marks a file as this service's packets: ASCII `SEpk` (PRAGMA application_id). */
-const PACKETS_KIND: StoreKind = {
+/** What makes a file the packets of this service: ASCII `SEpk` as PRAGMA application_id. */
+export const PACKETS_KIND: StoreKind = {
   applicationId: 0x53_45_70_6b,
   schema: `CREATE TABLE settled_packet (
     kept INTEGER PRIMARY KEY AUTOINCREMENT,

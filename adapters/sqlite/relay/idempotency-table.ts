@@ -1,17 +1,17 @@
 import type { Database } from "bun:sqlite";
 import type { KeyClaim, KeyUse } from "../../../ports/outcome-log.ts";
 
-type Row = {
-  readonly fingerprint: string;
-  readonly claimed_at_ms: bigint;
-  readonly answer: string | null;
-};
+type Row = { readonly fingerprint: string; readonly answer: string | null };
 
-/** The idempotency keys of a log's file. */
+const nameOf = ({ client, key }: Pick<KeyUse, "client" | "key">): string =>
+  JSON.stringify([client, key]);
+
+/** The idempotency keys of a log's file. Nobody else may have it open: a claim that was not made here is of a process that has ended. */
 export const idempotencyTable = (db: Database) => {
+  const held = new Set<string>();
   const forget = db.query<null, [number]>("DELETE FROM idempotency_key WHERE claimed_at_ms < ?1");
   const find = db.query<Row, [string, string]>(
-    "SELECT fingerprint, claimed_at_ms, answer FROM idempotency_key WHERE client = ?1 AND key = ?2",
+    "SELECT fingerprint, answer FROM idempotency_key WHERE client = ?1 AND key = ?2",
   );
   const take = db.query<null, [string, string, string, number]>(
     `INSERT INTO idempotency_key (client, key, fingerprint, claimed_at_ms) VALUES (?1, ?2, ?3, ?4)
@@ -30,15 +30,21 @@ export const idempotencyTable = (db: Database) => {
     if (row !== null) {
       if (row.fingerprint !== use.fingerprint) return { status: "reused" };
       if (row.answer !== null) return { status: "answered", answer: row.answer };
-      if (Number(row.claimed_at_ms) >= use.staleBeforeMs) return { status: "in_flight" };
+      if (held.has(nameOf(use))) return { status: "in_flight" };
     }
     take.run(use.client, use.key, use.fingerprint, use.nowMs);
     return { status: "claimed" };
   });
 
   return {
-    claim: (use: KeyUse): KeyClaim => claim.immediate(use),
-    answer: ({ client, key }: Pick<KeyUse, "client" | "key">, answer: string | null): void => {
+    claim: (use: KeyUse): KeyClaim => {
+      const result = claim.immediate(use);
+      if (result.status === "claimed") held.add(nameOf(use));
+      return result;
+    },
+    answer: (use: Pick<KeyUse, "client" | "key">, answer: string | null): void => {
+      const { client, key } = use;
+      held.delete(nameOf(use));
       if (answer === null) drop.run(client, key);
       else keep.run(client, key, answer);
     },

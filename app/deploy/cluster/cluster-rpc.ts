@@ -85,6 +85,8 @@ export const clusterRpc = (url: URL) => {
         method: "POST",
         headers: { "content-type": "application/json" },
         body,
+        // A redirect would send the request, and perhaps the key in the address, to another host.
+        redirect: "manual",
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
     } catch (cause) {

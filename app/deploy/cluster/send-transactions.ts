@@ -3,7 +3,7 @@ import { encodeBase58 } from "../../../core/domain/encoding/base58.ts";
 import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
 import { type ClusterRpc, RpcRefused } from "./cluster-rpc.ts";
 import { priorityInstructions } from "./priority-fee.ts";
-import type { DeployKey } from "../inputs/deploy-keys.ts";
+import type { DeployKey } from "../inputs/deploy-key.ts";
 
 /** A transaction to send; the payer signs it too. */
 export type Unsent = {

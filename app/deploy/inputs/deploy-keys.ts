@@ -4,22 +4,10 @@ import { Effect, Redacted, Result } from "effect";
 import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
 import { createKeyFile, readKeyFile } from "../../../adapters/signer/key-file.ts";
 import { parseSeedText, SEED_TEXT_FORMS } from "../../../adapters/signer/seed-text.ts";
-import { type Address, addressFromBytes, parseAddress } from "../../../core/domain/address.ts";
+import { parseAddress } from "../../../core/domain/address.ts";
 import { EX_NOINPUT, EX_USAGE } from "../../command-line/command-line.ts";
 import { DeployStopped } from "../deploy-stopped.ts";
-
-/** A key that signs transactions of a deployment. */
-export type DeployKey = {
-  readonly address: Address;
-  /** The 64-byte Ed25519 signature of a message. */
-  readonly sign: (message: Uint8Array) => Uint8Array;
-};
-
-/** The key of an Ed25519 seed of 32 bytes. */
-export const deployKeyOf = (seed: Uint8Array): DeployKey => {
-  const { publicKey, sign } = ed25519Key(seed);
-  return { address: addressFromBytes(publicKey), sign };
-};
+import { type DeployKey, deployKeyOf } from "./deploy-key.ts";
 
 /** A new key as the JSON array of 64 numbers that solana-keygen writes: the seed, then the public key. */
 const newKeyText = (): string => {

@@ -16,6 +16,10 @@ export type DeployOptions = {
   readonly newMint: boolean;
   /** An address, or the path of a key; undefined to ask for it. */
   readonly admin: string | undefined;
+  /** Who shall have the right to upgrade both programs. */
+  readonly authority: Address | undefined;
+  /** Whether nobody shall have it any more. */
+  readonly final: boolean;
   readonly yes: boolean;
   readonly keys: string;
   readonly envFile: string;
@@ -41,11 +45,15 @@ const nodeUrl = (text: string | undefined): URL => {
   return url;
 };
 
-const programAddress = (name: string, text: string | undefined): Address | undefined => {
+const addressAt = (
+  option: string,
+  whose: string,
+  text: string | undefined,
+): Address | undefined => {
   if (text === undefined) return undefined;
   const parsed = parseAddress(text);
   if (parsed === undefined)
-    throw usage(`--${name}: expected the program's base58 address of 32 bytes`);
+    throw usage(`--${option}: expected ${whose} base58 address of 32 bytes`);
   return parsed;
 };
 
@@ -68,6 +76,8 @@ export const deployOptions = (values: {
   readonly mint?: string | undefined;
   readonly "new-mint": boolean;
   readonly admin?: string | undefined;
+  readonly authority?: string | undefined;
+  readonly final: boolean;
   readonly yes: boolean;
   readonly keys: string;
   readonly "env-file": string;
@@ -86,12 +96,15 @@ export const deployOptions = (values: {
   const sbpf = SBPF_VERSIONS.find((version) => version === values.sbpf);
   if (values.sbpf !== undefined && sbpf === undefined)
     throw usage(`--sbpf: expected ${SBPF_VERSIONS.join(" or ")}`);
-  const custody = programAddress("custody", values.custody);
-  const attestor = programAddress("attestor", values.attestor);
+  const custody = addressAt("custody", "the program's", values.custody);
+  const attestor = addressAt("attestor", "the program's", values.attestor);
   if ((custody === undefined) !== (attestor === undefined))
     throw usage("--custody and --attestor: give both, since each program names the other, or none");
   if (custody !== undefined && custody === attestor)
     throw usage("--custody and --attestor: these are two programs with two addresses");
+  const authority = addressAt("authority", "the new authority's", values.authority);
+  if (authority !== undefined && values.final)
+    throw usage("--authority and --final: give one of the two");
   return {
     rpc: nodeUrl(values.rpc),
     payer: values["payer-key"],
@@ -100,6 +113,8 @@ export const deployOptions = (values: {
     mint: values.mint,
     newMint: values["new-mint"],
     admin: values.admin,
+    authority,
+    final: values.final,
     yes: values.yes,
     keys: values.keys,
     envFile: values["env-file"],

@@ -19,7 +19,7 @@ import {
 } from "../../../core/protocol/instructions/attestor-instructions.ts";
 import { initializeCustodyInstruction } from "../../../core/protocol/instructions/custody-instructions.ts";
 import { type DeployContext, landed } from "../deploy-context.ts";
-import type { DeployKey } from "../inputs/deploy-keys.ts";
+import type { DeployKey } from "../inputs/deploy-key.ts";
 import { DeployStopped } from "../deploy-stopped.ts";
 
 /** The configuration accounts of both programs; null for one that is not made yet. */

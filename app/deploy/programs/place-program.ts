@@ -72,22 +72,32 @@ const deployFrom = async (
 export const extensionFor = (room: number, length: number): number =>
   length <= room ? 0 : Math.max(length - room, MIN_EXTENSION_BYTES);
 
-const upgradeFrom = async (
+/** Gives a deployed program room for a binary, where it has less; false when it has enough. @throws DeployStopped */
+export const extendTo = async (
   context: DeployContext,
   { name, address }: ProgramTarget,
   room: number,
   binary: ProgramBinary,
 ): Promise<boolean> => {
-  const { payer } = context;
-  const buffer = await fillBuffer(context, name, binary);
   const extension = extensionFor(room, binary.elf.length);
-  if (extension > 0) {
-    const extend = extendProgramInstruction(address, payer.address, extension);
-    // An extension counts as a deployment, and two in one slot are refused.
-    if (await landed(context, `extending ${name}`, { instructions: [extend] }))
-      await nextSlot(context);
-    return false;
-  }
+  if (extension === 0) return false;
+  const extend = extendProgramInstruction(address, context.payer.address, extension);
+  // An extension counts as a deployment, and two in one slot are refused.
+  if (await landed(context, `extending ${name}`, { instructions: [extend] }))
+    await nextSlot(context);
+  return true;
+};
+
+const upgradeFrom = async (
+  context: DeployContext,
+  target: ProgramTarget,
+  room: number,
+  binary: ProgramBinary,
+): Promise<boolean> => {
+  const { payer } = context;
+  const { name, address } = target;
+  const buffer = await fillBuffer(context, name, binary);
+  if (await extendTo(context, target, room, binary)) return false;
   const upgrade = upgradeProgramInstruction({
     program: address,
     buffer,

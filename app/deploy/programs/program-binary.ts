@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { bytesToHex } from "@noble/hashes/utils.js";
-import { sha256 } from "../../../core/domain/sha256.ts";
+import type { Hash32 } from "../../../core/domain/hash32.ts";
+import { programHash } from "../../../core/protocol/accounts/loader-v3.ts";
 import type { SbpfVersion } from "../cluster/feature-gates.ts";
 
 /** The programs by name, in the order in which they are deployed. */
@@ -15,8 +15,8 @@ export type ProgramBinary = {
   /** Below `programs/`. */
   readonly file: string;
   readonly elf: Uint8Array;
-  /** SHA-256 of the file, hex. */
-  readonly sha256: string;
+  /** The file's `programHash`, which is its SHA-256, since no built file ends with zero bytes. */
+  readonly sha256: Hash32;
 };
 
 /** The built file of a program for a version of the bytecode. */
@@ -26,11 +26,5 @@ export const programBinary = async (
 ): Promise<ProgramBinary> => {
   const file = version === "v0" ? `${name}.so` : `${name}.${version}.so`;
   const elf = new Uint8Array(await readFile(new URL(`../../../programs/${file}`, import.meta.url)));
-  return { version, file, elf, sha256: bytesToHex(sha256(elf)) };
+  return { version, file, elf, sha256: programHash(elf) };
 };
-
-/** Whether what stands on the ledger is a file, with nothing but zeros behind it. */
-export const holdsBinary = (elf: Uint8Array, binary: Uint8Array): boolean =>
-  elf.length >= binary.length &&
-  Buffer.compare(elf.subarray(0, binary.length), binary) === 0 &&
-  elf.subarray(binary.length).every((byte) => byte === 0);

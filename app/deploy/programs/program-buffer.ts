@@ -33,20 +33,34 @@ const seedOf = (name: ProgramName): string => `settlement-evidence/${name}`;
  * the next one does not find.
  */
 export const bufferAddress = (payer: Address, name: ProgramName): Address =>
-  seededAddress(payer, seedOf(name), UPGRADEABLE_LOADER);
+  addressOf(payer, seedOf(name));
 
-const readBuffer = async ({ rpc, payer }: DeployContext, name: ProgramName) => {
-  const [account = null] = await rpc.accounts([bufferAddress(payer.address, name)]);
+/**
+ * The seed of the buffer in which a file is proposed to another authority. It follows from the file, because the payer cannot write to
+ * such a buffer again: another file needs another one.
+ */
+export const proposalSeed = ({ sha256 }: ProgramBinary): string => `upgrade/${sha256.slice(0, 24)}`;
+
+const addressOf = (payer: Address, seed: string): Address =>
+  seededAddress(payer, seed, UPGRADEABLE_LOADER);
+
+/** The payer's buffer of a seed as the ledger shows it: undefined for none. */
+export const readBuffer = async ({ rpc, payer }: DeployContext, seed: string) => {
+  const address = addressOf(payer.address, seed);
+  const [account = null] = await rpc.accounts([address]);
   const buffer = account === null ? undefined : decodeBufferAccount(account);
-  return { lamports: account?.lamports ?? 0n, buffer };
+  return { address, lamports: account?.lamports ?? 0n, buffer };
 };
 
 /** Closes the payer's buffer for a program, if there is one, and returns the lamports that came back. @throws DeployStopped */
-export const closeBuffer = async (context: DeployContext, name: ProgramName): Promise<bigint> => {
+export const closeBuffer = async (
+  context: DeployContext,
+  name: ProgramName,
+  seed = seedOf(name),
+): Promise<bigint> => {
   const { payer } = context;
-  const address = bufferAddress(payer.address, name);
   for (;;) {
-    const { buffer, lamports } = await readBuffer(context, name);
+    const { address, buffer, lamports } = await readBuffer(context, seed);
     if (buffer === undefined) return 0n;
     const close = closeBufferInstruction(address, payer.address, payer.address);
     if (await landed(context, `closing buffer ${address}`, { instructions: [close] }))
@@ -57,15 +71,15 @@ export const closeBuffer = async (context: DeployContext, name: ProgramName): Pr
 /** Makes the buffer. Someone may have sent lamports to its address before, so CreateAccountWithSeed would fail. */
 const makeBuffer = async (
   context: DeployContext,
-  name: ProgramName,
+  seed: string,
   length: number,
   there: bigint,
 ): Promise<void> => {
   const { rpc, payer } = context;
-  const address = bufferAddress(payer.address, name);
+  const address = addressOf(payer.address, seed);
   const space = BUFFER_HEADER_LENGTH + length;
   const needed = (await rpc.rentExempt(space)) - there;
-  const seeded = { base: payer.address, seed: seedOf(name), owner: UPGRADEABLE_LOADER };
+  const seeded = { base: payer.address, seed, owner: UPGRADEABLE_LOADER };
   await landed(context, `making buffer ${address}`, {
     instructions: [
       ...(needed > 0n ? [transferLamports(payer.address, address, needed)] : []),
@@ -86,18 +100,19 @@ export const fillBuffer = async (
   context: DeployContext,
   name: ProgramName,
   { elf, file }: ProgramBinary,
+  seed = seedOf(name),
 ): Promise<Address> => {
   const { rpc, payer, say, priorityFee } = context;
   const size = chunkBytes(priorityFee);
-  const address = bufferAddress(payer.address, name);
+  const address = addressOf(payer.address, seed);
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const { buffer, lamports } = await readBuffer(context, name);
+    const { buffer, lamports } = await readBuffer(context, seed);
     if (buffer === undefined) {
-      await makeBuffer(context, name, elf.length, lamports);
+      await makeBuffer(context, seed, elf.length, lamports);
       continue;
     }
     if (buffer.elf.length !== elf.length) {
-      const back = await closeBuffer(context, name);
+      const back = await closeBuffer(context, name, seed);
       say(`  ${name}: closed a buffer of another file, ${back} lamports came back`);
       continue;
     }

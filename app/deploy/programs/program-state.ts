@@ -4,6 +4,7 @@ import {
   decodeBufferAccount,
   decodeProgramDataAccount,
   type ProgramData,
+  programHash,
 } from "../../../core/protocol/accounts/loader-v3.ts";
 import { programDataAddress } from "../../../core/protocol/addresses/addresses.ts";
 import {
@@ -12,7 +13,7 @@ import {
 } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import type { DeployContext, ProgramTarget } from "../deploy-context.ts";
 import { DeployStopped } from "../deploy-stopped.ts";
-import { holdsBinary, type ProgramBinary } from "./program-binary.ts";
+import type { ProgramBinary } from "./program-binary.ts";
 import { bufferAddress } from "./program-buffer.ts";
 
 /** A program as the ledger shows it. */
@@ -69,8 +70,10 @@ export const readProgram = async (
 export const deployedBinary = (
   { data }: ProgramState,
   binaries: ReadonlyArray<ProgramBinary>,
-): ProgramBinary | undefined =>
-  data === null ? undefined : binaries.find(({ elf }) => holdsBinary(data.elf, elf));
+): ProgramBinary | undefined => {
+  const hash = data === null ? null : programHash(data.elf);
+  return binaries.find(({ sha256 }) => sha256 === hash);
+};
 
 /** Checks that the payer may upgrade a deployed program. @throws DeployStopped that names who may. */
 export const requireUpgradeable = (

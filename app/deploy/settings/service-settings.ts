@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { Hash32 } from "../../../core/domain/hash32.ts";
 import type { Deployment } from "../../../core/domain/ledger/deployment.ts";
 import type { Cluster } from "../../config/cluster.ts";
 import { USDC_MINTS } from "../../config/supported-mints.ts";
@@ -6,13 +7,18 @@ import { readIfThere } from "../../../adapters/bun/durable-file.ts";
 import type { DeployContext } from "../deploy-context.ts";
 import { keptKey } from "../inputs/deploy-keys.ts";
 import type { DeployOptions } from "../inputs/deploy-options.ts";
+import type { ProgramName } from "../programs/program-binary.ts";
 import { type EnvSetting, writeEnvFile } from "./env-file.ts";
 import type { SettlementMint } from "../settlement-mint.ts";
+
+/** The hashes that the service accepts of each program: the one that stands, then one that is proposed. */
+export type Pins = Readonly<Record<ProgramName, Array<Hash32>>>;
 
 /** What the settings are made from. */
 export type ServiceFacts = {
   readonly options: Pick<DeployOptions, "rpc" | "mint">;
   readonly deployment: Deployment;
+  readonly pins: Pins;
   readonly mint: SettlementMint;
   readonly cluster: Cluster;
   readonly folder: string;
@@ -32,7 +38,7 @@ export const writeServiceSettings = async (
   { say }: DeployContext,
   facts: ServiceFacts,
 ): Promise<void> => {
-  const { options, deployment, mint, cluster, folder, envFile } = facts;
+  const { options, deployment, pins, mint, cluster, folder, envFile } = facts;
   const present = (await readIfThere(envFile)) ?? "";
   const settings: Array<EnvSetting> = [
     {
@@ -43,6 +49,8 @@ export const writeServiceSettings = async (
     { name: "SOLANA_CLUSTER", value: cluster },
     { name: "CUSTODY_PROGRAM_ID", value: deployment.custodyProgram },
     { name: "ATTESTOR_PROGRAM_ID", value: deployment.attestorProgram },
+    { name: "CUSTODY_PROGRAM_SHA256", value: pins.custody.join(",") },
+    { name: "ATTESTOR_PROGRAM_SHA256", value: pins.attestor.join(",") },
     {
       name: "SUPPORTED_MINTS",
       value: mintSetting(facts),

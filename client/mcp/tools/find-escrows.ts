@@ -1,6 +1,15 @@
 import { ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
-import type { EscrowPage } from "../../generated/contract.ts";
-import { aList, anObject, aText, maybeText } from "../output.ts";
+import {
+  aCursor,
+  aList,
+  anAddress,
+  anAmount,
+  anObject,
+  at,
+  aTime,
+  aWord,
+  maybe,
+} from "../output.ts";
 import { PAGE_ROWS } from "../page-rows.ts";
 import { address, flag, oneOf, optional, text } from "../parameter.ts";
 import { answerOf, queryOf, tool } from "../tool.ts";
@@ -17,16 +26,20 @@ export const findEscrows = tool({
     cursor: optional(text()),
   },
   output: {
-    escrows: aList(
-      anObject({
-        escrow: aText(),
-        state: aText(),
-        amount: aText("Base units"),
-        mint: aText(),
-        expires_at: aText(),
-      }),
+    escrows: at(
+      "data",
+      aList(
+        anObject({
+          escrow: at("escrow_pda", anAddress()),
+          state: aWord(),
+          amount: at("amount_stroops", anAmount("Base units")),
+          mint: anAddress(),
+          expires_at: aTime(),
+        }),
+        PAGE_ROWS,
+      ),
     ),
-    next_cursor: maybeText(),
+    next_cursor: at("page.next_cursor", maybe(aCursor())),
   },
   run: async ({ agent, merchant, state, refundable, cursor }, { call }) => {
     const query = queryOf({
@@ -37,18 +50,6 @@ export const findEscrows = tool({
       cursor,
       limit: PAGE_ROWS,
     });
-    const { data, page } = await answerOf<EscrowPage>(call, `/v1/indexer${query}`);
-    return {
-      result: {
-        escrows: data.map((row) => ({
-          escrow: row.escrow_pda,
-          state: row.state,
-          amount: row.amount_stroops,
-          mint: row.mint,
-          expires_at: row.expires_at,
-        })),
-        next_cursor: page.next_cursor,
-      },
-    };
+    return { answer: await answerOf(call, `/v1/indexer${query}`) };
   },
 });

@@ -1,5 +1,13 @@
-import type { RegistryEntryPage } from "../../generated/contract.ts";
-import { aList, anObject, aNumber, aText, maybeText } from "../output.ts";
+import {
+  aCursor,
+  aForeignText,
+  aList,
+  anAddress,
+  anObject,
+  aNumber,
+  at,
+  maybe,
+} from "../output.ts";
 import { optional, text, whole } from "../parameter.ts";
 import { answerOf, queryOf, tool } from "../tool.ts";
 import { PAGE_ROWS } from "../page-rows.ts";
@@ -15,34 +23,23 @@ export const findMerchants = tool({
     cursor: optional(text()),
   },
   output: {
-    merchants: aList(
-      anObject({
-        merchant: aText("Wallet"),
-        name: aText(),
-        same_name: { type: ["integer", "null"], description: "Others so named" },
-        reputation: aNumber(),
-        deliveries: aNumber(),
-      }),
+    merchants: at(
+      "data",
+      aList(
+        anObject({
+          merchant: anAddress("Wallet"),
+          name: aForeignText(32),
+          same_name: maybe(aNumber("Others so named")),
+          reputation: aNumber(),
+          deliveries: aNumber(),
+        }),
+        PAGE_ROWS,
+      ),
     ),
-    next_cursor: maybeText(),
+    next_cursor: at("page.next_cursor", maybe(aCursor())),
   },
   run: async ({ q, min_reputation, cursor }, { call }) => {
     const query = queryOf({ status: "Active", q, min_reputation, cursor, limit: PAGE_ROWS });
-    const { data, page } = await answerOf<RegistryEntryPage>(
-      call,
-      `/v1/registry/merchants${query}`,
-    );
-    return {
-      result: {
-        merchants: data.map(({ merchant, name, same_name, reputation, deliveries }) => ({
-          merchant,
-          name,
-          same_name,
-          reputation,
-          deliveries,
-        })),
-        next_cursor: page.next_cursor,
-      },
-    };
+    return { answer: await answerOf(call, `/v1/registry/merchants${query}`) };
   },
 });

@@ -1,8 +1,15 @@
-import type { PreparedAttestation } from "../../generated/contract.ts";
-import { aText } from "../output.ts";
+import { aHash, anAddress, at, aTime, heldTo, someBytes } from "../output.ts";
 import { address, anyObject, optional, text } from "../parameter.ts";
 import { rebuiltAttestation } from "../rebuilt-attestation.ts";
-import { dataOf, tool } from "../tool.ts";
+import { answerOf, tool } from "../tool.ts";
+
+const OUTPUT = {
+  message_base64: at("data.message_base64", someBytes()),
+  attestor: at("data.attestor", anAddress("Who signs")),
+  proof_hash: at("data.proof_hash", aHash()),
+  timestamp: at("data.timestamp", aTime()),
+  until: at("data.until", aTime()),
+};
 
 /** `prepare_attestation`: the message that an escrow's attestor signs. */
 export const prepareAttestation = tool({
@@ -16,31 +23,19 @@ export const prepareAttestation = tool({
     template_id: optional(text()),
     amount: optional(text("Base units, for a partial release")),
   },
-  output: {
-    message_base64: aText(),
-    attestor: aText("Who signs"),
-    proof_hash: aText(),
-    timestamp: aText(),
-    until: aText(),
-  },
+  output: OUTPUT,
   run: async (claim, { call, rebuilds }) => {
     const { escrow, payload, proof_hash, template_id, amount } = claim;
-    const prepared = await dataOf<PreparedAttestation>(
-      call,
-      `/v1/escrows/${escrow}/attestation/prepare`,
-      {
-        body: {
-          ...(payload === undefined ? {} : { payload }),
-          ...(proof_hash === undefined ? {} : { proof_hash }),
-          ...(template_id === undefined ? {} : { template_id }),
-          ...(amount === undefined ? {} : { amount_stroops: amount }),
-        },
+    const answer = await answerOf(call, `/v1/escrows/${escrow}/attestation/prepare`, {
+      body: {
+        ...(payload === undefined ? {} : { payload }),
+        ...(proof_hash === undefined ? {} : { proof_hash }),
+        ...(template_id === undefined ? {} : { template_id }),
+        ...(amount === undefined ? {} : { amount_stroops: amount }),
       },
-    );
-    const { attestor, timestamp, until } = prepared;
-    const message_base64 = rebuilds ? rebuiltAttestation(prepared, claim) : prepared.message_base64;
-    return {
-      result: { message_base64, attestor, proof_hash: prepared.proof_hash, timestamp, until },
-    };
+    });
+    const told = heldTo(OUTPUT, answer);
+    if (!rebuilds) return { result: told };
+    return { result: { ...told, message_base64: rebuiltAttestation(told, claim) } };
   },
 });

@@ -1,11 +1,9 @@
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../../core/domain/escrow/escrow.ts";
-import type { PreparedEscrow } from "../../generated/contract.ts";
 import { knownDeployment } from "../known-deployment.ts";
-import { PREPARED } from "../output.ts";
+import { heldTo, PREPARED } from "../output.ts";
 import { address, optional, text, whole } from "../parameter.ts";
 import { rebuiltPayment } from "../rebuilt-payment.ts";
-import { dataOf, tool } from "../tool.ts";
-import { unsignedOf } from "../unsigned.ts";
+import { answerOf, tool } from "../tool.ts";
 
 /** `prepare_payment`: the unsigned transaction that locks a payment in an escrow. */
 export const preparePayment = tool({
@@ -26,7 +24,7 @@ export const preparePayment = tool({
   run: async (terms, context) => {
     const { call } = context;
     const { agent, merchant, mint, amount, ttl_seconds, task, nonce, payer } = terms;
-    const prepared = await dataOf<PreparedEscrow>(call, "/v1/escrows/prepare?transaction=true", {
+    const prepared = await answerOf(call, "/v1/escrows/prepare?transaction=true", {
       body: {
         agent_owner: agent,
         merchant,
@@ -38,7 +36,7 @@ export const preparePayment = tool({
         ...(payer === undefined ? {} : { payer }),
       },
     });
-    const told = unsignedOf(prepared);
+    const told = heldTo(PREPARED, prepared);
     if (!context.rebuilds) return { result: told };
     const { policy } = await knownDeployment(context);
     return { result: rebuiltPayment(told, terms, policy) };

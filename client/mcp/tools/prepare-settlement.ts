@@ -1,11 +1,9 @@
-import type { PreparedEscrowCall } from "../../generated/contract.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { checkedSettlement } from "../checked-settlement.ts";
 import { knownDeployment } from "../known-deployment.ts";
-import { PREPARED } from "../output.ts";
+import { heldTo, PREPARED } from "../output.ts";
 import { address, oneOf, optional, text, type ValuesOf } from "../parameter.ts";
-import { dataOf, tool } from "../tool.ts";
-import { unsignedOf } from "../unsigned.ts";
+import { answerOf, tool } from "../tool.ts";
 
 const parameters = {
   escrow: address(),
@@ -74,12 +72,12 @@ export const prepareSettlement = tool({
   parameters,
   output: PREPARED,
   run: async (given, context) => {
-    const prepared = await dataOf<PreparedEscrowCall>(
+    const prepared = await answerOf(
       context.call,
       `/v1/escrows/${given.escrow}/${given.action}/prepare?transaction=true`,
       { body: bodyOf(given) },
     );
-    const told = unsignedOf(prepared);
+    const told = heldTo(PREPARED, prepared);
     if (!context.rebuilds) return { result: told };
     const { policy } = await knownDeployment(context);
     return { result: checkedSettlement(told, given, policy) };

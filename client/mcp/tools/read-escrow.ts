@@ -1,7 +1,9 @@
-import type { LiveEscrow, ReadContext } from "../../generated/contract.ts";
-import { aList, anObject, aText, maybeText } from "../output.ts";
+import { aHash, aList, anAddress, anAmount, anObject, at, aTime, aWord, maybe } from "../output.ts";
 import { address } from "../parameter.ts";
 import { answerOf, tool } from "../tool.ts";
+
+/** More than all actions that there are. */
+const MOST_ACTIONS = 10;
 
 /** `read_escrow`: one escrow from the ledger, and what can be done with it. */
 export const readEscrow = tool({
@@ -9,36 +11,22 @@ export const readEscrow = tool({
   description: "An escrow on the ledger, and what can be done next, by whom and until when.",
   parameters: { escrow: address() },
   output: {
-    state: aText(),
-    agent: aText(),
-    merchant: aText(),
-    mint: aText(),
-    amount: aText("Base units"),
-    task_hash: aText(),
-    proof_hash: maybeText(),
-    expires_at: aText(),
-    ledger_time: aText(),
-    next: aList(anObject({ action: aText(), by: aText(), until: maybeText() })),
+    state: at("data.state", aWord()),
+    agent: at("data.agent_owner", anAddress()),
+    merchant: at("data.merchant", anAddress()),
+    mint: at("data.mint", anAddress()),
+    amount: at("data.amount_stroops", anAmount("Base units")),
+    task_hash: at("data.task_hash", aHash()),
+    proof_hash: at("data.proof_hash", maybe(aHash())),
+    expires_at: at("data.expires_at", aTime()),
+    ledger_time: at("context.ledger_time", aTime()),
+    next: at(
+      "data.next_actions",
+      aList(anObject({ action: aWord(), by: aWord(), until: maybe(aTime()) }), MOST_ACTIONS),
+    ),
   },
-  run: async ({ escrow }, { call }) => {
-    const { data, context } = await answerOf<{
-      readonly data: LiveEscrow;
-      readonly context: ReadContext;
-    }>(call, `/v1/escrows/${escrow}`);
-    return {
-      result: {
-        state: data.state,
-        agent: data.agent_owner,
-        merchant: data.merchant,
-        mint: data.mint,
-        amount: data.amount_stroops,
-        task_hash: data.task_hash,
-        proof_hash: data.proof_hash,
-        expires_at: data.expires_at,
-        ledger_time: context.ledger_time,
-        next: data.next_actions.map(({ action, by, until }) => ({ action, by, until })),
-      },
-      links: [{ uri: `settlement://escrow/${escrow}`, name: "The whole escrow" }],
-    };
-  },
+  run: async ({ escrow }, { call }) => ({
+    answer: await answerOf(call, `/v1/escrows/${escrow}`),
+    links: [{ uri: `settlement://escrow/${escrow}`, name: "The whole escrow" }],
+  }),
 });

@@ -1,11 +1,16 @@
-import type { DeliveryComparison, EvidencePacket } from "../../generated/contract.ts";
 import { verifyEvidence } from "../../../core/protocol/verification/verify-evidence.ts";
-import { aFlag, aText } from "../output.ts";
+import { aFlag, aHash, anAddress, at, aWord, heldTo, maybe } from "../output.ts";
 import { address, anyObject, optional, text } from "../parameter.ts";
 import { jsonOf, problemOf } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
-import { shown } from "../shown.ts";
-import { dataOf, tool } from "../tool.ts";
+import { answerOf, tool } from "../tool.ts";
+
+const ESCROW = at("data.escrow.escrow_pda", anAddress());
+const STATED = {
+  decision: at("data.settlement_decision.status", aWord("pending, released or refunded")),
+  reason: at("data.settlement_decision.reason", aWord()),
+  digest_sha256: at("signature.digest_sha256", aHash()),
+};
 
 /** `read_evidence`: what the evidence packet of an escrow says, and where the packet is. */
 export const readEvidence = tool({
@@ -18,11 +23,9 @@ export const readEvidence = tool({
     template_id: optional(text()),
   },
   output: {
-    decision: aText("pending, released or refunded"),
-    reason: aText(),
-    digest_sha256: aText(),
-    packet: aText("Resource URI"),
-    verdict: aText("Under the trust document pinned here"),
+    ...STATED,
+    packet: aWord("Resource URI"),
+    verdict: aWord("Under the trust document pinned here"),
     matches: aFlag("Whether payload is what was attested"),
   },
   maybe: ["verdict", "matches"],
@@ -31,28 +34,27 @@ export const readEvidence = tool({
       headers: { accept: "application/json" },
     });
     if (answer.status !== 200) throw problemOf(answer);
-    const { data, signature } = jsonOf(answer) as EvidencePacket;
+    const { escrow: found, ...stated } = heldTo({ escrow: ESCROW, ...STATED }, jsonOf(answer));
     // A packet of another escrow verifies just as well.
-    const { escrow_pda: found } = data.escrow;
     if (found !== escrow)
       throw new SettlementError(
         "another_escrow",
-        `The service gave the evidence of ${shown(found)}.`,
+        `The service gave the evidence of ${found}.`,
         "Believe nothing of it, and ask another service.",
       );
-    const { status, reason } = data.settlement_decision;
     const compared =
       payload === undefined
         ? null
-        : await dataOf<DeliveryComparison>(call, `/v1/evidence/${escrow}/verify`, {
-            body: { payload, ...(template_id === undefined ? {} : { template_id }) },
-          });
+        : heldTo(
+            { matches: at("data.matches", maybe(aFlag())) },
+            await answerOf(call, `/v1/evidence/${escrow}/verify`, {
+              body: { payload, ...(template_id === undefined ? {} : { template_id }) },
+            }),
+          );
     const packet = `settlement://evidence/${escrow}`;
     return {
       result: {
-        decision: status,
-        reason,
-        digest_sha256: signature.digest_sha256,
+        ...stated,
         packet,
         ...(trust === null ? {} : { verdict: verifyEvidence(answer.text, trust).verdict }),
         ...(compared === null || compared.matches === null ? {} : { matches: compared.matches }),

@@ -1,7 +1,6 @@
-import type { RelayOutcome } from "../../generated/contract.ts";
-import { aFlag, aText, maybeText } from "../output.ts";
+import { aFlag, anAddress, at, aWord, maybe, memberOf } from "../output.ts";
 import { signature } from "../parameter.ts";
-import { dataOf, tool } from "../tool.ts";
+import { answerOf, tool } from "../tool.ts";
 
 /** `relay_outcome`: what became of a transaction. */
 export const relayOutcome = tool({
@@ -10,22 +9,18 @@ export const relayOutcome = tool({
     "What became of a transaction. Ask after any lost answer; sign again only if safe_to_sign_again.",
   parameters: { signature: signature() },
   output: {
-    status: aText("landed, pending or expired"),
-    commitment: maybeText(),
-    error: maybeText("Why it failed"),
-    safe_to_sign_again: aFlag(),
-    recreatable_escrow: maybeText("Its very creation may be signed again"),
+    status: at("data.status", aWord("landed, pending or expired")),
+    commitment: at("data.commitment", maybe(aWord())),
+    error: maybe(aWord("Why it failed")),
+    safe_to_sign_again: at("data.safe_to_sign_again", aFlag()),
+    recreatable_escrow: at(
+      "data.recreatable_escrow",
+      maybe(anAddress("Its very creation may be signed again")),
+    ),
   },
   run: async ({ signature: asked }, { call }) => {
-    const found = await dataOf<RelayOutcome>(call, `/v1/relay/${asked}`);
-    return {
-      result: {
-        status: found.status,
-        commitment: found.commitment,
-        error: found.program_error?.name ?? found.error?.kind ?? null,
-        safe_to_sign_again: found.safe_to_sign_again,
-        recreatable_escrow: found.recreatable_escrow,
-      },
-    };
+    const answer = await answerOf(call, `/v1/relay/${asked}`);
+    const why = memberOf(answer, "data.program_error.name") ?? memberOf(answer, "data.error.kind");
+    return { answer: { data: memberOf(answer, "data"), error: why ?? null } };
   },
 });

@@ -1,9 +1,8 @@
-import type { RelayResult } from "../../generated/contract.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { describeTransaction } from "../describe-transaction.ts";
-import { aText } from "../output.ts";
+import { aSignature, at, aWord } from "../output.ts";
 import { text } from "../parameter.ts";
-import { dataOf, tool } from "../tool.ts";
+import { answerOf, tool } from "../tool.ts";
 import { knownDeployment } from "../known-deployment.ts";
 
 /** `relay_transaction`: sends a signed transaction once the person has agreed. */
@@ -13,7 +12,10 @@ export const relayTransaction = tool({
     "Sends a fully signed transaction after the person has confirmed it. The same bytes may be sent again; never send a key.",
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   parameters: { signed_transaction: text("base64") },
-  output: { signature: aText(), status: aText("submitted: ask relay_outcome") },
+  output: {
+    signature: at("data.signature", aSignature()),
+    status: at("data.status", aWord("submitted: ask relay_outcome")),
+  },
   run: async ({ signed_transaction }, context) => {
     const { call, canAsk, consentTo } = context;
     const { subject, message } = describeTransaction(
@@ -35,9 +37,7 @@ export const relayTransaction = tool({
         'Let the person POST {"signed_transaction": …} to /v1/relay, or connect over stdio or with a client that elicits.',
       );
     }
-    const { signature, status } = await dataOf<RelayResult>(call, "/v1/relay", {
-      body: { signed_transaction, confirm: true },
-    });
-    return { result: { signature, status } };
+    const body = { signed_transaction, confirm: true };
+    return { answer: await answerOf(call, "/v1/relay", { body }) };
   },
 });

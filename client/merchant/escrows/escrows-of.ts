@@ -1,5 +1,6 @@
 import type { Address } from "../../../core/domain/address.ts";
 import type { Escrow, EscrowPage, EscrowState } from "../../generated/contract.ts";
+import { isCount, isCursor } from "../../service/forms.ts";
 import { type Answer, jsonOf, problemOf, type Requests } from "../../service/requests.ts";
 import { soundRow, unsoundEscrow } from "./sound-row.ts";
 
@@ -14,7 +15,11 @@ const PAGE = "100";
 
 const pageIn = (answer: Answer): EscrowPage => {
   if (answer.status !== 200) throw problemOf(answer);
-  return jsonOf(answer) as EscrowPage;
+  const { data, page, index } = (jsonOf(answer) ?? {}) as Partial<EscrowPage>;
+  const next = page?.next_cursor;
+  if (!Array.isArray(data) || (next !== null && !isCursor(next)) || !isCount(index?.unseen))
+    throw unsoundEscrow("The service gave a page of escrows that is none.");
+  return { data, page, index } as EscrowPage;
 };
 
 /** Every escrow of a merchant that the index holds, of one state where one is named. @throws SettlementError */
@@ -36,7 +41,10 @@ export const escrowsOf = async (
     const answer = await requests.answer(path, { signal });
     const { data, page, index } = pageIn(answer);
     const before = byAddress.size;
-    for (const escrow of data) byAddress.set(escrow.escrow_pda, soundRow(escrow, merchant));
+    for (const each of data) {
+      const row = soundRow(each, merchant);
+      byAddress.set(row.escrow_pda, row);
+    }
     if (page.next_cursor === null)
       return { escrows: [...byAddress.values()], unseen: index.unseen };
     if (byAddress.size === before)

@@ -1,28 +1,10 @@
 import type { Escrow, Merchant, ServiceStatus } from "../../generated/contract.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { escrowsOf, type IndexedEscrows } from "./escrows-of.ts";
+import { EXPORT_COLUMNS } from "./sound-row.ts";
 import { addressNamed } from "../../address-named.ts";
 import type { MerchantContext } from "../merchant-context.ts";
 import { readMerchant } from "../read-merchant.ts";
-
-/** The columns of an export, in this order. */
-export const EXPORT_COLUMNS = [
-  "escrow_pda",
-  "state",
-  "agent_owner",
-  "merchant",
-  "mint",
-  "amount_stroops",
-  "released_stroops",
-  "refunded_stroops",
-  "task_hash",
-  "proof_hash",
-  "attestor",
-  "created_at",
-  "expires_at",
-  "attested_at",
-  "settled_at",
-] as const satisfies ReadonlyArray<keyof Escrow>;
 
 /** One escrow of an export. */
 export type ExportRow = { readonly [K in (typeof EXPORT_COLUMNS)[number]]: Escrow[K] };

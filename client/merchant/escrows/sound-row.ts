@@ -1,44 +1,39 @@
-import { type Address, parseAddress } from "../../../core/domain/address.ts";
-import { parseAmount } from "../../../core/domain/amount.ts";
-import { parseHash32 } from "../../../core/domain/hash32.ts";
-import { parseUnixTime } from "../../../core/domain/unix-time.ts";
+import type { Address } from "../../../core/domain/address.ts";
 import type { Escrow } from "../../generated/contract.ts";
+import { MEMBER_FORMS } from "../../service/forms.ts";
 import { SettlementError } from "../../settlement-error.ts";
 
-type Form = (text: string) => boolean;
+/** The columns of an export, in this order. */
+export const EXPORT_COLUMNS = [
+  "escrow_pda",
+  "state",
+  "agent_owner",
+  "merchant",
+  "mint",
+  "amount_stroops",
+  "released_stroops",
+  "refunded_stroops",
+  "task_hash",
+  "proof_hash",
+  "attestor",
+  "created_at",
+  "expires_at",
+  "attested_at",
+  "settled_at",
+] as const satisfies ReadonlyArray<keyof Escrow>;
 
-const isAddress: Form = (text) => parseAddress(text) !== undefined;
-const isHash: Form = (text) => parseHash32(text) !== undefined;
-const isTime: Form = (text) => parseUnixTime(text) !== undefined;
-const isUnits: Form = (text) => text === "0" || parseAmount(text) !== undefined;
-const STATES: ReadonlySet<string> = new Set<Escrow["state"]>([
+/** Those that are null until something happens. */
+const LATER: ReadonlySet<string> = new Set<keyof Escrow>([
+  "proof_hash",
+  "attested_at",
+  "settled_at",
+]);
+const STATES: ReadonlySet<unknown> = new Set<Escrow["state"]>([
   "Pending",
   "Fulfilled",
   "PartiallyFulfilled",
   "Refunded",
 ]);
-
-const FORMS = {
-  escrow_pda: isAddress,
-  state: (text) => STATES.has(text),
-  agent_owner: isAddress,
-  merchant: isAddress,
-  mint: isAddress,
-  amount_stroops: isUnits,
-  released_stroops: isUnits,
-  refunded_stroops: isUnits,
-  task_hash: isHash,
-  attestor: isAddress,
-  created_at: isTime,
-  expires_at: isTime,
-} as const satisfies { readonly [K in keyof Escrow]?: Form };
-
-/** Those that are null until something happens. */
-const LATER_FORMS = {
-  proof_hash: isHash,
-  attested_at: isTime,
-  settled_at: isTime,
-} as const satisfies { readonly [K in keyof Escrow]?: Form };
 
 /** The failure of a service that gives what no service gives. */
 export const unsoundEscrow = (detail: string): SettlementError =>
@@ -54,15 +49,13 @@ export const unsoundEscrow = (detail: string): SettlementError =>
  */
 export const soundRow = <R extends Escrow>(row: R, merchant: Address): R => {
   const given = (typeof row === "object" && row !== null ? row : {}) as Record<string, unknown>;
-  const fits = (name: string, form: Form): boolean => {
-    const value = given[name];
-    return typeof value === "string" && form(value);
-  };
-  const wrong =
-    Object.entries(FORMS).find(([name, form]) => !fits(name, form)) ??
-    Object.entries(LATER_FORMS).find(([name, form]) => given[name] !== null && !fits(name, form));
+  const fits = (name: string): boolean =>
+    (LATER.has(name) && given[name] === null) || MEMBER_FORMS[name]?.(given[name]) === true;
+  const wrong = STATES.has(given["state"])
+    ? EXPORT_COLUMNS.find((name) => !fits(name))
+    : ("state" as const);
   if (wrong !== undefined)
-    throw unsoundEscrow(`The service gave an escrow whose ${wrong[0]} is malformed.`);
+    throw unsoundEscrow(`The service gave an escrow whose ${wrong} is malformed.`);
   if (row.merchant !== merchant)
     throw unsoundEscrow(
       `The service gave the escrow ${row.escrow_pda} of the merchant ${row.merchant}.`,

@@ -3,7 +3,6 @@ import type {
   PaymentRequirements,
   SchemeNetworkClient,
 } from "@x402/core/types";
-import { bytesToHex } from "@noble/hashes/utils.js";
 import { formatUnits } from "../../../core/domain/amount.ts";
 import type { TrustPolicy } from "../../../core/domain/evidence/evidence-check.ts";
 import { isUsdc } from "../../../core/domain/supported-mint.ts";
@@ -15,14 +14,16 @@ import {
 } from "../../../core/protocol/x402/payment-requirements.ts";
 import { escrowNow, requireSame } from "../../pay/escrow-there.ts";
 import { lockingTransaction } from "../../pay/locking-transaction.ts";
-import { paymentTerms } from "../../pay/payment-terms.ts";
+import { paymentTerms, type PaymentTerms } from "../../pay/payment-terms.ts";
 import { spendGuard, type SpendLimits } from "../../pay/spend-limits.ts";
 import { policyIn } from "../../pinned-policy.ts";
 import { type ClientClock, systemClock } from "../../service/client-clock.ts";
-import { type Fetch, requestsTo } from "../../service/requests.ts";
+import type { Fetch } from "../../service/fetch-directly.ts";
+import { requestsTo } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { AcceptedSigner } from "../../signing/transaction-signer.ts";
 import { placeOf } from "../network.ts";
+import { type KeptPayment, keptPayments } from "./kept-payments.ts";
 import { originGuard } from "./paid-origins.ts";
 import { inOneLine, valueOf } from "../payment-error.ts";
 
@@ -57,7 +58,7 @@ export type BuyerOptions = {
   readonly judge?: (terms: OfferedTerms) => string | null;
   /**
    * The nonce of a payment, 16 to 128 bytes that nobody can guess, written down before the first try: the same nonce is never paid twice. Made up when left
-   * out, and then every call is a payment of its own.
+   * out, and then kept by this scheme for the same request and offer until the payment is over, so that calls at once share one payment.
    */
   readonly nonce?: (terms: OfferedTerms) => string | Promise<string>;
   /** The most that the transaction may pay for priority, lamports; 1,000,000 when left out. */
@@ -69,14 +70,13 @@ export type BuyerOptions = {
 };
 
 const LEAST_NONCE = 16;
-const RANDOM_NONCE_BYTES = 16;
+/** How often a service is asked, and the pause between, that shows an answered payment unsettled: it may lag behind the seller's by 32 slots, 13 seconds. */
+const LAG_TRIES = 15;
+const LAG_PAUSE_MS = 1_000;
 
 const refuse = (code: string, detail: string, cure: string): never => {
   throw new SettlementError(code, detail, `Nothing was signed. ${cure}`);
 };
-
-const randomNonce = (): string =>
-  bytesToHex(crypto.getRandomValues(new Uint8Array(RANDOM_NONCE_BYTES)));
 
 const offerOf = (requirements: PaymentRequirements, policy: TrustPolicy) => {
   const required = valueOf(readRequirements(requirements as Requirements, placeOf(policy)));
@@ -104,6 +104,30 @@ export const buyerScheme = (url: string, options: BuyerOptions): SchemeNetworkCl
   const requests = requestsTo(url, options.fetch, clock);
   const originObjection = originGuard(options.origins);
   const allow = spendGuard(options.spend ?? {}, clock.nowMs);
+  const kept = keptPayments(clock.nowMs);
+
+  /**
+   * Whether a payment's escrow is there and to be presented: while it is Pending, and settled as long as its answer may have been lost. `isOver` is whether that answer was
+   * given. Null for one that pays no more. @throws SettlementError when the service does not say.
+   */
+  const standing = async (terms: PaymentTerms, isOver: boolean): Promise<boolean | null> => {
+    let there = await escrowNow(requests, terms.escrow);
+    for (let tries = isOver ? LAG_TRIES : 1; tries > 1; tries--) {
+      if (there !== null && (there === "archived" || there.state !== "Pending")) break;
+      await clock.pause(LAG_PAUSE_MS);
+      there = await escrowNow(requests, terms.escrow);
+    }
+    if (there === null) return false;
+    if (there === "archived") return null;
+    requireSame(there, terms);
+    if (there.refundable)
+      return refuse(
+        "payment_expired",
+        `The payment ${terms.escrow} for this request has expired, and can be had back.`,
+        "Refund it first: settlement-evidence refund.",
+      );
+    return there.state === "Pending" || (there.state !== "Refunded" && !isOver) ? true : null;
+  };
 
   /** The payload that pays what is required, once everything allows it. */
   const payloadFor = async (
@@ -112,7 +136,8 @@ export const buyerScheme = (url: string, options: BuyerOptions): SchemeNetworkCl
     const { required, terms: offered } = offerOf(requirements, policy);
     const objection = originObjection(offered.request) ?? judge?.(offered) ?? null;
     if (objection !== null) refuse("offer_refused", objection, "Ask the seller for another offer.");
-    const chosen = nonce === undefined ? randomNonce() : await nonce(offered);
+    const own: KeptPayment | null = nonce === undefined ? kept.paymentFor(requirements) : null;
+    const chosen = own?.nonce ?? (await nonce?.(offered)) ?? "";
     if (chosen.length < LEAST_NONCE)
       refuse(
         "invalid_nonce",
@@ -127,17 +152,20 @@ export const buyerScheme = (url: string, options: BuyerOptions): SchemeNetworkCl
       policy,
     );
     const payment = { agent: terms.agent, nonce: chosen, escrow: terms.escrow };
-    const there = nonce === undefined ? null : await escrowNow(requests, terms.escrow);
-    if (there !== null) {
-      if (there === "archived" || there.state !== "Pending")
-        return refuse(
-          "payment_spent",
-          `This nonce was paid into ${terms.escrow}, which is settled.`,
-          "Give another nonce for another payment.",
-        );
-      requireSame(there, terms);
-      return payment;
+    const isThere =
+      own?.isTried === false ? false : await standing(terms, own?.isAnswered ?? false);
+    if (isThere === true) return payment;
+    if (isThere === null && own !== null) {
+      kept.end(requirements, own);
+      return payloadFor(requirements);
     }
+    if (isThere === null)
+      refuse(
+        "payment_spent",
+        `This nonce was paid into ${terms.escrow}, which is settled.`,
+        "Give another nonce for another payment.",
+      );
+    if (own !== null) own.isTried = true;
     await allow(terms);
     const context = { requests, policy, mostPriorityFee };
     const { base64 } = await lockingTransaction(context, terms, { signer, payer });
@@ -146,6 +174,9 @@ export const buyerScheme = (url: string, options: BuyerOptions): SchemeNetworkCl
 
   return {
     scheme: X402_SCHEME,
+    schemeHooks: {
+      onPaymentResponse: (context) => Promise.resolve(kept.noteAnswer(context)),
+    },
     findDefaultAsset: (asset, network) => {
       const mint = policy.supportedMints.find(({ address }) => address === asset);
       return mint === undefined || !isUsdc(mint) || network !== placeOf(policy).network

@@ -4,6 +4,7 @@ import type {
   HTTPRequestContext,
   x402HTTPResourceServer,
 } from "@x402/core/server";
+import { answerAgain } from "./answer-again.ts";
 import { type Candidate, fastifyCandidates, fastifyTarget } from "./fastify-target.ts";
 
 /** What the adapter uses of fastify's request. */
@@ -128,7 +129,11 @@ const settled = async (
     payment.paymentPayload,
     payment.paymentRequirements,
     payment.declaredExtensions,
-    { request: payment.context, responseBody: body, responseHeaders: textHeaders(reply) },
+    // x402's type of it has no status; the scheme reads it.
+    Object.assign(
+      { request: payment.context, responseBody: body, responseHeaders: textHeaders(reply) },
+      { responseStatus: reply.statusCode },
+    ),
     undefined,
     payment.beforeHandlerSettlement,
   );
@@ -175,6 +180,12 @@ export const payFastify = (app: FastifyApp, server: x402HTTPResourceServer): voi
       .find((each) => server.requiresPayment(each));
     if (context === undefined) return undefined;
     await initialize();
+    const again = await answerAgain(server.server, adapter);
+    if (again !== null) {
+      reply.code(again.status);
+      putHeaders(reply, Object.fromEntries(again.headers));
+      return reply.send(Buffer.from(await again.arrayBuffer()));
+    }
     const result = await server.processHTTPRequest(context);
     if (result.type === "payment-verified") delivering.set(request, { ...result, context });
     if (result.type !== "payment-error") return undefined;

@@ -1,3 +1,5 @@
+import { type KeptAnswers, memoryAnswers } from "./kept-answers.ts";
+
 /**
  * Which payments a seller is delivering for at this moment, so that two requests with one payment are not both answered. Sellers in several processes share one, such
  * as a table with a unique key.
@@ -7,9 +9,11 @@ export type PaymentClaims = {
   readonly take: (escrow: string, untilMs: number) => Promise<boolean>;
   /** Ends a claim. */
   readonly drop: (escrow: string) => Promise<void>;
+  /** Where paid answers are kept, to be given again; in memory when left out. */
+  readonly answers?: KeptAnswers;
 };
 
-/** Claims in this process. A claim whose handler never ends is forgotten when its escrow has expired. */
+/** Claims and answers in this process. A claim whose handler never ends is forgotten when its escrow has expired. */
 export const memoryClaims = (nowMs: () => number = Date.now): PaymentClaims => {
   const taken = new Map<string, number>();
   return {
@@ -24,5 +28,6 @@ export const memoryClaims = (nowMs: () => number = Date.now): PaymentClaims => {
       taken.delete(escrow);
       return Promise.resolve();
     },
+    answers: memoryAnswers(nowMs),
   };
 };

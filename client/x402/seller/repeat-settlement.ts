@@ -19,31 +19,44 @@ const isOpen = (error: unknown): boolean => {
 };
 
 /**
- * Settles a release again of which nobody knows whether it lands, at the seller's own service: it is never done twice. Once the attestation is out, the escrow can be
- * released at any moment, so the buyer must have the delivery for it. Null when there is no such release, and when it is refused or stays unknown. Never rejects.
+ * What settling a payment with a signed release comes to, at the seller's own service: it is never done twice. Tried again while it is not confirmed. @throws
+ * SettlementError when no answer comes.
  */
-export const repeatSettlement = async (
-  { merchant: { requests }, releases }: SellerContext,
-  { paymentPayload, requirements, phase, error }: SettleFailureContext,
-): Promise<SettleResponse | null> => {
-  const members = releases.get(paymentPayload);
-  if (phase !== "after-handler" || members === undefined || !isOpen(error)) return null;
+export const settleRelease = async (
+  { merchant: { requests } }: SellerContext,
+  { paymentPayload, requirements }: Pick<SettleFailureContext, "paymentPayload" | "requirements">,
+  members: Readonly<Record<string, unknown>>,
+): Promise<SettleResponse> => {
   const payload = { ...paymentPayload.payload, ...members };
   const body = {
     x402Version: X402_VERSION,
     paymentPayload: { ...paymentPayload, payload },
     paymentRequirements: requirements,
   };
+  for (let tried = 1; ; tried++) {
+    const answer = await requests.answer("/x402/settle", { body });
+    if (answer.status !== 200) throw problemOf(answer);
+    const result = jsonOf(answer) as SettleResponse;
+    if (result.success || result.errorReason !== PENDING || tried === TRIES) return result;
+  }
+};
+
+/**
+ * Settles a release again of which nobody knows whether it lands. Once the attestation is out, the escrow can be released at any moment, so the buyer must have the
+ * delivery for it. Null when there is no such release, and when it is refused or stays unknown. Never rejects.
+ */
+export const repeatSettlement = async (
+  seller: SellerContext,
+  context: SettleFailureContext,
+): Promise<SettleResponse | null> => {
+  const members = seller.releases.get(context.paymentPayload);
+  if (context.phase !== "after-handler" || members === undefined || !isOpen(context.error))
+    return null;
   try {
-    for (let tried = 0; tried < TRIES; tried++) {
-      const answer = await requests.answer("/x402/settle", { body });
-      if (answer.status !== 200) throw problemOf(answer);
-      const result = jsonOf(answer) as SettleResponse;
-      if (result.success) return result;
-      if (result.errorReason !== PENDING) return null;
-    }
+    const result = await settleRelease(seller, context, members);
+    return result.success ? result : null;
   } catch {
     // The first failure is told.
+    return null;
   }
-  return null;
 };

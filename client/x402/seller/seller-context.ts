@@ -1,6 +1,10 @@
 import type { SettleContext } from "@x402/core/server";
 import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
-import { type PaymentPayload, readPayload } from "../../../core/protocol/x402/payment-payload.ts";
+import {
+  BUYER_MEMBERS,
+  type PaymentPayload,
+  readPayload,
+} from "../../../core/protocol/x402/payment-payload.ts";
 import {
   type PaymentRequirements,
   readRequirements,
@@ -14,7 +18,9 @@ import { SettlementError } from "../../settlement-error.ts";
 import type { MessageSigner } from "../../signing/message-signer.ts";
 import type { Delivered, Delivery } from "./delivery.ts";
 import { placeOf } from "../network.ts";
+import type { KeptAnswers } from "./kept-answers.ts";
 import type { PaymentClaims } from "./payment-claims.ts";
+import type { Replay } from "./replay.ts";
 import { valueOf } from "../payment-error.ts";
 
 /** What the parts of a seller share. */
@@ -27,9 +33,12 @@ export type SellerContext = {
   readonly deliver: (delivery: Delivery) => Delivered | null | Promise<Delivered | null>;
   readonly journal: AttestationJournal;
   readonly claims: PaymentClaims;
+  readonly answers: KeptAnswers;
   readonly clock: ClientClock;
   /** What was added to each payment that is being released, by x402's object of it. */
   readonly releases: WeakMap<object, Readonly<Record<string, unknown>>>;
+  /** The payments whose answer is given again, by x402's object of them. */
+  readonly replays: WeakMap<object, Replay>;
 };
 
 /** A payment at a seller: terms and payload. */
@@ -54,13 +63,16 @@ type HttpExchange = {
   };
   readonly responseBody?: Uint8Array;
   readonly responseHeaders?: Readonly<Record<string, string>>;
+  /** Told by `payFastify` alone. */
+  readonly responseStatus?: number;
 };
 
 /**
  * Method and URL of the HTTP request behind a transport context, and the answer once there is one. HEAD is offered what GET is: `isHead` tells them apart. @throws SettlementError for another transport.
  */
 export const exchangeIn = (transport: unknown) => {
-  const { request, responseBody, responseHeaders } = (transport ?? {}) as HttpExchange;
+  const { request, responseBody, responseHeaders, responseStatus } = (transport ??
+    {}) as HttpExchange;
   const adapter = request?.adapter;
   if (adapter === undefined)
     throw new SettlementError(
@@ -78,5 +90,42 @@ export const exchangeIn = (transport: unknown) => {
     request: `${method} ${url}`,
     body: responseBody ?? new Uint8Array(),
     headers: responseHeaders ?? {},
+    status: responseStatus ?? 200,
   };
 };
+
+/** The payment of the very request that presents it. Whoever presents it knows its nonce: the escrow's address follows from that. @throws SettlementError */
+export const presentedPayment = (
+  seller: SellerContext,
+  context: Pick<SettleContext, "paymentPayload" | "transportContext">,
+): HeldPayment => {
+  const { payload } = context.paymentPayload;
+  if (Object.keys(payload).some((name) => !BUYER_MEMBERS.has(name)))
+    throw new SettlementError(
+      "invalid_payload",
+      "The payload has a member that a buyer does not send.",
+      "Make the payload by docs/x402-escrow-svm.md.",
+    );
+  const { isHead, request } = exchangeIn(context.transportContext);
+  if (isHead)
+    throw new SettlementError(
+      "head_request",
+      "The request is HEAD, which delivers nothing to pay for.",
+      "Send GET.",
+    );
+  const held = paymentOf(seller, context);
+  if (held.terms.request !== request)
+    throw new SettlementError(
+      "another_request",
+      `The payment is for ${held.terms.request}, the request is ${request}.`,
+      "Pay for this request.",
+    );
+  return held;
+};
+
+/** What claims and answers outlast an escrow by, so that clocks which differ free none too early. */
+const SLACK_MS = 60_000;
+
+/** When a payment's escrow has expired for certain, milliseconds since 1970. */
+export const expiredMs = ({ clock }: SellerContext, { terms }: HeldPayment): number =>
+  clock.nowMs() + terms.ttlSeconds * 1000 + SLACK_MS;

@@ -1,45 +1,43 @@
 import type { SettleContext, SettleResultContext } from "@x402/core/server";
 import type { SchemeServerHooks } from "@x402/core/types";
-import { BUYER_MEMBERS } from "../../../core/protocol/x402/payment-payload.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { lineOf } from "../payment-error.ts";
 import { repeatSettlement } from "./repeat-settlement.ts";
-import { exchangeIn, paymentOf, type SellerContext } from "./seller-context.ts";
+import { type Replay, replayOf, skippedHandler } from "./replay.ts";
+import { expiredMs, paymentOf, presentedPayment, type SellerContext } from "./seller-context.ts";
 
-/** What a claim outlasts the escrow by, so that clocks which differ free none too early. */
-const SLACK_MS = 60_000;
+const inUse = (escrow: string): SettlementError =>
+  new SettlementError(
+    "payment_in_use",
+    `Another request with the payment ${escrow} is under way.`,
+    "Wait for its answer, or present the payment again; it pays for one delivery.",
+  );
 
-/** @throws SettlementError for a payment that the handler must not run for. */
+/** Takes the payment for the handler. @throws SettlementError for one that the handler must not run for. */
 const requireOwn = async (seller: SellerContext, context: SettleContext): Promise<void> => {
-  const { paymentPayload, transportContext } = context;
-  const stranger = Object.keys(paymentPayload.payload).find((name) => !BUYER_MEMBERS.has(name));
-  if (stranger !== undefined)
-    throw new SettlementError(
-      "invalid_payload",
-      "The payload has a member that a buyer does not send.",
-      "Make the payload by docs/x402-escrow-svm.md.",
-    );
-  const { isHead, request } = exchangeIn(transportContext);
-  if (isHead)
-    throw new SettlementError(
-      "head_request",
-      "The request is HEAD, which delivers nothing to pay for.",
-      "Send GET.",
-    );
-  const { terms, payment } = paymentOf(seller, context);
-  if (terms.request !== request)
-    throw new SettlementError(
-      "another_request",
-      `The payment is for ${terms.request}, the request is ${request}.`,
-      "Pay for this request.",
-    );
-  const untilMs = seller.clock.nowMs() + terms.ttlSeconds * 1000 + SLACK_MS;
-  if (!(await seller.claims.take(payment.escrow, untilMs)))
-    throw new SettlementError(
-      "payment_in_use",
-      `Another request with the payment ${payment.escrow} is under way.`,
-      "Wait for its answer; a payment pays for one delivery.",
-    );
+  const { claims, answers } = seller;
+  const held = presentedPayment(seller, context);
+  const { escrow } = held.payment;
+  if (!(await claims.take(escrow, expiredMs(seller, held)))) throw inUse(escrow);
+  // Another request may have ended with an answer since this one was looked at.
+  const answer = await answers.find(escrow).catch(() => "unknown");
+  if (answer === null) return;
+  await claims.drop(escrow);
+  throw inUse(escrow);
+};
+
+/** Why an answer is not given again, null when x402 gives it. */
+const replayFault = (
+  { answer, settled }: Replay,
+  escrow: string,
+): { readonly reason: string; readonly message: string } | null => {
+  const { success, errorReason = "settlement_failed", errorMessage = errorReason } = settled;
+  if (!success) return { reason: errorReason, message: errorMessage };
+  if (skippedHandler(answer) !== null) return null;
+  return {
+    reason: "answer_not_given",
+    message: `The answer that ${escrow} paid for is kept, and x402's middleware cannot write it. Have the seller ask answerAgain before that middleware.`,
+  };
 };
 
 /**
@@ -51,7 +49,29 @@ export const sellerHooks = (seller: SellerContext): SchemeServerHooks => {
   const drop = async (context: Pick<SettleContext, "paymentPayload">): Promise<void> =>
     claims.drop(paymentOf(seller, context).payment.escrow);
   return {
+    onBeforeVerify: async (context) => {
+      try {
+        const replay = await replayOf(seller, context);
+        if (replay === null) return undefined;
+        seller.replays.set(context.paymentPayload, replay);
+        return { skip: true, result: { isValid: true } };
+      } catch {
+        // Said before the handler.
+        return undefined;
+      }
+    },
+    onAfterVerify: ({ paymentPayload }) => {
+      const replay = seller.replays.get(paymentPayload);
+      const response = replay?.settled.success === true ? skippedHandler(replay.answer) : null;
+      return Promise.resolve(response === null ? undefined : { skipHandler: true, response });
+    },
     onBeforeSettle: async (context) => {
+      const replay = seller.replays.get(context.paymentPayload);
+      if (replay !== undefined) {
+        const fault = replayFault(replay, paymentOf(seller, context).payment.escrow);
+        if (fault === null) return { skip: true, result: replay.settled };
+        return { abort: true, ...fault };
+      }
       if (context.phase !== "before-handler") return undefined;
       try {
         await requireOwn(seller, context);
@@ -62,7 +82,8 @@ export const sellerHooks = (seller: SellerContext): SchemeServerHooks => {
       }
     },
     onAfterSettle: async (context: SettleResultContext) => {
-      if (context.phase !== "before-handler") await drop(context);
+      if (context.phase === "before-handler" || seller.replays.has(context.paymentPayload)) return;
+      await drop(context);
     },
     onSettleFailure: async (context) => {
       const settled = await repeatSettlement(seller, context);

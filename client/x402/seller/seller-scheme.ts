@@ -10,14 +10,17 @@ import {
 } from "../../merchant/settle/attestation-journal.ts";
 import { policyIn } from "../../pinned-policy.ts";
 import { type ClientClock, systemClock } from "../../service/client-clock.ts";
-import { type Fetch, requestsTo } from "../../service/requests.ts";
+import type { Fetch } from "../../service/fetch-directly.ts";
+import { requestsTo } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { type Delivered, type Delivery, plainDelivery } from "./delivery.ts";
 import { placeOf } from "../network.ts";
+import { memoryAnswers } from "./kept-answers.ts";
 import { memoryClaims, type PaymentClaims } from "./payment-claims.ts";
 import { inOneLine, valueOf } from "../payment-error.ts";
 import { priceIn } from "./price.ts";
 import { exchangeIn, type SellerContext } from "./seller-context.ts";
+import { sellersOf } from "./answer-again.ts";
 import { sellerHooks } from "./seller-hooks.ts";
 import { messageSignerOf, type SellerKey } from "./seller-key.ts";
 import { settlementMembers } from "./seller-settlement.ts";
@@ -36,7 +39,7 @@ export type SellerOptions = {
   readonly deliver?: (delivery: Delivery) => Delivered | null | Promise<Delivered | null>;
   /** Where claims are kept before they are signed; in memory when left out. */
   readonly journal?: AttestationJournal;
-  /** Which payments are being delivered for; in memory when left out. */
+  /** Which payments are being delivered for, and what was answered to them; in memory when left out. */
   readonly claims?: PaymentClaims;
   /** The most that a transaction may pay for priority, lamports; 1,000,000 when left out. */
   readonly mostPriorityFee?: bigint;
@@ -51,6 +54,7 @@ const ANY_REQUEST = "GET http://seller/";
 
 const contextOf = (url: string, options: SellerOptions): SellerContext => {
   const { wallet, clock = systemClock } = options;
+  const { claims = memoryClaims(clock.nowMs) } = options;
   return {
     merchant: {
       requests: requestsTo(url, options.fetch, clock),
@@ -63,9 +67,11 @@ const contextOf = (url: string, options: SellerOptions): SellerContext => {
     wallet: wallet === undefined ? null : messageSignerOf(wallet),
     deliver: options.deliver ?? plainDelivery,
     journal: options.journal ?? memoryAttestations(),
-    claims: options.claims ?? memoryClaims(clock.nowMs),
+    claims,
+    answers: claims.answers ?? memoryAnswers(clock.nowMs),
     clock,
     releases: new WeakMap(),
+    replays: new WeakMap(),
   };
 };
 
@@ -102,7 +108,7 @@ export const sellerScheme = (url: string, options: SellerOptions): SchemeNetwork
   const seller = contextOf(url, options);
   const { policy } = seller.merchant;
   const { network } = placeOf(policy);
-  return {
+  const scheme: SchemeNetworkServer = {
     scheme: X402_SCHEME,
     defaultAssetTransferMethod: "default",
     paymentFlows: { default: { supported: ["escrow"], default: "escrow" } },
@@ -134,4 +140,6 @@ export const sellerScheme = (url: string, options: SellerOptions): SchemeNetwork
         : `The facilitator's custody program is ${String(custody)}, the trust document's is ${own}. Use the facilitator of the service that the trust document is of.`;
     },
   };
+  sellersOf.set(scheme, seller);
+  return scheme;
 };

@@ -7,7 +7,15 @@ import { releaseTransaction } from "../../merchant/settle/release.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { type MessageSigner, transactionSignerOf } from "../../signing/message-signer.ts";
 import { signTransaction } from "../../signing/sign-transaction.ts";
-import { exchangeIn, type HeldPayment, paymentOf, type SellerContext } from "./seller-context.ts";
+import type { Delivered } from "./delivery.ts";
+import { keptText } from "./kept-answers.ts";
+import {
+  exchangeIn,
+  expiredMs,
+  type HeldPayment,
+  paymentOf,
+  type SellerContext,
+} from "./seller-context.ts";
 
 const signed = async (
   transaction: Parameters<typeof signTransaction>[0],
@@ -21,26 +29,47 @@ const signed = async (
 const partOf = (
   { merchant: { policy } }: SellerContext,
   { terms }: HeldPayment,
-  { requirements }: SettleContext,
+  units: string,
 ): { readonly amount?: string } => {
-  const asked = parseAmount(requirements.amount);
+  const asked = parseAmount(units);
   if (asked === terms.amount) return {};
   const mint = policy.supportedMints.find(({ address }) => address === terms.mint);
   if (asked === undefined || asked > terms.amount || mint === undefined)
     throw new SettlementError(
       "another_amount",
-      `${requirements.amount} base units cannot be settled of ${terms.amount}.`,
+      `${units} base units cannot be settled of ${terms.amount}.`,
       "Settle at least 1 and at most what was accepted; answer with an error status to give all of it back.",
     );
   return { amount: formatUnits(asked, mint.decimals) };
 };
 
-/** The signed release, which carries the attestation of what the handler answered. Prepared now, since a blockhash lasts about a minute. @throws SettlementError */
+/**
+ * The signed release of `amount` base units, which carries the attestation of what was delivered. Prepared when it is needed, since a blockhash lasts about a minute.
+ * @throws SettlementError
+ */
+export const signedRelease = async (
+  seller: SellerContext,
+  held: HeldPayment,
+  { payload, template = null }: Delivered,
+  amount: string,
+): Promise<string> => {
+  const { merchant, attestor, payer, journal } = seller;
+  const { escrow } = held.payment;
+  const part = partOf(seller, held, amount);
+  const { mint } = held.terms;
+  const statement = { escrow, payload, template, attestor, journal, mint, ...part };
+  const attestation = await attest(merchant, statement);
+  const terms = await readEscrowTerms(merchant, escrow);
+  const transaction = await releaseTransaction(merchant, terms, attestation, payer.publicKey);
+  return signed(transaction, [payer]);
+};
+
+/** The signed release for what the handler answered. The answer is kept before anybody can release. @throws SettlementError */
 const releaseOf = async (seller: SellerContext, context: SettleContext): Promise<string> => {
-  const { merchant, attestor, payer, deliver, journal, clock } = seller;
+  const { merchant, deliver, clock, answers } = seller;
   const held = paymentOf(seller, context);
   const { escrow, taskHash } = held.payment;
-  const { method, url, body, headers } = exchangeIn(context.transportContext);
+  const { method, url, body, headers, status } = exchangeIn(context.transportContext);
   const delivered = await deliver({
     escrow,
     taskHash,
@@ -57,14 +86,13 @@ const releaseOf = async (seller: SellerContext, context: SettleContext): Promise
       `Nothing was attested for the escrow ${escrow}.`,
       "It can be refunded once it has expired; nobody else can have the money.",
     );
-  const { payload, template = null } = delivered;
-  const part = partOf(seller, held, context);
-  const { mint } = held.terms;
-  const statement = { escrow, payload, template, attestor, journal, mint, ...part };
-  const attestation = await attest(merchant, statement);
-  const terms = await readEscrowTerms(merchant, escrow);
-  const transaction = await releaseTransaction(merchant, terms, attestation, payer.publicKey);
-  return signed(transaction, [payer]);
+  const { amount } = context.requirements;
+  const release = await signedRelease(seller, held, delivered, amount);
+  const text = keptText({ status, headers, body, delivered, amount, release });
+  // A store that fails must not keep a buyer from its answer.
+  if (text !== null)
+    await answers.keep(escrow, text, expiredMs(seller, held)).catch(() => undefined);
+  return release;
 };
 
 /** The cancellation that the merchant's wallet has signed. @throws SettlementError */

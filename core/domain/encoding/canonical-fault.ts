@@ -1,7 +1,8 @@
 import type { Json } from "./canonical-json.ts";
+import { echoed } from "./foreign-text.ts";
 import { jsonPointer } from "./json-pointer.ts";
 
-/** Why a payload has no exact RFC 8785 bytes. `pointer` is the RFC 6901 pointer to the member. */
+/** Why a payload has no exact RFC 8785 bytes. `pointer` is the RFC 6901 pointer to the member; of a long name, which its sender chose, it has the beginning. */
 export type CanonicalFault = { readonly pointer: string; readonly detail: string };
 
 const SURROGATE = "holds a lone surrogate, which has no UTF-8";
@@ -51,5 +52,5 @@ export const canonicalFault = (value: Json): CanonicalFault | undefined => {
   const found = faultIn(value);
   return found === undefined
     ? undefined
-    : { pointer: jsonPointer(found.names.toReversed()), detail: found.detail };
+    : { pointer: jsonPointer(found.names.toReversed().map(echoed)), detail: found.detail };
 };

@@ -1,3 +1,4 @@
+import { echoed } from "../encoding/foreign-text.ts";
 import type { Json } from "../encoding/canonical-json.ts";
 import { type ProofField, type ProofTemplate, TEXT_PATTERNS } from "./proof-template.ts";
 
@@ -98,7 +99,7 @@ export const compareWithTemplate = (
   const strangers = Object.entries(payload)
     .filter(([name]) => !names.has(name))
     .map(([name, value]): FieldResult => ({
-      name,
+      name: echoed(name),
       outcome: "unexpected",
       expected: "no such member",
       found: typeOf(value),

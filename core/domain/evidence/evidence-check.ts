@@ -1,4 +1,5 @@
 import type { Address } from "../address.ts";
+import type { ProgramPins } from "../ledger/deployment.ts";
 import type { SupportedMint } from "../supported-mint.ts";
 
 /** What one check of an evidence packet found. */
@@ -62,6 +63,8 @@ export type TrustPolicy = {
   readonly cluster: string;
   readonly custodyProgram: string;
   readonly attestorProgram: string;
+  /** What the programs on the ledger must be; only a node shows it. */
+  readonly programPins: ProgramPins;
   /** The mints whose amounts the verifier shows as money. */
   readonly supportedMints: ReadonlyArray<SupportedMint>;
   /** The logs and witnesses that are believed (C2SP tlog-policy), as text; null for none. */

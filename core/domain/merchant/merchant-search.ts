@@ -1,3 +1,4 @@
+import { asLookedAt } from "./lookalikes.ts";
 import type { Merchant } from "./merchant.ts";
 
 /**
@@ -15,13 +16,26 @@ const UNSEEN = /\p{Default_Ignorable_Code_Point}/gu;
 /** Spaces of any width and number, and the empty braille cell. */
 const BLANKS = /[\p{White_Space}\u2800]+/gu;
 
+/** A letter beyond ASCII. */
+const OTHER_LETTER = /[^\P{Letter}A-Za-z]/u;
+
+/** Without case, with each capital and then each small letter as the ASCII letter that it looks like. */
+const foldLooks = (text: string): string => asLookedAt(foldCase(asLookedAt(text.toUpperCase())));
+
 /**
- * A key that is equal for names that differ only in case, width, ligatures, spaces or invisible characters: NFKC and case folding.
- * Upper case comes first, because it merges letters that lower case keeps apart (ss and U+00DF).
+ * A key that is equal for names that read the same: that differ only in case, width, ligatures, spaces, invisible characters or letters that look alike. NFKC, case folding and UTS
+ * 39 as far as it leads to ASCII letters; of ASCII itself 0 and o, 1 and l, rn and m. Upper case comes first, because it merges letters that lower case keeps apart (ss and U+00DF).
+ * A name that looks wholly like ASCII is taken as it looks: a small nu looks like v, its capital like N. In other names both are one letter.
  */
 export const nameKey = (name: string): string => {
   const seen = name.normalize("NFKC").replace(UNSEEN, "").replace(BLANKS, " ").trim();
-  return foldCase(seen.toUpperCase()).normalize("NFKC");
+  const marked = seen.normalize("NFD");
+  const looked = asLookedAt(marked);
+  return foldLooks(OTHER_LETTER.test(looked) ? marked : looked)
+    .replaceAll("0", "o")
+    .replaceAll(/[1|]/g, "l")
+    .replaceAll("rn", "m")
+    .normalize("NFKC");
 };
 
 /** The folded addresses that find a merchant: wallet, merchant account and attestor. */

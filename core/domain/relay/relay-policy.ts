@@ -35,7 +35,6 @@ export const RELAY_POLICY = {
   failedPreflightCost: 5,
   /** Total cost to the budgets of a relay that expires without landing. */
   expiredCost: 5,
-  /** How long an Idempotency-Key is kept, and how long one may be in flight, milliseconds. */
+  /** How long an Idempotency-Key is kept, milliseconds. */
   idempotencyKeyTtlMs: 86_400_000,
-  idempotencyInFlightMs: 120_000,
 } as const;

@@ -1,5 +1,7 @@
 import type { Address } from "../../domain/address.ts";
+import { type Hash32, hash32FromBytes } from "../../domain/hash32.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
+import { sha256 } from "../../domain/sha256.ts";
 import { programDataAddress } from "../addresses/addresses.ts";
 import { fieldsOf, fieldWriter } from "./byte-fields.ts";
 import { UPGRADEABLE_LOADER } from "../addresses/well-known-addresses.ts";
@@ -24,6 +26,16 @@ export type ProgramData = {
   readonly upgradeAuthority: Address | null;
   /** The program as deployed, with the zero bytes that were reserved behind it. */
   readonly elf: Uint8Array;
+};
+
+/**
+ * The SHA-256 of an ELF without the zero bytes at its end: the same for a file, for a buffer, and for a program that has room behind
+ * it.
+ */
+export const programHash = (elf: Uint8Array): Hash32 => {
+  let end = elf.length;
+  while (end > 0 && elf[end - 1] === 0) end--;
+  return hash32FromBytes(sha256(elf.subarray(0, end)));
 };
 
 /** The data (36 bytes) of the account at a program's own address. */
@@ -58,6 +70,12 @@ export const decodeProgramDataAccount = (
     upgradeAuthority: hasAuthority === 1 ? fields.address(13) : null,
     elf: data.subarray(PROGRAM_DATA_HEADER_LENGTH),
   };
+};
+
+/** The hash of a deployed program by its ProgramData account; null where there is none. */
+export const deployedHash = (account: LedgerAccount | null): Hash32 | null => {
+  const data = account === null ? undefined : decodeProgramDataAccount(account);
+  return data === undefined ? null : programHash(data.elf);
 };
 
 /** What a Buffer account of the upgradeable loader holds. */

@@ -3,7 +3,17 @@ import { decodeBase64Url } from "../../domain/encoding/base64.ts";
 import type { TrustPolicy } from "../../domain/evidence/evidence-check.ts";
 import { jwkThumbprint } from "../../domain/evidence/jwk.ts";
 import { isMintSymbol, type SupportedMint } from "../../domain/supported-mint.ts";
-import { addressIn, arrayIn, fail, objectIn, oneOfIn, textIn, wholeIn } from "./packet-form.ts";
+import { type Hash32, parseHash32 } from "../../domain/hash32.ts";
+import {
+  addressIn,
+  arrayIn,
+  fail,
+  type JsonObject,
+  objectIn,
+  oneOfIn,
+  textIn,
+  wholeIn,
+} from "./packet-form.ts";
 import { formOf, readStrictDocument } from "./strict-document.ts";
 import { logPolicyOf } from "../verification/verify-in-log.ts";
 
@@ -24,6 +34,7 @@ const MEMBERS = [
   "supported_mints",
   "log",
 ];
+const PIN_MEMBERS = ["custody_program_sha256", "attestor_program_sha256"];
 const KEY_MEMBERS = ["kty", "crv", "alg", "use", "kid", "x", "status"];
 const STATUSES = ["current", "retired", "revoked"] as const;
 
@@ -68,6 +79,20 @@ const supportedMint = (value: Json): SupportedMint => {
   };
 };
 
+const pinIn = (value: Json, what: string): Hash32 => {
+  const text = textIn(value, what);
+  const hash = parseHash32(text);
+  return hash === text ? hash : fail(`${what} is not 32 bytes in small hex digits`);
+};
+
+/** The hashes in a member that may be absent. An empty list would read as if nothing were pinned, so it is refused. */
+const pinsIn = (policy: JsonObject, member: string): ReadonlyArray<Hash32> => {
+  if (!Object.hasOwn(policy, member)) return [];
+  const what = `${WHAT}: ${member}`;
+  const hashes = arrayIn(policy[member], what).map((each) => pinIn(each, `a hash of ${what}`));
+  return hashes.length > 0 ? hashes : fail(`${what} is empty`);
+};
+
 const notEmpty = (value: Json | undefined, what: string): string =>
   textIn(value, what) || fail(`${what} is empty`);
 
@@ -83,7 +108,7 @@ const policyOf = (document: Json): TrustPolicy => {
   const open = objectIn(document, WHAT);
   if (Object.hasOwn(open, "version") && open["version"] !== TRUST_VERSION)
     fail(`${WHAT} is of another version than ${TRUST_VERSION}, the one that is known`);
-  const policy = objectIn(open, WHAT, MEMBERS);
+  const policy = objectIn(open, WHAT, MEMBERS, PIN_MEMBERS);
   const jwks = objectIn(policy["jwks"], `${WHAT}: jwks`, ["keys"]);
   const mints = arrayIn(policy["supported_mints"], `${WHAT}: supported_mints`).map(supportedMint);
   if (new Set(mints.map(({ address }) => address)).size < mints.length)
@@ -96,6 +121,10 @@ const policyOf = (document: Json): TrustPolicy => {
     custodyProgram: addressIn(policy["custody_program"], `${WHAT}: custody_program`),
     attestorProgram: addressIn(policy["attestor_program"], `${WHAT}: attestor_program`),
     supportedMints: mints,
+    programPins: {
+      custody: pinsIn(policy, "custody_program_sha256"),
+      attestor: pinsIn(policy, "attestor_program_sha256"),
+    },
     log: logIn(policy["log"], keys),
   };
 };

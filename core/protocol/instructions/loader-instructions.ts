@@ -89,6 +89,20 @@ export const upgradeProgramInstruction = (input: {
     fieldWriter(4).u32(3).done(),
   );
 
+/**
+ * SetAuthority: gives a buffer or a ProgramData account to another authority, which does not sign. Null leaves a program to nobody, for
+ * good; the loader refuses it for a buffer.
+ */
+export const setAuthorityInstruction = (
+  account: Address,
+  authority: Address,
+  next: Address | null,
+): Instruction =>
+  loaderInstruction(
+    [writable(account), readonlySigner(authority), ...(next === null ? [] : [readonly(next)])],
+    fieldWriter(4).u32(4).done(),
+  );
+
 /** Close: ends a buffer and gives its lamports to `recipient`. */
 export const closeBufferInstruction = (
   buffer: Address,

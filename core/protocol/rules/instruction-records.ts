@@ -1,4 +1,5 @@
 import type { Address } from "../../domain/address.ts";
+import type { PreparedOperation } from "../../domain/escrow/prepared-call.ts";
 import type { EventKind } from "../../domain/index/settlement-event.ts";
 import { MERCHANT_STATUSES } from "../../domain/merchant/merchant.ts";
 import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
@@ -9,6 +10,11 @@ import type {
   CustodyInstructionName,
   ProgramCall,
 } from "../instructions/program-call.ts";
+import {
+  LOADED_BYTES,
+  SETTLEMENT_BUDGET,
+  type TransactionBudget,
+} from "../transaction/transaction-budget.ts";
 import { archiveFault } from "./archive-rules.ts";
 import { createFault } from "./create-rules.ts";
 import type { CustodyCall, LedgerView } from "./custody-call.ts";
@@ -18,7 +24,9 @@ import { releaseFault } from "./release-rules.ts";
 /** What an instruction of the two programs does to its subject; `other` leaves no trace that shows whether it ran. */
 export type EffectKind = "create" | "settle" | "archive" | "register" | "other";
 
-type AnyCall = Readonly<Record<"args", unknown>> & {
+type AnyCall = {
+  readonly name: string;
+  readonly args: unknown;
   readonly at: (account: never) => Address | undefined;
 };
 
@@ -37,8 +45,8 @@ type InstructionRecord<Call extends AnyCall> = {
   readonly effect: EffectKind;
   /** The account that it changes. */
   readonly subject: AccountOf<Call>;
-  /** Compute units of a prepared transaction, without those for payout accounts that it makes; null when the service prepares none. */
-  readonly units: number | null;
+  /** The budget of a prepared transaction; null when the service prepares none. */
+  readonly budget: Call["name"] extends PreparedOperation ? TransactionBudget : null;
   /** What it does, in words for the person who is to sign it. */
   readonly words: (told: Told<Call>) => string;
 };
@@ -66,7 +74,7 @@ export const CUSTODY_RECORDS: { readonly [Name in CustodyInstructionName]: Custo
     effect: "other",
     subject: "config",
     event: null,
-    units: null,
+    budget: null,
     fault: () => undefined,
     words: () => "INITIALISE the custody program",
   },
@@ -74,7 +82,7 @@ export const CUSTODY_RECORDS: { readonly [Name in CustodyInstructionName]: Custo
     effect: "create",
     subject: "escrow",
     event: "escrow_created",
-    units: 160_000,
+    budget: { unitLimit: 160_000, loadedBytes: LOADED_BYTES },
     fault: createFault,
     words: ({ args, at, amountOf }) =>
       `LOCK ${amountOf(args.amount, at("mint"))} of agent ${at("agent_owner")} for merchant ${at("merchant_wallet")} in escrow ${at("escrow")}, refundable after ${args.ttlSeconds} s`,
@@ -83,7 +91,7 @@ export const CUSTODY_RECORDS: { readonly [Name in CustodyInstructionName]: Custo
     effect: "settle",
     subject: "escrow",
     event: "escrow_released",
-    units: 50_000,
+    budget: SETTLEMENT_BUDGET,
     fault: releaseFault,
     words: ({ at }) => `RELEASE escrow ${at("escrow")} to its merchant`,
   },
@@ -91,7 +99,7 @@ export const CUSTODY_RECORDS: { readonly [Name in CustodyInstructionName]: Custo
     effect: "settle",
     subject: "escrow",
     event: "escrow_partially_released",
-    units: 60_000,
+    budget: SETTLEMENT_BUDGET,
     fault: releaseFault,
     words: ({ args, at }) =>
       `RELEASE ${args.amount} base units of escrow ${at("escrow")} to its merchant, the rest back to its agent`,
@@ -100,7 +108,7 @@ export const CUSTODY_RECORDS: { readonly [Name in CustodyInstructionName]: Custo
     effect: "settle",
     subject: "escrow",
     event: "escrow_refunded",
-    units: 40_000,
+    budget: SETTLEMENT_BUDGET,
     fault: refundFault,
     words: ({ at }) => `REFUND the expired escrow ${at("escrow")} to its agent`,
   },
@@ -108,7 +116,7 @@ export const CUSTODY_RECORDS: { readonly [Name in CustodyInstructionName]: Custo
     effect: "settle",
     subject: "escrow",
     event: "escrow_refunded",
-    units: 40_000,
+    budget: SETTLEMENT_BUDGET,
     fault: refundFault,
     words: ({ at }) => `CANCEL escrow ${at("escrow")}: the money goes back to its agent`,
   },
@@ -116,7 +124,8 @@ export const CUSTODY_RECORDS: { readonly [Name in CustodyInstructionName]: Custo
     effect: "archive",
     subject: "escrow",
     event: null,
-    units: 20_000,
+    // It calls no program, so that the size of the rent payer's account costs no units.
+    budget: { unitLimit: 20_000 },
     fault: archiveFault,
     words: ({ at }) => `ARCHIVE the settled escrow ${at("escrow")}`,
   },
@@ -129,56 +138,62 @@ export const ATTESTOR_RECORDS: {
   initialize_registry: {
     effect: "other",
     subject: "registry",
-    units: null,
+    budget: null,
     words: () => "INITIALISE the attestor program",
   },
   register_merchant: {
     effect: "register",
     subject: "merchant",
-    units: 60_000,
+    budget: { unitLimit: 60_000, loadedBytes: LOADED_BYTES },
     words: ({ args, at }) =>
       `REGISTER MERCHANT for merchant ${at("merchant_wallet")}, naming ${args.attestor}`,
   },
   rotate_attestor: {
     effect: "other",
     subject: "merchant",
-    units: 30_000,
+    budget: { unitLimit: 30_000, loadedBytes: LOADED_BYTES },
     words: ({ args, at }) =>
       `ROTATE ATTESTOR for merchant ${at("merchant_wallet")}, naming ${args.attestor}${args.revoke ? ", and REVOKE the present one" : ""}`,
   },
   set_merchant_status: {
     effect: "other",
     subject: "merchant",
-    units: null,
+    budget: null,
     words: ({ args, at }) =>
       `SET MERCHANT STATUS for merchant ${at("merchant")} to ${MERCHANT_STATUSES[args.status] ?? args.status}`,
   },
   slash_merchant: {
     effect: "other",
     subject: "merchant",
-    units: null,
+    budget: null,
     words: ({ args, at }) =>
       `SLASH MERCHANT for merchant ${at("merchant")} by ${args.points} points`,
   },
   propose_admin: {
     effect: "other",
     subject: "registry",
-    units: null,
+    budget: null,
     words: ({ args }) => `PROPOSE ADMIN, naming ${args.admin}`,
   },
   accept_admin: {
     effect: "other",
     subject: "registry",
-    units: null,
+    budget: null,
     words: ({ at }) => `ACCEPT ADMIN, naming ${at("proposed_admin")}`,
   },
   verify_attestation: {
     effect: "other",
     subject: "escrow",
-    units: null,
+    budget: null,
     words: ({ at }) => `VERIFY ATTESTATION of escrow ${at("escrow")}`,
   },
 };
+
+const RECORDS = { ...CUSTODY_RECORDS, ...ATTESTOR_RECORDS };
+
+/** The budget of an operation that the service prepares. */
+export const budgetOf = (operation: PreparedOperation): TransactionBudget =>
+  RECORDS[operation].budget;
 
 /** Why a call of the custody program cannot succeed on the ledger as the view shows it; undefined when no rule is broken. */
 export const custodyFault = <Name extends CustodyInstructionName>(
@@ -191,8 +206,7 @@ export const custodyFault = <Name extends CustodyInstructionName>(
 export const effectOf = (
   read: ProgramCall,
 ): { readonly kind: EffectKind; readonly subject: Address } | null => {
-  const { effect: kind, subject: name } =
-    read.program === "custody" ? CUSTODY_RECORDS[read.name] : ATTESTOR_RECORDS[read.name];
+  const { effect: kind, subject: name } = RECORDS[read.name];
   const subject = (read.at as (account: string) => Address | undefined)(name);
   return subject === undefined ? null : { kind, subject };
 };
@@ -203,8 +217,7 @@ export const callWords = (
   accountText: (address: Address | undefined) => string,
   amountOf: Told<ProgramCall>["amountOf"],
 ): string => {
-  const { words } =
-    read.program === "custody" ? CUSTODY_RECORDS[read.name] : ATTESTOR_RECORDS[read.name];
+  const { words } = RECORDS[read.name];
   const at = (account: string): string =>
     accountText((read.at as (account: string) => Address | undefined)(account));
   return (words as (told: object) => string)({ args: read.args, at, amountOf });

@@ -1,6 +1,6 @@
 import type { EvidenceCheck, TrustPolicy } from "../../domain/evidence/evidence-check.ts";
 import type { LoggedAccount, LogVerdict } from "./verify-in-log.ts";
-import { ledgerChecks, type LedgerWitness } from "./verify-on-ledger.ts";
+import { ledgerChecks, type LedgerWitness, programsCheck } from "./verify-on-ledger.ts";
 
 const point = (name: string, outcome: EvidenceCheck["outcome"], reason: string): EvidenceCheck => ({
   name,
@@ -40,6 +40,7 @@ const withoutNode = (
   const shared = [
     point("ledger", "not_applicable", unasked),
     point("event_number", "not_applicable", unasked),
+    programsCheck(trust, undefined),
     ...stillPending(account, witnessedBy),
   ];
   if (witnessedBy === null)
@@ -83,7 +84,7 @@ export const ledgerPoints = (
   const witnessedBy = log?.witnessedBy ?? null;
   if (witness === undefined) return withoutNode(account, trust, witnessedBy);
   if (account === null) return [];
-  return ledgerChecks(account, witness).map((each) =>
+  return ledgerChecks(account, trust, witness).map((each) =>
     each.name === "attestor_is_the_merchants" && each.outcome === "unproven" && witnessedBy !== null
       ? point(each.name, "witnessed", ATTESTOR_WITNESSED)
       : each,

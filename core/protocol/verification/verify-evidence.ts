@@ -38,6 +38,7 @@ export const EVIDENCE_CHECKS = [
   "still_pending",
   "attestor_is_the_merchants",
   "event_number",
+  "program_bytes",
   "mint_value",
 ] as const;
 

@@ -1,7 +1,8 @@
 import type { Escrow } from "../../domain/escrow/escrow.ts";
-import type { EvidenceCheck } from "../../domain/evidence/evidence-check.ts";
+import type { EvidenceCheck, TrustPolicy } from "../../domain/evidence/evidence-check.ts";
 import { hash32FromBytes } from "../../domain/hash32.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
+import { NO_PINS } from "../../domain/ledger/deployment.ts";
 import { sha256 } from "../../domain/sha256.ts";
 import {
   type ArchivedEscrow,
@@ -9,6 +10,7 @@ import {
 } from "../accounts/archived-escrow-account.ts";
 import { decodeEscrowAccount } from "../accounts/escrow-account.ts";
 import { decodeCustodyConfigAccount } from "../accounts/custody-config-account.ts";
+import { deployedHash } from "../accounts/loader-v3.ts";
 import { decodeMerchantAccount } from "../accounts/merchant-account.ts";
 import type { EvidenceNetwork } from "../evidence/evidence-data.ts";
 import type { LoggedAccount } from "./verify-in-log.ts";
@@ -22,6 +24,11 @@ export type LedgerWitness = {
   readonly merchant: LedgerAccount | null;
   /** The finalized account at the address of the custody program's configuration. */
   readonly custodyConfig: LedgerAccount | null;
+  /** The finalized accounts at the addresses of the programs' data, whole; absent where nobody asked for them. */
+  readonly programs?: {
+    readonly custody: LedgerAccount | null;
+    readonly attestor: LedgerAccount | null;
+  };
 };
 
 const outcome = (
@@ -163,12 +170,47 @@ const eventNumberCheck = (
       );
 };
 
+/** Whether the programs on the ledger have hashes that the policy pins. Only a node shows it. */
+export const programsCheck = (
+  trust: TrustPolicy | null,
+  programs: LedgerWitness["programs"],
+): EvidenceCheck => {
+  const name = "program_bytes";
+  const { custody, attestor } = trust?.programPins ?? NO_PINS;
+  const pinned = [
+    { program: "custody", pins: custody, account: programs?.custody },
+    { program: "attestor", pins: attestor, account: programs?.attestor },
+  ].filter(({ pins }) => pins.length > 0);
+  if (pinned.length === 0)
+    return outcome(name, "not_applicable", "no trust policy pins the programs' bytes");
+  if (programs === undefined)
+    return outcome(name, "unproven", "only a node shows which bytes the pinned programs have");
+  const hashes = pinned.map(({ program, pins, account }) => {
+    const hash = deployedHash(account ?? null);
+    return { isPinned: hash !== null && pins.includes(hash), text: `${program} ${hash}` };
+  });
+  const unpinned = hashes.filter(({ isPinned }) => !isPinned);
+  const named = (some: typeof hashes): string => some.map(({ text }) => text).join(", ");
+  return unpinned.length === 0
+    ? outcome(
+        name,
+        "passed",
+        `the programs on the ledger are those of the policy: ${named(hashes)}`,
+      )
+    : outcome(
+        name,
+        "failed",
+        `the node shows another program than the policy pins: ${named(unpinned)}`,
+      );
+};
+
 /**
  * The checks that need the ledger, by what a node of the verifier's choice answered, and whether that
  * node is on the packet's ledger. See docs/verify-evidence.md, "With a node".
  */
 export const ledgerChecks = (
   account: LoggedAccount,
+  trust: TrustPolicy | null,
   witness: LedgerWitness,
 ): ReadonlyArray<EvidenceCheck> => {
   const { escrow, data, network } = account;
@@ -180,5 +222,6 @@ export const ledgerChecks = (
     stillPendingCheck(account, witness),
     attestorCheck(escrow, network, witness),
     eventNumberCheck(account, witness),
+    programsCheck(trust, witness.programs),
   ];
 };

@@ -1,5 +1,9 @@
 import type { Address } from "../../domain/address.ts";
-import { custodyConfigAddress, merchantAddress } from "../addresses/addresses.ts";
+import {
+  custodyConfigAddress,
+  merchantAddress,
+  programDataAddress,
+} from "../addresses/addresses.ts";
 import { decodeEscrowAccount } from "../accounts/escrow-account.ts";
 import { parseEvidencePacket } from "../evidence/evidence-packet.ts";
 
@@ -13,6 +17,8 @@ export const witnessAccounts = (
   readonly escrow: Address;
   readonly merchant: Address;
   readonly custodyConfig: Address;
+  /** Where the programs' bytes are: custody's, then the attestor program's. */
+  readonly programData: readonly [Address, Address];
 } | null => {
   const parsed = parseEvidencePacket(packet);
   if ("fault" in parsed) return null;
@@ -23,5 +29,9 @@ export const witnessAccounts = (
     escrow: escrowAddress,
     merchant: merchantAddress(network, decoded.value.merchant).address,
     custodyConfig: custodyConfigAddress(network).address,
+    programData: [
+      programDataAddress(network.custodyProgram),
+      programDataAddress(network.attestorProgram),
+    ],
   };
 };

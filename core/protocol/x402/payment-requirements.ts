@@ -100,7 +100,7 @@ export const readRequirements = (
   if (network !== place.network)
     return faulty(
       "unsupported_network",
-      `The payment is on ${network}, the ledger here is ${place.network}.`,
+      `The payment is on another network, the ledger here is ${place.network}.`,
       "Use the trust document and the service of the ledger that is paid on.",
     );
   const custody = textOf(requirements, "custody");

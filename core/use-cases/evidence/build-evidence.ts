@@ -96,11 +96,9 @@ const renewedPacket = Effect.fnUntraced(function* (known: KeptEvidence) {
   const before = packet.references;
   const merchant = yield* settled.standingOf(escrow.merchant);
   const archived = before.archived ?? (yield* settled.archivalOf(escrow));
-  const found = yield* findTransactions(escrow, {
-    transactions: before.transactions,
-    revision: known.revision,
-  });
-  const { transactions, revision } = found;
+  const found = { transactions: before.transactions, revision: known.revision };
+  const isComplete = before.notFound.every((missing) => missing === "merchant");
+  const { transactions, revision } = isComplete ? found : yield* findTransactions(escrow, found);
   const proof = yield* (yield* LogProofs).ofEscrow(escrow);
   const log = isSameProof(before.log, proof) ? before.log : (proof ?? before.log);
   const isSame =
@@ -137,7 +135,7 @@ const renewedPacket = Effect.fnUntraced(function* (known: KeptEvidence) {
  * served with the newest known state of its merchant. Fails like `readFinalizedEscrow`; a missing index or merchant account
  * is no failure. See docs/protocol.md, "Evidence packet".
  */
-export const buildEvidence = Effect.fn("buildEvidence")(function* (pda: string) {
+export const buildEvidence = Effect.fnUntraced(function* (pda: string) {
   const { current } = yield* EvidenceSigner;
   const known = (yield* SettledEvidence).find(pda);
   if (known !== undefined && known.packet.signature.key_id === (current?.keyId ?? null))

@@ -28,7 +28,7 @@ export const evidenceKeys = Effect.gen(function* () {
  * See docs/protocol.md, "Evidence packet".
  */
 export const evidenceTrust = Effect.gen(function* () {
-  const { deployment, cluster, supportedMints } = yield* Instance;
+  const { deployment, programPins, cluster, supportedMints } = yield* Instance;
   const ledger = yield* Ledger;
   return {
     keys: yield* evidenceKeys,
@@ -36,6 +36,7 @@ export const evidenceTrust = Effect.gen(function* () {
     cluster,
     custodyProgram: deployment.custodyProgram,
     attestorProgram: deployment.attestorProgram,
+    programPins,
     supportedMints,
     log: null,
   };

@@ -214,28 +214,30 @@ export const makeSettledEvidence = Effect.gen(function* () {
       packets.set(escrow, restored);
       return restored;
     }),
-    archivalOf: Effect.fnUntraced(function* (escrow) {
-      const { address, settledAt } = escrow;
-      const nowMs = yield* monotonicMs;
-      // Without a reading of the clock, the ledger is asked.
-      const ledgerTime =
-        clock && clock.ledgerTime + BigInt(Math.floor((nowMs - clock.atMs) / 1000));
-      if (ledgerTime !== null && ledgerTime < (settledAt ?? 0n) + ARCHIVED_AFTER_SECONDS)
-        return null;
-      const readMs = unarchived.get(address);
-      if (readMs !== undefined && nowMs - readMs < ARCHIVAL_FRESH_MS) return null;
-      unarchived.set(address, nowMs);
-      return yield* readArchival(escrow).pipe(Effect.provide(context));
-    }),
-    standingOf: Effect.fnUntraced(function* (wallet) {
-      const asked = merchants.get(wallet);
-      const nowMs = yield* monotonicMs;
-      if (asked !== undefined && nowMs - asked.askedMs < STANDING_FRESH_MS) return asked.standing;
-      const asking = once(wallet, ask(wallet, asked));
-      if (asked === undefined) return yield* asking;
-      const newer = yield* Effect.timeoutOption(asking, STANDING_PATIENCE_MS);
-      return newer._tag === "Some" ? newer.value : asked.standing;
-    }),
+    archivalOf: (escrow) =>
+      Effect.flatMap(monotonicMs, (nowMs) => {
+        const { address, settledAt } = escrow;
+        // Without a reading of the clock, the ledger is asked.
+        const ledgerTime =
+          clock && clock.ledgerTime + BigInt(Math.floor((nowMs - clock.atMs) / 1000));
+        if (ledgerTime !== null && ledgerTime < (settledAt ?? 0n) + ARCHIVED_AFTER_SECONDS)
+          return Effect.succeed(null);
+        const readMs = unarchived.get(address);
+        if (readMs !== undefined && nowMs - readMs < ARCHIVAL_FRESH_MS) return Effect.succeed(null);
+        unarchived.set(address, nowMs);
+        return readArchival(escrow).pipe(Effect.provide(context));
+      }),
+    standingOf: (wallet) =>
+      Effect.flatMap(monotonicMs, (nowMs) => {
+        const asked = merchants.get(wallet);
+        if (asked !== undefined && nowMs - asked.askedMs < STANDING_FRESH_MS)
+          return Effect.succeed(asked.standing);
+        const asking = once(wallet, ask(wallet, asked));
+        if (asked === undefined) return asking;
+        return Effect.map(Effect.timeoutOption(asking, STANDING_PATIENCE_MS), (newer) =>
+          newer._tag === "Some" ? newer.value : asked.standing,
+        );
+      }),
     standingAgeMs: (wallet) =>
       Effect.map(monotonicMs, (nowMs) => {
         const asked = merchants.get(wallet);

@@ -7,7 +7,7 @@ import { type EscrowPage, isStillSo, MAX_KEPT_ROWS, RecentPages } from "./recent
  * A page of escrows with a `createdSeq` below `before`, newest first. `limit` in [1, 500]. The same object is returned
  * again until the store is written to or one of its rows expires. Fails with `InvalidAddress` for a bad filter.
  */
-export const queryEscrows = Effect.fn("queryEscrows")(function* (
+export const queryEscrows = Effect.fnUntraced(function* (
   query: IndexQuery,
   limit: number,
   before: bigint | null,

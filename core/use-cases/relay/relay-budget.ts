@@ -49,6 +49,16 @@ export const chargeFailedPreflight = Effect.fnUntraced(function* (
 });
 
 /**
+ * Makes a repetition of a request that still runs cost a read in place of a relay: it sends nothing, and its client is right to
+ * ask. Without reads it stays a relay, so that even these are limited.
+ */
+export const chargeRepetition = Effect.fnUntraced(function* (client: string) {
+  const limiter = yield* RateLimiter;
+  const { allowed } = yield* limiter.take("reads", client, 1);
+  if (allowed) yield* limiter.charge("relay", client, -1);
+});
+
+/**
  * Takes the extra cost of an expired relay. It was in the queue for a blockhash's lifetime, so the cost falls into
  * later windows and may be owed.
  */

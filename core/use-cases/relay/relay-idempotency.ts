@@ -3,6 +3,7 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { Clock, Effect, Exit } from "effect";
 import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";
+import { chargeRepetition } from "./relay-budget.ts";
 import { IdempotencyKeyInFlight, IdempotencyKeyReused } from "./relay-errors.ts";
 
 /** A client's key for one request. Repetitions get the first answer. */
@@ -15,7 +16,7 @@ export type Idempotency = {
 
 /**
  * Runs a request once for its Idempotency-Key. A repetition gets the recorded answer. It fails when the key was used for another
- * request, or while the first request still runs. A failed request releases its key: nothing was sent, or the signature
+ * request, or while the first request still runs, which costs a read. A failed request releases its key: nothing was sent, or the signature
  * itself prevents a second sending.
  */
 export const answerOnce = <A, E, R>(
@@ -32,7 +33,6 @@ export const answerOnce = <A, E, R>(
       key,
       fingerprint: bytesToHex(sha256(utf8ToBytes(request))),
       nowMs,
-      staleBeforeMs: nowMs - RELAY_POLICY.idempotencyInFlightMs,
       forgottenBeforeMs: nowMs - RELAY_POLICY.idempotencyKeyTtlMs,
     });
     switch (claim.status) {
@@ -41,6 +41,7 @@ export const answerOnce = <A, E, R>(
       case "reused":
         return yield* new IdempotencyKeyReused();
       case "in_flight":
+        yield* chargeRepetition(client);
         return yield* new IdempotencyKeyInFlight();
       case "claimed":
         return yield* run.pipe(

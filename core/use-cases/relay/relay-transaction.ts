@@ -6,6 +6,7 @@ import { statusOnly } from "../../domain/relay/status-only.ts";
 import type { LandedTransaction } from "../../domain/relay/transaction-outcome.ts";
 import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
 import { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
+import { requirePinned } from "../service/unpinned-programs.ts";
 import { admitTransaction } from "./relay-admission.ts";
 import { takePayerBudget } from "./relay-budget.ts";
 import { RelayDelivery } from "./relay-delivery.ts";
@@ -73,6 +74,7 @@ const send = Effect.fnUntraced(function* (admitted: Admitted, request: RelayRequ
   const { signature, feePayer } = transaction;
   const lookup = yield* lookUpRelay(signature);
   if (lookup.status !== "unknown") return yield* landedOf(lookup, signature);
+  yield* requirePinned;
   // Anyone can send an old transaction of the payer, so the payer's budget is charged only for one that can still land.
   const landed = yield* unlessLanded(signature, Effect.as(checkBlockhash(transaction), null));
   if (landed !== null) return landed;

@@ -1,9 +1,7 @@
-import { bytesToHex } from "@noble/hashes/utils.js";
 import type { Address } from "../../domain/address.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
-import { sha256 } from "../../domain/sha256.ts";
 import { PROGRAM_HASHES } from "../../protocol/generated/program-hashes.ts";
-import { decodeProgramDataAccount } from "../../protocol/accounts/loader-v3.ts";
+import { decodeProgramDataAccount, programHash } from "../../protocol/accounts/loader-v3.ts";
 
 /** One program as the ledger shows it. Null means not known. */
 export type ProgramStatus = {
@@ -12,8 +10,12 @@ export type ProgramStatus = {
   readonly executable: boolean | null;
   /** Null also when nobody can upgrade the program. */
   readonly upgradeAuthority: Address | null;
-  /** SHA-256 of the deployed ELF without the zero bytes at its end, hex. Null when not known. */
+  /** The `programHash` of the deployed ELF. Null when not known. */
   readonly sha256: string | null;
+  /** The hashes that this service accepts; empty for any. */
+  readonly pinned: ReadonlyArray<string>;
+  /** Whether `sha256` is one of `pinned`; null when nothing is pinned, or not known. */
+  readonly isPinned: boolean | null;
   /** The bytecode's version from the ELF header, null when it is not an ELF or not known. */
   readonly sbpfVersion: number | null;
   /** Whether the ELF equals the binary of that version that comes with this service; null when not known. */
@@ -41,18 +43,13 @@ const isOursOf = (name: ProgramName, version: number | null, hash: string): bool
   return hashes[`v${version}`] === hash;
 };
 
-const withoutTrailingZeros = (bytes: Uint8Array): Uint8Array => {
-  let end = bytes.length;
-  while (end > 0 && bytes[end - 1] === 0) end--;
-  return bytes.subarray(0, end);
-};
-
 /** The status of a program from its account and its data account. Null accounts mean that the ledger did not answer. */
 export const programStatus = (
   name: ProgramName,
   address: Address,
   accounts: { readonly program: LedgerAccount | null; readonly data: LedgerAccount | null } | null,
   initialised: boolean | null,
+  pinned: ReadonlyArray<string>,
 ): ProgramStatus => {
   if (accounts === null)
     return {
@@ -61,14 +58,16 @@ export const programStatus = (
       executable: null,
       upgradeAuthority: null,
       sha256: null,
+      pinned,
+      isPinned: null,
       sbpfVersion: null,
       isOurs: null,
       initialised: null,
     };
   const { program, data } = accounts;
   const programData = data === null ? undefined : decodeProgramDataAccount(data);
-  const elf = programData === undefined ? null : withoutTrailingZeros(programData.elf);
-  const hash = elf === null ? null : bytesToHex(sha256(elf));
+  const elf = programData?.elf ?? null;
+  const hash = elf === null ? null : programHash(elf);
   const sbpfVersion = elf === null ? null : sbpfVersionOf(elf);
   return {
     address,
@@ -76,8 +75,15 @@ export const programStatus = (
     executable: program?.executable ?? false,
     upgradeAuthority: programData?.upgradeAuthority ?? null,
     sha256: hash,
+    pinned,
+    // A program that is missing is not the pinned one either.
+    isPinned: pinned.length === 0 ? null : hash !== null && pinned.includes(hash),
     sbpfVersion,
     isOurs: hash === null ? null : isOursOf(name, sbpfVersion, hash),
     initialised,
   };
 };
+
+/** Whether a program can be called, names the other one, and is what this service pins. */
+export const isUsable = ({ executable, initialised, isPinned }: ProgramStatus): boolean =>
+  executable === true && initialised === true && isPinned !== false;

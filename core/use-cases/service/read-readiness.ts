@@ -1,9 +1,10 @@
-import { Effect } from "effect";
+import { Effect, Result } from "effect";
 import type { SyncActivity } from "../index/sync/index-sync.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { LedgerRecord } from "../../../ports/ledger/ledger-record.ts";
 import { indexStatus, lagBehind, orNull } from "./index-status.ts";
 import { LedgerPulse } from "./ledger-pulse.ts";
+import { UnpinnedPrograms } from "./unpinned-programs.ts";
 
 /** Why an index is stale: how this process's last sync and snapshot failed, and the lag in slots. */
 export type StaleIndex = Pick<SyncActivity, "lastError" | "snapshotError"> & {
@@ -14,25 +15,44 @@ export type StaleIndex = Pick<SyncActivity, "lastError" | "snapshotError"> & {
 const STALE_SLOTS = 750n;
 
 /** What keeps a service from being ready, in the order in which it is reported. */
-export const NOT_READY_PARTS = ["store", "ledger", "identity", "programs", "index"] as const;
-/** One of them: a store or ledger that does not answer, a node of another ledger than the store's, programs that are not initialised for each other, an index without a sync. */
+export const NOT_READY_PARTS = [
+  "store",
+  "ledger",
+  "identity",
+  "programs",
+  "pins",
+  "index",
+] as const;
+/** One of them: a store or ledger that does not answer, a node of another ledger than the store's, programs that are not initialised for each other or not the pinned ones, an index without a sync. */
 export type NotReadyPart = (typeof NOT_READY_PARTS)[number];
 
-/** Whether the ledger answers, and whether the programs are initialised for each other. */
+/** What keeps a part from answering, and what the operator can do; null when it answers, or does not say in time. */
+const cureOf = <A>(exit: Result.Result<A, unknown> | null): string | null => {
+  if (exit === null || Result.isSuccess(exit)) return null;
+  const failure = exit.failure as { readonly fault?: { readonly cure: string } | undefined };
+  return failure.fault?.cure ?? null;
+};
+
+/** Whether the ledger answers, whether the programs are initialised for each other, and which are not the pinned ones. */
 const readLedger = Effect.gen(function* () {
   const pulse = yield* LedgerPulse;
   const tip = yield* pulse.tip("confirmed");
-  return { slot: tip.slot, isInitialised: yield* pulse.initialised };
+  const isInitialised = yield* pulse.initialised;
+  return { slot: tip.slot, isInitialised, unpinned: yield* yield* UnpinnedPrograms };
 });
 
 /**
- * What is not ready, and how stale the index is. `stale` is null when the index is fresh, not known, or never synced. Never
+ * What is not ready, what the operator can do where a store or a node has said what is wrong, and how stale the index is. `stale` is null when the index is fresh, not known, or never synced. Never
  * fails, and answers within a second.
  */
 export const readReadiness = Effect.fn("readReadiness")(function* () {
-  const [index, ledger] = yield* Effect.all([orNull(indexStatus), orNull(readLedger)], {
-    concurrency: "unbounded",
-  });
+  const [indexed, asked] = yield* Effect.all(
+    [orNull(Effect.result(indexStatus)), orNull(Effect.result(readLedger))],
+    { concurrency: "unbounded" },
+  );
+  const index = indexed && Result.getOrNull(indexed);
+  const ledger = asked && Result.getOrNull(asked);
+  const cure = cureOf(indexed) ?? cureOf(asked);
   const { syncsByItself } = yield* Instance;
   const { standing } = yield* (yield* LedgerRecord).state;
   const lacks: Readonly<Record<NotReadyPart, boolean>> = {
@@ -40,14 +60,15 @@ export const readReadiness = Effect.fn("readReadiness")(function* () {
     ledger: ledger === null,
     identity: standing === "contradicted",
     programs: ledger !== null && !ledger.isInitialised,
+    pins: ledger !== null && ledger.unpinned.length > 0,
     // Without syncs of its own, a service would never be ready: its lists say so until somebody asks for one.
     index: syncsByItself && index !== null && index.mark === null,
   };
   const missing = NOT_READY_PARTS.filter((part) => lacks[part]);
   const lagSlots = lagBehind(index?.mark, ledger?.slot);
-  if (index === null || lagSlots === null) return { missing, stale: null };
+  if (index === null || lagSlots === null) return { missing, cure, stale: null };
   const { lastError, snapshotError } = index;
   const isFresh = lastError === null && snapshotError === null && lagSlots < STALE_SLOTS;
   const stale: StaleIndex | null = isFresh ? null : { lagSlots, lastError, snapshotError };
-  return { missing, stale };
+  return { missing, cure, stale };
 });

@@ -8,11 +8,11 @@ import type { SyncActivity } from "../index/sync/index-sync.ts";
 import { indexStatus, lagBehind, orNull } from "./index-status.ts";
 import { LedgerPulse } from "./ledger-pulse.ts";
 import { type LogStatus, readLogStatus } from "./log-status.ts";
-import { type ProgramStatus, programStatus } from "./program-status.ts";
+import { isUsable, type ProgramStatus, programStatus } from "./program-status.ts";
 
 /** The state of the service and of what it depends on. */
 export type ServiceStatus = {
-  /** `online` when ledger and store answer and both programs are executable and initialised for each other. */
+  /** `online` when ledger and store answer and both programs are usable (`isUsable`). */
   readonly status: "online" | "degraded";
   readonly network: {
     readonly cluster: string;
@@ -37,7 +37,7 @@ export type ServiceStatus = {
 
 /** The service's status; null means not known. Never fails, and answers within a second. */
 export const readStatus = Effect.fn("readStatus")(function* () {
-  const { cluster, networkAddress, deployment, supportedMints } = yield* Instance;
+  const { cluster, networkAddress, deployment, programPins, supportedMints } = yield* Instance;
   const pulse = yield* LedgerPulse;
   const [ledger, index, log] = yield* Effect.all(
     [orNull(pulse.status), orNull(indexStatus), orNull(readLogStatus)],
@@ -49,18 +49,18 @@ export const readStatus = Effect.fn("readStatus")(function* () {
     deployment.custodyProgram,
     ledger && ledger.custody,
     ledger && ledger.initialised.custody,
+    programPins.custody,
   );
   const attestor = programStatus(
     "attestor",
     deployment.attestorProgram,
     ledger && ledger.attestor,
     ledger && ledger.initialised.attestor,
+    programPins.attestor,
   );
   const lagSlots = lagBehind(index?.mark, ledger?.slot);
   const healthy = ledger !== null;
-  const usable = [custody, attestor].every(
-    ({ executable, initialised }) => executable === true && initialised === true,
-  );
+  const usable = [custody, attestor].every(isUsable);
   const status: ServiceStatus = {
     status: healthy && usable && index !== null ? "online" : "degraded",
     network: {

@@ -1,13 +1,5 @@
 import { SQL } from "bun";
-import {
-  chownSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-} from "node:fs";
+import { chownSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -33,8 +25,20 @@ export const serverPrograms = (): string | undefined => {
 const MOST_STARTS = 5;
 
 const isRoot = process.getuid?.() === 0;
+/** What makes root the server's user, in a process that ends with this one, however this one ends. */
+const AS_SERVER_USER = [
+  "setpriv",
+  "--reuid",
+  SERVER_USER,
+  "--regid",
+  SERVER_USER,
+  "--init-groups",
+  "--pdeathsig",
+  "KILL",
+  "--",
+];
 const asServerUser = (command: ReadonlyArray<string>) =>
-  isRoot ? ["runuser", "-u", SERVER_USER, "--", ...command] : [...command];
+  isRoot ? [...AS_SERVER_USER, ...command] : [...command];
 
 const run = (command: ReadonlyArray<string>, cwd: string): string => {
   const { exitCode, stdout, stderr } = Bun.spawnSync([...command], { cwd });
@@ -121,10 +125,8 @@ export const startCluster = async (programs: string): Promise<Cluster> => {
   });
   const { server, url } = listening;
   const stop = async () => {
-    // The first line of the file is the server's own process id; `server` may be runuser's.
-    const pid = Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]);
     // A fast shutdown: connections are closed, nothing is waited for.
-    process.kill(pid, "SIGINT");
+    server.kill("SIGINT");
     await server.exited;
     rmSync(folder, { recursive: true, force: true });
   };

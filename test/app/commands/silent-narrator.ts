@@ -4,6 +4,6 @@ import type { Narrator } from "../../../app/demo/narrator.ts";
 export const silentNarrator: Narrator = {
   step: () => undefined,
   signs: () => undefined,
-  request: () => undefined,
+  exchange: () => undefined,
   result: () => undefined,
 };

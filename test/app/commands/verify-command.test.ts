@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { EscrowRecord } from "../../../adapters/http/escrow/escrow-contract.ts";
+import { PROGRAM_HASHES } from "../../../core/protocol/generated/program-hashes.ts";
 import { NETWORK } from "../../arbitraries/evidence.ts";
 import { goldenEscrow, invented } from "../../conformance/evidence/packet-edits.ts";
 import { trustDocument } from "../../conformance/evidence/policy-vectors.ts";
@@ -131,6 +132,35 @@ describe("true packets, checked with a node", () => {
       expect(stdout).toEndWith("\nverified\n");
     }
   });
+});
+
+test("a policy that pins the programs' hashes is held against the node's programs", async () => {
+  const trust = JSON.parse(await textOf("/.well-known/evidence-trust.json")) as object;
+  const pinning = (custody: string) =>
+    save(
+      `pins-${custody.slice(0, 8)}.json`,
+      JSON.stringify({
+        ...trust,
+        custody_program_sha256: ["ab".repeat(32), custody],
+        attestor_program_sha256: [PROGRAM_HASHES.attestor.v0],
+      }),
+    );
+  const [right, wrong] = await Promise.all([
+    pinning(PROGRAM_HASHES.custody.v0),
+    pinning("cd".repeat(32)),
+  ]);
+  const asked = ["--json", "--rpc", service.rpcUrl];
+  const [passed, failed, offline] = await Promise.all([
+    verify("Fulfilled.json", "--trust", right, ...asked),
+    verify("Fulfilled.json", "--trust", wrong, ...asked),
+    verify("Fulfilled.json", "--trust", right, "--json"),
+  ]);
+  expect(judged(passed)).toEqual({ verdict: "verified", failed: [], unproven: [] });
+  expect(passed.code).toBe(0);
+  expect(judged(failed)).toMatchObject({ verdict: "failed", failed: ["program_bytes"] });
+  expect(failed.code).toBe(1);
+  expect(failed.stdout).toContain(`custody ${PROGRAM_HASHES.custody.v0}`);
+  expect(judged(offline).unproven).toContain("program_bytes");
 });
 
 describe("a lying service that invented everything", () => {

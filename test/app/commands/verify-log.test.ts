@@ -30,6 +30,7 @@ let asked: Array<string> = [];
 
 const answer = (path: string): Response => {
   asked.push(path);
+  if (path.startsWith("/moved/")) return Response.redirect(path.replace("/moved", ""), 302);
   const note = checkpointNote(
     { origin: originOf(NETWORK), size: TREE.size, root: TREE.root },
     WITNESSES.slice(1),
@@ -108,6 +109,24 @@ describe("bun run verify --log", () => {
       "",
       `the log at ${log.url.origin} gave no usable answer (it has no checkpoint); the packet is undecided\n`,
     ]);
+  });
+
+  test("a log that redirects is not followed, and the packet is undecided", async () => {
+    asked = [];
+    const { code, stdout, stderr } = await verify(
+      "packet.json",
+      "--trust",
+      "trust.json",
+      "--log",
+      `${log.url.href}moved/log`,
+    );
+    const { origin } = log.url;
+    expect([code, stdout, stderr]).toEqual([
+      69,
+      "",
+      `the log at ${origin} gave no usable answer (${origin} redirects to ${origin}/log/checkpoint, and no redirect is followed. Give that address itself, if you trust it.); the packet is undecided\n`,
+    ]);
+    expect(asked).toEqual(["/moved/log/checkpoint"]);
   });
 
   test("a packet that fails offline has failed, and the log is not asked", async () => {

@@ -66,6 +66,7 @@ export const emptyCluster = async (slotMs = SLOT_MS) => {
         yes: true,
         keys: path("keys"),
         "env-file": path(".env"),
+        final: false,
         demo: false,
         ...changes,
       }),

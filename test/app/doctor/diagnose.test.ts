@@ -32,7 +32,7 @@ afterAll(() => directory.remove());
 /** A data directory of its own, without anything in it. */
 const freshFolder = async (): Promise<string> => {
   const path = join(directory.path, String(++folders));
-  await mkdir(path);
+  await mkdir(path, { mode: 0o700 });
   return path;
 };
 
@@ -123,6 +123,8 @@ test("a new folder and the embedded ledger have no problem", async () => {
     `data: ${folder} is writable`,
     `store: ${folder}/index.sqlite will be made`,
     `store: ${folder}/relay.sqlite will be made`,
+    `store: ${folder}/log/standing.sqlite will be made`,
+    `store: ${folder}/packets.sqlite will be made`,
     `store: ${folder}/local-ledger/ledger.sqlite will be made`,
   ]);
   expect(await readdir(folder)).toEqual([]);
@@ -184,7 +186,7 @@ test("an address that is not this machine's is a problem", async () => {
 
 test("an unreachable node is a problem, and its address is shown without its key", async () => {
   expect(await problemsOf(remote(`${SILENT_ADDRESS}/key-of-mine`))).toEqual([
-    `!node: ${SILENT_ADDRESS} gives no usable answer; check SOLANA_RPC_URL, its key and the network`,
+    `!node: ${SILENT_ADDRESS}: getGenesisHash: unreachable. Check that the node runs and that its address in SOLANA_RPC_URL is right.`,
   ]);
 });
 
@@ -286,7 +288,8 @@ test("a store of another ledger, one of another version, a foreign one and a dam
   await makeStores(DATA_DIR, TEST_GENESIS_HASH);
   using node = nodeThat(TEST_DEPLOYMENT.custodyProgram, 0);
   const otherLedger = await problemsOf({ ...remote(node.url), DATA_DIR });
-  expect(otherLedger).toHaveLength(2);
+  // Index, relay and how the log stands.
+  expect(otherLedger).toHaveLength(3);
   expect(otherLedger[0]).toContain("index.sqlite holds the index of another ledger: genesis_hash");
 
   const path = join(DATA_DIR, "index.sqlite");

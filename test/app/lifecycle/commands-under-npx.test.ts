@@ -6,7 +6,7 @@ import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deploym
 import packageJson from "../../../package.json" with { type: "json" };
 import { testKey } from "../../core/log/support/test-signer.ts";
 import { keyText } from "../../../client/node/key-text.ts";
-import { RULES } from "../attestor/rules-fixture.ts";
+import { RULES } from "../../client/merchant/attestor/rules-fixture.ts";
 import { temporaryDirectory } from "../support/running-service.ts";
 import { endNpxAt, underNpx } from "../support/under-npx.ts";
 

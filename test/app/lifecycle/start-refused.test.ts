@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { LOCAL_USDC_MINT } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { startedServices } from "../support/started-services.ts";
 
@@ -37,6 +38,17 @@ test.concurrent("a service that cannot start explains it on standard error and e
   ]);
   expect(unwritable.code).toBe(1);
   expect(unwritable.stderr).toStartWith("DATA_DIR /dev/null/data: it cannot be written");
+}, 60_000);
+
+test.concurrent("a store that the sync worker cannot open ends the service with its path, the cause and the cure", async () => {
+  const env = await alone();
+  writeFileSync(`${env.DATA_DIR}/log`, "");
+  const { code, stderr } = await ended(env);
+  expect(code).toBe(1);
+  expect(stderr).toStartWith(
+    `${env.DATA_DIR}/log cannot be used: a file stands where a folder belongs`,
+  );
+  expect(stderr).toContain("Move it away, or set another DATA_DIR.");
 }, 60_000);
 
 test.concurrent("a service that lists a mint with other decimals than the ledger's ends with an explanation", async () => {

@@ -1,11 +1,10 @@
 import { expect, test } from "bun:test";
-import { LOCAL_USDC_MINT } from "../../../adapters/local-ledger/genesis/local-keys.ts";
+import { readdirSync } from "node:fs";
 import { openStage } from "../../../app/demo/stage.ts";
-import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";
-import { registerMerchantInstruction } from "../../../core/protocol/instructions/attestor-instructions.ts";
-import { until } from "../support/running-service.ts";
+import { latestBlockhash, until } from "../support/running-service.ts";
 import { MAIN } from "../support/service-process.ts";
 import { silentNarrator } from "../commands/silent-narrator.ts";
+import { openRegistration } from "../support/open-registration.ts";
 import { startedServices, synced } from "../support/started-services.ts";
 
 const { alone, start } = startedServices();
@@ -14,16 +13,11 @@ test.concurrent("a service asked to stop answers the requests it has begun", asy
   const service = start(await alone());
   const url = await service.url;
   await synced(url);
-  const stage = await openStage(url, LOCAL_USDC_MINT, silentNarrator);
-  const register = registerMerchantInstruction(stage.deployment, {
-    payer: stage.merchant.address,
-    merchant: stage.merchant.address,
-    attestor: stage.attestor.address,
-    name: "Late Quotes",
-  });
-  const transaction = await stage.merchant.transaction(
-    [register],
-    await stage.faucet.latestBlockhash(),
+  const { parties } = await openStage(url, silentNarrator);
+  const { transaction, signature } = openRegistration(
+    parties,
+    await latestBlockhash(url),
+    "Late Quotes",
   );
   // A confirmation takes until the slot ends, so the request is still open when the service is asked to stop.
   const relayed = fetch(`${url}/v1/relay`, {
@@ -31,8 +25,6 @@ test.concurrent("a service asked to stop answers the requests it has begun", asy
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ signed_transaction: transaction, confirm: true }),
   });
-  const bytes = new Uint8Array(Buffer.from(transaction, "base64"));
-  const signature = ledgerSignatureFromBytes(bytes.slice(1, 65));
   await until(
     "the relay has its request",
     () => fetch(`${url}/v1/relay/${signature}`).then(({ status }) => status),
@@ -40,7 +32,28 @@ test.concurrent("a service asked to stop answers the requests it has begun", asy
   );
   service.kill("SIGTERM");
   expect((await relayed).status).toBe(202);
-  expect((await service.ended).code).toBe(0);
+  const { code, stdout } = await service.ended;
+  expect(code).toBe(0);
+  const messages = stdout.trim().split("\n");
+  expect(messages.at(-1)).toContain('"message":"stopped"');
+  expect(messages.findIndex((line) => line.includes('"message":"stopping"'))).toBeGreaterThan(0);
+}, 60_000);
+
+test.concurrent("a service whose output nobody reads any more stops in order, and says why", async () => {
+  const env = await alone();
+  const command = `"${process.execPath}" "${MAIN}" | head -1; exit "\${PIPESTATUS[0]}"`;
+  const piped = Bun.spawn(["bash", "-c", command], {
+    env: { PATH: process.env["PATH"] ?? "", ...env },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  expect(await new Response(piped.stdout).text()).toContain('"message":"listening"');
+  expect(await new Response(piped.stderr).text()).toBe(
+    "The service has stopped: what read its output has ended. Send the output to a file, or keep its reader running\n",
+  );
+  expect(await piped.exited).toBe(1);
+  // Stores that were closed leave no log of writes.
+  expect(readdirSync(env.DATA_DIR).filter((name) => name.endsWith("-wal"))).toEqual([]);
 }, 60_000);
 
 test.concurrent.if(process.platform === "linux")(

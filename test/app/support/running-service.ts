@@ -39,6 +39,20 @@ export const runService = async (
   }
 };
 
+/** The newest blockhash of the ledger that the service at `url` works with. */
+export const latestBlockhash = async (url: string): Promise<string> => {
+  const { data } = (await (await fetch(`${url}/v1/status`)).json()) as {
+    readonly data: { readonly network: { readonly rpc_address: string } };
+  };
+  const answer = await fetch(data.network.rpc_address, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "getLatestBlockhash", params: [] }),
+  });
+  const { result } = (await answer.json()) as { result: { value: { blockhash: string } } };
+  return result.value.blockhash;
+};
+
 /**
  * Asks until the answer fits, with pauses of a few milliseconds. @throws Error with the last answer after `seconds`.
  */

@@ -20,11 +20,12 @@ export const startBenchService = async (rpcUrl: string): Promise<string> => {
     SYNC_INTERVAL_SECONDS: "0",
     EVIDENCE_SIGNING_KEY: Buffer.alloc(32, 7).toString("base64"),
   });
-  await until(
-    "synced",
-    () => fetch(`${url}/v1/indexer/sync`, { method: "POST" }).then(({ status }) => status),
-    (status) => status === 202,
-    600,
-  );
+  // A first sync may take longer than its answer may. It goes on without its caller.
+  const sync = () =>
+    fetch(`${url}/v1/indexer/sync`, { method: "POST" }).then(
+      ({ status }) => status,
+      (cause: unknown) => String(cause),
+    );
+  await until("synced", sync, (status) => status === 202, 3600);
   return url;
 };

@@ -1,5 +1,6 @@
 /** The result of a load. */
 export type Load = {
+  readonly answers: number;
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -7,6 +8,14 @@ export type Load = {
 
 /** One request. With a body, it is a POST of JSON. */
 export type Asked = { readonly path: string; readonly body?: string };
+
+/** A load in all. It is answered with `status`, and not counted for the first seconds. */
+export type LoadOptions = {
+  readonly connections: number;
+  readonly seconds: number;
+  readonly warmUpSeconds?: number;
+  readonly status?: number;
+};
 
 const utf8 = new TextEncoder();
 const latin1 = new TextDecoder("latin1");
@@ -19,15 +28,15 @@ const bytesOf = (host: string, { path, body }: Asked): Uint8Array =>
   );
 
 /**
- * The length of an answer, from its head; undefined until the head is complete. Throws unless it is a 200 with a
- * declared length.
+ * The length of an answer, from its head; undefined until the head is complete. Throws unless it has this status and
+ * declares its length.
  */
-const lengthOf = (bytes: Uint8Array): number | undefined => {
+const lengthOf = (bytes: Uint8Array, status: number): number | undefined => {
   const head = latin1.decode(bytes.subarray(0, 2048));
   const end = head.indexOf("\r\n\r\n");
   if (end < 0 && bytes.length < 2048) return undefined;
   const length = /\r\ncontent-length: (\d+)\r\n/i.exec(head)?.[1];
-  if (!head.startsWith("HTTP/1.1 200") || end < 0 || length === undefined)
+  if (!head.startsWith(`HTTP/1.1 ${status}`) || end < 0 || length === undefined)
     throw new Error(`answered ${head.slice(0, 200)}`);
   return end + 4 + Number(length);
 };
@@ -36,7 +45,7 @@ const lengthOf = (bytes: Uint8Array): number | undefined => {
  * A client that only writes requests and counts the bytes of answers. A `fetch` can cost more than an answer, so that
  * the client would limit the server.
  */
-const connect = async (url: URL) => {
+const connect = async (url: URL, status: number) => {
   let missing = 0;
   let begun: Uint8Array | null = null;
   let answered = Promise.withResolvers<void>();
@@ -50,7 +59,7 @@ const connect = async (url: URL) => {
         try {
           if (missing === 0) {
             begun = begun === null ? chunk : Buffer.concat([begun, chunk]);
-            const length = lengthOf(begun);
+            const length = lengthOf(begun, status);
             if (length === undefined) return;
             missing = length - begun.length;
             begun = null;
@@ -85,10 +94,12 @@ const connect = async (url: URL) => {
 export const load = async (
   url: string,
   requestOf: (number: number) => Asked,
-  { connections, seconds }: { readonly connections: number; readonly seconds: number },
+  { connections, seconds, warmUpSeconds = 1, status = 200 }: LoadOptions,
 ): Promise<Load> => {
   const address = new URL(url);
-  const clients = await Promise.all(Array.from({ length: connections }, () => connect(address)));
+  const clients = await Promise.all(
+    Array.from({ length: connections }, () => connect(address, status)),
+  );
   const tookMs: Array<number> = [];
   let number = 0;
   const run = async (client: (typeof clients)[number], untilMs: number, isCounted: boolean) => {
@@ -101,12 +112,12 @@ export const load = async (
   };
   const all = (untilMs: number, isCounted: boolean) =>
     Promise.all(clients.map((client) => run(client, untilMs, isCounted)));
-  await all(performance.now() + 1000, false);
+  await all(performance.now() + warmUpSeconds * 1000, false);
   const startMs = performance.now();
   await all(startMs + seconds * 1000, true);
   const perSecond = tookMs.length / ((performance.now() - startMs) / 1000);
   for (const client of clients) client.close();
   const sorted = tookMs.toSorted((a, b) => a - b);
   const quantile = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
-  return { perSecond, p50Ms: quantile(0.5), p99Ms: quantile(0.99) };
+  return { answers: tookMs.length, perSecond, p50Ms: quantile(0.5), p99Ms: quantile(0.99) };
 };

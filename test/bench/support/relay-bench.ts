@@ -2,9 +2,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type LocalKey, localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
-import { signedTransaction } from "../../../adapters/local-ledger/genesis/signed-transaction.ts";
-import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
-import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
 import {
   registerMerchantInstruction,
   rotateAttestorInstruction,
@@ -12,6 +9,7 @@ import {
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { quietEnvironment, until } from "../../app/support/running-service.ts";
 import { startServiceProcess } from "../../app/support/service-process.ts";
+import { embeddedLedger } from "./embedded-ledger.ts";
 
 const MERCHANTS = 20;
 const merchants = Array.from({ length: MERCHANTS }, (_, i) => localKey(`merchant of a bench ${i}`));
@@ -24,18 +22,7 @@ export const relayBench = async (main: string) => {
   const url = await service.url;
   const isReady = () => fetch(`${url}/ready`).then(({ status }) => status === 200);
   await until("the service is ready", isReady, (ready) => ready, 60);
-  const descriptor = await fetch(`${url}/.well-known/settlement-evidence.json`);
-  const { network } = (await descriptor.json()) as { network: string };
-
-  const call = async <A>(method: string, ...params: ReadonlyArray<unknown>): Promise<A> => {
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-    const response = await fetch(network, { method: "POST", body });
-    return ((await response.json()) as { result: A }).result;
-  };
-  const latestBlockhash = async (): Promise<string> =>
-    (await call<{ value: { blockhash: string } }>("getLatestBlockhash")).value.blockhash;
-  const signed = (payer: LocalKey, instruction: Instruction, blockhash: string): string =>
-    encodeBase64(signedTransaction({ payer, instructions: [instruction], blockhash }));
+  const { call, latestBlockhash, signed } = await embeddedLedger(url);
 
   /** Posts a transaction as one of many clients. Throws unless it is accepted. */
   const post = async (client: number, body: object): Promise<void> => {

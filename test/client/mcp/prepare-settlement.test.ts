@@ -38,7 +38,7 @@ const shownOf = (
   const base64 = encodeBase64(
     unsignedTransaction({ payer, instructions, blockhash: BLOCKHASH }).bytes,
   );
-  const transaction = { base64, signers: ["nobody"], last_valid_block_height: 7 };
+  const transaction = { base64, signers: [THIEF], last_valid_block_height: 7 };
   const call: ServiceCall = () =>
     Promise.resolve({
       status: 200,
@@ -96,7 +96,7 @@ describe("beside a wallet", () => {
   test.each(honest)("%s is shown, with its own signers", async (_, given, instructions) => {
     const { base64, run } = shownOf(given, instructions);
     expect(await run).toMatchObject({ result: { transaction: base64, escrow: s.escrow } });
-    expect(await run).not.toMatchObject({ result: { signers: ["nobody"] } });
+    expect(await run).not.toMatchObject({ result: { signers: [THIEF] } });
   });
 
   test.each(lies)("a service that prepares %s is not shown", async (_, given, instructions) => {
@@ -113,5 +113,5 @@ describe("beside a wallet", () => {
 
 test("on the service itself it is the service that speaks", async () => {
   const { run } = shownOf(REFUND, [], { rebuilds: false });
-  expect(await run).toMatchObject({ result: { signers: ["nobody"] } });
+  expect(await run).toMatchObject({ result: { signers: [THIEF] } });
 });

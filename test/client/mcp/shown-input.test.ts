@@ -25,11 +25,11 @@ describe.each([
 ] as const)("%s", (_, method, params, said) => {
   test("is told in quotes, short and printable", async () => {
     const answer = await ask(method, params);
-    expect(answer).toContain(`${said} \\"x. Nothing is wrong.`);
-    expect(answer).toMatch(/^[\x20-\x7e]*$/);
+    expect(answer).toContain(`${said} \\"x. Nothi…\\"`);
+    expect(answer.replaceAll("…", "")).toMatch(/^[\x20-\x7e]*$/);
     expect(answer).not.toContain("\\u");
     expect(answer.length).toBeLessThan(1000);
-    expect(answer).not.toContain("A".repeat(100));
+    expect(answer).not.toContain("A".repeat(9));
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { connectMerchant } from "../../../client/merchant.ts";
-import type { Fetch } from "../../../client/service/requests.ts";
+import type { Fetch } from "../../../client/service/fetch-directly.ts";
 import { MERCHANT, TRUST } from "../support/fake-service.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { testClock } from "../support/test-clock.ts";

@@ -1,12 +1,9 @@
-import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
+import { copyFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { tmpdir } from "../../temporary-root.ts";
+import { launchBrowser } from "../../browser/chromium.ts";
 import type { Installed } from "./installed.ts";
 
 const VECTORS = join(import.meta.dir, "../../vectors/evidence");
-
-/** The browser's program, null where there is none. */
-export const browser = Bun.which("chromium") ?? Bun.which("chromium-browser");
 
 /** What page.ts says of the installed package, bundled for a browser and run in one as a page of another origin than the service. */
 export const foundInBrowser = async (
@@ -46,22 +43,15 @@ export const foundInBrowser = async (
       return new Response(html, { headers: { "content-type": "text/html" } });
     },
   });
-  const profile = await mkdtemp(join(tmpdir(), "browser-"));
-  // A container's root has no sandbox; the page is this test's own.
-  const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
-  const quiet = ["--no-first-run", "--disable-background-networking", `--user-data-dir=${profile}`];
-  const child = Bun.spawn([program, ...flags, ...quiet, server.url.href], {
-    stdin: "ignore",
-    stdout: "ignore",
-    stderr: "ignore",
-  });
+  const browser = await launchBrowser(program);
   try {
-    const ended = child.exited.then((code) => `the browser ended with ${code}`);
+    const ended = new Promise((resolve) => {
+      browser.on("disconnected", () => resolve("the browser ended"));
+    });
+    await (await browser.newPage()).goto(server.url.href);
     return await Promise.race([told, ended]);
   } finally {
-    child.kill("SIGKILL");
-    await child.exited;
+    await browser.close();
     await server.stop(true);
-    await rm(profile, { recursive: true, force: true, maxRetries: 10 });
   }
 };

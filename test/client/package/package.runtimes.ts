@@ -4,6 +4,7 @@ import { copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ENTRIES } from "../../../app/client-package/package-manifest.ts";
+import { browserProgram } from "../../browser/chromium.ts";
 import { withDemoLedger } from "../../app/support/demo-ledger.ts";
 import {
   quietEnvironment,
@@ -11,7 +12,7 @@ import {
   temporaryDirectory,
   until,
 } from "../../app/support/running-service.ts";
-import { browser, foundInBrowser } from "./browser.ts";
+import { foundInBrowser } from "./browser.ts";
 import { type Installed, installedByNpm, run } from "./installed.ts";
 import { JOURNAL_PROGRAM, tryJournal } from "./shared-journal.ts";
 import { tryEntries, tryOfflineCommands } from "./tries.ts";
@@ -59,8 +60,8 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
   );
 }
 
-test.skipIf(browser === null)(
-  browser === null
+test.skipIf(browserProgram === null)(
+  browserProgram === null
     ? "a browser is absent (chromium): the bundle is not tried in a page"
     : "a browser: a page of another origin verifies a packet and reads the service",
   async () => {
@@ -72,7 +73,7 @@ test.skipIf(browser === null)(
         () => fetch(`${service.url}/ready`).then(({ status }) => status),
         (status) => status === 200,
       );
-      expect(await foundInBrowser(installed, browser ?? "", service.url)).toEqual({
+      expect(await foundInBrowser(installed, browserProgram ?? "", service.url)).toEqual({
         verdict: "verified",
         forged: "failed",
         name: "Settlement Evidence API",

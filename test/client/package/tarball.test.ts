@@ -84,8 +84,11 @@ export const all = [${names.map((_, at) => `entry${at}`).join(", ")}];
   expect([own.join("\n").trim(), ran.err]).toEqual(["", ""]);
 }, 120_000);
 
-test("a second build gives the same bytes", async () => {
-  const again = await buildPackage(join(installed.folder, "again"));
+test("a second build gives the same bytes, also where files are made for one user alone", async () => {
+  const usual = process.umask(0o077);
+  const again = await buildPackage(join(installed.folder, "again")).finally(() =>
+    process.umask(usual),
+  );
   expect(again.sha256).toBe(installed.built.sha256);
 }, 60_000);
 

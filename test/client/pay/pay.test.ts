@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { connect } from "../../../client/connect.ts";
-import type { Fetch } from "../../../client/service/requests.ts";
+import type { Fetch } from "../../../client/service/fetch-directly.ts";
 import { type Address, addressToBytes } from "../../../core/domain/address.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { computeBudgetInstructions } from "../../../core/protocol/instructions/compute-budget.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { connect } from "../../../client/connect.ts";
-import type { Fetch } from "../../../client/service/requests.ts";
+import type { Fetch } from "../../../client/service/fetch-directly.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import { taskHash } from "../../../core/domain/escrow/task-hash.ts";

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "../../../client/connect.ts";
 import type { SettledOptions } from "../../../client/pay/settled.ts";
-import type { Fetch } from "../../../client/service/requests.ts";
-import { problem } from "../support/fake-service.ts";
+import type { Fetch } from "../../../client/service/fetch-directly.ts";
+import { AGENT, MERCHANT, problem } from "../support/fake-service.ts";
 import { testClock } from "../support/test-clock.ts";
 import { failureOf } from "../support/failure-of.ts";
 
@@ -42,7 +42,7 @@ const scripted = (steps: ReadonlyArray<Step>, trust = read("trust.json")) => {
       wanted.splice(0).forEach((go) => go());
       return new Response(body);
     }
-    return new Response(JSON.stringify({ data: { agent_owner: "a", merchant: "m" } }));
+    return new Response(JSON.stringify({ data: { agent_owner: AGENT, merchant: MERCHANT } }));
   };
   const client = connect("http://service.test", { trust, fetch, clock: time.clock });
   return {

@@ -62,10 +62,10 @@ for (const [what, fault] of Object.entries(faults))
     const replayed = await fetch(`${url}/quotes`, {
       headers: { "payment-signature": buyer.headers[0] ?? "" },
     });
-    expect([replayed.status, delivered.get(url)]).toEqual([402, 1]);
+    expect([replayed.status, delivered.get(url)]).toEqual([200, 1]);
   }, 60_000);
 
-test("a release that the facilitator refuses is not settled again, and nothing is delivered", async () => {
+test("a release that the facilitator refuses is not settled again, and its answer is delivered once it is presented again", async () => {
   const url = await sellerWith(() =>
     Promise.resolve({
       success: false,
@@ -78,4 +78,13 @@ test("a release that the facilitator refuses is not settled again, and nothing i
   const answer = await buyer.pay(`${url}/quotes`);
   expect(answer.status).toBe(402);
   expect(await x402.escrow(buyer.escrows[0] ?? "")).toMatchObject({ state: "Pending" });
+
+  const again = await buyer.pay(`${url}/quotes`);
+  expect([again.status, await again.text(), delivered.get(url)]).toEqual([
+    200,
+    '{"price":"1.50"}',
+    1,
+  ]);
+  expect(new Set(buyer.escrows).size).toBe(1);
+  expect(await x402.escrow(buyer.escrows[0] ?? "")).toMatchObject({ state: "Fulfilled" });
 }, 60_000);

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type FacilitatorClient, x402ResourceServer } from "@x402/core/server";
-import { paymentMiddleware, setSettlementOverrides } from "@x402/hono";
+import { HonoAdapter, paymentMiddleware, setSettlementOverrides } from "@x402/hono";
 import { Hono } from "hono";
+import { answerAgain } from "../../../client/x402.ts";
 import { settleResponse, x402Fixture } from "./x402-fixture.ts";
 
 let x402: Awaited<ReturnType<typeof x402Fixture>>;
@@ -25,6 +26,7 @@ test("a seller that settles a part returns the rest, and settling each phase twi
   };
   const resources = new x402ResourceServer(twice).register(x402.network, x402.scheme());
   const app = new Hono();
+  app.use(async (c, next) => (await answerAgain(resources, new HonoAdapter(c))) ?? next());
   app.use(paymentMiddleware({ "GET /metered": { accepts: x402.offer("$0.01") } }, resources));
   app.get("/metered", (c) => {
     setSettlementOverrides(c, { amount: "40%" });
@@ -32,7 +34,8 @@ test("a seller that settles a part returns the rest, and settling each phase twi
   });
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: app.fetch });
   try {
-    const answer = await x402.buyer().pay(`${server.url.origin}/metered`);
+    const buyer = x402.buyer();
+    const answer = await buyer.pay(`${server.url.origin}/metered`);
     expect([answer.status, await answer.text()]).toEqual([200, "less than was asked for"]);
     expect(settleResponse(answer)).toMatchObject({
       success: true,
@@ -41,6 +44,13 @@ test("a seller that settles a part returns the rest, and settling each phase twi
     });
     expect(answers).toHaveLength(2);
     for (const [first, again] of answers) expect(again).toEqual(first);
+
+    const again = await fetch(`${server.url.origin}/metered`, {
+      headers: { "payment-signature": buyer.headers[0] ?? "" },
+    });
+    expect([again.status, await again.text()]).toEqual([200, "less than was asked for"]);
+    expect(again.headers.get("settlement-overrides")).toBeNull();
+    expect(settleResponse(again)).toMatchObject({ success: true, amount: "4000" });
   } finally {
     await server.stop(true);
   }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { x402HTTPClient } from "@x402/fetch";
 import { connect } from "../../../client/connect.ts";
 import { keySigner } from "../../../client/node/key-signer.ts";
+import { plainDelivery } from "../../../client/x402/seller/delivery.ts";
 import type { SellerOptions } from "../../../client/x402.ts";
 import { until } from "../../app/support/running-service.ts";
 import { delivered, PATHS, type RunningSeller, SELLERS } from "./sellers.ts";
@@ -72,11 +73,12 @@ for (const framework of Object.keys(SELLERS))
       expect(settled.extra?.["digest_sha256"]).toBe(signature.digest_sha256);
 
       const replayed = await send(`${url}/quotes?symbol=SOL`, buyer.headers[0] ?? "");
-      expect([replayed.status, delivered.get(url)]).toEqual([402, 1]);
-      expect(settleResponse(replayed)).toMatchObject({
-        success: false,
-        errorReason: "payment_spent",
-      });
+      expect([replayed.status, await replayed.json(), delivered.get(url)]).toEqual([
+        200,
+        { price: "1.50" },
+        1,
+      ]);
+      expect(settleResponse(replayed)).toMatchObject({ amount: "10000", extra: { escrow } });
     }, 60_000);
 
     test("one that crashes in the handler, or answers 500, gives all of it back at once", async () => {
@@ -107,12 +109,24 @@ for (const framework of Object.keys(SELLERS))
       expect(answer.status).toBe(404);
     }, 60_000);
 
-    test("of two requests at once with one payment, one is answered", async () => {
-      const url = await start(framework);
+    test("of two requests at once with one payment, one is answered, and one after it has the same answer", async () => {
+      const meanwhile: Array<Response> = [];
+      const url = await start(framework, {
+        deliver: async (delivery) => {
+          meanwhile.push(await send(`${url}/quotes`, header));
+          return plainDelivery(delivery);
+        },
+      });
       const { header } = await paymentFor(`${url}/quotes`);
-      const answers = await Promise.all([1, 2].map(() => send(`${url}/quotes`, header)));
-      expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 402]);
-      expect(delivered.get(url)).toBe(1);
+      const first = await send(`${url}/quotes`, header);
+      expect([first.status, await first.json()]).toEqual([200, { price: "1.50" }]);
+      expect(meanwhile.map(({ status }) => status)).toEqual([402]);
+      expect(meanwhile.map((answer) => settleResponse(answer).errorReason)).toEqual([
+        "payment_in_use",
+      ]);
+      const after = await send(`${url}/quotes`, header);
+      expect([after.status, await after.json()]).toEqual([200, { price: "1.50" }]);
+      expect([delivered.get(url), meanwhile.length]).toEqual([1, 1]);
     }, 60_000);
   });
 
@@ -142,12 +156,17 @@ test("one that never attests has nothing, and the buyer has it back at expiry, w
         () => x402.escrow(escrow),
         ({ refundable }) => Boolean(refundable),
       );
+      const early: unknown = await buyer.pay(`${url}/quotes`).catch(String);
+      expect([framework, early]).toEqual([framework, expect.stringMatching(/has expired/)]);
+      expect([framework, buyer.escrows]).toEqual([framework, [escrow]]);
       const client = connect(x402.service.url, { trust: x402.trust });
       await client.refund(escrow, { signer: keySigner(AGENT.seed) });
       expect([framework, await x402.escrow(escrow)]).toMatchObject([
         framework,
         { state: "Refunded", refunded_stroops: "10000" },
       ]);
+      await buyer.pay(`${url}/quotes`);
+      expect([framework, new Set(buyer.escrows).size]).toEqual([framework, 2]);
     }),
   );
 }, 60_000);

@@ -10,6 +10,7 @@ import {
   networkOf,
   type SellerOptions,
   sellerScheme,
+  wholeAnswers,
 } from "../../../client/x402.ts";
 import { withDemoLedger } from "../../app/support/demo-ledger.ts";
 import {
@@ -71,7 +72,7 @@ export const x402Fixture = async () => {
       escrows,
       /** The payments that were sent, as headers. */
       headers,
-      pay: wrapFetchWithPayment(listening as typeof fetch, client),
+      pay: wrapFetchWithPayment(wholeAnswers(listening as typeof fetch), client),
     };
   };
 

@@ -48,10 +48,23 @@ const readMint = (value: Value): string => {
 /** Reads a trust document by docs/verify-evidence.md, "The policy". @throws Error for one that is refused */
 export const readPolicy = (document: Uint8Array): Policy => {
   need(document.length <= 1_048_576);
-  const policy: ObjectValue = object(
-    readJson(strictText(document)),
-    "version jwks genesis_hash cluster custody_program attestor_program supported_mints log",
+  const json = readJson(strictText(document));
+  need(json instanceof Map);
+  const pinned = ["custody_program_sha256", "attestor_program_sha256"].filter((name) =>
+    json.has(name),
   );
+  const policy: ObjectValue = object(
+    json,
+    [
+      "version jwks genesis_hash cluster custody_program attestor_program supported_mints log",
+      ...pinned,
+    ].join(" "),
+  );
+  for (const name of pinned) {
+    const hashes = policy.get(name);
+    need(Array.isArray(hashes) && hashes.length > 0);
+    need(hashes.every((hash) => typeof hash === "string" && /^[0-9a-f]{64}$/.test(hash)));
+  }
   need(policy.get("version") === 1n);
   const keys = object(policy.get("jwks"), "keys").get("keys");
   const mints = policy.get("supported_mints");

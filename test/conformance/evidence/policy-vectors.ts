@@ -220,10 +220,44 @@ const mints = (): ReadonlyArray<PolicyVector> => {
   ];
 };
 
+const pins = (): ReadonlyArray<PolicyVector> => {
+  const pin = "0123456789abcdef".repeat(4);
+  const other = "f".repeat(64);
+  const refusedPin = (name: string, why: string, custody_program_sha256: Json) =>
+    changed(name, why, { custody_program_sha256 });
+  return [
+    vector(
+      "pins",
+      "hashes for both programs, which only a node can judge",
+      {
+        ...trustDocument(),
+        custody_program_sha256: [pin, other],
+        attestor_program_sha256: [other],
+      },
+      "verified",
+      true,
+    ),
+    vector(
+      "pin-of-one",
+      "a hash for the attestor program alone",
+      { ...trustDocument(), attestor_program_sha256: [pin] },
+      "verified",
+      true,
+    ),
+    refusedPin("pin-text", "a hash outside a list", pin),
+    refusedPin("pin-null", "null where the list can be absent", null),
+    refusedPin("pins-empty", "a list without a hash, which no program could meet", []),
+    refusedPin("pin-short", "a hash of 31 bytes", [pin.slice(2)]),
+    refusedPin("pin-upper-case", "a hash in capitals", [pin.toUpperCase()]),
+    refusedPin("pin-number", "a number for a hash", [1]),
+  ];
+};
+
 /** Policy documents that every verifier must accept or refuse. */
 export const policyVectors = (): ReadonlyArray<PolicyVector> => [
   ...members(),
   ...versions(),
   ...keys(),
   ...mints(),
+  ...pins(),
 ];

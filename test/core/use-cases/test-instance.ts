@@ -1,5 +1,6 @@
 import { type Address, address } from "../../../core/domain/address.ts";
 import type { SupportedMint } from "../../../core/domain/supported-mint.ts";
+import { NO_PINS } from "../../../core/domain/ledger/deployment.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { Instance } from "../../../ports/instance.ts";
 
@@ -17,6 +18,7 @@ export const usdc = (mint: Address): SupportedMint => ({
 export const testInstance = (enforceBetaLimits = false) =>
   Instance.of({
     deployment: LOCAL_DEPLOYMENT,
+    programPins: NO_PINS,
     cluster: "localnet",
     runsLedger: false,
     networkAddress: "http://127.0.0.1:8899",

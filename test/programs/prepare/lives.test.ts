@@ -2,7 +2,10 @@ import { expect, test } from "bun:test";
 import { Effect } from "effect";
 import type { Address } from "../../../core/domain/address.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import { type Instruction, writableSigner } from "../../../core/domain/ledger/instruction.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
+import { fieldWriter } from "../../../core/protocol/accounts/byte-fields.ts";
+import { SYSTEM_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { prepareArchive } from "../../../core/use-cases/escrow/prepare/prepare-archive.ts";
 import { prepareAttestation } from "../../../core/use-cases/escrow/prepare/prepare-attestation.ts";
 import { prepareCancel } from "../../../core/use-cases/escrow/prepare/prepare-cancel.ts";
@@ -16,8 +19,10 @@ import { type RandomChoice, randomChoice, situations } from "../fixture/random-c
 import * as s from "../fixture/settlement.ts";
 import type { TestLedger } from "../fixture/test-ledger.ts";
 import { tokenBalance } from "../fixture/token-account.ts";
+import { wallet } from "../fixture/wallet.ts";
 
 const WALLETS = [s.agent, s.merchant, s.stranger];
+const MIB = 1_048_576;
 const WEEK = 604_800n;
 
 const lamports = (ledger: TestLedger, address: Address) => ledger.account(address).lamports;
@@ -35,9 +40,14 @@ const land = (ledger: TestLedger, { operation, transaction }: FinishedCall): voi
   if (refusal !== undefined) throw new Error(`${operation}: ${refusal}`);
 };
 
-const settle = (ledger: TestLedger, choice: RandomChoice): FinishedCall => {
+const WAYS = ["release", "partial", "refund", "cancel"] as const;
+
+const settle = (
+  ledger: TestLedger,
+  choice: RandomChoice,
+  way: (typeof WAYS)[number] = choice.of(...WAYS),
+): FinishedCall => {
   const sending = { payer: s.stranger.address, wantsTransaction: true };
-  const way = choice.of("release", "partial", "refund", "cancel");
   if (way === "cancel") return given(onLedger(ledger, prepareCancel(s.escrow, sending)));
   if (way === "refund") {
     ledger.time = s.START + BigInt(s.TTL_SECONDS) + BigInt(choice.below(1000));
@@ -98,3 +108,31 @@ test(`in ${COUNT} escrow lives with prepared transactions alone, the announced c
     expect(lamports(ledger, s.escrow)).toBe(cost.kept);
   }
 });
+
+/** System Allocate: u32 LE 8, space u64 LE (Agave `system_instruction.rs`). */
+const allocate = (account: Address, space: number): Instruction => ({
+  programAddress: SYSTEM_PROGRAM,
+  accounts: [writableSigner(account)],
+  data: fieldWriter(12).u32(8).u64(BigInt(space)).done(),
+});
+
+test.each(WAYS.flatMap((way) => [1, 10].map((size) => [way, size] as const)))(
+  "a %s lands, and archiving after it, although the sponsor has grown its account to %i MiB",
+  (way, size) => {
+    const sponsor = wallet("sponsor");
+    const ledger = s.merchantLedger();
+    ledger.fund(sponsor.address, 100_000_000_000n);
+    ledger.do([s.createInstruction({ payer: sponsor.address })], [sponsor, s.agent]);
+    // Each payee's account has to be made again, which costs the most units.
+    for (const address of [s.agentTokens, s.merchantTokens])
+      ledger.set({ ...ledger.account(address), lamports: 0n, data: new Uint8Array() });
+    ledger.do([allocate(sponsor.address, size * MIB)], [s.stranger, sponsor]);
+    expect(ledger.account(sponsor.address).data).toHaveLength(size * MIB);
+
+    land(ledger, settle(ledger, randomChoice(size), way));
+    expect(tokenBalance(ledger, s.vault)).toBeUndefined();
+    ledger.time += WEEK;
+    const sending = { payer: s.stranger.address, wantsTransaction: true };
+    land(ledger, given(onLedger(ledger, prepareArchive(s.escrow, sending))));
+  },
+);

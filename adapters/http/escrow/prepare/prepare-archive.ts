@@ -5,7 +5,7 @@ import { prepareArchive } from "../../../../core/use-cases/escrow/prepare/prepar
 import { onSampleLedger } from "../../openapi/sample-ledger.ts";
 import { SAMPLE, sampleEscrow, sampleParties } from "../../openapi/sample-values.ts";
 import { record } from "../../openapi/values.ts";
-import { fieldPointers } from "../../request/field-pointers.ts";
+import { bodyFields, fieldPointers } from "../../request/request-fields.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { PREPARE_OPERATION, preparedCallAnswer, preparedCallAnswers } from "./prepare-operation.ts";
 import { payerMember } from "./prepared-call-contract.ts";
@@ -16,9 +16,10 @@ const PrepareArchiveRequest = record(
   payerMember,
 );
 
+const fields = bodyFields(PrepareArchiveRequest);
 const pointers = fieldPointers<keyof SendingRequest | "pda">({
+  ...fields.pointers,
   pda: "/pda",
-  payer: "/payer",
   wantsTransaction: "?transaction",
 });
 
@@ -42,7 +43,7 @@ export const prepareArchiveEndpoint = endpoint({
   answers: preparedCallAnswers(example),
 }).handle(
   Effect.fnUntraced(function* ({ params, query, body }) {
-    const request = { payer: body.payer ?? undefined, wantsTransaction: query.transaction };
+    const request = { ...fields.of(body), wantsTransaction: query.transaction };
     const call = yield* prepareArchive(params.pda, request).pipe(
       Effect.catchTags({
         ValidationFailed: pointers.validationFailed,

@@ -17,15 +17,15 @@ import {
   Base64,
   Hash,
   nullable,
+  OrNull,
   PathAddress,
   record,
   Stroops,
   Time,
 } from "../../openapi/values.ts";
 import { MAX_PAYLOAD_BODY_BYTES } from "../../request/body-limits.ts";
-import { fieldPointers } from "../../request/field-pointers.ts";
+import { bodyFields, fieldPointers } from "../../request/request-fields.ts";
 import { endpoint } from "../../server/endpoint.ts";
-import { OrNull } from "./prepared-call-contract.ts";
 import { PREPARE_PROBLEMS } from "./prepare-problems.ts";
 
 const PrepareAttestationRequest = record(
@@ -84,20 +84,8 @@ const preparedRecord = (prepared: Prepared): Static<typeof PreparedAttestation> 
   until: formatUnixTime(prepared.until),
 });
 
-const pointers = fieldPointers<keyof Request | "pda">({
-  pda: "/pda",
-  payload: "/payload",
-  proofHash: "/proof_hash",
-  templateId: "/template_id",
-  amount: "/amount_stroops",
-});
-
-const requestOf = (body: Static<typeof PrepareAttestationRequest>): Request => ({
-  payload: body.payload,
-  proofHash: body.proof_hash,
-  templateId: body.template_id ?? undefined,
-  amount: body.amount_stroops,
-});
+const fields = bodyFields(PrepareAttestationRequest);
+const pointers = fieldPointers<keyof Request | "pda">({ ...fields.pointers, pda: "/pda" });
 
 const bodyExample = (): Static<typeof PrepareAttestationRequest> => ({
   payload: { ...PROOF_TEMPLATES[0]?.example, task_hash: sampleEscrow().taskHash },
@@ -106,7 +94,7 @@ const bodyExample = (): Static<typeof PrepareAttestationRequest> => ({
 const example = () => {
   const escrow = samplePendingEscrow();
   const at = { escrow, ledgerTime: SAMPLE.createdAt + 30n };
-  const prepared = onSampleLedger(at, prepareAttestation(escrow.address, requestOf(bodyExample())));
+  const prepared = onSampleLedger(at, prepareAttestation(escrow.address, fields.of(bodyExample())));
   return { data: preparedRecord(prepared), context: READ_CONTEXT_EXAMPLE };
 };
 
@@ -135,7 +123,7 @@ export const prepareAttestationEndpoint = endpoint({
   problems: [...PREPARE_PROBLEMS, "proof_template_not_found"],
 }).handle(
   Effect.fnUntraced(function* ({ params, body }) {
-    const prepared = yield* prepareAttestation(params.pda, requestOf(body)).pipe(
+    const prepared = yield* prepareAttestation(params.pda, fields.of(body)).pipe(
       Effect.catchTags({
         ValidationFailed: pointers.validationFailed,
         InvalidAddress: pointers.invalidAddress,

@@ -1,11 +1,11 @@
-import { type Static, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { preflightEscrow } from "../../../../core/use-cases/escrow/prepare/preflight-escrow.ts";
 import {
   prepareEscrow,
   type PrepareEscrowRequest as Request,
 } from "../../../../core/use-cases/escrow/prepare/prepare-escrow.ts";
-import { fieldPointers } from "../../request/field-pointers.ts";
+import { bodyFields, fieldPointers } from "../../request/request-fields.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import {
   preflightRecord,
@@ -18,32 +18,8 @@ import {
 import { transactionQuery, transactionRecord } from "./prepared-call-contract.ts";
 import { data } from "../../openapi/envelopes.ts";
 
-/** A body as the use case's request. */
-const prepareRequestOf = (body: Static<typeof PrepareEscrowRequest>): Request => ({
-  agentOwner: body.agent_owner,
-  merchant: body.merchant,
-  mint: body.mint,
-  amount: body.amount_stroops,
-  ttlSeconds: body.ttl_seconds,
-  taskHash: body.task_hash ?? undefined,
-  taskIntent: body.task_intent ?? undefined,
-  nonce: body.nonce ?? undefined,
-  attestor: body.attestor,
-  payer: body.payer ?? undefined,
-});
-
-const pointers = fieldPointers<keyof Request>({
-  agentOwner: "/agent_owner",
-  merchant: "/merchant",
-  mint: "/mint",
-  amount: "/amount_stroops",
-  ttlSeconds: "/ttl_seconds",
-  taskHash: "/task_hash",
-  taskIntent: "/task_intent",
-  nonce: "/nonce",
-  attestor: "/attestor",
-  payer: "/payer",
-});
+const fields = bodyFields(PrepareEscrowRequest);
+const pointers = fieldPointers<keyof Request>(fields.pointers);
 
 /** `POST /v1/escrows/prepare` */
 export const prepareEscrowEndpoint = endpoint({
@@ -89,7 +65,7 @@ export const prepareEscrowEndpoint = endpoint({
   ],
 }).handle(
   Effect.fnUntraced(function* ({ body, query, publicUrl }) {
-    const prepared = yield* prepareEscrow(prepareRequestOf(body)).pipe(
+    const prepared = yield* prepareEscrow(fields.of(body)).pipe(
       Effect.catchTags({
         ValidationFailed: pointers.validationFailed,
         InvalidAddress: pointers.invalidAddress,

@@ -7,11 +7,11 @@ import {
 } from "../../../../core/use-cases/escrow/prepare/prepare-release.ts";
 import { onSampleLedger, samplePendingEscrow } from "../../openapi/sample-ledger.ts";
 import { SAMPLE, sampleEscrow, sampleParties } from "../../openapi/sample-values.ts";
-import { record } from "../../openapi/values.ts";
-import { fieldPointers } from "../../request/field-pointers.ts";
+import { AddressOrNull, record } from "../../openapi/values.ts";
+import { bodyFields, fieldPointers } from "../../request/request-fields.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { PREPARE_OPERATION, preparedCallAnswer, preparedCallAnswers } from "./prepare-operation.ts";
-import { OrNull, payerMember } from "./prepared-call-contract.ts";
+import { payerMember } from "./prepared-call-contract.ts";
 
 const PrepareReleaseRequest = record(
   "PrepareReleaseRequest",
@@ -28,39 +28,26 @@ const PrepareReleaseRequest = record(
       }),
     ),
     attestation_signature: Type.String({ description: "64 bytes as base64." }),
-    merchant_fallback_account: OrNull(
+    merchant_fallback_account: AddressOrNull(
       "A token account of the merchant's wallet, paid when the associated one cannot receive tokens.",
     ),
-    agent_fallback_account: OrNull(
+    agent_fallback_account: AddressOrNull(
       "A token account of the agent's wallet, paid when the associated one cannot receive tokens.",
     ),
     ...payerMember,
   },
 );
 
+const fields = bodyFields(PrepareReleaseRequest);
+
 const requestOf = (
   body: Static<typeof PrepareReleaseRequest>,
   wantsTransaction: boolean | undefined,
-): Request => ({
-  proofHash: body.proof_hash,
-  timestamp: body.timestamp,
-  amount: body.amount_stroops,
-  attestationSignature: body.attestation_signature,
-  merchantFallbackAccount: body.merchant_fallback_account ?? undefined,
-  agentFallbackAccount: body.agent_fallback_account ?? undefined,
-  payer: body.payer ?? undefined,
-  wantsTransaction,
-});
+): Request => ({ ...fields.of(body), wantsTransaction });
 
 const pointers = fieldPointers<keyof Request | "pda">({
+  ...fields.pointers,
   pda: "/pda",
-  proofHash: "/proof_hash",
-  timestamp: "/timestamp",
-  amount: "/amount_stroops",
-  attestationSignature: "/attestation_signature",
-  merchantFallbackAccount: "/merchant_fallback_account",
-  agentFallbackAccount: "/agent_fallback_account",
-  payer: "/payer",
   wantsTransaction: "?transaction",
 });
 

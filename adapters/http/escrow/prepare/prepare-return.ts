@@ -5,17 +5,17 @@ import { prepareRefund } from "../../../../core/use-cases/escrow/prepare/prepare
 import type { PrepareReturnRequest as Request } from "../../../../core/use-cases/escrow/prepare/prepare-return.ts";
 import { onSampleLedger, samplePendingEscrow } from "../../openapi/sample-ledger.ts";
 import { SAMPLE, sampleParties } from "../../openapi/sample-values.ts";
-import { record } from "../../openapi/values.ts";
-import { fieldPointers } from "../../request/field-pointers.ts";
+import { AddressOrNull, record } from "../../openapi/values.ts";
+import { bodyFields, fieldPointers } from "../../request/request-fields.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { PREPARE_OPERATION, preparedCallAnswer, preparedCallAnswers } from "./prepare-operation.ts";
-import { OrNull, payerMember } from "./prepared-call-contract.ts";
+import { payerMember } from "./prepared-call-contract.ts";
 
 const PrepareReturnRequest = record(
   "PrepareReturnRequest",
   "How an escrow's money goes back to its agent; `{}` is enough.",
   {
-    agent_fallback_account: OrNull(
+    agent_fallback_account: AddressOrNull(
       "A token account of the agent's wallet, paid when the associated one cannot receive tokens.",
     ),
     ...payerMember,
@@ -24,16 +24,16 @@ const PrepareReturnRequest = record(
 
 type Body = Static<typeof PrepareReturnRequest>;
 
+const fields = bodyFields(PrepareReturnRequest);
+
 const requestOf = (body: Body, wantsTransaction: boolean | undefined): Request => ({
-  agentFallbackAccount: body.agent_fallback_account ?? undefined,
-  payer: body.payer ?? undefined,
+  ...fields.of(body),
   wantsTransaction,
 });
 
 const pointers = fieldPointers<keyof Request | "pda">({
+  ...fields.pointers,
   pda: "/pda",
-  agentFallbackAccount: "/agent_fallback_account",
-  payer: "/payer",
   wantsTransaction: "?transaction",
 });
 

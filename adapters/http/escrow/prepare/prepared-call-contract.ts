@@ -1,4 +1,4 @@
-import { type Static, type StringOptions, type TProperties, Type } from "@sinclair/typebox";
+import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import {
   type LamportCost,
@@ -13,9 +13,9 @@ import type {
 } from "../../../../core/use-cases/escrow/prepare/finish-call.ts";
 import {
   Address,
+  AddressOrNull,
   Base64,
   Count,
-  judged,
   nullable,
   oneOf,
   record,
@@ -23,17 +23,9 @@ import {
 } from "../../openapi/values.ts";
 import { OpenInstruction, openInstructionRecord } from "../instruction-contract.ts";
 
-/** An optional text for which null counts as absent. Required members and amounts do not accept null. */
-export const OrNull = (description: string, constraints: StringOptions = {}) =>
-  Type.Optional(
-    Type.Union([Type.String(judged(constraints)), Type.Null()], {
-      description: `${description} Null counts as absent.`,
-    }),
-  );
-
 /** The body member of every prepare operation that names the payer. */
 export const payerMember = {
-  payer: OrNull(
+  payer: AddressOrNull(
     "Who pays the fee and new accounts. By default the wallet that must sign. Needed for `transaction=true` when anyone may act.",
   ),
 } as const;

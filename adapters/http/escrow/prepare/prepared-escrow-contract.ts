@@ -11,15 +11,17 @@ import { SETTLEMENT_RULES } from "../../../../core/domain/relay/settlement-rule.
 import { STATE_RULES } from "../../../../core/use-cases/request-errors.ts";
 import { CLIENT_PACKAGE_PATH } from "../../service/client-package-path.ts";
 import { stateCure } from "../../problems/state-cure.ts";
-import { Cost, costRecord, OrNull, UnsignedTransaction } from "./prepared-call-contract.ts";
+import { Cost, costRecord, UnsignedTransaction } from "./prepared-call-contract.ts";
 import { Instruction, instructionRecord } from "../instruction-contract.ts";
 import {
   Address,
+  AddressOrNull,
   Hash,
   judged,
   MerchantStatus,
   nullable,
   oneOf,
+  OrNull,
   record,
   RequestAddress,
   Slot,
@@ -39,14 +41,11 @@ export const PrepareEscrowRequest = record("PrepareEscrowRequest", "What is to b
     ...judged({ pattern: "^[1-9][0-9]{0,19}$" }),
   }),
   ttl_seconds: Type.Integer({ minimum: MIN_TTL_SECONDS, maximum: MAX_TTL_SECONDS }),
-  task_hash: OrNull(
-    "32 bytes as 64 hex digits. Beside task_intent, it must be the hash of task_intent and nonce.",
-    {
-      pattern: "^[0-9a-fA-F]{64}$",
-    },
-  ),
+  task_hash: OrNull("32 bytes as 64 hex digits. It is taken as it is, also beside a task_intent.", {
+    pattern: "^[0-9a-fA-F]{64}$",
+  }),
   task_intent: OrNull(
-    `Text from which task_hash is derived, 1 to ${MAX_TASK_INTENT_BYTES} bytes of UTF-8.`,
+    `Text from which task_hash is derived when it is absent, 1 to ${MAX_TASK_INTENT_BYTES} bytes of UTF-8.`,
     { minLength: 1, maxLength: MAX_TASK_INTENT_BYTES },
   ),
   nonce: OrNull(
@@ -58,7 +57,9 @@ export const PrepareEscrowRequest = record("PrepareEscrowRequest", "What is to b
       "The key that must be the merchant's attestor when the escrow is made; any key when left out. With `preflight` or `transaction` the default is the merchant's present key.",
     ),
   ),
-  payer: OrNull("Who pays the fee and the rent, and gets the rent back. By default the agent."),
+  payer: AddressOrNull(
+    "Who pays the fee and the rent, and gets the rent back. By default the agent.",
+  ),
 });
 
 const Inputs = record("PreparedInputs", "Every input after parsing.", {
@@ -71,6 +72,10 @@ const Inputs = record("PreparedInputs", "Every input after parsing.", {
   task_hash: Hash("Supplied or derived."),
   task_hash_derived: Type.Boolean({ description: "True when derived from task_intent." }),
   task_intent: nullable(Type.String()),
+  task_intent_matches: nullable(Type.Boolean(), {
+    description:
+      "Whether the supplied task_hash is that of task_intent and nonce. Null unless both were sent.",
+  }),
   nonce: nullable(Type.String()),
   nonce_applied: Type.Boolean({ description: "Whether the nonce went into the task hash." }),
   attestor: Type.Optional(
@@ -162,6 +167,7 @@ export const preparedEscrowRecord = (
     task_hash: prepared.taskHash,
     task_hash_derived: prepared.taskHashDerived,
     task_intent: prepared.taskIntent,
+    task_intent_matches: prepared.taskIntentMatches,
     nonce: prepared.nonce,
     nonce_applied: prepared.nonceApplied,
     ...(prepared.attestor === null ? {} : { attestor: prepared.attestor }),

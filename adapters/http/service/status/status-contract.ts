@@ -1,8 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { PROGRAM_HASHES } from "../../../../core/protocol/generated/program-hashes.ts";
-import type {
-  ProgramName,
-  ProgramStatus as Program,
+import {
+  isUsable,
+  type ProgramName,
+  type ProgramStatus as Program,
 } from "../../../../core/use-cases/service/program-status.ts";
 import type { ServiceStatus as Status } from "../../../../core/use-cases/service/read-status.ts";
 import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
@@ -34,6 +35,13 @@ const ProgramStatus = record("ProgramStatus", "What the ledger shows of one prog
     description: "Null: nobody can change it, or not known.",
   }),
   sha256: nullable(Hash("Of the deployed ELF, without the zero bytes at its end.")),
+  pinned_sha256: Type.Array(Hash("One that this service accepts."), {
+    description:
+      "With a hash that is not in it the service neither prepares nor relays. Empty: none is pinned.",
+  }),
+  is_pinned: nullable(Type.Boolean({ description: "Whether `sha256` is one of them." }), {
+    description: "Null: none is pinned, or not known.",
+  }),
   sbpf_version: nullable(Count("The bytecode's version, as the ELF says it: 0 or 3 for ours."), {
     description: "Null: no ELF, or not known.",
   }),
@@ -102,6 +110,8 @@ const programRecord = (program: Program): Static<typeof ProgramStatus> => ({
   executable: program.executable,
   upgrade_authority: program.upgradeAuthority,
   sha256: program.sha256,
+  pinned_sha256: [...program.pinned],
+  is_pinned: program.isPinned,
   sbpf_version: program.sbpfVersion,
   is_ours: program.isOurs,
   initialised: program.initialised,
@@ -111,9 +121,7 @@ const programRecord = (program: Program): Static<typeof ProgramStatus> => ({
 export const statusRecord = (status: Status, version: string): ServiceStatusRecord => {
   const { network, custody, attestor } = status;
   const reads = network.healthy ? "online" : "degraded";
-  const callable = [custody, attestor].every(
-    ({ executable, initialised }) => executable === true && initialised === true,
-  );
+  const usable = [custody, attestor].every(isUsable);
   return {
     status: status.status,
     version,
@@ -133,7 +141,7 @@ export const statusRecord = (status: Status, version: string): ServiceStatusReco
       decimals,
       symbol,
     })),
-    relay: { status: callable ? reads : "degraded" },
+    relay: { status: usable ? reads : "degraded" },
     reads: { status: reads, commitment: "confirmed" },
     indexer: indexerRecord(status.index),
     log: status.log && logRecord(status.log),
@@ -146,6 +154,8 @@ const programExample = (name: ProgramName, address: Program["address"]) => ({
   executable: true,
   upgradeAuthority: sampleParties().agent,
   sha256: PROGRAM_HASHES[name].v3,
+  pinned: [PROGRAM_HASHES[name].v3],
+  isPinned: true,
   sbpfVersion: 3,
   isOurs: true,
   initialised: true,

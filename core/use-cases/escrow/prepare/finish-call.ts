@@ -1,4 +1,5 @@
 import { Effect } from "effect";
+import { budgetOf } from "../../../protocol/rules/instruction-records.ts";
 import { type Address, ZERO_ADDRESS } from "../../../domain/address.ts";
 import type { OpenInstruction } from "../../../domain/escrow/next-action.ts";
 import type {
@@ -16,17 +17,14 @@ import { computeBudgetInstructions } from "../../../protocol/instructions/comput
 import { withPayer } from "../../../protocol/instructions/open-instruction.ts";
 import { isOffCurve } from "../../../protocol/addresses/curve-point.ts";
 import { otherSigners, payerFault, transactionFee } from "../../../protocol/rules/lamport-rules.ts";
-import {
-  LOADED_BYTES,
-  MAX_PREPARED_BYTES,
-  unitLimitOf,
-} from "../../../protocol/transaction/transaction-budget.ts";
+import { MAX_PREPARED_BYTES } from "../../../protocol/transaction/transaction-budget.ts";
 import {
   type UnsignedTransaction,
   unsignedTransaction,
 } from "../../../protocol/transaction/unsigned-transaction.ts";
 import { ValidationFailed, type WrongState } from "../../request-errors.ts";
 import { TransactionTerms } from "../../service/transaction-terms.ts";
+import { requirePinned } from "../../service/unpinned-programs.ts";
 
 /** The options that every prepare operation has. */
 export type Sending = {
@@ -72,16 +70,15 @@ export type DraftCall = {
 const URGENT_SECONDS = 120n;
 
 const transactionOf = Effect.fnUntraced(function* (
-  { operation, instructions, payouts, until }: DraftCall,
+  { operation, instructions, until }: DraftCall,
   payer: Address,
   at: ReadAt,
 ) {
   const terms = yield* (yield* TransactionTerms).read;
   const isUrgent = until !== null && until - at.ledgerTime <= URGENT_SECONDS;
   const unitPrice = isUrgent ? terms.urgentPrice : terms.usualPrice;
-  const created = payouts.filter(({ isCreated }) => isCreated).length;
-  const unitLimit = unitLimitOf(operation, created);
-  const budget = computeBudgetInstructions({ unitLimit, unitPrice, loadedBytes: LOADED_BYTES });
+  const limits = budgetOf(operation);
+  const budget = computeBudgetInstructions({ ...limits, unitPrice });
   const { blockhash, lastValidBlockHeight } = terms;
   const calls = withPayer(instructions, payer);
   const made = unsignedTransaction({ payer, blockhash, instructions: [...budget, ...calls] });
@@ -91,7 +88,7 @@ const transactionOf = Effect.fnUntraced(function* (
     ...made,
     blockhash,
     lastValidBlockHeight,
-    unitLimit,
+    unitLimit: limits.unitLimit,
     unitPrice,
   };
   return transaction;
@@ -106,6 +103,7 @@ export const assembleCall = Effect.fnUntraced(function* (
   { payer, wantsTransaction }: Sending,
   at: ReadAt,
 ) {
+  yield* requirePinned;
   if (payer === null && wantsTransaction)
     return yield* new ValidationFailed<"payer">([
       { field: "payer", detail: "is needed for a transaction" },

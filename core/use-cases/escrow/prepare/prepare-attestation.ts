@@ -19,6 +19,7 @@ import {
 import { revokedFault } from "../../../protocol/rules/release-rules.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { readProofTemplate } from "../../evidence/proof-templates.ts";
+import { requirePinned } from "../../service/unpinned-programs.ts";
 import { type FieldFault, ValidationFailed } from "../../request-errors.ts";
 import { readSurroundings, type Surroundings, wrongState } from "./escrow-surroundings.ts";
 
@@ -136,6 +137,7 @@ export const prepareAttestation = Effect.fn("prepareAttestation")(function* (
       field: "amount",
       detail: "must be a decimal integer from 1 without sign or leading zero",
     });
+  yield* requirePinned;
   const surroundings = yield* readSurroundings(pda, []);
   const { escrow, at } = surroundings;
   const fault = releaseStateFault(surroundings);

@@ -50,6 +50,8 @@ type EscrowTerms = {
   readonly taskHash: Hash32;
   readonly taskHashDerived: boolean;
   readonly taskIntent: string | null;
+  /** Whether a supplied task hash is that of intent and nonce; null unless hash and intent were both supplied. */
+  readonly taskIntentMatches: boolean | null;
   readonly nonce: string | null;
   /** Whether the nonce went into the task hash. */
   readonly nonceApplied: boolean;
@@ -101,15 +103,11 @@ const valueFaults = (
   if (request.taskHash !== undefined && hash === undefined)
     faults.push({ field: "taskHash", detail: "must be 64 hex digits" });
   const { taskIntent, nonce } = request;
-  const unusable = [
+  return [
+    ...faults,
     ...textFaults("taskIntent", taskIntent, MAX_TASK_INTENT_BYTES),
     ...textFaults("nonce", nonce, MAX_NONCE_BYTES),
   ];
-  faults.push(...unusable);
-  const isBoth = hash !== undefined && taskIntent !== undefined && unusable.length === 0;
-  if (isBoth && hash !== taskHash(taskIntent, nonce))
-    faults.push({ field: "taskHash", detail: "is not the hash of intent and nonce" });
-  return faults;
 };
 
 /** The terms of a request. Fails like `prepareEscrow`. */
@@ -144,7 +142,8 @@ const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) 
   if (unsigned.length > 0) return yield* new ValidationFailed<keyof PrepareEscrowRequest>(unsigned);
   if (attestor !== null) yield* checkAttestorKey(attestor);
   const { taskIntent, nonce } = request;
-  const hash = supplied ?? (taskIntent === undefined ? undefined : taskHash(taskIntent, nonce));
+  const derived = taskIntent === undefined ? undefined : taskHash(taskIntent, nonce);
+  const hash = supplied ?? derived;
   if (hash === undefined) return yield* new TaskRequired();
   const { ttlSeconds } = request;
   yield* enforceBetaLimits({ mint, amount, ttlSeconds });
@@ -157,8 +156,10 @@ const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) 
     taskHash: hash,
     taskHashDerived: supplied === undefined,
     taskIntent: taskIntent ?? null,
+    taskIntentMatches:
+      supplied === undefined || derived === undefined ? null : supplied === derived,
     nonce: nonce ?? null,
-    nonceApplied: taskIntent !== undefined && nonce !== undefined,
+    nonceApplied: hash === derived && nonce !== undefined,
     attestor,
     payer,
   };

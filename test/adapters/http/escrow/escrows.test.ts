@@ -124,14 +124,29 @@ describe("prepare", () => {
     });
   });
 
-  test("a task hash that is not that of intent and nonce is refused", async () => {
-    const response = await client.postJson(PREPARE, {
-      ...prepareBody(),
-      task_hash: "ab".repeat(32),
+  test("a task hash stands beside an intent, and the answer says whether it is the intent's", async () => {
+    const inputsOf = async (change: object) => {
+      const response = await client.postJson(PREPARE, { ...prepareBody(), ...change });
+      return (await dataOf<{ readonly inputs: object }>(response)).inputs;
+    };
+    const { task_intent, nonce } = prepareBody();
+    const task_hash = "ab".repeat(32);
+    expect(await inputsOf({ task_hash })).toMatchObject({
+      task_hash,
+      task_hash_derived: false,
+      task_intent,
+      task_intent_matches: false,
+      nonce,
+      nonce_applied: false,
     });
-    expect(await response.json()).toMatchObject({
-      code: "validation_failed",
-      errors: [{ pointer: "/task_hash", detail: "is not the hash of intent and nonce" }],
+    expect(await inputsOf({ task_hash: taskHash(task_intent, nonce) })).toMatchObject({
+      task_hash_derived: false,
+      task_intent_matches: true,
+      nonce_applied: true,
+    });
+    expect(await inputsOf({})).toMatchObject({ task_intent_matches: null });
+    expect(await inputsOf({ task_hash, task_intent: null })).toMatchObject({
+      task_intent_matches: null,
     });
   });
 

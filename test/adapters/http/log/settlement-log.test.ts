@@ -13,10 +13,12 @@ import { leafHash } from "../../../../core/log/tree/tree-hash.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { IndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import { LogPublisher } from "../../../../core/use-cases/log/log-publisher.ts";
+import { makeLogProofs } from "../../../../core/use-cases/log/serving/make-log-proofs.ts";
 import { SettlementLog } from "../../../../core/use-cases/log/serving/published-log.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { referencePath, referenceRoot } from "../../../core/log/support/reference-tree.ts";
 import { escrow, STRANGER } from "../support/parties.ts";
+import { until } from "../../../app/support/running-service.ts";
 import { checkedClient, dataOf, makeService, problemOf } from "../support/service.ts";
 
 const SEED = new Uint8Array(32).fill(21);
@@ -186,5 +188,22 @@ describe("a published log", () => {
       index: Number(row?.createdSeq),
       log_size: size,
     });
+  });
+
+  test("a proof that is kept is replaced by one under the newest checkpoint", async () => {
+    const proofs = await service.runtime.runPromise(makeLogProofs);
+    const sizeIn = async (): Promise<number> => {
+      const kept = await Effect.runPromise(proofs.ofEscrow(numbered[0] ?? released));
+      const parsed = parseTlogProof(kept?.proof ?? "");
+      if ("fault" in parsed) throw new Error(parsed.fault);
+      const checkpoint = parseCheckpoint(parsed.value.checkpoint);
+      if ("fault" in checkpoint) throw new Error(checkpoint.fault);
+      return checkpoint.value.checkpoint.size;
+    };
+    expect(await sizeIn()).toBe(size);
+    service.seed({ escrows: [escrow("later")] });
+    const grown = await publish();
+    expect(grown).toBeGreaterThan(size);
+    await until("the proof is under it", sizeIn, (shown) => shown === grown);
   });
 });

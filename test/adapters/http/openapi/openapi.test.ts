@@ -143,3 +143,56 @@ test("every problem code is an answer of some operation", () => {
   const used = new Set(codes);
   expect(PROBLEM_CODES.filter((code) => !used.has(code))).toEqual([]);
 });
+
+test("every operation has the answer to a head that is too large, which has no body", () => {
+  const statuses = operations.map(([name, { responses }]) => {
+    const answer = responses["431"];
+    return [name, answer === undefined ? "none" : resolved(answer)] as const;
+  });
+  for (const [name, answer] of statuses) {
+    expect(answer, name).toHaveProperty("description");
+    expect(answer, name).not.toHaveProperty("content");
+  }
+});
+
+describe("a body that the service refuses by a field", () => {
+  const bodyOf = (path: string) => {
+    const content = document.paths[path]?.["post"]?.requestBody?.content["application/json"];
+    if (content === undefined) throw new Error(`${path} takes no body`);
+    return content;
+  };
+  const isStated = (path: string, change: (example: Json) => Json): boolean => {
+    const { schema, example } = bodyOf(path);
+    return documentSchemas(document.components)(schema, change(example as Json)) === "";
+  };
+
+  test.each([
+    ["merchant", ["", "1".repeat(31), "1".repeat(45), `0${"1".repeat(39)}`]],
+    ["attestor", ["", "1".repeat(31), "1".repeat(45), `l${"1".repeat(39)}`]],
+    ["payer", ["", "1".repeat(31), "1".repeat(45), `O${"1".repeat(39)}`]],
+    ["name", ["", "x".repeat(33), "a\nb", "a\u007f", "a\u0085", "a\u202eb", "\u2066a", "\u200e"]],
+  ])("of a registration departs from the document: %s", (member, values) => {
+    const path = "/v1/merchants/prepare";
+    for (const value of values)
+      expect(
+        isStated(path, (example) => ({ ...example, [member]: value })),
+        value,
+      ).toBe(false);
+    for (const name of ["x", "x".repeat(32), "Çağrı's Döner \u{1f959}", "a\u200db"])
+      expect(
+        isStated(path, (example) => ({ ...example, name })),
+        name,
+      ).toBe(true);
+  });
+
+  test.each(["payTo", "asset"])("of an x402 payment departs from the document: %s", (member) => {
+    for (const path of ["/x402/verify", "/x402/settle"])
+      for (const value of ["", "1".repeat(31), "1".repeat(45)]) {
+        const change = (example: Json) => ({
+          ...example,
+          paymentRequirements: { ...(example["paymentRequirements"] as Json), [member]: value },
+        });
+        expect(isStated(path, change), `${path} ${value}`).toBe(false);
+      }
+  });
+});

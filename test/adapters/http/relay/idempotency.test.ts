@@ -41,6 +41,20 @@ describe("Idempotency-Key", () => {
     expect(inFlight?.headers.get("retry-after")).toBe("5");
   });
 
+  test("a repetition while the first runs costs a read and no relay", async () => {
+    const bytes = transaction(undefined, 14);
+    const remaining = (response: Response) =>
+      Number(/r=(\d+)/.exec(String(response.headers.get("ratelimit")))?.[1]);
+    const readsLeft = async () => remaining(await relayed.send("/v1/relay"));
+    const relaysLeft = async () => remaining(await relay("no transaction"));
+    const before = { reads: await readsLeft(), relays: await relaysLeft() };
+    const answers = await Promise.all([keyed(bytes, "order-14"), keyed(bytes, "order-14")]);
+    expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([202, 409]);
+    // The one that was sent, and the request that looks.
+    expect(await relaysLeft()).toBe(before.relays - 2);
+    expect(await readsLeft()).toBe(before.reads - 2);
+  });
+
   test("a refused request releases its key", async () => {
     relayed.service.ledger.blockhashValid = false;
     const bytes = transaction(undefined, 12);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Effect } from "effect";
-import { fieldPointers } from "../../../../adapters/http/request/field-pointers.ts";
+import { fieldPointers } from "../../../../adapters/http/request/request-fields.ts";
 import {
   type InvalidAddress,
   ValidationFailed,

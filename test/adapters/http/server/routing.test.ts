@@ -180,14 +180,14 @@ describe("every answer", () => {
   });
 
   test("carries the caller's request id when it is a sane token", async () => {
-    for (const id of ["abc-1", "A._-9", "x".repeat(64)]) {
+    for (const id of ["abc-1", "A._-9", "x".repeat(36)]) {
       const { headers } = await client.send("/health", { headers: { "x-request-id": id } });
       expect(headers.get("x-request-id")).toBe(id);
     }
   });
 
   test("carries a new request id when the caller's is not sane", async () => {
-    for (const id of ["", "a b", "a/b", "é", "<script>", "x".repeat(65)]) {
+    for (const id of ["", "a b", "a/b", "é", "<script>", "x".repeat(37)]) {
       const { headers } = await client.send("/nothing", { headers: { "x-request-id": id } });
       expect(headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
     }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Effect, Exit } from "effect";
+import { connect } from "node:net";
 import { serveHttp } from "../../../../adapters/http/server/serve-http.ts";
 import { listeningServices, rawAnswer } from "../support/listening-service.ts";
 import { AGENT, prepareBody } from "../support/parties.ts";
@@ -78,6 +79,69 @@ test.each([
     `POST /v1/relay HTTP/1.1\r\nHost: a\r\n${headers}\r\n0\r\n\r\n`,
   );
   expect(answer).toStartWith("HTTP/1.1 400");
+});
+
+test.each([
+  ["a header", `GET /health HTTP/1.1\r\nHost: a\r\nX: ${"a".repeat(16_384)}\r\n\r\n`],
+  ["a target", `GET /health?${"a".repeat(16_384)} HTTP/1.1\r\nHost: a\r\n\r\n`],
+  ["many headers", `GET /health HTTP/1.1\r\nHost: a\r\n${"X: a\r\n".repeat(198)}\r\n`],
+  ["a POST's header", `POST /v1/relay HTTP/1.1\r\nHost: a\r\nX: ${"a".repeat(16_384)}\r\n\r\n`],
+])("a head that is too large by %s is a 431 without a body", async (_, head) => {
+  const { port } = await listening();
+  expect(await rawAnswer(port, head)).toMatch(/^HTTP\/1\.1 431 [^\r]+\r\n(?:[^\r]+\r\n)*\r\n$/);
+});
+
+describe("trailers behind a body in chunks", () => {
+  const chunked = "Host: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const prepare = `POST /v1/escrows/prepare HTTP/1.1\r\n${chunked}`;
+  const json = JSON.stringify(prepareBody());
+  const body = `${json.length.toString(16)}\r\n${json}\r\n`;
+  const statusesOf = (answer: string) => answer.match(/HTTP\/1\.1 \d+/g);
+
+  const trailer = "X-Sum: 1\r\n\r\n";
+  const ending = `0\r\n${trailer}`;
+  const next = "GET /health HTTP/1.1\r\nHost: a\r\n\r\n";
+
+  test.each([
+    ["a request", `${prepare}${body}${ending}`],
+    ["a request without a use for a body", `GET /health HTTP/1.1\r\n${chunked}${body}${ending}`],
+    ["a request to nowhere", `POST /none HTTP/1.1\r\n${chunked}${body}${ending}`],
+    ["a request that another one follows", `${prepare}${body}${ending}${next}`],
+  ])("that come with %s are refused once, and nothing is run", async (_, bytes) => {
+    const { port, lines } = await listening();
+    expect(statusesOf(await rawAnswer(port, bytes))).toEqual(["HTTP/1.1 400"]);
+    expect(lines.filter(({ parts }) => parts[0] === "request")).toEqual([]);
+  });
+
+  test("that come with the last chunk are refused once, and nothing is run", async () => {
+    const service = await listening();
+    const { handle } = service.app;
+    const socket = connect(service.port, "127.0.0.1", () => socket.write(prepare));
+    Object.assign(service.app, {
+      handle: (...given: Parameters<typeof handle>) => {
+        socket.write(`${body}${ending}`);
+        return handle(...given);
+      },
+    });
+    let answer = "";
+    for await (const chunk of socket) answer += String(chunk);
+    expect(statusesOf(answer)).toEqual(["HTTP/1.1 400"]);
+    const line = service.lines.find(({ parts }) => parts[0] === "request");
+    expect(line?.parts[1]).toMatchObject({ status: 499 });
+  });
+
+  test("that come after the answer get none, because the connection is closed", async () => {
+    const { port } = await listening();
+    const answer = await rawAnswer(port, `${prepare}${body}0\r\n`, trailer);
+    expect(statusesOf(answer)).toEqual(["HTTP/1.1 200"]);
+    expect(answer.toLowerCase()).toContain("\r\nconnection: close\r\n");
+  });
+
+  test("without which the body is taken as any other", async () => {
+    const { port } = await listening();
+    const answer = await rawAnswer(port, `${prepare}${body}0\r\n\r\n`);
+    expect(statusesOf(answer)).toEqual(["HTTP/1.1 200"]);
+  });
 });
 
 test("stopping answers the requests that have begun and refuses later ones", async () => {

@@ -12,38 +12,45 @@ beforeAll(async () => {
 });
 afterAll(() => service.runtime.dispose());
 
-const get = (headers: Record<string, string> = {}) =>
-  service.app.handle(new Request(`http://localhost${PATH}`, { headers }));
+const get = (path: string, headers: Record<string, string> = {}) =>
+  service.app.handle(new Request(`http://localhost${path}`, { headers }));
 
-test("it is compressed when the client accepts gzip, and plain otherwise", async () => {
-  const plain = await get();
-  const coded = await get({ "accept-encoding": "br, gzip" });
-  expect([plain.headers.get("content-encoding"), coded.headers.get("content-encoding")]).toEqual([
-    null,
-    "gzip",
-  ]);
-  for (const { headers } of [plain, coded])
-    expect(headers.get("vary")).toContain("accept-encoding");
-  const text = await plain.text();
-  const bytes = await coded.bytes();
-  expect(Buffer.from(Bun.gunzipSync(bytes)).toString()).toBe(text);
-  expect(bytes.length).toBeLessThan(text.length / 4);
-});
+// The page says the document's whole content.
+const LONG = [[PATH], ["/docs"]];
 
-test("each form has a strong tag of its own, which answers 304", async () => {
-  const tagOf = async (headers: Record<string, string>) => (await get(headers)).headers.get("etag");
+test.each(LONG)(
+  "%s is compressed when the client accepts gzip, and plain otherwise",
+  async (path) => {
+    const plain = await get(path);
+    const coded = await get(path, { "accept-encoding": "br, gzip" });
+    expect([plain.headers.get("content-encoding"), coded.headers.get("content-encoding")]).toEqual([
+      null,
+      "gzip",
+    ]);
+    for (const { headers } of [plain, coded])
+      expect(headers.get("vary")).toContain("accept-encoding");
+    const text = await plain.text();
+    const bytes = await coded.bytes();
+    expect(Buffer.from(Bun.gunzipSync(bytes)).toString()).toBe(text);
+    expect(bytes.length).toBeLessThan(text.length / 4);
+  },
+);
+
+test.each(LONG)("each form of %s has a strong tag of its own, which answers 304", async (path) => {
+  const tagOf = async (headers: Record<string, string>) =>
+    (await get(path, headers)).headers.get("etag");
   const gzip = { "accept-encoding": "gzip" };
   const tags = [await tagOf({}), await tagOf(gzip)];
   expect(tags.map((tag) => /^"[A-Za-z0-9_-]{43}"$/.test(tag ?? ""))).toEqual([true, true]);
   const [plain = "", coded = ""] = tags.map((tag) => tag ?? "");
   expect(plain).not.toBe(coded);
   const status = async (headers: Record<string, string>) =>
-    (await client.send(PATH, { headers })).status;
+    (await client.send(path, { headers })).status;
   expect(await status({ "if-none-match": plain })).toBe(304);
   expect(await status({ ...gzip, "if-none-match": coded })).toBe(304);
   expect(await status({ "if-none-match": coded })).toBe(200);
   expect(await status({ "if-none-match": "*" })).toBe(304);
-  const unchanged = await get({ ...gzip, "if-none-match": coded });
+  const unchanged = await get(path, { ...gzip, "if-none-match": coded });
   expect([await unchanged.text(), unchanged.headers.get("etag")]).toEqual(["", coded]);
 });
 

@@ -2,10 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Context, Effect } from "effect";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { deployedProgramAccounts } from "../../../../core/protocol/accounts/loader-v3.ts";
-import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
+import { type Hash32, hash32FromBytes, parseHash32 } from "../../../../core/domain/hash32.ts";
+import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import { IndexSync, type SyncActivity } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import { LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
+import { walletAccount } from "../../../doubles/accounts.ts";
 import { forwardedClock } from "../../../doubles/forwarded-clock.ts";
+import { transaction } from "../relay/relay-client.ts";
 import { AGENT } from "../support/parties.ts";
 import {
   checkedClient,
@@ -13,6 +16,7 @@ import {
   errorsOf,
   jsonOf,
   makeService,
+  makeSyncedService,
   problemOf,
 } from "../support/service.ts";
 
@@ -20,19 +24,24 @@ const clock = forwardedClock();
 /** A reading of the ledger is kept for a second. */
 const FRESH_MS = 1000;
 
-let service: Awaited<ReturnType<typeof makeService>>;
-let client: Awaited<ReturnType<typeof checkedClient>>;
-
-beforeAll(async () => {
-  service = await makeService({ clock: clock.layer });
-  client = await checkedClient(service);
+/** Puts both programs on a service's ledger, with an ELF of 01 02 03 and room behind it. */
+const deployPrograms = ({ ledger }: Pick<Awaited<ReturnType<typeof makeService>>, "ledger">) => {
   for (const program of [LOCAL_DEPLOYMENT.custodyProgram, LOCAL_DEPLOYMENT.attestorProgram])
     for (const account of deployedProgramAccounts(
       program,
       { slot: 1n, upgradeAuthority: AGENT, elf: Uint8Array.of(1, 2, 3, 0, 0) },
       () => 1n,
     ))
-      service.ledger.accounts.set(account.address, account);
+      ledger.accounts.set(account.address, account);
+};
+
+let service: Awaited<ReturnType<typeof makeService>>;
+let client: Awaited<ReturnType<typeof checkedClient>>;
+
+beforeAll(async () => {
+  service = await makeService({ clock: clock.layer });
+  client = await checkedClient(service);
+  deployPrograms(service);
 });
 afterAll(() => service.runtime.dispose());
 
@@ -305,5 +314,72 @@ describe("proof templates", () => {
     expect(await problemOf(await client.send("/v1/proof-templates/nothing"))).toBe(
       "404 proof_template_not_found",
     );
+  });
+});
+
+describe("a service that pins its programs", () => {
+  /** SHA-256 of 01 02 03, which both programs have here. */
+  const THERE = parseHash32("039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81");
+  const OTHER = parseHash32("ab".repeat(32));
+  if (THERE === undefined || OTHER === undefined) throw new Error("no hash");
+  const pinned = async (custody: ReadonlyArray<Hash32>) => {
+    const made = await makeSyncedService({
+      clock: clock.layer,
+      instance: { programPins: { custody, attestor: [THERE] } },
+    });
+    deployPrograms(made);
+    made.ledger.reset();
+    made.ledger.accounts.set(AGENT, walletAccount(AGENT, 1_000_000_000n));
+    return { ...made, ...(await checkedClient(made)) };
+  };
+  const prepare = "/v1/merchants/prepare";
+  const call = { merchant: AGENT, name: "Shop", attestor: AGENT, payer: AGENT };
+
+  test("is ready, prepares and relays while their bytes have a hash of its list", async () => {
+    const service = await pinned([OTHER, THERE]);
+    expect((await service.send("/ready")).status).toBe(200);
+    expect(await dataOf(await service.send("/v1/status"))).toMatchObject({
+      status: "online",
+      programs: { custody: { pinned_sha256: [OTHER, THERE], is_pinned: true } },
+    });
+    expect((await service.postJson(prepare, call)).status).toBe(200);
+    const signed_transaction = encodeBase64(transaction());
+    expect((await service.postJson("/v1/relay", { signed_transaction })).status).toBe(202);
+    await service.runtime.dispose();
+  });
+
+  test("is not ready, and neither prepares nor relays, while they have another", async () => {
+    const service = await pinned([OTHER]);
+    expect(await errorsOf(await service.send("/ready"))).toEqual([
+      {
+        pointer: "/pins",
+        detail:
+          "do not have the programs' bytes on the ledger: compare sha256 and pinned_sha256 in /v1/status; where the upgrade is wanted, add its hash to CUSTODY_PROGRAM_SHA256 or ATTESTOR_PROGRAM_SHA256",
+      },
+    ]);
+    expect(await dataOf(await service.send("/v1/status"))).toMatchObject({
+      status: "degraded",
+      programs: {
+        custody: { sha256: THERE, pinned_sha256: [OTHER], is_pinned: false },
+        attestor: { is_pinned: true },
+      },
+      relay: { status: "degraded" },
+    });
+    const problem = {
+      status: 502,
+      code: "ledger_unavailable",
+      detail: expect.stringContaining("program not pinned") as string,
+      cure: expect.stringContaining("CUSTODY_PROGRAM_SHA256") as string,
+    };
+    for (const query of ["", "?transaction=true"])
+      expect(await jsonOf(await service.postJson(`${prepare}${query}`, call))).toMatchObject(
+        problem,
+      );
+    const signed_transaction = encodeBase64(transaction());
+    expect(await jsonOf(await service.postJson("/v1/relay", { signed_transaction }))).toMatchObject(
+      problem,
+    );
+    expect(service.ledger.submitted).toEqual([]);
+    await service.runtime.dispose();
   });
 });

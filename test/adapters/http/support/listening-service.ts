@@ -34,14 +34,21 @@ export const listeningServices = () => {
 /** Where a server listens: a port of loopback, or the path of a socket. */
 export type Address = number | string;
 
-/** A server's answer to raw bytes until it closes the connection. Each character of the text is one byte. */
-export const rawAnswer = (address: Address, bytes: string): Promise<string> =>
+/**
+ * A server's answer to raw bytes until it closes the connection. Each character of the text is one byte. `behind` is sent
+ * once the answer begins.
+ */
+export const rawAnswer = (address: Address, bytes: string, behind = ""): Promise<string> =>
   new Promise((resolve, reject) => {
     let answer = "";
-    const send = () => socket.write(Buffer.from(bytes, "latin1"));
+    const write = (text: string) => socket.write(Buffer.from(text, "latin1"));
+    const send = () => write(bytes);
     const socket =
       typeof address === "number" ? connect(address, "127.0.0.1", send) : connect(address, send);
-    socket.on("data", (chunk) => (answer += chunk.toString("latin1")));
+    socket.on("data", (chunk) => {
+      if (answer === "" && behind !== "") write(behind);
+      answer += chunk.toString("latin1");
+    });
     socket.on("close", () => resolve(answer));
-    socket.on("error", reject);
+    socket.on("error", (error) => (answer === "" ? reject(error) : resolve(answer)));
   });

@@ -17,6 +17,7 @@ import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { jwkThumbprint } from "../../../../core/domain/evidence/jwk.ts";
 import type { Merchant } from "../../../../core/domain/merchant/merchant.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
+import { NO_PINS } from "../../../../core/domain/ledger/deployment.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { encodeMerchantAccount } from "../../../../core/protocol/accounts/merchant-account.ts";
 import {
@@ -28,6 +29,10 @@ import { IndexGrowth, makeIndexGrowth } from "../../../../core/use-cases/index/i
 import { IndexClock, makeIndexClock } from "../../../../core/use-cases/index/index-clock.ts";
 import { makeRecentPages, RecentPages } from "../../../../core/use-cases/index/recent-pages.ts";
 import { LogProofs } from "../../../../core/use-cases/log/serving/log-proofs.ts";
+import {
+  makeUnpinnedPrograms,
+  UnpinnedPrograms,
+} from "../../../../core/use-cases/service/unpinned-programs.ts";
 import { LedgerPulse, makeLedgerPulse } from "../../../../core/use-cases/service/ledger-pulse.ts";
 import {
   makeSettledEvidence,
@@ -152,6 +157,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
   ledger.setClock(CREATED_AT + 60n);
   const instance = Layer.succeed(Instance, {
     deployment: LOCAL_DEPLOYMENT,
+    programPins: NO_PINS,
     cluster: "localnet",
     runsLedger: false,
     networkAddress: "http://127.0.0.1:8899",
@@ -208,6 +214,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     Layer.effect(RecentPages, makeRecentPages),
     Layer.effect(TransactionTerms, makeTransactionTerms),
     Layer.effect(LedgerPulse, makeLedgerPulse),
+    Layer.effect(UnpinnedPrograms, makeUnpinnedPrograms),
     Layer.succeed(ClientPackage, clientPackage),
     Layer.effect(SettlementLog, makeSettlementLog),
     Layer.effect(LogPublisher, makeLogPublisher(logPolicy)),

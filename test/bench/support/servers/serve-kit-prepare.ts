@@ -54,6 +54,7 @@ const termsOf = (body: Static<typeof PrepareEscrowRequest>) => {
     taskHash,
     taskHashDerived: false,
     taskIntent: null,
+    taskIntentMatches: null,
     nonce: null,
     nonceApplied: false,
   };

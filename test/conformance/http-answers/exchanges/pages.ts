@@ -13,6 +13,10 @@ const HTML = { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } 
 
 const MARKDOWN = { headers: { accept: "text/markdown" } };
 
+/** The headings of a page that is made from the recorded document. */
+const headings = (page: string): string =>
+  Array.from(page.matchAll(/<h[1-3]>.*?<\/h[1-3]>/g), ([heading]) => heading).join("\n");
+
 const version = (title: string, accept?: string) =>
   get("readVersion", title, "/v1", accept === undefined ? {} : { headers: { accept } });
 
@@ -32,7 +36,15 @@ const documents: ReadonlyArray<Exchange> = [
   get("readArazzo", "the document has not changed", "/arazzo.json", {
     headers: { "if-none-match": "{etag}" },
   }),
-  get("readDocs", "the reference", "/docs", HTML),
+  get("readDocs", "the reference", "/docs", {
+    ...HTML,
+    masks: UNRECORDED_TEXT,
+    outline: headings,
+  }),
+  get("readDocs", "it has not changed", "/docs", {
+    headers: { ...HTML.headers, "if-none-match": "*" },
+    masks: UNRECORDED_TEXT,
+  }),
   get("readRoot", "as Markdown", "/", MARKDOWN),
   get("readDocs", "as Markdown", "/docs", { ...MARKDOWN, bodyFile: "docs.md" }),
   get("buildEvidence", "as Markdown", `/v1/evidence/${FULFILLED.address}`, MARKDOWN),

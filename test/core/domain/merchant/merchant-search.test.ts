@@ -84,6 +84,23 @@ test.each([
   ["Test Quotes", "Test\u2800Quotes", true],
   ["Test Quotes", "TestQuotes", false],
   ["\u200b", "\u2060", true],
+  // Letters that look alike: one Cyrillic o, a whole name in Cyrillic, Greek capitals, a Greek nu as v and as N, rn as m.
+  ["Skyline Forecast", "Skyline F\u043erecast", true],
+  ["ope", "\u043e\u0440\u0435", true],
+  ["OPE", "\u043e\u0440\u0435", true],
+  ["Nike", "\u039d\u0399\u039a\u0395", true],
+  ["Visa", "\u03bdisa", true],
+  ["Nisa", "\u039disa", true],
+  ["Caf\u00e9 Co", "\u0421af\u00e9 \u0421\u043e", true],
+  ["Modern Books", "Modem Books", true],
+  ["T0kyo 1", "Tokyo l", true],
+  ["d\u0131ne", "dine", true],
+  ["Nike", "Vike", false],
+  ["ope", "opa", false],
+  // Names that only look like themselves stay the same in any case, and apart from others.
+  ["\u039d\u03af\u03ba\u03b7", "\u039d\u038a\u039a\u0397", true],
+  ["\u0416\u0443\u043a\u043e\u0432", "\u0416\u0423\u041a\u041e\u0412", true],
+  ["\u041c\u0438\u0440", "\u041c\u0435\u0440", false],
 ] as const)("%j and %j are the same name: %p", (one, other, same) => {
   expect(nameKey(one) === nameKey(other)).toBe(same);
 });

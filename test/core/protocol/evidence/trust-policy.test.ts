@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Json } from "../../../../core/domain/encoding/canonical-json.ts";
+import { NO_PINS } from "../../../../core/domain/ledger/deployment.ts";
 import { parseTrustPolicy } from "../../../../core/protocol/evidence/trust-policy.ts";
 import type { TrustPolicy } from "../../../../core/domain/evidence/evidence-check.ts";
 import { verifyEvidence } from "../../../../core/protocol/verification/verify-evidence.ts";
@@ -41,6 +42,7 @@ describe("trust policy", () => {
       custodyProgram,
       attestorProgram,
       supportedMints,
+      programPins: NO_PINS,
       log: null,
     };
     expect(parseTrustPolicy(text)).toEqual({ value });

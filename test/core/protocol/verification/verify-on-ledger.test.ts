@@ -2,9 +2,15 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
+import type { TrustPolicy } from "../../../../core/domain/evidence/evidence-check.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
+import { NO_PINS } from "../../../../core/domain/ledger/deployment.ts";
 import type { Merchant } from "../../../../core/domain/merchant/merchant.ts";
 import { merchantAddress } from "../../../../core/protocol/addresses/addresses.ts";
+import {
+  deployedProgramAccounts,
+  programHash,
+} from "../../../../core/protocol/accounts/loader-v3.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { encodeMerchantAccount } from "../../../../core/protocol/accounts/merchant-account.ts";
 import { verifyEvidence } from "../../../../core/protocol/verification/verify-evidence.ts";
@@ -310,5 +316,54 @@ describe("a logged packet checked with a node", () => {
     const rotated = witnessOf(escrow, { attestor: OTHER_KEY });
     expect(outcomeOf("attestor_is_the_merchants", escrow, rotated)?.outcome).toBe("witnessed");
     expect(outcomes(escrow, rotated).attestor).toBe("unproven");
+  });
+});
+
+describe("a policy that pins its programs", () => {
+  const elf = Uint8Array.of(1, 2, 3);
+  const roomy = Uint8Array.of(...elf, 0, 0);
+  const there = programHash(elf);
+  const other = programHash(Uint8Array.of(4));
+  const dataOf = (program: Escrow["address"], bytes: Uint8Array): LedgerAccount =>
+    deployedProgramAccounts(program, { slot: 1n, upgradeAuthority: null, elf: bytes }, () => 1n)[0];
+  const programs = {
+    custody: dataOf(NETWORK.custodyProgram, roomy),
+    attestor: dataOf(NETWORK.attestorProgram, roomy),
+  };
+  const [escrow] = fc.sample(settledBy, { numRuns: 1, seed: 5 });
+  if (escrow === undefined) throw new Error("no sample");
+  const judged = (programPins: TrustPolicy["programPins"], witness?: Partial<LedgerWitness>) => {
+    const asked = witness && { ...witnessOf(escrow), ...witness };
+    const { verdict, checks } = verifyEvidence(
+      packetText(escrow),
+      { ...TRUST, programPins },
+      asked,
+    );
+    return [verdict, checks.find(({ name }) => name === "program_bytes")?.outcome];
+  };
+  const both = { custody: [there], attestor: [other, there] };
+
+  test("passes while a node shows a hash of each list", () => {
+    expect(judged(both, { programs })).toEqual(["verified", "passed"]);
+    expect(judged({ custody: [], attestor: [there] }, { programs })).toEqual([
+      "verified",
+      "passed",
+    ]);
+  });
+
+  test("fails for another program, and for one that is not there", () => {
+    expect(judged({ ...both, custody: [other] }, { programs })).toEqual(["failed", "failed"]);
+    expect(judged({ ...both, attestor: [other] }, { programs })).toEqual(["failed", "failed"]);
+    expect(judged(both, { programs: { ...programs, custody: null } })).toEqual([
+      "failed",
+      "failed",
+    ]);
+  });
+
+  test("is unproven without a node, or without its programs, and not judged without pins", () => {
+    expect(judged(both)).toEqual(["verified", "unproven"]);
+    expect(judged(both, {})).toEqual(["verified", "unproven"]);
+    expect(judged(NO_PINS, { programs })).toEqual(["verified", "not_applicable"]);
+    expect(judged(NO_PINS)).toEqual(["verified", "not_applicable"]);
   });
 });

@@ -59,6 +59,7 @@ describe("prepare escrow", () => {
     fc.assert(
       fc.property(anyPrepareRequest, (request) => {
         const { taskHash, taskIntent = "", nonce } = request;
+        const isDerived = taskHash === undefined;
         const preimage = nonce === undefined ? taskIntent : `${taskIntent}\0${nonce}`;
         const derived = createHash("sha256").update(preimage, "utf8").digest("hex") as Hash32;
         const hash = taskHash ?? derived;
@@ -74,10 +75,11 @@ describe("prepare escrow", () => {
           agentTokenAccount: associatedTokenAddress(agentOwner, mint),
           merchantAccount: merchantAccount.address,
           bumps: { escrow: escrow.bump, merchant: merchantAccount.bump },
-          taskHashDerived: taskHash === undefined,
+          taskHashDerived: isDerived,
           taskIntent: request.taskIntent ?? null,
+          taskIntentMatches: isDerived || taskIntent === "" ? null : false,
           nonce: nonce ?? null,
-          nonceApplied: request.taskIntent !== undefined && nonce !== undefined,
+          nonceApplied: isDerived && nonce !== undefined,
           attestor: null,
           payer: null,
           instruction: createEscrowInstruction(LOCAL_DEPLOYMENT, { ...terms, payer: agentOwner }),
@@ -100,17 +102,29 @@ describe("prepare escrow", () => {
     expect(nonce).toBeDefined();
   });
 
-  test("a task hash beside the intent is that of intent and nonce", () => {
+  test("a task hash beside the intent stands, whether or not it is that of intent and nonce", () => {
     const derived = prepared(request);
     const taskHash = derived.taskHash.toUpperCase();
-    expect(prepared({ ...request, taskHash })).toEqual({ ...derived, taskHashDerived: false });
-    const { nonce, ...bare } = request;
-    expect(nonce).toBeDefined();
-    expect(refusal({ ...bare, taskHash })).toEqual(["ValidationFailed", "taskHash"]);
-    expect(refusal({ ...request, taskHash: "ab".repeat(32) })).toEqual([
-      "ValidationFailed",
-      "taskHash",
-    ]);
+    const isSupplied = { taskHashDerived: false };
+    expect(derived.taskIntentMatches).toBeNull();
+    expect(prepared({ ...request, taskHash })).toEqual({
+      ...derived,
+      ...isSupplied,
+      taskIntentMatches: true,
+    });
+    const isOther = { ...isSupplied, taskIntentMatches: false, nonceApplied: false };
+    expect(prepared({ ...request, nonce: undefined, taskHash })).toEqual({
+      ...derived,
+      ...isOther,
+      nonce: null,
+    });
+    const other = prepared({ ...request, taskIntent: undefined, taskHash: "ab".repeat(32) });
+    expect(other.taskIntentMatches).toBeNull();
+    expect(prepared({ ...request, taskHash: "ab".repeat(32) })).toEqual({
+      ...other,
+      ...isOther,
+      taskIntent: derived.taskIntent,
+    });
   });
 
   const bad: ReadonlyArray<

@@ -17,7 +17,7 @@ const statusOf = (name: keyof typeof ADDRESSES, elf: Uint8Array) => {
     { slot: 1n, upgradeAuthority: AUTHORITY, elf },
     () => 1n,
   );
-  return programStatus(name, ADDRESSES[name], { program, data }, true);
+  return programStatus(name, ADDRESSES[name], { program, data }, true, []);
 };
 
 describe.each([...PROGRAM_NAMES])("the status of %s", (name) => {
@@ -47,12 +47,12 @@ describe.each([...PROGRAM_NAMES])("the status of %s", (name) => {
       isOurs: false,
     });
     expect(
-      programStatus(name, ADDRESSES[name], { program: null, data: null }, false),
+      programStatus(name, ADDRESSES[name], { program: null, data: null }, false, []),
     ).toMatchObject({
       deployed: false,
       sbpfVersion: null,
       isOurs: null,
     });
-    expect(programStatus(name, ADDRESSES[name], null, null)).toMatchObject({ isOurs: null });
+    expect(programStatus(name, ADDRESSES[name], null, null, [])).toMatchObject({ isOurs: null });
   });
 });

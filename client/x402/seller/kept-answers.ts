@@ -1,0 +1,96 @@
+import { decodeBase64, encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import type { Delivered } from "./delivery.ts";
+
+/**
+ * Paid answers, each by the escrow that paid for it, so that a buyer whose connection drops has what it paid for by presenting the payment again. They do not hold the
+ * nonce that entitles to them. A store that loses one loses no money: the buyer is told `payment_spent`.
+ */
+export type KeptAnswers = {
+  /** Keeps an answer, a text of at most 1.5 million characters, until `untilMs` (milliseconds since 1970); one that is kept for the escrow gives way. */
+  readonly keep: (escrow: string, answer: string, untilMs: number) => Promise<void>;
+  /** The answer that is kept for an escrow, null without one. */
+  readonly find: (escrow: string) => Promise<string | null>;
+};
+
+/** What a handler answered, and how it is settled. */
+export type KeptAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  /** What is attested of it. */
+  readonly delivered: Delivered;
+  /** Base units for the merchant, decimal. */
+  readonly amount: string;
+  /** The signed release, base64. */
+  readonly release: string;
+};
+
+/** The longest body that is kept, bytes. */
+const MOST_BODY_BYTES = 1_048_576;
+/** The most headers that are kept, characters. */
+const MOST_HEADERS = 16_384;
+/** What a process keeps in memory: answers, and characters of them all. The oldest give way. */
+const MOST_ANSWERS = 1_000;
+const MOST_CHARACTERS = 67_108_864;
+
+/** Headers of one message or one connection (RFC 9110, sections 6.6.1, 7.6.1 and 8.6), of a session, and those that x402 sets. */
+const NOT_KEPT = new Set([
+  "connection",
+  "content-length",
+  "date",
+  "keep-alive",
+  "payment-response",
+  "set-cookie",
+  "settlement-overrides",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** The text that stands for an answer, null for one that is too large to be kept. */
+export const keptText = ({ body, headers, ...rest }: KeptAnswer): string | null => {
+  const kept = Object.entries(headers).filter(([name]) => !NOT_KEPT.has(name.toLowerCase()));
+  if (body.length > MOST_BODY_BYTES || JSON.stringify(kept).length > MOST_HEADERS) return null;
+  return JSON.stringify({
+    ...rest,
+    headers: Object.fromEntries(kept),
+    body: encodeBase64(new Uint8Array(body)),
+  });
+};
+
+/** The answer that a text of `keptText` stands for. @throws SyntaxError for a text that is no JSON. */
+export const keptAnswer = (text: string): KeptAnswer => {
+  const answer = JSON.parse(text) as Omit<KeptAnswer, "body"> & { readonly body: string };
+  return { ...answer, body: decodeBase64(answer.body) ?? new Uint8Array() };
+};
+
+/** Answers in this process: at most 1,000, and 64 million characters. */
+export const memoryAnswers = (nowMs: () => number = Date.now): KeptAnswers => {
+  const kept = new Map<string, { readonly answer: string; readonly untilMs: number }>();
+  let characters = 0;
+  const forget = (escrow: string): void => {
+    characters -= kept.get(escrow)?.answer.length ?? 0;
+    kept.delete(escrow);
+  };
+  const forgetLate = (): void => {
+    const now = nowMs();
+    for (const [escrow, { untilMs }] of kept) if (untilMs <= now) forget(escrow);
+  };
+  return {
+    keep: (escrow, answer, untilMs) => {
+      forgetLate();
+      forget(escrow);
+      kept.set(escrow, { answer, untilMs });
+      characters += answer.length;
+      for (const [oldest] of kept) {
+        if (kept.size <= MOST_ANSWERS && characters <= MOST_CHARACTERS) break;
+        forget(oldest);
+      }
+      return Promise.resolve();
+    },
+    find: (escrow) => {
+      forgetLate();
+      return Promise.resolve(kept.get(escrow)?.answer ?? null);
+    },
+  };
+};

@@ -1,0 +1,63 @@
+import { Context, Effect } from "effect";
+import { deployedHash } from "../../protocol/accounts/loader-v3.ts";
+import { programDataAddress } from "../../protocol/addresses/addresses.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { Ledger, type LedgerFailure, LedgerUnavailable } from "../../../ports/ledger/ledger.ts";
+import type { ProgramName } from "./program-status.ts";
+import { sharedReading } from "./shared-reading.ts";
+
+/** Maximum age of a reading, milliseconds: whole programs are read, and anonymous callers ask for it. */
+const FRESH_MS = 1_000;
+
+/** The pinned programs whose bytes on the confirmed ledger have another hash. By default none is pinned. */
+export const UnpinnedPrograms = Context.Reference<
+  Effect.Effect<ReadonlyArray<ProgramName>, LedgerFailure>
+>("settlement-evidence/core/use-cases/UnpinnedPrograms", {
+  defaultValue: () => Effect.succeed([]),
+});
+
+/** The process's one reading of `UnpinnedPrograms`. It asks the ledger only where something is pinned. */
+export const makeUnpinnedPrograms = Effect.gen(function* () {
+  const ledger = yield* Ledger;
+  const { deployment, programPins } = yield* Instance;
+  const pinned = [
+    { name: "custody", program: deployment.custodyProgram, pins: programPins.custody },
+    { name: "attestor", program: deployment.attestorProgram, pins: programPins.attestor },
+  ] as const;
+  const asked = pinned.filter(({ pins }) => pins.length > 0);
+  if (asked.length === 0) return Effect.succeed([]);
+  const read = Effect.map(
+    ledger.readAccounts(
+      asked.map(({ program }) => programDataAddress(program)),
+      "confirmed",
+      // The whole ELF is needed for its hash.
+      Number.POSITIVE_INFINITY,
+    ),
+    ({ value }) =>
+      asked.flatMap(({ name, pins }, at) => {
+        const hash = deployedHash(value[at] ?? null);
+        return hash !== null && pins.includes(hash) ? [] : [name];
+      }),
+  );
+  return sharedReading(yield* Effect.scope, FRESH_MS, read);
+});
+
+/** Fails with a `LedgerUnavailable` that says so when a program is not what this service pins, and as a read of the ledger does. */
+export const requirePinned = Effect.gen(function* () {
+  const unpinned = yield* yield* UnpinnedPrograms;
+  if (unpinned.length === 0) return;
+  const names = unpinned.join(" and ");
+  return yield* new LedgerUnavailable({
+    retryable: false,
+    cause: `${names} is not the pinned program`,
+    fault: {
+      node: null,
+      method: "getMultipleAccounts",
+      kind: "program_not_pinned",
+      httpStatus: null,
+      rpcCode: null,
+      retryAfterMs: null,
+      cure: `The bytes of ${names} on the ledger are not those that this service accepts: \`/v1/status\` shows both hashes. Sign nothing for it. Where the upgrade is wanted, the operator adds its hash to CUSTODY_PROGRAM_SHA256 or ATTESTOR_PROGRAM_SHA256.`,
+    },
+  });
+});

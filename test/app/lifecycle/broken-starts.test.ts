@@ -1,0 +1,436 @@
+import { Database } from "bun:sqlite";
+import { afterAll, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Effect, Layer } from "effect";
+import { indexSqlite } from "../../../adapters/sqlite/index-store.ts";
+import { outcomeLogSqlite } from "../../../adapters/sqlite/relay/outcome-log.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
+import { environmentOn } from "../../chaos/support/service-environment.ts";
+import { serveNode } from "../../simulation/serve-node.ts";
+import { worldOf } from "../../simulation/world.ts";
+import { brokenStart, problemsFound } from "../support/broken-start.ts";
+import { temporaryDirectory } from "../support/running-service.ts";
+import { SILENT_ADDRESS } from "../support/silent-address.ts";
+
+const directory = await temporaryDirectory();
+const world = worldOf(1);
+const node = serveNode(({ method, params }) => world.answer(method, params));
+const opened: Array<() => unknown> = [() => node[Symbol.dispose](), () => directory.remove()];
+afterAll(async () => {
+  for (const close of opened) await close();
+});
+
+type Environment = Readonly<Record<string, string>>;
+/** One way to break a service, and what its operator has to read in one line. */
+type Broken = {
+  readonly name: string;
+  /** Breaks the service whose data directory is `dataDir`, and gives the settings that do it or are needed for it. */
+  readonly by: (dataDir: string) => unknown;
+  /** The path, address or setting. */
+  readonly where: string;
+  readonly cause: RegExp;
+  readonly cure: RegExp;
+  /** Whether it ends with 1, because trying again cannot help. The others say it and go on trying. */
+  readonly ends?: boolean;
+  /** Whether it serves without what is broken. */
+  readonly servesOn?: boolean;
+  /** Where the doctor has another cure. */
+  readonly doctor?: RegExp;
+};
+
+/** An address at which a server answers every request in this way. */
+const answering = (answer: () => Response | Promise<Response>) => {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answer });
+  opened.push(() => server.stop(true));
+  return { SOLANA_RPC_URL: `http://127.0.0.1:${server.port}/secret-key` };
+};
+
+/** An address at which a database server refuses every connection with this SQLSTATE. */
+const refusing = (sqlState: string, message: string): Environment => {
+  const fields = `SFATAL\0VFATAL\0C${sqlState}\0M${message}\0\0`;
+  const reply = Buffer.alloc(5 + fields.length, 0);
+  reply.write("E");
+  reply.writeInt32BE(4 + fields.length, 1);
+  reply.write(fields, 5);
+  const server = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      data: (socket) => {
+        socket.write(reply);
+        socket.end();
+      },
+    },
+  });
+  opened.push(() => server.stop(true));
+  return { DATABASE_URL: `postgres://service:secret@127.0.0.1:${server.port}/evidence` };
+};
+
+const inFolder = (dataDir: string, ...path: ReadonlyArray<string>): string => {
+  const place = join(dataDir, ...path);
+  mkdirSync(dirname(place), { recursive: true, mode: 0o700 });
+  return place;
+};
+const file =
+  (...path: ReadonlyArray<string>) =>
+  (dataDir: string): void =>
+    writeFileSync(inFolder(dataDir, ...path), "this is no database, however long. ".repeat(300));
+const folder =
+  (...path: ReadonlyArray<string>) =>
+  (dataDir: string): void =>
+    void mkdirSync(inFolder(dataDir, ...path, "within"), { recursive: true });
+/** Makes the stores of a ledger, and changes one of them. */
+const stores =
+  (genesisHash: string, name: "index" | "relay", sql: string) => async (dataDir: string) => {
+    mkdirSync(dataDir, { mode: 0o700 });
+    const identity = { genesisHash, deployment: LOCAL_DEPLOYMENT };
+    const path = (store: string) => join(dataDir, `${store}.sqlite`);
+    const made = Layer.merge(
+      indexSqlite({ ...identity, path: path("index"), logFolder: join(dataDir, "log") }),
+      outcomeLogSqlite({ ...identity, path: path("relay") }),
+    );
+    await Effect.runPromise(Effect.scoped(Layer.build(made)));
+    using db = new Database(path(name));
+    db.run("PRAGMA journal_mode = DELETE");
+    db.run(sql);
+  };
+
+const OURS = world.genesisHash;
+const ANOTHER = "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG";
+const LOG = { LOG_NAME: "log.example", LOG_SIGNING_KEY: Buffer.alloc(32, 5).toString("base64") };
+const { port } = new URL(answering(() => new Response("?")).SOLANA_RPC_URL);
+
+const MOVE = /Move (it|the folder) away/;
+const ADDRESS = /Check that the node runs and that its address in SOLANA_RPC_URL is right/;
+const IN_THE_WAY = /a file stands where a folder belongs|a folder stands there/;
+const READABLE = /name (one|a file) that the service's user can read/;
+const ends = true;
+
+/** What stands in the way of a data directory and its stores. */
+const FILES: ReadonlyArray<Broken> = [
+  {
+    name: "DATA_DIR is a file",
+    by: (dataDir) => writeFileSync(dataDir, ""),
+    where: "DATA_DIR ",
+    cause: /EEXIST|not a directory/,
+    cure: /set another DATA_DIR/,
+    ends,
+  },
+  {
+    name: "DATA_DIR cannot be made",
+    by: () => ({ DATA_DIR: "/dev/null/data" }),
+    where: "DATA_DIR /dev/null/data",
+    cause: /ENOTDIR|not a directory/,
+    cure: /set another DATA_DIR/,
+    ends,
+  },
+  { name: "log is a file", by: file("log"), where: "/log", cause: IN_THE_WAY, cure: MOVE, ends },
+  {
+    name: "log/standing.sqlite is a folder",
+    by: folder("log/standing.sqlite"),
+    where: "/log/standing.sqlite",
+    cause: IN_THE_WAY,
+    cure: MOVE,
+    ends,
+  },
+  {
+    name: "index.sqlite is a folder",
+    by: folder("index.sqlite"),
+    where: "/index.sqlite",
+    cause: IN_THE_WAY,
+    cure: MOVE,
+    ends,
+  },
+  {
+    name: "relay.sqlite is a folder",
+    by: folder("relay.sqlite"),
+    where: "/relay.sqlite",
+    cause: IN_THE_WAY,
+    cure: MOVE,
+    ends,
+  },
+  {
+    name: "packets.sqlite is a folder",
+    by: folder("packets.sqlite"),
+    where: "/packets.sqlite",
+    cause: IN_THE_WAY,
+    cure: MOVE,
+    servesOn: true,
+  },
+  {
+    name: "index.sqlite is no database",
+    by: file("index.sqlite"),
+    where: "/index.sqlite",
+    cause: /damaged or no SQLite database/,
+    cure: MOVE,
+    ends,
+  },
+  {
+    name: "relay.sqlite is no database",
+    by: file("relay.sqlite"),
+    where: "/relay.sqlite",
+    cause: /damaged or no SQLite database/,
+    cure: MOVE,
+    ends,
+  },
+  {
+    name: "log/standing.sqlite is no database",
+    by: file("log/standing.sqlite"),
+    where: "/log/standing.sqlite",
+    cause: /damaged or no SQLite database/,
+    cure: MOVE,
+    ends,
+  },
+  {
+    name: "the index is of a newer version",
+    by: stores(OURS, "index", "PRAGMA user_version = 99"),
+    where: "/index.sqlite",
+    cause: /schema version 99/,
+    cure: /Use the service that wrote it, or another store/,
+    ends,
+  },
+  {
+    name: "the index is of another ledger",
+    by: stores(ANOTHER, "index", "SELECT 1"),
+    where: "/index.sqlite",
+    cause: /genesis_hash is EtWT/,
+    cure: /Use another store for this ledger/,
+    ends,
+  },
+  {
+    name: "relay.sqlite is another program's",
+    by: stores(OURS, "relay", "PRAGMA application_id = 7"),
+    where: "/relay.sqlite",
+    cause: /the database of another program/,
+    cure: MOVE,
+    ends,
+  },
+];
+
+const NODES: ReadonlyArray<Broken> = [
+  {
+    name: "the node is a web page",
+    by: () => answering(() => new Response("<html>")),
+    where: "http://127.0.0.1:",
+    cause: /not_json/,
+    cure: /check SOLANA_RPC_URL/,
+  },
+  {
+    name: "the node answers 404",
+    by: () => answering(() => new Response("", { status: 404 })),
+    where: "http://127.0.0.1:",
+    cause: /http_status \(?404/,
+    cure: /Look the status up with the provider/,
+  },
+  {
+    name: "the node refuses the key",
+    by: () => answering(() => new Response("", { status: 401 })),
+    where: "http://127.0.0.1:",
+    cause: /http_status \(?401/,
+    cure: /wrong or missing key/,
+  },
+  {
+    name: "the node answers 500",
+    by: () => answering(() => new Response("", { status: 500 })),
+    where: "http://127.0.0.1:",
+    cause: /http_status \(?500/,
+    cure: /Look the status up with the provider/,
+  },
+  {
+    name: "the node speaks another JSON",
+    by: () => answering(() => Response.json({ hello: 1 })),
+    where: "http://127.0.0.1:",
+    cause: /malformed/,
+    cure: /another form than Solana's JSON-RPC: use another node/,
+  },
+  {
+    name: "nothing listens at the node's address",
+    by: () => ({ SOLANA_RPC_URL: SILENT_ADDRESS }),
+    where: SILENT_ADDRESS,
+    cause: /unreachable/,
+    cure: ADDRESS,
+  },
+  {
+    name: "the node's name has no address",
+    by: () => ({ SOLANA_RPC_URL: "http://node.invalid", SOLANA_CLUSTER: "localnet" }),
+    where: "http://node.invalid",
+    cause: /unreachable/,
+    cure: ADDRESS,
+  },
+  {
+    name: "the node does not speak TLS",
+    by: () => ({ SOLANA_RPC_URL: node.url.replace("http:", "https:") }),
+    where: "https://127.0.0.1:",
+    cause: /unreachable/,
+    cure: ADDRESS,
+  },
+  {
+    name: "the node never answers",
+    by: () => answering(() => new Promise<Response>(() => undefined)),
+    where: "SOLANA_RPC_URL",
+    cause: /no answer|timeout/,
+    cure: ADDRESS,
+    doctor: /The node is slow or overloaded/,
+  },
+  {
+    name: "the node is of another cluster",
+    by: () => ({ SOLANA_CLUSTER: "devnet" }),
+    where: "the ledger is localnet",
+    cause: /devnet is configured/,
+    cure: /set SOLANA_CLUSTER or SOLANA_RPC_URL/,
+    ends,
+  },
+];
+
+const DATABASES: ReadonlyArray<Broken> = [
+  {
+    name: "no database server listens",
+    by: () => ({ DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/evidence" }),
+    where: "postgres://127.0.0.1:1/evidence",
+    cause: /the database server does not answer/,
+    cure: /correct the host and port in DATABASE_URL/,
+  },
+  {
+    name: "the database server's name has no address",
+    by: () => ({ DATABASE_URL: "postgres://u:hunter2@db.invalid/evidence" }),
+    where: "postgres://db.invalid/evidence",
+    cause: /the database server does not answer/,
+    cure: /correct the host and port in DATABASE_URL/,
+  },
+  {
+    name: "the database refuses the password",
+    by: () => refusing("28P01", "password authentication failed"),
+    where: "postgres://127.0.0.1:",
+    cause: /password authentication failed/,
+    cure: /Correct the role and the password in DATABASE_URL/,
+    ends,
+  },
+  {
+    name: "the server has no such database",
+    by: () => refusing("3D000", "database does not exist"),
+    where: "postgres://127.0.0.1:",
+    cause: /no such database/,
+    cure: /Create it \(createdb\), or correct the name in DATABASE_URL/,
+    ends,
+  },
+  {
+    name: "the server takes no more connections",
+    by: () => refusing("53300", "sorry, too many clients already"),
+    where: "postgres://127.0.0.1:",
+    cause: /too many clients already/,
+    cure: /Raise the database server's limits/,
+  },
+];
+
+const SETTINGS: ReadonlyArray<Broken> = [
+  {
+    name: "the port is taken",
+    by: () => ({ PORT: port }),
+    where: `Port ${port}`,
+    cause: /is taken/,
+    cure: /set another PORT/,
+    ends,
+  },
+  {
+    name: "the metrics' port is taken",
+    by: () => ({ METRICS_PORT: port }),
+    where: `Port ${port}`,
+    cause: /is taken/,
+    cure: /set another METRICS_PORT/,
+    ends,
+  },
+  {
+    name: "the address is not this machine's",
+    by: () => ({ HOST: "192.0.2.1", PORT: "4321" }),
+    where: "HOST 192.0.2.1",
+    cause: /EADDRNOTAVAIL/,
+    cure: /set an address of this machine/,
+    ends,
+  },
+  {
+    name: "the evidence key's file is missing",
+    by: () => ({ EVIDENCE_SIGNING_KEY_FILE: "/absent/key" }),
+    where: "/absent/key",
+    cause: /ENOENT/,
+    cure: READABLE,
+    ends,
+    doctor: /./,
+  },
+  {
+    name: "the log key's file is missing",
+    by: () => ({ LOG_NAME: "log.example", LOG_SIGNING_KEY_FILE: "/absent/key" }),
+    where: "/absent/key",
+    cause: /ENOENT/,
+    cure: READABLE,
+    ends,
+  },
+  {
+    name: "the file of witnesses is missing",
+    by: () => ({ ...LOG, LOG_WITNESSES: "/absent/policy" }),
+    where: "LOG_WITNESSES /absent/policy",
+    cause: /ENOENT/,
+    cure: READABLE,
+    ends,
+  },
+  {
+    name: "a setting is malformed",
+    by: () => ({ PORT: "http" }),
+    where: "PORT is",
+    cause: /"http"/,
+    cure: /expected a whole number from 0 to 65535/,
+    ends,
+  },
+];
+
+/** A disk of 64 KiB, which only root can make, and not in every container; null where it cannot be made. */
+const smallDisk = (): string | null => {
+  const path = join(directory.path, "disk");
+  mkdirSync(path, { mode: 0o700 });
+  const mount = ["mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "tmpfs", path];
+  if (Bun.which("mount") === null || Bun.spawnSync(mount).exitCode !== 0) return null;
+  opened.unshift(() => Bun.spawnSync(["umount", path]));
+  return path;
+};
+const disk = smallDisk();
+const FULL: Broken = {
+  name: "its disk is full",
+  by: () => ({ DATA_DIR: disk }),
+  where: `${disk}/index.sqlite`,
+  cause: /no space is left on its disk/,
+  cure: /Free space on the disk of the stores/,
+  // It could be opened.
+  doctor: /^this machine is/,
+};
+
+const oneLine = (text: string): string => text.replaceAll("\n", " ");
+
+const SAYS = "a service says where, why and what to do, and so does the doctor";
+
+let count = 0;
+const judge = async (broken: Broken): Promise<void> => {
+  const { by, where, cause, cure, ends = false, servesOn = false, doctor = cure } = broken;
+  const dataDir = join(directory.path, String(++count));
+  const settings = (await by(dataDir)) as object | undefined;
+  const env = { ...environmentOn(node.url, dataDir), LOG_LEVEL: "warn", ...settings };
+  const fits = (line: string) =>
+    line.includes(where) && cause.test(oneLine(line)) && cure.test(oneLine(line));
+  const isTold = (ready: object | null) => servesOn || cure.test(JSON.stringify(ready));
+  const { lines, hasEnded, ready } = await brokenStart(env, fits, isTold);
+  expect(lines.filter(fits), lines.join("\n")).not.toBeEmpty();
+  expect(hasEnded).toBe(ends);
+  if (!ends && !servesOn) expect(JSON.stringify(ready)).toMatch(cure);
+  expect(`${lines.join()}${JSON.stringify(ready)}`).not.toMatch(/hunter2|secret/);
+  const problems = await problemsFound(env);
+  expect(
+    problems.filter((text) => doctor.test(text)),
+    problems.join("\n"),
+  ).not.toBeEmpty();
+};
+
+test.each([...FILES, ...NODES, ...DATABASES, ...SETTINGS])(
+  `broken so that $name, ${SAYS}`,
+  judge,
+  60_000,
+);
+test.skipIf(disk === null)(`broken so that its disk is full, ${SAYS}`, () => judge(FULL), 60_000);
