@@ -54,7 +54,6 @@ export const inspectStore = (
     if (version === 0) return null;
     if (version !== SCHEMA_VERSION)
       return new StoreTooNew({ store: path, found: version, supported: SCHEMA_VERSION });
-    // A store of no one ledger has no such row.
     const stored = identity === null ? null : storedIdentity(db);
     return differenceOf(path, stored, identity) ?? version;
   });

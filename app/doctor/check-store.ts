@@ -91,8 +91,10 @@ export const checkStore = Effect.fnUntraced(function* (
   if (!directory.ok) return [directory];
   const stores = yield* Effect.forEach(storesIn(dataDir), ([path, kind]) => {
     const inspected = inspectStore(path, kind, kind === PACKETS_KIND ? null : identity);
-    const text = Effect.map(inspected, (version) => storeText(path, version));
-    return finding("store", text);
+    return finding(
+      "store",
+      Effect.map(inspected, (version) => storeText(path, version)),
+    );
   });
   return [directory, ...stores, ...ledger];
 });

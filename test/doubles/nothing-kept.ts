@@ -2,6 +2,7 @@ import { Effect, Layer } from "effect";
 import { ArchivePeers } from "../../ports/index/archive-peers.ts";
 import { BackfillCheckpoints } from "../../ports/index/backfill-checkpoint.ts";
 import { ImportedPackets } from "../../ports/index/imported-packets.ts";
+import { IndexNews } from "../../ports/index/index-news.ts";
 import { RebuildApprovals } from "../../ports/index/rebuild-approvals.ts";
 import { emptySpool, OpenSnapshotSpool } from "../../ports/index/snapshot-spool.ts";
 import { LedgerArchive } from "../../ports/ledger/ledger-archive.ts";
@@ -18,4 +19,11 @@ export const nothingKept = Layer.mergeAll(
 /** No node has an archive. */
 export const noArchive = Layer.succeed(LedgerArchive, {
   transactionsOf: () => Effect.succeed(null),
+});
+
+/** Nobody tells of syncs, and readers look every 20 milliseconds. */
+export const noNews = Layer.succeed(IndexNews, {
+  next: Effect.never,
+  tell: Effect.void,
+  lookEveryMs: Effect.succeed(20),
 });

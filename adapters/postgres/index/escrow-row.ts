@@ -1,13 +1,10 @@
-import { addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
+import { addressFromBytes } from "../../../core/domain/address.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
-import type { IndexedEscrow } from "../../../core/domain/index/indexed-escrow.ts";
 import { fieldsOf } from "../../../core/protocol/accounts/byte-fields.ts";
 import { escrowIn } from "../../../core/protocol/accounts/escrow-account.ts";
-import { CUSTODY_ACCOUNTS } from "../../../core/protocol/generated/custody.ts";
+import { BODY_AT, digestsIn, isSettledBody } from "../../sql/escrow-body.ts";
+import { stateOf } from "../../sql/index-rows.ts";
 import { columnsOf, type Values } from "../queries.ts";
-import { stateNumber } from "../../sql/index-rows.ts";
-
-const { at: AT } = CUSTODY_ACCOUNTS.Escrow;
 
 /** What a row of an escrow binds, in the order of `escrowValues`. All but `account` repeat what it is searched by. */
 export const ESCROW_COLUMNS = columnsOf({
@@ -24,23 +21,25 @@ export const ESCROW_COLUMNS = columnsOf({
   account: "BYTEA",
 });
 
-/** The columns' values of an escrow. */
-export const escrowValues = (row: Omit<IndexedEscrow, "escrow">): Values => {
-  const { account, state } = row;
-  const fields = fieldsOf(account);
-  const isDelivered = state === "Fulfilled" || state === "PartiallyFulfilled";
+/** The columns' values of an escrow's body. Bytes are parts of it. */
+export const escrowValues = (body: Uint8Array): Values => {
+  const fields = fieldsOf(body);
+  const state = fields.u8(BODY_AT.state);
+  const isDelivered = stateOf(state) === "Fulfilled" || stateOf(state) === "PartiallyFulfilled";
+  const bytes = (at: number) => body.subarray(at, at + 32);
+  const { pendingHash, settledHash } = digestsIn(body);
   return [
-    row.createdSeq,
-    row.settledSeq,
-    fields.i64(AT.expiresAt),
-    isDelivered ? fields.i64(AT.settledAt) - fields.i64(AT.createdAt) : null,
-    stateNumber(state),
-    addressToBytes(row.address),
-    account.subarray(AT.agentOwner, AT.agentOwner + 32),
-    account.subarray(AT.merchant, AT.merchant + 32),
-    row.pendingHash,
-    row.settledHash,
-    account,
+    fields.u64(BODY_AT.createdSeq),
+    isSettledBody(body) ? fields.u64(BODY_AT.settledSeq) : null,
+    fields.i64(BODY_AT.expiresAt),
+    isDelivered ? fields.i64(BODY_AT.settledAt) - fields.i64(BODY_AT.createdAt) : null,
+    state,
+    bytes(BODY_AT.address),
+    bytes(BODY_AT.agentOwner),
+    bytes(BODY_AT.merchant),
+    pendingHash,
+    settledHash,
+    body.subarray(0, BODY_AT.address),
   ];
 };
 

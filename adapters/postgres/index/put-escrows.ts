@@ -11,6 +11,7 @@ import {
   rowsOf,
   type Values,
 } from "../queries.ts";
+import { encodeBody } from "../../sql/escrow-body.ts";
 import { unseenOf, type UnseenRow, unseenValues } from "../../sql/index-rows.ts";
 import { shown } from "./escrow-filter.ts";
 import { ESCROW_COLUMNS, escrowValues } from "./escrow-row.ts";
@@ -101,7 +102,12 @@ const put = async (
 
 /** Puts escrows, in place of the rows with the same numbers, unseen or not. */
 export const putEscrows = (sql: Queries, rows: ReadonlyArray<IndexedEscrow>): Promise<Moved> =>
-  put(sql, PUT_ESCROWS, ESCROW_COLUMNS, rows.map(escrowValues));
+  put(
+    sql,
+    PUT_ESCROWS,
+    ESCROW_COLUMNS,
+    rows.map((row) => escrowValues(encodeBody(row).slice())),
+  );
 
 /** Puts unseen escrows, in place of the rows with the same numbers, unseen or not. */
 export const putUnseen = (sql: Queries, rows: ReadonlyArray<UnseenEscrow>): Promise<Moved> =>

@@ -4,7 +4,8 @@ import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import type { UnseenEscrow } from "../../../core/domain/index/indexed-escrow.ts";
 import type { EscrowFilter, EscrowsAt } from "../../../ports/index/index-reader.ts";
 import { LAST_SEQ, type NamedValues } from "../columns.ts";
-import { addressKey, BODY_AT, decodeBody, inBody } from "./escrow-row.ts";
+import { BODY_AT, decodeBody } from "../../sql/escrow-body.ts";
+import { addressKey, inBody } from "./escrow-row.ts";
 import { unseenByAddress } from "./unseen-table.ts";
 import { escrowRuns, pageOfRuns, runValues } from "./escrow-runs.ts";
 

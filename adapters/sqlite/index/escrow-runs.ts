@@ -2,7 +2,8 @@ import { type EscrowState, ESCROW_STATES } from "../../../core/domain/escrow/esc
 import type { EscrowFilter } from "../../../ports/index/index-reader.ts";
 import { stateNumber, statesOf } from "../../sql/index-rows.ts";
 import type { NamedValues } from "../columns.ts";
-import { addressKey, BODY_AT, inBody, runOf } from "./escrow-row.ts";
+import { BODY_AT } from "../../sql/escrow-body.ts";
+import { addressKey, inBody, runOf } from "./escrow-row.ts";
 
 /**
  * A part of the table `escrow` in the order of `seq`, which is the column that orders it: what stands behind FROM and

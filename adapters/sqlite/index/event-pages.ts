@@ -5,7 +5,7 @@ import { indexedEventAt } from "../../../core/log/leaf/indexed-events.ts";
 import type { EventFilter, EventRange } from "../../../ports/index/index-reader.ts";
 import { transactionIn } from "../../sql/index-rows.ts";
 import { LAST_SEQ, type NamedValues } from "../columns.ts";
-import { decodeBody, digestsIn } from "./escrow-row.ts";
+import { decodeBody, digestsIn } from "../../sql/escrow-body.ts";
 import type { escrowPages } from "./escrow-pages.ts";
 import { eventRuns, pageOfRuns, runValues } from "./escrow-runs.ts";
 

@@ -3,7 +3,8 @@ import { type Address, addressFromBytes } from "../../../core/domain/address.ts"
 import type { EscrowState } from "../../../core/domain/escrow/escrow.ts";
 import { type MerchantStats, NO_ESCROWS } from "../../../core/domain/merchant/merchant-stats.ts";
 import { stateNumber } from "../../sql/index-rows.ts";
-import { BODY_AT, keyAt, safeAt } from "./escrow-row.ts";
+import { BODY_AT } from "../../sql/escrow-body.ts";
+import { keyAt, safeAt } from "./escrow-row.ts";
 
 /** Counts of one merchant's escrows: by the number of their state, and deliveries by their seconds. */
 type Sums = {

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { type LeafRow, leavesUpToGap } from "../../sql/index-rows.ts";
-import { BODY_AT, inBody } from "../index/escrow-row.ts";
+import { BODY_AT } from "../../sql/escrow-body.ts";
+import { inBody } from "../index/escrow-row.ts";
 
 /** What stands between SELECT and the bounds: of creations and of each state's settlements, in the order of `seq`. */
 const SOURCES: ReadonlyArray<{ readonly seq: string; readonly select: string }> = [

@@ -5,7 +5,6 @@ import {
   type HttpApp,
   type HttpOptions,
 } from "../../../../adapters/http/server/http-app.ts";
-import { indexNewsMemory } from "../../../../adapters/memory/index-news.ts";
 import { outcomeLogMemory } from "../../../../adapters/memory/outcome-log.ts";
 import {
   makeRelayDelivery,
@@ -56,7 +55,7 @@ import { decodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-a
 import { custodyConfigOf } from "../../../simulation/custody-log.ts";
 import { decodeCustodyConfigAccount } from "../../../../core/protocol/accounts/custody-config-account.ts";
 import { NO_PACKETS, SettledPackets } from "../../../../ports/settled-packets.ts";
-import { noArchive, nothingKept } from "../../../doubles/nothing-kept.ts";
+import { noArchive, noNews, nothingKept } from "../../../doubles/nothing-kept.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { logSignerNone } from "../../../../adapters/signer/log-signer.ts";
 import type { LogPolicy } from "../../../../core/log/policy/log-policy.ts";
@@ -176,7 +175,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     instance,
     clock,
     indexMemory(),
-    indexNewsMemory,
+    noNews,
     nothingKept,
     noArchive,
     Layer.succeed(SettledPackets, NO_PACKETS),

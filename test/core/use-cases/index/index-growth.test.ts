@@ -8,6 +8,7 @@ import { IndexNews } from "../../../../ports/index/index-news.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import { markAt } from "../../../arbitraries/index-history.ts";
+import { noNews } from "../../../doubles/nothing-kept.ts";
 import { patientClock } from "../../../doubles/patient-clock.ts";
 
 /** A store whose count a test sets, and how often it was looked at. */
@@ -30,13 +31,6 @@ const readerOf = (store: Store) =>
       }),
     })),
   ).pipe(Layer.provide(indexMemory()));
-
-/** Nobody tells, and readers look every 20 milliseconds. */
-const noNews = Layer.succeed(IndexNews, {
-  next: Effect.never,
-  tell: Effect.void,
-  lookEveryMs: Effect.succeed(20),
-});
 
 const run = <A>(
   store: Store,

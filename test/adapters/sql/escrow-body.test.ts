@@ -5,7 +5,7 @@ import {
   digestsIn,
   encodeBody,
   encodedAddress,
-} from "../../../adapters/sqlite/index/escrow-row.ts";
+} from "../../../adapters/sql/escrow-body.ts";
 import { addressToBytes } from "../../../core/domain/address.ts";
 import { indexedEscrowOf } from "../../../core/log/leaf/escrow-rows.ts";
 import { encodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";

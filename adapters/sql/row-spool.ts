@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import { addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
-import { ESCROW_STATES, type EscrowState } from "../../../core/domain/escrow/escrow.ts";
-import type { IndexedEscrow, UnseenEscrow } from "../../../core/domain/index/indexed-escrow.ts";
-import { EVENT_LEAF_LENGTH, writeEventLeaf } from "../../../core/log/leaf/event-leaf.ts";
-import type { LeafSink } from "../../../ports/index/index-writer.ts";
-import { stateNumber } from "../../sql/index-rows.ts";
-import { OrderedSpool } from "../../bun/ordered-spool.ts";
-import { BODY_AT, encodeBody, encodedAddress, isSettledBody } from "./escrow-row.ts";
+import { addressFromBytes, addressToBytes } from "../../core/domain/address.ts";
+import { ESCROW_STATES, type EscrowState } from "../../core/domain/escrow/escrow.ts";
+import type { UnseenEscrow } from "../../core/domain/index/indexed-escrow.ts";
+import { EVENT_LEAF_LENGTH, writeEventLeaf } from "../../core/log/leaf/event-leaf.ts";
+import type { IndexChanges, LeafSink } from "../../ports/index/index-writer.ts";
+import { stateNumber } from "./index-rows.ts";
+import { OrderedSpool } from "../bun/ordered-spool.ts";
+import { BODY_AT, encodeBody, encodedAddress, isSettledBody } from "./escrow-body.ts";
 
 /** A row in the order of `created_seq`: an escrow's body, or an escrow of which nobody has shown the bytes. */
 export type SpooledRow =
@@ -69,7 +69,7 @@ const rankOf = (bytes: Uint8Array): number => {
 };
 
 /**
- * The rows and leaves of a first snapshot on their way into order. They come as the ledger lists its accounts, so in no
+ * The rows and leaves of a snapshot on their way into order, on disk. They come as the ledger lists its accounts, so in no
  * order, and tables and indexes are made several times faster of rows in order.
  */
 export class RowSpool {
@@ -92,14 +92,21 @@ export class RowSpool {
       this.#addLeaf(row.settledSeq, row.state, address, row.settledHash);
   }
 
-  addEscrow(row: IndexedEscrow): void {
-    this.#rows.append(Number(row.createdSeq), encodeBody(row));
-    this.#addLeaves(row, encodedAddress);
-  }
-
-  addUnseen(row: UnseenEscrow): void {
-    this.#rows.append(Number(row.createdSeq), encodeUnseen(row));
-    this.#addLeaves(row, addressToBytes(row.address));
+  /** Adds rows in any order; `atOnce` of them in a step. */
+  *add(
+    { escrows, unseen }: Pick<IndexChanges, "escrows" | "unseen">,
+    atOnce: number,
+  ): Generator<void, void> {
+    for (const [at, row] of escrows.entries()) {
+      this.#rows.append(Number(row.createdSeq), encodeBody(row));
+      this.#addLeaves(row, encodedAddress);
+      if (at % atOnce === 0) yield;
+    }
+    for (const [at, row] of unseen.entries()) {
+      this.#rows.append(Number(row.createdSeq), encodeUnseen(row));
+      this.#addLeaves(row, addressToBytes(row.address));
+      if (at % atOnce === 0) yield;
+    }
   }
 
   /** Shows all leaves in ascending order, also several of one number; `atOnce` of them in a step. */
