@@ -1,6 +1,8 @@
 import type { RpcCall } from "../simulation/serve-node.ts";
-import type { RpcAnswer, WorldNode } from "../simulation/world-node.ts";
-import type { WorldTransaction } from "../simulation/world-transaction.ts";
+import type { RpcAnswer } from "../simulation/serve-node.ts";
+import type { SettlementChain } from "../world/settlement-chain.ts";
+import type { ChainTransaction } from "../world/chain.ts";
+import { ChainNode, errorJson } from "../world/chain-node.ts";
 import { parseExactly } from "./exact-json.ts";
 import type { Backend } from "./scenario.ts";
 
@@ -8,21 +10,22 @@ import type { Backend } from "./scenario.ts";
 export const logsValue = ({
   signature,
   slot,
-  failed,
-}: Pick<WorldTransaction, "signature" | "slot" | "failed">): unknown => ({
-  context: { slot },
-  value: { signature, err: failed ? { InstructionError: [0, { Custom: 6000 }] } : null, logs: [] },
+  error,
+}: Pick<ChainTransaction, "signature" | "slot" | "error">): unknown => ({
+  context: { slot: Number(slot) },
+  value: { signature, err: errorJson(error), logs: [] },
 });
 
-/** A simulated ledger as a healthy node. It knows every slot at which the world stood since this call. */
-export const worldBackend = (world: WorldNode): Backend => {
-  world.keepsPast = true;
+/** A simulated ledger as a healthy node. It knows every slot since this call, and does not lag further. */
+export const worldBackend = (world: SettlementChain): Backend => {
+  const node = new ChainNode(world);
+  const since = world.slot;
   return {
-    answer: async ({ method, params }, lagSlots = 0) =>
-      world.behind(lagSlots).answer(method, params),
+    answer: async (call, lagSlots = 0) =>
+      node.answer(call, world.slot - BigInt(lagSlots) < since ? 0 : lagSlots),
     subscribe: async ({ params }, listener) => {
       const [{ mentions }] = params as [{ readonly mentions: ReadonlyArray<string> }];
-      const hear = (landed: WorldTransaction): void => {
+      const hear = (landed: ChainTransaction): void => {
         if (landed.accounts.some((address) => mentions.includes(address)))
           listener(logsValue(landed));
       };

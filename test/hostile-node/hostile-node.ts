@@ -1,7 +1,8 @@
 import type { ServerWebSocket } from "bun";
 import { seededRandom } from "../arbitraries/seeded-random.ts";
 import type { RpcCall } from "../simulation/serve-node.ts";
-import { JsonText, type RpcAnswer, WorldNode } from "../simulation/world-node.ts";
+import { JsonText, type RpcAnswer } from "../simulation/serve-node.ts";
+import { SettlementChain } from "../world/settlement-chain.ts";
 import { worldBackend } from "./backends.ts";
 import { parseExactly, printExactly } from "./exact-json.ts";
 import type { Backend, Reply, Scenario } from "./scenario.ts";
@@ -15,7 +16,7 @@ const bodyOf = (id: unknown, answer: RpcAnswer): string => {
   return `{"jsonrpc":"2.0","result":${text},"id":${JSON.stringify(id)}}`;
 };
 
-const foreignLedger = (): Backend => worldBackend(new WorldNode("another genesis"));
+const foreignLedger = (): Backend => worldBackend(new SettlementChain("another genesis"));
 
 /**
  * A JSON-RPC node on a free port, HTTP and WebSocket, that stands before `backend` and plays a scenario until it is

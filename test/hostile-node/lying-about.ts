@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
-import type { WorldNode } from "../simulation/world-node.ts";
+import type { SettlementChain } from "../world/settlement-chain.ts";
 import { tmpdir } from "../temporary-root.ts";
 import { worldBackend } from "./backends.ts";
 import { SHORT_WAITS } from "./endure.ts";
@@ -79,7 +79,7 @@ export type Behind = {
  * `honest` a second node always tells the truth.
  */
 export const behindLiar = async (
-  { address, world, honest }: { address: string; world: WorldNode; honest: boolean },
+  { address, world, honest }: { address: string; world: SettlementChain; honest: boolean },
   program: (behind: Behind) => Promise<void>,
 ) => {
   let now: Lie | null = null;

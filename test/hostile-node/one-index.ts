@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Cause, Exit } from "effect";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
 import { pendingOf, worldEscrow } from "../simulation/world-escrow.ts";
-import { JsonText } from "../simulation/world-node.ts";
+import { JsonText } from "../simulation/serve-node.ts";
 import { worldOf } from "../simulation/world.ts";
 import { tmpdir } from "../temporary-root.ts";
 import { worldBackend } from "./backends.ts";
@@ -43,9 +43,9 @@ export const oneIndexBehind = (scenario: Scenario, escrows: number) => {
     node,
     /** Some slots with one more escrow. */
     advance: (): void => {
-      world.slot += 10;
+      world.slot += 10n;
       world.putEscrow(pendingOf(worldEscrow(world.escrows.size)));
-      world.slot += 10;
+      world.slot += 10n;
     },
     open: () =>
       openIndexOfNode({

@@ -1,4 +1,15 @@
-import { JsonText, type RpcAnswer } from "./world-node.ts";
+/** What a JSON-RPC method answers: a result, or an error object. */
+export type RpcAnswer =
+  | { readonly result: unknown }
+  | { readonly error: { readonly code: number; readonly message: string } };
+
+/** JSON text that is inserted unchanged, because its numbers exceed what JSON.stringify can write. */
+export class JsonText {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
 
 /** One request to a node. */
 export type RpcCall = {

@@ -1,5 +1,5 @@
 import type { RpcCall } from "../../simulation/serve-node.ts";
-import type { RpcAnswer } from "../../simulation/world-node.ts";
+import type { RpcAnswer } from "../../simulation/serve-node.ts";
 import type { Scenario, Stage } from "../scenario.ts";
 
 const LIST = "getSignaturesForAddress";

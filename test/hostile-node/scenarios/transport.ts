@@ -1,5 +1,5 @@
 import { printExactly } from "../exact-json.ts";
-import { JsonText } from "../../simulation/world-node.ts";
+import { JsonText } from "../../simulation/serve-node.ts";
 import type { Reply, Scenario } from "../scenario.ts";
 
 /** The share of answers that a failing line spoils. */

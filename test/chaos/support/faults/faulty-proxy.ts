@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { answerText, type RpcCall } from "../../../simulation/serve-node.ts";
-import type { RpcAnswer } from "../../../simulation/world-node.ts";
+import type { RpcAnswer } from "../../../simulation/serve-node.ts";
 
 /** Faults of the line between a service and its node. */
 export const FAULTS = [
