@@ -14,7 +14,7 @@ import { LogSource } from "../../../../ports/log/log-source.ts";
 import { WitnessKey } from "../../../../ports/log/witness-key.ts";
 import { TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
 import { accountOf } from "../../../doubles/accounts.ts";
-import { ledgerDouble } from "../../../doubles/ledger-double.ts";
+import { ledgerPort } from "../../../world/ledger-port.ts";
 import { custodyConfigData } from "../../../simulation/custody-log.ts";
 import { someLeaves } from "../../log/support/reference-tree.ts";
 import { testInstance } from "../test-instance.ts";
@@ -42,7 +42,7 @@ const withReplayingWitness = async (world: PublishingWorld) => {
     });
   const { publicKey, sign } = WITNESS_KEY;
   const services = Layer.mergeAll(
-    Layer.succeed(Ledger, { ...ledgerDouble({ genesisHash: TEST_GENESIS_HASH }), readAccounts }),
+    Layer.succeed(Ledger, { ...ledgerPort({ genesisHash: TEST_GENESIS_HASH }), readAccounts }),
     Layer.succeed(LogSource, { entries }),
     witnessStateMemory,
     Layer.succeed(WitnessKey, {

@@ -18,7 +18,7 @@ import { LogSource } from "../../../../../ports/log/log-source.ts";
 import { WitnessKey } from "../../../../../ports/log/witness-key.ts";
 import type { WitnessState } from "../../../../../ports/log/witness-state.ts";
 import { NETWORK } from "../../../../arbitraries/evidence.ts";
-import { ledgerDouble } from "../../../../doubles/ledger-double.ts";
+import { ledgerPort } from "../../../../world/ledger-port.ts";
 import { SimulatedLog, testKey } from "./simulated-log.ts";
 import { patientClock } from "../../../../doubles/patient-clock.ts";
 
@@ -101,7 +101,7 @@ export class WitnessWorld {
 
   /** Everything around the witness, over one state. */
   get layer() {
-    const ledger = ledgerDouble({
+    const ledger = ledgerPort({
       genesisHash: NETWORK.genesisHash,
       slot: () => BigInt(this.events.length),
       accountAt: () => () => {

@@ -2,7 +2,7 @@ import { Effect } from "effect";
 import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
 import type { LandedTransaction, Simulation } from "../../core/domain/relay/transaction-outcome.ts";
 import { Broadcaster } from "../../ports/ledger/broadcaster.ts";
-import type { Answer } from "./ledger-double.ts";
+import type { Answer } from "./ledger-port.ts";
 
 /** The fate of transactions at a test's nodes. */
 export type BroadcasterParts = {
@@ -19,7 +19,7 @@ export type BroadcasterParts = {
 };
 
 /** The Broadcaster port as a test describes it. Every message costs 5000 lamports. */
-export const broadcasterDouble = (parts: BroadcasterParts): Broadcaster["Service"] => {
+export const broadcasterPort = (parts: BroadcasterParts): Broadcaster["Service"] => {
   const { answer = (value) => Effect.sync(value) } = parts;
   const landedAll = (signatures: ReadonlyArray<LedgerSignature>) => signatures.map(parts.landed());
   return Broadcaster.of({

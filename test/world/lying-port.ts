@@ -1,7 +1,7 @@
 import { Effect, Stream } from "effect";
-import type { Address } from "../../../../core/domain/address.ts";
-import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
-import type { Ledger } from "../../../../ports/ledger/ledger.ts";
+import type { Address } from "../../core/domain/address.ts";
+import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
+import type { Ledger } from "../../ports/ledger/ledger.ts";
 
 /** What a node shows instead of an account; null hides it. */
 export type Lie = (account: LedgerAccount) => LedgerAccount | null;

@@ -1,7 +1,7 @@
 import { Effect } from "effect";
-import type { Address } from "../../../../core/domain/address.ts";
-import type { HistoryPage } from "../../../../core/domain/ledger/history.ts";
-import type { Ledger } from "../../../../ports/ledger/ledger.ts";
+import type { Address } from "../../core/domain/address.ts";
+import type { HistoryPage } from "../../core/domain/ledger/history.ts";
+import type { Ledger } from "../../ports/ledger/ledger.ts";
 
 /** The faults of a page of an address's history. */
 export const PAGE_FAULTS = ["missing", "reordered", "duplicated", "repeated", "late"] as const;

@@ -1,5 +1,5 @@
 import { Effect, Stream } from "effect";
-import { LedgerUnavailable, type Ledger } from "../../../../ports/ledger/ledger.ts";
+import { LedgerUnavailable, type Ledger } from "../../ports/ledger/ledger.ts";
 
 const failure = () => new LedgerUnavailable({ retryable: true, cause: "made to fail" });
 
