@@ -5,7 +5,8 @@ import { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { IndexReader } from "../../ports/index/index-reader.ts";
 import { worldMerchant } from "../simulation/world-escrow.ts";
 import { worldBackend } from "./backends.ts";
-import { oneIndexBehind, resultOf, scenarioOfTest, valueOf } from "./one-index.ts";
+import { oneIndexBehind, scenarioOfTest, valueOf } from "./one-index.ts";
+import { resultOf } from "../world/rpc-answer.ts";
 
 // What lies leave behind once the node is honest again, for ever.
 

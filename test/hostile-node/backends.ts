@@ -1,10 +1,9 @@
-import type { RpcCall } from "../simulation/serve-node.ts";
-import type { RpcAnswer } from "../simulation/serve-node.ts";
 import type { SettlementChain } from "../world/settlement-chain.ts";
 import type { ChainTransaction } from "../world/chain.ts";
+import { answersOf } from "../world/faults.ts";
 import { ChainNode, errorJson } from "../world/chain-node.ts";
-import { parseExactly } from "./exact-json.ts";
 import type { Backend } from "./scenario.ts";
+import { type RpcAnswer, parseExactly } from "../world/rpc-answer.ts";
 
 /** The value of a finalized logsNotification about a transaction (Agave `rpc-client-types`, `RpcLogsResponse`). */
 export const logsValue = ({
@@ -54,15 +53,7 @@ const slotOf = (result: unknown): number | null => {
 export const remoteBackend = (url: string, webSocketUrl: string): Backend => {
   const known = new Map<string, Array<{ readonly slot: number; readonly answer: RpcAnswer }>>();
   let newest = 0;
-  const ask = async (call: RpcCall): Promise<RpcAnswer> => {
-    const response = await fetch(url, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ jsonrpc: "2.0", ...call }),
-    });
-    const answer = parseExactly(await response.text()) as RpcAnswer;
-    return "error" in answer ? { error: answer.error } : { result: answer.result };
-  };
+  const ask = answersOf(url);
   return {
     answer: async (call, lagSlots = 0) => {
       const answer = await ask(call);

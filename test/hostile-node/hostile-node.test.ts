@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { worldOf } from "../simulation/world.ts";
 import { pendingOf, worldEscrow } from "../simulation/world-escrow.ts";
 import { worldBackend } from "./backends.ts";
-import { parseExactly, printExactly } from "./exact-json.ts";
 import { hostileNode } from "./hostile-node.ts";
 import { scenarioOf, SCENARIOS } from "./scenarios.ts";
+import { parseExactly, printExactly } from "../world/rpc-answer.ts";
 
 const ask = async (url: string, method: string, params: ReadonlyArray<unknown> = []) => {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 7, method, params });

@@ -1,6 +1,5 @@
-import type { RpcCall } from "../simulation/serve-node.ts";
-import type { RpcAnswer } from "../simulation/serve-node.ts";
 import type { SettlementChain } from "../world/settlement-chain.ts";
+import type { RpcCall, RpcAnswer } from "../world/rpc-answer.ts";
 
 /** A healthy node of one ledger, before which a hostile one stands. */
 export type Backend = {

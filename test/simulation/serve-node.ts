@@ -1,30 +1,6 @@
-/** What a JSON-RPC method answers: a result, or an error object. */
-export type RpcAnswer =
-  | { readonly result: unknown }
-  | { readonly error: { readonly code: number; readonly message: string } };
+import { answerText, type RpcAnswer, type RpcCall } from "../world/rpc-answer.ts";
 
-/** JSON text that is inserted unchanged, because its numbers exceed what JSON.stringify can write. */
-export class JsonText {
-  readonly text: string;
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
-/** One request to a node. */
-export type RpcCall = {
-  readonly id: number;
-  readonly method: string;
-  readonly params: ReadonlyArray<unknown>;
-};
-
-/** The body of the answer to a request. */
-export const answerText = (id: number, answer: RpcAnswer): string => {
-  if ("error" in answer) return JSON.stringify({ jsonrpc: "2.0", error: answer.error, id });
-  const { result } = answer;
-  const text = result instanceof JsonText ? result.text : JSON.stringify(result);
-  return `{"jsonrpc":"2.0","result":${text},"id":${id}}`;
-};
+export type { RpcCall };
 
 /** The body of the answer to a request or a batch of them. */
 export const bodyOf = async (

@@ -3,9 +3,9 @@ import { encodeBase58 } from "../../core/domain/encoding/base58.ts";
 import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
 import type { TransactionError } from "../../core/domain/relay/transaction-outcome.ts";
 import { type AccountFilter, passing } from "../simulation/account-filters.ts";
-import { JsonText, type RpcAnswer, type RpcCall } from "../simulation/serve-node.ts";
 import { walletOf } from "../simulation/world-escrow.ts";
 import type { ChainTransaction, ChainView } from "./chain.ts";
+import { type RpcCall, type RpcAnswer, JsonText } from "./rpc-answer.ts";
 
 /** What a provider offers beside the methods of every node. */
 export type Offers = {

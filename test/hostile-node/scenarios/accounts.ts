@@ -4,10 +4,9 @@ import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import { accountOf } from "../../doubles/accounts.ts";
 import { ignoringFilters } from "../../world/faults.ts";
 import { walletOf } from "../../simulation/world-escrow.ts";
-import { JsonText, type RpcAnswer } from "../../simulation/serve-node.ts";
 import type { SettlementChain } from "../../world/settlement-chain.ts";
-import { parseExactly } from "../exact-json.ts";
 import type { Backend, Scenario } from "../scenario.ts";
+import { resultOf } from "../../world/rpc-answer.ts";
 
 const MIB = 1024 * 1024;
 const { custodyProgram } = LOCAL_DEPLOYMENT;
@@ -15,12 +14,6 @@ const { custodyProgram } = LOCAL_DEPLOYMENT;
 type Shown = { readonly data: readonly [string, string]; readonly space: number } | null;
 type Keyed = { readonly account: Shown; readonly pubkey: string };
 type AtSlot<T> = { readonly context: { readonly slot: number }; readonly value: ReadonlyArray<T> };
-
-/** The result of an answer as plain JSON, undefined for an error. */
-const resultOf = (answer: RpcAnswer): unknown => {
-  if ("error" in answer) return undefined;
-  return answer.result instanceof JsonText ? parseExactly(answer.result.text) : answer.result;
-};
 
 /** A node that lists a part of what a scan should list. */
 const partial = (

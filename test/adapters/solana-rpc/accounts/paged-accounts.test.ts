@@ -10,9 +10,9 @@ import { accountScanContract, type ScannedWorld } from "../../../contracts/accou
 import { PagingLedger } from "../../../simulation/paging-ledger.ts";
 import { type Offers, ChainNode } from "../../../world/chain-node.ts";
 import { serveNode } from "../../../simulation/serve-node.ts";
-import type { RpcAnswer } from "../../../simulation/serve-node.ts";
 import { configOver, failureOf, runOver, valueOf } from "../ledger-under-test.ts";
 import { type Behaviour, result, rpcError, ScriptedPeer } from "../scripted-peer.ts";
+import type { RpcAnswer } from "../../../world/rpc-answer.ts";
 
 const [, ESCROWS] = indexedKinds(LOCAL_DEPLOYMENT);
 if (ESCROWS === undefined) throw new Error("escrows are indexed");

@@ -15,12 +15,12 @@ import { testInstance } from "../../../core/use-cases/test-instance.ts";
 import { ONE_NODE } from "../../../doubles/one-node.ts";
 import { INDEX_SYNC, WORLD_LEDGER } from "../../../simulation/index-of-node.ts";
 import { pendingOf, worldEscrow } from "../../../simulation/world-escrow.ts";
-import { JsonText } from "../../../simulation/serve-node.ts";
 import { ChainNode } from "../../../world/chain-node.ts";
 import { worldOf } from "../../../simulation/world.ts";
 import { inOwnFolder } from "../../sqlite/store-folder.ts";
 import { limitedNode } from "./simulated/limited-node.ts";
 import { type Answer, runSimulated, type TimedCall } from "./simulated/virtual-run.ts";
+import { JsonText } from "../../../world/rpc-answer.ts";
 
 const BEFORE = 50;
 const BURST = 200;

@@ -2,7 +2,8 @@ import { sha256Bun } from "../../../../adapters/bun/sha256.ts";
 import { provideSha256 } from "../../../../core/domain/sha256.ts";
 import { PagingLedger } from "../../../simulation/paging-ledger.ts";
 import { ChainNode } from "../../../world/chain-node.ts";
-import { bodyOf, type RpcCall } from "../../../simulation/serve-node.ts";
+import { bodyOf } from "../../../simulation/serve-node.ts";
+import type { RpcCall } from "../../../world/rpc-answer.ts";
 
 // Run as a process: a provider's node over a ledger with argv[2] escrows. Prints its address. GET /stats answers with
 // requests by method and bytes sent since the last GET; GET /refund/N settles N escrows.

@@ -4,12 +4,12 @@ import { ESCROW_DISCRIMINATOR } from "../../../../core/protocol/accounts/escrow-
 import { indexedKinds } from "../../../../core/protocol/accounts/indexed-kinds.ts";
 import { accountOf } from "../../../doubles/accounts.ts";
 import { isOfKind } from "../../../simulation/account-filters.ts";
-import { answerText, type RpcCall } from "../../../simulation/serve-node.ts";
 import { labelled, pendingOf, walletOf, worldEscrow } from "../../../simulation/world-escrow.ts";
 import { accountText, ChainNode } from "../../../world/chain-node.ts";
 import { ignoringFilters } from "../../../world/faults.ts";
 import type { SettlementChain } from "../../../world/settlement-chain.ts";
 import { called, transactionOf } from "../../../world/settlement-transactions.ts";
+import { type RpcCall, answerText } from "../../../world/rpc-answer.ts";
 
 /** Accounts that custody owns but has not made. */
 export type Flood = {

@@ -13,8 +13,8 @@ import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { PagingLedger, signatureOfEvent } from "../../../simulation/paging-ledger.ts";
 import { ChainNode } from "../../../world/chain-node.ts";
 import { openIndexOfNode } from "../../../simulation/index-of-node.ts";
-import { type RpcCall, serveNode } from "../../../simulation/serve-node.ts";
-import type { RpcAnswer } from "../../../simulation/serve-node.ts";
+import { serveNode } from "../../../simulation/serve-node.ts";
+import type { RpcCall, RpcAnswer } from "../../../world/rpc-answer.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "settlement-backfill-"));
 afterAll(() => rmSync(folder, { recursive: true }));
