@@ -128,8 +128,7 @@ export class PagingLedger implements ChainView {
     const number = this.#numbers.get(address);
     if (number !== undefined) return this.#account(number);
     if (address === CLOCK_SYSVAR) return clockAccount(WORLD_TIME);
-    if (address === this.custodyLog.address)
-      return accountOf(address, LOCAL_DEPLOYMENT.custodyProgram, this.custodyLog.configData);
+    if (address === this.custodyLog.address) return this.custodyLog.config;
     return this.#merchants.find((one) => one.address === address) ?? null;
   }
 

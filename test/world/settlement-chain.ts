@@ -146,8 +146,8 @@ export class SettlementChain extends Chain {
   }
 
   #putConfig(): void {
-    const { address, configData, count, head } = this.custodyLog;
+    const { config, count, head } = this.custodyLog;
     this.#heads[Number(count)] = head;
-    this.put(accountOf(address, this.deployment.custodyProgram, configData));
+    this.put(config);
   }
 }
