@@ -9,7 +9,7 @@ import { pendingOf, refundedOf, worldEscrow } from "../simulation/world-escrow.t
 import { worldOf } from "../simulation/world.ts";
 import { amountOf, freshPath, LONG_MS, randomOf, SEED, tell } from "./support/chaos-run.ts";
 import { expectIndexOf } from "./support/expect-index.ts";
-import { PAGE_FAULTS, type PageFault, spoilHistory } from "../world/spoiled-history.ts";
+import { PAGE_FAULTS, type PageFault, spoilHistory } from "../world/port-faults.ts";
 
 const WORLDS = amountOf({ quick: 6, long: 60 });
 const SYNCS = 12;

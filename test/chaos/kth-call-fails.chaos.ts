@@ -8,7 +8,7 @@ import { worldOf } from "../simulation/world.ts";
 import { refundedOf, worldEscrow } from "../simulation/world-escrow.ts";
 import { amountOf, freshPath, LONG_MS, randomOf, SEED, tell } from "./support/chaos-run.ts";
 import { expectWholeBatches } from "./support/expect-whole-batches.ts";
-import { countAnswers } from "../world/counted-port.ts";
+import { countAnswers } from "../world/port-faults.ts";
 import { countStatements } from "./support/faults/failing-statements.ts";
 
 const ESCROWS = 12;

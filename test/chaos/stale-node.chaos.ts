@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { until } from "../app/support/running-service.ts";
-import { denyingLag, refusing } from "../world/faults.ts";
+import { denyingLag, refusing } from "../world/node-faults.ts";
 import { ChainNode } from "../world/chain-node.ts";
 import { serveNode } from "../simulation/serve-node.ts";
 import { refundedOf, worldEscrow } from "../simulation/world-escrow.ts";

@@ -1,6 +1,6 @@
 import type { SettlementChain } from "../world/settlement-chain.ts";
 import type { ChainTransaction } from "../world/chain.ts";
-import { answersOf } from "../world/faults.ts";
+import { answersOf } from "../world/node-faults.ts";
 import { ChainNode, errorJson } from "../world/chain-node.ts";
 import type { Backend } from "./scenario.ts";
 import { type RpcAnswer, parseExactly } from "../world/rpc-answer.ts";

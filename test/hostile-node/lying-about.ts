@@ -8,7 +8,7 @@ import { SHORT_WAITS } from "./endure.ts";
 import { hostileNode } from "./hostile-node.ts";
 import { scenarioOfTest, valueOf } from "./one-index.ts";
 import { HONEST } from "./scenarios.ts";
-import { lyingAbout, type Shown } from "../world/faults.ts";
+import { lyingAbout, type Shown } from "../world/node-faults.ts";
 import { resultOf } from "../world/rpc-answer.ts";
 
 /** What a node makes of the account of one address, of which the ledger has these bytes, and of the slot of its answer. */

@@ -1,5 +1,5 @@
 import { serveNode } from "../../simulation/serve-node.ts";
-import { answersOf, type Lie as AccountLie, lyingAbout } from "../../world/faults.ts";
+import { answersOf, type Lie as AccountLie, lyingAbout } from "../../world/node-faults.ts";
 
 /** The bytes that a node shows for an account in place of the true ones. */
 export type Lie = (address: string, data: Uint8Array) => Uint8Array;

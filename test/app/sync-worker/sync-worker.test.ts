@@ -11,7 +11,7 @@ import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../../ports/index/index-writer.ts";
 import { environmentOn } from "../../chaos/support/service-environment.ts";
 import { ChainNode } from "../../world/chain-node.ts";
-import { refusing } from "../../world/faults.ts";
+import { refusing } from "../../world/node-faults.ts";
 import { serveNode } from "../../simulation/serve-node.ts";
 import { refundedOf, worldEscrow } from "../../simulation/world-escrow.ts";
 import { worldOf } from "../../simulation/world.ts";

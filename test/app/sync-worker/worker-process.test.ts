@@ -10,7 +10,7 @@ import { worldOf } from "../../simulation/world.ts";
 import { temporaryDirectory, until } from "../support/running-service.ts";
 import { startServiceProcess } from "../support/service-process.ts";
 import { startedServices, synced } from "../support/started-services.ts";
-import { holdingScan } from "../../world/faults.ts";
+import { holdingScan } from "../../world/node-faults.ts";
 
 const ESCROWS = 300;
 const { start } = startedServices();

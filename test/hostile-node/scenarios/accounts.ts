@@ -2,7 +2,7 @@ import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deploym
 import { encodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import { accountOf } from "../../doubles/accounts.ts";
-import { ignoringFilters } from "../../world/faults.ts";
+import { ignoringFilters } from "../../world/node-faults.ts";
 import { walletOf } from "../../simulation/world-escrow.ts";
 import type { SettlementChain } from "../../world/settlement-chain.ts";
 import type { Backend, Scenario } from "../scenario.ts";

@@ -3,7 +3,7 @@ import type { Address } from "../../../core/domain/address.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import type { Ledger } from "../../../ports/ledger/ledger.ts";
 import type { LedgerNodes } from "../../../ports/ledger/ledger-nodes.ts";
-import { changed, type Lie, lying } from "../../world/lying-port.ts";
+import { changed, type Lie, lying } from "../../world/port-faults.ts";
 import type { WeatheredChain } from "../../world/weathered-chain.ts";
 
 /** What a node does besides answering late: nothing, wrong accounts, or a whole other history. */

@@ -6,7 +6,7 @@ import { accountOf } from "../../../doubles/accounts.ts";
 import { isOfKind } from "../../../simulation/account-filters.ts";
 import { labelled, pendingOf, walletOf, worldEscrow } from "../../../simulation/world-escrow.ts";
 import { accountText, ChainNode } from "../../../world/chain-node.ts";
-import { ignoringFilters } from "../../../world/faults.ts";
+import { ignoringFilters } from "../../../world/node-faults.ts";
 import type { SettlementChain } from "../../../world/settlement-chain.ts";
 import { called, transactionOf } from "../../../world/settlement-transactions.ts";
 import { type RpcCall, answerText } from "../../../world/rpc-answer.ts";

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { ChainNode } from "../../../world/chain-node.ts";
-import { repeating } from "../../../world/faults.ts";
+import { repeating } from "../../../world/node-faults.ts";
 import { serveNode } from "../../../simulation/serve-node.ts";
 import { refundedOf, worldEscrow } from "../../../simulation/world-escrow.ts";
 import { worldOf } from "../../../simulation/world.ts";

@@ -19,7 +19,7 @@ import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
 import { accountOf } from "../../../doubles/accounts.ts";
 import { expectMarked } from "./expect-marked.ts";
-import { changed, lying } from "../../../world/lying-port.ts";
+import { changed, lying } from "../../../world/port-faults.ts";
 import { WeatheredChain } from "../../../world/weathered-chain.ts";
 import { simulate, syncWith } from "./simulated-sync.ts";
 

@@ -19,7 +19,7 @@ import { runs } from "../../../arbitraries/runs.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
 import { expectMarked } from "./expect-marked.ts";
-import { changed, type Lie, lying } from "../../../world/lying-port.ts";
+import { changed, type Lie, lying } from "../../../world/port-faults.ts";
 import { WeatheredChain } from "../../../world/weathered-chain.ts";
 import { simulate, syncWith } from "./simulated-sync.ts";
 

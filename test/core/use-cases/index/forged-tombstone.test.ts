@@ -9,7 +9,7 @@ import { escrowLives } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { tombstoneOf } from "../../../doubles/tombstone.ts";
 import { expectMarked } from "./expect-marked.ts";
-import { type Lie, lying } from "../../../world/lying-port.ts";
+import { type Lie, lying } from "../../../world/port-faults.ts";
 import { WeatheredChain } from "../../../world/weathered-chain.ts";
 import { simulate, syncWith } from "./simulated-sync.ts";
 

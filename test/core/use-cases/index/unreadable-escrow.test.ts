@@ -8,7 +8,7 @@ import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-me
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { escrowLives } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
-import { changed, lying } from "../../../world/lying-port.ts";
+import { changed, lying } from "../../../world/port-faults.ts";
 import { WeatheredChain } from "../../../world/weathered-chain.ts";
 import { simulate, syncWith } from "./simulated-sync.ts";
 
