@@ -65,9 +65,10 @@ import {
   SettlementLog,
 } from "../../../../core/use-cases/log/serving/published-log.ts";
 import { LedgerNodes } from "../../../../ports/ledger/ledger-nodes.ts";
-import { type LogKey, LogSigner } from "../../../../ports/log/log-signer.ts";
+import { LogSigner } from "../../../../ports/log/log-signer.ts";
 import { WitnessClient, WitnessUnreachable } from "../../../../ports/log/witness-client.ts";
 import { logIdentity } from "../../../doubles/log-identity.ts";
+import { logKeyOf } from "../../../doubles/log-key.ts";
 import { usdc } from "../../../core/use-cases/test-instance.ts";
 import { type Contract, documentedAnswers } from "./documented-answers.ts";
 import { makeLedgerDouble } from "./ledger-double.ts";
@@ -94,22 +95,6 @@ const signerOf = (seed: Uint8Array) => {
     former: [],
     sign: (message) => Effect.sync(() => sign(message)),
   });
-};
-
-const logKeyOf = (seed: Uint8Array): LogKey => {
-  const { publicKey, sign } = ed25519Key(seed);
-  let text: string | null = null;
-  return {
-    publicKey,
-    sign: (message) => Effect.sync(() => sign(message)),
-    remembered: Effect.sync(() => text),
-    remember: (before, next) =>
-      Effect.sync(() => {
-        if (text !== before) return false;
-        text = next;
-        return true;
-      }),
-  };
 };
 
 const EXAMPLE_WITNESS: Pick<Witness["Service"], "addCheckpoint"> = {

@@ -14,7 +14,7 @@ import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
 import type { Index } from "../../../contracts/fresh-index.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
-import type { SimulatedLedger } from "./simulated-ledger.ts";
+import type { WeatheredChain } from "../../../world/weathered-chain.ts";
 import { testInstance } from "../test-instance.ts";
 import { patientClock } from "../../../doubles/patient-clock.ts";
 
@@ -46,7 +46,7 @@ export const syncWith = (memory: SyncMemory, run = 1) => syncIndex(run, memory, 
 
 /** Runs a program against a simulated ledger and an index in memory, in virtual time in which no sleep lasts. */
 export const simulate = <A, E>(
-  ledger: SimulatedLedger,
+  ledger: WeatheredChain,
   program: (index: Index) => Effect.Effect<A, E, Ports>,
 ): Promise<A> =>
   Effect.gen(function* () {

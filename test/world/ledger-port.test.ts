@@ -5,7 +5,7 @@ import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts"
 import { indexedKinds } from "../../core/protocol/accounts/indexed-kinds.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { LedgerUnavailable } from "../../ports/ledger/ledger.ts";
-import { type LedgerParts, ledgerDouble } from "./ledger-double.ts";
+import { type LedgerParts, ledgerPort } from "./ledger-port.ts";
 
 const [kind] = indexedKinds(LOCAL_DEPLOYMENT);
 if (kind === undefined) throw new Error("no kind");
@@ -13,7 +13,7 @@ const SIGNATURE = ledgerSignatureFromBytes(new Uint8Array(64));
 
 /** Every call of the port, each with its result as text. */
 const outcomes = (parts: LedgerParts) => {
-  const ledger = ledgerDouble(parts);
+  const ledger = ledgerPort(parts);
   const told = <A, E>(call: Effect.Effect<A, E>): Promise<string> =>
     Effect.runPromiseExit(call).then((exit) => exit._tag);
   return Promise.all([
