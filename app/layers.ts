@@ -80,7 +80,7 @@ const witness = ({
  */
 const publishing = (
   marks: Queue.Dequeue<GrownMark>,
-): Layer.Layer<never, never, LogPublisher | LedgerFloor> =>
+): Layer.Layer<never, never, IndexNews | LogPublisher | LedgerFloor> =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const { grown } = yield* LogPublisher;

@@ -4,16 +4,23 @@ import type { StoreUnavailable } from "./index/store-unavailable.ts";
 
 /**
  * The packets of settled escrows that were served, outside the process: the last 20,000, as text that only the core
- * reads. Losing them costs nothing while a node answers. By default nothing is kept.
+ * reads. Losing them costs nothing while a node answers.
  */
-export const SettledPackets = Context.Reference<{
-  /** Keeps an escrow's packet in place of an earlier one. */
-  readonly keep: (escrow: Address, packet: string) => Effect.Effect<void, StoreUnavailable>;
-  /** The packet that was kept last; null when none is. */
-  readonly find: (escrow: Address) => Effect.Effect<string | null, StoreUnavailable>;
-}>("settlement-evidence/ports/SettledPackets", {
-  defaultValue: () => ({ keep: () => Effect.void, find: () => Effect.succeed(null) }),
-});
+export class SettledPackets extends Context.Service<
+  SettledPackets,
+  {
+    /** Keeps an escrow's packet in place of an earlier one. */
+    readonly keep: (escrow: Address, packet: string) => Effect.Effect<void, StoreUnavailable>;
+    /** The packet that was kept last; null when none is. */
+    readonly find: (escrow: Address) => Effect.Effect<string | null, StoreUnavailable>;
+  }
+>()("settlement-evidence/ports/SettledPackets") {}
+
+/** Keeps nothing. */
+export const NO_PACKETS: SettledPackets["Service"] = {
+  keep: () => Effect.void,
+  find: () => Effect.succeed(null),
+};
 
 /** How many packets are kept: at 12 KB each, 240 MB at most. */
 export const MOST_PACKETS = 20_000;

@@ -29,7 +29,7 @@ const told = (cause: unknown) =>
 export const backfillCheckpointFile = (
   path: string,
   { custodyProgram }: Deployment,
-): Layer.Layer<never, never, Ledger> =>
+): Layer.Layer<BackfillCheckpoints, never, Ledger> =>
   Layer.effect(
     BackfillCheckpoints,
     Effect.map(Ledger, ({ genesisHash }) => {

@@ -30,7 +30,7 @@ const read = async (path: string): Promise<Uint8Array> => {
 };
 
 /** The packets that wait in a data directory. */
-export const importedPacketFiles = (dataDir: string): Layer.Layer<never> => {
+export const importedPacketFiles = (dataDir: string): Layer.Layer<ImportedPackets> => {
   const folder = importFolder(dataDir);
   return Layer.succeed(ImportedPackets, {
     waiting: (limit) =>

@@ -33,7 +33,7 @@ export const approveRebuild = async (
 };
 
 /** The approval in a data directory, read each time. */
-export const rebuildApprovalFile = (dataDir: string): Layer.Layer<never> =>
+export const rebuildApprovalFile = (dataDir: string): Layer.Layer<RebuildApprovals> =>
   Layer.succeed(
     RebuildApprovals,
     Effect.tryPromise(() => readIfThere(pathIn(dataDir))).pipe(

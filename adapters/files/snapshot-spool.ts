@@ -184,7 +184,7 @@ const openSpool = (path: string, identity: Effect.Effect<string, unknown>) =>
 export const snapshotSpoolFile = (
   path: string,
   { custodyProgram, attestorProgram }: Deployment,
-): Layer.Layer<never, never, Ledger> =>
+): Layer.Layer<OpenSnapshotSpool, never, Ledger> =>
   Layer.effect(
     OpenSnapshotSpool,
     Effect.map(Ledger, ({ genesisHash }) => {

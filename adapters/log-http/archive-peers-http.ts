@@ -40,5 +40,5 @@ const peerAt = (service: URL): ArchivePeer => ({
 });
 
 /** Asks services over HTTP for packets: `GET <service>/v1/evidence/{pda}`. */
-export const archivePeersHttp = (services: ReadonlyArray<URL>): Layer.Layer<never> =>
+export const archivePeersHttp = (services: ReadonlyArray<URL>): Layer.Layer<ArchivePeers> =>
   Layer.succeed(ArchivePeers, services.map(peerAt));

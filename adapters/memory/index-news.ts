@@ -5,7 +5,7 @@ import { IndexNews } from "../../ports/index/index-news.ts";
 const LOOK_EVERY_MS = 250;
 
 /** Hints within this process, for an index that no other process writes. */
-export const indexNewsMemory: Layer.Layer<never> = Layer.sync(IndexNews, () => {
+export const indexNewsMemory: Layer.Layer<IndexNews> = Layer.sync(IndexNews, () => {
   let next = Deferred.makeUnsafe<void>();
   return {
     next: Effect.suspend(() => Deferred.await(next)),

@@ -8,7 +8,7 @@ import { notificationChannel, storeNotifications } from "./store-notifications.t
 const LOOK_EVERY_MS = { told: 250, alone: 20 };
 
 /** Hints among the replicas of a schema, by LISTEN and NOTIFY. */
-export const indexNewsPostgres: Layer.Layer<never, never, PostgresStore> = Layer.effect(
+export const indexNewsPostgres: Layer.Layer<IndexNews, never, PostgresStore> = Layer.effect(
   IndexNews,
   Effect.gen(function* () {
     const store = yield* PostgresStore;

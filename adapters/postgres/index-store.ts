@@ -12,7 +12,8 @@ import { keepTiles, leavesFrom, replaceStanding, standingIn, tileAt } from "./in
 import { merchantsAt, registryPage, sameNames } from "./index/merchant-table.ts";
 import { unseenAfter } from "./index/put-escrows.ts";
 import { holdTerm, isTerm } from "./index/write-term.ts";
-import { type LedgerIdentity, openClaimed } from "./ledger-identity.ts";
+import type { LedgerIdentity } from "../sql/ledger-identity.ts";
+import { openClaimed } from "./ledger-identity.ts";
 import type { PostgresStore } from "./postgres-store.ts";
 import type { Queries } from "./queries.ts";
 
@@ -79,7 +80,7 @@ const logOf = (store: Store): LogStore["Service"] => ({
 
 /**
  * The index and the log's store in a Postgres database that several replicas may share. Writes are refused as retryable
- * once another replica's term has begun. Building the layer fails when the schema is newer than this version or of another
+ * once another replica's term has begun. Building the layer fails when the schema is of another version or of another
  * ledger.
  */
 export const indexPostgres = (identity: LedgerIdentity) =>

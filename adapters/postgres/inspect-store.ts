@@ -1,20 +1,19 @@
 import { Effect } from "effect";
 import { StoreTooNew } from "../../ports/index/store-refusal.ts";
-import { differenceFrom, type LedgerIdentity } from "./ledger-identity.ts";
-import { encodingRefusal, hasTable } from "./migrate.ts";
+import { differenceOf, type LedgerIdentity } from "../sql/ledger-identity.ts";
+import { storedIdentity } from "./ledger-identity.ts";
+import { encodingRefusal } from "./make-schema.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { rowsOf } from "./queries.ts";
-import { STORE_MIGRATIONS, STORE_SCHEMA } from "./store-schema.ts";
+import { SCHEMA_VERSION } from "./store-schema.ts";
 
 type Found = { readonly writable: boolean; readonly tables: boolean };
 
 /**
- * Whether the database takes writes, its schema version (0 where there is no schema) and the newest that this version of
- * the service knows. Fails as opening it would, and writes nothing. `identity` is null where the ledger is not known.
+ * Whether the database takes writes, and its schema version, null where there is no schema. Fails as opening it would, and writes nothing. `identity` is null where the ledger is not known.
  */
 export const inspectStore = Effect.fnUntraced(function* (identity: LedgerIdentity | null) {
   const { label, schema, run } = yield* PostgresStore;
-  const newest = STORE_MIGRATIONS.length;
   const found = yield* run((sql) =>
     sql.begin("READ ONLY", async (read) => {
       const refusal = await encodingRefusal(read, label);
@@ -28,14 +27,12 @@ export const inspectStore = Effect.fnUntraced(function* (identity: LedgerIdentit
         [schema],
       );
       const writable = there?.writable === true;
-      if (there?.tables !== true) return { writable, version: 0, newest };
+      if (there?.tables !== true) return { writable, version: null };
       const [row] = await rowsOf<{ version: number }>(read, "SELECT version FROM schema_version");
       const version = row?.version ?? 0;
-      if (version > newest || (version > 0 && !(await hasTable(read, schema, STORE_SCHEMA))))
-        return new StoreTooNew({ store: label, found: version, supported: newest });
-      const difference =
-        identity === null ? undefined : await differenceFrom(read, label, identity);
-      return difference ?? { writable, version, newest };
+      if (version !== SCHEMA_VERSION)
+        return new StoreTooNew({ store: label, found: version, supported: SCHEMA_VERSION });
+      return differenceOf(label, await storedIdentity(read), identity) ?? { writable, version };
     }),
   );
   return "_tag" in found ? yield* found : { ...found, label };

@@ -1,46 +1,19 @@
 import { Effect } from "effect";
-import type { Deployment } from "../../core/domain/ledger/deployment.ts";
-import { StoreOfAnotherLedger } from "../../ports/index/store-refusal.ts";
+import type { StoreOfAnotherLedger } from "../../ports/index/store-refusal.ts";
+import {
+  differenceOf,
+  IDENTITY_COLUMNS,
+  type IdentityRow,
+  identityValues,
+  type LedgerIdentity,
+} from "../sql/ledger-identity.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { type Queries, rowsOf } from "./queries.ts";
 
-/** The ledger and programs whose rows a store holds. */
-export type LedgerIdentity = {
-  /** The hash of the ledger's first block, base58. */
-  readonly genesisHash: string;
-  readonly deployment: Deployment;
-};
-
-type Row = {
-  readonly genesis_hash: string;
-  readonly custody_program: string;
-  readonly attestor_program: string;
-};
-
-const rowOf = ({ genesisHash, deployment }: LedgerIdentity): Row => ({
-  genesis_hash: genesisHash,
-  custody_program: deployment.custodyProgram,
-  attestor_program: deployment.attestorProgram,
-});
-
-/** How a store's ledger differs from the configured one, undefined where it does not or nobody has claimed it. */
-export const differenceFrom = async (
-  sql: Queries,
-  store: string,
-  identity: LedgerIdentity,
-): Promise<StoreOfAnotherLedger | undefined> => {
-  const configured = rowOf(identity);
-  const [stored = configured] = await rowsOf<Row>(
-    sql,
-    "SELECT genesis_hash, custody_program, attestor_program FROM ledger",
-  );
-  const fields = ["genesis_hash", "custody_program", "attestor_program"] as const;
-  const differences = fields.flatMap((field) =>
-    stored[field] === configured[field]
-      ? []
-      : [{ field, stored: stored[field], configured: configured[field] }],
-  );
-  return differences.length === 0 ? undefined : new StoreOfAnotherLedger({ store, differences });
+/** Whose rows a store holds, undefined while nobody has claimed it. */
+export const storedIdentity = async (sql: Queries): Promise<IdentityRow | undefined> => {
+  const [stored] = await rowsOf<IdentityRow>(sql, `SELECT ${IDENTITY_COLUMNS} FROM ledger`);
+  return stored;
 };
 
 /** Records in a new store whose ledger it is; for an older store, returns how it differs, if it does. */
@@ -49,14 +22,12 @@ const claimLedger = async (
   store: string,
   identity: LedgerIdentity,
 ): Promise<StoreOfAnotherLedger | undefined> => {
-  const { genesis_hash, custody_program, attestor_program } = rowOf(identity);
   await rowsOf(
     sql,
-    `INSERT INTO ledger (genesis_hash, custody_program, attestor_program)
-     VALUES ($1, $2, $3) ON CONFLICT (one) DO NOTHING`,
-    [genesis_hash, custody_program, attestor_program],
+    `INSERT INTO ledger (${IDENTITY_COLUMNS}) VALUES ($1, $2, $3) ON CONFLICT (one) DO NOTHING`,
+    identityValues(identity),
   );
-  return differenceFrom(sql, store, identity);
+  return differenceOf(store, await storedIdentity(sql), identity);
 };
 
 /** The genesis hash that a store has recorded; null where there is no schema, nobody has claimed it or it cannot be read. */
@@ -69,16 +40,12 @@ export const recordedGenesis: Effect.Effect<string | null, never, PostgresStore>
         "SELECT to_regclass('ledger') IS NOT NULL AS there",
       );
       if (!there) return null;
-      const [stored] = await rowsOf<Pick<Row, "genesis_hash">>(
-        sql,
-        "SELECT genesis_hash FROM ledger",
-      );
-      return stored?.genesis_hash ?? null;
+      return (await storedIdentity(sql))?.genesis_hash ?? null;
     });
   },
 ).pipe(Effect.orElseSucceed(() => null));
 
-/** The store, ready and of this ledger. Fails when it is newer than this version or of another ledger. */
+/** The store, ready and of this ledger. Fails when it is of another version or of another ledger. */
 export const openClaimed = Effect.fn("openClaimed")(function* (identity: LedgerIdentity) {
   const store = yield* PostgresStore;
   yield* store.ready;

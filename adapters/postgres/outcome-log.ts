@@ -1,12 +1,13 @@
 import { Effect, Layer } from "effect";
 import { OutcomeLog } from "../../ports/outcome-log.ts";
 import { idempotencyKeys } from "./relay/idempotency-table.ts";
-import { openClaimed, type LedgerIdentity } from "./ledger-identity.ts";
+import type { LedgerIdentity } from "../sql/ledger-identity.ts";
+import { openClaimed } from "./ledger-identity.ts";
 import { findRelay, openRelay, settleRelay, unsettledRelays } from "./relay/relay-table.ts";
 
 /**
  * The relay's log in a Postgres database that several replicas may share: a transaction that one has taken
- * on is known to all. Building the layer fails when the schema is newer than this version or of another
+ * on is known to all. Building the layer fails when the schema is of another version or of another
  * ledger. What is acknowledged outlives a power cut as far as the server's synchronous_commit says.
  */
 export const outcomeLogPostgres = (identity: LedgerIdentity) =>

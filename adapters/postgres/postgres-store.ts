@@ -2,9 +2,8 @@ import { SQL } from "bun";
 import { Context, Duration, Effect, Layer, Redacted, Semaphore } from "effect";
 import { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
 import type { StoreCorrupt, StoreTooNew } from "../../ports/index/store-refusal.ts";
-import { migrate } from "./migrate.ts";
+import { makeSchema } from "./make-schema.ts";
 import { tryStore } from "./try-store.ts";
-import { STORE_SCHEMA } from "./store-schema.ts";
 
 /** Where the tables are unless `?schema=` in the address says otherwise. */
 const DEFAULT_SCHEMA = "settlement_evidence";
@@ -37,7 +36,7 @@ export class PostgresStore extends Context.Service<
     /** The address without credentials, for messages. */
     readonly label: string;
     readonly schema: string;
-    /** Connects and brings the schema forward; once it has succeeded it asks nothing more. */
+    /** Connects and makes the schema where there is none; once it has succeeded it asks nothing more. */
     readonly ready: Effect.Effect<void, StoreUnavailable | StoreTooNew | StoreCorrupt>;
     /** Runs work on the connections. A failure that asking again may mend is retryable. */
     readonly run: <A>(work: (sql: SQL) => Promise<A>) => Effect.Effect<A, StoreUnavailable>;
@@ -104,7 +103,7 @@ export const postgresStore = (address: Redacted.Redacted<URL>) =>
       const ready = oneAtATime.withPermit(
         Effect.gen(function* () {
           if (isReady) return;
-          const refusal = yield* run((client) => migrate(client, label, schema, STORE_SCHEMA));
+          const refusal = yield* run((client) => makeSchema(client, label, schema));
           if (refusal !== undefined) return yield* refusal;
           isReady = true;
         }),

@@ -1,25 +1,10 @@
-import {
-  INDEX_TABLES,
-  PACE_COLUMNS,
-  SNAPSHOT_COLUMNS,
-  UNSEEN_INDEX,
-} from "./index/index-schema.ts";
-import type { SchemaKind } from "./migrate.ts";
+import { INDEX_TABLES } from "./index/index-schema.ts";
 import { LOG_TABLES } from "./index/log-tables.ts";
 import { PACKET_TABLE } from "./packets/packet-table.ts";
-import { CLAIM_COLUMNS, OUTCOME_TABLES } from "./relay/outcome-schema.ts";
+import { OUTCOME_TABLES } from "./relay/outcome-schema.ts";
 
-/**
- * The steps from an empty schema to the newest; the table `schema_version` counts those taken. Steps
- * are only ever added at the end, and each version has a dump under `test/vectors/stores`.
- */
-export const STORE_MIGRATIONS: ReadonlyArray<string> = [
-  INDEX_TABLES + LOG_TABLES + OUTCOME_TABLES,
-  SNAPSHOT_COLUMNS + PACKET_TABLE,
-  PACE_COLUMNS,
-  UNSEEN_INDEX,
-  CLAIM_COLUMNS,
-];
+/** The version of the schema, in its table `schema_version`. A schema of another version is refused, never rewritten. */
+export const SCHEMA_VERSION = 1;
 
-/** The kind of a schema that holds a store of this service. */
-export const STORE_SCHEMA: SchemaKind = { migrations: STORE_MIGRATIONS, table: "unseen_escrow" };
+/** The SQL that makes the tables in an empty schema. */
+export const STORE_TABLES = INDEX_TABLES + LOG_TABLES + OUTCOME_TABLES + PACKET_TABLE;

@@ -12,9 +12,6 @@ export type NamedValues = Record<string, string | number | bigint | Uint8Array |
  */
 export const toColumn = (u64: bigint): bigint => BigInt.asIntN(64, u64);
 
-/** The u64 that `toColumn` stored. */
-export const fromColumn = (column: bigint): bigint => BigInt.asUintN(64, column);
-
 /** Above every number of an event that a column holds. */
 export const LAST_SEQ = 2n ** 63n - 1n;
 

@@ -13,12 +13,8 @@ import { ledgerRow } from "./index/ledger-row.ts";
 import { merchantPages, merchantTable } from "./index/merchant-table.ts";
 import { tallyReader } from "./index/merchant-tally.ts";
 import { unseenTable } from "./index/unseen-table.ts";
-import {
-  claimLedger,
-  differenceOf,
-  type LedgerIdentity,
-  storedIdentity,
-} from "./ledger-identity.ts";
+import { differenceOf, type LedgerIdentity } from "../sql/ledger-identity.ts";
+import { claimLedger, storedIdentity } from "./ledger-identity.ts";
 import { logLeaves } from "./log/log-leaves.ts";
 import { STANDING_FILE, STANDING_KIND, standingRow } from "./log/standing-file.ts";
 import { tileFiles } from "./log/tile-files.ts";
@@ -33,7 +29,7 @@ type IndexOptions = LedgerIdentity & { readonly path: string };
 type IndexStoreOptions = IndexOptions & { readonly logFolder: string };
 
 /**
- * The writes of the index in one SQLite file. Opening fails when the file is damaged, newer than this version, or of
+ * The writes of the index in one SQLite file. Opening fails when the file is damaged, of another version, or of
  * another ledger. Changes are written a few milliseconds at a time, so that many hold up nobody until they are committed.
  */
 const openWriter = Effect.fn("openIndexWriter")(function* (options: IndexOptions) {

@@ -9,8 +9,9 @@ import {
   type StoreOfAnotherLedger,
   StoreTooNew,
 } from "../../ports/index/store-refusal.ts";
-import { differenceOf, type LedgerIdentity, storedIdentity } from "./ledger-identity.ts";
-import { hasTable, refuseDamaged, type StoreKind } from "./open-store.ts";
+import { differenceOf, type LedgerIdentity } from "../sql/ledger-identity.ts";
+import { storedIdentity } from "./ledger-identity.ts";
+import { refuseDamaged, SCHEMA_VERSION, type StoreKind } from "./open-store.ts";
 import { tryStore } from "./store-failure.ts";
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
@@ -25,19 +26,16 @@ const openUnchanged = (path: string): Database =>
       );
 
 /**
- * The schema version of a store's file and the newest that this version of the service knows; null where there is no
- * file. Fails as opening it would, and writes nothing. `identity` is null where the ledger is not known.
+ * The schema version of a store's file; null where there is no file, or an empty one. Fails as opening it would, and writes nothing. `identity` is null where the ledger is not known.
  */
 export const inspectStore = (
   path: string,
   kind: StoreKind,
   identity: LedgerIdentity | null,
 ): Effect.Effect<
-  { readonly version: number; readonly newest: number } | null,
+  number | null,
   StoreUnavailable | StoreTooNew | StoreCorrupt | StoreOfAnotherLedger
 > => {
-  const { applicationId, migrations } = kind;
-  const newest = migrations.length;
   const inspected = tryStore(() => {
     const there = statSync(path, { throwIfNoEntry: false });
     if (there === undefined) {
@@ -50,16 +48,17 @@ export const inspectStore = (
     using db = openUnchanged(path);
     const pragma = (name: string): number =>
       Object.values(db.query<Record<string, number>, []>(`PRAGMA ${name}`).get() ?? {})[0] ?? 0;
-    if (pragma("schema_version") > 0 && pragma("application_id") !== applicationId)
+    if (pragma("schema_version") > 0 && pragma("application_id") !== kind.applicationId)
       return new StoreCorrupt({ store: path, reason: "it is the database of another program" });
     const version = pragma("user_version");
-    if (version > newest || (version > 0 && !hasTable(db, kind)))
-      return new StoreTooNew({ store: path, found: version, supported: newest });
-    const stored = version === 0 || identity === null ? null : storedIdentity(db);
-    return differenceOf(path, stored, identity) ?? { version, newest };
+    if (version === 0) return null;
+    if (version !== SCHEMA_VERSION)
+      return new StoreTooNew({ store: path, found: version, supported: SCHEMA_VERSION });
+    const stored = identity === null ? null : storedIdentity(db);
+    return differenceOf(path, stored, identity) ?? version;
   });
   return Effect.gen(function* () {
     const found = yield* inspected;
-    return found !== null && "_tag" in found ? yield* found : found;
+    return typeof found === "object" && found !== null ? yield* found : found;
   }).pipe(refuseDamaged(path));
 };

@@ -7,16 +7,15 @@ import { StoreCorrupt, StoreTooNew } from "../../ports/index/store-refusal.ts";
 import { StoreDatabase } from "./store-database.ts";
 import { tryStore, isDamage } from "./store-failure.ts";
 
-/** One step of a schema: SQL, or what SQL alone cannot do. */
-export type Migration = string | ((db: Database) => void);
+/** The version of each schema, `PRAGMA user_version` of its file. A file of another version is refused, never rewritten. */
+export const SCHEMA_VERSION = 1;
 
-/** What makes a file a store of one kind: its mark and the steps of its schema, oldest first. */
+/** What makes a file a store of one kind. */
 export type StoreKind = {
   /** PRAGMA application_id, i32, not 0. */
   readonly applicationId: number;
-  readonly migrations: ReadonlyArray<Migration>;
-  /** A table that every version of the schema has. A file without it has the schema of account version 1. */
-  readonly table?: string;
+  /** The SQL that makes its tables in an empty file. */
+  readonly schema: string;
   /** The bytes of a page of a new file, a power of two; SQLite's own choice where it is not given. */
   readonly pageBytes?: number;
 };
@@ -41,41 +40,28 @@ const pragma = (db: Database, name: string): number => {
   return Number(Object.values(row ?? {})[0] ?? 0n);
 };
 
-/** Whether a file has the table that every version of its kind's schema has. */
-export const hasTable = (db: Database, { table }: StoreKind): boolean =>
-  table === undefined ||
-  db.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1").get(table) !== null;
-
-/** Brings the schema forward and returns why the file cannot be used, if so. Each step is a transaction. */
-const migrate = (
+/** Makes the tables of an empty file, in one transaction, and returns why another file cannot be used, if so. */
+const makeTables = (
   db: Database,
   path: string,
-  kind: StoreKind,
-): StoreTooNew | StoreCorrupt | undefined => {
-  const supported = kind.migrations.length;
-  const step = db.transaction((): StoreTooNew | StoreCorrupt | "done" | "more" => {
-    const mark = pragma(db, "application_id");
-    const found = pragma(db, "user_version");
-    const tables = pragma(db, "schema_version");
-    if (mark !== kind.applicationId && (mark !== 0 || tables !== 0)) {
-      return new StoreCorrupt({ store: path, reason: "it is the database of another program" });
-    }
-    if (found > supported || (found > 0 && !hasTable(db, kind)))
-      return new StoreTooNew({ store: path, found, supported });
-    const migration = kind.migrations[found];
-    if (migration === undefined) return "done";
-    if (typeof migration === "string") db.run(migration);
-    else migration(db);
-    db.run(`PRAGMA application_id = ${kind.applicationId}`);
-    db.run(`PRAGMA user_version = ${found + 1}`);
-    return "more";
-  });
-  for (;;) {
-    const result = step.immediate();
-    if (result === "done") return undefined;
-    if (result !== "more") return result;
-  }
-};
+  { applicationId, schema }: StoreKind,
+): StoreTooNew | StoreCorrupt | undefined =>
+  db
+    .transaction(() => {
+      const mark = pragma(db, "application_id");
+      const version = pragma(db, "user_version");
+      if (mark !== applicationId && (mark !== 0 || pragma(db, "schema_version") !== 0))
+        return new StoreCorrupt({ store: path, reason: "it is the database of another program" });
+      if (version !== 0)
+        return version === SCHEMA_VERSION
+          ? undefined
+          : new StoreTooNew({ store: path, found: version, supported: SCHEMA_VERSION });
+      db.run(schema);
+      db.run(`PRAGMA application_id = ${applicationId}`);
+      db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+      return undefined;
+    })
+    .immediate();
 
 /** Work of opening a store: its failures name the store, and one that finds the file damaged refuses it. */
 export const refuseDamaged =
@@ -108,8 +94,7 @@ export const openReader = (path: string) =>
   });
 
 /**
- * Opens a store's file, makes it where there is none and brings an older one forward; closed with
- * the scope. WAL with synchronous=NORMAL: a killed process loses nothing, a power cut may lose the
+ * Opens a store's file and makes it where there is none; closed with the scope. WAL with synchronous=NORMAL: a killed process loses nothing, a power cut may lose the
  * newest transactions whole, which suits what can be read from the ledger again.
  */
 export const openStore = Effect.fn("openStore")(function* (
@@ -124,7 +109,7 @@ export const openStore = Effect.fn("openStore")(function* (
     return opened;
   });
   const prepared = tryStore(() => {
-    const refusal = migrate(db, path, kind);
+    const refusal = makeTables(db, path, kind);
     if (refusal !== undefined) return refusal;
     db.run("PRAGMA journal_mode = WAL");
     db.run("PRAGMA synchronous = NORMAL");

@@ -11,10 +11,7 @@ import { inspectStore } from "../../adapters/sqlite/inspect-store.ts";
 import { STANDING_FILE, STANDING_KIND } from "../../adapters/sqlite/log/standing-file.ts";
 import type { StoreKind } from "../../adapters/sqlite/open-store.ts";
 import { PACKETS_KIND } from "../../adapters/sqlite/packets/settled-packets.ts";
-import {
-  OUTCOME_APPLICATION_ID,
-  OUTCOME_MIGRATIONS,
-} from "../../adapters/sqlite/relay/outcome-schema.ts";
+import { OUTCOME_KIND } from "../../adapters/sqlite/relay/outcome-schema.ts";
 import type { Settings } from "../config/settings.ts";
 import { DataDirectoryUnusable, notWritable, readableByAll } from "../stores/data-directory.ts";
 import { deploymentOf, logFolder, packetsPath, storePath } from "../lifecycle/started-instance.ts";
@@ -23,10 +20,7 @@ import { type Finding, finding, Problem } from "./finding.ts";
 /** Every file that a service opens as a store below its data directory. */
 const storesIn = (dataDir: string): ReadonlyArray<readonly [path: string, kind: StoreKind]> => [
   [storePath(dataDir, "index"), INDEX_KIND],
-  [
-    storePath(dataDir, "relay"),
-    { applicationId: OUTCOME_APPLICATION_ID, migrations: OUTCOME_MIGRATIONS },
-  ],
+  [storePath(dataDir, "relay"), OUTCOME_KIND],
   [join(logFolder(dataDir), STANDING_FILE), STANDING_KIND],
   [packetsPath(dataDir), PACKETS_KIND],
 ];
@@ -50,10 +44,8 @@ const checkDirectory = (path: string) =>
     catch: (cause) => new DataDirectoryUnusable({ path, reason: notWritable(cause) }),
   });
 
-const versionText = (version: number, newest: number): string =>
-  version === newest
-    ? `schema version ${version}, the newest`
-    : `schema version ${version}, which the start brings to ${newest}`;
+const storeText = (store: string, version: number | null): string =>
+  version === null ? `${store} will be made` : `${store}: schema version ${version}`;
 
 /** What the embedded ledger would find in DATA_DIR. */
 const checkLocalLedger = (dataDir: string) => {
@@ -85,9 +77,9 @@ export const checkStore = Effect.fnUntraced(function* (
   const ledger = hasLedger ? [yield* finding("store", checkLocalLedger(dataDir))] : [];
   if (databaseUrl !== null) {
     const inspected = inspectPostgres(identity).pipe(Effect.provide(postgresStore(databaseUrl)));
-    const work = Effect.flatMap(inspected, ({ label, writable, version, newest }) =>
+    const work = Effect.flatMap(inspected, ({ label, writable, version }) =>
       writable
-        ? Effect.succeed(`${label}: ${versionText(version, newest)}`)
+        ? Effect.succeed(storeText(label, version))
         : Effect.fail(
             new Problem({
               message: `${label} takes no writes; name the primary server and a role that may CREATE there`,
@@ -99,12 +91,10 @@ export const checkStore = Effect.fnUntraced(function* (
   if (!directory.ok) return [directory];
   const stores = yield* Effect.forEach(storesIn(dataDir), ([path, kind]) => {
     const inspected = inspectStore(path, kind, kind === PACKETS_KIND ? null : identity);
-    const text = Effect.map(inspected, (found) =>
-      found === null
-        ? `${path} will be made`
-        : `${path}: ${versionText(found.version, found.newest)}`,
+    return finding(
+      "store",
+      Effect.map(inspected, (version) => storeText(path, version)),
     );
-    return finding("store", text);
   });
   return [directory, ...stores, ...ledger];
 });

@@ -1,4 +1,4 @@
-import type { LedgerIdentity } from "../../adapters/sqlite/ledger-identity.ts";
+import type { LedgerIdentity } from "../../adapters/sql/ledger-identity.ts";
 import { recordedGenesis } from "../../adapters/sqlite/recorded-genesis.ts";
 import { isDamage } from "../../adapters/sqlite/store-failure.ts";
 import { StoreCorrupt } from "../../ports/index/store-refusal.ts";

@@ -27,7 +27,7 @@ export const storageInWorker = (parts: StorageParts, thread: SyncThread): Storag
         },
         grown: tellOf(parts),
       });
-      /** The worker makes the index, and brings an older one forward, before anybody reads it. */
+      /** The worker makes the index before anybody reads it. */
       const open = (genesisHash: string) => {
         const index = sqliteIndex(started, genesisHash);
         const read = Layer.merge(indexReaderSqlite(index), logStoreSqlite(index));

@@ -1,21 +1,24 @@
 import { Queue, type Deferred, type Layer } from "effect";
 import type { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
+import type { IndexNews } from "../../ports/index/index-news.ts";
 import type { IndexReader } from "../../ports/index/index-reader.ts";
 import type { Instance } from "../../ports/instance.ts";
 import type { Ledger } from "../../ports/ledger/ledger.ts";
+import type { LedgerArchive } from "../../ports/ledger/ledger-archive.ts";
 import type { LedgerNodes } from "../../ports/ledger/ledger-nodes.ts";
 import type { LogIdentity } from "../../ports/log/log-identity.ts";
 import type { LogStore } from "../../ports/log/log-store.ts";
 import type { OutcomeLog } from "../../ports/outcome-log.ts";
+import type { SettledPackets } from "../../ports/settled-packets.ts";
 import type { StartedInstance } from "../lifecycle/started-instance.ts";
 import type { GrownMark } from "../syncing/grown-mark.ts";
 import type { IndexRefused } from "./index-refused.ts";
 
-/** The stores and the syncs on them. */
+/** The stores and the syncs on them. One that lacks a part does not compile. */
 export type Storage = Layer.Layer<
-  IndexReader | LogStore | LogIdentity | OutcomeLog | IndexSync,
+  IndexReader | IndexNews | LogStore | LogIdentity | OutcomeLog | SettledPackets | IndexSync,
   never,
-  Ledger | LedgerNodes | Instance
+  Ledger | LedgerArchive | LedgerNodes | Instance
 >;
 
 /** Whose stores they are, and who learns of them. */

@@ -24,7 +24,7 @@ export type ToSyncWorker =
 /** From the worker to the service. */
 export type FromSyncWorker =
   | { readonly kind: "log"; readonly line: string }
-  /** The stores are made and brought forward, so that readers can open them. */
+  /** The stores are made, so that readers can open them. */
   | { readonly kind: "opened" }
   /** What keeps the stores from opening, at each try. */
   | { readonly kind: "hindered"; readonly hindrance: PlainRefusal }

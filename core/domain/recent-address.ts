@@ -2,7 +2,7 @@ import type { Address } from "./address.ts";
 import { encodeBase58 } from "./encoding/base58.ts";
 
 /** Buckets of one address each, about 100 bytes with its text. */
-const BUCKETS = 1024;
+const BUCKETS = 16_384;
 const known = new Uint8Array(BUCKETS * 32);
 const texts: Array<Address | undefined> = Array.from({ length: BUCKETS }, () => undefined);
 

@@ -12,8 +12,7 @@ export type ArchivePeer = {
   readonly packet: (escrow: Address) => Effect.Effect<Uint8Array | null, PeerUnusable>;
 };
 
-/** The peers that are asked for archived escrows, in this order. By default there are none. */
-export const ArchivePeers = Context.Reference<ReadonlyArray<ArchivePeer>>(
+/** The peers that are asked for archived escrows, in this order. */
+export class ArchivePeers extends Context.Service<ArchivePeers, ReadonlyArray<ArchivePeer>>()(
   "settlement-evidence/ports/ArchivePeers",
-  { defaultValue: () => [] },
-);
+) {}

@@ -1,4 +1,4 @@
-import { Context, Effect } from "effect";
+import { Context, type Effect } from "effect";
 
 /** How far the search for the transactions of old events has come. */
 export type BackfillCheckpoint = {
@@ -13,11 +13,12 @@ export type BackfillCheckpoint = {
 /** Where a search begins: an archive is tried first. */
 export const FIRST_CHECKPOINT: BackfillCheckpoint = { way: "archive", cursor: null, isDone: false };
 
-/** Keeps one checkpoint of the ledger that the index is of. Losing it costs requests, never rows. By default nothing is kept. */
-export const BackfillCheckpoints = Context.Reference<{
-  /** Null without one. */
-  readonly load: Effect.Effect<BackfillCheckpoint | null>;
-  readonly save: (checkpoint: BackfillCheckpoint) => Effect.Effect<void>;
-}>("settlement-evidence/ports/BackfillCheckpoints", {
-  defaultValue: () => ({ load: Effect.succeed(null), save: () => Effect.void }),
-});
+/** Keeps one checkpoint of the ledger that the index is of. Losing it costs requests, never rows. */
+export class BackfillCheckpoints extends Context.Service<
+  BackfillCheckpoints,
+  {
+    /** Null without one. */
+    readonly load: Effect.Effect<BackfillCheckpoint | null>;
+    readonly save: (checkpoint: BackfillCheckpoint) => Effect.Effect<void>;
+  }
+>()("settlement-evidence/ports/BackfillCheckpoints") {}

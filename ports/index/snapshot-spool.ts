@@ -42,14 +42,12 @@ export const emptySpool = (tip: SnapshotTip): SnapshotSpool => ({
 
 /**
  * Opens the spool of the snapshot that is under way. An earlier one of this ledger is continued when `isUsable` holds for
- * its tip; otherwise a new one begins at `tip`. Failures of the medium are logged, and end the keeping. By default
- * nothing is kept.
+ * its tip; otherwise a new one begins at `tip`. Failures of the medium are logged, and end the keeping.
  */
-export const OpenSnapshotSpool = Context.Reference<
+export class OpenSnapshotSpool extends Context.Service<
+  OpenSnapshotSpool,
   (
     tip: SnapshotTip,
     isUsable: (kept: SnapshotTip) => boolean,
   ) => Effect.Effect<SnapshotSpool, never, Scope.Scope>
->("settlement-evidence/ports/OpenSnapshotSpool", {
-  defaultValue: () => (tip) => Effect.succeed(emptySpool(tip)),
-});
+>()("settlement-evidence/ports/OpenSnapshotSpool") {}

@@ -1,9 +1,6 @@
 import { Data } from "effect";
 
-/**
- * A newer version of the service wrote the store, or one for account version 1, whose schemas have numbers of their own.
- * Nothing in it was changed.
- */
+/** Another version of the service wrote the store: schemas begin at version 1. Nothing in it was changed. */
 export class StoreTooNew extends Data.TaggedError("StoreTooNew")<{
   /** The store's file or address without credentials. */
   readonly store: string;
@@ -11,11 +8,7 @@ export class StoreTooNew extends Data.TaggedError("StoreTooNew")<{
   readonly supported: number;
 }> {
   override get message() {
-    const whose =
-      this.found > this.supported
-        ? `; this version of the service knows versions up to ${this.supported}. A newer service wrote it, or one for account version 1 of the programs`
-        : " of a service for account version 1 of the programs";
-    return `${this.store} has schema version ${this.found}${whose}. Use the service that wrote it, or another store: another DATA_DIR, or another ?schema= in DATABASE_URL. The service then builds the index anew from the ledger.`;
+    return `${this.store} has schema version ${this.found}; this version of the service knows version ${this.supported}. Use the service that wrote it, or another store: another DATA_DIR, or another ?schema= in DATABASE_URL. The service then builds the index anew from the ledger.`;
   }
 }
 

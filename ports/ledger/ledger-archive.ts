@@ -1,4 +1,4 @@
-import { Context, Effect } from "effect";
+import { Context, type Effect } from "effect";
 import type { Address } from "../../core/domain/address.ts";
 import type { LedgerTransaction } from "../../core/domain/ledger/history.ts";
 import type { LedgerFailure } from "./ledger.ts";
@@ -9,16 +9,17 @@ export type ArchivePage = {
   readonly next: string | null;
 };
 
-/** Whole transactions of an address, many in one answer, where a provider offers that. By default nobody does. */
-export const LedgerArchive = Context.Reference<{
-  /**
-   * The finalized transactions that name an address and succeeded, oldest first, after a cursor of an earlier page or
-   * from the beginning. Null where no node offers them.
-   */
-  readonly transactionsOf: (
-    address: Address,
-    cursor: string | null,
-  ) => Effect.Effect<ArchivePage | null, LedgerFailure>;
-}>("settlement-evidence/ports/LedgerArchive", {
-  defaultValue: () => ({ transactionsOf: () => Effect.succeed(null) }),
-});
+/** Whole transactions of an address, many in one answer, where a provider offers that. */
+export class LedgerArchive extends Context.Service<
+  LedgerArchive,
+  {
+    /**
+     * The finalized transactions that name an address and succeeded, oldest first, after a cursor of an earlier page or
+     * from the beginning. Null where no node offers them.
+     */
+    readonly transactionsOf: (
+      address: Address,
+      cursor: string | null,
+    ) => Effect.Effect<ArchivePage | null, LedgerFailure>;
+  }
+>()("settlement-evidence/ports/LedgerArchive") {}

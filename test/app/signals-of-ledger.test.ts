@@ -6,6 +6,7 @@ import { startGeyserServer } from "../adapters/yellowstone/geyser-server.ts";
 import { WATCHED } from "../contracts/ledger-signals.ts";
 import { listenTo } from "../contracts/signal-listener.ts";
 import { environmentOn } from "../chaos/support/service-environment.ts";
+import { ChainNode } from "../world/chain-node.ts";
 import { serveNode } from "../simulation/serve-node.ts";
 import { worldOf } from "../simulation/world.ts";
 import { temporaryDirectory } from "./support/running-service.ts";
@@ -45,7 +46,7 @@ test("a started service subscribes at the Yellowstone server that it is given", 
   const [server, directory] = [await startGeyserServer({ isMute }), await temporaryDirectory()];
   opened.push(directory.remove, server.stop);
   const world = worldOf(10);
-  using node = serveNode(({ method, params }) => world.answer(method, params));
+  using node = serveNode(new ChainNode(world).answer);
   const service = startShortLivedService({
     ...environmentOn(node.url, directory.path),
     LOG_LEVEL: "info",

@@ -128,6 +128,16 @@ const planted = [
   { file: "adapters/http/a.ts", code: `import "../sqlite/x.ts";`, refused: true },
   { file: "adapters/http/d.ts", code: `import "../bun/x.ts";`, refused: false },
   { file: "adapters/http/server/d.ts", code: `import "../../bun/x.ts";`, refused: false },
+  { file: "adapters/sqlite/d.ts", code: `import "../sql/x.ts";`, refused: false },
+  { file: "adapters/postgres/index/d.ts", code: `import "../../sql/x.ts";`, refused: false },
+  {
+    file: "adapters/postgres/index/build/d.ts",
+    code: `import "../../../sql/x.ts";`,
+    refused: false,
+  },
+  { file: "adapters/sql/a.ts", code: `import "../sqlite/x.ts";`, refused: true },
+  { file: "adapters/sql/b.ts", code: `import "../postgres/x.ts";`, refused: true },
+  { file: "adapters/sql/c.ts", code: `import "bun:sqlite";`, refused: true },
   { file: "adapters/http/b.ts", code: `import "../../app/x.ts";`, refused: true },
   { file: "adapters/http/server/a.ts", code: `import "../../sqlite/x.ts";`, refused: true },
   { file: "adapters/http/server/b.ts", code: `import "../../../app/x.ts";`, refused: true },
@@ -296,3 +306,9 @@ for (const { file, code, refused } of planted) {
     expect(reported.has(file)).toBe(refused);
   });
 }
+
+test("only the two SQL stores import what they share", async () => {
+  for await (const file of new Bun.Glob("adapters/**/*.ts").scan(root))
+    if (!/^adapters\/(sql|sqlite|postgres)\//.test(file))
+      expect(await Bun.file(join(root, file)).text(), file).not.toMatch(/"(\.\.\/)+sql\//);
+});

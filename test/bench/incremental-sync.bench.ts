@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Exit } from "effect";
+import { ChainNode } from "../world/chain-node.ts";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
 import { serveNode } from "../simulation/serve-node.ts";
 import { refundedOf, worldEscrow } from "../simulation/world-escrow.ts";
@@ -19,16 +20,16 @@ const taken: Array<number> = [];
 for (const rows of [WARM_UP, ...SIZES]) {
   const path = join(folder, `${rows}.sqlite`);
   const node = worldOf(rows);
-  using served = serveNode(({ method, params }) => node.answer(method, params));
+  using served = serveNode(new ChainNode(node).answer);
   const index = await openIndexOfNode({ url: served.url, path });
   if (Exit.isFailure(await index.sync())) throw new Error("no first sync");
   const ms: Array<number> = [];
   for (let round = 0; round < ROUNDS; round++) {
-    node.slot += 200;
+    node.slot += 200n;
     const first = Math.floor((rows / ROUNDS) * round);
     for (let i = 0; i < CHANGES; i++)
       node.putEscrow(refundedOf(worldEscrow(Math.ceil(first / 4) * 4 + i * 4)));
-    node.slot += 1;
+    node.slot += 1n;
     const startMs = performance.now();
     const exit = await index.sync();
     if (Exit.isFailure(exit) || exit.value.mode !== "incremental") throw new Error("no such sync");

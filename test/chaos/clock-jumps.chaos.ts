@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
+import { ChainNode } from "../world/chain-node.ts";
 import { serveNode } from "../simulation/serve-node.ts";
 import { refundedOf, worldEscrow } from "../simulation/world-escrow.ts";
 import { worldOf } from "../simulation/world.ts";
@@ -30,7 +31,7 @@ test(
   async () => {
     const random = randomOf("clock");
     const node = worldOf(ROUNDS * 4 + 4);
-    using served = serveNode(({ method, params }) => node.answer(method, params));
+    using served = serveNode(new ChainNode(node).answer);
     const service = await serviceOn(served.url);
     await service.synced();
     const get = async (path: string) => (await fetch(service.url + path)).json() as Promise<Json>;
@@ -40,9 +41,9 @@ test(
     for (let round = 0; round < ROUNDS; round++) {
       const when = `seed ${SEED}, round ${round}`;
       setClock([HOUR_MS, -HOUR_MS, 0][Math.floor(random() * 3)] ?? 0);
-      node.slot += 1;
+      node.slot += 1n;
       node.putEscrow(refundedOf(worldEscrow(4 * round)));
-      node.slot += 1;
+      node.slot += 1n;
       const syncing = fetch(`${service.url}/v1/indexer/sync`, { method: "POST" });
       // The clock jumps once more while the sync runs.
       setClock(random() < 0.5 ? HOUR_MS : -HOUR_MS);
@@ -69,7 +70,7 @@ test(
   "a jump of the clock neither renews a client's budget nor takes one away",
   async () => {
     const node = worldOf(4);
-    using served = serveNode(({ method, params }) => node.answer(method, params));
+    using served = serveNode(new ChainNode(node).answer);
     const service = await serviceOn(served.url, { RATE_LIMIT_PREPARE: "3" });
     const prepare = () =>
       service.status("/v1/escrows/prepare", {

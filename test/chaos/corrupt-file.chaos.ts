@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { startServiceProcess } from "../app/support/service-process.ts";
+import { ChainNode } from "../world/chain-node.ts";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
 import { serveNode } from "../simulation/serve-node.ts";
 import { worldOf } from "../simulation/world.ts";
@@ -29,7 +30,7 @@ const overwrite = (path: string, from: number, to: number): void => {
 
 const world = async () => {
   const node = worldOf(ESCROWS);
-  const served = serveNode(({ method, params }) => node.answer(method, params));
+  const served = serveNode(new ChainNode(node).answer);
   const store = freshPath("whole.sqlite");
   const index = await openIndexOfNode({ url: served.url, path: store });
   await index.sync();

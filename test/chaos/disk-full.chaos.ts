@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { ChainNode } from "../world/chain-node.ts";
 import { serveNode } from "../simulation/serve-node.ts";
 import { worldEscrow } from "../simulation/world-escrow.ts";
 import { worldOf } from "../simulation/world.ts";
@@ -15,17 +16,17 @@ test(
   "with a full disk, stored rows are served and syncs are refused until there is space",
   async () => {
     const node = worldOf(ESCROWS);
-    using served = serveNode(({ method, params }) => node.answer(method, params));
+    using served = serveNode(new ChainNode(node).answer);
     using stores = watchStores();
     const service = await serviceOn(served.url);
     await service.synced();
     const sync = () => fetch(`${service.url}/v1/indexer/sync`, { method: "POST" });
     for (let round = 0; round < ROUNDS; round++) {
       for (const store of stores.opened) setFull(store, true);
-      node.slot += 1;
+      node.slot += 1n;
       const first = ESCROWS + round * NEW;
       for (let number = first; number < first + NEW; number++) node.putEscrow(worldEscrow(number));
-      node.slot += 1;
+      node.slot += 1n;
 
       const refused = await sync();
       expect(refused.status, `round ${round}`).toBe(503);

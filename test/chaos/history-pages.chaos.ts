@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { Exit } from "effect";
 import { IndexReader } from "../../ports/index/index-reader.ts";
+import { ChainNode } from "../world/chain-node.ts";
 import { dumpOfIndex } from "../simulation/index-dump.ts";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
 import { serveNode } from "../simulation/serve-node.ts";
@@ -8,7 +9,7 @@ import { pendingOf, refundedOf, worldEscrow } from "../simulation/world-escrow.t
 import { worldOf } from "../simulation/world.ts";
 import { amountOf, freshPath, LONG_MS, randomOf, SEED, tell } from "./support/chaos-run.ts";
 import { expectIndexOf } from "./support/expect-index.ts";
-import { PAGE_FAULTS, type PageFault, spoilHistory } from "./support/faults/spoiled-history.ts";
+import { PAGE_FAULTS, type PageFault, spoilHistory } from "../world/port-faults.ts";
 
 const WORLDS = amountOf({ quick: 6, long: 60 });
 const SYNCS = 12;
@@ -25,7 +26,7 @@ const endure = async (number: number, tally: Record<string, number>): Promise<vo
   const random = randomOf(`pages ${number}`);
   const count = (what: string): void => void (tally[what] = (tally[what] ?? 0) + 1);
   const node = worldOf(ESCROWS);
-  using served = serveNode(({ method, params }) => node.answer(method, params));
+  using served = serveNode(new ChainNode(node).answer);
   const path = freshPath("pages.sqlite");
   let isSpoiled = true;
   const ledger = spoilHistory((isFirst) => {
@@ -56,18 +57,18 @@ const endure = async (number: number, tally: Record<string, number>): Promise<vo
   await sync();
   for (let round = 0; round < SYNCS; round++) {
     for (let changes = 1 + Math.floor(random() * 12); changes > 0; changes--) {
-      node.slot += Math.floor(random() * 4);
+      node.slot += BigInt(Math.floor(random() * 4));
       const some = worldEscrow(Math.floor(random() * node.escrows.size));
       if (random() < 0.5) node.putEscrow(pendingOf(worldEscrow(node.escrows.size)));
       else if (node.escrows.get(some.address)?.state === "Pending")
         node.putEscrow(refundedOf(pendingOf(some)));
     }
-    node.slot += 1;
+    node.slot += 1n;
     if (random() < 0.3) await startAgain();
     await sync();
   }
   isSpoiled = false;
-  node.slot += 1;
+  node.slot += 1n;
   await sync();
   await expectIndexOf(path, node);
   const withoutReference = () =>
@@ -85,16 +86,16 @@ const endure = async (number: number, tally: Record<string, number>): Promise<vo
   );
   if (Exit.isFailure(events)) throw new Error(`${when}: the store cannot be read`);
   for (const { event, signature, slot } of events.value) {
-    const known = node.history.find((one) => one.signature === signature);
+    const known = node.transactions.find((one) => one.signature === signature);
     expect(known?.accounts, when).toContain(event.escrow);
-    expect(slot, when).toBe(BigInt(known?.slot ?? -1));
+    expect(slot, when).toBe(known?.slot ?? -1n);
   }
 
   // A merchant's row has the slot of its newest observation: let that be the last slot, by a snapshot.
-  node.firstBlock = node.slot;
+  node.firstSlot = node.slot;
   await startAgain();
   await sync();
-  node.firstBlock = 0;
+  node.firstSlot = 0n;
   const before = dumpOfIndex(path, { references: true });
   isSpoiled = true;
   for (let replay = 0; replay < REPLAYS; replay++) {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { Exit } from "effect";
+import { ChainNode } from "../world/chain-node.ts";
 import { dumpOfIndex } from "../simulation/index-dump.ts";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
 import { serveNode } from "../simulation/serve-node.ts";
@@ -7,7 +8,7 @@ import { worldOf } from "../simulation/world.ts";
 import { refundedOf, worldEscrow } from "../simulation/world-escrow.ts";
 import { amountOf, freshPath, LONG_MS, randomOf, SEED, tell } from "./support/chaos-run.ts";
 import { expectWholeBatches } from "./support/expect-whole-batches.ts";
-import { countAnswers } from "./support/faults/failing-ports.ts";
+import { countAnswers } from "../world/port-faults.ts";
 import { countStatements } from "./support/faults/failing-statements.ts";
 
 const ESCROWS = 12;
@@ -17,16 +18,16 @@ const STATEMENT_STRIDE = amountOf({ quick: 9, long: 1 });
 /** One sync of a store: its first, or a later one, after five settlements and one new escrow. */
 const openWorld = async (kind: "first" | "later") => {
   const node = worldOf(ESCROWS);
-  const served = serveNode(({ method, params }) => node.answer(method, params));
+  const served = serveNode(new ChainNode(node).answer);
   const answers = countAnswers();
   const path = freshPath("store.sqlite");
   const index = await openIndexOfNode({ url: served.url, path, ledger: answers.wrap });
   if (kind === "later") {
     expect(Exit.isSuccess(await index.sync())).toBe(true);
-    node.slot += 10;
+    node.slot += 10n;
     for (const number of [0, 4, 8]) node.putEscrow(refundedOf(worldEscrow(number)));
     node.putEscrow(worldEscrow(ESCROWS));
-    node.slot += 10;
+    node.slot += 10n;
   }
   answers.state.count = 0;
   const close = async () => {

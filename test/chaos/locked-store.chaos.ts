@@ -1,6 +1,7 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { until } from "../app/support/running-service.ts";
+import { ChainNode } from "../world/chain-node.ts";
 import { serveNode } from "../simulation/serve-node.ts";
 import { refundedOf, worldEscrow } from "../simulation/world-escrow.ts";
 import { worldOf } from "../simulation/world.ts";
@@ -21,14 +22,14 @@ test(
   "while another process holds the store's lock, syncs are refused and nothing else waits",
   async () => {
     const node = worldOf(100);
-    using served = serveNode(({ method, params }) => node.answer(method, params));
+    using served = serveNode(new ChainNode(node).answer);
     const service = await serviceOn(served.url);
     await service.synced();
     const other = new Database(service.path);
     const settle = (number: number): void => {
-      node.slot += 1;
+      node.slot += 1n;
       node.putEscrow(refundedOf(worldEscrow(number)));
-      node.slot += 1;
+      node.slot += 1n;
     };
     /** Takes the store's lock, which a sync of the service may hold at the moment. */
     const lock = () =>

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { Exit } from "effect";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
+import { ChainNode } from "../world/chain-node.ts";
+import { accountOf } from "../doubles/accounts.ts";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
 import { serveNode } from "../simulation/serve-node.ts";
 import { worldOf } from "../simulation/world.ts";
@@ -23,9 +25,11 @@ test(
       const { address, kind, account } = mutatedAccount(number, random);
       kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
       if (kind === "vault_bump" && address === account.address) consistent += 1;
-      node.accounts.set(address, { ...account, listedBy: LOCAL_DEPLOYMENT.custodyProgram });
+      const { owner, data } = account;
+      const listedBy = LOCAL_DEPLOYMENT.custodyProgram;
+      node.put({ ...accountOf(address, owner, data), listedBy });
     }
-    using served = serveNode(({ method, params }) => node.answer(method, params));
+    using served = serveNode(new ChainNode(node).answer);
     const path = freshPath("lies.sqlite");
     const index = await openIndexOfNode({ url: served.url, path });
     const exit = await index.sync();

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { until } from "../app/support/running-service.ts";
+import { ChainNode } from "../world/chain-node.ts";
 import { refundedOf, worldEscrow } from "../simulation/world-escrow.ts";
 import { worldOf } from "../simulation/world.ts";
 import { amountOf, LONG_MS, randomOf, SEED, tell } from "./support/chaos-run.ts";
@@ -17,7 +18,7 @@ const endure = async (faults: ReadonlyArray<Fault>): Promise<void> => {
   const random = randomOf(faults.join());
   let isFailing = false;
   using proxy = await faultyProxy({
-    answer: ({ method, params }) => node.answer(method, params),
+    answer: new ChainNode(node).answer,
     faultOf: () =>
       isFailing && random() < 0.3 ? (faults[Math.floor(random() * faults.length)] ?? null) : null,
   });
@@ -33,7 +34,7 @@ const endure = async (faults: ReadonlyArray<Fault>): Promise<void> => {
     performance.now() < untilMs || proxy.counts.faults === 0;
     number = (number + 4) % 400
   ) {
-    node.slot += 1;
+    node.slot += 1n;
     const escrow = worldEscrow(number);
     if (node.escrows.get(escrow.address)?.state === "Pending") node.putEscrow(refundedOf(escrow));
     // Live reads share the failing line. They may leave the index's circuit breaker open.
@@ -77,7 +78,7 @@ test(
     const node = worldOf(20);
     let isDown = false;
     using proxy = await faultyProxy({
-      answer: ({ method, params }) => node.answer(method, params),
+      answer: new ChainNode(node).answer,
       faultOf: () => (isDown ? "server_error" : null),
     });
     const service = await serviceOn(proxy.url);

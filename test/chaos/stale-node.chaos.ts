@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import { until } from "../app/support/running-service.ts";
+import { denyingLag, refusing } from "../world/node-faults.ts";
+import { ChainNode } from "../world/chain-node.ts";
 import { serveNode } from "../simulation/serve-node.ts";
 import { refundedOf, worldEscrow } from "../simulation/world-escrow.ts";
-import type { WorldNode } from "../simulation/world-node.ts";
+import type { SettlementChain } from "../world/settlement-chain.ts";
 import { worldOf } from "../simulation/world.ts";
 import { amountOf, LONG_MS, randomOf, SEED } from "./support/chaos-run.ts";
 import { expectIndexOf } from "./support/expect-index.ts";
@@ -23,17 +25,17 @@ type Status = {
 };
 
 /** A node that is 500 slots behind another while `isStale`. It either admits or denies it. */
-const behind = (newest: WorldNode, old: WorldNode, state: { isStale: boolean; denies: boolean }) =>
-  serveNode(({ method, params }) => {
-    if (!state.isStale) return newest.answer(method, params);
-    if (!state.denies) return old.answer(method, params);
-    const asked = params.map((one) =>
-      typeof one === "object" && one !== null && "minContextSlot" in one
-        ? { ...one, minContextSlot: 0 }
-        : one,
-    );
-    return old.answer(method, asked);
+const behind = (
+  newest: SettlementChain,
+  old: SettlementChain,
+  state: { isStale: boolean; denies: boolean },
+) => {
+  const [fresh, stale] = [new ChainNode(newest).answer, new ChainNode(old).answer];
+  return serveNode((call) => {
+    if (!state.isStale) return fresh(call);
+    return (state.denies ? denyingLag(stale) : stale)(call);
   });
+};
 
 test(
   "a node that falls back 500 slots never turns the index back, and its lag shows",
@@ -41,7 +43,7 @@ test(
     const random = randomOf("stale");
     const newest = worldOf(ESCROWS);
     const old = worldOf(ESCROWS);
-    newest.slot += 500;
+    newest.slot += 500n;
     const state = { isStale: false, denies: false };
     using served = behind(newest, old, state);
     const service = await serviceOn(served.url);
@@ -50,7 +52,7 @@ test(
     await service.synced();
     let highest = (await status()).indexer.last_synced_slot;
     for (let round = 0; round < ROUNDS; round++) {
-      newest.slot += 1 + Math.floor(random() * 10);
+      newest.slot += BigInt(1 + Math.floor(random() * 10));
       const escrow = worldEscrow((round % 10) * 4);
       newest.putEscrow(refundedOf(escrow));
       state.isStale = true;
@@ -76,7 +78,7 @@ test(
         status,
         ({ indexer, network }) => indexer.last_error === null && network.healthy,
       );
-      expect(after.indexer.last_synced_slot).toBeGreaterThanOrEqual(newest.slot);
+      expect(after.indexer.last_synced_slot).toBeGreaterThanOrEqual(Number(newest.slot));
       highest = after.indexer.last_synced_slot;
       await until(
         "ready",
@@ -94,14 +96,14 @@ test(
   "an index that nobody syncs reports its lag in slots",
   async () => {
     const node = worldOf(ESCROWS);
-    using served = serveNode(({ method, params }) => node.answer(method, params));
+    using served = serveNode(new ChainNode(node).answer);
     const service = await serviceOn(served.url, { SYNC_INTERVAL_SECONDS: "0" });
     const lag = async () =>
       ((await (await fetch(`${service.url}/v1/status`)).json()) as Status).data.indexer.lag_slots;
     await service.synced();
     // A busy machine can make the ledger's part of the status late, and the lag unknown.
     await until("the lag is known", lag, (slots) => slots === 0);
-    node.slot += 500;
+    node.slot += 500n;
     // A status may be a second old.
     await until("the lag shows", lag, (slots) => slots === 500);
     await service.stop();
@@ -113,16 +115,12 @@ test(
   "when the good node fails, the stale second one is asked and refused, and nothing turns back",
   async () => {
     const newest = worldOf(ESCROWS);
-    newest.slot += 500;
+    newest.slot += 500n;
     for (let number = 0; number < ESCROWS; number += 4)
       newest.putEscrow(refundedOf(worldEscrow(number)));
     let isDown = false;
     using stale = behind(newest, worldOf(ESCROWS), { isStale: true, denies: true });
-    using good = serveNode(({ method, params }) =>
-      isDown
-        ? { error: { code: -32_005, message: "Node is behind" } }
-        : newest.answer(method, params),
-    );
+    using good = serveNode(refusing(new ChainNode(newest).answer, () => isDown));
     const service = await serviceOn(`${good.url},${stale.url}`);
     await service.synced();
     isDown = true;

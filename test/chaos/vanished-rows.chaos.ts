@@ -2,6 +2,8 @@ import { expect, test } from "bun:test";
 import { Effect, Exit } from "effect";
 import type { Address } from "../../core/domain/address.ts";
 import { IndexReader } from "../../ports/index/index-reader.ts";
+import type { ShownAccount } from "../world/chain.ts";
+import { ChainNode } from "../world/chain-node.ts";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
 import { serveNode } from "../simulation/serve-node.ts";
 import { worldMerchant } from "../simulation/world-escrow.ts";
@@ -16,12 +18,12 @@ test(
   async () => {
     const random = randomOf("vanish");
     const node = worldOf(ESCROWS);
-    using served = serveNode(({ method, params }) => node.answer(method, params));
+    using served = serveNode(new ChainNode(node).answer);
     const path = freshPath("index.sqlite");
     // When history has been pruned, only a scan shows what changed.
     const scan = async () => {
-      node.slot += 200;
-      node.firstBlock = node.slot;
+      node.slot += 200n;
+      node.firstSlot = node.slot;
       const index = await openIndexOfNode({ url: served.url, path });
       const exit = await index.sync();
       const rows = await index.run(
@@ -38,18 +40,18 @@ test(
     const { rows: before } = await scan();
     for (let round = 0; round < ROUNDS; round++) {
       const when = `seed ${SEED}, round ${round}`;
-      const gone = new Map<Address, NonNullable<ReturnType<typeof node.accounts.get>>>();
+      const gone = new Map<Address, ShownAccount>();
       for (let i = 0; i < 5; i++) {
         const { address } = worldMerchant(Math.floor(random() * 50));
-        const account = node.accounts.get(address);
-        if (account !== undefined) gone.set(address, account);
-        node.accounts.delete(address);
+        const account = node.account(address);
+        if (account !== null) gone.set(address, account);
+        node.vanish(address);
       }
       const { vanished, rows } = await scan();
       expect([...vanished].sort(), when).toEqual([...gone.keys()].sort());
       expect(rows, when).toEqual(before);
 
-      for (const [address, account] of gone) node.accounts.set(address, account);
+      for (const account of gone.values()) node.put(account);
       const again = await scan();
       expect(again.vanished, when).toEqual([]);
       expect(again.rows, when).toEqual(before);

@@ -13,11 +13,11 @@ const [first, second, third] = ["first", "second", "third"].map((name) => wallet
 /** What every store of served packets must do. `layerOf(most)` opens a new one that keeps at most that many; `again` opens the same. */
 export const settledPacketsContract = (
   name: string,
-  fresh: () => (most: number) => Layer.Layer<never>,
+  fresh: () => (most: number) => Layer.Layer<SettledPackets>,
 ) => {
   const using = <A, E>(
-    layer: Layer.Layer<never>,
-    program: (packets: typeof SettledPackets.Service) => Effect.Effect<A, E>,
+    layer: Layer.Layer<SettledPackets>,
+    program: (packets: SettledPackets["Service"]) => Effect.Effect<A, E>,
   ): Promise<A> =>
     Effect.runPromise(Effect.provide(Effect.flatMap(SettledPackets, program), layer));
 

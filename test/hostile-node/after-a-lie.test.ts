@@ -5,7 +5,8 @@ import { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { IndexReader } from "../../ports/index/index-reader.ts";
 import { worldMerchant } from "../simulation/world-escrow.ts";
 import { worldBackend } from "./backends.ts";
-import { oneIndexBehind, resultOf, scenarioOfTest, valueOf } from "./one-index.ts";
+import { oneIndexBehind, scenarioOfTest, valueOf } from "./one-index.ts";
+import { resultOf } from "../world/rpc-answer.ts";
 
 // What lies leave behind once the node is honest again, for ever.
 
@@ -53,9 +54,9 @@ test("an old merchant account under a slot that is a little too high is mended b
     const params = [[merchant.address], { encoding: "base64" }];
     const call = { id: 1, method: "getMultipleAccounts", params };
     old = (resultOf(await worldBackend(world).answer(call)) as Account).value[0];
-    world.slot += 20;
+    world.slot += 20n;
     world.changeMerchant(suspended);
-    world.slot += 20;
+    world.slot += 20n;
     node.setHostile(true);
     await index.sync();
     expect(lies).toBe(1);
@@ -66,7 +67,7 @@ test("an old merchant account under a slot that is a little too high is mended b
   const next = await place.open();
   try {
     for (let n = 0; n < 3; n++) {
-      world.slot += 400;
+      world.slot += 400n;
       place.advance();
       valueOf(await next.run(IndexSync.use(({ snapshot }) => snapshot)));
     }
@@ -93,15 +94,15 @@ test("a transaction that a signal told of, and that a list calls failed, is read
   try {
     valueOf(await index.sync());
     node.setHostile(true);
-    world.slot += 20;
+    world.slot += 20n;
     world.changeMerchant(suspended);
-    const landed = world.history.at(-1);
+    const landed = world.transactions.at(-1);
     if (landed === undefined) throw new Error("no transaction");
     const names = LOCAL_DEPLOYMENT.attestorProgram;
-    const told = { signature: landed.signature, slot: BigInt(landed.slot), names };
+    const told = { signature: landed.signature, slot: landed.slot, names };
     valueOf(await index.run(IndexSync.use((sync) => sync.told(told))));
     for (let n = 0; n < 8; n++) {
-      world.slot += 100;
+      world.slot += 100n;
       if (n === 2) node.setHostile(false);
       valueOf(await index.sync());
     }
@@ -181,7 +182,7 @@ test("false slots of several processes do not add up: an honest node is believed
   }
   expect(believed).toEqual([900_000]);
   node.setHostile(false);
-  world.slot += 950_000;
+  world.slot += 950_000n;
   place.advance();
   valueOf(await sync());
 }, 60_000);

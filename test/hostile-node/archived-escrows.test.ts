@@ -11,6 +11,7 @@ import {
 import { readEscrow } from "../../core/use-cases/escrow/read-escrow.ts";
 import { AskAnotherNode } from "../../ports/ledger/ask-another-node.ts";
 import { forwardedClock } from "../doubles/forwarded-clock.ts";
+import { accountOf, walletAccount } from "../doubles/accounts.ts";
 import { tombstoneOf } from "../doubles/tombstone.ts";
 import { refundedOf, worldEscrow } from "../simulation/world-escrow.ts";
 import { worldOf } from "../simulation/world.ts";
@@ -29,7 +30,7 @@ const archivedWorld = () => {
     const escrow = world.escrows.get(worldEscrow(number).address);
     if (escrow === undefined) throw new Error("no escrow");
     const data = tombstoneOf(escrow);
-    world.accounts.set(escrow.address, { owner: custodyProgram, data });
+    world.put(accountOf(escrow.address, custodyProgram, data));
     return { escrow, data };
   };
   return { world, archived: archive(FULFILLED), other: archive(PARTLY) };
@@ -130,7 +131,7 @@ test("a tombstone at an address where the index has nothing is not believed with
   const scenario = (data: Uint8Array): Lie => ({
     account: () => ({ owner: custodyProgram, data }),
   });
-  world.accounts.set(free, { owner: SYSTEM_PROGRAM, data: new Uint8Array() });
+  world.put(walletAccount(free, 1n));
   await inArchivedWorld(
     free,
     world,

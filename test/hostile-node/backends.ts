@@ -1,28 +1,30 @@
-import type { RpcCall } from "../simulation/serve-node.ts";
-import type { RpcAnswer, WorldNode } from "../simulation/world-node.ts";
-import type { WorldTransaction } from "../simulation/world-transaction.ts";
-import { parseExactly } from "./exact-json.ts";
+import type { SettlementChain } from "../world/settlement-chain.ts";
+import type { ChainTransaction } from "../world/chain.ts";
+import { answersOf } from "../world/node-faults.ts";
+import { ChainNode, errorJson } from "../world/chain-node.ts";
 import type { Backend } from "./scenario.ts";
+import { type RpcAnswer, parseExactly } from "../world/rpc-answer.ts";
 
 /** The value of a finalized logsNotification about a transaction (Agave `rpc-client-types`, `RpcLogsResponse`). */
 export const logsValue = ({
   signature,
   slot,
-  failed,
-}: Pick<WorldTransaction, "signature" | "slot" | "failed">): unknown => ({
-  context: { slot },
-  value: { signature, err: failed ? { InstructionError: [0, { Custom: 6000 }] } : null, logs: [] },
+  error,
+}: Pick<ChainTransaction, "signature" | "slot" | "error">): unknown => ({
+  context: { slot: Number(slot) },
+  value: { signature, err: errorJson(error), logs: [] },
 });
 
-/** A simulated ledger as a healthy node. It knows every slot at which the world stood since this call. */
-export const worldBackend = (world: WorldNode): Backend => {
-  world.keepsPast = true;
+/** A simulated ledger as a healthy node. It knows every slot since this call, and does not lag further. */
+export const worldBackend = (world: SettlementChain): Backend => {
+  const node = new ChainNode(world);
+  const since = world.slot;
   return {
-    answer: async ({ method, params }, lagSlots = 0) =>
-      world.behind(lagSlots).answer(method, params),
+    answer: async (call, lagSlots = 0) =>
+      node.answer(call, world.slot - BigInt(lagSlots) < since ? 0 : lagSlots),
     subscribe: async ({ params }, listener) => {
       const [{ mentions }] = params as [{ readonly mentions: ReadonlyArray<string> }];
-      const hear = (landed: WorldTransaction): void => {
+      const hear = (landed: ChainTransaction): void => {
         if (landed.accounts.some((address) => mentions.includes(address)))
           listener(logsValue(landed));
       };
@@ -51,15 +53,7 @@ const slotOf = (result: unknown): number | null => {
 export const remoteBackend = (url: string, webSocketUrl: string): Backend => {
   const known = new Map<string, Array<{ readonly slot: number; readonly answer: RpcAnswer }>>();
   let newest = 0;
-  const ask = async (call: RpcCall): Promise<RpcAnswer> => {
-    const response = await fetch(url, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ jsonrpc: "2.0", ...call }),
-    });
-    const answer = parseExactly(await response.text()) as RpcAnswer;
-    return "error" in answer ? { error: answer.error } : { result: answer.result };
-  };
+  const ask = answersOf(url);
   return {
     answer: async (call, lagSlots = 0) => {
       const answer = await ask(call);

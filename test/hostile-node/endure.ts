@@ -12,7 +12,7 @@ import { seededRandom } from "../arbitraries/seeded-random.ts";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
 import { worldOf } from "../simulation/world.ts";
 import { pendingOf, refundedOf, worldEscrow, worldMerchant } from "../simulation/world-escrow.ts";
-import type { WorldNode } from "../simulation/world-node.ts";
+import type { SettlementChain } from "../world/settlement-chain.ts";
 import { tmpdir } from "../temporary-root.ts";
 import { worldBackend } from "./backends.ts";
 import { hostileNode } from "./hostile-node.ts";
@@ -40,23 +40,23 @@ const read = async <A, E>(
 };
 
 /** Some creations, settlements and changes of merchants, over a few slots. */
-const advance = (world: WorldNode, random: () => number): void => {
+const advance = (world: SettlementChain, random: () => number): void => {
   for (let changes = 1 + Math.floor(random() * 14); changes > 0; changes--) {
-    world.slot += Math.floor(random() * 3);
+    world.slot += BigInt(Math.floor(random() * 3));
     const some = worldEscrow(Math.floor(random() * world.escrows.size));
     for (let merchants = random() < 0.2 ? 6 : 0; merchants > 0; merchants--) {
       const merchant = worldMerchant(Math.floor(random() * 50));
-      world.changeMerchant({ ...merchant, updatedAt: merchant.updatedAt + BigInt(world.slot) });
+      world.changeMerchant({ ...merchant, updatedAt: merchant.updatedAt + world.slot });
     }
     if (random() < 0.6) world.putEscrow(pendingOf(worldEscrow(world.escrows.size)));
     else if (world.escrows.get(some.address)?.state === "Pending")
       world.putEscrow(refundedOf(pendingOf(some)));
   }
-  world.slot += 1 + Math.floor(random() * 40);
+  world.slot += BigInt(1 + Math.floor(random() * 40));
 };
 
 /** The ledger's escrows after the event numbered `count`. */
-const escrowsAt = (world: WorldNode, count: bigint): ReadonlyMap<string, Escrow> =>
+const escrowsAt = (world: SettlementChain, count: bigint): ReadonlyMap<string, Escrow> =>
   new Map(
     [...world.escrows.values()].flatMap((escrow) => {
       const row = projectAt(indexedEscrowOf(escrow, encodeEscrowAccount(escrow)), count);
@@ -65,7 +65,7 @@ const escrowsAt = (world: WorldNode, count: bigint): ReadonlyMap<string, Escrow>
   );
 
 /** Expects an index without a mark and rows, or one that shows exactly the ledger's state after the mark's count. */
-const expectTrue = async (index: Index, world: WorldNode, when: string): Promise<bigint> => {
+const expectTrue = async (index: Index, world: SettlementChain, when: string): Promise<bigint> => {
   const [escrows, { mark }] = await read(
     index,
     IndexReader.use((store) => Effect.all([store.escrows({}, ALL, null), store.summary])),
@@ -83,7 +83,11 @@ const merchantsIn = (index: Index) =>
   );
 
 /** Expects each merchant's row to be what the ledger has now. */
-const expectMerchants = async (index: Index, world: WorldNode, when: string): Promise<void> => {
+const expectMerchants = async (
+  index: Index,
+  world: SettlementChain,
+  when: string,
+): Promise<void> => {
   const rows = await merchantsIn(index);
   const truth = [...world.merchants.values()].map(
     ({ address, updatedAt }) => [address, updatedAt] as const,

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { worldOf } from "../simulation/world.ts";
 import { pendingOf, worldEscrow } from "../simulation/world-escrow.ts";
 import { worldBackend } from "./backends.ts";
-import { parseExactly, printExactly } from "./exact-json.ts";
 import { hostileNode } from "./hostile-node.ts";
 import { scenarioOf, SCENARIOS } from "./scenarios.ts";
+import { parseExactly, printExactly } from "../world/rpc-answer.ts";
 
 const ask = async (url: string, method: string, params: ReadonlyArray<unknown> = []) => {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 7, method, params });
@@ -28,10 +28,12 @@ test("the same seed gives the same lags, and a healed node lags no more", async 
     const world = worldOf(4);
     const scenario = scenarioOf("lagging-pool-10");
     using node = hostileNode({ backend: worldBackend(world), scenario, seed: 3 });
-    for (let n = 0; n < 20; n++) world.slot += 1;
+    for (let n = 0; n < 20; n++) world.slot += 1n;
     const told: Array<number> = [];
     const look = async () =>
-      told.push(world.slot - ((await ask(node.url, "getEpochInfo")).result?.absoluteSlot ?? 0));
+      told.push(
+        Number(world.slot) - ((await ask(node.url, "getEpochInfo")).result?.absoluteSlot ?? 0),
+      );
     for (let n = 0; n < 30; n++) await look();
     node.setHostile(false);
     await look();
@@ -47,10 +49,10 @@ test("the same seed gives the same lags, and a healed node lags no more", async 
 test("a backend that lags does not know what happened since", async () => {
   const world = worldOf(4);
   const backend = worldBackend(world);
-  world.slot += 3;
+  world.slot += 3n;
   const { address } = worldEscrow(4);
   world.putEscrow(pendingOf(worldEscrow(4)));
-  world.slot += 3;
+  world.slot += 3n;
   const shown = async (lag: number) => {
     const call = { id: 1, method: "getMultipleAccounts", params: [[address], {}] };
     return JSON.stringify(await backend.answer(call, lag)).includes('\\"value\\":[null]');
@@ -87,6 +89,6 @@ test("subscribers hear of transactions that name what they asked for", async () 
   await notified;
   socket.close();
   expect(heard).toHaveLength(2);
-  expect(heard[1]).toContain(world.history.at(-1)?.signature ?? "no signature");
+  expect(heard[1]).toContain(world.transactions.at(-1)?.signature ?? "no signature");
   expect(heard[1]).toContain('"method":"logsNotification"');
 });

@@ -1,21 +1,13 @@
 import type { ServerWebSocket } from "bun";
 import { seededRandom } from "../arbitraries/seeded-random.ts";
-import type { RpcCall } from "../simulation/serve-node.ts";
-import { JsonText, type RpcAnswer, WorldNode } from "../simulation/world-node.ts";
+import { SettlementChain } from "../world/settlement-chain.ts";
 import { worldBackend } from "./backends.ts";
-import { parseExactly, printExactly } from "./exact-json.ts";
 import type { Backend, Reply, Scenario } from "./scenario.ts";
+import { type RpcCall, parseExactly, printExactly, answerText } from "../world/rpc-answer.ts";
 
 type Subscriber = { readonly ends: Array<() => void> };
 
-const bodyOf = (id: unknown, answer: RpcAnswer): string => {
-  if ("error" in answer) return JSON.stringify({ jsonrpc: "2.0", error: answer.error, id });
-  const { result } = answer;
-  const text = result instanceof JsonText ? result.text : printExactly(result ?? null);
-  return `{"jsonrpc":"2.0","result":${text},"id":${JSON.stringify(id)}}`;
-};
-
-const foreignLedger = (): Backend => worldBackend(new WorldNode("another genesis"));
+const foreignLedger = (): Backend => worldBackend(new SettlementChain("another genesis"));
 
 /**
  * A JSON-RPC node on a free port, HTTP and WebSocket, that stands before `backend` and plays a scenario until it is
@@ -53,7 +45,7 @@ export const hostileNode = ({
         const { status, headers = {}, body } = reply.http;
         return new Response(body, { status, headers });
       }
-      bodies.push(bodyOf(call.id, reply));
+      bodies.push(answerText(call.id, reply));
     }
     const text = Array.isArray(asking) ? `[${bodies.join(",")}]` : (bodies[0] ?? "");
     return new Response(text, { headers: { "content-type": "application/json" } });
@@ -62,7 +54,7 @@ export const hostileNode = ({
   const hear = async (socket: ServerWebSocket<Subscriber>, text: string): Promise<void> => {
     const call = parseExactly(text) as RpcCall;
     if (!call.method.endsWith("Subscribe")) {
-      socket.send(bodyOf(call.id, { error: { code: -32_601, message: "Method not found" } }));
+      socket.send(answerText(call.id, { error: { code: -32_601, message: "Method not found" } }));
       return;
     }
     const subscription = socket.data.ends.length + 1;
@@ -77,7 +69,7 @@ export const hostileNode = ({
         );
     };
     socket.data.ends.push(await backend.subscribe(call, tell));
-    socket.send(bodyOf(call.id, { result: subscription }));
+    socket.send(answerText(call.id, { result: subscription }));
   };
 
   const server = Bun.serve<Subscriber>({

@@ -1,19 +1,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
-import type { WorldNode } from "../simulation/world-node.ts";
+import type { SettlementChain } from "../world/settlement-chain.ts";
 import { tmpdir } from "../temporary-root.ts";
 import { worldBackend } from "./backends.ts";
 import { SHORT_WAITS } from "./endure.ts";
 import { hostileNode } from "./hostile-node.ts";
-import { resultOf, scenarioOfTest, valueOf } from "./one-index.ts";
+import { scenarioOfTest, valueOf } from "./one-index.ts";
 import { HONEST } from "./scenarios.ts";
-
-type Shown = { readonly owner: string; readonly data: Uint8Array } | null;
-type Answer = {
-  readonly context: { readonly slot: number };
-  readonly value: ReadonlyArray<object | null>;
-};
+import { lyingAbout, type Shown } from "../world/node-faults.ts";
+import { resultOf } from "../world/rpc-answer.ts";
 
 /** What a node makes of the account of one address, of which the ledger has these bytes, and of the slot of its answer. */
 export type Lie = { readonly account: (data: Uint8Array) => Shown; readonly slots?: number };
@@ -27,36 +23,21 @@ export const of =
   });
 
 /** A node that lies about one address, as `lie` says at each request; null tells the truth. */
-const lyingAbout = (address: string, lie: () => Lie | null) =>
+const liarAbout = (address: string, lie: () => Lie | null) =>
   scenarioOfTest("lies about one account", ({ backend }) => async (call) => {
-    const answer = await backend.answer(call);
     const asked = call.params[0];
-    const at = Array.isArray(asked) ? asked.indexOf(address) : -1;
-    if (call.method !== "getMultipleAccounts" || at < 0 || "error" in answer) return answer;
-    const is = lie();
-    if (is === null) return answer;
-    const { context, value } = resultOf(answer) as Answer;
-    const { account, slots = 0 } = is;
-    const was = (value[at] ?? { ...EMPTY, data: ["", "base64"] }) as {
-      readonly data: readonly [string];
-    };
-    const shown = account(new Uint8Array(Buffer.from(was.data[0], "base64")));
-    const told = shown && {
-      ...was,
-      owner: shown.owner,
-      data: [Buffer.from(shown.data).toString("base64"), "base64"],
-      space: shown.data.length,
-    };
-    return {
-      result: {
-        context: { slot: context.slot + slots },
-        value: value.map((one, n) => (n === at ? told : one)),
-      },
-    };
+    const isAsked = Array.isArray(asked) && asked.includes(address);
+    const is = call.method === "getMultipleAccounts" && isAsked ? lie() : null;
+    if (is === null) return backend.answer(call);
+    const liar = lyingAbout(
+      backend.answer,
+      () => (shown, truth) =>
+        shown === address ? is.account(truth?.data ?? new Uint8Array()) : truth,
+    );
+    const answer = await liar(call);
+    const { context, value } = resultOf(answer) as { context: { slot: number }; value: unknown };
+    return { result: { context: { slot: context.slot + (is.slots ?? 0) }, value } };
   });
-
-/** The members of an account that a lie does not change. */
-const EMPTY = { lamports: 1, executable: false, rentEpoch: 0 };
 
 /** An index that has synced honest nodes. */
 export type Index = Awaited<ReturnType<typeof openIndexOfNode>>;
@@ -79,12 +60,12 @@ export type Behind = {
  * `honest` a second node always tells the truth.
  */
 export const behindLiar = async (
-  { address, world, honest }: { address: string; world: WorldNode; honest: boolean },
+  { address, world, honest }: { address: string; world: SettlementChain; honest: boolean },
   program: (behind: Behind) => Promise<void>,
 ) => {
   let now: Lie | null = null;
   let told = 0;
-  const scenario = lyingAbout(address, () => {
+  const scenario = liarAbout(address, () => {
     told += 1;
     return now;
   });

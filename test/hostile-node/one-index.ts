@@ -3,12 +3,10 @@ import { join } from "node:path";
 import { Cause, Exit } from "effect";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
 import { pendingOf, worldEscrow } from "../simulation/world-escrow.ts";
-import { JsonText } from "../simulation/world-node.ts";
 import { worldOf } from "../simulation/world.ts";
 import { tmpdir } from "../temporary-root.ts";
 import { worldBackend } from "./backends.ts";
 import { SHORT_WAITS } from "./endure.ts";
-import { parseExactly } from "./exact-json.ts";
 import { hostileNode } from "./hostile-node.ts";
 import type { Scenario } from "./scenario.ts";
 
@@ -16,12 +14,6 @@ import type { Scenario } from "./scenario.ts";
 export const valueOf = <A>(exit: Exit.Exit<A, unknown>): A => {
   if (Exit.isFailure(exit)) throw new Error(Cause.pretty(exit.cause));
   return exit.value;
-};
-
-/** The result in a backend's answer, as a value. */
-export const resultOf = (answer: object): unknown => {
-  const result = "result" in answer ? answer.result : undefined;
-  return result instanceof JsonText ? parseExactly(result.text) : result;
 };
 
 /** A scenario of one test. */
@@ -43,9 +35,9 @@ export const oneIndexBehind = (scenario: Scenario, escrows: number) => {
     node,
     /** Some slots with one more escrow. */
     advance: (): void => {
-      world.slot += 10;
+      world.slot += 10n;
       world.putEscrow(pendingOf(worldEscrow(world.escrows.size)));
-      world.slot += 10;
+      world.slot += 10n;
     },
     open: () =>
       openIndexOfNode({

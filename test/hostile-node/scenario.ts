@@ -1,5 +1,5 @@
-import type { RpcCall } from "../simulation/serve-node.ts";
-import type { RpcAnswer, WorldNode } from "../simulation/world-node.ts";
+import type { SettlementChain } from "../world/settlement-chain.ts";
+import type { RpcCall, RpcAnswer } from "../world/rpc-answer.ts";
 
 /** A healthy node of one ledger, before which a hostile one stands. */
 export type Backend = {
@@ -46,7 +46,7 @@ export type Scenario = {
   /** How many slots its backends lag at most, where they do. */
   readonly lagSlots?: number;
   /** Changes the simulated ledger before the first request. */
-  readonly prepare?: (world: WorldNode, random: () => number) => void;
+  readonly prepare?: (world: SettlementChain, random: () => number) => void;
   /** The answers of one node. Called once a run, so it may keep state. */
   readonly play: (stage: Stage) => (call: RpcCall) => Reply | Promise<Reply>;
   /** The notifications that the node sends instead of a true one. By default the true one. */

@@ -9,7 +9,7 @@ import { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { IndexReader } from "../../ports/index/index-reader.ts";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
 import { pendingOf, worldEscrow } from "../simulation/world-escrow.ts";
-import { transactionOf } from "../simulation/world-transaction.ts";
+import { transactionOf } from "../world/settlement-transactions.ts";
 import { worldOf } from "../simulation/world.ts";
 import { tmpdir } from "../temporary-root.ts";
 import { worldBackend } from "./backends.ts";
@@ -61,15 +61,17 @@ test(`${FAILING} failing transactions cause no sync, and the one that lands caus
     await until(async () => (await count()) === ESCROWS);
     await until(isIdle);
     for (let number = 0; number < FAILING; number++) {
-      world.record(transactionOf(pendingOf(worldEscrow(number)), world.slot, true));
+      world.record(
+        transactionOf(world.deployment, pendingOf(worldEscrow(number)), world.slot, true),
+      );
       await Bun.sleep(5);
     }
     // Each sync asks for the identity once.
     expect(node.asked["getGenesisHash"]).toBe(2);
     const before = node.requests();
-    world.slot += 1;
+    world.slot += 1n;
     world.putEscrow(pendingOf(worldEscrow(ESCROWS)));
-    world.slot += 1;
+    world.slot += 1n;
     await until(async () => (await count()) === ESCROWS + 1);
     // One sync asks for identity, tip, config, both histories with their starts, and what they list.
     expect(node.requests() - before).toBeLessThanOrEqual(13);

@@ -30,9 +30,9 @@ for (const name of ["contradicts-for-ever", "genesis-swap"])
       expect(Exit.isSuccess(await index.sync())).toBe(true);
       first.setHostile(true);
       for (let number = 0; number < 12; number += 4) {
-        world.slot += 10;
+        world.slot += 10n;
         world.putEscrow(refundedOf(worldEscrow(number)));
-        world.slot += 10;
+        world.slot += 10n;
         const exit = await index.sync();
         if (Exit.isFailure(exit)) throw new Error(Cause.pretty(exit.cause));
       }

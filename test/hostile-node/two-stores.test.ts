@@ -12,7 +12,7 @@ import { referenceRoot } from "../core/log/support/reference-tree.ts";
 import { openIndexOfNode, WORLD_LEDGER } from "../simulation/index-of-node.ts";
 import { pendingOf, refundedOf, worldEscrow, worldMerchant } from "../simulation/world-escrow.ts";
 import { worldOf } from "../simulation/world.ts";
-import type { WorldNode } from "../simulation/world-node.ts";
+import type { SettlementChain } from "../world/settlement-chain.ts";
 import { tmpdir } from "../temporary-root.ts";
 import { worldBackend } from "./backends.ts";
 import { SHORT_WAITS } from "./endure.ts";
@@ -32,17 +32,17 @@ const valueOf = <A>(exit: Exit.Exit<A, unknown>): A => {
 };
 
 /** Some creations and settlements, and a change of a merchant. */
-const advance = (world: WorldNode, random: () => number): void => {
+const advance = (world: SettlementChain, random: () => number): void => {
   for (let changes = 1 + Math.floor(random() * 6); changes > 0; changes--) {
-    world.slot += 1 + Math.floor(random() * 3);
+    world.slot += BigInt(1 + Math.floor(random() * 3));
     const escrow = worldEscrow(Math.floor(random() * world.escrows.size));
     if (random() < 0.5) world.putEscrow(pendingOf(worldEscrow(world.escrows.size)));
     else if (world.escrows.get(escrow.address)?.state === "Pending")
       world.putEscrow(refundedOf(pendingOf(escrow)));
   }
   const merchant = worldMerchant(Math.floor(random() * 50));
-  world.changeMerchant({ ...merchant, updatedAt: merchant.updatedAt + BigInt(world.slot) });
-  world.slot += 10;
+  world.changeMerchant({ ...merchant, updatedAt: merchant.updatedAt + world.slot });
+  world.slot += 10n;
 };
 
 /** What a service's readers see, with the log's root at each size; without when it synced. */

@@ -11,29 +11,10 @@ import {
 import { firstHead, headAfter, headOf } from "../../core/log/leaf/event-chain.ts";
 import { leavesOfIndexed } from "../../core/log/leaf/indexed-leaves.ts";
 import { indexedEscrowOf } from "../../core/log/leaf/escrow-rows.ts";
-import { fieldWriter } from "../../core/protocol/accounts/byte-fields.ts";
 import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";
 import { readProgramAccount } from "../../core/protocol/accounts/program-account.ts";
 import { custodyConfigAddress } from "../../core/protocol/addresses/addresses.ts";
-import { CUSTODY_ACCOUNTS, CUSTODY_CONSTANTS } from "../../core/protocol/generated/custody.ts";
-import { accountOf } from "../doubles/accounts.ts";
-
-/** The data of the custody config with a count and a head. */
-export const custodyConfigData = (
-  deployment: Deployment,
-  { count, head }: { readonly count: bigint; readonly head: Hash32 },
-): Uint8Array => {
-  const { discriminator, length } = CUSTODY_ACCOUNTS.CustodyConfig;
-  return fieldWriter(length)
-    .bytes(Uint8Array.from(discriminator))
-    .u8(CUSTODY_CONSTANTS.ACCOUNT_VERSION)
-    .u8(custodyConfigAddress(deployment).bump)
-    .skip(6)
-    .address(deployment.attestorProgram)
-    .u64(count)
-    .hash(head)
-    .done();
-};
+import { custodyConfigAccount } from "../doubles/custody-config.ts";
 
 /** Numbers and chains the events of a simulated ledger, as the custody program does. */
 export class CustodyLog {
@@ -54,9 +35,9 @@ export class CustodyLog {
     return hash32FromBytes(this.#head);
   }
 
-  /** The data of the config account now. */
-  get configData(): Uint8Array {
-    return custodyConfigData(this.#deployment, this);
+  /** The config account now. */
+  get config(): LedgerAccount {
+    return custodyConfigAccount(this.#deployment, this.count, this.head);
   }
 
   /** A Pending escrow with the number of its creation, which is the next event. */
@@ -100,10 +81,5 @@ export const custodyConfigOf = (
     .sort((a, b) => (a.seq < b.seq ? -1 : 1));
   const head = hash32FromBytes(headOf(leaves.map(({ leaf }) => leaf)));
   const count = leaves.at(-1)?.seq ?? 0n;
-  const { address } = custodyConfigAddress(deployment);
-  return accountOf(
-    address,
-    deployment.custodyProgram,
-    custodyConfigData(deployment, { count, head }),
-  );
+  return custodyConfigAccount(deployment, count, head);
 };

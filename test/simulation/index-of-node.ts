@@ -20,6 +20,7 @@ import { LedgerArchive } from "../../ports/ledger/ledger-archive.ts";
 import { LedgerNodes } from "../../ports/ledger/ledger-nodes.ts";
 import { AskAnotherNode } from "../../ports/ledger/ask-another-node.ts";
 import { Ledger } from "../../ports/ledger/ledger.ts";
+import { nothingKept } from "../doubles/nothing-kept.ts";
 import { usdc } from "../core/use-cases/test-instance.ts";
 import { walletOf, WORLD_MINT } from "./world-escrow.ts";
 
@@ -84,7 +85,14 @@ export const openIndex = async <E>(
   sync: Layer.Layer<
     IndexSync,
     E,
-    IndexReader | IndexWriter | LogStore | Ledger | LedgerNodes | Instance
+    | IndexReader
+    | IndexWriter
+    | LogStore
+    | Ledger
+    | LedgerArchive
+    | LedgerNodes
+    | Instance
+    | Layer.Success<typeof nothingKept>
   >,
 ) => {
   const same = <A>(service: A): A => service;
@@ -121,8 +129,11 @@ export const openIndex = async <E>(
   const scope = await Effect.runPromise(Scope.make());
   const kept =
     options.spool === undefined
-      ? Layer.empty
-      : Layer.provide(snapshotSpoolFile(options.spool, deployment), ports);
+      ? nothingKept
+      : Layer.merge(
+          nothingKept,
+          Layer.provide(snapshotSpoolFile(options.spool, deployment), ports),
+        );
   const services = await Effect.runPromise(
     Layer.buildWithScope(sync.pipe(Layer.provide(kept), Layer.provideMerge(ports)), scope),
   );

@@ -1,19 +1,6 @@
-import { JsonText, type RpcAnswer } from "./world-node.ts";
+import { answerText, type RpcAnswer, type RpcCall } from "../world/rpc-answer.ts";
 
-/** One request to a node. */
-export type RpcCall = {
-  readonly id: number;
-  readonly method: string;
-  readonly params: ReadonlyArray<unknown>;
-};
-
-/** The body of the answer to a request. */
-export const answerText = (id: number, answer: RpcAnswer): string => {
-  if ("error" in answer) return JSON.stringify({ jsonrpc: "2.0", error: answer.error, id });
-  const { result } = answer;
-  const text = result instanceof JsonText ? result.text : JSON.stringify(result);
-  return `{"jsonrpc":"2.0","result":${text},"id":${id}}`;
-};
+export type { RpcCall };
 
 /** The body of the answer to a request or a batch of them. */
 export const bodyOf = async (

@@ -1,23 +1,6 @@
 import { addressToBytes } from "../../../core/domain/address.ts";
-import { ESCROW_STATES, type EscrowState } from "../../../core/domain/escrow/escrow.ts";
 import type { EscrowFilter } from "../../../ports/index/index-reader.ts";
 import type { bindings } from "../queries.ts";
-
-/** The number by which a state stands in the store. */
-export const stateNumber = (state: EscrowState): number => ESCROW_STATES.indexOf(state);
-
-/** The state that a number in the store stands for. @throws Error for another number. */
-export const stateOf = (column: number): EscrowState => {
-  const state = ESCROW_STATES[column];
-  if (state === undefined) throw new Error("the schema allows no other state");
-  return state;
-};
-
-/** The states a filter leaves possible: a refundable escrow is Pending. */
-export const statesOf = (filter: EscrowFilter): ReadonlyArray<EscrowState> => {
-  const states = filter.state === undefined ? ESCROW_STATES : [filter.state];
-  return filter.refundableAt === undefined ? states : states.filter((s) => s === "Pending");
-};
 
 /** Conditions on the parties a filter names. */
 export const partyConditions = (

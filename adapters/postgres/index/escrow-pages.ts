@@ -1,10 +1,16 @@
 import { type Address, addressToBytes } from "../../../core/domain/address.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import type { EscrowFilter, EscrowsAt } from "../../../ports/index/index-reader.ts";
-import { bindings, int8, namesOf, type Queries, rowsOf, type Values } from "../queries.ts";
-import { mergedRuns, partyConditions, shown, stateNumber, statesOf } from "./escrow-filter.ts";
-import { ESCROW_COLUMNS, escrowOf, type EscrowRow } from "./escrow-row.ts";
-import { UNSEEN_COLUMNS, unseenOf, type UnseenRow } from "./put-escrows.ts";
+import {
+  stateNumber,
+  statesOf,
+  UNSEEN_COLUMNS,
+  unseenOf,
+  type UnseenRow,
+} from "../../sql/index-rows.ts";
+import { bindings, int8, type Queries, rowsOf, type Values } from "../queries.ts";
+import { mergedRuns, partyConditions, shown } from "./escrow-filter.ts";
+import { escrowOf, type EscrowRow } from "./escrow-row.ts";
 
 /** A statement with what it binds. */
 export type Query = { readonly text: string; readonly values: Values };
@@ -28,7 +34,10 @@ export const escrowPageQuery = (
   const whole =
     parties.length === 0 && filter.state === undefined && filter.refundableAt === undefined;
   const runs = (whole ? ["true"] : states.map((state) => `state = ${stateNumber(state)}`)).map(
-    (state) => [`SELECT * FROM escrow WHERE ${state}`, ...conditions].join(" AND "),
+    (state) =>
+      [`SELECT created_seq, address, account FROM escrow WHERE ${state}`, ...conditions].join(
+        " AND ",
+      ),
   );
   const order = "created_seq DESC";
   return { text: shown(mergedRuns(runs, order, bind(limit)), order), values };
@@ -45,23 +54,18 @@ export const escrowPage = async (
     : (await rowsOf<EscrowRow>(sql, query.text, query.values)).map((row) => escrowOf(row));
 };
 
-/** A row of the table of escrows or, without a task hash, of that of unseen ones. */
-type RowAt = EscrowRow | (UnseenRow & { readonly task_hash: null });
+/** A row of the table of escrows or, without an account, of that of unseen ones. */
+type RowAt = EscrowRow | (UnseenRow & { readonly account: null });
 
-const isSeen = (row: RowAt): row is EscrowRow => row.task_hash !== null;
-
-/** The columns of `ESCROW_COLUMNS` of an unseen escrow: it has only some of them. */
-const unseenColumns = ESCROW_COLUMNS.map(({ name, type }) =>
-  UNSEEN_COLUMNS.some((column) => column.name === name) ? name : `NULL::${type} AS ${name}`,
-);
+const isSeen = (row: RowAt): row is EscrowRow => row.account !== null;
 
 /**
  * The statement for the escrows at some addresses, with all their fields or unseen. One statement sees both tables at one
  * moment, so that a row which a writer moves between them is in one of the two.
  */
 export const ESCROWS_AT = shown(
-  `SELECT ${namesOf(ESCROW_COLUMNS)} FROM escrow WHERE address = ANY($1::bytea[])
-   UNION ALL SELECT ${unseenColumns.join(", ")} FROM unseen_escrow WHERE address = ANY($1::bytea[])`,
+  `SELECT ${UNSEEN_COLUMNS}, account FROM escrow WHERE address = ANY($1::bytea[])
+   UNION ALL SELECT ${UNSEEN_COLUMNS}, NULL FROM unseen_escrow WHERE address = ANY($1::bytea[])`,
   "created_seq",
 );
 

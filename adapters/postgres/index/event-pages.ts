@@ -1,33 +1,28 @@
 import { addressToBytes } from "../../../core/domain/address.ts";
 import type { EscrowState } from "../../../core/domain/escrow/escrow.ts";
 import type { IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
-import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";
-import { indexedEventsOf } from "../../../core/log/leaf/indexed-events.ts";
+import { indexedEventAt } from "../../../core/log/leaf/indexed-events.ts";
 import type { EventFilter, EventRange } from "../../../ports/index/index-reader.ts";
+import { stateNumber, statesOf, transactionIn } from "../../sql/index-rows.ts";
 import { bindings, int8, type Queries, rowsOf } from "../queries.ts";
-import { mergedRuns, partyConditions, shown, stateNumber, statesOf } from "./escrow-filter.ts";
+import { mergedRuns, partyConditions, shown } from "./escrow-filter.ts";
 import type { Query } from "./escrow-pages.ts";
 import { escrowOf, type EscrowRow } from "./escrow-row.ts";
 
 type EventRow = EscrowRow & {
   readonly position: bigint;
+  readonly pending_hash: Uint8Array;
+  readonly settled_hash: Uint8Array | null;
   readonly signature: Uint8Array | null;
   readonly slot: string | null;
 };
 
-const eventOf = (row: EventRow): IndexedEvent => {
-  const { position, pending_hash: pendingHash, settled_hash: settledHash } = row;
-  const transaction =
-    row.signature === null || row.slot === null
-      ? undefined
-      : { signature: ledgerSignatureFromBytes(row.signature), slot: BigInt(row.slot) };
-  const event = indexedEventsOf(
-    { escrow: escrowOf(row), pendingHash, settledHash },
-    () => transaction,
-  ).find((one) => one.position === position);
-  if (event === undefined) throw new Error("a row's position is one of its two numbers");
-  return event;
-};
+const eventOf = (row: EventRow): IndexedEvent =>
+  indexedEventAt(
+    { escrow: escrowOf(row), pendingHash: row.pending_hash, settledHash: row.settled_hash },
+    row.position,
+    transactionIn(row),
+  );
 
 type Run = { readonly kind: "created" | "settled"; readonly condition: string };
 
@@ -82,7 +77,7 @@ export const eventPageQuery = (
     const all = [condition, ...conditions];
     if (beyond !== null) all.push(`${kind}_seq ${beyond}`);
     if (filter.withoutTransaction === true) all.push(`NOT ${kind}_referenced`);
-    return `SELECT *, ${kind}_seq AS position FROM escrow WHERE ${all.join(" AND ")}`;
+    return `SELECT address, account, pending_hash, settled_hash, ${kind}_seq AS position FROM escrow WHERE ${all.join(" AND ")}`;
   });
   if (runs.length === 0) return null;
   const order = "after" in range ? "position" : "position DESC";

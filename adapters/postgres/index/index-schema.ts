@@ -8,6 +8,9 @@
  * else in its row is not: whoever holds the epoch (FOR KEY SHARE) keeps a new term waiting, but neither a renewal nor a
  * request for a sync.
  *
+ * An escrow's row is its account's bytes, and the columns that it is searched by. `delivery_seconds` is the time from its
+ * creation to its delivery.
+ *
  * An event has no row: it is the `created_seq` or the `settled_seq` of its escrow's row. `created_referenced` and
  * `settled_referenced` say whether `event_transaction` has the event, so that the others are found without a search.
  *
@@ -29,6 +32,9 @@ const TABLES = `
     mark_slot NUMERIC(20),
     mark_ledger_time INT8,
     mark_at_ms INT8,
+    pace_slot NUMERIC(20),
+    pace_at_ms INT8,
+    snapshot_at_ms INT8,
     CHECK (num_nulls(mark_count, mark_head, mark_slot, mark_ledger_time, mark_at_ms) IN (0, 5)),
     CHECK (building IS NULL OR mark_count IS NULL)
   );
@@ -39,6 +45,7 @@ const TABLES = `
     held_until TIMESTAMPTZ NOT NULL DEFAULT '-infinity',
     asked INT8 NOT NULL DEFAULT 0,
     answered INT8 NOT NULL DEFAULT 0,
+    snapshot_asked INT8 NOT NULL DEFAULT 0,
     outcome TEXT
   );
   CREATE UNIQUE INDEX sync_lease_one ON sync_lease ((true));
@@ -47,30 +54,18 @@ const TABLES = `
   CREATE TABLE escrow (
     created_seq INT8 PRIMARY KEY,
     settled_seq INT8 CHECK (settled_seq > created_seq),
-    created_at INT8 NOT NULL,
     expires_at INT8 NOT NULL,
-    settled_at INT8,
-    attested_at INT8,
+    delivery_seconds INT8 CHECK ((delivery_seconds IS NULL) = (state IN (0, 2))),
     state INT2 NOT NULL CHECK (state BETWEEN 0 AND 3),
-    bump INT2 NOT NULL,
-    vault_bump INT2 NOT NULL,
     created_referenced BOOLEAN NOT NULL DEFAULT false,
     settled_referenced BOOLEAN NOT NULL DEFAULT false,
     address BYTEA NOT NULL,
     agent_owner BYTEA NOT NULL,
     merchant BYTEA NOT NULL,
-    mint BYTEA NOT NULL,
-    rent_payer BYTEA NOT NULL,
-    attestor BYTEA NOT NULL,
-    task_hash BYTEA NOT NULL,
     pending_hash BYTEA NOT NULL,
     settled_hash BYTEA,
-    proof_hash BYTEA,
-    attestation_signature BYTEA,
-    amount NUMERIC(20) NOT NULL,
-    released NUMERIC(20) NOT NULL,
-    CHECK (num_nulls(settled_seq, settled_at, settled_hash) = CASE state WHEN 0 THEN 3 ELSE 0 END),
-    CHECK (num_nulls(proof_hash, attested_at, attestation_signature) IN (0, 3))
+    account BYTEA NOT NULL,
+    CHECK (num_nulls(settled_seq, settled_hash) = CASE state WHEN 0 THEN 2 ELSE 0 END)
   );
 
   CREATE TABLE unseen_escrow (
@@ -92,21 +87,11 @@ const TABLES = `
   CREATE TABLE merchant (
     address TEXT COLLATE "C" PRIMARY KEY,
     slot NUMERIC(20) NOT NULL,
-    bump INT2 NOT NULL,
+    account BYTEA NOT NULL,
     wallet BYTEA NOT NULL,
-    name TEXT NOT NULL,
     status INT2 NOT NULL,
-    attestor BYTEA NOT NULL,
-    previous_attestor BYTEA,
-    attestor_since INT8 NOT NULL,
     registered_at INT8 NOT NULL,
-    updated_at INT8 NOT NULL,
     reputation INT8 NOT NULL,
-    slashes INT8 NOT NULL,
-    deliveries NUMERIC(20) NOT NULL,
-    partial_deliveries NUMERIC(20) NOT NULL,
-    volume NUMERIC(20) NOT NULL,
-    revoked_seq NUMERIC(20) NOT NULL,
     name_key TEXT COLLATE "C" NOT NULL,
     folded_name TEXT COLLATE "C" NOT NULL,
     folded_addresses TEXT COLLATE "C" NOT NULL
@@ -140,8 +125,11 @@ export const FILLED_TABLES = [
 
 type EscrowIndex = { readonly name: string; readonly on: string; readonly unique?: true };
 
-/** The indexes of escrows of schema version 1. */
-const FIRST_INDEXES: ReadonlyArray<EscrowIndex> = [
+/**
+ * The indexes of escrows, which a build makes last. Each page is a run of one of them, or a merge of the runs of several states. An expiry
+ * at the end lets a search for refundable escrows pass over the others without reading their rows.
+ */
+export const ESCROW_INDEXES: ReadonlyArray<EscrowIndex> = [
   { name: "escrow_by_address", on: "escrow (address)", unique: true },
   { name: "escrow_by_state", on: "escrow (state, created_seq, expires_at)" },
   { name: "escrow_by_merchant", on: "escrow (merchant, state, created_seq, expires_at)" },
@@ -169,37 +157,12 @@ const FIRST_INDEXES: ReadonlyArray<EscrowIndex> = [
     on: "unseen_escrow (settled_seq) WHERE settled_seq IS NOT NULL",
     unique: true,
   },
+  { name: "unseen_by_address", on: "unseen_escrow (address)" },
 ];
-
-const UNSEEN_BY_ADDRESS: EscrowIndex = {
-  name: "unseen_by_address",
-  on: "unseen_escrow (address)",
-};
-
-/**
- * The indexes of escrows, which a build makes last. Each page is a run of one of them, or a merge of the runs of several states. An expiry
- * at the end lets a search for refundable escrows pass over the others without reading their rows.
- */
-export const ESCROW_INDEXES: ReadonlyArray<EscrowIndex> = [...FIRST_INDEXES, UNSEEN_BY_ADDRESS];
 
 /** The statement that makes an index that is not there. */
 export const createIndex = ({ name, on, unique }: EscrowIndex): string =>
   `CREATE ${unique ? "UNIQUE " : ""}INDEX IF NOT EXISTS ${name} ON ${on}`;
 
 /** The index's tables with their indexes. */
-export const INDEX_TABLES = [TABLES, ...FIRST_INDEXES.map(createIndex), ""].join(";\n");
-
-/** Schema version 2: when the last snapshot was complete, and which request for a sync asked for one last. */
-export const SNAPSHOT_COLUMNS = `
-  ALTER TABLE ledger ADD COLUMN snapshot_at_ms INT8;
-  ALTER TABLE sync_lease ADD COLUMN snapshot_asked INT8 NOT NULL DEFAULT 0;
-`;
-
-/** Schema version 3: the slot and time from which slots above the mark are judged. */
-export const PACE_COLUMNS = `
-  ALTER TABLE ledger ADD COLUMN pace_slot NUMERIC(20);
-  ALTER TABLE ledger ADD COLUMN pace_at_ms INT8;
-`;
-
-/** Schema version 4: unseen escrows are found by their addresses. */
-export const UNSEEN_INDEX = createIndex(UNSEEN_BY_ADDRESS);
+export const INDEX_TABLES = [TABLES, ...ESCROW_INDEXES.map(createIndex), ""].join(";\n");

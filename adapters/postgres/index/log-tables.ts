@@ -1,4 +1,3 @@
-import { eventLeafOf } from "../../../core/log/leaf/event-leaf.ts";
 import type { FullTile } from "../../../ports/log/log-store.ts";
 import {
   arraysOf,
@@ -10,7 +9,8 @@ import {
   type Queries,
   rowsOf,
 } from "../queries.ts";
-import { mergedRuns, shown, stateOf } from "./escrow-filter.ts";
+import { type LeafRow, leavesUpToGap } from "../../sql/index-rows.ts";
+import { mergedRuns, shown } from "./escrow-filter.ts";
 
 /** The log's tables. Tiles are hashes, which no compression makes smaller. */
 export const LOG_TABLES = `
@@ -25,13 +25,6 @@ export const LOG_TABLES = `
     text TEXT NOT NULL
   );
 `;
-
-type LeafRow = {
-  readonly seq: bigint;
-  readonly state: number;
-  readonly address: Uint8Array;
-  readonly hash: Uint8Array;
-};
 
 const runsOf = (table: string): ReadonlyArray<string> => [
   `SELECT created_seq AS seq, 0 AS state, address, pending_hash AS hash FROM ${table} WHERE created_seq >= $1`,
@@ -50,11 +43,7 @@ export const leavesFrom = async (
   from: bigint,
   limit: number,
 ): Promise<ReadonlyArray<Uint8Array>> => {
-  const rows = await rowsOf<LeafRow>(sql, LEAVES, [int8(from), limit]);
-  const gap = rows.findIndex(({ seq }, at) => seq !== from + BigInt(at));
-  return rows
-    .slice(0, gap === -1 ? rows.length : gap)
-    .map(({ state, address, hash }) => eventLeafOf(stateOf(state), address, hash));
+  return leavesUpToGap(await rowsOf<LeafRow>(sql, LEAVES, [int8(from), limit]), from);
 };
 
 /** A full tile, null for one that is not kept. */

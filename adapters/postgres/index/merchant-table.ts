@@ -1,9 +1,5 @@
-import { type Address, addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
-import {
-  foldName,
-  nameKey,
-  searchableAddresses,
-} from "../../../core/domain/merchant/merchant-search.ts";
+import type { Address } from "../../../core/domain/address.ts";
+import { foldName, nameKey } from "../../../core/domain/merchant/merchant-search.ts";
 import { MERCHANT_STATUSES, type Merchant } from "../../../core/domain/merchant/merchant.ts";
 import type {
   MerchantCursor,
@@ -20,54 +16,18 @@ import {
   portionsOf,
   type Queries,
   rowsOf,
-  type Values,
 } from "../queries.ts";
+import {
+  MERCHANT_COLUMNS,
+  type MerchantRow,
+  merchantOf,
+  merchantValues,
+  observedOf,
+} from "../../sql/merchant-row.ts";
 import { shown } from "./escrow-filter.ts";
 import type { Query } from "./escrow-pages.ts";
 
-/** What a merchant's row binds, in the order of `valuesOf`. */
-const COLUMNS = columnsOf({
-  address: "TEXT",
-  slot: "NUMERIC",
-  bump: "INT2",
-  wallet: "BYTEA",
-  name: "TEXT",
-  status: "INT2",
-  attestor: "BYTEA",
-  previous_attestor: "BYTEA",
-  attestor_since: "INT8",
-  registered_at: "INT8",
-  updated_at: "INT8",
-  reputation: "INT8",
-  slashes: "INT8",
-  deliveries: "NUMERIC",
-  partial_deliveries: "NUMERIC",
-  volume: "NUMERIC",
-  revoked_seq: "NUMERIC",
-  name_key: "TEXT",
-  folded_name: "TEXT",
-  folded_addresses: "TEXT",
-});
-
-type MerchantRow = {
-  readonly address: Address;
-  readonly slot: string;
-  readonly bump: number;
-  readonly wallet: Uint8Array;
-  readonly name: string;
-  readonly status: number;
-  readonly attestor: Uint8Array;
-  readonly previous_attestor: Uint8Array | null;
-  readonly attestor_since: bigint;
-  readonly registered_at: bigint;
-  readonly updated_at: bigint;
-  readonly reputation: bigint;
-  readonly slashes: bigint;
-  readonly deliveries: string;
-  readonly partial_deliveries: string;
-  readonly volume: string;
-  readonly revoked_seq: string;
-};
+const COLUMNS = columnsOf(MERCHANT_COLUMNS);
 
 type EntryRow = MerchantRow & {
   readonly pending_count: bigint;
@@ -78,51 +38,7 @@ type EntryRow = MerchantRow & {
   readonly same_name: bigint;
 };
 
-const valuesOf = ({ row, slot }: Observed<Merchant>): Values => [
-  row.address,
-  slot,
-  row.bump,
-  addressToBytes(row.wallet),
-  row.name,
-  MERCHANT_STATUSES.indexOf(row.status),
-  addressToBytes(row.attestor),
-  row.previousAttestor && addressToBytes(row.previousAttestor),
-  row.attestorSince,
-  row.registeredAt,
-  row.updatedAt,
-  row.reputation,
-  row.slashes,
-  row.deliveries,
-  row.partialDeliveries,
-  row.volume,
-  row.revokedSeq,
-  nameKey(row.name),
-  foldName(row.name),
-  searchableAddresses(row).join(" "),
-];
-
-const merchantOf = (row: MerchantRow): Merchant => {
-  const status = MERCHANT_STATUSES[row.status];
-  if (status === undefined) throw new Error("no merchant of another status is ever written");
-  return {
-    address: row.address,
-    bump: row.bump,
-    wallet: addressFromBytes(row.wallet),
-    name: row.name,
-    status,
-    attestor: addressFromBytes(row.attestor),
-    previousAttestor: row.previous_attestor && addressFromBytes(row.previous_attestor),
-    attestorSince: row.attestor_since,
-    registeredAt: row.registered_at,
-    updatedAt: row.updated_at,
-    reputation: Number(row.reputation),
-    slashes: Number(row.slashes),
-    deliveries: BigInt(row.deliveries),
-    partialDeliveries: BigInt(row.partial_deliveries),
-    volume: BigInt(row.volume),
-    revokedSeq: BigInt(row.revoked_seq),
-  };
-};
+const valuesOf = (observed: Observed<Merchant>) => merchantValues(observed, (slot) => slot);
 
 const entryOf = (row: EntryRow): RegistryEntry => {
   const counts = [
@@ -182,7 +98,7 @@ export const merchantsAt = async (
       shown("SELECT * FROM merchant WHERE address = ANY($1::text[])", "address"),
       [sql.array([...addresses], "TEXT")],
     )
-  ).map((row) => ({ row: merchantOf(row), slot: BigInt(row.slot) }));
+  ).map(observedOf);
 
 /** The statistics of one merchant's escrows, from the tallies; see `merchantStats` for what they mean. */
 const STATISTICS = `

@@ -1,4 +1,3 @@
-import { addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
 import type { IndexedEscrow, UnseenEscrow } from "../../../core/domain/index/indexed-escrow.ts";
 import {
   arraysOf,
@@ -12,9 +11,11 @@ import {
   rowsOf,
   type Values,
 } from "../queries.ts";
-import { shown, stateNumber, stateOf } from "./escrow-filter.ts";
+import { encodeBody } from "../../sql/escrow-body.ts";
+import { unseenOf, type UnseenRow, unseenValues } from "../../sql/index-rows.ts";
+import { shown } from "./escrow-filter.ts";
 import { ESCROW_COLUMNS, escrowValues } from "./escrow-row.ts";
-import { SECONDS, tallyParts } from "./tallies.ts";
+import { tallyParts } from "./tallies.ts";
 
 /** What an unseen escrow's row binds, in the order of `unseenValues`. */
 export const UNSEEN_COLUMNS = columnsOf({
@@ -24,36 +25,6 @@ export const UNSEEN_COLUMNS = columnsOf({
   address: "BYTEA",
   pending_hash: "BYTEA",
   settled_hash: "BYTEA",
-});
-
-/** The columns' values of an unseen escrow. */
-export const unseenValues = (row: UnseenEscrow): Values => [
-  row.createdSeq,
-  row.settledSeq,
-  stateNumber(row.state),
-  addressToBytes(row.address),
-  row.pendingHash,
-  row.settledHash,
-];
-
-/** A row of the table of unseen escrows, as the client reads it. */
-export type UnseenRow = {
-  readonly created_seq: bigint;
-  readonly settled_seq: bigint | null;
-  readonly state: number;
-  readonly address: Uint8Array;
-  readonly pending_hash: Uint8Array;
-  readonly settled_hash: Uint8Array | null;
-};
-
-/** The unseen escrow of a row. */
-export const unseenOf = (row: UnseenRow): UnseenEscrow => ({
-  address: addressFromBytes(row.address),
-  state: stateOf(row.state),
-  createdSeq: row.created_seq,
-  settledSeq: row.settled_seq,
-  pendingHash: new Uint8Array(row.pending_hash),
-  settledHash: row.settled_hash && new Uint8Array(row.settled_hash),
 });
 
 /** The statement for unseen escrows above a number, at most as many as asked for. */
@@ -81,8 +52,8 @@ const isReferenced = (seq: string): string =>
 
 // All parts of a statement see the tables as they were before it.
 const PUT_ESCROWS = `
-  WITH input AS (SELECT *, ${SECONDS} FROM ${inputOf(ESCROW_COLUMNS)}),
-    before AS (SELECT merchant, state, ${SECONDS} FROM escrow WHERE created_seq IN (SELECT created_seq FROM input)),
+  WITH input AS (SELECT * FROM ${inputOf(ESCROW_COLUMNS)}),
+    before AS (SELECT merchant, state, delivery_seconds FROM escrow WHERE created_seq IN (SELECT created_seq FROM input)),
     other AS (DELETE FROM unseen_escrow WHERE created_seq IN (SELECT created_seq FROM input) RETURNING 1),
     put AS (
       INSERT INTO escrow (${namesOf(ESCROW_COLUMNS)}, created_referenced, settled_referenced)
@@ -98,7 +69,7 @@ const PUT_UNSEEN = `
     before AS (SELECT FROM unseen_escrow WHERE created_seq IN (SELECT created_seq FROM input)),
     other AS (
       DELETE FROM escrow WHERE created_seq IN (SELECT created_seq FROM input)
-      RETURNING merchant, state, ${SECONDS}
+      RETURNING merchant, state, delivery_seconds
     ),
     put AS (
       INSERT INTO unseen_escrow (${namesOf(UNSEEN_COLUMNS)}) SELECT ${namesOf(UNSEEN_COLUMNS)} FROM input
@@ -131,7 +102,12 @@ const put = async (
 
 /** Puts escrows, in place of the rows with the same numbers, unseen or not. */
 export const putEscrows = (sql: Queries, rows: ReadonlyArray<IndexedEscrow>): Promise<Moved> =>
-  put(sql, PUT_ESCROWS, ESCROW_COLUMNS, rows.map(escrowValues));
+  put(
+    sql,
+    PUT_ESCROWS,
+    ESCROW_COLUMNS,
+    rows.map((row) => escrowValues(encodeBody(row).slice())),
+  );
 
 /** Puts unseen escrows, in place of the rows with the same numbers, unseen or not. */
 export const putUnseen = (sql: Queries, rows: ReadonlyArray<UnseenEscrow>): Promise<Moved> =>

@@ -1,13 +1,11 @@
-/** What a tally says of escrows that a statement adds or removes: rows with merchant, state and the seconds of a delivery. */
+/** What a tally says of escrows that a statement adds or removes: rows with merchant, state and delivery_seconds. */
 const countedFrom = (added: string | null, removed: string): string =>
   [
-    ...(added === null ? [] : [`SELECT merchant, state, seconds, 1 AS sign FROM ${added}`]),
-    `SELECT merchant, state, seconds, -1 AS sign FROM ${removed}`,
+    ...(added === null
+      ? []
+      : [`SELECT merchant, state, delivery_seconds, 1 AS sign FROM ${added}`]),
+    `SELECT merchant, state, delivery_seconds, -1 AS sign FROM ${removed}`,
   ].join(" UNION ALL ");
-
-/** SQL of a delivery's seconds, null for an escrow that was not delivered. */
-export const SECONDS =
-  "CASE WHEN proof_hash IS NOT NULL THEN settled_at - created_at END AS seconds";
 
 /** Parts of a WITH that keep the tallies in step with rows that the statement adds and removes. */
 export const tallyParts = (added: string | null, removed: string): string => `
@@ -20,8 +18,8 @@ export const tallyParts = (added: string | null, removed: string): string => `
     ),
     by_seconds AS (
       INSERT INTO delivery_tally AS tally (merchant, seconds, deliveries)
-      SELECT merchant, seconds, sum(sign) FROM changed
-      WHERE seconds IS NOT NULL GROUP BY merchant, seconds HAVING sum(sign) <> 0
+      SELECT merchant, delivery_seconds, sum(sign) FROM changed
+      WHERE delivery_seconds IS NOT NULL GROUP BY merchant, delivery_seconds HAVING sum(sign) <> 0
       ON CONFLICT (merchant, seconds) DO UPDATE SET deliveries = tally.deliveries + excluded.deliveries
     )`;
 
@@ -30,6 +28,6 @@ export const COUNT_ALL: ReadonlyArray<string> = [
   `INSERT INTO escrow_tally (merchant, state, escrows)
    SELECT merchant, state, count(*) FROM escrow GROUP BY merchant, state`,
   `INSERT INTO delivery_tally (merchant, seconds, deliveries)
-   SELECT merchant, seconds, count(*) FROM (SELECT merchant, ${SECONDS} FROM escrow) AS delivered
-   WHERE seconds IS NOT NULL GROUP BY merchant, seconds`,
+   SELECT merchant, delivery_seconds, count(*) FROM escrow
+   WHERE delivery_seconds IS NOT NULL GROUP BY merchant, delivery_seconds`,
 ];

@@ -1,4 +1,4 @@
-/** Schema version 2: the packets of settled escrows that were served, numbered in the order in which they were kept last. */
+/** The packets of settled escrows that were served, numbered in the order in which they were kept last. */
 export const PACKET_TABLE = `
   CREATE SEQUENCE settled_packet_kept;
   CREATE TABLE settled_packet (

@@ -6,7 +6,7 @@ import { rowsOf } from "../queries.ts";
 /** The packets of settled escrows in the database that replicas share. At most `most` are kept, the newest. */
 export const settledPacketsPostgres = (
   most: number = MOST_PACKETS,
-): Layer.Layer<never, never, PostgresStore> =>
+): Layer.Layer<SettledPackets, never, PostgresStore> =>
   Layer.effect(
     SettledPackets,
     Effect.map(PostgresStore, ({ runReady }) => ({

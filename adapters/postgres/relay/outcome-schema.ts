@@ -1,7 +1,8 @@
 /**
  * The relay's tables. A relay's outcome is null while it is open; `outcome_at` is the slot it landed in, or
  * the finalized block height at which it had expired. `error` is the JSON of a landed one's error, and of an expired one
- * the signature of the transaction that superseded it.
+ * the signature of the transaction that superseded it. `holder` is the replica that holds a key without an answer, until
+ * `held_until` by the database's clock.
  */
 export const OUTCOME_TABLES = `
   CREATE TABLE relay (
@@ -24,14 +25,9 @@ export const OUTCOME_TABLES = `
     fingerprint TEXT NOT NULL,
     claimed_at_ms INT8 NOT NULL,
     answer TEXT,
+    holder TEXT,
+    held_until TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (client, key)
   );
   CREATE INDEX idempotency_key_age ON idempotency_key (claimed_at_ms);
-`;
-
-/** Which replica holds a key without an answer, and until when by the database's clock. */
-export const CLAIM_COLUMNS = `
-  ALTER TABLE idempotency_key
-    ADD COLUMN holder TEXT,
-    ADD COLUMN held_until TIMESTAMPTZ NOT NULL DEFAULT '-infinity';
 `;

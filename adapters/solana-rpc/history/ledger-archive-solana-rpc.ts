@@ -43,7 +43,7 @@ const mayNotOffer = (failure: { readonly _tag: string; readonly cause?: unknown 
 };
 
 /** The LedgerArchive port over getTransactionsForAddress. Whether nodes offer it is found out by asking. */
-export const ledgerArchiveSolanaRpc: Layer.Layer<never, never, NodePool> = Layer.effect(
+export const ledgerArchiveSolanaRpc: Layer.Layer<LedgerArchive, never, NodePool> = Layer.effect(
   LedgerArchive,
   Effect.gen(function* () {
     const pool = yield* NodePool;

@@ -3,8 +3,8 @@ import { ledgerSignatureToBytes } from "../../../core/domain/ledger/signature.ts
 import type { IndexChanges } from "../../../ports/index/index-writer.ts";
 import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import { placeholders, toColumn } from "../columns.ts";
-import { encodeBody } from "./escrow-body.ts";
-import { bindEscrow, ESCROW_COLUMNS } from "./escrow-columns.ts";
+import { encodeBody } from "../../sql/escrow-body.ts";
+import { bindEscrow, ESCROW_COLUMNS } from "./escrow-row.ts";
 import { ledgerRow } from "./ledger-row.ts";
 import { merchantTable } from "./merchant-table.ts";
 import { tallyWriter } from "./merchant-tally.ts";

@@ -4,8 +4,8 @@ import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import type { UnseenEscrow } from "../../../core/domain/index/indexed-escrow.ts";
 import type { EscrowFilter, EscrowsAt } from "../../../ports/index/index-reader.ts";
 import { LAST_SEQ, type NamedValues } from "../columns.ts";
-import { decodeBody } from "./escrow-body.ts";
-import { addressKey } from "./escrow-columns.ts";
+import { BODY_AT, decodeBody } from "../../sql/escrow-body.ts";
+import { addressKey, inBody } from "./escrow-row.ts";
 import { unseenByAddress } from "./unseen-table.ts";
 import { escrowRuns, pageOfRuns, runValues } from "./escrow-runs.ts";
 
@@ -14,7 +14,7 @@ type Row = { readonly body: Uint8Array };
 /** Reads the table `escrow`, by pages and by address. */
 export const escrowPages = (db: Database) => {
   const one = db.query<Row, [number, Uint8Array]>(
-    "SELECT body FROM escrow WHERE address_key = ?1 AND substr(body, 1, 32) = ?2",
+    `SELECT body FROM escrow WHERE address_key = ?1 AND ${inBody(BODY_AT.address)} = ?2`,
   );
   const bodyAt = (address: Address): Uint8Array | undefined => {
     const { key, bytes } = addressKey(address);

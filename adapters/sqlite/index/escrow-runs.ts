@@ -1,8 +1,9 @@
 import { type EscrowState, ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
 import type { EscrowFilter } from "../../../ports/index/index-reader.ts";
+import { stateNumber, statesOf } from "../../sql/index-rows.ts";
 import type { NamedValues } from "../columns.ts";
-import { BODY_AT } from "./escrow-body.ts";
-import { addressKey, runOf, stateNumber } from "./escrow-columns.ts";
+import { BODY_AT } from "../../sql/escrow-body.ts";
+import { addressKey, inBody, runOf } from "./escrow-row.ts";
 
 /**
  * A part of the table `escrow` in the order of `seq`, which is the column that orders it: what stands behind FROM and
@@ -15,9 +16,6 @@ export type Run = {
 };
 
 const SETTLED = ESCROW_STATES.filter((state) => state !== "Pending");
-
-/** SQL for 32 bytes of a body. */
-const inBody = (at: number): string => `substr(body, ${at + 1}, 32)`;
 
 /** Whether a filter names parties: the indexes that lead with one, and what its rows have to satisfy besides. */
 const partyOf = ({ merchant, agentOwner }: EscrowFilter) => {
@@ -68,13 +66,6 @@ const settledRuns = (
     ],
   }));
 };
-
-/** The states that a filter's escrows may have: a refundable one is Pending. */
-const statesOf = ({ state, refundableAt }: EscrowFilter): ReadonlyArray<EscrowState> =>
-  ESCROW_STATES.filter(
-    (one) =>
-      (state === undefined || state === one) && (refundableAt === undefined || one === "Pending"),
-  );
 
 /** The runs whose merge is the escrows of a filter, by number of creation. */
 export const escrowRuns = (filter: EscrowFilter): ReadonlyArray<Run> =>

@@ -1,15 +1,11 @@
 import type { Database } from "bun:sqlite";
-import { addressToBytes } from "../../../core/domain/address.ts";
 import { type Escrow, isRefundable } from "../../../core/domain/escrow/escrow.ts";
-import { hash32FromBytes } from "../../../core/domain/hash32.ts";
-import type { AccountDigests } from "../../../core/domain/index/indexed-escrow.ts";
-import { eventsOf, type IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
-import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";
-import { eventLeafOf } from "../../../core/log/leaf/event-leaf.ts";
-import { leafHash } from "../../../core/log/tree/tree-hash.ts";
+import type { IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
+import { indexedEventAt } from "../../../core/log/leaf/indexed-events.ts";
 import type { EventFilter, EventRange } from "../../../ports/index/index-reader.ts";
+import { transactionIn } from "../../sql/index-rows.ts";
 import { LAST_SEQ, type NamedValues } from "../columns.ts";
-import { decodeBody, digestsIn } from "./escrow-body.ts";
+import { decodeBody, digestsIn } from "../../sql/escrow-body.ts";
 import type { escrowPages } from "./escrow-pages.ts";
 import { eventRuns, pageOfRuns, runValues } from "./escrow-runs.ts";
 
@@ -23,27 +19,6 @@ type Row = {
 
 /** How many numbers are looked through at once for events without a transaction. */
 const LOOKED_THROUGH = 5000n;
-
-/** The event with the number `seq` of a row. */
-const eventOf = (
-  escrow: Escrow,
-  { pendingHash, settledHash }: AccountDigests,
-  seq: bigint,
-  transaction: Transaction | null,
-): IndexedEvent => {
-  const isCreation = seq === escrow.createdSeq;
-  const event = eventsOf(escrow)[isCreation ? 0 : 1];
-  const accountHash = isCreation ? pendingHash : settledHash;
-  if (event === undefined || accountHash === null) throw new Error("a row holds its events");
-  const leaf = eventLeafOf(event.state, addressToBytes(event.escrow), accountHash);
-  return {
-    event,
-    position: seq,
-    leafHash: hash32FromBytes(leafHash(leaf)),
-    signature: transaction && ledgerSignatureFromBytes(transaction.signature),
-    slot: transaction && transaction.slot,
-  };
-};
 
 const matches = (
   filter: EventFilter,
@@ -90,12 +65,11 @@ export const eventPages = (db: Database, bodyAt: ReturnType<typeof escrowPages>[
     return db
       .query<Row, NamedValues>(sql)
       .all({ limit, ...bounds, ...runValues(filter) })
-      .map(({ seq, body, signature, slot }) =>
-        eventOf(
-          decodeBody(body),
-          digestsIn(body),
-          seq,
-          signature === null || slot === null ? null : { signature, slot },
+      .map((row) =>
+        indexedEventAt(
+          { escrow: decodeBody(row.body), ...digestsIn(row.body) },
+          row.seq,
+          transactionIn(row),
         ),
       );
   };
@@ -132,7 +106,14 @@ export const eventPages = (db: Database, bodyAt: ReturnType<typeof escrowPages>[
       .filter((seq) =>
         "after" in range ? seq > range.after : range.before === null || seq < range.before,
       )
-      .map((seq) => eventOf(escrow, digestsIn(body), seq, transaction.get(seq)))
+      .map((seq) => {
+        const known = transaction.get(seq);
+        return indexedEventAt(
+          { escrow, ...digestsIn(body) },
+          seq,
+          known === null ? undefined : transactionIn(known),
+        );
+      })
       .filter((event) => matches(filter, event, escrow));
     return ("after" in range ? oldestFirst : oldestFirst.toReversed()).slice(0, limit);
   };

@@ -7,12 +7,13 @@ import type { StoreUnavailable } from "../../../ports/index/store-unavailable.ts
 import { setPageCache } from "../open-store.ts";
 import { tryStore, inTurns } from "../store-failure.ts";
 import type { WriteTransaction } from "../write-transaction.ts";
-import { bindEscrow, ESCROW_COLUMNS } from "./escrow-columns.ts";
+import { bindEscrow, ESCROW_COLUMNS } from "./escrow-row.ts";
 import { ROW_TABLE_NAMES, ROW_TABLES, ROW_INDEXES } from "./index-schema.ts";
-import { type CountChanges, ledgerRow } from "./ledger-row.ts";
+import type { CountChanges } from "../../sql/summary-row.ts";
+import { ledgerRow } from "./ledger-row.ts";
 import { merchantTable } from "./merchant-table.ts";
 import { tallyWriter } from "./merchant-tally.ts";
-import { RowSpool, type SpooledRow } from "./row-spool.ts";
+import { RowSpool, type SpooledRow } from "../../sql/row-spool.ts";
 import { unseenTable } from "./unseen-table.ts";
 
 /** Rows and leaves per turn of the event loop, a few milliseconds of work. */
@@ -159,19 +160,9 @@ export const indexBuild = (
   }
 
   const of = (spool: RowSpool): IndexBuild => {
-    function* addRows({ escrows, unseen }: Pick<IndexChanges, "escrows" | "unseen">) {
-      for (const [at, row] of escrows.entries()) {
-        spool.addEscrow(row);
-        if (at % ROWS_AT_ONCE === 0) yield;
-      }
-      for (const [at, row] of unseen.entries()) {
-        spool.addUnseen(row);
-        if (at % ROWS_AT_ONCE === 0) yield;
-      }
-    }
     return {
       add: Effect.fn("IndexBuild.add")(function* (rows) {
-        yield* inTurns(() => addRows(rows));
+        yield* inTurns(() => spool.add(rows, ROWS_AT_ONCE));
         if (rows.merchants.length > 0) yield* write(() => addMerchants(rows), { durable: false });
       }),
       leaves: Effect.fn("IndexBuild.leaves")((sink) =>

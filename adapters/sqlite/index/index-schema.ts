@@ -29,21 +29,11 @@ export const ROW_TABLES = {
     CREATE TABLE ${name} (
       address TEXT PRIMARY KEY,
       slot INTEGER NOT NULL,
-      bump INTEGER NOT NULL,
+      account BLOB NOT NULL,
       wallet BLOB NOT NULL CHECK (length(wallet) = 32),
-      name TEXT NOT NULL,
       status INTEGER NOT NULL,
-      attestor BLOB NOT NULL CHECK (length(attestor) = 32),
-      previous_attestor BLOB,
-      attestor_since INTEGER NOT NULL,
       registered_at INTEGER NOT NULL,
-      updated_at INTEGER NOT NULL,
       reputation INTEGER NOT NULL,
-      slashes INTEGER NOT NULL,
-      deliveries INTEGER NOT NULL,
-      partial_deliveries INTEGER NOT NULL,
-      volume INTEGER NOT NULL,
-      revoked_seq INTEGER NOT NULL,
       name_key TEXT NOT NULL,
       folded_name TEXT NOT NULL,
       folded_addresses TEXT NOT NULL
@@ -73,8 +63,8 @@ export const ROW_TABLE_NAMES = [
   "delivery_tally",
 ] as const satisfies ReadonlyArray<RowTable>;
 
-/** The indexes of the row tables of schema version 1. */
-const FIRST_INDEXES = [
+/** The indexes of the row tables. A snapshot makes them when its rows are in. */
+export const ROW_INDEXES = [
   "CREATE INDEX escrow_by_address ON escrow (address_key)",
   "CREATE INDEX escrow_by_state ON escrow (state, created_seq, expires_at)",
   "CREATE INDEX escrow_by_merchant ON escrow (merchant_run, created_seq, expires_at)",
@@ -83,22 +73,17 @@ const FIRST_INDEXES = [
   "CREATE INDEX settled_by_merchant ON escrow (merchant_run, settled_seq) WHERE settled_seq IS NOT NULL",
   "CREATE INDEX settled_by_agent ON escrow (agent_run, settled_seq) WHERE settled_seq IS NOT NULL",
   "CREATE INDEX unseen_settled ON unseen_escrow (settled_seq) WHERE settled_seq IS NOT NULL",
+  "CREATE INDEX unseen_by_address ON unseen_escrow (substr(address, 1, 6))",
   "CREATE INDEX merchant_by_registration ON merchant (registered_at, address)",
   "CREATE INDEX merchant_by_name ON merchant (name_key)",
 ] as const;
 
-const UNSEEN_BY_ADDRESS = "CREATE INDEX unseen_by_address ON unseen_escrow (substr(address, 1, 6))";
-
-/** The indexes of the row tables. A snapshot makes them when its rows are in. */
-export const ROW_INDEXES = [...FIRST_INDEXES, UNSEEN_BY_ADDRESS] as const;
-
 /**
- * The steps from an empty file to the newest schema; `PRAGMA user_version` counts those taken. Steps are only ever
- * added at the end.
+ * The index's tables.
  *
  * Escrows are keyed by the number of their creation, so that pages, newest first, read rows that lie side by side. A
- * row's `body` is the whole escrow (`escrow-body.ts`); the columns beside it only repeat what rows are searched by. A
- * run is a party's key and a state (`escrow-columns.ts`). `expires_at` rides along in the indexes, so that refundable
+ * row's `body` is its account's bytes, address and digests (`adapters/sql/escrow-body.ts`); the columns beside it only repeat what rows are searched by. A
+ * run is a party's key and a state (`escrow-row.ts`). `expires_at` rides along in the indexes, so that refundable
  * escrows are found without touching rows. There is no table of events: an event is the creation or the settlement of a
  * row, and only its transaction, which the account does not name, is kept apart.
  *
@@ -108,8 +93,7 @@ export const ROW_INDEXES = [...FIRST_INDEXES, UNSEEN_BY_ADDRESS] as const;
  * escrows there are: escrows by state, and deliveries by their seconds, of which an escrow's greatest time to live
  * allows 604,800.
  */
-const MIGRATIONS: ReadonlyArray<string> = [
-  `
+const SCHEMA = `
   CREATE TABLE ledger (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     genesis_hash TEXT NOT NULL,
@@ -123,6 +107,9 @@ const MIGRATIONS: ReadonlyArray<string> = [
     mark_slot INTEGER,
     mark_ledger_time INTEGER,
     mark_at_ms INTEGER,
+    pace_slot INTEGER,
+    pace_at_ms INTEGER,
+    snapshot_at_ms INTEGER,
     CHECK ((mark_count IS NULL) = (mark_head IS NULL) AND (mark_count IS NULL) = (mark_slot IS NULL)
       AND (mark_count IS NULL) = (mark_ledger_time IS NULL) AND (mark_count IS NULL) = (mark_at_ms IS NULL))
   ) STRICT;
@@ -133,20 +120,12 @@ const MIGRATIONS: ReadonlyArray<string> = [
     slot INTEGER NOT NULL
   ) STRICT;
 
-  ${[...ROW_TABLE_NAMES.map((table) => ROW_TABLES[table](table)), ...FIRST_INDEXES].join(";\n")};
-  `,
-  "ALTER TABLE ledger ADD COLUMN snapshot_at_ms INTEGER",
-  `
-  ALTER TABLE ledger ADD COLUMN pace_slot INTEGER;
-  ALTER TABLE ledger ADD COLUMN pace_at_ms INTEGER;
-  `,
-  UNSEEN_BY_ADDRESS,
-];
+  ${[...ROW_TABLE_NAMES.map((table) => ROW_TABLES[table](table)), ...ROW_INDEXES].join(";\n")};
+`;
 
 /** What makes a file an index. Pages of 8 KiB: a snapshot takes a sixth less than with SQLite's 4 KiB. */
 export const INDEX_KIND: StoreKind = {
   applicationId: APPLICATION_ID,
-  migrations: MIGRATIONS,
-  table: "unseen_escrow",
+  schema: SCHEMA,
   pageBytes: 8192,
 };

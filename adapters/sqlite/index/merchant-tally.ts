@@ -2,8 +2,9 @@ import type { Database } from "bun:sqlite";
 import { type Address, addressFromBytes } from "../../../core/domain/address.ts";
 import type { EscrowState } from "../../../core/domain/escrow/escrow.ts";
 import { type MerchantStats, NO_ESCROWS } from "../../../core/domain/merchant/merchant-stats.ts";
-import { BODY_AT } from "./escrow-body.ts";
-import { keyAt, safeAt, stateNumber } from "./escrow-columns.ts";
+import { stateNumber } from "../../sql/index-rows.ts";
+import { BODY_AT } from "../../sql/escrow-body.ts";
+import { keyAt, safeAt } from "./escrow-row.ts";
 
 /** Counts of one merchant's escrows: by the number of their state, and deliveries by their seconds. */
 type Sums = {
@@ -16,6 +17,9 @@ const isAt = (body: Uint8Array, at: number, wallet: Uint8Array): boolean => {
   for (let i = 0; i < wallet.length; i++) if (body[at + i] !== wallet[i]) return false;
   return true;
 };
+
+/** The states of escrows that were delivered. */
+const [FULFILLED, PARTIALLY] = [stateNumber("Fulfilled"), stateNumber("PartiallyFulfilled")];
 
 /** Different counts that wait in memory before they are written. */
 const MOST_SUMS = 100_000;
@@ -67,8 +71,9 @@ export const tallyWriter = (db: Database, tables = TALLY_TABLES) => {
       /** Counts the escrow of a body in, or out again. */
       count: (body: Uint8Array, change: 1 | -1): void => {
         const sums = sumsOf(body);
-        if (add(sums.escrows, body[BODY_AT.state] ?? 0, change)) waiting += 1;
-        if (body.length > BODY_AT.proofHash) {
+        const state = body[BODY_AT.state] ?? 0;
+        if (add(sums.escrows, state, change)) waiting += 1;
+        if (state === FULFILLED || state === PARTIALLY) {
           const seconds = safeAt(body, BODY_AT.settledAt) - safeAt(body, BODY_AT.createdAt);
           if (add(sums.deliveries, seconds, change)) waiting += 1;
         }

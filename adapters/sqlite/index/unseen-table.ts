@@ -1,37 +1,12 @@
 import type { Database } from "bun:sqlite";
-import { type Address, addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
-import { ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
+import { type Address, addressToBytes } from "../../../core/domain/address.ts";
 import type { UnseenEscrow } from "../../../core/domain/index/indexed-escrow.ts";
-import { stateNumber } from "./escrow-columns.ts";
-
-type Row = {
-  readonly created_seq: bigint;
-  readonly settled_seq: bigint | null;
-  readonly state: bigint;
-  readonly address: Uint8Array;
-  readonly pending_hash: Uint8Array;
-  readonly settled_hash: Uint8Array | null;
-};
-
-const unseenOf = (row: Row): UnseenEscrow => {
-  const state = ESCROW_STATES[Number(row.state)];
-  if (state === undefined) throw new Error("the schema allows no other state");
-  return {
-    address: addressFromBytes(row.address),
-    state,
-    createdSeq: row.created_seq,
-    settledSeq: row.settled_seq,
-    pendingHash: row.pending_hash,
-    settledHash: row.settled_hash,
-  };
-};
-
-const COLUMNS = "created_seq, settled_seq, state, address, pending_hash, settled_hash";
+import { UNSEEN_COLUMNS, unseenOf, type UnseenRow, unseenValues } from "../../sql/index-rows.ts";
 
 /** Finds unseen escrows by their addresses. */
 export const unseenByAddress = (db: Database) => {
-  const one = db.query<Row, [Uint8Array, Uint8Array]>(
-    `SELECT ${COLUMNS} FROM unseen_escrow WHERE substr(address, 1, 6) = ?1 AND address = ?2`,
+  const one = db.query<UnseenRow, [Uint8Array, Uint8Array]>(
+    `SELECT ${UNSEEN_COLUMNS} FROM unseen_escrow WHERE substr(address, 1, 6) = ?1 AND address = ?2`,
   );
   /** The unseen escrow at an address, undefined when there is none. */
   return (address: Address): UnseenEscrow | undefined => {
@@ -44,25 +19,17 @@ export const unseenByAddress = (db: Database) => {
 /** Reads and writes a table of unseen escrows. */
 export const unseenTable = (db: Database, table: string) => {
   const insert = db.query<null, Array<number | bigint | Uint8Array | null>>(
-    `INSERT INTO ${table} (${COLUMNS})
+    `INSERT INTO ${table} (${UNSEEN_COLUMNS})
      VALUES (?1, ?2, ?3, ?4, ?5, ?6)`,
   );
   const remove = db.query<null, [bigint]>(`DELETE FROM ${table} WHERE created_seq = ?1`);
-  const page = db.query<Row, [bigint, number]>(
-    `SELECT ${COLUMNS} FROM ${table}
+  const page = db.query<UnseenRow, [bigint, number]>(
+    `SELECT ${UNSEEN_COLUMNS} FROM ${table}
      WHERE created_seq > ?1 ORDER BY created_seq LIMIT ?2`,
   );
   return {
     insert: (row: UnseenEscrow): void => {
-      const { createdSeq, settledSeq, state, address, pendingHash, settledHash } = row;
-      insert.run(
-        createdSeq,
-        settledSeq,
-        stateNumber(state),
-        addressToBytes(address),
-        pendingHash,
-        settledHash,
-      );
+      insert.run(...unseenValues(row));
     },
     /** Whether there was one to remove. */
     remove: (createdSeq: bigint): boolean => remove.run(createdSeq).changes > 0,

@@ -1,16 +1,7 @@
 import type { Database } from "bun:sqlite";
-import { ESCROW_STATES, type EscrowState } from "../../../core/domain/escrow/escrow.ts";
-import { eventLeafOf } from "../../../core/log/leaf/event-leaf.ts";
-import { BODY_AT } from "../index/escrow-body.ts";
-
-type Row = {
-  readonly seq: bigint;
-  readonly state: bigint;
-  readonly address: Uint8Array;
-  readonly hash: Uint8Array;
-};
-
-const inBody = (at: number): string => `substr(body, ${at + 1}, 32)`;
+import { type LeafRow, leavesUpToGap } from "../../sql/index-rows.ts";
+import { BODY_AT } from "../../sql/escrow-body.ts";
+import { inBody } from "../index/escrow-row.ts";
 
 /** What stands between SELECT and the bounds: of creations and of each state's settlements, in the order of `seq`. */
 const SOURCES: ReadonlyArray<{ readonly seq: string; readonly select: string }> = [
@@ -35,21 +26,12 @@ const SOURCES: ReadonlyArray<{ readonly seq: string; readonly select: string }> 
   },
 ];
 
-const stateOf = (column: bigint): EscrowState => {
-  const state = ESCROW_STATES[Number(column)];
-  if (state === undefined) throw new Error("the schema allows no other state");
-  return state;
-};
-
 /** Reads the leaves of an index's rows: `from` on, at most `limit`, ascending, as far as there is no gap. */
 export const logLeaves = (db: Database) => {
   const selects = SOURCES.map(({ seq, select }) => `SELECT ${select} ${seq} >= ?1 AND ${seq} < ?2`);
-  const between = db.query<Row, [bigint, bigint]>(`${selects.join(" UNION ALL ")} ORDER BY seq`);
-  return (from: bigint, limit: number): ReadonlyArray<Uint8Array> => {
-    const rows = between.all(from, from + BigInt(limit));
-    const gap = rows.findIndex(({ seq }, at) => seq !== from + BigInt(at));
-    return rows
-      .slice(0, gap < 0 ? rows.length : gap)
-      .map(({ state, address, hash }) => eventLeafOf(stateOf(state), address, hash));
-  };
+  const between = db.query<LeafRow, [bigint, bigint]>(
+    `${selects.join(" UNION ALL ")} ORDER BY seq`,
+  );
+  return (from: bigint, limit: number): ReadonlyArray<Uint8Array> =>
+    leavesUpToGap(between.all(from, from + BigInt(limit)), from);
 };

@@ -4,8 +4,7 @@ import type { StoreKind } from "../open-store.ts";
 /** Marks a file as how a log stands: ASCII `SElg` (PRAGMA application_id). */
 const APPLICATION_ID = 0x53_45_6c_67;
 
-const MIGRATIONS: ReadonlyArray<string> = [
-  `
+const SCHEMA = `
   CREATE TABLE ledger (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     genesis_hash TEXT NOT NULL,
@@ -17,14 +16,13 @@ const MIGRATIONS: ReadonlyArray<string> = [
     one INTEGER PRIMARY KEY CHECK (one = 1),
     text TEXT NOT NULL
   ) STRICT;
-  `,
-];
+`;
 
 /** The name of that file, in the log's folder. */
 export const STANDING_FILE = "standing.sqlite";
 
 /** What makes a file the record of how a log stands. */
-export const STANDING_KIND: StoreKind = { applicationId: APPLICATION_ID, migrations: MIGRATIONS };
+export const STANDING_KIND: StoreKind = { applicationId: APPLICATION_ID, schema: SCHEMA };
 
 /** The one row of the table `log_standing`. */
 export const standingRow = (db: Database) => {

@@ -1,18 +1,16 @@
 import { Effect, Layer } from "effect";
-import { MOST_PACKETS, SettledPackets } from "../../../ports/settled-packets.ts";
+import { MOST_PACKETS, NO_PACKETS, SettledPackets } from "../../../ports/settled-packets.ts";
 import { openStore, type StoreKind } from "../open-store.ts";
 import { tryStore } from "../store-failure.ts";
 
 /** What makes a file the packets of this service: ASCII `SEpk` as PRAGMA application_id. */
 export const PACKETS_KIND: StoreKind = {
   applicationId: 0x53_45_70_6b,
-  migrations: [
-    `CREATE TABLE settled_packet (
-      kept INTEGER PRIMARY KEY AUTOINCREMENT,
-      escrow TEXT NOT NULL UNIQUE,
-      packet TEXT NOT NULL
-    ) STRICT`,
-  ],
+  schema: `CREATE TABLE settled_packet (
+    kept INTEGER PRIMARY KEY AUTOINCREMENT,
+    escrow TEXT NOT NULL UNIQUE,
+    packet TEXT NOT NULL
+  ) STRICT`,
 };
 
 /**
@@ -47,14 +45,14 @@ export const settledPacketsSqlite = (path: string, most: number = MOST_PACKETS) 
       };
     }).pipe(
       Effect.catch((cause) =>
-        Effect.andThen(
+        Effect.as(
           Effect.logWarning(
             "evidence packets are not kept; without a node they are not served after a restart",
             {
               cause: cause.message,
             },
           ),
-          SettledPackets,
+          NO_PACKETS,
         ),
       ),
     ),

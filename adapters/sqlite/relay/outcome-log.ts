@@ -1,25 +1,23 @@
 import { Effect, Layer } from "effect";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";
 import { idempotencyTable } from "./idempotency-table.ts";
-import { claimLedger, type LedgerIdentity } from "../ledger-identity.ts";
+import type { LedgerIdentity } from "../../sql/ledger-identity.ts";
+import { claimLedger } from "../ledger-identity.ts";
 import { openStore, refuseDamaged } from "../open-store.ts";
-import { OUTCOME_APPLICATION_ID, OUTCOME_MIGRATIONS } from "./outcome-schema.ts";
+import { OUTCOME_KIND } from "./outcome-schema.ts";
 import { relayTable } from "./relay-table.ts";
 import { tryStore } from "../store-failure.ts";
 
 /**
  * The relay's log in a SQLite file of its own, made where there is none. Unlike the index it cannot be read
  * from the ledger again, so synchronous=FULL: what is acknowledged outlives a power cut. Building the layer
- * fails when the file is damaged, newer than this version, or of another ledger.
+ * fails when the file is damaged, of another version, or of another ledger.
  */
 export const outcomeLogSqlite = (options: LedgerIdentity & { readonly path: string }) =>
   Layer.effect(
     OutcomeLog,
     Effect.gen(function* () {
-      const db = yield* openStore(options.path, {
-        applicationId: OUTCOME_APPLICATION_ID,
-        migrations: OUTCOME_MIGRATIONS,
-      });
+      const db = yield* openStore(options.path, OUTCOME_KIND);
       const refusal = yield* tryStore(() => {
         db.run("PRAGMA synchronous = FULL");
         return claimLedger(db, options.path, options);

@@ -1,13 +1,16 @@
+import type { StoreKind } from "../open-store.ts";
+
 /** Marks a file as this service's relay log: ASCII `SErl` (PRAGMA application_id). */
-export const OUTCOME_APPLICATION_ID = 0x53_45_72_6c;
+const APPLICATION_ID = 0x53_45_72_6c;
 
 /**
- * The steps from an empty file to the newest schema. A relay's outcome is null while it is open;
+ * What makes a file the relay's log. A relay's outcome is null while it is open;
  * `outcome_at` is the slot it landed in, or the finalized block height at which it had expired. `error` is the
  * JSON of a landed one's error, and of an expired one the signature of the transaction that superseded it.
  */
-export const OUTCOME_MIGRATIONS: ReadonlyArray<string> = [
-  `
+export const OUTCOME_KIND: StoreKind = {
+  applicationId: APPLICATION_ID,
+  schema: `
   CREATE TABLE ledger (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     genesis_hash TEXT NOT NULL,
@@ -39,4 +42,4 @@ export const OUTCOME_MIGRATIONS: ReadonlyArray<string> = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX idempotency_key_age ON idempotency_key (claimed_at_ms);
   `,
-];
+};

@@ -1,4 +1,4 @@
-import { ZERO_ADDRESS } from "../../domain/address.ts";
+import { type Address, ZERO_ADDRESS } from "../../domain/address.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { Decoded, LedgerAccount } from "../../domain/ledger/account.ts";
 import { MERCHANT_STATUSES, type Merchant } from "../../domain/merchant/merchant.ts";
@@ -28,33 +28,16 @@ const decodeName = (bytes: Uint8Array): string | undefined => {
   }
 };
 
-/**
- * The merchant that account bytes hold, or why they hold none: owner, length, discriminator, enum,
- * times, name and the address its own wallet derives are all checked.
- * See docs/protocol.md, "Reading the ledger".
- */
-export const decodeMerchantAccount = (
-  account: Pick<LedgerAccount, "address" | "owner" | "data">,
-  deployment: Deployment,
-): Decoded<Merchant> => {
-  const { data } = account;
-  if (account.owner !== deployment.attestorProgram) return { fault: "wrong_owner" };
-  if (data.length !== MERCHANT_ACCOUNT_LENGTH) return { fault: "wrong_length" };
+/** The merchant in account bytes that `decodeMerchantAccount` takes. */
+export const merchantIn = (address: Address, data: Uint8Array): Merchant => {
   const fields = fieldsOf(data);
-  if (!fields.isAt(0, MERCHANT_DISCRIMINATOR)) return { fault: "wrong_discriminator" };
-  if (fields.u8(AT.version) !== ATTESTOR_CONSTANTS.ACCOUNT_VERSION)
-    return { fault: "unknown_version" };
   const status = MERCHANT_STATUSES[fields.u8(AT.status)];
-  if (status === undefined) return { fault: "unknown_enum_value" };
-  const nameLength = fields.u8(AT.nameLen);
-  if (nameLength < 1 || nameLength > 32) return { fault: "malformed_name" };
-  if (!fields.isZero(AT.reserved, 4) || !fields.isZero(AT.name + nameLength, 32 - nameLength))
-    return { fault: "reserved_bytes_set" };
-  const name = decodeName(fields.bytes(AT.name, nameLength));
-  if (name === undefined) return { fault: "malformed_name" };
+  const name = decodeName(fields.bytes(AT.name, fields.u8(AT.nameLen)));
+  if (status === undefined || name === undefined)
+    throw new Error("an account of another status or name is no merchant");
   const previousAttestor = fields.address(AT.previousAttestor);
-  const merchant: Merchant = {
-    address: account.address,
+  return {
+    address,
     bump: fields.u8(AT.bump),
     wallet: fields.address(AT.merchant),
     name,
@@ -71,6 +54,32 @@ export const decodeMerchantAccount = (
     volume: fields.u64(AT.volume),
     revokedSeq: fields.u64(AT.revokedSeq),
   };
+};
+
+/**
+ * The merchant that account bytes hold, or why they hold none: owner, length, discriminator, enum,
+ * times, name and the address its own wallet derives are all checked.
+ * See docs/protocol.md, "Reading the ledger".
+ */
+export const decodeMerchantAccount = (
+  account: Pick<LedgerAccount, "address" | "owner" | "data">,
+  deployment: Deployment,
+): Decoded<Merchant> => {
+  const { data } = account;
+  if (account.owner !== deployment.attestorProgram) return { fault: "wrong_owner" };
+  if (data.length !== MERCHANT_ACCOUNT_LENGTH) return { fault: "wrong_length" };
+  const fields = fieldsOf(data);
+  if (!fields.isAt(0, MERCHANT_DISCRIMINATOR)) return { fault: "wrong_discriminator" };
+  if (fields.u8(AT.version) !== ATTESTOR_CONSTANTS.ACCOUNT_VERSION)
+    return { fault: "unknown_version" };
+  if (MERCHANT_STATUSES[fields.u8(AT.status)] === undefined) return { fault: "unknown_enum_value" };
+  const nameLength = fields.u8(AT.nameLen);
+  if (nameLength < 1 || nameLength > 32) return { fault: "malformed_name" };
+  if (!fields.isZero(AT.reserved, 4) || !fields.isZero(AT.name + nameLength, 32 - nameLength))
+    return { fault: "reserved_bytes_set" };
+  if (decodeName(fields.bytes(AT.name, nameLength)) === undefined)
+    return { fault: "malformed_name" };
+  const merchant = merchantIn(account.address, data);
   const { registeredAt, attestorSince, updatedAt } = merchant;
   if (registeredAt < 0n || attestorSince < registeredAt || updatedAt < attestorSince)
     return { fault: "time_out_of_range" };

@@ -21,7 +21,7 @@ import {
 import { Ledger, type ScannedAccounts } from "../../../ports/ledger/ledger.ts";
 import { TEST_DEPLOYMENT } from "../../arbitraries/test-ledger.ts";
 import { accountOf } from "../../doubles/accounts.ts";
-import { ledgerDouble } from "../../doubles/ledger-double.ts";
+import { ledgerPort } from "../../world/ledger-port.ts";
 import { walletOf } from "../../simulation/world-escrow.ts";
 
 const folders: Array<string> = [];
@@ -66,7 +66,7 @@ const opening = (
         }),
       ).pipe(
         Effect.provide(snapshotSpoolFile(path, TEST_DEPLOYMENT)),
-        Effect.provideService(Ledger, ledgerDouble({ genesisHash: genesis })),
+        Effect.provideService(Ledger, ledgerPort({ genesisHash: genesis })),
         Effect.provide(Logger.layer([])),
       ),
     ),

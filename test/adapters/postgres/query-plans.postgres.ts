@@ -24,16 +24,13 @@ const UNEXPIRED = 600 / 4 + 1;
 
 /** Many escrows, each with two numbers, whose transactions are known but for every thousandth, unseen ones, and the merchants. */
 const FILL = `
-  INSERT INTO escrow (created_seq, settled_seq, created_at, expires_at, settled_at, attested_at, state, bump, vault_bump,
-      created_referenced, settled_referenced, address, agent_owner, merchant, mint, rent_payer, attestor, task_hash,
-      pending_hash, settled_hash, proof_hash, attestation_signature, amount, released)
-    SELECT 2 * n - 1, CASE WHEN n % 4 > 0 THEN 2 * n END, n, n + 600, CASE WHEN n % 4 > 0 THEN n + n % 500 END,
-      CASE WHEN n % 4 IN (1, 3) THEN n END, n % 4, 255, 254, n % 1000 > 0, n % 4 > 0 AND n % 1000 <> 1,
+  INSERT INTO escrow (created_seq, settled_seq, expires_at, delivery_seconds, state, created_referenced, settled_referenced,
+      address, agent_owner, merchant, pending_hash, settled_hash, account)
+    SELECT 2 * n - 1, CASE WHEN n % 4 > 0 THEN 2 * n END, n + 600, CASE WHEN n % 4 IN (1, 3) THEN n % 500 END, n % 4,
+      n % 1000 > 0, n % 4 > 0 AND n % 1000 <> 1,
       sha256(('escrow ' || n)::bytea), sha256(('agent ' || n % ${AGENTS})::bytea),
-      sha256(('merchant ' || n % ${MERCHANTS})::bytea), sha256('mint'), sha256('payer'), sha256('attestor'),
-      sha256(n::text::bytea), sha256('pending'), CASE WHEN n % 4 > 0 THEN sha256('settled') END,
-      CASE WHEN n % 4 IN (1, 3) THEN sha256('proof') END, CASE WHEN n % 4 IN (1, 3) THEN sha512('signature') END,
-      18446744073709551615, CASE WHEN n % 4 IN (1, 3) THEN 18446744073709551615 ELSE 0 END
+      sha256(('merchant ' || n % ${MERCHANTS})::bytea), sha256('pending'), CASE WHEN n % 4 > 0 THEN sha256('settled') END,
+      decode(repeat(md5(n::text), 23), 'hex')
     FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO event_transaction SELECT created_seq, sha512('transaction'), 1 FROM escrow WHERE created_referenced;
   INSERT INTO event_transaction SELECT settled_seq, sha512('transaction'), 1 FROM escrow WHERE settled_referenced;
@@ -41,8 +38,8 @@ const FILL = `
     SELECT 2 * n - 1, 2 * n, 1, sha256(n::text::bytea), sha256('pending'), sha256('settled')
     FROM generate_series(${ROWS + 1}, ${ROWS + ROWS / 2}) AS n;
   INSERT INTO merchant
-    SELECT 'M' || lpad(n::text, 9, '0'), 1, 255, sha256(('merchant ' || n)::bytea), 'name', 0, sha256('attestor'),
-      NULL, 1, 1, 1, n, 0, 0, 0, 0, 0, n::text, 'name', 'name' FROM generate_series(0, ${MERCHANTS - 1}) AS n;
+    SELECT 'M' || lpad(n::text, 9, '0'), 1, sha256('account'), sha256(('merchant ' || n)::bytea), 0, 1, n, n::text,
+      'name', 'name' FROM generate_series(0, ${MERCHANTS - 1}) AS n;
   INSERT INTO escrow_tally SELECT merchant, state, count(*) FROM escrow GROUP BY merchant, state;
   UPDATE ledger SET mark_count = ${3 * ROWS}, mark_head = sha256('head'), mark_slot = 1, mark_ledger_time = 1, mark_at_ms = 1;
   ANALYZE escrow, unseen_escrow, event_transaction, merchant, escrow_tally, delivery_tally, ledger`;

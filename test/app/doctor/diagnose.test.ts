@@ -4,7 +4,6 @@ import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Effect, Layer } from "effect";
 import { openLedgerDatabase } from "../../../adapters/local-ledger/runtime/ledger-database.ts";
-import { INDEX_KIND } from "../../../adapters/sqlite/index/index-schema.ts";
 import { indexSqlite } from "../../../adapters/sqlite/index-store.ts";
 import { outcomeLogSqlite } from "../../../adapters/sqlite/relay/outcome-log.ts";
 import { diagnose } from "../../../app/doctor/diagnose.ts";
@@ -257,8 +256,7 @@ test("valid stores are listed with their versions, and nothing is written", asyn
   using node = nodeThat(TEST_GENESIS_HASH, 0);
   const lines = await linesOf({ ...remote(node.url), DATA_DIR });
   expect(lines.filter((line) => line.startsWith("!"))).toEqual([]);
-  const newest = INDEX_KIND.migrations.length;
-  expect(lines).toContain(`store: ${DATA_DIR}/index.sqlite: schema version ${newest}, the newest`);
+  expect(lines).toContain(`store: ${DATA_DIR}/index.sqlite: schema version 1`);
   expect(lines).toContain(`genesis: ${TEST_GENESIS_HASH}, localnet as configured`);
   expect(await contentOf(DATA_DIR)).toEqual(before);
 });
@@ -279,15 +277,13 @@ test("a store that a service has open is read with its write-ahead log", async (
         );
         expect(Bun.file(`${path}-wal`).size).toBeGreaterThan(0);
         const lines = yield* Effect.promise(() => linesOf({ DATA_DIR }));
-        expect(lines).toContain(
-          `store: ${path}: schema version ${INDEX_KIND.migrations.length}, the newest`,
-        );
+        expect(lines).toContain(`store: ${path}: schema version 1`);
       }),
     ),
   );
 });
 
-test("a store of another ledger, a newer one, a foreign one and a damaged one are problems, left as they are", async () => {
+test("a store of another ledger, one of another version, a foreign one and a damaged one are problems, left as they are", async () => {
   const DATA_DIR = await freshFolder();
   await makeStores(DATA_DIR, TEST_GENESIS_HASH);
   using node = nodeThat(TEST_DEPLOYMENT.custodyProgram, 0);
@@ -304,7 +300,7 @@ test("a store of another ledger, a newer one, a foreign one and a damaged one ar
   };
   change("PRAGMA user_version = 99");
   expect((await problemsOf({ DATA_DIR }))[0]).toStartWith(
-    `!store: ${path} has schema version 99; this version of the service knows versions up to`,
+    `!store: ${path} has schema version 99; this version of the service knows version 1. Use`,
   );
   change("PRAGMA application_id = 7");
   const before = await contentOf(DATA_DIR);
@@ -350,15 +346,4 @@ describe("the embedded ledger's database", () => {
     await Bun.write(path, "this is no database, however long it is read".repeat(100));
     expect((await problemsOf({ DATA_DIR }))[0]).toStartWith(`!store: ${path}: `);
   });
-});
-
-test("an older schema is told, and left to the start", async () => {
-  const DATA_DIR = await freshFolder();
-  await makeStores(DATA_DIR, TEST_GENESIS_HASH);
-  using db = new Database(join(DATA_DIR, "relay.sqlite"));
-  db.run("PRAGMA journal_mode = DELETE");
-  db.run("PRAGMA user_version = 0");
-  expect((await linesOf({ DATA_DIR })).find((line) => line.includes("relay"))).toMatch(
-    /relay\.sqlite: schema version 0, which the start brings to \d+$/,
-  );
 });

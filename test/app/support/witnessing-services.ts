@@ -55,7 +55,7 @@ export const startWitnessingServices = async () => {
   const stop = async (): Promise<void> => {
     await Promise.all(services.map((service) => service.stop()));
     await Promise.all(gates.map((gate) => gate.stop()));
-    await Promise.all(nodes.map((node) => node.stop()));
+    for (const node of nodes) node.stop();
     ledger.child.kill();
     await ledger.child.exited;
     await directory.remove();

@@ -10,6 +10,8 @@ import { IndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../../ports/index/index-writer.ts";
 import { environmentOn } from "../../chaos/support/service-environment.ts";
+import { ChainNode } from "../../world/chain-node.ts";
+import { refusing } from "../../world/node-faults.ts";
 import { serveNode } from "../../simulation/serve-node.ts";
 import { refundedOf, worldEscrow } from "../../simulation/world-escrow.ts";
 import { worldOf } from "../../simulation/world.ts";
@@ -61,10 +63,11 @@ const count = Effect.map(
 test("the thread that answers has no writer; requests, reports, failures and activity cross", async () => {
   const node = worldOf(40);
   let isDown = false;
-  using served = serveNode(({ method, params }) =>
-    isDown && method === "getMultipleAccounts"
-      ? { error: { code: -32_005, message: "node is behind" } }
-      : node.answer(method, params),
+  using served = serveNode(
+    refusing(
+      new ChainNode(node).answer,
+      ({ method }) => isDown && method === "getMultipleAccounts",
+    ),
   );
   const service = await servicesOn(served.url);
   expect(Context.getOption(service.context as Context.Context<never>, IndexWriter)._tag).toBe(
@@ -79,9 +82,9 @@ test("the thread that answers has no writer; requests, reports, failures and act
   expect(await service.run(count)).toEqual(Exit.succeed(events));
   expect(existsSync(`${service.dataDir}/index.sqlite`)).toBe(true);
 
-  node.slot += 5;
+  node.slot += 5n;
   node.putEscrow(refundedOf(worldEscrow(0)));
-  node.slot += 5;
+  node.slot += 5n;
   const [a, b] = await Promise.all([service.run(request), service.run(request)]);
   expect([Exit.isSuccess(a), Exit.isSuccess(b)]).toEqual([true, true]);
   expect(await service.run(count)).toEqual(Exit.succeed(events + 1n));

@@ -4,12 +4,13 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { INDEX_KIND } from "../../../adapters/sqlite/index/index-schema.ts";
 import { environmentOn } from "../../chaos/support/service-environment.ts";
+import { ChainNode } from "../../world/chain-node.ts";
 import { serveNode } from "../../simulation/serve-node.ts";
 import { worldOf } from "../../simulation/world.ts";
 import { temporaryDirectory, until } from "../support/running-service.ts";
 import { startServiceProcess } from "../support/service-process.ts";
 import { startedServices, synced } from "../support/started-services.ts";
-import { servePaused } from "./paused-node.ts";
+import { holdingScan } from "../../world/node-faults.ts";
 
 const ESCROWS = 300;
 const { start } = startedServices();
@@ -36,11 +37,12 @@ const statusOf = async (url: string): Promise<Status> =>
 test("answers keep coming while a build waits for the node, and a service killed in it leaves a store that the next builds", async () => {
   const world = worldOf(ESCROWS);
   // Scans of escrows and merchants are answered before; the last one is of tombstones.
-  using node = servePaused(world, 3);
+  const held = holdingScan(new ChainNode(world).answer, 3);
+  using node = serveNode(held.answers);
   const env = await environmentOf(node.url);
   const killed = start(env);
   const url = await killed.url;
-  await node.paused;
+  await held.paused;
   expect(existsSync(join(env.DATA_DIR, "index.sqlite-build"))).toBe(true);
   expect((await fetch(`${url}/health`)).status).toBe(200);
   const early = await fetch(`${url}/v1/indexer`);
@@ -54,7 +56,7 @@ test("answers keep coming while a build waits for the node, and a service killed
   expect(indexer).toMatchObject({ running: true, count: null, progress: { phase: "accounts" } });
   killed.kill("SIGKILL");
   await killed.ended;
-  node.release();
+  held.release();
 
   const next = start(env);
   await synced(await next.url);
@@ -65,17 +67,18 @@ test("answers keep coming while a build waits for the node, and a service killed
 }, 60_000);
 
 test("a service asked to stop while its worker waits for the node stops in order", async () => {
-  using node = servePaused(worldOf(10), 1);
+  const held = holdingScan(new ChainNode(worldOf(10)).answer, 1);
+  using node = serveNode(held.answers);
   const service = start(await environmentOf(node.url));
   await service.url;
-  await node.paused;
+  await held.paused;
   service.kill("SIGTERM");
   expect((await service.ended).code).toBe(0);
 }, 60_000);
 
 test("a store that a newer version wrote ends the service, with the worker's explanation", async () => {
   const world = worldOf(1);
-  using node = serveNode(({ method, params }) => world.answer(method, params));
+  using node = serveNode(new ChainNode(world).answer);
   const env = await environmentOf(node.url);
   using db = new Database(join(env.DATA_DIR, "index.sqlite"), { create: true });
   db.run(`PRAGMA application_id = ${INDEX_KIND.applicationId}`);
@@ -88,7 +91,7 @@ test("a store that a newer version wrote ends the service, with the worker's exp
 
 test("a worker that ends unexpectedly ends the service with an explanation", async () => {
   const world = worldOf(1);
-  using node = serveNode(({ method, params }) => world.answer(method, params));
+  using node = serveNode(new ChainNode(world).answer);
   const script = join(import.meta.dir, "service-whose-worker-ends.ts");
   const service = startServiceProcess(await environmentOf(node.url), script);
   await fetch(`${await service.url}/v1/indexer/sync`, { method: "POST" }).catch(() => null);

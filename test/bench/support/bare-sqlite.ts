@@ -1,6 +1,6 @@
 import { Effect } from "effect";
-import { encodeBody } from "../../../adapters/sqlite/index/escrow-body.ts";
-import { bindEscrow, ESCROW_COLUMNS } from "../../../adapters/sqlite/index/escrow-columns.ts";
+import { encodeBody } from "../../../adapters/sql/escrow-body.ts";
+import { bindEscrow, ESCROW_COLUMNS } from "../../../adapters/sqlite/index/escrow-row.ts";
 import { INDEX_KIND } from "../../../adapters/sqlite/index/index-schema.ts";
 import { openStore } from "../../../adapters/sqlite/open-store.ts";
 import { rowOf, stopwatch } from "./store-work.ts";

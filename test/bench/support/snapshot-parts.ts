@@ -1,7 +1,7 @@
 import { encodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { worldEscrow } from "../../simulation/world-escrow.ts";
-import { accountText } from "../../simulation/world-node.ts";
+import { accountText } from "../../world/chain-node.ts";
 
 /** Offset of the byte by which a sync splits a scan. */
 export const AGENT_OWNER_AT = 16;

@@ -5,8 +5,8 @@ import type { TransactionError } from "../../../core/domain/relay/transaction-ou
 import { decodeWireTransaction } from "../../../core/protocol/transaction/wire-transaction.ts";
 import { Broadcaster, SubmissionRefused } from "../../../ports/ledger/broadcaster.ts";
 import { Ledger, LedgerTimeout, LedgerUnavailable } from "../../../ports/ledger/ledger.ts";
-import { broadcasterDouble } from "../../doubles/broadcaster-double.ts";
-import { type Answer, ledgerDouble } from "../../doubles/ledger-double.ts";
+import { broadcasterPort } from "../../world/broadcaster-port.ts";
+import { type Answer, ledgerPort } from "../../world/ledger-port.ts";
 import {
   ledgerSignatureFromBytes,
   parseLedgerSignature,
@@ -106,7 +106,7 @@ export const simulatedNode = (options: {
   /** A finalized slot of whichever backend answers. */
   const finalizedSlot = (): number => Math.max(0, view(0) - FINALIZED_AFTER);
 
-  const ledger = ledgerDouble({
+  const ledger = ledgerPort({
     answer,
     slot: (commitment) => BigInt(commitment === "finalized" ? finalizedSlot() : confirmedSlot()),
     accountAt: (slot) => (address) => options.accountAt(address, Number(slot)),
@@ -178,7 +178,7 @@ export const simulatedNode = (options: {
     customCode: null,
   });
 
-  const broadcaster = broadcasterDouble({
+  const broadcaster = broadcasterPort({
     answer,
     isBlockhashValid: (blockhash) => isUsable(blockhash, confirmedSlot()),
     simulate: (bytes) => {

@@ -3,12 +3,12 @@ import { Effect, Exit } from "effect";
 import { eventsOf } from "../../../core/domain/index/settlement-event.ts";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { openIndexOfNode } from "../../simulation/index-of-node.ts";
-import type { WorldNode } from "../../simulation/world-node.ts";
+import type { SettlementChain } from "../../world/settlement-chain.ts";
 
 const ALL = 1_000_000;
 
 /** Checks that the store at a path is complete to a world's count and head, and holds exactly its escrows and events. */
-export const expectIndexOf = async (path: string, node: WorldNode): Promise<void> => {
+export const expectIndexOf = async (path: string, node: SettlementChain): Promise<void> => {
   const index = await openIndexOfNode({ url: "http://127.0.0.1:9", path });
   const read = await index.run(
     IndexReader.use((store) =>

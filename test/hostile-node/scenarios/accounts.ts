@@ -1,10 +1,12 @@
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { encodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
+import { accountOf } from "../../doubles/accounts.ts";
+import { ignoringFilters } from "../../world/node-faults.ts";
 import { walletOf } from "../../simulation/world-escrow.ts";
-import { JsonText, type RpcAnswer, type WorldNode } from "../../simulation/world-node.ts";
-import { parseExactly } from "../exact-json.ts";
+import type { SettlementChain } from "../../world/settlement-chain.ts";
 import type { Backend, Scenario } from "../scenario.ts";
+import { resultOf } from "../../world/rpc-answer.ts";
 
 const MIB = 1024 * 1024;
 const { custodyProgram } = LOCAL_DEPLOYMENT;
@@ -12,12 +14,6 @@ const { custodyProgram } = LOCAL_DEPLOYMENT;
 type Shown = { readonly data: readonly [string, string]; readonly space: number } | null;
 type Keyed = { readonly account: Shown; readonly pubkey: string };
 type AtSlot<T> = { readonly context: { readonly slot: number }; readonly value: ReadonlyArray<T> };
-
-/** The result of an answer as plain JSON, undefined for an error. */
-const resultOf = (answer: RpcAnswer): unknown => {
-  if ("error" in answer) return undefined;
-  return answer.result instanceof JsonText ? parseExactly(answer.result.text) : answer.result;
-};
 
 /** A node that lists a part of what a scan should list. */
 const partial = (
@@ -42,10 +38,10 @@ const flood = (
 ): Scenario => ({
   ...scenario,
   isUsual: true,
-  prepare: (world: WorldNode) => {
+  prepare: (world: SettlementChain) => {
     const data = new Uint8Array(counts.bytes);
     for (let number = 0; number < counts.accounts; number++)
-      world.accounts.set(walletOf(`${scenario.name} ${number}`), { owner: custodyProgram, data });
+      world.put(accountOf(walletOf(`${scenario.name} ${number}`), custodyProgram, data));
   },
   play:
     ({ backend }: { readonly backend: Backend }) =>
@@ -67,7 +63,7 @@ const asFulfilled = (escrow: Escrow): Escrow => ({
 
 /** Shows each refunded escrow as released, once or always. */
 const contradicting = (name: string, does: string, times: number): Scenario => {
-  let world: WorldNode | null = null;
+  let world: SettlementChain | null = null;
   return {
     name,
     does,
@@ -131,10 +127,10 @@ export const ACCOUNTS: ReadonlyArray<Scenario> = [
     ),
     prepare: (world) => {
       const data = new Uint8Array(10 * MIB);
-      world.ignoresFilters = true;
       for (let number = 0; number < 3; number++)
-        world.accounts.set(walletOf(`unfiltered ${number}`), { owner: custodyProgram, data });
+        world.put(accountOf(walletOf(`unfiltered ${number}`), custodyProgram, data));
     },
+    play: ({ backend }) => ignoringFilters(backend.answer),
   },
   contradicting("contradicts-once", "shows each refunded escrow once as released", 1),
   contradicting(

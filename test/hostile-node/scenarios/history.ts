@@ -1,6 +1,5 @@
-import type { RpcCall } from "../../simulation/serve-node.ts";
-import type { RpcAnswer } from "../../simulation/world-node.ts";
 import type { Scenario, Stage } from "../scenario.ts";
+import type { RpcCall, RpcAnswer } from "../../world/rpc-answer.ts";
 
 const LIST = "getSignaturesForAddress";
 const HISTORY_METHODS = new Set([LIST, "getTransaction", "getFirstAvailableBlock"]);

@@ -1,6 +1,5 @@
-import { printExactly } from "../exact-json.ts";
-import { JsonText } from "../../simulation/world-node.ts";
 import type { Reply, Scenario } from "../scenario.ts";
+import { resultText } from "../../world/rpc-answer.ts";
 
 /** The share of answers that a failing line spoils. */
 const SPOILED = 0.25;
@@ -25,9 +24,7 @@ const spoiling = (
     async (call) => {
       const answer = await backend.answer(call);
       if (random() >= SPOILED || "error" in answer) return answer;
-      const { result } = answer;
-      const text = result instanceof JsonText ? result.text : printExactly(result ?? null);
-      return spoil(text, call.id);
+      return spoil(resultText(answer.result), call.id);
     },
 });
 

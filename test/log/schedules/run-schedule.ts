@@ -1,7 +1,7 @@
 import { Effect, Exit, Layer, Logger } from "effect";
 import { TestClock } from "effect/testing";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
-import { FAIR, FOUL, type SimulatedLedger } from "../../core/use-cases/index/simulated-ledger.ts";
+import { FAIR, FOUL, type WeatheredChain } from "../../world/weathered-chain.ts";
 import { IndependentTree } from "../independent-tree.ts";
 import { comeToRest } from "./come-to-rest.ts";
 import { expectOfLedger } from "./expect-of-ledger.ts";
@@ -17,7 +17,7 @@ const START_MS = 1_800_000_000_000;
 const SLOT_MS = 400;
 const NETWORK = { genesisHash: TEST_GENESIS_HASH, ...TEST_DEPLOYMENT };
 
-const treeOf = ({ custodyLog }: SimulatedLedger) => new IndependentTree(NETWORK, custodyLog.events);
+const treeOf = ({ custodyLog }: WeatheredChain) => new IndependentTree(NETWORK, custodyLog.events);
 
 /** A tally that is still counted. */
 type Counting = { -readonly [name in keyof Tally]: Tally[name] };

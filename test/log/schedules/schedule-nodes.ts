@@ -3,8 +3,8 @@ import type { Address } from "../../../core/domain/address.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import type { Ledger } from "../../../ports/ledger/ledger.ts";
 import type { LedgerNodes } from "../../../ports/ledger/ledger-nodes.ts";
-import { changed, type Lie, lying } from "../../core/use-cases/index/lying-node.ts";
-import type { SimulatedLedger } from "../../core/use-cases/index/simulated-ledger.ts";
+import { changed, type Lie, lying } from "../../world/port-faults.ts";
+import type { WeatheredChain } from "../../world/weathered-chain.ts";
 
 /** What a node does besides answering late: nothing, wrong accounts, or a whole other history. */
 export type Mood = "honest" | "lying" | "forked";
@@ -29,7 +29,7 @@ export class ScheduleNodes {
 
   constructor(
     count: number,
-    { ledger, fork }: { readonly ledger: SimulatedLedger; readonly fork: SimulatedLedger },
+    { ledger, fork }: { readonly ledger: WeatheredChain; readonly fork: WeatheredChain },
     random: () => number,
   ) {
     this.#random = random;
@@ -48,7 +48,7 @@ export class ScheduleNodes {
   }
 
   /** Draws how each node behaves from now on. `mayFork` says whether one may show another history. */
-  stir(ledger: SimulatedLedger, mayFork: boolean): void {
+  stir(ledger: WeatheredChain, mayFork: boolean): void {
     const random = this.#random;
     this.calm();
     this.#sticky = random() < 0.5 ? (this.#any(this.nodes) ?? null) : null;

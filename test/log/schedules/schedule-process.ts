@@ -1,5 +1,4 @@
 import { Effect, Exit, type Fiber, Layer, Scope, Stream } from "effect";
-import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
 import type { SyncReport } from "../../../core/domain/index/sync-report.ts";
 import { IndexSync, makeIndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
 import { makeReplicatedIndexSync } from "../../../core/use-cases/index/sync/replicated-index-sync.ts";
@@ -17,10 +16,12 @@ import { WitnessClient } from "../../../ports/log/witness-client.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
 import type { Index, IndexLayer } from "../../contracts/fresh-index.ts";
 import { testInstance } from "../../core/use-cases/test-instance.ts";
+import { noArchive, nothingKept } from "../../doubles/nothing-kept.ts";
 import { logIdentity } from "../../doubles/log-identity.ts";
+import { logKeyOf } from "../../doubles/log-key.ts";
 import { MortalCalls } from "./mortal-calls.ts";
 
-const KEY = ed25519Key(new Uint8Array(32).fill(1));
+const SEED = new Uint8Array(32).fill(1);
 
 /** Where a process runs: the store that it opens, its nodes, its lease, its key's file and what becomes of its signatures. */
 export type ProcessParts = {
@@ -83,31 +84,18 @@ export const startProcess = Effect.fnUntraced(function* (parts: ProcessParts) {
     writer: yield* Effect.provide(IndexWriter, opened),
     log: yield* Effect.provide(LogStore, opened),
   });
-  const key = {
-    publicKey: KEY.publicKey,
-    sign: (message: Uint8Array) =>
-      calls.call(
-        Effect.sync(() => {
-          parts.signed(new TextDecoder().decode(message));
-          return KEY.sign(message);
-        }),
-      ),
-    remembered: calls.call(Effect.sync(() => parts.keyFile.text)),
-    remember: (before: string | null, next: string) =>
-      calls.call(
-        Effect.sync(() => {
-          if (parts.keyFile.text !== before) return false;
-          parts.keyFile.text = next;
-          return true;
-        }),
-      ),
-  };
+  const { publicKey, ...keyCalls } = logKeyOf(SEED, parts.keyFile, (message) =>
+    parts.signed(new TextDecoder().decode(message)),
+  );
+  const key = { publicKey, ...calls.wrapped(keyCalls) };
   const services = Layer.mergeAll(
     Layer.succeed(IndexReader, calls.wrapped(index.reader)),
     Layer.succeed(IndexWriter, mortalWriter(index.writer, calls)),
     Layer.succeed(LogStore, calls.wrapped(index.log)),
     Layer.succeed(Ledger, mortalLedger(parts.pool, calls)),
     Layer.succeed(LedgerNodes, parts.nodes),
+    nothingKept,
+    noArchive,
     Layer.succeed(LogSigner, { name: "log.example", key }),
     logIdentity(TEST_GENESIS_HASH, TEST_DEPLOYMENT),
     Layer.succeed(Instance, { ...testInstance(), deployment: TEST_DEPLOYMENT }),

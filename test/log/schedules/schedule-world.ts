@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { anyMerchant, type EscrowLife, escrowLives } from "../../arbitraries/index-history.ts";
 import { seededRandom } from "../../arbitraries/seeded-random.ts";
-import { SimulatedLedger } from "../../core/use-cases/index/simulated-ledger.ts";
+import { WeatheredChain } from "../../world/weathered-chain.ts";
 import { ScheduleNodes } from "./schedule-nodes.ts";
 
 /** What a schedule's seed decides before anything runs. */
@@ -9,9 +9,9 @@ export type ScheduleWorld = {
   readonly random: () => number;
   /** A whole number below n. */
   readonly below: (n: number) => number;
-  readonly ledger: SimulatedLedger;
+  readonly ledger: WeatheredChain;
   /** Another history, which a node may show as a whole. */
-  readonly fork: SimulatedLedger;
+  readonly fork: WeatheredChain;
   /** What happens on the ledger and on the fork, in order. */
   readonly steps: ReadonlyArray<() => void>;
   readonly forkSteps: ReadonlyArray<() => void>;
@@ -30,7 +30,7 @@ const sampled = <T>(values: fc.Arbitrary<T>, seed: number): T => {
 
 /** The steps of lives in a random order that keeps each life's own. Some settled escrows are archived at once, some later. */
 const stepsOf = (
-  ledger: SimulatedLedger,
+  ledger: WeatheredChain,
   lives: ReadonlyArray<EscrowLife>,
   random: () => number,
 ): ReadonlyArray<() => void> =>
@@ -56,15 +56,15 @@ const stepsOf = (
 export const scheduleWorld = (seed: number, mostReplicas: number): ScheduleWorld => {
   const random = seededRandom(seed);
   const below = (n: number): number => Math.floor(random() * n);
-  const ledger = new SimulatedLedger(seededRandom(seed + 1));
-  const fork = new SimulatedLedger(seededRandom(seed + 2));
+  const ledger = new WeatheredChain(seededRandom(seed + 1));
+  const fork = new WeatheredChain(seededRandom(seed + 2));
   const isLarge = below(6) === 0;
   const most = isLarge ? 220 : 24;
   const lives = sampled(escrowLives(most, isLarge ? 180 : 1), seed);
   const steps = stepsOf(ledger, lives, random);
   const forkSteps = stepsOf(fork, sampled(escrowLives(most, 1), seed + 1), random);
   for (const merchant of sampled(fc.array(anyMerchant, { maxLength: 2 }), seed))
-    ledger.register(merchant);
+    ledger.changeMerchant(merchant);
   const mayFork = below(3) === 0;
   const replicas = 1 + below(mostReplicas);
   const nodes = new ScheduleNodes(1 + below(3), { ledger, fork }, random);

@@ -9,12 +9,12 @@ import { SyncEpoch } from "../../../../ports/index/sync-lease.ts";
 import { LONGEST_MS, type PostgresStore } from "../../postgres-store.ts";
 import { type Queries, rowsOf } from "../../queries.ts";
 import { tryStore } from "../../try-store.ts";
-import type { CopyChunk } from "./copy-rows.ts";
+import { copyChunks } from "./copy-rows.ts";
 import { emptyEscrows, emptyForBuild, emptyIndex } from "./empty-index.ts";
 import { createIndex, ESCROW_INDEXES } from "../index-schema.ts";
 import { addCounts, lockLedger, nameBuild, putMark, putSnapshotTime } from "../ledger-row.ts";
 import { putMerchants } from "../merchant-table.ts";
-import { RowSpool } from "./row-spool.ts";
+import { RowSpool } from "../../../sql/row-spool.ts";
 import { COUNT_ALL } from "../tallies.ts";
 import { holdTerm } from "../write-term.ts";
 
@@ -114,7 +114,7 @@ export const buildIndex = Effect.fnUntraced(function* ({ run, runLong }: Postgre
         merchants.push(...rows.merchants);
       }
     }),
-    leaves: (sink) => Effect.suspend(() => inTurns(spool.showLeaves(sink, LEAVES_AT_ONCE))),
+    leaves: (sink) => Effect.suspend(() => inTurns(spool.leaves(sink, LEAVES_AT_ONCE))),
     finish: Effect.fnUntraced(function* (mark) {
       if (standing !== null) {
         yield* run(beside(takeOver));
@@ -125,9 +125,9 @@ export const buildIndex = Effect.fnUntraced(function* ({ run, runLong }: Postgre
       // A `finish` that failed is begun anew.
       yield* run(step(emptyEscrows));
       const counts = { escrow: 0, unseen_escrow: 0 };
-      const chunks = spool.chunks();
+      const chunks = copyChunks(spool.rows());
       for (;;) {
-        const next: IteratorResult<CopyChunk, void> = yield* tryStore(async () => chunks.next());
+        const next: ReturnType<typeof chunks.next> = yield* tryStore(async () => chunks.next());
         if (next.done === true) break;
         const chunk = next.value;
         counts[chunk.table] += chunk.rows;

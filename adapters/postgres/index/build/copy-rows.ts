@@ -1,3 +1,7 @@
+import { unseenValues } from "../../../sql/index-rows.ts";
+import type { SpooledRow } from "../../../sql/row-spool.ts";
+import { ESCROW_COLUMNS, escrowValues } from "../escrow-row.ts";
+import { UNSEEN_COLUMNS } from "../put-escrows.ts";
 import { type Column, namesOf, type Queries, type Value, type Values } from "../../queries.ts";
 
 // PostgreSQL manual, COPY, "Binary Format": big-endian; a row is the count of its fields (i16) and then each field as its
@@ -45,17 +49,9 @@ const writeField = (type: Column["type"], value: Exclude<Value, null>, at: numbe
   }
 };
 
-/**
- * A row as COPY takes it, behind a first byte that says what the caller wants to know of it. The bytes are valid until the next
- * call. @throws RangeError for a row of more than 4 KiB.
- */
-export const copyRow = (
-  first: number,
-  columns: ReadonlyArray<Column>,
-  values: Values,
-): Uint8Array => {
-  scratch[0] = first;
-  let end = scratch.writeInt16BE(columns.length, 1);
+/** A row as COPY takes it. It is valid until the next call. @throws RangeError for a row of more than 4 KiB. */
+const copyRow = (columns: ReadonlyArray<Column>, values: Values): Uint8Array => {
+  let end = scratch.writeInt16BE(columns.length, 0);
   let at = 0;
   for (const { type } of columns) {
     const value = values[at++] ?? null;
@@ -75,7 +71,7 @@ export const copyRow = (
 const CHUNK_BYTES = 4 * 1024 * 1024;
 
 /** Rows that wait for a COPY into a table. */
-export class CopyChunk {
+class CopyChunk {
   readonly #bytes = Buffer.allocUnsafe(CHUNK_BYTES + scratch.length);
   #used = 0;
   rows = 0;
@@ -92,11 +88,11 @@ export class CopyChunk {
     return this.#used >= CHUNK_BYTES;
   }
 
-  /** Adds a row that `copyRow` made, without its first byte. */
-  append(row: Uint8Array): void {
+  append(values: Values): void {
     if (this.#used === 0) this.#used = HEADER.copy(this.#bytes);
-    this.#bytes.set(row.subarray(1), this.#used);
-    this.#used += row.length - 1;
+    const row = copyRow(this.#columns, values);
+    this.#bytes.set(row, this.#used);
+    this.#used += row.length;
     this.rows += 1;
   }
 
@@ -112,4 +108,18 @@ export class CopyChunk {
     this.#used = 0;
     this.rows = 0;
   }
+}
+
+/** Rows for a COPY, in chunks of one table. The next chunk begins where one is copied. */
+export function* copyChunks(rows: Iterable<SpooledRow>): Generator<CopyChunk, void> {
+  const [unseen, escrows] = [
+    new CopyChunk("unseen_escrow", UNSEEN_COLUMNS),
+    new CopyChunk("escrow", ESCROW_COLUMNS),
+  ];
+  for (const row of rows) {
+    const chunk = row.kind === "unseen" ? unseen : escrows;
+    chunk.append(row.kind === "unseen" ? unseenValues(row.row) : escrowValues(row.body));
+    if (chunk.isFull) yield chunk;
+  }
+  for (const chunk of [unseen, escrows]) if (chunk.rows > 0) yield chunk;
 }

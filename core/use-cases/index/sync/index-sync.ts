@@ -67,7 +67,10 @@ export const makeIndexSync = Effect.fnUntraced(function* (
   { scanEveryMs = null, backfills = false }: IndexSyncOptions = {},
 ) {
   const scope = yield* Effect.scope;
-  const context = yield* Effect.context<Effect.Services<ReturnType<typeof syncIndex>>>();
+  const context =
+    yield* Effect.context<
+      Effect.Services<ReturnType<typeof syncIndex> | ReturnType<typeof backfillTransactions>>
+    >();
   const oneAtATime = yield* Semaphore.make(1);
   const activity = yield* Ref.make<Pick<SyncActivity, "running" | "lastError">>({
     running: false,

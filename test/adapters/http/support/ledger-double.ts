@@ -17,8 +17,8 @@ import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-depl
 import { custodyConfigOf } from "../../../simulation/custody-log.ts";
 import { registryOf } from "../../../doubles/registry.ts";
 import { accountOf, clockAccount, rentAccount, walletAccount } from "../../../doubles/accounts.ts";
-import { broadcasterDouble } from "../../../doubles/broadcaster-double.ts";
-import { type Answer, ledgerDouble } from "../../../doubles/ledger-double.ts";
+import { broadcasterPort } from "../../../world/broadcaster-port.ts";
+import { type Answer, ledgerPort } from "../../../world/ledger-port.ts";
 
 /** The payer of the relay tests' transactions. */
 export const PAYER = addressFromBytes(ed25519PublicKey(new Uint8Array(32).fill(9)));
@@ -109,7 +109,7 @@ export const makeLedgerDouble = (genesisHash: string) => {
     });
   const slotAt = (commitment: Commitment): bigint =>
     commitment === "finalized" ? double.slot - double.finalizedBehind : double.slot;
-  const ledger = ledgerDouble({
+  const ledger = ledgerPort({
     answer,
     genesisHash,
     slot: slotAt,
@@ -127,7 +127,7 @@ export const makeLedgerDouble = (genesisHash: string) => {
     },
     transaction: (signature) => double.history.find((each) => each.signature === signature) ?? null,
   });
-  const broadcaster = broadcasterDouble({
+  const broadcaster = broadcasterPort({
     answer,
     isBlockhashValid: () => double.blockhashValid,
     simulate: () => ({

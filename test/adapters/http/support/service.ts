@@ -54,6 +54,8 @@ import { networkIdOf, networkLeaf } from "../../../../core/log/leaf/network-leaf
 import { decodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { custodyConfigOf } from "../../../simulation/custody-log.ts";
 import { decodeCustodyConfigAccount } from "../../../../core/protocol/accounts/custody-config-account.ts";
+import { NO_PACKETS, SettledPackets } from "../../../../ports/settled-packets.ts";
+import { noArchive, noNews, nothingKept } from "../../../doubles/nothing-kept.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { logSignerNone } from "../../../../adapters/signer/log-signer.ts";
 import type { LogPolicy } from "../../../../core/log/policy/log-policy.ts";
@@ -63,9 +65,10 @@ import {
   SettlementLog,
 } from "../../../../core/use-cases/log/serving/published-log.ts";
 import { LedgerNodes } from "../../../../ports/ledger/ledger-nodes.ts";
-import { type LogKey, LogSigner } from "../../../../ports/log/log-signer.ts";
+import { LogSigner } from "../../../../ports/log/log-signer.ts";
 import { WitnessClient, WitnessUnreachable } from "../../../../ports/log/witness-client.ts";
 import { logIdentity } from "../../../doubles/log-identity.ts";
+import { logKeyOf } from "../../../doubles/log-key.ts";
 import { usdc } from "../../../core/use-cases/test-instance.ts";
 import { type Contract, documentedAnswers } from "./documented-answers.ts";
 import { makeLedgerDouble } from "./ledger-double.ts";
@@ -92,22 +95,6 @@ const signerOf = (seed: Uint8Array) => {
     former: [],
     sign: (message) => Effect.sync(() => sign(message)),
   });
-};
-
-const logKeyOf = (seed: Uint8Array): LogKey => {
-  const { publicKey, sign } = ed25519Key(seed);
-  let text: string | null = null;
-  return {
-    publicKey,
-    sign: (message) => Effect.sync(() => sign(message)),
-    remembered: Effect.sync(() => text),
-    remember: (before, next) =>
-      Effect.sync(() => {
-        if (text !== before) return false;
-        text = next;
-        return true;
-      }),
-  };
 };
 
 const EXAMPLE_WITNESS: Pick<Witness["Service"], "addCheckpoint"> = {
@@ -173,6 +160,10 @@ export const makeService = async (options: ServiceOptions = {}) => {
     instance,
     clock,
     indexMemory(),
+    noNews,
+    nothingKept,
+    noArchive,
+    Layer.succeed(SettledPackets, NO_PACKETS),
     logIdentity(GENESIS, LOCAL_DEPLOYMENT),
     outcomeLogMemory,
     rateLimiterMemory({

@@ -8,11 +8,11 @@ import { nodePool } from "../../../../adapters/solana-rpc/pool/node-pool.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { accountScanContract, type ScannedWorld } from "../../../contracts/account-scan.ts";
 import { PagingLedger } from "../../../simulation/paging-ledger.ts";
-import { type Offers, PagingNode } from "../../../simulation/paging-node.ts";
+import { type Offers, ChainNode } from "../../../world/chain-node.ts";
 import { serveNode } from "../../../simulation/serve-node.ts";
-import type { RpcAnswer } from "../../../simulation/world-node.ts";
 import { configOver, failureOf, runOver, valueOf } from "../ledger-under-test.ts";
 import { type Behaviour, result, rpcError, ScriptedPeer } from "../scripted-peer.ts";
+import type { RpcAnswer } from "../../../world/rpc-answer.ts";
 
 const [, ESCROWS] = indexedKinds(LOCAL_DEPLOYMENT);
 if (ESCROWS === undefined) throw new Error("escrows are indexed");
@@ -24,10 +24,11 @@ const NO_OFFERS: Offers = { pages: false, transactions: false };
 const worldOver = (
   { pages }: Pick<Offers, "pages">,
   escrows = SIZE,
-  refuses: (node: PagingNode) => ((answer: RpcAnswer, filters: number) => RpcAnswer) | null = () =>
-    null,
+  refuses: (
+    node: ChainNode<PagingLedger>,
+  ) => ((answer: RpcAnswer, filters: number) => RpcAnswer) | null = () => null,
 ): ScannedWorld => {
-  const node = new PagingNode(new PagingLedger(escrows), { ...NO_OFFERS, pages });
+  const node = new ChainNode(new PagingLedger(escrows), { ...NO_OFFERS, pages });
   node.mostPerPage = MOST_PER_PAGE;
   const refuse = refuses(node);
   const server = serveNode((call) => {
@@ -45,14 +46,14 @@ const worldOver = (
     kind: ESCROWS,
     accounts: () => {
       const accounts = new Map<Address, Uint8Array>();
-      for (const [, { address, data }] of node.ledger.accounts(ESCROWS.program, 0, 0))
+      for (const [, { address, data }] of node.chain.accountsOf(ESCROWS.program, 0n))
         accounts.set(address, data.slice());
       return accounts;
     },
     change: () => {
-      const { slot } = node.ledger;
-      node.ledger.refund(300);
-      return slot + 1;
+      const { slot } = node.chain;
+      node.chain.refund(300);
+      return Number(slot) + 1;
     },
     isResumable: pages || refuse !== null,
     tellsChanges: pages,

@@ -12,14 +12,16 @@ import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { LedgerNodes } from "../../../../ports/ledger/ledger-nodes.ts";
 import { testInstance } from "../../../core/use-cases/test-instance.ts";
+import { noArchive, nothingKept } from "../../../doubles/nothing-kept.ts";
 import { ONE_NODE } from "../../../doubles/one-node.ts";
 import { INDEX_SYNC, WORLD_LEDGER } from "../../../simulation/index-of-node.ts";
 import { pendingOf, worldEscrow } from "../../../simulation/world-escrow.ts";
-import { JsonText, type WorldNode } from "../../../simulation/world-node.ts";
+import { ChainNode } from "../../../world/chain-node.ts";
 import { worldOf } from "../../../simulation/world.ts";
 import { inOwnFolder } from "../../sqlite/store-folder.ts";
 import { limitedNode } from "./simulated/limited-node.ts";
 import { type Answer, runSimulated, type TimedCall } from "./simulated/virtual-run.ts";
+import { JsonText } from "../../../world/rpc-answer.ts";
 
 const BEFORE = 50;
 const BURST = 200;
@@ -31,9 +33,9 @@ const MOST_SYNCS = 10;
 
 /** The answer of a world's node. Its numbers are safe to print, but for a rent epoch that nothing reads. */
 const answerOf =
-  (world: WorldNode) =>
-  ({ method, params }: TimedCall): Answer => {
-    const answer = world.answer(method, params);
+  (node: ChainNode) =>
+  (call: TimedCall): Answer => {
+    const answer = node.answer(call);
     if ("error" in answer || !(answer.result instanceof JsonText)) return answer;
     return { result: JSON.parse(answer.result.text) as unknown };
   };
@@ -50,6 +52,8 @@ const services = inOwnFolder((folder) =>
         }),
         Layer.succeed(Instance, { ...testInstance(), deployment: WORLD_LEDGER.deployment }),
         Layer.succeed(LedgerNodes, ONE_NODE),
+        nothingKept,
+        noArchive,
       ),
     ),
   ),
@@ -57,7 +61,8 @@ const services = inOwnFolder((folder) =>
 
 test("a burst of 200 escrows is synced at a public node's limits by the first sync that sees it, and none of 100 escrow reads fails meanwhile", async () => {
   const world = worldOf(BEFORE);
-  const node = limitedNode(answerOf(world));
+  const honest = new ChainNode(world);
+  const node = limitedNode(answerOf(honest));
   const seen = await runSimulated(
     node.answer,
     Effect.gen(function* () {
@@ -68,10 +73,10 @@ test("a burst of 200 escrows is synced at a public node's limits by the first sy
       yield* sync.request;
       yield* Effect.sleep("10 seconds");
       for (let number = BEFORE; number < BEFORE + BURST; number++) {
-        if (number % 10 === 0) world.slot += 1;
+        if (number % 10 === 0) world.slot += 1n;
         world.putEscrow(pendingOf(worldEscrow(number)));
       }
-      const asked = { ...world.asked };
+      const asked = { ...honest.asked };
       const syncing = yield* Effect.forkChild(
         Effect.gen(function* () {
           const exits: Array<Exit.Exit<unknown, unknown>> = [];
@@ -97,7 +102,7 @@ test("a burst of 200 escrows is synced at a public node's limits by the first sy
         failedReads,
         shown: shown.length,
         transactions: shown.slice(-BURST).filter(({ signature }) => signature !== null).length,
-        askedFor: (world.asked["getTransaction"] ?? 0) - (asked["getTransaction"] ?? 0),
+        askedFor: (honest.asked["getTransaction"] ?? 0) - (asked["getTransaction"] ?? 0),
       };
     }).pipe(Effect.provide(services)),
   );

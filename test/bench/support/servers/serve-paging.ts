@@ -1,13 +1,14 @@
 import { sha256Bun } from "../../../../adapters/bun/sha256.ts";
 import { provideSha256 } from "../../../../core/domain/sha256.ts";
 import { PagingLedger } from "../../../simulation/paging-ledger.ts";
-import { PagingNode } from "../../../simulation/paging-node.ts";
-import { bodyOf, type RpcCall } from "../../../simulation/serve-node.ts";
+import { ChainNode } from "../../../world/chain-node.ts";
+import { bodyOf } from "../../../simulation/serve-node.ts";
+import type { RpcCall } from "../../../world/rpc-answer.ts";
 
 // Run as a process: a provider's node over a ledger with argv[2] escrows. Prints its address. GET /stats answers with
 // requests by method and bytes sent since the last GET; GET /refund/N settles N escrows.
 provideSha256(sha256Bun);
-const node = new PagingNode(new PagingLedger(Number(process.argv[2])));
+const node = new ChainNode(new PagingLedger(Number(process.argv[2])));
 let bytes = 0;
 const server = Bun.serve({
   port: 0,
@@ -16,7 +17,7 @@ const server = Bun.serve({
   fetch: async (request) => {
     const { pathname } = new URL(request.url);
     if (pathname === "/stats") {
-      const stats = { bytes, asked: { ...node.asked }, count: String(node.ledger.count) };
+      const stats = { bytes, asked: { ...node.asked }, count: String(node.chain.count) };
       bytes = 0;
       for (const method of Object.keys(node.asked)) delete node.asked[method];
       return Response.json(stats);
@@ -26,7 +27,7 @@ const server = Bun.serve({
       return new Response();
     }
     if (pathname.startsWith("/refund/"))
-      return Response.json(node.ledger.refund(Number(pathname.slice(8))));
+      return Response.json(node.chain.refund(Number(pathname.slice(8))));
     const asked = (await request.json()) as RpcCall | ReadonlyArray<RpcCall>;
     const text = await bodyOf(asked, (call) => node.answer(call));
     bytes += text.length;

@@ -1,8 +1,8 @@
 import { SCAN_FAILED } from "../../../../adapters/solana-rpc/transport/rpc-error-codes.ts";
 import { decodeBase58 } from "../../../../core/domain/encoding/base58.ts";
 import type { AccountFilter } from "../../../simulation/account-filters.ts";
-import type { RpcCall } from "../../../simulation/serve-node.ts";
 import { AGENT_OWNER_AT, snapshotAnswer, snapshotParts } from "../snapshot-parts.ts";
+import type { RpcCall } from "../../../world/rpc-answer.ts";
 
 // Run as a process: a node with argv[2] escrows. It sends accounts as fast as it can, because the answers are made
 // before it prints its address. Like public nodes, it refuses very large answers.

@@ -37,11 +37,11 @@ export const endureFlood = async (
     escrows: { created: ESCROWS, rejected: ignores ? flood.small : ofKind },
   });
 
-  node.slot += 10;
+  node.slot += 10n;
   node.putEscrow(refundedOf(worldEscrow(0)));
   const named = large.slice(0, 30);
   openNaming(node, ESCROWS, named);
-  node.slot += 10;
+  node.slot += 10n;
   expect(reportOf(await index.sync())).toMatchObject({
     mode: "incremental",
     escrows: { created: 1, updated: 1, rejected: named.length },
@@ -49,7 +49,7 @@ export const endureFlood = async (
   await index.close();
 
   const more = floodWorld(node, flood, random);
-  node.slot += 10;
+  node.slot += 10n;
   node.putEscrow(refundedOf(worldEscrow(4)));
   // Without history, the missing event is looked for in a scan.
   node.prune();

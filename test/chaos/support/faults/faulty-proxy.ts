@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { answerText, type RpcCall } from "../../../simulation/serve-node.ts";
-import type { RpcAnswer } from "../../../simulation/world-node.ts";
+import { type RpcCall, type RpcAnswer, answerText } from "../../../world/rpc-answer.ts";
 
 /** Faults of the line between a service and its node. */
 export const FAULTS = [

@@ -1,13 +1,15 @@
 import { type Address, addressFromBytes } from "../../../../core/domain/address.ts";
-import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { ESCROW_DISCRIMINATOR } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { indexedKinds } from "../../../../core/protocol/accounts/indexed-kinds.ts";
+import { accountOf } from "../../../doubles/accounts.ts";
 import { isOfKind } from "../../../simulation/account-filters.ts";
-import { answerText, type RpcCall } from "../../../simulation/serve-node.ts";
 import { labelled, pendingOf, walletOf, worldEscrow } from "../../../simulation/world-escrow.ts";
-import { accountText, type WorldNode } from "../../../simulation/world-node.ts";
-import { transactionOf } from "../../../simulation/world-transaction.ts";
+import { accountText, ChainNode } from "../../../world/chain-node.ts";
+import { ignoringFilters } from "../../../world/node-faults.ts";
+import type { SettlementChain } from "../../../world/settlement-chain.ts";
+import { called, transactionOf } from "../../../world/settlement-transactions.ts";
+import { type RpcCall, answerText } from "../../../world/rpc-answer.ts";
 
 /** Accounts that custody owns but has not made. */
 export type Flood = {
@@ -46,39 +48,47 @@ const contentsOf = (flood: Flood, length: number, random: () => number): Uint8Ar
  * Floods a world. Returns the addresses of the large accounts, and how many small ones a node lists that applies
  * filters.
  */
-export const floodWorld = (node: WorldNode, flood: Flood, random: () => number) => {
+export const floodWorld = (node: SettlementChain, flood: Flood, random: () => number) => {
   let ofKind = 0;
   for (let number = 0; number < flood.small; number++) {
     const length = number % 4 === 0 ? ESCROW_LENGTH : Math.floor(random() * 700);
-    const account = { owner: custodyProgram, data: contentsOf(flood, length, random) };
-    node.accounts.set(walletOf(`junk ${node.accounts.size}`), account);
+    const data = contentsOf(flood, length, random);
+    const account = accountOf(walletOf(`junk ${node.size}`), custodyProgram, data);
+    node.put(account);
     if (isOfKind(account, ESCROWS)) ofKind += 1;
   }
   const data = contentsOf(flood, flood.largeBytes, random);
   const large: Array<Address> = [];
   for (let number = 0; number < flood.large; number++) {
-    const address = walletOf(`junk ${node.accounts.size}`);
+    const address = walletOf(`junk ${node.size}`);
     // For scans without filters, `serveFlooded` repeats one account instead of holding all of them.
-    node.accounts.set(address, { owner: custodyProgram, data, listedBy: walletOf("nobody") });
+    node.put({ ...accountOf(address, custodyProgram, data), listedBy: walletOf("nobody") });
     large.push(address);
   }
   return { large, ofKind };
 };
 
 /** A transaction that opens an escrow and names other accounts too, which anybody may send. */
-export const openNaming = (node: WorldNode, number: number, named: ReadonlyArray<Address>) => {
+export const openNaming = (
+  node: SettlementChain,
+  number: number,
+  named: ReadonlyArray<Address>,
+) => {
   const escrow = pendingOf(worldEscrow(number));
   node.putEscrow(escrow);
-  const own = transactionOf(escrow, node.slot);
-  const label = `naming ${number}`;
-  const custody = own.accounts.at(-1) ?? custodyProgram;
-  const others = own.accounts.slice(0, -1);
-  node.record({
-    ...own,
-    signature: ledgerSignatureFromBytes(Buffer.concat([labelled(label), labelled(`${label}.`)])),
-    accounts: [...others, ...named, custody],
-    named: [...own.named, ...named.map((_, i) => others.length + i)],
-  });
+  const { accounts, instructions, time } = transactionOf(LOCAL_DEPLOYMENT, escrow, node.slot);
+  for (const { program, accounts: own, data } of instructions)
+    node.record(
+      called({
+        label: `naming ${number}`,
+        program,
+        accounts: [...own, ...named],
+        others: accounts,
+        data: data ?? new Uint8Array(),
+        slot: node.slot,
+        time,
+      }),
+    );
 };
 
 /** The text of an answer with `times` copies of a record at the start of its list. */
@@ -91,8 +101,10 @@ function* withMore(text: string, record: Buffer, times: number): Generator<Uint8
 }
 
 /** A node of a flooded world. It holds one large account, however many it lists. */
-export const serveFlooded = (node: WorldNode, flood: Flood, manner: Manner) => {
-  node.ignoresFilters = manner === "ignores filters";
+export const serveFlooded = (node: SettlementChain, flood: Flood, manner: Manner) => {
+  const isUnfiltered = manner === "ignores filters";
+  const honest = new ChainNode(node).answer;
+  const answers = isUnfiltered ? ignoringFilters(honest) : honest;
   const data = contentsOf(flood, flood.largeBytes, () => 0.5);
   const address = addressFromBytes(labelled("junk"));
   const account = accountText({ owner: custodyProgram, data });
@@ -104,8 +116,8 @@ export const serveFlooded = (node: WorldNode, flood: Flood, manner: Manner) => {
       ?.filters;
     if (isScan && manner === "gives parts only" && (filters?.length ?? 0) < 3)
       return answerText(id, { error: { code: SCAN_ABORTED, message: "scan aborted" } });
-    const text = answerText(id, node.answer(method, params));
-    if (!isScan || !node.ignoresFilters || params[0] !== custodyProgram) return text;
+    const text = answerText(id, answers(call));
+    if (!isScan || !isUnfiltered || params[0] !== custodyProgram) return text;
     const pieces = withMore(text, record, flood.large);
     return new ReadableStream({
       pull: (controller) => {

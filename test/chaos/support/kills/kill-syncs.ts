@@ -1,10 +1,12 @@
 import { expect } from "bun:test";
+import { ChainNode } from "../../../world/chain-node.ts";
+import { repeating } from "../../../world/node-faults.ts";
+import { serveNode } from "../../../simulation/serve-node.ts";
 import { refundedOf, worldEscrow } from "../../../simulation/world-escrow.ts";
 import { worldOf } from "../../../simulation/world.ts";
 import { bundled } from "../bundled.ts";
 import { randomOf, SEED, tell } from "../chaos-run.ts";
 import { drawAim, type Ended, type Moment, momentOf, runUntil } from "./killed-process.ts";
-import { serveStatic } from "../faults/static-node.ts";
 
 /** The least share of kills that must hit a sync inside a batch. */
 const LEAST_IN_A_BATCH = 0.25;
@@ -15,10 +17,10 @@ const SETTLED = 100;
 const worldBefore = (sync: "first" | "second") => {
   const node = worldOf(ESCROWS);
   if (sync === "first") return node;
-  node.slot += 50;
+  node.slot += 50n;
   for (let number = 0; number < SETTLED; number++)
     node.putEscrow(refundedOf(worldEscrow(4 * number)));
-  node.slot += 50;
+  node.slot += 50n;
   return node;
 };
 
@@ -43,8 +45,8 @@ type Plan = {
  * kills hit a batch.
  */
 export const killSyncs = async (plan: Plan): Promise<void> => {
-  using first = serveStatic(worldBefore("first"));
-  using second = serveStatic(worldBefore("second"));
+  using first = serveNode(repeating(new ChainNode(worldBefore("first")).answer));
+  using second = serveNode(repeating(new ChainNode(worldBefore("second")).answer));
   const script = await bundled(plan.script);
   const syncs = [first, second].map(({ url }) => (store: string) => [script, url, store]);
   const reference = plan.newStore();

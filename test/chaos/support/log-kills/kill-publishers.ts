@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { ChainNode } from "../../../world/chain-node.ts";
 import { serveNode } from "../../../simulation/serve-node.ts";
 import { worldEscrow } from "../../../simulation/world-escrow.ts";
 import { worldOf } from "../../../simulation/world.ts";
@@ -53,7 +54,7 @@ export const killPublishers = async ({ kills, leastInAPhase, atOnce }: Plan): Pr
   const useStore = async (store: number, random: () => number): Promise<void> => {
     const below = (n: number): number => Math.floor(random() * n);
     const node = worldOf(ESCROWS + below(ESCROWS));
-    using served = serveNode(({ method, params }) => node.answer(method, params));
+    using served = serveNode(new ChainNode(node).answer);
     const folder = dirname(freshPath("store"));
     const seed = Buffer.from(Array.from({ length: 32 }, () => below(256)));
     mkdirSync(folder, { recursive: true });
@@ -64,7 +65,7 @@ export const killPublishers = async ({ kills, leastInAPhase, atOnce }: Plan): Pr
       const first = node.escrows.size;
       for (let number = first; number < first + ESCROWS_A_CHANGE; number++)
         node.putEscrow(worldEscrow(number));
-      node.slot += 50;
+      node.slot += 50n;
     };
     let killsHere = 0;
     let isBuilt = false;

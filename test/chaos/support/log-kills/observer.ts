@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { createPrivateKey, createPublicKey, verify } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { WorldNode } from "../../../simulation/world-node.ts";
+import type { SettlementChain } from "../../../world/settlement-chain.ts";
 import { areConsistent, type Head, IndependentTree } from "../../../log/independent-tree.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { freshPath } from "../chaos-run.ts";
@@ -28,10 +28,10 @@ const copyOf = (path: string): { readonly path: string } & Disposable => {
 export class LogObserver {
   readonly #heads = new Map<number, string>();
   readonly #folder: string;
-  readonly #node: WorldNode;
+  readonly #node: SettlementChain;
   readonly #publicKey;
 
-  constructor(folder: string, node: WorldNode, seed: Buffer) {
+  constructor(folder: string, node: SettlementChain, seed: Buffer) {
     this.#folder = folder;
     this.#node = node;
     const key = { key: Buffer.concat([PKCS8, seed]), format: "der", type: "pkcs8" } as const;

@@ -27,7 +27,7 @@ import { Instance } from "../../../../ports/instance.ts";
 import { Ledger, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { CREATED_AT, escrow, STRANGER } from "../../../adapters/http/support/parties.ts";
 import { accountOf, clockAccount } from "../../../doubles/accounts.ts";
-import { type Answer, ledgerDouble } from "../../../doubles/ledger-double.ts";
+import { type Answer, ledgerPort } from "../../../world/ledger-port.ts";
 import { tombstoneAccount, tombstoneOf } from "../../../doubles/tombstone.ts";
 import { testInstance } from "../test-instance.ts";
 import { patientClock } from "../../../doubles/patient-clock.ts";
@@ -88,7 +88,7 @@ const makeWorld = (
     [clockAccount(0n).address, clockAccount(CREATED_AT)],
   ]);
   const confirmed = new Map(accounts);
-  const double = ledgerDouble({
+  const double = ledgerPort({
     answer,
     slot: () => 900n,
     history: (address, before) => {

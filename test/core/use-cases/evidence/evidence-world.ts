@@ -21,6 +21,7 @@ import { makeLedgerDouble } from "../../../adapters/http/support/ledger-double.t
 import { CREATED_AT, escrow, merchant } from "../../../adapters/http/support/parties.ts";
 import { seedInto } from "../../../adapters/http/support/service.ts";
 import { changesOf } from "../../../arbitraries/index-history.ts";
+import { NO_PACKETS, SettledPackets } from "../../../../ports/settled-packets.ts";
 import { testInstance } from "../test-instance.ts";
 import { patientClock } from "../../../doubles/patient-clock.ts";
 
@@ -49,6 +50,7 @@ export const makeWorld = () => {
     Layer.succeed(Instance, testInstance()),
     Layer.succeed(EvidenceSigner, signerOf(7)),
     indexMemory(),
+    Layer.succeed(SettledPackets, NO_PACKETS),
     patientClock(),
   );
   const runtime = ManagedRuntime.make(

@@ -33,6 +33,7 @@ import { ATTESTOR_KEY, SERVICE_KEY } from "../../../arbitraries/evidence.ts";
 import { type GOLDEN_ESCROWS, GOLDEN_MERCHANT } from "../escrow/golden-escrows.ts";
 import { accountOf } from "../../../doubles/accounts.ts";
 import { ledgerOfAccounts } from "../ledger-of-accounts.ts";
+import { NO_PACKETS, SettledPackets } from "../../../../ports/settled-packets.ts";
 import { testInstance } from "../test-instance.ts";
 
 /** One escrow of a golden packet. */
@@ -135,6 +136,7 @@ export const goldenPacket = (
     buildEvidence(escrow.address).pipe(
       Effect.provideServiceEffect(SettledEvidence, makeSettledEvidence),
       Effect.provideServiceEffect(ArchivedEscrows, makeArchivedEscrows),
+      Effect.provideService(SettledPackets, NO_PACKETS),
       Effect.scoped,
       Effect.provideService(Ledger, ledgerOfAccounts(accounts, { slot, ledgerTime })),
       Effect.provideService(Instance, testInstance()),

@@ -12,14 +12,14 @@ import { escrowLives } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
 import { expectMarked } from "./expect-marked.ts";
-import { SimulatedLedger } from "./simulated-ledger.ts";
+import { WeatheredChain } from "../../../world/weathered-chain.ts";
 import { type Ports, simulate, syncWith } from "./simulated-sync.ts";
 
 const [lives] = fc.sample(escrowLives(6, 6), { numRuns: 1, seed: 5 });
 
 /** Two ledgers of three events, the last two of which differ, and one event more in the second. */
 const twoHistories = () => {
-  const [ledger, rewritten] = [5, 5].map((seed) => new SimulatedLedger(seededRandom(seed)));
+  const [ledger, rewritten] = [5, 5].map((seed) => new WeatheredChain(seededRandom(seed)));
   if (ledger === undefined || rewritten === undefined || lives === undefined)
     throw new Error("no sample");
   for (const at of [0, 1, 2]) ledger.create(lives[at] ?? fail());
@@ -32,7 +32,7 @@ const fail = (): never => {
 };
 
 /** What nodes show of the custody config that follow these ledgers. */
-const nodesOf = (ledgers: ReadonlyArray<SimulatedLedger>): LedgerNodes["Service"] => ({
+const nodesOf = (ledgers: ReadonlyArray<WeatheredChain>): LedgerNodes["Service"] => ({
   count: ledgers.length,
   readFromEach: (address) =>
     Effect.sync(() => {
@@ -43,10 +43,10 @@ const nodesOf = (ledgers: ReadonlyArray<SimulatedLedger>): LedgerNodes["Service"
 
 /** Syncs from another history until scans have proved it. */
 const syncOf = (
-  rewritten: SimulatedLedger,
+  rewritten: WeatheredChain,
   memory: SyncMemory,
   confirmed: {
-    readonly nodes?: ReadonlyArray<SimulatedLedger>;
+    readonly nodes?: ReadonlyArray<WeatheredChain>;
     readonly approval?: RebuildApproval;
   } = {},
 ): Effect.Effect<unknown, unknown, Ports> => {
@@ -173,7 +173,7 @@ test("the operator's approval replaces the index at the head that it names, by t
 
 test("an earlier state of the ledger takes the operator's approval, also with two nodes", async () => {
   const { ledger } = twoHistories();
-  const earlier = new SimulatedLedger(seededRandom(5));
+  const earlier = new WeatheredChain(seededRandom(5));
   earlier.create(lives?.[0] ?? fail());
   earlier.slot = ledger.slot + 10n;
   const nodes = [earlier, earlier];

@@ -10,7 +10,7 @@ import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { type EscrowLife, escrowLife } from "../../../arbitraries/index-history.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
-import { FAIR, SimulatedLedger } from "./simulated-ledger.ts";
+import { FAIR, WeatheredChain } from "../../../world/weathered-chain.ts";
 import { contents, simulate, syncWith } from "./simulated-sync.ts";
 import { expectMarked } from "./expect-marked.ts";
 
@@ -27,7 +27,7 @@ const MOMENTS = ["before", 0, 1, 2, "after", "never"] as const;
 const KNOWN = ["nothing", "Pending", "settled"] as const;
 
 /** The ledger's port, which acts before each scan of a snapshot and in the middle of it. */
-const acting = (ledger: SimulatedLedger, act: (scan: number) => void): Ledger["Service"] => {
+const acting = (ledger: WeatheredChain, act: (scan: number) => void): Ledger["Service"] => {
   let scans = 0;
   return {
     ...ledger.port,
@@ -57,7 +57,7 @@ describe("a snapshot", () => {
           maxLength: 7,
         }),
         async (seed, lives, plans) => {
-          const ledger = new SimulatedLedger(seededRandom(seed));
+          const ledger = new WeatheredChain(seededRandom(seed));
           const planned = lives.map((life, at) => {
             const [moment, isInMiddle, known] = plans[at] ?? ["never", false, "nothing"];
             return { life, moment, isInMiddle, known };
@@ -121,7 +121,7 @@ describe("a snapshot", () => {
 const archivedWorld = (count: number) => {
   const [lives] = fc.sample(settledLives(count, count), { numRuns: 1, seed: 3 });
   if (lives === undefined) throw new Error("no sample");
-  const ledger = new SimulatedLedger(seededRandom(1));
+  const ledger = new WeatheredChain(seededRandom(1));
   for (const life of lives) ledger.create(life);
   ledger.slot += 1n;
   for (const life of lives) ledger.settle(last(life));

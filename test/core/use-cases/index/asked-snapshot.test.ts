@@ -9,7 +9,7 @@ import { anyMerchant } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
 import type { Index } from "../../../contracts/fresh-index.ts";
-import { SimulatedLedger } from "./simulated-ledger.ts";
+import { WeatheredChain } from "../../../world/weathered-chain.ts";
 import { contents, type Ports, simulate } from "./simulated-sync.ts";
 
 const [merchant] = fc.sample(anyMerchant, { numRuns: 1, seed: 12 });
@@ -19,12 +19,12 @@ const DOWN = new LedgerUnavailable({ retryable: true, cause: "down" });
 /** Runs a program with the syncs of a ledger whose history never shows merchants. */
 const withSyncs = <E>(
   program: (parts: {
-    readonly ledger: SimulatedLedger;
+    readonly ledger: WeatheredChain;
     readonly index: Index;
     readonly scans: { end: LedgerFailure | null };
   }) => Effect.Effect<void, E, Ports | IndexSync>,
 ) => {
-  const ledger = new SimulatedLedger(seededRandom(4));
+  const ledger = new WeatheredChain(seededRandom(4));
   const scans: { end: LedgerFailure | null } = { end: null };
   const port = Ledger.of({
     ...ledger.port,
@@ -51,7 +51,7 @@ test("a snapshot that is asked for finds what no history shows, and its time is 
     Effect.gen(function* () {
       yield* requestSync(false);
       const built = yield* snapshotTime(index);
-      ledger.register(merchant);
+      ledger.changeMerchant(merchant);
       yield* TestClock.adjust("2 minutes");
       expect(yield* requestSync(false)).toMatchObject({ mode: "incremental" });
       expect((yield* contents(index)).merchants).toEqual([]);

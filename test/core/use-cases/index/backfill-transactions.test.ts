@@ -11,10 +11,10 @@ import {
 } from "../../../../ports/index/backfill-checkpoint.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { PagingLedger, signatureOfEvent } from "../../../simulation/paging-ledger.ts";
-import { PagingNode } from "../../../simulation/paging-node.ts";
+import { ChainNode } from "../../../world/chain-node.ts";
 import { openIndexOfNode } from "../../../simulation/index-of-node.ts";
-import { type RpcCall, serveNode } from "../../../simulation/serve-node.ts";
-import type { RpcAnswer } from "../../../simulation/world-node.ts";
+import { serveNode } from "../../../simulation/serve-node.ts";
+import type { RpcCall, RpcAnswer } from "../../../world/rpc-answer.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "settlement-backfill-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -24,7 +24,7 @@ const world = async (
   transactions: boolean,
   spoil: (call: RpcCall) => RpcAnswer | null = () => null,
 ) => {
-  const node = new PagingNode(new PagingLedger(ESCROWS), { pages: false, transactions });
+  const node = new ChainNode(new PagingLedger(ESCROWS), { pages: false, transactions });
   const server = serveNode((call) => spoil(call) ?? node.answer(call));
   const index = await openIndexOfNode({
     url: server.url,
@@ -52,7 +52,7 @@ const world = async (
     await index.close();
     server[Symbol.dispose]();
   };
-  return { node, run, saved, known, close, events: Number(node.ledger.count) };
+  return { node, run, saved, known, close, events: Number(node.chain.count) };
 };
 
 const expectAllKnown = async ({ known, events }: Awaited<ReturnType<typeof world>>) => {

@@ -13,7 +13,7 @@ import { Ledger, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { anyMerchant, changesOf, escrowLife, markAt } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
-import { SimulatedLedger } from "./simulated-ledger.ts";
+import { WeatheredChain } from "../../../world/weathered-chain.ts";
 import { contents, simulate, syncWith } from "./simulated-sync.ts";
 
 const { attestorProgram } = TEST_DEPLOYMENT;
@@ -23,7 +23,7 @@ if (merchant === undefined || life === undefined) throw new Error("no sample");
 const later = { ...merchant, updatedAt: merchant.updatedAt + 1n };
 
 const ledgerWithOne = () => {
-  const ledger = new SimulatedLedger(seededRandom(1));
+  const ledger = new WeatheredChain(seededRandom(1));
   ledger.create([life[0]]);
   return ledger;
 };
@@ -76,7 +76,7 @@ test.each<readonly [string, (shown: LedgerTransaction) => LedgerTransaction | nu
       const memory = new SyncMemory();
       yield* syncWith(memory);
       ledger.slot += 1n;
-      ledger.register(merchant);
+      ledger.changeMerchant(merchant);
       const port: Ledger["Service"] = {
         ...ledger.port,
         transaction: (asked) =>

@@ -11,7 +11,7 @@ import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { escrowLife } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
-import { SimulatedLedger } from "./simulated-ledger.ts";
+import { WeatheredChain } from "../../../world/weathered-chain.ts";
 import { contents, simulate, syncWith } from "./simulated-sync.ts";
 
 const [first, second] = fc.sample(
@@ -22,7 +22,7 @@ if (first === undefined || second === undefined) throw new Error("no sample");
 
 /** The ledger's port over a node that shows transactions otherwise than its history lists them. */
 const showing = (
-  ledger: SimulatedLedger,
+  ledger: WeatheredChain,
   change: (transaction: LedgerTransaction) => Partial<LedgerTransaction>,
 ): Ledger["Service"] => ({
   ...ledger.port,
@@ -33,13 +33,13 @@ const showing = (
 });
 
 const ledgerWithOne = () => {
-  const ledger = new SimulatedLedger(seededRandom(1));
+  const ledger = new WeatheredChain(seededRandom(1));
   ledger.create([first]);
   return ledger;
 };
 
 /** The slots of all events, by id, as the ledger has them. */
-const slotsOf = (ledger: SimulatedLedger) =>
+const slotsOf = (ledger: WeatheredChain) =>
   Object.fromEntries(Array.from(ledger.references, ([id, { slot }]) => [id, slot]));
 
 const createdOf = ({ address }: typeof first): string => `${address}:escrow_created`;

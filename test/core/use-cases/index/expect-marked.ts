@@ -7,10 +7,10 @@ import { indexedEscrowOf } from "../../../../core/log/leaf/escrow-rows.ts";
 import { projectAt } from "../../../../core/log/leaf/project-at.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import type { Index } from "../../../contracts/fresh-index.ts";
-import type { SimulatedLedger } from "./simulated-ledger.ts";
+import type { WeatheredChain } from "../../../world/weathered-chain.ts";
 
 /** The escrows of a ledger after the event numbered `count`, oldest first. */
-const escrowsAt = (ledger: SimulatedLedger, count: bigint): ReadonlyArray<Escrow> =>
+const escrowsAt = (ledger: WeatheredChain, count: bigint): ReadonlyArray<Escrow> =>
   Array.from(ledger.escrows.values(), (escrow) =>
     projectAt(indexedEscrowOf(escrow, encodeEscrowAccount(escrow)), count),
   )
@@ -21,7 +21,7 @@ const escrowsAt = (ledger: SimulatedLedger, count: bigint): ReadonlyArray<Escrow
  * Expects that an index has no mark and shows nothing, or that it shows exactly the ledger's state after the mark's
  * count: each escrow as it was then, in full or unseen, and leaves that chain to the mark's head, which is the ledger's.
  */
-export const expectMarked = ({ reader, writer, log }: Index, ledger: SimulatedLedger) =>
+export const expectMarked = ({ reader, writer, log }: Index, ledger: WeatheredChain) =>
   Effect.gen(function* () {
     const { mark } = yield* reader.summary;
     const shown = (yield* reader.escrows({}, 1000, null)).toReversed();

@@ -8,8 +8,8 @@ import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { escrowLives } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { expectMarked } from "./expect-marked.ts";
-import { changed, type Lie, lying } from "./lying-node.ts";
-import { SimulatedLedger } from "./simulated-ledger.ts";
+import { changed, type Lie, lying } from "../../../world/port-faults.ts";
+import { WeatheredChain } from "../../../world/weathered-chain.ts";
 import { simulate, syncWith } from "./simulated-sync.ts";
 
 /** Where the custody config holds its count and its head. */
@@ -75,7 +75,7 @@ const TIPS: ReadonlyArray<{
 for (const { name, count, head, hides, cause } of TIPS)
   test(`a node that shows ${name} does not empty the index, however often it is asked`, async () => {
     const [lives] = fc.sample(escrowLives(2, 2), { numRuns: 1, seed: 5 });
-    const ledger = new SimulatedLedger(seededRandom(5));
+    const ledger = new WeatheredChain(seededRandom(5));
     for (const life of lives ?? []) ledger.create(life);
     expect(ledger.custodyLog.count).toBe(2n);
     await simulate(ledger, (index) =>

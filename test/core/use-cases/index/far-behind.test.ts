@@ -19,8 +19,8 @@ import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
 import { accountOf } from "../../../doubles/accounts.ts";
 import { expectMarked } from "./expect-marked.ts";
-import { changed, lying } from "./lying-node.ts";
-import { SimulatedLedger } from "./simulated-ledger.ts";
+import { changed, lying } from "../../../world/port-faults.ts";
+import { WeatheredChain } from "../../../world/weathered-chain.ts";
 import { simulate, syncWith } from "./simulated-sync.ts";
 
 /** The events that the index of this test catches up with. */
@@ -54,7 +54,7 @@ const manyArchived = () => {
 
 test("an index that is far behind is not replaced for a false head", async () => {
   const [lives] = fc.sample(escrowLives(1, 1), { numRuns: 1, seed: 5 });
-  const ledger = new SimulatedLedger(seededRandom(5));
+  const ledger = new WeatheredChain(seededRandom(5));
   for (const life of lives ?? []) ledger.create([life[0]]);
   const { accounts, count } = manyArchived();
   await simulate(ledger, (index) =>

@@ -12,7 +12,7 @@ import { escrow } from "../../../adapters/http/support/parties.ts";
 import { changesOf, indexedOf, markAt } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
-import { SimulatedLedger } from "./simulated-ledger.ts";
+import { WeatheredChain } from "../../../world/weathered-chain.ts";
 import { testInstance } from "../test-instance.ts";
 
 const signature = ledgerSignatureFromBytes(new Uint8Array(64).fill(3));
@@ -34,7 +34,7 @@ const changesTo = (name: string, from: bigint | null, isKnown: boolean) => {
 const services = Layer.mergeAll(
   // A ledger whose history is gone.
   Layer.succeed(Ledger, {
-    ...new SimulatedLedger(seededRandom(1)).port,
+    ...new WeatheredChain(seededRandom(1)).port,
     history: () => Effect.succeed({ entries: [], keptFrom: null }),
   }),
   Layer.succeed(Instance, { ...testInstance(), deployment: TEST_DEPLOYMENT }),

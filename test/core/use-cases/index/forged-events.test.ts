@@ -19,8 +19,8 @@ import { runs } from "../../../arbitraries/runs.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
 import { expectMarked } from "./expect-marked.ts";
-import { changed, type Lie, lying } from "./lying-node.ts";
-import { SimulatedLedger } from "./simulated-ledger.ts";
+import { changed, type Lie, lying } from "../../../world/port-faults.ts";
+import { WeatheredChain } from "../../../world/weathered-chain.ts";
 import { simulate, syncWith } from "./simulated-sync.ts";
 
 const { at: AT } = CUSTODY_ACCOUNTS.Escrow;
@@ -52,7 +52,7 @@ test("forged, dropped and reordered events never get a mark, and an honest node 
   let refused = 0;
   await fc.assert(
     fc.asyncProperty(aPlan, async ({ seed, lives, isFirst, kind, victim, at, flip }) => {
-      const ledger = new SimulatedLedger(seededRandom(seed));
+      const ledger = new WeatheredChain(seededRandom(seed));
       await simulate(ledger, (index) =>
         Effect.gen(function* () {
           const memory = new SyncMemory();
@@ -111,7 +111,7 @@ test("the Pending form of a settled escrow, shown after it, does not become its 
   const lives = fc
     .sample(escrowLives(4, 4), { numRuns: 20, seed: 7 })
     .find((some) => some.some(([, settled]) => settled !== undefined));
-  const ledger = new SimulatedLedger(seededRandom(7));
+  const ledger = new WeatheredChain(seededRandom(7));
   for (const life of lives ?? []) ledger.create(life);
   ledger.slot += 1n;
   for (const [, settled] of lives ?? []) if (settled !== undefined) ledger.settle(settled);
@@ -155,7 +155,7 @@ test.each([
   ["with numbers above the count", null],
 ] as const)("a copy of an escrow at another bump's address, %s, is no row", async (how, cause) => {
   const [lives] = fc.sample(escrowLives(3, 3), { numRuns: 1, seed: 8 });
-  const ledger = new SimulatedLedger(seededRandom(8));
+  const ledger = new WeatheredChain(seededRandom(8));
   for (const life of lives ?? []) ledger.create([life[0]]);
   ledger.slot += 1n;
   const victim = lives?.[1]?.[0].address;
@@ -193,7 +193,7 @@ test.each([
 test("an account that contradicts itself between two readings is named by its first number", async () => {
   const [lives] = fc.sample(escrowLives(3, 3), { numRuns: 1, seed: 4 });
   if (lives === undefined) throw new Error("no sample");
-  const ledger = new SimulatedLedger(seededRandom(4));
+  const ledger = new WeatheredChain(seededRandom(4));
   await simulate(ledger, () =>
     Effect.gen(function* () {
       const memory = new SyncMemory();
@@ -217,7 +217,7 @@ test("an account that contradicts itself between two readings is named by its fi
 
 test("a node that invents a count does not empty the index", async () => {
   const [lives] = fc.sample(escrowLives(2, 2), { numRuns: 1, seed: 5 });
-  const ledger = new SimulatedLedger(seededRandom(5));
+  const ledger = new WeatheredChain(seededRandom(5));
   for (const life of lives ?? []) ledger.create(life);
   await simulate(ledger, (index) =>
     Effect.gen(function* () {
@@ -244,7 +244,7 @@ test("a node that invents a count does not empty the index", async () => {
 test("a byte that is flipped in any of these fields leaves an escrow that a scan takes", () => {
   // Otherwise the forged accounts above would be refused as malformed, not by the chain.
   const [lives] = fc.sample(escrowLives(1, 1), { numRuns: 1, seed: 6 });
-  const ledger = new SimulatedLedger(seededRandom(6));
+  const ledger = new WeatheredChain(seededRandom(6));
   for (const life of lives ?? []) ledger.create(life);
   const [escrow] = ledger.escrows.values();
   if (escrow === undefined) throw new Error("no sample");

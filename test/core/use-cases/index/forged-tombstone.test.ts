@@ -9,8 +9,8 @@ import { escrowLives } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { tombstoneOf } from "../../../doubles/tombstone.ts";
 import { expectMarked } from "./expect-marked.ts";
-import { type Lie, lying } from "./lying-node.ts";
-import { SimulatedLedger } from "./simulated-ledger.ts";
+import { type Lie, lying } from "../../../world/port-faults.ts";
+import { WeatheredChain } from "../../../world/weathered-chain.ts";
 import { simulate, syncWith } from "./simulated-sync.ts";
 
 const { at: AT } = CUSTODY_ACCOUNTS.ArchivedEscrow;
@@ -33,7 +33,7 @@ test.each(UNPROVED)(
     const settled = life?.[1];
     if (life === undefined || settled === undefined || other === undefined)
       throw new Error("no sample");
-    const ledger = new SimulatedLedger(seededRandom(1));
+    const ledger = new WeatheredChain(seededRandom(1));
     ledger.create([life[0]]);
     ledger.create([other[0]]);
     await simulate(ledger, (index) =>

@@ -8,6 +8,7 @@ import { IndexNews } from "../../../../ports/index/index-news.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import { markAt } from "../../../arbitraries/index-history.ts";
+import { noNews } from "../../../doubles/nothing-kept.ts";
 import { patientClock } from "../../../doubles/patient-clock.ts";
 
 /** A store whose count a test sets, and how often it was looked at. */
@@ -33,8 +34,8 @@ const readerOf = (store: Store) =>
 
 const run = <A>(
   store: Store,
-  work: (growth: IndexGrowth["Service"]) => Effect.Effect<A, StoreUnavailable>,
-  news: Layer.Layer<never> = Layer.empty,
+  work: (growth: IndexGrowth["Service"]) => Effect.Effect<A, StoreUnavailable, IndexNews>,
+  news: Layer.Layer<IndexNews> = noNews,
 ) =>
   Effect.runPromise(
     Effect.flatMap(IndexGrowth, work).pipe(

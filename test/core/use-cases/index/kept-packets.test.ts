@@ -17,7 +17,7 @@ import { escrowLife } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
 import { expectMarked } from "./expect-marked.ts";
-import { FAIR, SimulatedLedger } from "./simulated-ledger.ts";
+import { FAIR, WeatheredChain } from "../../../world/weathered-chain.ts";
 import { contents, simulate, syncWith } from "./simulated-sync.ts";
 
 /** A world whose escrows were settled and archived before anybody looked, and whose node keeps no history. */
@@ -30,7 +30,7 @@ const forgottenWorld = (count: number) => {
     { numRuns: 1, seed: 5 },
   );
   if (lives === undefined) throw new Error("no sample");
-  const ledger = new SimulatedLedger(seededRandom(1));
+  const ledger = new WeatheredChain(seededRandom(1));
   for (const life of lives) ledger.create(life);
   ledger.slot += 1n;
   for (const life of lives) ledger.settle(life.at(-1) ?? life[0]);

@@ -5,10 +5,11 @@ import { Cause, Effect, Exit } from "effect";
 import type { SyncReport } from "../../../../core/domain/index/sync-report.ts";
 import type { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { expectIndexOf } from "../../../chaos/support/expect-index.ts";
+import { ChainNode } from "../../../world/chain-node.ts";
 import { openIndexOfNode, type Wrap } from "../../../simulation/index-of-node.ts";
 import { serveNode } from "../../../simulation/serve-node.ts";
 import { worldEscrow } from "../../../simulation/world-escrow.ts";
-import type { WorldNode } from "../../../simulation/world-node.ts";
+import type { SettlementChain } from "../../../world/settlement-chain.ts";
 import { worldOf } from "../../../simulation/world.ts";
 import { tmpdir } from "../../../temporary-root.ts";
 
@@ -22,12 +23,12 @@ const folder = mkdtempSync(join(tmpdir(), "settlement-long-history-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Adds the events that an index misses. */
-const grow = (world: WorldNode): void => {
+const grow = (world: SettlementChain): void => {
   for (let number = BEFORE; number < BEFORE + MISSED; number++) {
-    if (number % 10 === 0) world.slot += 1;
+    if (number % 10 === 0) world.slot += 1n;
     world.putEscrow(worldEscrow(number));
   }
-  world.slot += 100;
+  world.slot += 100n;
 };
 
 /** The reader of an index that says it has this many more escrows. */
@@ -45,9 +46,10 @@ const reportOf = (exit: Exit.Exit<SyncReport, unknown>): SyncReport => {
 
 describe("a history of 2,275 events", () => {
   const world = worldOf(BEFORE);
+  const node = new ChainNode(world);
   let server: ReturnType<typeof serveNode>;
   beforeAll(() => {
-    server = serveNode(({ method, params }) => world.answer(method, params));
+    server = serveNode(node.answer);
   });
   afterAll(() => server[Symbol.dispose]());
 
@@ -57,7 +59,7 @@ describe("a history of 2,275 events", () => {
       path: join(folder, name, "index.sqlite"),
       reader: withRows(rows),
     });
-  const asked = (method: string) => world.asked[method] ?? 0;
+  const asked = (method: string) => node.asked[method] ?? 0;
 
   test("that a large index has missed is read page by page, without a scan; a small one takes a scan instead", async () => {
     for (const name of ["large", "small"]) {

@@ -18,7 +18,7 @@ import {
 import { anyMerchant, escrowLife } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
-import { SimulatedLedger } from "./simulated-ledger.ts";
+import { WeatheredChain } from "../../../world/weathered-chain.ts";
 import type { Index } from "../../../contracts/fresh-index.ts";
 import { contents, type Ports, simulate as simulateAloud, syncWith } from "./simulated-sync.ts";
 
@@ -34,7 +34,7 @@ if (lives === undefined || merchant === undefined) throw new Error("no sample");
 
 /** A ledger on which a test creates escrows, and whose scans end as the test says. */
 const world = () => {
-  const ledger = new SimulatedLedger(seededRandom(4));
+  const ledger = new WeatheredChain(seededRandom(4));
   let created = 0;
   const create = () => {
     const pending = lives[created++];
@@ -60,7 +60,7 @@ const world = () => {
 };
 
 const simulate = <A, E>(
-  ledger: SimulatedLedger,
+  ledger: WeatheredChain,
   program: (index: Index) => Effect.Effect<A, E, Ports>,
 ): Promise<A> => simulateAloud(ledger, (index) => Effect.provide(program(index), Logger.layer([])));
 
@@ -109,7 +109,7 @@ test("a merchant that history did not show comes with the first escrow that name
     Effect.gen(function* () {
       const memory = new SyncMemory();
       yield* sync(memory);
-      ledger.register(shown);
+      ledger.changeMerchant(shown);
       ledger.slot += 1n;
       yield* Effect.provideService(syncWith(memory), Ledger, untold);
       expect((yield* contents(index)).merchants).toEqual([]);
@@ -228,7 +228,7 @@ describe("a periodic scan of the merchants that fails", () => {
         yield* sync(memory);
         yield* sync(memory);
         create();
-        ledger.register(merchant);
+        ledger.changeMerchant(merchant);
         yield* TestClock.adjust("60 minutes");
         const small: IndexWriter["Service"] = {
           ...index.writer,
@@ -377,7 +377,7 @@ describe("a snapshot", () => {
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
         const memory = new SyncMemory(HOUR_MS);
-        ledger.register(merchant);
+        ledger.changeMerchant(merchant);
         yield* Effect.provideService(syncWith(memory), Ledger, port);
         const spoil = (change: (chunk: Chunk) => Chunk) =>
           Ledger.of({

@@ -6,13 +6,15 @@ import type { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sy
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../../../ports/index/index-writer.ts";
 import { Instance } from "../../../../ports/instance.ts";
+import type { LedgerArchive } from "../../../../ports/ledger/ledger-archive.ts";
 import { LedgerNodes } from "../../../../ports/ledger/ledger-nodes.ts";
+import { noArchive, nothingKept } from "../../../doubles/nothing-kept.ts";
 import { ONE_NODE } from "../../../doubles/one-node.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
 import type { Index } from "../../../contracts/fresh-index.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
-import type { SimulatedLedger } from "./simulated-ledger.ts";
+import type { WeatheredChain } from "../../../world/weathered-chain.ts";
 import { testInstance } from "../test-instance.ts";
 import { patientClock } from "../../../doubles/patient-clock.ts";
 
@@ -29,14 +31,22 @@ const impatientClock = Layer.effect(
 ).pipe(Layer.provideMerge(patientClock()));
 
 /** What a sync needs. */
-export type Ports = Ledger | LedgerNodes | IndexReader | IndexWriter | LogStore | Instance;
+export type Ports =
+  | Ledger
+  | LedgerNodes
+  | IndexReader
+  | IndexWriter
+  | LogStore
+  | Instance
+  | LedgerArchive
+  | Layer.Success<typeof nothingKept>;
 
 /** One sync, as the `run`th of a process with this memory. */
 export const syncWith = (memory: SyncMemory, run = 1) => syncIndex(run, memory, () => Effect.void);
 
 /** Runs a program against a simulated ledger and an index in memory, in virtual time in which no sleep lasts. */
 export const simulate = <A, E>(
-  ledger: SimulatedLedger,
+  ledger: WeatheredChain,
   program: (index: Index) => Effect.Effect<A, E, Ports>,
 ): Promise<A> =>
   Effect.gen(function* () {
@@ -53,6 +63,8 @@ export const simulate = <A, E>(
         Layer.succeed(LedgerNodes, ONE_NODE),
         Layer.succeed(Instance, instance),
         indexMemory(),
+        nothingKept,
+        noArchive,
       ).pipe(Layer.provideMerge(impatientClock)),
     ),
     Effect.runPromise,

@@ -17,7 +17,7 @@ import {
 } from "../../../arbitraries/index-history.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
-import { FAIR, FOUL, SimulatedLedger } from "./simulated-ledger.ts";
+import { FAIR, FOUL, WeatheredChain } from "../../../world/weathered-chain.ts";
 import { contents, type Ports, simulate, syncWith } from "./simulated-sync.ts";
 import { expectMarked } from "./expect-marked.ts";
 
@@ -34,7 +34,7 @@ type World = {
 
 /** Plays the lives of a world in a random order, a few steps at a time, and calls `between` in the gaps. */
 const play = (
-  ledger: SimulatedLedger,
+  ledger: WeatheredChain,
   { seed, lives, merchants }: World,
   between: Effect.Effect<void, never, Ports>,
 ) => {
@@ -51,7 +51,10 @@ const play = (
             : []),
         ]),
     ]),
-    ...merchants.map((merchant) => ({ at: 2 * random(), act: () => ledger.register(merchant) })),
+    ...merchants.map((merchant) => ({
+      at: 2 * random(),
+      act: () => ledger.changeMerchant(merchant),
+    })),
     ...[true, false, false].map((failed) => ({ at: 2 * random(), act: () => ledger.spam(failed) })),
   ]
     .sort((a, b) => a.at - b.at)
@@ -73,7 +76,7 @@ const play = (
 };
 
 /** What an index must hold in the end. */
-const oracle = (ledger: SimulatedLedger, { merchants }: World) => {
+const oracle = (ledger: WeatheredChain, { merchants }: World) => {
   const escrows = [...ledger.escrows.values()];
   return {
     escrows: new Set(escrows),
@@ -99,7 +102,7 @@ describe("syncs of a simulated ledger", () => {
   test("end with the ledger's content, whatever its nodes do on the way, and never go back", async () => {
     await fc.assert(
       fc.asyncProperty(anyWorld, async (world) => {
-        const ledger = new SimulatedLedger(seededRandom(world.seed + 1));
+        const ledger = new WeatheredChain(seededRandom(world.seed + 1));
         await simulate(ledger, (index) =>
           Effect.gen(function* () {
             const memory = yield* Ref.make(new SyncMemory());
@@ -163,7 +166,7 @@ describe("syncs of a simulated ledger", () => {
   test("without faults read only what changed, and know every event's transaction", async () => {
     await fc.assert(
       fc.asyncProperty(anyWorld, async (world) => {
-        const ledger = new SimulatedLedger(seededRandom(world.seed));
+        const ledger = new WeatheredChain(seededRandom(world.seed));
         await simulate(ledger, (index) =>
           Effect.gen(function* () {
             const memory = new SyncMemory();
@@ -194,7 +197,7 @@ describe("syncs of a simulated ledger", () => {
     spoil: (spoiled: Spoiled) => Spoiled,
     outcome: (exit: Exit.Exit<unknown, unknown>) => void,
   ) => {
-    const ledger = new SimulatedLedger(seededRandom(world.seed));
+    const ledger = new WeatheredChain(seededRandom(world.seed));
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
         const [first, ...others] = world.lives;

@@ -14,7 +14,7 @@ import { readProgramAccount } from "../../../../core/protocol/accounts/program-a
 import { accountOf } from "../../../doubles/accounts.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
-import { FAIR, SimulatedLedger } from "./simulated-ledger.ts";
+import { FAIR, WeatheredChain } from "../../../world/weathered-chain.ts";
 import { testInstance } from "../test-instance.ts";
 import { contents, simulate, syncWith } from "./simulated-sync.ts";
 
@@ -28,7 +28,7 @@ describe("a sync", () => {
     throw new Error("no sample");
   const refunded: Escrow = { ...pending, state: "Refunded", settledAt: pending.expiresAt };
   const ledgerWithOne = () => {
-    const ledger = new SimulatedLedger(seededRandom(1));
+    const ledger = new WeatheredChain(seededRandom(1));
     ledger.create([pending]);
     return ledger;
   };
@@ -66,7 +66,7 @@ describe("a sync", () => {
     const ledger = ledgerWithOne();
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
-        ledger.register(merchant);
+        ledger.changeMerchant(merchant);
         yield* syncWith(new SyncMemory(), 0);
         ledger.slot += 10n;
         ledger.vanish(merchant.address);

@@ -8,7 +8,7 @@ import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { anyMerchant, escrowLife } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
-import { SimulatedLedger } from "./simulated-ledger.ts";
+import { WeatheredChain } from "../../../world/weathered-chain.ts";
 import { contents, simulate, syncWith } from "./simulated-sync.ts";
 
 const { attestorProgram, custodyProgram } = TEST_DEPLOYMENT;
@@ -22,7 +22,7 @@ if (merchant === undefined || pending === undefined || other === undefined)
 
 /** A ledger with one escrow behind a node that lists no transaction, and scans that are counted. */
 const forgetful = () => {
-  const ledger = new SimulatedLedger(seededRandom(1));
+  const ledger = new WeatheredChain(seededRandom(1));
   ledger.create([pending]);
   const scans = { count: 0 };
   const port: Ledger["Service"] = {
@@ -51,7 +51,7 @@ test("a merchant's change that the history lacks is read after 150 slots, becaus
       const memory = new SyncMemory();
       yield* sync(memory);
       ledger.slot += 1n;
-      ledger.register(merchant);
+      ledger.changeMerchant(merchant);
       memory.told.add(newest(attestorProgram));
       const { count } = scans;
       yield* sync(memory);
@@ -78,7 +78,7 @@ test("a transaction that no node shows leads to a scan of the merchants, at most
       const sync = Effect.provideService(syncWith(memory), Ledger, blind);
       yield* sync;
       const { count } = scans;
-      ledger.register(merchant);
+      ledger.changeMerchant(merchant);
       for (let minute = 0; minute < 180; minute += 20) {
         memory.told.add({ ...newest(attestorProgram), slot: 1n });
         yield* sync;

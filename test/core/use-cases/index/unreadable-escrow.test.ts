@@ -8,8 +8,8 @@ import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-me
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { escrowLives } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
-import { changed, lying } from "./lying-node.ts";
-import { SimulatedLedger } from "./simulated-ledger.ts";
+import { changed, lying } from "../../../world/port-faults.ts";
+import { WeatheredChain } from "../../../world/weathered-chain.ts";
 import { simulate, syncWith } from "./simulated-sync.ts";
 
 const [lives] = fc.sample(escrowLives(3, 3), { numRuns: 1, seed: 5 });
@@ -21,7 +21,7 @@ const settled: Escrow = { ...unreadable, state: "Refunded", settledAt: unreadabl
 test.each(["the first sync", "a later sync"])(
   "an escrow that cannot be read is a row without fields for %s, and stops nothing",
   async (which) => {
-    const ledger = new SimulatedLedger(seededRandom(1));
+    const ledger = new WeatheredChain(seededRandom(1));
     ledger.create([first]);
     await simulate(ledger, (index) =>
       Effect.gen(function* () {
@@ -57,7 +57,7 @@ test.each(["the first sync", "a later sync"])(
 test.each(["the first sync", "a later sync"])(
   "a stranger's account with a number of its own choice becomes no row, at %s",
   async (which) => {
-    const ledger = new SimulatedLedger(seededRandom(1));
+    const ledger = new WeatheredChain(seededRandom(1));
     ledger.create([first]);
     await simulate(ledger, (index) =>
       Effect.gen(function* () {
@@ -86,7 +86,7 @@ test.each(["the first sync", "a later sync"])(
 );
 
 test("a stranger's account does not stand for an escrow that the node hides", async () => {
-  const ledger = new SimulatedLedger(seededRandom(1));
+  const ledger = new WeatheredChain(seededRandom(1));
   ledger.create([first]);
   ledger.create([third]);
   ledger.plant(
@@ -109,7 +109,7 @@ test("a stranger's account does not stand for an escrow that the node hides", as
 });
 
 test("an account of another version, of which no leaf can be made, stops the sync and is named", async () => {
-  const ledger = new SimulatedLedger(seededRandom(1));
+  const ledger = new WeatheredChain(seededRandom(1));
   ledger.create([first]);
   ledger.create([second]);
   await simulate(ledger, () =>

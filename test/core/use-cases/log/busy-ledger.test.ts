@@ -7,15 +7,13 @@ import { networkIdOf, networkLeaf } from "../../../../core/log/leaf/network-leaf
 import { verifierKey } from "../../../../core/log/notes/verifier-key.ts";
 import { encodeEntryBundle } from "../../../../core/log/tiles/entry-bundle.ts";
 import { TLOG_SIZE_TYPE } from "../../../../core/log/witness/add-checkpoint.ts";
-import { custodyConfigAddress } from "../../../../core/protocol/addresses/addresses.ts";
 import { makeWitness } from "../../../../core/use-cases/witness/witness.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { LogSource } from "../../../../ports/log/log-source.ts";
 import { WitnessKey } from "../../../../ports/log/witness-key.ts";
 import { TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
-import { accountOf } from "../../../doubles/accounts.ts";
-import { ledgerDouble } from "../../../doubles/ledger-double.ts";
-import { custodyConfigData } from "../../../simulation/custody-log.ts";
+import { ledgerPort } from "../../../world/ledger-port.ts";
+import { custodyConfigAccount } from "../../../doubles/custody-config.ts";
 import { someLeaves } from "../../log/support/reference-tree.ts";
 import { testInstance } from "../test-instance.ts";
 import { type PublishingWorld, worldOf } from "./publishing-world.ts";
@@ -27,11 +25,10 @@ const WITNESS_KEY = ed25519Key(new Uint8Array(32).fill(77));
 const withReplayingWitness = async (world: PublishingWorld) => {
   const origin = `log.example/log/${networkIdOf(networkLeaf(TEST_GENESIS_HASH, deployment))}/0`;
   const logKey = verifierKey(origin, "ed25519", ed25519Key(new Uint8Array(32).fill(1)).publicKey);
-  const config = custodyConfigAddress(deployment).address;
   const readAccounts = () =>
     Effect.sync(() => {
-      const data = custodyConfigData(deployment, world.mark());
-      return { slot: 1n, value: [accountOf(config, deployment.custodyProgram, data)] };
+      const { count, head } = world.mark();
+      return { slot: 1n, value: [custodyConfigAccount(deployment, count, head)] };
     });
   // What the log serves: the entries of what it has signed.
   const entries = (_url: URL, index: number, width: number) =>
@@ -42,7 +39,7 @@ const withReplayingWitness = async (world: PublishingWorld) => {
     });
   const { publicKey, sign } = WITNESS_KEY;
   const services = Layer.mergeAll(
-    Layer.succeed(Ledger, { ...ledgerDouble({ genesisHash: TEST_GENESIS_HASH }), readAccounts }),
+    Layer.succeed(Ledger, { ...ledgerPort({ genesisHash: TEST_GENESIS_HASH }), readAccounts }),
     Layer.succeed(LogSource, { entries }),
     witnessStateMemory,
     Layer.succeed(WitnessKey, {

@@ -1,9 +1,7 @@
 import { expect, test } from "bun:test";
 import { Effect } from "effect";
 import { TestClock } from "effect/testing";
-import { custodyConfigAddress } from "../../../../core/protocol/addresses/addresses.ts";
-import { custodyConfigData } from "../../../simulation/custody-log.ts";
-import { accountOf } from "../../../doubles/accounts.ts";
+import { custodyConfigAccount } from "../../../doubles/custody-config.ts";
 import { someLeaves } from "../../log/support/reference-tree.ts";
 import { testInstance } from "../test-instance.ts";
 import { type PublishingWorld, worldOf } from "./publishing-world.ts";
@@ -20,12 +18,7 @@ const withNodes = (world: PublishingWorld, views: Array<NodeView>): void => {
   const shown = (view: NodeView) => {
     if (view === "away") return null;
     const { count, head } = view === "another history" ? other.mark() : world.mark(view);
-    const value = accountOf(
-      custodyConfigAddress(deployment).address,
-      deployment.custodyProgram,
-      custodyConfigData(deployment, { count, head }),
-    );
-    return { slot: 1n, value };
+    return { slot: 1n, value: custodyConfigAccount(deployment, count, head) };
   };
   world.nodes = {
     count: views.length,

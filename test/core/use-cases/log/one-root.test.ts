@@ -1,9 +1,7 @@
 import { expect, test } from "bun:test";
 import { Effect } from "effect";
 import { TestClock } from "effect/testing";
-import { custodyConfigAddress } from "../../../../core/protocol/addresses/addresses.ts";
-import { custodyConfigData } from "../../../simulation/custody-log.ts";
-import { accountOf } from "../../../doubles/accounts.ts";
+import { custodyConfigAccount } from "../../../doubles/custody-config.ts";
 import { someLeaves } from "../../log/support/reference-tree.ts";
 import { testInstance } from "../test-instance.ts";
 import { type PublishingWorld, worldOf } from "./publishing-world.ts";
@@ -13,11 +11,7 @@ const { deployment } = testInstance();
 /** What a node shows that has followed a world up to a count. */
 const shown = (world: PublishingWorld, count: number) => ({
   slot: 1n,
-  value: accountOf(
-    custodyConfigAddress(deployment).address,
-    deployment.custodyProgram,
-    custodyConfigData(deployment, world.mark(count)),
-  ),
+  value: custodyConfigAccount(deployment, BigInt(count), world.mark(count).head),
 });
 
 /** A world of two nodes, the second of which is at a count. The index holds other leaves from a read of both on. */

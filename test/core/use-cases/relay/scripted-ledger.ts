@@ -28,9 +28,9 @@ import { Instance } from "../../../../ports/instance.ts";
 import { type Commitment, Ledger, type LedgerFailure } from "../../../../ports/ledger/ledger.ts";
 import type { OutcomeLog } from "../../../../ports/outcome-log.ts";
 import { walletAccount } from "../../../doubles/accounts.ts";
-import { broadcasterDouble } from "../../../doubles/broadcaster-double.ts";
+import { broadcasterPort } from "../../../world/broadcaster-port.ts";
 import { indexWithoutRows } from "../../../doubles/index-without-rows.ts";
-import { ledgerDouble } from "../../../doubles/ledger-double.ts";
+import { ledgerPort } from "../../../world/ledger-port.ts";
 import type { TestLedger } from "../../../programs/fixture/test-ledger.ts";
 import { testInstance } from "../test-instance.ts";
 import { patientClock } from "../../../doubles/patient-clock.ts";
@@ -120,7 +120,7 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000, index = index
   // Each block has a slot. What tests let land is among the few slots that are finalized then.
   const slotAt = (commitment: Commitment): bigint =>
     script.blockHeight + (commitment === "finalized" ? 1010n : 1000n);
-  const ledger = ledgerDouble({
+  const ledger = ledgerPort({
     slot: () => slotAt("finalized"),
     tip: (commitment) => ({
       slot: slotAt(commitment),
@@ -134,7 +134,7 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000, index = index
     }),
     transaction: (signature) => script.transactions.get(signature) ?? null,
   });
-  const broadcaster = broadcasterDouble({
+  const broadcaster = broadcasterPort({
     isBlockhashValid: (blockhash) => !script.staleBlockhashes.has(blockhash),
     simulate: () => ({
       slot: 2000n,

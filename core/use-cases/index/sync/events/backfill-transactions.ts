@@ -129,7 +129,7 @@ export const backfillTransactions = Effect.fn("backfillTransactions")(function* 
     const step: Effect.Effect<
       BackfillCheckpoint | null,
       Effect.Error<ReturnType<typeof historyStep>>,
-      Effect.Services<ReturnType<typeof historyStep>>
+      Effect.Services<ReturnType<typeof historyStep> | ReturnType<typeof archiveStep>>
     > = way === "archive" ? archiveStep(cursor) : historyStep(cursor, pace, checkpoints.save);
     const result = yield* Effect.result(step);
     if (Result.isFailure(result)) {

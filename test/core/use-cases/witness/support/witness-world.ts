@@ -2,24 +2,21 @@ import { Effect, Layer, Logger } from "effect";
 import { TestClock } from "effect/testing";
 import { witnessStateMemory } from "../../../../../adapters/memory/witness-state.ts";
 import { address } from "../../../../../core/domain/address.ts";
-import type { LedgerAccount } from "../../../../../core/domain/ledger/account.ts";
 import { hash32FromBytes } from "../../../../../core/domain/hash32.ts";
 import { printLogOrigin } from "../../../../../core/log/checkpoint/log-origin.ts";
 import { headOf } from "../../../../../core/log/leaf/event-chain.ts";
 import { networkIdOf, networkLeaf } from "../../../../../core/log/leaf/network-leaf.ts";
 import { verifierKey } from "../../../../../core/log/notes/verifier-key.ts";
-import { fieldWriter } from "../../../../../core/protocol/accounts/byte-fields.ts";
-import { custodyConfigAddress } from "../../../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../../core/protocol/addresses/local-deployment.ts";
-import { CUSTODY_ACCOUNTS } from "../../../../../core/protocol/generated/custody.ts";
 import { makeWitness, type Witness } from "../../../../../core/use-cases/witness/witness.ts";
 import { Ledger, LedgerUnavailable } from "../../../../../ports/ledger/ledger.ts";
 import { LogSource } from "../../../../../ports/log/log-source.ts";
 import { WitnessKey } from "../../../../../ports/log/witness-key.ts";
 import type { WitnessState } from "../../../../../ports/log/witness-state.ts";
 import { NETWORK } from "../../../../arbitraries/evidence.ts";
-import { ledgerDouble } from "../../../../doubles/ledger-double.ts";
+import { ledgerPort } from "../../../../world/ledger-port.ts";
 import { SimulatedLog, testKey } from "./simulated-log.ts";
+import { custodyConfigAccount } from "../../../../doubles/custody-config.ts";
 import { patientClock } from "../../../../doubles/patient-clock.ts";
 
 /** Leaf 0 of the simulated ledger's log. */
@@ -39,25 +36,6 @@ export const eventLeaf = (n: number): Uint8Array => {
   new DataView(leaf.buffer).setUint32(2, n);
   return leaf;
 };
-
-const config = custodyConfigAddress(LOCAL_DEPLOYMENT);
-
-/** The custody config account that counts these events. */
-export const configAccount = (events: ReadonlyArray<Uint8Array>): LedgerAccount => ({
-  address: config.address,
-  owner: LOCAL_DEPLOYMENT.custodyProgram,
-  lamports: 1n,
-  executable: false,
-  data: fieldWriter(CUSTODY_ACCOUNTS.CustodyConfig.length)
-    .bytes(Uint8Array.from(CUSTODY_ACCOUNTS.CustodyConfig.discriminator))
-    .u8(2)
-    .u8(config.bump)
-    .skip(6)
-    .address(LOCAL_DEPLOYMENT.attestorProgram)
-    .u64(BigInt(events.length))
-    .hash(hash32FromBytes(headOf(events)))
-    .done(),
-});
 
 /** The witness's key in tests. */
 export const WITNESS_KEY = verifierKey("witness.example", "cosignature", testKey(77).publicKey);
@@ -101,12 +79,14 @@ export class WitnessWorld {
 
   /** Everything around the witness, over one state. */
   get layer() {
-    const ledger = ledgerDouble({
+    const ledger = ledgerPort({
       genesisHash: NETWORK.genesisHash,
       slot: () => BigInt(this.events.length),
       accountAt: () => () => {
         const events = this.nodeEvents();
-        return events === null ? null : configAccount(events);
+        if (events === null) return null;
+        const head = hash32FromBytes(headOf(events));
+        return custodyConfigAccount(LOCAL_DEPLOYMENT, BigInt(events.length), head);
       },
       answer: (value) =>
         this.nodeEvents() === null
