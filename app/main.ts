@@ -12,8 +12,8 @@ const HELP = `Serves the Settlement Evidence API. Without any settings it brings
 
 usage: bun run start
 
-It takes no options; environment variables configure it, and README.md lists them. Other commands, each
-with --help: bun run demo, doctor, local-ledger, sync, verify, witness.
+It takes no options; environment variables configure it, and docs/settings.md lists them. Other commands, each
+with --help: bun run demo, doctor, deploy, and cli, which lists the rest.
 `;
 
 readCommandLine(HELP, {});

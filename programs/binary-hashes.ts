@@ -14,7 +14,7 @@ export const binaryHashes = async (): Promise<string> => {
     }),
   );
   return (
-    "/** Generated from the binaries in programs/ by `bun run build:programs`. */\n\n" +
+    "/** Generated from the binaries in programs/ by `bun run test:more build-programs`. */\n\n" +
     "/** SHA-256 of each program's committed binary, by its SBPF version. */\n" +
     `export const PROGRAM_HASHES = {\n${lines.join("")}} as const;\n`
   );

@@ -13,7 +13,7 @@ import {
 
 const HELP = `Compiles the on-chain programs with clang-14, links them, and writes the tables that follow from their IDLs.
 
-usage: bun run build:programs
+usage: bun run test:more build-programs
 
   --help   this text
 `;

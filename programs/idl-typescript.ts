@@ -15,7 +15,7 @@ export const typescriptOf = (idl: Idl): string => {
   const program = idl.metadata.name;
   const prefix = program.toUpperCase();
   return [
-    `/** Generated from programs/${program}.idl.json by \`bun run build:programs\`. */`,
+    `/** Generated from programs/${program}.idl.json by \`bun run test:more build-programs\`. */`,
     "",
     "/** The program's accounts: first eight bytes, length, and where each field begins, in bytes. */",
     `export const ${prefix}_ACCOUNTS = {`,

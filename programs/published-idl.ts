@@ -5,7 +5,7 @@ import { deployedIdl } from "../core/protocol/addresses/deployed-idl.ts";
 import { PROGRAM_NAMES } from "./compile.ts";
 import { decodeIdlAccount, idlAddress, PROGRAM_METADATA } from "./idl-account.ts";
 
-const USAGE = `usage: bun run published-idl custody|attestor CUSTODY_ID ATTESTOR_ID [--rpc URL]
+const USAGE = `usage: bun run cli published-idl custody|attestor CUSTODY_ID ATTESTOR_ID [--rpc URL]
 
 Prints the program's IDL for a deployment with these program ids, to publish it. With --rpc it says instead whether the upgrade
 authority has published that very IDL there.

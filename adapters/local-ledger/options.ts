@@ -22,10 +22,10 @@ export type LocalLedgerOptions = {
   readonly supervised: boolean;
 };
 
-/** The help text of `bun run local-ledger`. */
+/** The help text of `bun run cli local-ledger`. */
 export const LOCAL_LEDGER_HELP = `Runs a Solana ledger on this machine, with the custody and attestor programs, a mock USDC and a faucet.
 
-usage: bun run local-ledger [options]
+usage: bun run cli local-ledger [options]
 
   --data-dir DIR   where its state is kept, in DIR/local-ledger   (DATA_DIR, ./data)
   --port N         HTTP port, 0 for any free one                  (LOCAL_LEDGER_PORT, 8899)

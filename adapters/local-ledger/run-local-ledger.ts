@@ -31,7 +31,7 @@ const optionsOrEnd = (
   try {
     return readOptions(args, environment);
   } catch (cause) {
-    return fail(`${reasonOf(cause)}; see bun run local-ledger --help`, EX_USAGE);
+    return fail(`${reasonOf(cause)}; see bun run cli local-ledger --help`, EX_USAGE);
   }
 };
 

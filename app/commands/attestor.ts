@@ -28,7 +28,7 @@ import {
 
 const HELP = `A reference attestor: judges HTTP exchanges by rules, and signs those that are a delivery. docs/merchant.md has the rules.
 
-usage: bun run attestor --rules FILE --trust FILE SIGNER < exchanges.jsonl
+usage: bun run cli attestor --rules FILE --trust FILE SIGNER < exchanges.jsonl
 
   --rules FILE             when an exchange is a delivery, and the ceiling of what is signed
   --service URL            the service   (${SERVICE_HERE})

@@ -22,7 +22,7 @@ import { readPacket } from "../command-line/packet-operand.ts";
 const HELP = `Gives a service the account bytes of archived escrows that it has not seen, out of evidence packets. Only bytes with
 the digest that the ledger keeps of the escrow are taken, whoever made the packet.
 
-usage: bun run import-escrow PACKET... [options]
+usage: bun run cli import-escrow PACKET... [options]
 
   PACKET          a packet as GET /v1/evidence/{pda} answers it: a file, an address such as
                   https://peer.example/v1/evidence/<escrow>, or - for standard input

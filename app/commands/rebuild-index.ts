@@ -15,7 +15,7 @@ import {
 const HELP = `Says how the ledger's history differs from a service's index, and approves that it replaces the index.
 Without --accept it only says what differs. Needed where one node alone shows the other history.
 
-usage: bun run rebuild-index [options]
+usage: bun run cli rebuild-index [options]
 
   --accept HEAD   the head of the ledger's history that may replace the index, 64 hex digits
   --data-dir DIR  the service's DATA_DIR; of replicas, each one's   ($DATA_DIR, otherwise ./data)

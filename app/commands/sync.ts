@@ -12,7 +12,7 @@ import { progressLine, type ShownProgress } from "../command-line/progress-line.
 const HELP = `Brings a running service's index up to its ledger and prints the report as JSON. On a terminal a
 bar shows how far it has come.
 
-usage: bun run sync [options]
+usage: bun run cli sync [options]
 
   --service URL  where the service is   (${SERVICE_HERE})
   --snapshot     also scan every merchant that the ledger has; one of the last minute is not repeated

@@ -10,7 +10,7 @@ import { nodeAddress } from "../command-line/node-address.ts";
 
 const HELP = `Checks an evidence packet: offline, with a node of the ledger as witness, or with the log that it has a proof of.
 
-usage: bun run verify FILE [options]
+usage: bun run cli verify FILE [options]
 
   FILE          a packet as GET /v1/evidence/{pda} answers it; - reads standard input
   --trust FROM  what to trust: a file, or the address of a service or of its evidence-trust.json.

@@ -23,7 +23,7 @@ import { exitWith, readCommandLine } from "../command-line/command-line.ts";
 const HELP = `Runs a witness by itself: it replays the logs of services against your own node and cosigns their
 checkpoints. docs/log.md, "Run a witness", says how.
 
-usage: bun run witness
+usage: bun run cli witness
 
 It takes no options; environment variables configure it:
 

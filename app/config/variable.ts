@@ -29,15 +29,35 @@ export type Kind<A> = {
 const quoted = (text: string): string =>
   JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
-/** Reads one variable. Unset, empty and blank all give `fallback`. */
+/** What docs/settings.md says of a variable. */
+export type Documented = {
+  readonly name: string;
+  readonly expected: string;
+  /** In words, where `fallback` is no value of its own. */
+  readonly unset: string;
+  /** What it is for, in Markdown. */
+  readonly about: string;
+};
+
+/** A variable: how it is read, and what is said of it. */
+export type Variable<A> = Config.Config<Reading<A>> & { readonly documented: Documented };
+
+const unsetText = (fallback: unknown): string => {
+  const values: ReadonlyArray<unknown> = Array.isArray(fallback) ? fallback : [fallback];
+  return fallback === null || values.length === 0 ? "none" : `\`${values.join(", ")}\``;
+};
+
+/** Reads one variable. Unset, empty and blank all give `fallback`, which `unset` says in words where it is not the whole truth. */
 export const variable = <A, B>(
   name: string,
   kind: Kind<A>,
   fallback: B,
-): Config.Config<Reading<A | B>> =>
-  Config.option(Config.String(name)).pipe(
-    Config.map((found): Reading<A | B> => {
-      const text = Option.getOrElse(found, () => "").trim();
+  about: string,
+  unset: string = unsetText(fallback),
+): Variable<A | B> => {
+  const config = Config.option(Config.String(name)).pipe(
+    Config.map((given): Reading<A | B> => {
+      const text = Option.getOrElse(given, () => "").trim();
       if (text === "") return { value: fallback };
       const value = kind.parse(text);
       if (value !== undefined) return { value };
@@ -45,6 +65,8 @@ export const variable = <A, B>(
       return { fault: { variable: name, problem, expected: kind.expected } };
     }),
   );
+  return Object.assign(config, { documented: { name, expected: kind.expected, unset, about } });
+};
 
 type Values<R> = { [K in keyof R]: R[K] extends Reading<infer A> ? A : never };
 

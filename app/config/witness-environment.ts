@@ -31,18 +31,50 @@ const NEEDED = {
   name: "WITNESS_NAME",
 } as const;
 
-const environment = Config.all({
-  host: variable("HOST", kinds.host, "127.0.0.1"),
-  port: variable("PORT", kinds.wholeNumber(0, 65_535), 3001),
-  dataDir: variable("DATA_DIR", kinds.text, "./witness-data"),
-  rpcUrls: variable(NEEDED.rpcUrls, kinds.listOf(kinds.rpcUrl), null),
-  custodyProgram: variable(NEEDED.custodyProgram, kinds.ledgerAddress, null),
-  attestorProgram: variable(NEEDED.attestorProgram, kinds.ledgerAddress, null),
-  logsFile: variable(NEEDED.logsFile, kinds.text, null),
-  keyFile: variable(NEEDED.keyFile, kinds.text, null),
-  name: variable(NEEDED.name, kinds.text, null),
+/** The variables of a witness that runs by itself. */
+export const witnessVariables = {
+  host: variable("HOST", kinds.host, "127.0.0.1", "the interface to listen on"),
+  port: variable("PORT", kinds.wholeNumber(0, 65_535), 3001, "0 takes a free one"),
+  dataDir: variable(
+    "DATA_DIR",
+    kinds.text,
+    "./witness-data",
+    "the checkpoints and tiles that were witnessed",
+  ),
+  rpcUrls: variable(
+    NEEDED.rpcUrls,
+    kinds.listOf(kinds.rpcUrl),
+    null,
+    "the witness's own node; several fail over in that order",
+    "needed",
+  ),
+  custodyProgram: variable(
+    NEEDED.custodyProgram,
+    kinds.ledgerAddress,
+    null,
+    "the custody program of the logs' ledger",
+    "needed",
+  ),
+  attestorProgram: variable(
+    NEEDED.attestorProgram,
+    kinds.ledgerAddress,
+    null,
+    "the attestor program of the logs' ledger",
+    "needed",
+  ),
+  logsFile: variable(
+    NEEDED.logsFile,
+    kinds.text,
+    null,
+    "a file with a line `VKEY URL` for each log",
+    "needed",
+  ),
+  keyFile: variable(NEEDED.keyFile, kinds.text, null, "the file of the witness's key", "needed"),
+  name: variable(NEEDED.name, kinds.text, null, "the witness's name", "needed"),
   ...logLines,
-});
+};
+
+const environment = Config.all(witnessVariables);
 
 /** The settings of an environment. Fails with all faults at once. */
 export const readLoneWitnessSettings = Effect.fnUntraced(function* (

@@ -179,7 +179,7 @@ export const checkSettled = async (
   const { narrator, client, requests } = stage;
   narrator.step(
     "The evidence, checked by a stranger",
-    "The packet is there once the settlement is final. It is verified here, without the service and without the ledger,\nunder what was pinned. The same from a shell: bun run verify packet.json --trust trust.json",
+    "The packet is there once the settlement is final. It is verified here, without the service and without the ledger,\nunder what was pinned. The same from a shell: bun run cli verify packet.json --trust trust.json",
   );
   const { delivery: payload } = expected;
   const { state, released, refunded, verdict, delivery } = await within(

@@ -13,7 +13,7 @@ export const HELP = `Serves a model's tools over standard input and output (Mode
 escrows and evidence, and relay what was signed once the person has confirmed it. Holds no key and takes none.
 
 usage: npx --no-install settlement-evidence mcp --service URL [--trust FILE]
-       bun run mcp --service URL [--trust FILE]   in a checkout of the service
+       bun run cli mcp --service URL [--trust FILE]   in a checkout of the service
 
   --service URL  the service, http or https
   --trust FILE   its /.well-known/evidence-trust.json, obtained beforehand and kept: packets are verified, payments built anew,

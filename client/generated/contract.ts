@@ -1,4 +1,4 @@
-// Made from the OpenAPI document of the service by `bun run generate:client`. Do not edit.
+// Made from the OpenAPI document of the service by `bun run test:more generate-client`. Do not edit.
 
 /**
  * The commitment of that slot.

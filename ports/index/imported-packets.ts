@@ -3,7 +3,7 @@ import { Context, type Effect } from "effect";
 /** A packet that the operator gives to the index, by the name under which it waits. Nothing in it is believed. */
 export type ImportedPacket = { readonly name: string; readonly bytes: Uint8Array };
 
-/** The packets that the operator gives to the index (`bun run import-escrow`). */
+/** The packets that the operator gives to the index (`bun run cli import-escrow`). */
 export class ImportedPackets extends Context.Service<
   ImportedPackets,
   {

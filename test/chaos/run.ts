@@ -2,7 +2,7 @@ import { EX_USAGE, exitWith, readCommandLine } from "../../app/command-line/comm
 
 const HELP = `Runs the crash and fault tests, each file in a process of its own.
 
-usage: bun run test:chaos [options] [name...]
+usage: bun run test:more chaos [options] [name...]
 
   --quick     a short version of each, for continuous integration
   --seed N    replays the run with this seed; without it, one is drawn and printed
@@ -27,7 +27,9 @@ const files = [...new Bun.Glob("*.chaos.ts").scanSync({ cwd: import.meta.dir })]
   .filter((file) => positionals.length === 0 || positionals.some((name) => file.startsWith(name)));
 /** The command that repeats these files (all files when the list is empty) with the same seed and length. */
 const again = (names: ReadonlyArray<string>): string =>
-  ["bun run test:chaos", ...(values.quick ? ["--quick"] : []), "--seed", seed, ...names].join(" ");
+  ["bun run test:more chaos", ...(values.quick ? ["--quick"] : []), "--seed", seed, ...names].join(
+    " ",
+  );
 process.stdout.write(`seed ${seed}; the same run again: ${again(positionals)}\n`);
 
 const failed: Array<string> = [];

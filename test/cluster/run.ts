@@ -19,12 +19,12 @@ import { startSurfpool } from "./surfpool.ts";
 const HELP = `Deploys to a node with a new mint, initialises, tells the demo, and deploys again, which must find everything done. Then
 a hostile node stands before that node, and an index must survive each of its scenarios while escrows are made and refunded.
 
-usage: bun run test:cluster [--rpc URL --payer-key FILE | --surfpool] [options]
+usage: bun run test:more cluster [--rpc URL --payer-key FILE | --surfpool] [options]
 
   --rpc URL        a node of a cluster that may be used for tests   (SOLANA_RPC_URL; else the local ledger, empty, as a process)
   --payer-key FILE the key that pays, some 0.8 SOL, made where there is none; the cluster's faucet is asked for what it lacks
   --surfpool       Surfpool in place of the local ledger; fetched from npm (40 MB) into the temporary folder, Linux on x64 only
-  --scenario NAME  plays this scenario alone, also several times    (see bun run test:hostile --list)
+  --scenario NAME  plays this scenario alone, also several times    (see bun run test:more hostile --list)
   --seed N         the seed of each scenario; without it, one is drawn and printed
   --help           this text
 
@@ -40,11 +40,11 @@ const { values } = readCommandLine(HELP, {
 });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-const usage = (message: string): never => exitWith(EX_USAGE, `test:cluster: ${message}`);
+const usage = (message: string): never => exitWith(EX_USAGE, `test:more cluster: ${message}`);
 const named = values.scenario;
 const unknown = named.find((name) => !SCENARIOS.some((one) => one.name === name));
 if (unknown !== undefined)
-  usage(`--scenario: there is no "${unknown}"; bun run test:hostile --list names them`);
+  usage(`--scenario: there is no "${unknown}"; bun run test:more hostile --list names them`);
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
 if (!Number.isSafeInteger(seed) || seed < 0) usage("--seed: expected a whole number");
 if (values.surfpool && values.rpc !== undefined) usage("--rpc and --surfpool: give one of the two");

@@ -22,7 +22,7 @@ import { startExample } from "./start-example.ts";
 const HELP = `Runs each example of examples/ against a service of its own, and asks the ledger what came of it.
 A language whose tools are absent is skipped.
 
-usage: bun run test:examples
+usage: bun run test:more examples
 
   --help   this text
 

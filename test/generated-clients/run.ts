@@ -6,7 +6,7 @@ import { GENERATORS } from "./toolchain.ts";
 
 const HELP = `Generates clients from the OpenAPI document, compiles them and calls a service with each.
 
-usage: bun run test:clients [--install] [language...]
+usage: bun run test:more clients [--install] [language...]
 
   --install   fetches the generators by the registries' own clients, into the folder CLIENT_TOOLS or into one that is removed at the end
   --help      this text

@@ -3,7 +3,7 @@ import { SCENARIOS } from "./scenarios.ts";
 
 const HELP = `Plays the hostile nodes of test/hostile-node against the syncs, each with several seeds.
 
-usage: bun run test:hostile [options] [name...]
+usage: bun run test:more hostile [options] [name...]
 
   --seeds N   seeds for each scenario (20)
   --seed N    the first seed; without it, one is drawn and printed
@@ -35,7 +35,9 @@ for (const number of [seed, seeds])
   if (!Number.isSafeInteger(number) || number < 0)
     exitWith(EX_USAGE, "--seed and --seeds take whole numbers");
 
-const again = ["bun run test:hostile", "--seeds", seeds, "--seed", seed, ...positionals].join(" ");
+const again = ["bun run test:more hostile", "--seeds", seeds, "--seed", seed, ...positionals].join(
+  " ",
+);
 process.stdout.write(`seed ${seed}; the same run again: ${again}\n`);
 const child = Bun.spawn([process.execPath, "test", `${import.meta.dir}/scenarios.test.ts`], {
   env: {

@@ -2,7 +2,7 @@ import { test } from "bun:test";
 import { endure } from "./endure.ts";
 import { SCENARIOS } from "./scenarios.ts";
 
-/** `bun run test:hostile` sets both. */
+/** `bun run test:more hostile` sets both. */
 const FIRST_SEED = Number(process.env["HOSTILE_SEED"] ?? 1);
 const SEEDS = Number(process.env["HOSTILE_SEEDS"] ?? 1);
 const NAMES = (process.env["HOSTILE_NAMES"] ?? "").split(",").filter((name) => name !== "");

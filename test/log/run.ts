@@ -13,7 +13,7 @@ import { flippedProofCases, proofCases } from "./proof-cases.ts";
 
 const HELP = `Go's sumdb/tlog and sumdb/note judge what core/log makes. LOG_SEED chooses other cases. Skips without Go.
 
-usage: bun run test:log [--quick]
+usage: bun run test:more log [--quick]
 
   --quick   fewer and smaller cases
   --help    this text
@@ -24,7 +24,7 @@ Ends with 1 when the two differ.
 const { quick } = readCommandLine(HELP, { quick: { type: "boolean", default: false } }).values;
 const go = findGo();
 if (go === undefined) {
-  console.log("test:log: skipped, nothing was compared. Go is not on the PATH.");
+  console.log("test:more log: skipped, nothing was compared. Go is not on the PATH.");
   process.exit(0);
 }
 // The service sets the same function when it starts.

@@ -11,7 +11,7 @@ import { filesOf, treeCopy } from "./tree-copy.ts";
 const HELP = `Changes use cases and adapters in one place at a time and runs the tests that import the changed file. A change that
 no test notices survives and is shown.
 
-usage: bun run test:mutants [options]
+usage: bun run test:more mutants [options]
 
   --count N     how many mutants are tried                     (200)
   --seed S      the choice; without it, one is drawn and printed
@@ -33,7 +33,7 @@ const SOURCE = /^(core|ports|adapters|app|client|programs|test|tools)\/.*\.ts$/;
 const ON_POSTGRES = "adapters/postgres/";
 
 const fail = (message: string): never => {
-  process.stderr.write(`test:mutants: ${message}\n`);
+  process.stderr.write(`test:more mutants: ${message}\n`);
   process.exit(64);
 };
 const { values } = (() => {

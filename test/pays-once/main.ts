@@ -11,7 +11,7 @@ import { startStand } from "./stand.ts";
 const HELP = `Kills a client at seeded moments, loses and garbles what it sends and hears, and counts what its agent paid. docs/pays-once.md
 says what a client is given and how it answers.
 
-usage: bun run test:pays-once [options]
+usage: bun run test:more pays-once [options]
 
   --client COMMAND   the client, a shell command; ours and then the one in Python without it
   --cases N          how many cases, each with one kill and one fault   (50)

@@ -3,7 +3,7 @@ import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { tmpdir } from "../temporary-root.ts";
 
-// `bun run test:walks`: what `bun run new` writes, tried in a copy of the tree.
+// `bun run test:more walks`: what `bun run new` writes, tried in a copy of the tree.
 const ROOT = join(import.meta.dir, "../..");
 const COPIED =
   "adapters app client core docs ports programs test tools bunfig.toml package.json tsconfig.json .oxfmtrc.json .oxlintrc.json".split(

@@ -101,8 +101,7 @@ test("${id} is served, and answers what its contract says", async () => {
       `${folder}/${noun}-contract.ts: the record's members, and their mapping from the core; every TO WRITE`,
       `${folder}/${file}.ts: path, parameters, problems and the use case in core/use-cases/${room}`,
       `adapters/http/server/endpoints.ts: an import and a line; bun test test/${folder}/${file}.test.ts passes`,
-      "test/conformance/http-answers/exchanges/samples.ts: a good request; bun run record:answers, and read the difference",
-      "README.md: a curl command with its answer; bun test test/app/readme.test.ts passes",
+      "test/conformance/http-answers/exchanges/samples.ts: a good request; bun run test:more record-answers, and read the difference",
     ],
   };
 };

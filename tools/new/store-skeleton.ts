@@ -77,7 +77,7 @@ indexStoreContract(
       `adapters/${name}/index-store.ts: every method, as ports/index/index-reader.ts, index-writer.ts and log-store.ts say; bun test test/adapters/${name} passes`,
       "the store of another ledger or another version is refused with the errors of ports/index/store-refusal.ts",
       `adapters/${name}/outcome-log.ts with test/contracts/outcome-log.ts, and settled-packets.ts with its contract, in the same way`,
-      "app/config/environment.ts and settings.ts: the setting that chooses it, with a test in test/app/settings.test.ts and a row in README.md",
+      "app/config/environment.ts and settings.ts: the setting that chooses it, with a test in test/app/settings.test.ts; docs/settings.md is written anew",
       "app/stores/storage.ts: the choice; a Storage that lacks a part does not compile",
       "app/doctor/check-store.ts: what bun run doctor says of it, without writing into it; bun run check and bun run test pass",
     ],

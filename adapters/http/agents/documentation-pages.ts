@@ -11,7 +11,12 @@ const page = (name: string, about: string) => ({
 
 /** The repository's pages about the protocol and the service, by their file names, in the order to read them. */
 export const DOCUMENTATION_PAGES = {
+  "README.md": page("README", "Which page is whose."),
   "agents.md": page("agents", "From nothing to a verified packet, by x402, MCP and a wallet."),
+  "http.md": page("http", "Every operation with a request and its answer."),
+  "try-it.md": page("try-it", "Commands for every operation on the local ledger's demo data."),
+  "settings.md": page("settings", "Every environment variable of the service and of a witness."),
+  "commands.md": page("commands", "Every command with its options."),
   "protocol.md": page(
     "protocol",
     "Addresses, layouts, hashes, attestations, evidence, and a whole life over HTTP.",

@@ -1,4 +1,4 @@
-/** Generated from programs/custody.idl.json by `bun run build:programs`. */
+/** Generated from programs/custody.idl.json by `bun run test:more build-programs`. */
 
 /** The program's accounts: first eight bytes, length, and where each field begins, in bytes. */
 export const CUSTODY_ACCOUNTS = {

@@ -1,4 +1,4 @@
-/** Generated from the binaries in programs/ by `bun run build:programs`. */
+/** Generated from the binaries in programs/ by `bun run test:more build-programs`. */
 
 /** SHA-256 of each program's committed binary, by its SBPF version. */
 export const PROGRAM_HASHES = {

@@ -35,12 +35,14 @@ describe("a ledger that cannot start", () => {
   test("ends with 64 and one line that points to the help when an option is wrong", async () => {
     const [unknown, value] = await Promise.all([ended("--prot"), ended("--port", "70000")]);
     expect(unknown.code).toBe(64);
-    expect(unknown.stderr).toMatch(/^local-ledger: .*--prot.*; see bun run local-ledger --help\n$/);
+    expect(unknown.stderr).toMatch(
+      /^local-ledger: .*--prot.*; see bun run cli local-ledger --help\n$/,
+    );
     expect(value).toEqual({
       code: 64,
       stdout: "",
       stderr:
-        "local-ledger: --port must be a port number from 0 to 65535; see bun run local-ledger --help\n",
+        "local-ledger: --port must be a port number from 0 to 65535; see bun run cli local-ledger --help\n",
     });
   });
 

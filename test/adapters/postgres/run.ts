@@ -4,7 +4,7 @@ import { serverPrograms, startCluster } from "./temporary-cluster.ts";
 const HELP = `Runs the tests that need a Postgres server (*.postgres.ts), or those whose path holds one of the names, on a server that is
 started for them and gone afterwards.
 
-usage: bun run test:postgres [name...]
+usage: bun run test:more postgres [name...]
 
   --help   this text
 `;

@@ -7,10 +7,10 @@ import { type Index, withIndexOf } from "../../contracts/fresh-index.ts";
 
 let schemas = 0;
 
-/** The address of a schema that nothing is in yet, on the server that `bun run test:postgres` starts and names. */
+/** The address of a schema that nothing is in yet, on the server that `bun run test:more postgres` starts and names. */
 export const freshSchema = (): URL => {
   const databaseUrl = process.env["TEST_DATABASE_URL"];
-  if (databaseUrl === undefined) throw new Error("run by `bun run test:postgres`");
+  if (databaseUrl === undefined) throw new Error("run by `bun run test:more postgres`");
   const url = new URL(databaseUrl);
   url.searchParams.set("schema", `test_${process.pid}_${++schemas}`);
   return url;

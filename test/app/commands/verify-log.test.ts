@@ -74,7 +74,7 @@ afterAll(async () => {
   await directory.remove();
 });
 
-describe("bun run verify --log", () => {
+describe("bun run cli verify --log", () => {
   test("passes offline with the account witnessed, and nothing is left unproven", async () => {
     const { code, stdout } = await verify("packet.json", "--trust", "trust.json");
     expect(code).toBe(0);

@@ -10,9 +10,9 @@ import { RULES } from "../../client/merchant/attestor/rules-fixture.ts";
 import { temporaryDirectory } from "../support/running-service.ts";
 import { endNpxAt, underNpx } from "../support/under-npx.ts";
 
-/** What `bun run` runs, by the test's own Bun. */
-const command = (name: keyof typeof packageJson.scripts): string =>
-  packageJson.scripts[name].replace(/^bun /, `"${process.execPath}" `);
+/** What `bun run cli` runs, by the test's own Bun. */
+const command = (name: string): string =>
+  `${packageJson.scripts.cli.replace(/^bun /, `"${process.execPath}" `)} ${name}`;
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 beforeAll(async () => {

@@ -39,7 +39,7 @@ const prepare: RequestInit = {
   }),
 };
 
-/** A local ledger alone, as `bun run local-ledger` runs it. */
+/** A local ledger alone, as `bun run cli local-ledger` runs it. */
 const startLedger = async (dataDir: string) => {
   const scope = await Effect.runPromise(Scope.make());
   const ledger = await Effect.runPromise(

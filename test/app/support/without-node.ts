@@ -7,7 +7,7 @@ import { quietEnvironment, runService, temporaryDirectory, until } from "./runni
 import { startShortLivedService } from "./service-process.ts";
 import { synced } from "./started-services.ts";
 
-/** A local ledger with the demo data, as `bun run local-ledger` runs it. */
+/** A local ledger with the demo data, as `bun run cli local-ledger` runs it. */
 const startLedger = async (dataDir: string) => {
   const scope = await Effect.runPromise(Scope.make());
   const { rpcUrl } = await Effect.runPromise(

@@ -1,7 +1,7 @@
 import { compile, type JSONSchema } from "json-schema-to-typescript";
 import { makeService } from "../../adapters/http/support/service.ts";
 
-const HEADER = `// Made from the OpenAPI document of the service by \`bun run generate:client\`. Do not edit.\n\n`;
+const HEADER = `// Made from the OpenAPI document of the service by \`bun run test:more generate-client\`. Do not edit.\n\n`;
 
 /** The TypeScript types of every record of the served OpenAPI document. */
 export const contractTypes = async (): Promise<string> => {

@@ -6,7 +6,7 @@ import { run } from "./installed.ts";
 
 const HELP = `Installs the built tarball into an empty folder by npm, tries it in each runtime, checks it by publint and attw, and weighs it.
 
-usage: bun run test:package [--install]
+usage: bun run test:more package [--install]
 
   --install   fetches Node 20, 22, 24 and Deno by npm, into the folder PACKAGE_RUNTIMES or into one that is removed at the end
   --help      this text

@@ -16,7 +16,7 @@ import {
 const MOST_BYTES = 250_000;
 const MOST_UNPACKED_BYTES = 900_000;
 const node = Bun.which("node");
-/** `bun run test:package` runs the same in Node 20, 22 and 24 and in Deno. */
+/** `bun run test:more package` runs the same in Node 20, 22 and 24 and in Deno. */
 const RUNTIMES = [
   { name: "bun", runtime: [process.execPath] },
   ...(node === null ? [] : [{ name: "node", runtime: [node] }]),

@@ -14,7 +14,7 @@ const PATIENCE_MS = 120_000;
 /** More differences than these are not printed. */
 const MOST_SHOWN = 10;
 /**
- * The time zone and locale differ from those of `bun run record:answers` in offset, decimal comma and the upper case of
+ * The time zone and locale differ from those of `bun run test:more record-answers` in offset, decimal comma and the upper case of
  * i.
  */
 const ELSEWHERE = { TZ: "Asia/Kathmandu", LC_ALL: "tr_TR.UTF-8", LANG: "tr_TR.UTF-8" };
@@ -36,7 +36,7 @@ test(
     const found = differences(files, await readFiles(folder));
     if (found.length > 0)
       throw new Error(
-        `${found.length} answers are not the recorded ones (bun run record:answers):\n\n${found.slice(0, MOST_SHOWN).join("\n\n")}\n`,
+        `${found.length} answers are not the recorded ones (bun run test:more record-answers):\n\n${found.slice(0, MOST_SHOWN).join("\n\n")}\n`,
       );
   },
   PATIENCE_MS,

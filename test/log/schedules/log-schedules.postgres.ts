@@ -39,5 +39,5 @@ test(`${SCHEDULES} schedules over Postgres: every store's tree is the ledger's, 
   manySchedules(
     SCHEDULES,
     () => inPostgres,
-    (environment) => `${environment} bun run test:postgres log-schedules`,
+    (environment) => `${environment} bun run test:more postgres log-schedules`,
   ));

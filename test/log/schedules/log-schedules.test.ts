@@ -2,7 +2,7 @@ import { test } from "bun:test";
 import { manySchedules, whole } from "./many-schedules.ts";
 import { inMemory, inSqlite } from "./schedule-stores.ts";
 
-/** `bun run test:log-schedules` runs 200. */
+/** `bun run test:more log-schedules` runs 200. */
 const SCHEDULES = whole("LOG_SCHEDULES", 8);
 
 test(

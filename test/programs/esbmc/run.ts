@@ -8,7 +8,7 @@ import { type Harness, HARNESSES, type Mutant, PROGRAMS } from "./harnesses.ts";
 const HELP = `Proves the claims in harness/ about the programs' own headers, and then shows that each claim can fail: a copy of the
 headers with one fault in it must be refuted. Skips without ESBMC and says how to install it.
 
-usage: bun run test:esbmc [--quick] [name...]
+usage: bun run test:more esbmc [--quick] [name...]
 
   --quick   tries one fault for each harness
   --help    this text
@@ -26,9 +26,9 @@ const { quick } = values;
 const esbmc = await findEsbmc();
 if (esbmc === undefined) {
   console.log(
-    "test:esbmc: skipped, nothing was proved. ESBMC is neither on the PATH nor named by ESBMC or ESBMC_VENV.\n" +
+    "test:more esbmc: skipped, nothing was proved. ESBMC is neither on the PATH nor named by ESBMC or ESBMC_VENV.\n" +
       "  python3 -m venv ~/.esbmc && ~/.esbmc/bin/pip install --require-hashes -r test/programs/esbmc/requirements.txt\n" +
-      "  ESBMC_VENV=~/.esbmc bun run test:esbmc",
+      "  ESBMC_VENV=~/.esbmc bun run test:more esbmc",
   );
   process.exit(0);
 }

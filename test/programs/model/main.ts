@@ -3,8 +3,8 @@ import { AVERAGE_LENGTH } from "./sequences.ts";
 
 const HELP = `Compares the programs' binaries with the model of the protocol.
 
-usage: bun run test:model [--steps N] [--seed S]     random sequences, 100,000 steps
-       bun run test:explore [--depth N | --quick]    every sequence of up to 6 operations, then mutated programs
+usage: bun run test:more model [--steps N] [--seed S]     random sequences, 100,000 steps
+       bun run test:more explore [--depth N | --quick]    every sequence of up to 6 operations, then mutated programs
                                                      (--quick: up to 4)
 
 Ends with 1 when the ledger and the model differ, a promise is broken or a mutant is not caught.

@@ -89,7 +89,7 @@ const meaningOf = ({ verdict, checks, amounts }: EvidenceVerdict, isPinned: bool
     witnessed.length === 0 ? "" : ` Witnessed by the policy's quorum: ${witnessed.join(", ")}.`;
   const open =
     verdict === "verified" && unproven.length > 0
-      ? ` Not shown here: ${unproven.join(", ")}; ask a node of your choice with bun run verify --rpc URL.`
+      ? ` Not shown here: ${unproven.join(", ")}; ask a node of your choice with bun run cli verify --rpc URL.`
       : "";
   const paid = amounts === null ? "" : ` ${amountsText(amounts)}`;
   return `${under}${paid}${shown}${open} ${NEVER_SHOWN}`;

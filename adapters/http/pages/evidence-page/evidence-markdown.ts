@@ -58,6 +58,6 @@ ${list([
   ["key id", signature.key_id],
 ])}
 
-Verify the packet under a trust document that you obtained beforehand: \`bun run verify packet.json --trust trust.json\`
+Verify the packet under a trust document that you obtained beforehand: \`bun run cli verify packet.json --trust trust.json\`
 `;
 };

@@ -64,7 +64,7 @@ ${evidenceSections(packet, amountHtml)}
 <h2>How to check it</h2>
 <ol>
 <li>Fetch the packet from the address above, and compare its digest with the one printed here.</li>
-<li>Verify it under a trust document that you obtained beforehand, from someone you trust: <code>bun run verify packet.json --trust trust.json</code></li>
+<li>Verify it under a trust document that you obtained beforehand, from someone you trust: <code>bun run cli verify packet.json --trust trust.json</code></li>
 <li>${ledgerSentence(packet)}</li>
 </ol>
 </section>

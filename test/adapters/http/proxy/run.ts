@@ -3,7 +3,7 @@ import { nginxProgram } from "./nginx.ts";
 
 const HELP = `Runs the tests behind a proxy (*.proxy.ts), or those whose path holds one of the names. Each starts the nginx that it needs.
 
-usage: bun run test:proxy [name...]
+usage: bun run test:more proxy [name...]
 
   --help   this text
 `;

@@ -7,7 +7,7 @@ import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { escrowAt, LaggingPool, transactionOn } from "./simulated/lagging-pool.ts";
 import { runSimulated } from "./simulated/virtual-run.ts";
 
-/** Reads for each lag; `bun run test:pools` takes 3000. A tenth as many relays and syncs. */
+/** Reads for each lag; `bun run test:more pools` takes 3000. A tenth as many relays and syncs. */
 const READS = Number(process.env["POOL_READS"] ?? 60);
 const SEED = Number(process.env["POOL_SEED"] ?? 1);
 /** What is missing is asked for in one read of four. */

@@ -1,0 +1,57 @@
+import process from "node:process";
+
+/** Each command of the service with its sentence. Those of the package come after them: what is not here is its. */
+const COMMANDS: Readonly<Record<string, readonly [string, () => Promise<unknown>]>> = {
+  verify: ["checks an evidence packet, by the log and a node too", () => import("./verify.ts")],
+  sync: ["brings a running service's index up to its ledger", () => import("./sync.ts")],
+  "rebuild-index": [
+    "says how the ledger's history contradicts the index, and approves it",
+    () => import("./rebuild-index.ts"),
+  ],
+  "import-escrow": [
+    "gives a service the bytes of archived escrows, out of packets",
+    () => import("./import-escrow.ts"),
+  ],
+  witness: [
+    "cosigns the checkpoints of other services' logs after replaying them",
+    () => import("./witness.ts"),
+  ],
+  "local-ledger": [
+    "runs the ledger by itself, for wallets and other tools",
+    () => import("./local-ledger.ts"),
+  ],
+  attestor: [
+    "judges HTTP exchanges by rules and signs deliveries under a ceiling",
+    () => import("./attestor.ts"),
+  ],
+  "published-idl": [
+    "prints a program's IDL for a deployment, or says whether it is published",
+    () => import("../../programs/published-idl.ts"),
+  ],
+};
+
+const HELP = `The commands of the service, and those of its package.
+
+usage: bun run cli COMMAND [options]
+
+${Object.entries(COMMANDS)
+  .map(([name, [about]]) => `  ${name.padEnd(13)}  ${about}\n`)
+  .join("")}
+  pay, watch, refund, keygen, doctor, attest, merchant, mcp
+                 as the package's settlement-evidence has them
+
+Each command says more with --help. The service's own start, demo, doctor and deploy are bun run NAME.
+`;
+
+const name = process.argv[2];
+if (name === undefined || name === "--help" || name === "-h" || name === "help") {
+  process.stdout.write(HELP);
+  // 64: the command line is wrong (sysexits.h).
+  process.exitCode = name === undefined ? 64 : 0;
+} else if (Object.hasOwn(COMMANDS, name)) {
+  // A command reads its own arguments, as if it were run by itself.
+  process.argv.splice(2, 1);
+  await COMMANDS[name]?.[1]();
+} else {
+  await import("../../client/bin/settlement-evidence.ts");
+}

@@ -1,0 +1,134 @@
+import process from "node:process";
+
+/** By name: what it is, and the line of a shell that runs it. What writes files that the repository keeps comes first. */
+const MORE: Readonly<Record<string, readonly [string, string]>> = {
+  "record-answers": [
+    "records what every operation answers, and writes docs/http.md",
+    "bun test/conformance/http-answers/record.ts",
+  ],
+  pages: ["writes the generated pages of docs/", "bun test/pages/write.ts"],
+  "generate-client": [
+    "writes the client's types and instructions",
+    "bun test/client/generated/write.ts",
+  ],
+  "build-programs": [
+    "compiles the on-chain programs with clang-14 and links them",
+    "bun programs/build.ts",
+  ],
+  programs: [
+    "the programs' tests, on both files of each and under two sets of features",
+    "bun test/programs/run.ts",
+  ],
+  esbmc: ["proofs over the programs' C; needs ESBMC", "bun test/programs/esbmc/run.ts"],
+  model: [
+    "both programs against a second writing of their rules: 100,000 random steps",
+    "bun test/programs/model/main.ts sequences",
+  ],
+  explore: [
+    "every sequence of up to six operations, and mutated programs",
+    "bun test/programs/model/main.ts explore",
+  ],
+  situations: [
+    "2,000 random situations and 500 lives: prepare and the ledger agree",
+    "SITUATIONS=2000 bun test test/programs/prepare/create-situations.test.ts test/programs/prepare/settlement-situations.test.ts --timeout 3600000 && SITUATIONS=500 bun test test/programs/prepare/lives.test.ts --timeout 3600000",
+  ],
+  postgres: [
+    "the tests on PostgreSQL, on a server started for them; needs its package",
+    "bun test/adapters/postgres/run.ts",
+  ],
+  proxy: [
+    "the tests behind nginx, whose deny-list cannot be passed by; needs nginx",
+    "bun test/adapters/http/proxy/run.ts",
+  ],
+  browser: [
+    "every page in Chromium, on two screens; PAGE_PICTURES=FOLDER keeps pictures",
+    "bun test ./test/browser/pages.browser.ts --timeout 600000",
+  ],
+  clients: [
+    "generated clients in Python, Go, Java and TypeScript call a service",
+    "bun test/generated-clients/run.ts",
+  ],
+  package: [
+    "the client's tarball in Node 20, 22 and 24, Bun, Deno and a page",
+    "bun test/client/package/run.ts",
+  ],
+  examples: [
+    "examples/ in TypeScript, Python, Go and shell, where they are installed",
+    "bun test/examples/run.ts",
+  ],
+  log: ["the log beside Go's sumdb/tlog and note; skips without Go", "bun test/log/run.ts"],
+  cluster: [
+    "deployment, demo and hostile nodes before a real node, or the local ledger",
+    "bun test/cluster/run.ts",
+  ],
+  "hostile-facilitator": [
+    "the default x402 buyer against ten facilitators that fail; needs Python",
+    "bun test ./test/hostile-facilitator/battery.hostile.ts --timeout 120000",
+  ],
+  mcp: [
+    "both generations of MCP clients, and the official conformance suite",
+    "bun test test/client/mcp test/adapters/http/agents/mcp.test.ts --timeout 120000",
+  ],
+  "pays-once": [
+    "a client, ours or yours, is killed at 50 seeded moments: it pays once",
+    "bun test/pays-once/main.ts",
+  ],
+  relay: [
+    "the relay: 100,000 mutated transactions, 10,000 simulated lives",
+    "FC_NUM_RUNS=125000 bun test test/core/use-cases/relay/mutants.test.ts --timeout 600000 && RELAY_RUNS=10000 bun test test/chaos/relay --timeout 3600000",
+  ],
+  pools: [
+    "3,000 reads against a pool of nodes that lag and limit requests",
+    "POOL_READS=3000 bun test test/adapters/solana-rpc/pool/lagging-pool.test.ts",
+  ],
+  hostile: ["syncs against hostile nodes, with more seeds", "bun test/hostile-node/run.ts"],
+  "byte-flips": [
+    "10,000 packets with one changed byte: none verifies",
+    "FC_NUM_RUNS=10000 bun test byte-flips -t 'no packet'",
+  ],
+  "log-schedules": [
+    "200 schedules of a growing ledger: every store's tree is the ledger's",
+    "LOG_SCHEDULES=${LOG_SCHEDULES:-200} bun test test/log/schedules/log-schedules.test.ts --timeout 3600000",
+  ],
+  "log-kills": [
+    "300 kills of processes that build, follow, tile and sign a log",
+    "bun test/chaos/run.ts kill-while-logging",
+  ],
+  witness: [
+    "a witness in 1,000 simulated lives of a growing or lying log",
+    "WITNESS_SCHEDULES=1000 bun test test/core/use-cases/witness/witness-schedules.test.ts --timeout 900000",
+  ],
+  chaos: ["kills, failing calls, lying nodes, a full disk", "bun test/chaos/run.ts"],
+  mutants: [
+    "changes the code in one place at a time, and a test must notice",
+    "bun test/mutants/run.ts",
+  ],
+  walks: [
+    "what bun run new writes, tried in a copy of the tree",
+    "bun test ./test/tools/new.walks.ts --timeout 300000",
+  ],
+};
+
+const HELP = `The tests beyond bun run test, and what writes recorded and generated files.
+
+usage: bun run test:more NAME [arguments]
+
+${Object.entries(MORE)
+  .map(([name, [about]]) => `  ${name.padEnd(19)}  ${about}\n`)
+  .join("")}
+Arguments go on to what NAME runs. Most say more with --help, and print a seed that repeats them.
+`;
+
+const [name = "--help", ...args] = process.argv.slice(2);
+const line = Object.hasOwn(MORE, name) ? MORE[name]?.[1] : undefined;
+if (name === "--help" || name === "-h") process.stdout.write(HELP);
+else if (line === undefined) {
+  process.stderr.write(`There is no ${name}; bun run test:more lists what there is.\n`);
+  // The command line is wrong (sysexits.h).
+  process.exitCode = 64;
+} else {
+  const { exitCode } = Bun.spawnSync(["/bin/sh", "-c", `${line} "$@"`, "sh", ...args], {
+    stdio: ["inherit", "inherit", "inherit"],
+  });
+  process.exitCode = exitCode;
+}
