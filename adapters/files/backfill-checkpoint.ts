@@ -25,6 +25,17 @@ const told = (cause: unknown) =>
     cause: cause instanceof Error ? cause.message : String(cause),
   });
 
+/** A use of the file, which fails with path, cause and cure. */
+const using = <A>(path: string, work: () => Promise<A>) =>
+  Effect.tryPromise({
+    try: work,
+    catch: (cause) =>
+      new Error(
+        `${path} cannot be used (${String(cause)}). If it is no file, move it away; the service's user must be allowed to write there.`,
+        { cause },
+      ),
+  });
+
 /** Keeps the checkpoint in a file at `path`, which nobody else may use. One of another ledger or of other programs is not read. */
 export const backfillCheckpointFile = (
   path: string,
@@ -37,7 +48,7 @@ export const backfillCheckpointFile = (
       return {
         load: Effect.gen(function* () {
           const ledger = yield* identity;
-          const text = yield* Effect.tryPromise(() => readIfThere(path));
+          const text = yield* using(path, () => readIfThere(path));
           const kept: unknown = text === null ? null : JSON.parse(text);
           if (!isKept(kept) || kept.ledger !== ledger) return null;
           const { way, cursor, isDone } = kept;
@@ -49,7 +60,7 @@ export const backfillCheckpointFile = (
         save: (checkpoint) =>
           Effect.gen(function* () {
             const kept: Kept = { ...checkpoint, ledger: yield* identity };
-            yield* Effect.tryPromise(async () => {
+            yield* using(path, async () => {
               await makeFolderDurably(dirname(path));
               await writeDurably(path, JSON.stringify(kept));
             });

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { Effect, Option, Redacted } from "effect";
-import { isSchemaName } from "../../adapters/postgres/schema-name.ts";
+import { isDatabaseAddress, isSchemaName } from "../../adapters/postgres/schema-name.ts";
 import { parseFormerKeys } from "../../adapters/signer/former-keys.ts";
 import { parseSeedText, SEED_TEXT_FORMS } from "../../adapters/signer/seed-text.ts";
 import { isKeyName } from "../../core/log/notes/verifier-key.ts";
@@ -80,9 +80,11 @@ export const databaseUrl: Kind<URL> = {
   parse: (value) => {
     const url = urlWith(value, ["postgres:", "postgresql:"]);
     const schema = url?.searchParams.get("schema");
-    return typeof schema === "string" && !isSchemaName(schema) ? undefined : url;
+    if (typeof schema === "string" && !isSchemaName(schema)) return undefined;
+    return url !== undefined && isDatabaseAddress(url) ? url : undefined;
   },
-  expected: "a postgres:// address; ?schema= in small letters, digits and underscores",
+  expected:
+    "a postgres:// address, % written as %25; ?schema= in small letters, digits and underscores, ?sslmode= one of disable, allow, prefer, require, verify-ca and verify-full",
   secret: true,
 };
 

@@ -47,13 +47,16 @@ const instructionText = (
 ): string | null => {
   const named = accounts.map((place) => staticAccounts[place]);
   const amountOf = (units: bigint, mint: string): string => amountText(units, mint, policy);
+  const at = (place: number): string => accountText(named[place]);
+  // First, since an unpinned service could name such a program as one of its own.
+  const money = moneyText(program, { data, at, amountOf });
+  if (money !== null) return money;
   const read = readCall({ program, data, accounts: named }, deploymentIn(policy));
   if (read !== undefined) return callWords(read, accountText, amountOf);
   if (program === policy.custodyProgram) return "an unknown instruction of the custody program";
   if (program === policy.attestorProgram) return "an unknown instruction of the attestor program";
   if (program === COMPUTE_BUDGET_PROGRAM || program === ED25519_PROGRAM) return null;
-  const at = (place: number): string => accountText(named[place]);
-  return moneyText(program, { data, at, amountOf }) ?? `call another program, ${program}`;
+  return `call another program, ${program}`;
 };
 
 /** What is said first of a transaction that no pinned document explains. */

@@ -135,6 +135,19 @@ test("all faults are reported at once, one line each, without any secret", () =>
   expect(secrets.join("\n")).not.toMatch(/hunter2|BwcH/);
 });
 
+test.each([
+  "postgres://u:hunter2@db/x?sslmode=on",
+  "postgres://u:hunter2@db/x?max=many",
+  "postgres://u:hunter2@db/x?application_name=a%00b",
+  "postgres://u:hunter2%zz@db/x",
+  "postgres://u:hunter2@db/%zz",
+])("%s, which no connection can be made by, is one line without the password", (DATABASE_URL) => {
+  const lines = linesOf({ DATABASE_URL });
+  expect(lines).toEqual([expect.stringMatching(/^DATABASE_URL is set, but malformed; /) as string]);
+  expect(lines[0]).toContain("sslmode");
+  expect(lines[0]).not.toContain("hunter2");
+});
+
 describe("refuses", () => {
   const remote = { ...PROGRAMS, SOLANA_RPC_URL: "https://rpc.example.com/k" };
   const twoClusters = "https://api.devnet.solana.com,https://api.testnet.solana.com";

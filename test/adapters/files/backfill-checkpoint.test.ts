@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Effect, Layer, Logger } from "effect";
 import { backfillCheckpointFile } from "../../../adapters/files/backfill-checkpoint.ts";
@@ -22,11 +22,13 @@ const within = <A>(
 ): Promise<A> => {
   const ledger = Layer.mock(Ledger, { genesisHash: Effect.succeed(genesisHash) });
   const layer = backfillCheckpointFile(path, LOCAL_DEPLOYMENT).pipe(Layer.provide(ledger));
-  const silent = Logger.layer([]);
+  const kept = Logger.layer([Logger.make(({ message }) => lines.push(JSON.stringify(message)))]);
   return Effect.runPromise(
-    Effect.flatMap(BackfillCheckpoints, work).pipe(Effect.provide([layer, silent])),
+    Effect.flatMap(BackfillCheckpoints, work).pipe(Effect.provide([layer, kept])),
   );
 };
+/** What was logged. */
+const lines: Array<string> = [];
 const load = (genesisHash = "one") => within(genesisHash, (kept) => kept.load);
 const CHECKPOINT: BackfillCheckpoint = { way: "history", cursor: "signature", isDone: false };
 
@@ -52,4 +54,18 @@ test("a file that holds no checkpoint is as good as none", async () => {
   }
   await Bun.write(path, "{");
   expect(await load()).toBeNull();
+});
+
+test("what keeps the file from being read or written is told with path, cause and cure", async () => {
+  await rm(path, { recursive: true, force: true });
+  await mkdir(path, { recursive: true });
+  lines.length = 0;
+  expect(await load()).toBeNull();
+  await within("one", (kept) => kept.save(CHECKPOINT));
+  expect(lines).toHaveLength(2);
+  for (const line of lines) {
+    expect(line).toContain(`${path} cannot be used`);
+    expect(line).toContain("EISDIR");
+    expect(line).toContain("move it away");
+  }
 });

@@ -9,13 +9,14 @@ import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deploym
 import { environmentOn } from "../../chaos/support/service-environment.ts";
 import { serveNode } from "../../simulation/serve-node.ts";
 import { worldOf } from "../../simulation/world.ts";
+import { ChainNode } from "../../world/chain-node.ts";
 import { brokenStart, problemsFound } from "../support/broken-start.ts";
 import { temporaryDirectory } from "../support/running-service.ts";
 import { SILENT_ADDRESS } from "../support/silent-address.ts";
 
 const directory = await temporaryDirectory();
 const world = worldOf(1);
-const node = serveNode(({ method, params }) => world.answer(method, params));
+const node = serveNode(new ChainNode(world).answer);
 const opened: Array<() => unknown> = [() => node[Symbol.dispose](), () => directory.remove()];
 afterAll(async () => {
   for (const close of opened) await close();

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { PagingLedger } from "../../simulation/paging-ledger.ts";
-import { PagingNode } from "../../simulation/paging-node.ts";
+import { ChainNode } from "../../world/chain-node.ts";
 import { type RpcCall, serveNode } from "../../simulation/serve-node.ts";
 import type { SyncedOnce } from "../../simulation/sync-once.ts";
 
@@ -26,7 +26,7 @@ const start = (url: string) =>
 /** A node that ends a process of ours, instead of an answer, when a page is asked for. */
 const killing = (size: number) => {
   const ledger = new PagingLedger(size);
-  const node = new PagingNode(ledger, { pages: true, transactions: false });
+  const node = new ChainNode(ledger, { pages: true, transactions: false });
   node.mostPerPage = PAGE;
   const cursors: Array<string | null> = [];
   const aim = { at: -1, kill: () => {} };

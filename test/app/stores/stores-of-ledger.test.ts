@@ -9,7 +9,7 @@ import { Ledger } from "../../../ports/ledger/ledger.ts";
 import type { OutcomeLog } from "../../../ports/outcome-log.ts";
 import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
-import { ledgerDouble } from "../../doubles/ledger-double.ts";
+import { ledgerPort } from "../../world/ledger-port.ts";
 import { patientClock } from "../../doubles/patient-clock.ts";
 
 const FULL = new StoreUnavailable({
@@ -49,7 +49,7 @@ test("what keeps the stores from opening is logged at once and again each minute
     Effect.scoped,
     Effect.provide(
       Layer.mergeAll(
-        Layer.succeed(Ledger, ledgerDouble({ genesisHash: TEST_GENESIS_HASH })),
+        Layer.succeed(Ledger, ledgerPort({ genesisHash: TEST_GENESIS_HASH })),
         logging("json", "warn", (line) => lines.push(line)),
         patientClock(),
       ),

@@ -127,3 +127,25 @@ test.each(Object.entries(SLIPPED))("the person is told of %s", (_, [beside, text
   const message = told(beside);
   expect(message).toInclude(`It will: ${text}; LOCK 1.000000 USDC`);
 });
+
+test.each([
+  ["custodyProgram", TOKEN_PROGRAM],
+  ["attestorProgram", TOKEN_PROGRAM],
+  ["custodyProgram", SYSTEM_PROGRAM],
+] as const)(
+  "no service hides a move of money by naming as its %s the program %s",
+  (name, program) => {
+    const moves = [
+      transferLamports(AGENT, THIEF, 5_000_000_000n),
+      token.transferTokens(SAVINGS, THIEF, AGENT, 900_000_000n),
+    ];
+    const policy = { ...policyIn(TRUST), [name]: program };
+    const { message } = describeTransaction(encodeBase64(honestTransaction(TERMS, moves)), {
+      policy,
+      isUnpinned: true,
+    });
+    expect(message).toInclude(
+      `It will: SEND 5000000000 lamports from ${AGENT} to ${THIEF}; MOVE 900000000 base units from the token account ${SAVINGS} to ${THIEF}; `,
+    );
+  },
+);

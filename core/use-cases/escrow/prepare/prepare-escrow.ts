@@ -13,6 +13,7 @@ import {
 import { createEscrowAddresses } from "../../../protocol/addresses/addresses.ts";
 import { createEscrowInstruction } from "../../../protocol/instructions/custody-instructions.ts";
 import { Instance } from "../../../../ports/instance.ts";
+import { requirePinned } from "../../service/unpinned-programs.ts";
 import { enforceBetaLimits } from "../enforce-beta-limits.ts";
 import { checkAttestorKey, nobodysFaults, payerFaults } from "./parse-sending.ts";
 import {
@@ -167,13 +168,14 @@ const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) 
 });
 
 /**
- * The deterministic inputs of an escrow. Reads no ledger, store or clock, so the same request always gets the same
- * answer. Fails with `ValidationFailed` for a value out of its range and for an address that nobody can sign for, `InvalidAddress` when only addresses are wrong,
+ * The deterministic inputs of an escrow. Reads no ledger, store or clock, except for programs that are pinned, so the same request always gets the same
+ * answer, or none by other programs. Fails with `ValidationFailed` for a value out of its range and for an address that nobody can sign for, `InvalidAddress` when only addresses are wrong,
  * `TaskRequired` without hash and intent, and `BetaLimitExceeded` when the instance enforces the beta's limits. See
  * docs/protocol.md, "Task hash" and "Addresses".
  */
 export const prepareEscrow = Effect.fnUntraced(function* (request: PrepareEscrowRequest) {
   const terms = yield* escrowTerms(request);
+  yield* requirePinned;
   const { deployment } = yield* Instance;
   const addresses = createEscrowAddresses(deployment, terms);
   const asked = {

@@ -6,6 +6,7 @@ import { type Hash32, hash32FromBytes, parseHash32 } from "../../../../core/doma
 import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import { IndexSync, type SyncActivity } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import { LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
+import { prepareRequestExample } from "../../../../adapters/http/escrow/prepare/prepared-escrow-contract.ts";
 import { walletAccount } from "../../../doubles/accounts.ts";
 import { forwardedClock } from "../../../doubles/forwarded-clock.ts";
 import { transaction } from "../relay/relay-client.ts";
@@ -343,6 +344,9 @@ describe("a service that pins its programs", () => {
       programs: { custody: { pinned_sha256: [OTHER, THERE], is_pinned: true } },
     });
     expect((await service.postJson(prepare, call)).status).toBe(200);
+    expect((await service.postJson("/v1/escrows/prepare", prepareRequestExample())).status).toBe(
+      200,
+    );
     const signed_transaction = encodeBase64(transaction());
     expect((await service.postJson("/v1/relay", { signed_transaction })).status).toBe(202);
     await service.runtime.dispose();
@@ -371,10 +375,15 @@ describe("a service that pins its programs", () => {
       detail: expect.stringContaining("program not pinned") as string,
       cure: expect.stringContaining("CUSTODY_PROGRAM_SHA256") as string,
     };
+    const payment = prepareRequestExample();
     for (const query of ["", "?transaction=true"])
-      expect(await jsonOf(await service.postJson(`${prepare}${query}`, call))).toMatchObject(
-        problem,
-      );
+      for (const [path, body] of [
+        [prepare, call],
+        ["/v1/escrows/prepare", payment],
+      ] as const)
+        expect(await jsonOf(await service.postJson(`${path}${query}`, body))).toMatchObject(
+          problem,
+        );
     const signed_transaction = encodeBase64(transaction());
     expect(await jsonOf(await service.postJson("/v1/relay", { signed_transaction }))).toMatchObject(
       problem,

@@ -1,1 +1,0 @@
-export { ChainNode as PagingNode } from "../world/chain-node.ts";
