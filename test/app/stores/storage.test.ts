@@ -27,6 +27,7 @@ test("a storage that lacks one of its parts does not compile", () => {
   // @ts-expect-error Nothing wakes the streams of events.
   const withoutNews: Storage = Layer.merge(synced, packets);
   // @ts-expect-error Nothing keeps a snapshot on its way, approvals, imports, checkpoints and peers.
+  // @effect-diagnostics-next-line missingLayerContext:off
   const withoutSyncParts: Storage = Layer.mergeAll(stores, sync, packets, indexNewsMemory);
   // @ts-expect-error Nothing remembers what was relayed.
   const withoutRelay: Storage = Layer.mergeAll(indexMemory(), packets, indexNewsMemory);
