@@ -30,10 +30,7 @@ const using = <A>(path: string, work: () => Promise<A>) =>
   Effect.tryPromise({
     try: work,
     catch: (cause) =>
-      new Error(
-        `${path} cannot be used (${String(cause)}). If it is no file, move it away; the service's user must be allowed to write there.`,
-        { cause },
-      ),
+      `${path} cannot be used (${String(cause)}). If it is no file, move it away; the service's user must be allowed to write there.`,
   });
 
 /** Keeps the checkpoint in a file at `path`, which nobody else may use. One of another ledger or of other programs is not read. */
