@@ -34,7 +34,7 @@ test.concurrent("a service that cannot start explains it on standard error and e
   expect(configuration.stderr.trim().split("\n")).toEqual([
     "The configuration is not usable:",
     '  PORT is "http"; expected a whole number from 0 to 65535',
-    "  DATABASE_URL is set, but malformed; expected a postgres:// address; ?schema= in small letters, digits and underscores",
+    "  DATABASE_URL is set, but malformed; expected a postgres:// address, % written as %25; ?schema= in small letters, digits and underscores, ?sslmode= one of disable, allow, prefer, require, verify-ca and verify-full",
   ]);
   expect(unwritable.code).toBe(1);
   expect(unwritable.stderr).toStartWith("DATA_DIR /dev/null/data: it cannot be written");
