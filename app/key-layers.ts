@@ -1,9 +1,10 @@
 import type { Layer } from "effect";
-import { evidenceSignerFromText, evidenceSignerNone } from "../adapters/signer/evidence-signer.ts";
 import {
   evidenceSignerFromFile,
+  evidenceSignerFromText,
   evidenceSignerGenerated,
-} from "../adapters/signer/evidence-signer-file.ts";
+  evidenceSignerNone,
+} from "../adapters/signer/evidence-signer.ts";
 import type { EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";
 import type { StartedInstance } from "./lifecycle/started-instance.ts";
 

@@ -1,15 +1,14 @@
 import { Deferred, Duration, Effect, Layer, Queue, Schedule } from "effect";
 import { ArchivedEscrows, makeArchivedEscrows } from "../core/use-cases/escrow/archived-escrows.ts";
 import { makeRelayDelivery, RelayDelivery } from "../core/use-cases/relay/relay-delivery.ts";
-import { LogProofs } from "../core/use-cases/log/serving/log-proofs.ts";
-import { makeLogProofs } from "../core/use-cases/log/serving/make-log-proofs.ts";
+import { LogProofs, makeLogProofs } from "../core/use-cases/log/serving/read-log.ts";
 import { clientPackageLayer } from "./client-package/client-package-layer.ts";
 import {
   makeUnpinnedPrograms,
   UnpinnedPrograms,
 } from "../core/use-cases/service/unpinned-programs.ts";
 import { LedgerPulse, makeLedgerPulse } from "../core/use-cases/service/ledger-pulse.ts";
-import { IndexGrowth, makeIndexGrowth } from "../core/use-cases/index/index-growth.ts";
+import { IndexGrowth, makeIndexGrowth } from "../core/use-cases/index/follow-events.ts";
 import { IndexClock, makeIndexClock } from "../core/use-cases/index/index-clock.ts";
 import { makeRecentPages, RecentPages } from "../core/use-cases/index/recent-pages.ts";
 import {
@@ -26,10 +25,11 @@ import { blockspaceSolanaRpc } from "../adapters/solana-rpc/broadcast/blockspace
 import { broadcasterSolanaRpc } from "../adapters/solana-rpc/broadcast/broadcaster-solana-rpc.ts";
 import { ledgerArchiveSolanaRpc } from "../adapters/solana-rpc/history/ledger-archive-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../adapters/solana-rpc/ledger-solana-rpc.ts";
-import { nodePool } from "../adapters/solana-rpc/pool/node-pool.ts";
-import { solanaRpcConfig } from "../adapters/solana-rpc/pool/solana-rpc-config.ts";
-import { ledgerFloorSolanaRpc } from "../adapters/solana-rpc/ledger-floor-solana-rpc.ts";
-import { ledgerNodesSolanaRpc } from "../adapters/solana-rpc/ledger-nodes-solana-rpc.ts";
+import { nodePool, solanaRpcConfig } from "../adapters/solana-rpc/pool/node-pool.ts";
+import {
+  ledgerFloorSolanaRpc,
+  ledgerNodesSolanaRpc,
+} from "../adapters/solana-rpc/ledger-nodes-solana-rpc.ts";
 import { witnessClientHttp } from "../adapters/witness-http/witness-client.ts";
 import { LogPublisher } from "../core/use-cases/log/log-publisher.ts";
 import { makeSettlementLog, SettlementLog } from "../core/use-cases/log/serving/published-log.ts";
@@ -37,20 +37,22 @@ import type { Witness } from "../core/use-cases/witness/witness.ts";
 import { type LogKeyUnusable, LogSigner } from "../ports/log/log-signer.ts";
 import { IndexNews } from "../ports/index/index-news.ts";
 import { SyncEpoch } from "../ports/index/sync-lease.ts";
-import type { WitnessUnusable } from "../ports/log/witness-key.ts";
-import type { GrownMark } from "./syncing/grown-mark.ts";
+import type { WitnessUnusable } from "../ports/log/witness-state.ts";
+import type { GrownMark } from "./syncing/syncing-side.ts";
 import { logPublisher, logSigner, type LogWitnessesUnusable } from "./log/log-services.ts";
 import { noWitness, witnessLayer } from "./log/witness-layer.ts";
 import { type EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";
-import { LedgerFloor } from "../ports/ledger/ledger-floor.ts";
-import type { Ledger } from "../ports/ledger/ledger.ts";
+import { type Ledger, LedgerFloor } from "../ports/ledger/ledger.ts";
 import { evidenceKeys, evidenceSigner } from "./key-layers.ts";
 import { checkMints } from "./check-mints.ts";
 import type { IndexRefused } from "./stores/index-refused.ts";
-import { deploymentOf, instanceLayer, type StartedInstance } from "./lifecycle/started-instance.ts";
-import { sourceRevision } from "./lifecycle/source-revision.ts";
-import { storage } from "./stores/storage.ts";
-import type { StorageParts } from "./stores/storage-parts.ts";
+import {
+  deploymentOf,
+  instanceLayer,
+  sourceRevision,
+  type StartedInstance,
+} from "./lifecycle/started-instance.ts";
+import { storage, type StorageParts } from "./stores/storage.ts";
 import type { SyncThread } from "./sync-worker/sync-thread.ts";
 
 /** Clients whose budgets are kept. Each of four budgets takes about 200 bytes, 40 MB at most in all. */

@@ -4,9 +4,14 @@ import { readSettings } from "./config/settings.ts";
 import { logging } from "./lifecycle/logging.ts";
 import { watchNpx } from "./watch-npx.ts";
 import { startService } from "./serve.ts";
-import { startFailureText } from "./lifecycle/start-failure-text.ts";
+import {
+  awaitEnding,
+  isUnread,
+  limitStop,
+  startFailureText,
+  UNREAD,
+} from "./lifecycle/shutdown.ts";
 import { welcome } from "./lifecycle/welcome.ts";
-import { awaitEnding, isUnread, limitStop, UNREAD } from "./lifecycle/shutdown.ts";
 
 const HELP = `Serves the Settlement Evidence API. Without any settings it brings its own ledger.
 

@@ -5,12 +5,12 @@ import { type ListenFailed, serveHttp } from "../adapters/http/server/serve-http
 import { LogPublisher } from "../core/use-cases/log/log-publisher.ts";
 import type { EvidenceKeyUnusable } from "../ports/evidence-signer.ts";
 import type { LogKeyUnusable } from "../ports/log/log-signer.ts";
-import type { WitnessUnusable } from "../ports/log/witness-key.ts";
+import type { WitnessUnusable } from "../ports/log/witness-state.ts";
 import { answerMcpClients } from "./answer-mcp.ts";
 import type { Settings } from "./config/settings.ts";
 import { serviceLayer } from "./layers.ts";
 import { logging } from "./lifecycle/logging.ts";
-import { MetricsListenFailed } from "./lifecycle/metrics-listen-failed.ts";
+import { MetricsListenFailed } from "./lifecycle/shutdown.ts";
 import type { StartedInstance } from "./lifecycle/started-instance.ts";
 import type { LogWitnessesUnusable } from "./log/log-services.ts";
 import type { IndexRefused } from "./stores/index-refused.ts";

@@ -5,10 +5,9 @@ import { type Refunded, refund } from "./pay/refund.ts";
 import { type Settled, settled, type SettledOptions } from "./pay/settled.ts";
 import { spendGuard, type SpendLimits } from "./pay/spend-limits.ts";
 import { policyIn } from "./pinned-policy.ts";
-import { type ClientClock, systemClock } from "./service/client-clock.ts";
+import { type ClientClock, requestsTo, systemClock } from "./service/requests.ts";
 import type { Fetch } from "./service/fetch-directly.ts";
-import { requestsTo } from "./service/requests.ts";
-import type { AcceptedSigner } from "./signing/transaction-signer.ts";
+import type { AcceptedSigner } from "./signing/sign-transaction.ts";
 
 /** How a client is connected. */
 export type ConnectOptions = {

@@ -2,9 +2,9 @@
 
 export { connect } from "./connect.ts";
 export type { ConnectOptions, SettlementClient } from "./connect.ts";
-export type { ClientClock } from "./service/client-clock.ts";
+export type { ClientClock } from "./service/requests.ts";
 export { SettlementError } from "./settlement-error.ts";
-export type { AcceptedSigner, TransactionSigner } from "./signing/transaction-signer.ts";
+export type { AcceptedSigner, TransactionSigner } from "./signing/sign-transaction.ts";
 export { memoryJournal } from "./pay/spend-limits.ts";
 export type { SpendEntry, SpendJournal, SpendLimits } from "./pay/spend-limits.ts";
 export type { Payment } from "./pay/payment-terms.ts";

@@ -5,14 +5,14 @@ export type { MerchantClient, MerchantOptions } from "./merchant/connect-merchan
 export { memoryAttestations } from "./merchant/settle/attestation-journal.ts";
 export type { AttestationJournal, KeptClaim } from "./merchant/settle/attestation-journal.ts";
 export type { Attestation, Statement } from "./merchant/settle/attest.ts";
-export type { Awaited } from "./merchant/escrows/awaited.ts";
+export type { Awaited } from "./merchant/escrows/watch.ts";
 export type { Cancelled } from "./merchant/settle/cancel.ts";
 export { csvLine } from "./merchant/escrows/export.ts";
-export { EXPORT_COLUMNS } from "./merchant/escrows/sound-row.ts";
+export { EXPORT_COLUMNS } from "./merchant/escrows/watch.ts";
 export type { Export, ExportRow, Totals } from "./merchant/escrows/export.ts";
 export type { Registered, Registration } from "./merchant/register.ts";
 export { type Released, ReleasedAlready } from "./merchant/settle/released.ts";
 export type { PreparedCancellation, Rotated, Rotation } from "./merchant/rotate.ts";
-export type { ClientClock } from "./service/client-clock.ts";
+export type { ClientClock } from "./service/requests.ts";
 export type { MessageSigner } from "./signing/message-signer.ts";
 export { SettlementError } from "./settlement-error.ts";

@@ -10,7 +10,7 @@
  */
 export { verifyEvidence } from "../core/protocol/verification/verify-evidence.ts";
 export { parseTrustPolicy } from "../core/protocol/evidence/trust-policy.ts";
-export { freshTiles } from "../core/protocol/verification/verify-fresh-log.ts";
+export { freshTiles } from "../core/protocol/verification/verify-in-log.ts";
 
 /** The types of these functions. */
 export type {
@@ -20,5 +20,5 @@ export type {
   TrustPolicy,
 } from "../core/domain/evidence/evidence-check.ts";
 export type { SupportedMint } from "../core/domain/supported-mint.ts";
-export type { FreshLog } from "../core/protocol/verification/verify-fresh-log.ts";
+export type { FreshLog } from "../core/protocol/verification/verify-in-log.ts";
 export type { LedgerWitness } from "../core/protocol/verification/verify-on-ledger.ts";

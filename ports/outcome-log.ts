@@ -1,7 +1,7 @@
 import { Context, type Effect } from "effect";
 import type { LedgerSignature } from "../core/domain/ledger/signature.ts";
 import type { RelayEntry, FinalOutcome } from "../core/domain/relay/relay-entry.ts";
-import type { StoreUnavailable } from "./index/store-unavailable.ts";
+import type { StoreUnavailable } from "./index/store-refusal.ts";
 
 /** One use of an Idempotency-Key. Keys of different clients are separate. */
 export type KeyUse = {

@@ -1,6 +1,6 @@
 import { Context, Effect } from "effect";
 import type { Address } from "../core/domain/address.ts";
-import type { StoreUnavailable } from "./index/store-unavailable.ts";
+import type { StoreUnavailable } from "./index/store-refusal.ts";
 
 /**
  * The packets of settled escrows that were served, outside the process: the last 20,000, as text that only the core

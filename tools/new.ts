@@ -1,9 +1,12 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { endpointSkeleton } from "./new/endpoint-skeleton.ts";
-import { NameRefused, type Skeleton } from "./new/skeleton.ts";
-import { storeSkeleton } from "./new/store-skeleton.ts";
-import { templateSkeleton } from "./new/template-skeleton.ts";
+import {
+  endpointSkeleton,
+  NameRefused,
+  type Skeleton,
+  storeSkeleton,
+  templateSkeleton,
+} from "./new/skeletons.ts";
 
 const HELP = `Writes what a new part of the project begins with: files that compile, and a test that fails until they are done.
 

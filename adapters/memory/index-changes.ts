@@ -3,7 +3,7 @@ import { leavesOfIndexed, leavesOfUnseen } from "../../core/log/leaf/indexed-lea
 import type { NumberedLeaf } from "../../core/log/leaf/escrow-leaves.ts";
 import type { IndexedEscrow, UnseenEscrow } from "../../core/domain/index/indexed-escrow.ts";
 import type { IndexBuild, IndexWriter } from "../../ports/index/index-writer.ts";
-import { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
+import { StoreUnavailable } from "../../ports/index/store-refusal.ts";
 import { IndexRows } from "./index-rows.ts";
 
 /** The leaves of all rows, ascending. A number that several rows have comes as often. */

@@ -5,7 +5,7 @@ import type { IndexedEvent } from "../../core/domain/index/settlement-event.ts";
 import { matchesMerchant, nameKey } from "../../core/domain/merchant/merchant-search.ts";
 import { merchantStats } from "../../core/domain/merchant/merchant-stats.ts";
 import type { Merchant } from "../../core/domain/merchant/merchant.ts";
-import { indexedEventsOf } from "../../core/log/leaf/indexed-events.ts";
+import { indexedEventsOf } from "../../core/log/leaf/indexed-leaves.ts";
 import type {
   EscrowFilter,
   EventFilter,

@@ -1,7 +1,7 @@
 import type { Address } from "../../core/domain/address.ts";
 import type { IndexedEscrow, UnseenEscrow } from "../../core/domain/index/indexed-escrow.ts";
 import type { EventReference } from "../../core/domain/index/settlement-event.ts";
-import type { SyncMark } from "../../core/domain/index/sync-mark.ts";
+import type { SyncMark } from "../../core/domain/index/sync-report.ts";
 import type { Merchant } from "../../core/domain/merchant/merchant.ts";
 import type { IndexChanges, Observed } from "../../ports/index/index-writer.ts";
 

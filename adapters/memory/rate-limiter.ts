@@ -1,5 +1,5 @@
 import { Clock, Effect, Layer } from "effect";
-import { clientGroup } from "../../core/domain/relay/client-group.ts";
+import { clientGroup } from "../../core/domain/relay/relay-policy.ts";
 import {
   type Budget,
   MAX_OWED_WINDOWS,

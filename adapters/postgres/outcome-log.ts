@@ -1,9 +1,14 @@
 import { Effect, Layer } from "effect";
 import { OutcomeLog } from "../../ports/outcome-log.ts";
-import { idempotencyKeys } from "./relay/idempotency-table.ts";
+import {
+  findRelay,
+  idempotencyKeys,
+  openRelay,
+  settleRelay,
+  unsettledRelays,
+} from "./relay/relay-table.ts";
 import type { LedgerIdentity } from "../sql/ledger-identity.ts";
 import { openClaimed } from "./ledger-identity.ts";
-import { findRelay, openRelay, settleRelay, unsettledRelays } from "./relay/relay-table.ts";
 
 /**
  * The relay's log in a Postgres database that several replicas may share: a transaction that one has taken

@@ -1,7 +1,10 @@
 import { SQL } from "bun";
 import { Context, Duration, Effect, Layer, Redacted, Semaphore } from "effect";
-import { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
-import type { StoreCorrupt, StoreTooNew } from "../../ports/index/store-refusal.ts";
+import {
+  type StoreCorrupt,
+  type StoreTooNew,
+  StoreUnavailable,
+} from "../../ports/index/store-refusal.ts";
 import { makeSchema } from "./make-schema.ts";
 import { tryStore } from "./try-store.ts";
 

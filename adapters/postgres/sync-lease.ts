@@ -2,8 +2,8 @@ import { Effect, Layer } from "effect";
 import { SyncLease, type SyncTerm } from "../../ports/index/sync-lease.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { rowsOf } from "./queries.ts";
-import { notificationChannel, storeNotifications } from "./store-notifications.ts";
-import { decodeOutcome, encodeOutcome } from "../../core/use-cases/index/sync/sync-outcome-text.ts";
+import { notificationChannel, storeNotifications } from "./index-news.ts";
+import { decodeOutcome, encodeOutcome } from "../../core/use-cases/index/sync/sync-failure.ts";
 
 /** The cause of a failure that another replica met. */
 const TOLD_BY = "told by the replica that synced";

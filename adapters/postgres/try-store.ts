@@ -1,6 +1,6 @@
 import { SQL } from "bun";
 import { Effect } from "effect";
-import { type StoreFault, StoreUnavailable } from "../../ports/index/store-unavailable.ts";
+import { type StoreFault, StoreUnavailable } from "../../ports/index/store-refusal.ts";
 
 /**
  * SQLSTATEs (PostgreSQL manual, appendix A), or classes of them, after which the same work can

@@ -4,20 +4,20 @@ import { CLOCK_SYSVAR, RENT_SYSVAR } from "../../core/protocol/addresses/well-kn
 import type { HistoryPage } from "../../core/domain/ledger/history.ts";
 import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
 import {
+  AskAnotherNode,
   type Commitment,
   Ledger,
   type LedgerFailure,
   MOST_DATA_BYTES,
 } from "../../ports/ledger/ledger.ts";
-import { AskAnotherNode } from "../../ports/ledger/ask-another-node.ts";
 import { LedgerRecord } from "../../ports/ledger/ledger-record.ts";
 import { parseAccounts } from "./accounts/account-json.ts";
 import { askAtSlot } from "./pool/ask-at-slot.ts";
-import { parseHistory, parseTransaction } from "./history/history-json.ts";
+import { parseHistory, parseTransaction } from "./history/ledger-archive-solana-rpc.ts";
 import { NodePool } from "./pool/node-pool.ts";
 import type { RpcRequest } from "./pool/pooled-node.ts";
 import { programAccounts } from "./accounts/program-accounts.ts";
-import { refusalAsUnavailable } from "./pool/refusal-as-unavailable.ts";
+import { refusalAsUnavailable } from "./pool/fail-over.ts";
 import type { RpcRefusal } from "./transport/rpc-failure.ts";
 
 /** The most addresses in one getMultipleAccounts (Agave `rpc-client-types`, `MAX_MULTIPLE_ACCOUNTS`). */

@@ -1,7 +1,10 @@
 import type { Address } from "../../core/domain/address.ts";
 import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
-import type { FinalOutcome, RelayEntry } from "../../core/domain/relay/relay-entry.ts";
-import type { TransactionError } from "../../core/domain/relay/transaction-outcome.ts";
+import type {
+  FinalOutcome,
+  RelayEntry,
+  TransactionError,
+} from "../../core/domain/relay/relay-entry.ts";
 
 /** A row of the table `relay`, as either client reads it. */
 export type RelayRow = {

@@ -1,5 +1,5 @@
 import { hash32FromBytes, hash32ToBytes } from "../../core/domain/hash32.ts";
-import type { SyncMark } from "../../core/domain/index/sync-mark.ts";
+import type { SyncMark } from "../../core/domain/index/sync-report.ts";
 import type { IndexSummary } from "../../ports/index/index-reader.ts";
 import { u64Of } from "./index-rows.ts";
 

@@ -3,11 +3,11 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Effect } from "effect";
-import type { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
 import {
   StoreCorrupt,
   type StoreOfAnotherLedger,
   StoreTooNew,
+  type StoreUnavailable,
 } from "../../ports/index/store-refusal.ts";
 import { differenceOf, type LedgerIdentity } from "../sql/ledger-identity.ts";
 import { storedIdentity } from "./ledger-identity.ts";

@@ -2,8 +2,7 @@ import type { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { Effect, type Scope } from "effect";
-import { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
-import { StoreCorrupt, StoreTooNew } from "../../ports/index/store-refusal.ts";
+import { StoreCorrupt, StoreTooNew, StoreUnavailable } from "../../ports/index/store-refusal.ts";
 import { StoreDatabase } from "./store-database.ts";
 import { tryStore, isDamage } from "./store-failure.ts";
 

@@ -1,6 +1,6 @@
 import { SQLiteError } from "bun:sqlite";
 import { Effect } from "effect";
-import { type StoreFault, StoreUnavailable } from "../../ports/index/store-unavailable.ts";
+import { type StoreFault, StoreUnavailable } from "../../ports/index/store-refusal.ts";
 
 type Fault = StoreFault & {
   /** Whether the same work can succeed later. The others need a person. */

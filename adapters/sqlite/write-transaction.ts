@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { Effect, Exit, Semaphore } from "effect";
-import type { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
+import type { StoreUnavailable } from "../../ports/index/store-refusal.ts";
 import { tryStore, inTurns } from "./store-failure.ts";
 
 /**

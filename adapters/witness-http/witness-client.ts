@@ -1,5 +1,5 @@
 import { Duration, Effect, Layer } from "effect";
-import { WitnessClient, WitnessUnreachable } from "../../ports/log/witness-client.ts";
+import { WitnessClient, WitnessUnreachable } from "../../ports/log/log-source.ts";
 
 const TIME_LIMIT = Duration.seconds(10);
 /** More than any answer of a witness: a hundred signature lines. */

@@ -1,6 +1,98 @@
-import { Client, type ClientDuplexStream, credentials, Metadata, status } from "@grpc/grpc-js";
+import {
+  Client,
+  type ClientDuplexStream,
+  credentials,
+  Metadata,
+  type MethodDefinition,
+  status,
+} from "@grpc/grpc-js";
+import { loadSync } from "@grpc/proto-loader";
 import { Effect, Redacted } from "effect";
-import { SUBSCRIBE, type SubscribeRequest, type SubscribeUpdate } from "./geyser-protocol.ts";
+import { fileURLToPath } from "node:url";
+import type { Address } from "../../core/domain/address.ts";
+
+type Filters<F> = Readonly<Record<string, F>>;
+
+/** What a client asks for, or a ping. u64 values are decimal text. */
+export type SubscribeRequest = {
+  readonly accounts?: Filters<{ readonly owner: ReadonlyArray<string> }>;
+  readonly slots?: Filters<{ readonly filter_by_commitment: boolean }>;
+  readonly transactions_status?: Filters<{
+    readonly vote: boolean;
+    readonly failed: boolean;
+    readonly account_include: ReadonlyArray<string>;
+  }>;
+  readonly commitment?: "FINALIZED";
+  readonly accounts_data_slice?: ReadonlyArray<{
+    readonly offset: string;
+    readonly length: string;
+  }>;
+  readonly from_slot?: string;
+  readonly ping?: { readonly id: number };
+};
+
+/** What a server pushes. A field that has its default value (0, no bytes, false) may be absent. u64 values are decimal text. */
+export type SubscribeUpdate = {
+  /** Names of the filters that the update matches. */
+  readonly filters: ReadonlyArray<string>;
+  readonly account?: {
+    readonly account?: { readonly owner?: Uint8Array; readonly txn_signature?: Uint8Array };
+    readonly slot?: string;
+    readonly is_startup?: boolean;
+  };
+  readonly slot?: { readonly slot?: string };
+  readonly transaction_status?: {
+    readonly slot?: string;
+    readonly signature?: Uint8Array;
+    readonly err?: { readonly err?: Uint8Array };
+  };
+  readonly ping?: Readonly<Record<string, never>>;
+  readonly pong?: { readonly id?: number };
+};
+
+const PATH = fileURLToPath(new URL("./proto/geyser.proto", import.meta.url));
+
+const service = loadSync(PATH, { keepCase: true, longs: String, enums: String, arrays: true })[
+  "geyser.Geyser"
+];
+
+/** The method `Subscribe` of `geyser.Geyser`: a stream of requests, answered by a stream of updates. */
+export const SUBSCRIBE = (
+  service as unknown as {
+    readonly Subscribe: MethodDefinition<SubscribeRequest, SubscribeUpdate>;
+  }
+).Subscribe;
+
+/** A filter's name has at most 32 bytes (yellowstone-grpc-geyser, `filter_name_size_limit`), so an address may not fit. */
+const TRANSACTIONS = "transactions-";
+
+/**
+ * A subscription at `finalized` to accounts that the programs own, without their data, to transactions that name a
+ * program and did not fail, and to slots, which show how far the stream has come. `fromSlot` asks for what came since
+ * that slot, inclusive; null for none.
+ */
+export const subscriptionTo = (
+  programs: ReadonlyArray<Address>,
+  fromSlot: bigint | null,
+): SubscribeRequest => ({
+  accounts: { accounts: { owner: programs } },
+  accounts_data_slice: [{ offset: "0", length: "0" }],
+  transactions_status: Object.fromEntries(
+    programs.map((program, at) => [
+      `${TRANSACTIONS}${at}`,
+      { vote: false, failed: false, account_include: [program] },
+    ]),
+  ),
+  slots: { slots: { filter_by_commitment: true } },
+  commitment: "FINALIZED",
+  ...(fromSlot === null ? {} : { from_slot: fromSlot.toString() }),
+});
+
+/** The program whose transactions a filter of the subscription selects; undefined for any other filter. */
+export const programOfFilter = (
+  filter: string,
+  programs: ReadonlyArray<Address>,
+): Address | undefined => programs.find((_program, at) => filter === `${TRANSACTIONS}${at}`);
 
 /** A message may hold an account. The programs' own accounts have under 1 KiB, and their data is not asked for. */
 const MOST_BYTES = 1 << 20;

@@ -1,11 +1,82 @@
-import { Effect, Layer, Queue, Stream } from "effect";
-import type { Address } from "../../core/domain/address.ts";
+import { Data, Effect, Layer, Queue, Redacted, Stream } from "effect";
+import { type Address, addressFromBytes } from "../../core/domain/address.ts";
+import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
 import { reconnect } from "../../core/use-cases/reconnect.ts";
 import { type LedgerSignal, LedgerSignals } from "../../ports/ledger/ledger-signals.ts";
-import { readAccessToken } from "./access-token.ts";
-import { geyserStream } from "./geyser-stream.ts";
-import { signalsOf, slotOf } from "./signals-of-update.ts";
-import { subscriptionTo } from "./subscription.ts";
+import {
+  geyserStream,
+  programOfFilter,
+  type SubscribeUpdate,
+  subscriptionTo,
+} from "./geyser-stream.ts";
+
+/** The file of the access token cannot be used. */
+export class AccessTokenUnusable extends Data.TaggedError("AccessTokenUnusable")<{
+  readonly reason: string;
+}> {}
+
+/** gRPC metadata takes printable ASCII only. */
+const TOKEN = /^[\x21-\x7e]{1,4096}$/;
+
+/** The access token in a file, without white space around it. Fails when the file cannot be read or holds no token. */
+export const readAccessToken = (
+  path: string,
+): Effect.Effect<Redacted.Redacted, AccessTokenUnusable> =>
+  Effect.tryPromise({
+    try: () => Bun.file(path).text(),
+    catch: () => new AccessTokenUnusable({ reason: "its file cannot be read" }),
+  }).pipe(
+    Effect.flatMap((text) =>
+      TOKEN.test(text.trim())
+        ? Effect.succeed(Redacted.make(text.trim()))
+        : Effect.fail(
+            new AccessTokenUnusable({
+              reason: "its file does not hold one line of printable ASCII",
+            }),
+          ),
+    ),
+  );
+
+const told = (
+  signature: Uint8Array | undefined,
+  slot: string | undefined,
+  names: Address | undefined,
+): LedgerSignal =>
+  signature?.length === 64 && slot !== undefined && names !== undefined
+    ? { signature: ledgerSignatureFromBytes(signature), slot: BigInt(slot), names }
+    : null;
+
+/** The slot of an update; null for one of no slot. */
+export const slotOf = (update: SubscribeUpdate): bigint | null => {
+  const slot = (update.slot ?? update.account ?? update.transaction_status)?.slot;
+  return slot === undefined ? null : BigInt(slot);
+};
+
+/**
+ * The signals in an update: one for each program that its transaction names, null where the update does not say which
+ * transaction or program it was. None for slots, pings, accounts of other owners and transactions that failed.
+ */
+export const signalsOf = (
+  update: SubscribeUpdate,
+  programs: ReadonlyArray<Address>,
+): ReadonlyArray<LedgerSignal> => {
+  const { account, transaction_status: transaction, filters } = update;
+  if (account !== undefined) {
+    const bytes = account.account?.owner;
+    const owner = bytes?.length === 32 ? addressFromBytes(bytes) : undefined;
+    if (owner === undefined) return [null];
+    // Startup updates are a node's load of its snapshot, not changes.
+    if (account.is_startup === true || !programs.includes(owner)) return [];
+    return [told(account.account?.txn_signature, account.slot, owner)];
+  }
+  if (transaction === undefined || (transaction.err ?? null) !== null) return [];
+  const named = filters
+    .map((filter) => programOfFilter(filter, programs))
+    .filter((program) => program !== undefined);
+  return named.length === 0
+    ? [null]
+    : named.map((program) => told(transaction.signature, transaction.slot, program));
+};
 
 /** Signals that may wait for their reader. Others are lost, and their transactions are left to the history. */
 const BUFFERED = 1024;

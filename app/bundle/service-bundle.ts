@@ -1,12 +1,62 @@
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
-import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isWhole } from "./bundle-files.ts";
 import { bundleOf, bundleScripts } from "./bundle-scripts.ts";
-import { addUser, hasUsers } from "./bundle-users.ts";
-import { sourceKey } from "./source-key.ts";
+
+/** Whatever a bundle is made of: the sources of the service, and the versions of its packages. */
+const SOURCES = [
+  "{bun.lock,package.json}",
+  ...["adapters", "app", "client", "core", "ports"].map(
+    (folder) => `${folder}/**/*.{css,html,js,json,ts}`,
+  ),
+].map((pattern) => new Bun.Glob(pattern));
+
+/** Whether a path below the root is of a file whose change changes the key. */
+export const isBundledSource = (path: string): boolean => SOURCES.some((glob) => glob.match(path));
+
+/**
+ * 16 hex digits that name the sources below `root`, the version of Bun and the place. A change of any byte or name gives others. It
+ * reads all of them, which takes some 20 ms.
+ */
+export const sourceKey = (root: string): string => {
+  const hash = new Bun.CryptoHasher("sha256").update(`${Bun.version}\n${root}\n`);
+  const paths = SOURCES.flatMap((glob) => Array.from(glob.scanSync({ cwd: root })));
+  for (const path of paths.toSorted()) {
+    const content = readFileSync(join(root, path));
+    hash.update(`${path}\n${content.length}\n`).update(content);
+  }
+  return hash.digest("hex").slice(0, 16);
+};
+
+/** Has an empty file for each process that loads from the bundle, named by its process id. */
+const USERS = "users";
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch (cause) {
+    // The process of another user is alive as well.
+    return (cause as NodeJS.ErrnoException).code === "EPERM";
+  }
+};
+
+/** Whether a process that runs on this machine loads from the bundle in `folder`. Forgets the processes that have ended. */
+const hasUsers = async (folder: string): Promise<boolean> => {
+  const users = await readdir(join(folder, USERS)).catch(() => []);
+  const ended = users.filter((pid) => !isAlive(Number(pid)));
+  await Promise.all(ended.map((pid) => rm(join(folder, USERS, pid), { force: true })));
+  return ended.length < users.length;
+};
+
+/** Writes down that this process loads from the bundle in `folder`. Rejects when the folder cannot be written. */
+const addUser = async (folder: string): Promise<void> => {
+  await hasUsers(folder);
+  await mkdir(join(folder, USERS), { recursive: true });
+  await writeFile(join(folder, USERS, String(process.pid)), "");
+};
 
 /** The folder of the sources. */
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));

@@ -1,6 +1,6 @@
-import { type FreshLog, freshTiles } from "../../core/protocol/verification/verify-fresh-log.ts";
-import { fetchBytes } from "./fetch-bytes.ts";
+import { type FreshLog, freshTiles } from "../../core/protocol/verification/verify-in-log.ts";
 import { EX_UNAVAILABLE, EX_USAGE, exitWith } from "./command-line.ts";
+import { fetchBytes } from "./fetch-bytes.ts";
 
 /** More than the longest checkpoint that is read, and 32 times a full tile. */
 const MAX_BYTES = 262_144;

@@ -1,13 +1,20 @@
 import { Cause, Effect, Exit, Layer, Logger, Redacted } from "effect";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
-import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
-import { redactedRpcAddress } from "../../adapters/solana-rpc/transport/redacted-rpc-address.ts";
-import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
+import { nodePool, solanaRpcConfig } from "../../adapters/solana-rpc/pool/node-pool.ts";
+import { redactedRpcAddress } from "../../adapters/solana-rpc/transport/rpc-failure.ts";
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import type { LedgerWitness } from "../../core/protocol/verification/verify-on-ledger.ts";
-import { witnessEvidence } from "../../core/use-cases/evidence/witness-evidence.ts";
+import { witnessEvidence } from "../../core/use-cases/evidence/stored-packet.ts";
 import type { LedgerFailure } from "../../ports/ledger/ledger.ts";
-import { EX_UNAVAILABLE, exitWith } from "./command-line.ts";
+import { EX_UNAVAILABLE, EX_USAGE, exitWith } from "./command-line.ts";
+
+/** A node's address; ends the process when the text is not one. The message does not repeat the text, because it can hold a key. */
+export const nodeAddress = (rpc: string): URL => {
+  const url = URL.parse(rpc);
+  return url !== null && ["http:", "https:"].includes(url.protocol)
+    ? url
+    : exitWith(EX_USAGE, "--rpc: expected the http:// or https:// address of a node");
+};
 
 /** Why a node's answer was refused, null when it gave none. */
 const refusalIn = (cause: Cause.Cause<LedgerFailure>): string | null => {

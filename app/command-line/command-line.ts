@@ -2,6 +2,8 @@ import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { fetchDirectly } from "../../client/service/fetch-directly.ts";
 import { SettlementError } from "../../client/settlement-error.ts";
 import { foreignLines } from "../../core/domain/encoding/foreign-text.ts";
+import { MAX_PACKET_BYTES } from "../../core/protocol/evidence/evidence-packet.ts";
+import { boundedBody, fetchBytes } from "./fetch-bytes.ts";
 
 /** The command line is wrong (sysexits.h). */
 export const EX_USAGE = 64;
@@ -63,7 +65,7 @@ export const readCommandLine = <const O extends ParseArgsOptionsConfig>(
 };
 
 /** What is said of a service that does not answer at `url`, and what to do. */
-export const noAnswerFrom = (url: string): string =>
+const noAnswerFrom = (url: string): string =>
   `${url} does not answer; start the service or set --service`;
 
 /** The answer of the service at `url` to a request of `path`. Ends the process where none comes, and where it redirects. */
@@ -87,4 +89,38 @@ export const serviceUrl = (text: string): string => {
   if (url === null || !["http:", "https:"].includes(url.protocol))
     return exitWith(EX_USAGE, `--service ${text}: expected an http:// or https:// address`);
   return url.href.replace(/\/+$/, "");
+};
+
+const tooLong = `it is longer than a packet, which has ${MAX_PACKET_BYTES} bytes at most`;
+
+/** The bytes of a packet in a file, behind an address or, for `-`, on standard input. Rejects with a reason in words. */
+export const readPacket = async (from: string): Promise<Uint8Array> => {
+  if (!/^https?:\/\//.test(from)) {
+    const stream = from === "-" ? Bun.stdin.stream() : Bun.file(from).stream();
+    return boundedBody(stream, MAX_PACKET_BYTES, tooLong);
+  }
+  const headers = { accept: "application/json" };
+  const bytes = await fetchBytes(from, MAX_PACKET_BYTES, { headers, tooLong });
+  if (bytes === null) throw new Error("it answered 404");
+  return bytes;
+};
+
+/** The progress of a sync, as `/v1/status` shows it. */
+export type ShownProgress = {
+  readonly phase: string;
+  readonly done: number;
+  readonly total: number | null;
+};
+
+const CELLS = 30;
+const number = new Intl.NumberFormat("en");
+
+/** Progress as one line: a bar when the total is known, otherwise a count. */
+export const progressLine = ({ phase, done, total }: ShownProgress): string => {
+  const counted = `${number.format(done)}${total === null ? "" : ` of ${number.format(total)}`} ${phase}`;
+  if (total === null) return counted;
+  const share = total === 0 ? 1 : Math.min(1, done / total);
+  const filled = Math.floor(share * CELLS);
+  const percent = `${Math.floor(share * 100)}%`.padStart(4);
+  return `${"█".repeat(filled)}${"░".repeat(CELLS - filled)}${percent}  ${counted}`;
 };

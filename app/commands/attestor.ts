@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
 import { policyIn } from "../../client/pinned-policy.ts";
 import { usualJournal } from "../../client/bin/attest.ts";
-import { exitCodeOf } from "../../client/command-line/exit-code.ts";
+import { exitCodeOf } from "../../client/command-line/command-line.ts";
 import {
   readSigners,
   SIGNER_HELP,
@@ -14,7 +14,7 @@ import { readInput } from "../../client/node/input.ts";
 import { requestsTo } from "../../client/service/requests.ts";
 import { SettlementError } from "../../client/settlement-error.ts";
 import { type AttestorSetup, decide } from "../../client/merchant/attestor/attestor.ts";
-import { linesIn } from "../../client/merchant/attestor/exchange.ts";
+import { linesIn } from "../../client/merchant/attestor/judge-exchange.ts";
 import { parseRules } from "../../client/merchant/attestor/rules.ts";
 import { spendingCeiling } from "../../client/merchant/attestor/spending-ceiling.ts";
 import {

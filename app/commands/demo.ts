@@ -5,7 +5,7 @@ import { demoExitCode } from "../demo/expected.ts";
 import { textNarrator } from "../demo/narrator.ts";
 import { runDemo } from "../demo/run-demo.ts";
 import { DeployStopped } from "../deploy/deploy-stopped.ts";
-import { nodeAddress } from "../command-line/node-address.ts";
+import { nodeAddress } from "../command-line/ask-node.ts";
 import {
   EX_USAGE,
   exitWith,

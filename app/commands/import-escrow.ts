@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { importFolder, importPackets } from "../../adapters/files/imported-packets.ts";
+import { importFolder, importPackets } from "../../adapters/files/operator-files.ts";
 import type { Address } from "../../core/domain/address.ts";
 import { hash32FromBytes } from "../../core/domain/hash32.ts";
 import { sha256 } from "../../core/domain/sha256.ts";
@@ -14,10 +14,10 @@ import {
   EX_UNAVAILABLE,
   exitWith,
   readCommandLine,
+  readPacket,
   SERVICE_HERE,
   serviceUrl,
 } from "../command-line/command-line.ts";
-import { readPacket } from "../command-line/packet-operand.ts";
 
 const HELP = `Gives a service the account bytes of archived escrows that it has not seen, out of evidence packets. Only bytes with
 the digest that the ledger keeps of the escrow are taken, whoever made the packet.

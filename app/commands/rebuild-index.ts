@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { foreignLines } from "../../core/domain/encoding/foreign-text.ts";
-import { approveRebuild } from "../../adapters/files/rebuild-approval.ts";
+import { approveRebuild } from "../../adapters/files/operator-files.ts";
 import { parseHash32 } from "../../core/domain/hash32.ts";
 import {
   askService,

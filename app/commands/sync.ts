@@ -3,11 +3,12 @@ import { foreignJson, foreignText } from "../../core/domain/encoding/foreign-tex
 import {
   askService,
   exitWith,
+  progressLine,
   readCommandLine,
   SERVICE_HERE,
   serviceUrl,
+  type ShownProgress,
 } from "../command-line/command-line.ts";
-import { progressLine, type ShownProgress } from "../command-line/progress-line.ts";
 
 const HELP = `Brings a running service's index up to its ledger and prints the report as JSON. On a terminal a
 bar shows how far it has come.

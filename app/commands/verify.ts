@@ -6,7 +6,7 @@ import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
 import { askLog, logAddress } from "../command-line/ask-log.ts";
 import { EX_NOINPUT, EX_USAGE, exitWith, readCommandLine } from "../command-line/command-line.ts";
-import { nodeAddress } from "../command-line/node-address.ts";
+import { nodeAddress } from "../command-line/ask-node.ts";
 
 const HELP = `Checks an evidence packet: offline, with a node of the ledger as witness, or with the log that it has a proof of.
 

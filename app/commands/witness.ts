@@ -2,12 +2,11 @@ import { Cause, Effect, Exit, Layer, Redacted } from "effect";
 import { sha256Bun } from "../../adapters/bun/sha256.ts";
 import { witnessHandler } from "../../adapters/http/witness/witness-server.ts";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
-import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
-import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
+import { nodePool, solanaRpcConfig } from "../../adapters/solana-rpc/pool/node-pool.ts";
 import { printVerifierKey } from "../../core/log/notes/verifier-key.ts";
 import { provideSha256 } from "../../core/domain/sha256.ts";
 import { Witness } from "../../core/use-cases/witness/witness.ts";
-import { WitnessUnusable } from "../../ports/log/witness-key.ts";
+import { WitnessUnusable } from "../../ports/log/witness-state.ts";
 import { faultLines } from "../config/variable.ts";
 import {
   type LoneWitnessSettings,

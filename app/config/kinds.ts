@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
 import { Effect, Option, Redacted } from "effect";
 import { isDatabaseAddress, isSchemaName } from "../../adapters/postgres/schema-name.ts";
-import { parseFormerKeys } from "../../adapters/signer/former-keys.ts";
-import { parseSeedText, SEED_TEXT_FORMS } from "../../adapters/signer/seed-text.ts";
+import { parseFormerKeys } from "../../adapters/signer/evidence-signer.ts";
+import { parseSeedText, SEED_TEXT_FORMS } from "../../adapters/signer/ed25519-key.ts";
 import { isKeyName } from "../../core/log/notes/verifier-key.ts";
 import { type Address, parseAddress } from "../../core/domain/address.ts";
 import { type Hash32, parseHash32 } from "../../core/domain/hash32.ts";

@@ -3,8 +3,8 @@ import { Effect } from "effect";
 import { parseLogOrigin } from "../../core/log/checkpoint/log-origin.ts";
 import { parseVerifierKey } from "../../core/log/notes/verifier-key.ts";
 import type { Parsed } from "../../core/log/parsed.ts";
-import type { WitnessedLog } from "../../core/use-cases/witness/offered-checkpoint.ts";
-import { WitnessUnusable } from "../../ports/log/witness-key.ts";
+import type { WitnessedLog } from "../../core/use-cases/witness/witness-errors.ts";
+import { WitnessUnusable } from "../../ports/log/witness-state.ts";
 
 const parseLine = (line: string): Parsed<WitnessedLog> => {
   const [vkey = "", address = "", ...rest] = line.split(/\s+/);

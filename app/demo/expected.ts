@@ -1,5 +1,5 @@
-import { EX_UNAVAILABLE, exitCodeOf } from "../../client/command-line/exit-code.ts";
-import { systemClock } from "../../client/service/client-clock.ts";
+import { EX_UNAVAILABLE, exitCodeOf } from "../../client/command-line/command-line.ts";
+import { systemClock } from "../../client/service/requests.ts";
 import { SettlementError } from "../../client/settlement-error.ts";
 
 /** The exit code of a demo that failed: 69 when service or node does not answer, else 1. */

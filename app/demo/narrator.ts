@@ -1,6 +1,5 @@
-import { boundedText } from "../../client/service/bounded-text.ts";
+import { boundedText, problemOf } from "../../client/service/requests.ts";
 import { type Fetch, fetchDirectly } from "../../client/service/fetch-directly.ts";
-import { problemOf } from "../../client/service/requests.ts";
 import type { MessageSigner } from "../../client/signing/message-signer.ts";
 import type { DeployKey } from "../deploy/inputs/deploy-key.ts";
 

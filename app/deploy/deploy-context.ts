@@ -3,7 +3,7 @@ import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import type { ClusterRpc } from "./cluster/cluster-rpc.ts";
 import type { DeployKey } from "./inputs/deploy-key.ts";
 import { DeployStopped } from "./deploy-stopped.ts";
-import type { ProgramName } from "./programs/program-binary.ts";
+import type { ProgramName } from "./programs/program-buffer.ts";
 import { MOST_UNITS } from "./cluster/priority-fee.ts";
 import { sendTransactions, type Unsent } from "./cluster/send-transactions.ts";
 

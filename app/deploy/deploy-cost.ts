@@ -9,9 +9,8 @@ import type { ClusterRpc } from "./cluster/cluster-rpc.ts";
 import { MOST_UNITS, priorityLamports, WRITE_UNITS } from "./cluster/priority-fee.ts";
 import type { Configuration } from "./programs/initialise-programs.ts";
 import { type Choice, extensionFor } from "./programs/place-program.ts";
-import type { ProgramName } from "./programs/program-binary.ts";
+import { bufferWrites, type ProgramName } from "./programs/program-buffer.ts";
 import type { ProposedUpgrade } from "./programs/proposed-upgrade.ts";
-import { bufferWrites } from "./programs/program-buffer.ts";
 import { deployedBinary, type ProgramState } from "./programs/program-state.ts";
 import { MINT_LENGTH, type SettlementMint } from "./settlement-mint.ts";
 

@@ -10,15 +10,19 @@ import { programTargets, settlementMint, wantedAdmin } from "./inputs/deploy-inp
 import { keptKey, keyFolder, readDeployKey } from "./inputs/deploy-keys.ts";
 import type { DeployOptions } from "./inputs/deploy-options.ts";
 import { DeployStopped } from "./deploy-stopped.ts";
-import { deployableVersions, SBPF_VERSIONS, type SbpfVersion } from "./cluster/feature-gates.ts";
-import { requireFunds } from "./cluster/require-funds.ts";
+import {
+  deployableVersions,
+  requireFunds,
+  SBPF_VERSIONS,
+  type SbpfVersion,
+} from "./cluster/require-funds.ts";
 import {
   handOverAdmin,
   initialisePrograms,
   readConfiguration,
 } from "./programs/initialise-programs.ts";
 import { type Choice, placeProgram } from "./programs/place-program.ts";
-import { programBinary, type ProgramName } from "./programs/program-binary.ts";
+import { programBinary, type ProgramName } from "./programs/program-buffer.ts";
 import {
   deployedBinary,
   type ProgramState,

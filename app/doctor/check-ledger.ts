@@ -1,12 +1,11 @@
 import { Clock, Effect, Layer, Logger, Redacted, Result } from "effect";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
-import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
-import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
-import { redactedRpcAddress } from "../../adapters/solana-rpc/transport/redacted-rpc-address.ts";
+import { nodePool, solanaRpcConfig } from "../../adapters/solana-rpc/pool/node-pool.ts";
+import { redactedRpcAddress } from "../../adapters/solana-rpc/transport/rpc-failure.ts";
 import type { Deployment, ProgramPins } from "../../core/domain/ledger/deployment.ts";
 import type { SupportedMint } from "../../core/domain/supported-mint.ts";
 import { formatUnixTime } from "../../core/domain/unix-time.ts";
-import { decodeClockSysvar } from "../../core/protocol/accounts/clock-sysvar.ts";
+import { decodeClockSysvar } from "../../core/protocol/accounts/sysvars.ts";
 import { deployedHash } from "../../core/protocol/accounts/loader-v3.ts";
 import { programDataAddress } from "../../core/protocol/addresses/addresses.ts";
 import { CLOCK_SYSVAR } from "../../core/protocol/addresses/well-known-addresses.ts";

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import { Effect, Layer } from "effect";
-import { witnessKeyFromFile } from "../../adapters/signer/witness-key.ts";
+import { witnessKeyFromFile } from "../../adapters/signer/log-signer.ts";
 import { evidenceSignerNone } from "../../adapters/signer/evidence-signer.ts";
 import { EvidenceSigner } from "../../ports/evidence-signer.ts";
 import { LogSigner } from "../../ports/log/log-signer.ts";
-import { WitnessKey } from "../../ports/log/witness-key.ts";
+import { WitnessKey } from "../../ports/log/witness-state.ts";
 import type { Settings } from "../config/settings.ts";
 import { readWitnessedLogs } from "../config/witnessed-logs.ts";
 import { evidenceKeys, evidenceSigner } from "../key-layers.ts";

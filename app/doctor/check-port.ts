@@ -2,8 +2,8 @@ import { fetchDirectly } from "../../client/service/fetch-directly.ts";
 import { Effect } from "effect";
 import { ListenFailed } from "../../adapters/http/server/serve-http.ts";
 import { METRICS_PATH, METRICS_PREFIX } from "../../adapters/http/service/metrics.ts";
-import { MetricsListenFailed } from "../lifecycle/metrics-listen-failed.ts";
-import { SERVICE_NAME } from "../../adapters/http/openapi/service-version.ts";
+import { MetricsListenFailed } from "../lifecycle/shutdown.ts";
+import { SERVICE_NAME } from "../../adapters/http/openapi/openapi-document.ts";
 
 const ANSWER_MS = 2000;
 

@@ -35,10 +35,10 @@ export const checkYellowstone = Effect.fnUntraced(function* (
     () => import("../../adapters/yellowstone/geyser-stream.ts"),
   );
   const { readAccessToken } = yield* Effect.promise(
-    () => import("../../adapters/yellowstone/access-token.ts"),
+    () => import("../../adapters/yellowstone/ledger-signals-yellowstone.ts"),
   );
   const { subscriptionTo } = yield* Effect.promise(
-    () => import("../../adapters/yellowstone/subscription.ts"),
+    () => import("../../adapters/yellowstone/geyser-stream.ts"),
   );
   const token =
     tokenFile === null

@@ -2,7 +2,7 @@ import { Data, Effect } from "effect";
 import type { ConfigInvalid } from "../config/variable.ts";
 import type { IndexRefused } from "../stores/index-refused.ts";
 import type { StartFailure } from "../serve.ts";
-import { startFailureText } from "../lifecycle/start-failure-text.ts";
+import { startFailureText } from "../lifecycle/shutdown.ts";
 
 /** What one check found. */
 export type Finding = {

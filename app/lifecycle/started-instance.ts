@@ -1,14 +1,34 @@
 import { Layer, Redacted } from "effect";
+import { fileURLToPath } from "node:url";
+import { redactedRpcAddress } from "../../adapters/solana-rpc/transport/rpc-failure.ts";
 import type { Address } from "../../core/domain/address.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
-import { redactedRpcAddress } from "../../adapters/solana-rpc/transport/redacted-rpc-address.ts";
+import packageJson from "../../package.json";
 import { Instance } from "../../ports/instance.ts";
-import packageJson from "../../package.json" with { type: "json" };
 import type { Cluster } from "../config/cluster.ts";
 import type { RpcUrls, Settings } from "../config/settings.ts";
 import { USDC_MINTS } from "../config/supported-mints.ts";
 import type { StoreName } from "../stores/stores-of-ledger.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/**
+ * The commit that the service was started from, 40 hex digits. Null without git, and when the folder is not a
+ * repository's own root, such as an unpacked archive inside another project.
+ */
+export const sourceRevision = (): string | null => {
+  try {
+    const { stdout, success } = Bun.spawnSync(["git", "rev-parse", "--show-prefix", "HEAD"], {
+      cwd: ROOT,
+      stderr: "ignore",
+      timeout: 2000,
+    });
+    return success ? (/^\n([0-9a-f]{40})\n$/.exec(stdout.toString())?.[1] ?? null) : null;
+  } catch {
+    return null;
+  }
+};
 
 /** The settings of one instance, and the facts that its start has found. */
 export type StartedInstance = {

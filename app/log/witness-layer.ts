@@ -1,14 +1,13 @@
 import { join } from "node:path";
 import { Effect, Layer } from "effect";
 import { witnessStateFiles } from "../../adapters/files/witness-state.ts";
-import { logSourceHttp } from "../../adapters/log-http/log-source-http.ts";
-import type { NamedKey } from "../../adapters/signer/distinct-keys.ts";
-import { witnessKeyFromFile } from "../../adapters/signer/witness-key.ts";
+import { logSourceHttp } from "../../adapters/log-http/log-http.ts";
+import type { NamedKey } from "../../adapters/signer/evidence-signer.ts";
+import { witnessKeyFromFile } from "../../adapters/signer/log-signer.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import { makeWitness, Witness } from "../../core/use-cases/witness/witness.ts";
 import type { Ledger } from "../../ports/ledger/ledger.ts";
-import { WitnessUnusable } from "../../ports/log/witness-key.ts";
-import { WitnessState } from "../../ports/log/witness-state.ts";
+import { WitnessState, WitnessUnusable } from "../../ports/log/witness-state.ts";
 import { readWitnessedLogs } from "../config/witnessed-logs.ts";
 
 /** The settings of a witness. */

@@ -1,7 +1,7 @@
 import { Duration, Effect, Schedule } from "effect";
 import { Ledger } from "../../ports/ledger/ledger.ts";
 import { LedgerRecord } from "../../ports/ledger/ledger-record.ts";
-import type { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
+import type { StoreUnavailable } from "../../ports/index/store-refusal.ts";
 import { type Cluster, clusterOfGenesis } from "../config/cluster.ts";
 import { SILENT_STORE, withoutLedger } from "./hindrances.ts";
 

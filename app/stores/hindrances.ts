@@ -1,6 +1,6 @@
 import { Effect } from "effect";
-import { monotonicMs } from "../../core/use-cases/monotonic-time.ts";
-import { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
+import { monotonicMs } from "../../core/use-cases/single-flight.ts";
+import { StoreUnavailable } from "../../ports/index/store-refusal.ts";
 import type { LedgerFailure, LedgerFault } from "../../ports/ledger/ledger.ts";
 
 /** How often the service says what it waits for, milliseconds. */

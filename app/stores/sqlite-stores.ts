@@ -1,8 +1,7 @@
 import type { LedgerIdentity } from "../../adapters/sql/ledger-identity.ts";
-import { recordedGenesis } from "../../adapters/sqlite/recorded-genesis.ts";
+import { recordedGenesis } from "../../adapters/sqlite/ledger-identity.ts";
 import { isDamage } from "../../adapters/sqlite/store-failure.ts";
-import { StoreCorrupt } from "../../ports/index/store-refusal.ts";
-import type { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
+import { StoreCorrupt, type StoreUnavailable } from "../../ports/index/store-refusal.ts";
 import {
   deploymentOf,
   logFolder,

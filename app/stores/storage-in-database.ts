@@ -11,7 +11,7 @@ import { makeReplicatedIndexSync } from "../../core/use-cases/index/sync/replica
 import { clusterOf, deploymentOf } from "../lifecycle/started-instance.ts";
 import { syncingSide } from "../syncing/syncing-side.ts";
 import { ledgerIdentity } from "./sqlite-stores.ts";
-import { type Storage, type StorageParts, tellOf } from "./storage-parts.ts";
+import { type Storage, type StorageParts, tellOf } from "./storage.ts";
 import { storesOfLedger } from "./stores-of-ledger.ts";
 
 /** A database that replicas share. What it writes is sent to it, so that the server does most of the work. */

@@ -6,7 +6,7 @@ import { outcomeLogSqlite } from "../../adapters/sqlite/relay/outcome-log.ts";
 import { clusterOf, deploymentOf, packetsPath } from "../lifecycle/started-instance.ts";
 import { syncingSide } from "../syncing/syncing-side.ts";
 import { recordedBySqlite, relaySqlite, sqliteBroken, sqliteIndex } from "./sqlite-stores.ts";
-import { type Storage, type StorageParts, tellOf } from "./storage-parts.ts";
+import { type Storage, type StorageParts, tellOf } from "./storage.ts";
 import { storesOfLedger } from "./stores-of-ledger.ts";
 
 /** Files that this thread reads and writes. */

@@ -5,11 +5,11 @@ import { settledPacketsSqlite } from "../../adapters/sqlite/packets/settled-pack
 import { outcomeLogSqlite } from "../../adapters/sqlite/relay/outcome-log.ts";
 import { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { clusterOf, deploymentOf, packetsPath } from "../lifecycle/started-instance.ts";
-import type { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
+import type { StoreUnavailable } from "../../ports/index/store-refusal.ts";
 import { startSyncWorker } from "../sync-worker/start-sync-worker.ts";
 import type { SyncThread } from "../sync-worker/sync-thread.ts";
 import { recordedBySqlite, relaySqlite, sqliteBroken, sqliteIndex } from "./sqlite-stores.ts";
-import { type Storage, type StorageParts, tellOf } from "./storage-parts.ts";
+import { type Storage, type StorageParts, tellOf } from "./storage.ts";
 import { servedStores } from "./stores-of-ledger.ts";
 
 /** Files that this thread reads and the worker of `thread` writes, beside the relay's log and the packets that were served. */

@@ -1,19 +1,19 @@
 import { Context, Data, Deferred, Effect, Exit, Layer, Queue, Scope } from "effect";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
-import { networkIdOf, networkLeaf } from "../../core/log/leaf/network-leaf.ts";
+import { networkIdOf, networkLeaf } from "../../core/log/leaf/event-leaf.ts";
 import { IndexReader } from "../../ports/index/index-reader.ts";
 import { type IndexBuild, IndexWriter } from "../../ports/index/index-writer.ts";
 import type { Ledger } from "../../ports/ledger/ledger.ts";
 import { LedgerRecord } from "../../ports/ledger/ledger-record.ts";
-import { LogIdentity } from "../../ports/log/log-identity.ts";
+import { LogIdentity } from "../../ports/log/log-signer.ts";
 import { LogStore } from "../../ports/log/log-store.ts";
 import { OutcomeLog } from "../../ports/outcome-log.ts";
-import type {
-  StoreCorrupt,
-  StoreOfAnotherLedger,
-  StoreTooNew,
+import {
+  type StoreCorrupt,
+  type StoreOfAnotherLedger,
+  type StoreTooNew,
+  StoreUnavailable,
 } from "../../ports/index/store-refusal.ts";
-import { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
 import { type Cluster, clusterOfGenesis } from "../config/cluster.ts";
 import { ASK_AGAIN, genesisOf, untilShown } from "./genesis-of-stores.ts";
 import { hindranceLog } from "./hindrances.ts";

@@ -1,7 +1,67 @@
+import { Data } from "effect";
 import type { SyncActivity } from "../../core/use-cases/index/sync/index-sync.ts";
-import type { GrownMark } from "../syncing/grown-mark.ts";
+import {
+  StoreCorrupt,
+  StoreOfAnotherLedger,
+  StoreTooNew,
+  StoreUnavailable,
+} from "../../ports/index/store-refusal.ts";
 import type { LogFormat } from "../lifecycle/logging.ts";
-import type { PlainRefusal } from "./plain-refusal.ts";
+import { type StoresRefused, WrongLedger } from "../stores/stores-of-ledger.ts";
+import type { GrownMark } from "../syncing/syncing-side.ts";
+
+type Fields<E extends StoresRefused, Name extends keyof E> = Pick<E, Name | "_tag">;
+
+/** A refusal as plain data: cloning an error for another thread loses its tag and fields. */
+type PlainRefusal =
+  | Fields<WrongLedger, "configured" | "found">
+  | (Fields<StoreUnavailable, "retryable" | "store" | "fault"> & { readonly cause: string })
+  | Fields<StoreTooNew, "store" | "found" | "supported">
+  | Fields<StoreOfAnotherLedger, "store" | "differences">
+  | Fields<StoreCorrupt, "store" | "reason">;
+
+/** A refusal's fields; of its cause only the text. */
+export const plainRefusal = (refusal: StoresRefused): PlainRefusal => {
+  switch (refusal._tag) {
+    case "WrongLedger": {
+      const { _tag, configured, found } = refusal;
+      return { _tag, configured, found };
+    }
+    case "StoreUnavailable": {
+      const { _tag, retryable, cause, store, fault } = refusal;
+      const text = cause instanceof Error ? cause.message : String(cause);
+      return { _tag, retryable, cause: text, store, fault };
+    }
+    case "StoreTooNew": {
+      const { _tag, store, found, supported } = refusal;
+      return { _tag, store, found, supported };
+    }
+    case "StoreOfAnotherLedger": {
+      const { _tag, store, differences } = refusal;
+      return { _tag, store, differences };
+    }
+    case "StoreCorrupt": {
+      const { _tag, store, reason } = refusal;
+      return { _tag, store, reason };
+    }
+  }
+};
+
+/** The refusal whose fields these are. */
+export const refusalOf = (plain: PlainRefusal): StoresRefused => {
+  switch (plain._tag) {
+    case "WrongLedger":
+      return new WrongLedger(plain);
+    case "StoreUnavailable":
+      return new StoreUnavailable(plain);
+    case "StoreTooNew":
+      return new StoreTooNew(plain);
+    case "StoreOfAnotherLedger":
+      return new StoreOfAnotherLedger(plain);
+    case "StoreCorrupt":
+      return new StoreCorrupt(plain);
+  }
+};
 
 /** What the start has found. The worker reads the settings from its environment itself. */
 export type SyncStart = {
@@ -35,3 +95,12 @@ export type FromSyncWorker =
   | { readonly kind: "synced"; readonly id: number; readonly outcome: string | null }
   | { readonly kind: "refused"; readonly refusal: PlainRefusal }
   | { readonly kind: "stopped" };
+
+/** The worker that syncs ended without being asked. Nothing brings the index up to the ledger any more. */
+export class SyncWorkerEnded extends Data.TaggedError("SyncWorkerEnded")<{
+  readonly reason: string;
+}> {
+  override get message() {
+    return `The worker that syncs the index ended unexpectedly: ${this.reason}`;
+  }
+}

@@ -2,15 +2,12 @@ import type { Worker } from "node:worker_threads";
 import { Deferred, Duration, Effect, Redacted, type Scope } from "effect";
 import type { SyncReport } from "../../core/domain/index/sync-report.ts";
 import type { IndexSync, SyncActivity } from "../../core/use-cases/index/sync/index-sync.ts";
-import type { SyncFailure } from "../../core/use-cases/index/sync/sync-failure.ts";
-import { decodeOutcome } from "../../core/use-cases/index/sync/sync-outcome-text.ts";
-import { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
-import type { GrownMark } from "../syncing/grown-mark.ts";
+import { decodeOutcome, type SyncFailure } from "../../core/use-cases/index/sync/sync-failure.ts";
+import { StoreUnavailable } from "../../ports/index/store-refusal.ts";
+import type { GrownMark } from "../syncing/syncing-side.ts";
 import type { StartedInstance } from "../lifecycle/started-instance.ts";
 import type { StoresRefused } from "../stores/stores-of-ledger.ts";
-import type { FromSyncWorker, ToSyncWorker } from "./messages.ts";
-import { refusalOf } from "./plain-refusal.ts";
-import { SyncWorkerEnded } from "./sync-worker-ended.ts";
+import { type FromSyncWorker, refusalOf, SyncWorkerEnded, type ToSyncWorker } from "./messages.ts";
 import type { SyncThread } from "./sync-thread.ts";
 
 /** How long the worker may take to close its stores. The whole service has nine seconds to stop. */

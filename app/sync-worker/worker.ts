@@ -15,12 +15,11 @@ import { sha256Bun } from "../../adapters/bun/sha256.ts";
 import { ledgerArchiveSolanaRpc } from "../../adapters/solana-rpc/history/ledger-archive-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { ledgerNodesSolanaRpc } from "../../adapters/solana-rpc/ledger-nodes-solana-rpc.ts";
-import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
-import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
+import { nodePool, solanaRpcConfig } from "../../adapters/solana-rpc/pool/node-pool.ts";
 import { indexSqlite } from "../../adapters/sqlite/index-store.ts";
 import { provideSha256 } from "../../core/domain/sha256.ts";
 import { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
-import { encodeOutcome } from "../../core/use-cases/index/sync/sync-outcome-text.ts";
+import { encodeOutcome } from "../../core/use-cases/index/sync/sync-failure.ts";
 import { readSettings } from "../config/settings.ts";
 import { logging } from "../lifecycle/logging.ts";
 import { recordedBySqlite, sqliteBroken, sqliteIndex } from "../stores/sqlite-stores.ts";
@@ -32,8 +31,12 @@ import {
 } from "../lifecycle/started-instance.ts";
 import { type StoresRefused, syncedStores } from "../stores/stores-of-ledger.ts";
 import { runSyncingSide, syncingSide } from "../syncing/syncing-side.ts";
-import type { FromSyncWorker, SyncStart, ToSyncWorker } from "./messages.ts";
-import { plainRefusal } from "./plain-refusal.ts";
+import {
+  type FromSyncWorker,
+  plainRefusal,
+  type SyncStart,
+  type ToSyncWorker,
+} from "./messages.ts";
 
 /** How often the activity is compared with what was told last. */
 const LOOK_AT_ACTIVITY = Schedule.spaced(Duration.millis(250));

@@ -1,20 +1,152 @@
-import { Deferred, Effect, Layer } from "effect";
-import { IndexSync, makeIndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
-import { backfillCheckpointFile } from "../../adapters/files/backfill-checkpoint.ts";
+import { Deferred, Duration, Effect, Layer, Queue, Schedule, Stream } from "effect";
+import {
+  backfillCheckpointFile,
+  importedPacketFiles,
+  rebuildApprovalFile,
+} from "../../adapters/files/operator-files.ts";
 import { snapshotSpoolFile } from "../../adapters/files/snapshot-spool.ts";
-import { importedPacketFiles } from "../../adapters/files/imported-packets.ts";
-import { archivePeersHttp } from "../../adapters/log-http/archive-peers-http.ts";
-import { rebuildApprovalFile } from "../../adapters/files/rebuild-approval.ts";
+import { archivePeersHttp } from "../../adapters/log-http/log-http.ts";
+import { ledgerSignalsWebSocket } from "../../adapters/solana-rpc/signals/ledger-signals-web-socket.ts";
+import type { SyncMark, SyncReport } from "../../core/domain/index/sync-report.ts";
+import { IndexSync, makeIndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
+import { syncFailureCause } from "../../core/use-cases/index/sync/sync-failure.ts";
+import { monotonicMs } from "../../core/use-cases/single-flight.ts";
+import { IndexReader } from "../../ports/index/index-reader.ts";
 import { SyncEpoch } from "../../ports/index/sync-lease.ts";
-import { backgroundSync } from "./background-sync.ts";
-import type { GrownMark } from "./grown-mark.ts";
-import { signalsOfLedger } from "./signals-of-ledger.ts";
+import { LedgerSignals } from "../../ports/ledger/ledger-signals.ts";
 import {
   backfillPath,
   deploymentOf,
+  programsOf,
   snapshotPath,
   type StartedInstance,
 } from "../lifecycle/started-instance.ts";
+
+/** How far the index is complete, and the term of the lease under which that was written. */
+export type GrownMark = { readonly mark: SyncMark; readonly epoch: bigint };
+
+/**
+ * Signals within this time count as one, because a transaction often touches both programs. A node tells of both at once.
+ * Milliseconds.
+ */
+const LEAST_MS = 20;
+/** The distance after a sync that a signal caused and that found nothing, milliseconds: a slot's length. */
+const FIRST_MS = 400;
+const MOST_MS = 10_000;
+
+/**
+ * The least distance between syncs that signals cause. Anybody can cause signals, by transactions that name a program
+ * and change nothing: while they do, the distance doubles up to ten seconds. Times are milliseconds of a monotonic clock.
+ */
+export class SignalDistance {
+  #distanceMs = LEAST_MS;
+  #endedMs = Number.NEGATIVE_INFINITY;
+
+  /** Records the end of a sync that a signal caused, and whether it found a change. */
+  ended(nowMs: number, foundSomething: boolean): void {
+    this.#endedMs = nowMs;
+    if (foundSomething) this.#distanceMs = LEAST_MS;
+    else this.#distanceMs = Math.min(MOST_MS, Math.max(FIRST_MS, this.#distanceMs * 2));
+  }
+
+  /** How long the next signal waits, at least 20 milliseconds. */
+  waitMs(nowMs: number): number {
+    return Math.max(LEAST_MS, this.#endedMs + this.#distanceMs - nowMs);
+  }
+}
+
+/** The source of the ledger's signals: the Yellowstone server that is configured, else the node's WebSocket. */
+export const signalsOfLedger = ({
+  settings,
+  webSocketUrl,
+}: Pick<StartedInstance, "settings" | "webSocketUrl">): Layer.Layer<LedgerSignals> => {
+  const programs = programsOf(settings);
+  const yellowstone = settings.ledger.kind === "remote" ? settings.ledger.yellowstone : null;
+  if (yellowstone === null)
+    return ledgerSignalsWebSocket({ url: webSocketUrl, addresses: programs });
+  // The gRPC client takes 30 MB and most of a second to load, which only those who use it pay.
+  return Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("../../adapters/yellowstone/ledger-signals-yellowstone.ts")),
+      ({ ledgerSignalsYellowstone }) => ledgerSignalsYellowstone({ ...yellowstone, programs }),
+    ),
+  );
+};
+
+const ASK_AGAIN = Schedule.spaced(Duration.millis(100));
+
+const changesOf = ({ escrows, merchants, eventsAdded }: SyncReport): number =>
+  escrows.created + escrows.updated + merchants.created + merchants.updated + eventsAdded;
+
+/**
+ * Syncs once the store is open, then every `intervalSeconds`, and sooner when the ledger signals a change, though not
+ * sooner than `SignalDistance` says. Does nothing when 0. A failure is logged as a warning once, until a sync succeeds
+ * again. When replicas share the index, only one of them syncs.
+ */
+export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: number) {
+  if (intervalSeconds === 0) return;
+  const sync = yield* IndexSync;
+  const index = yield* IndexReader;
+  const distance = new SignalDistance();
+  let failing = false;
+  let foundSomething = false;
+  const once = sync.background.pipe(
+    Effect.matchEffect({
+      onSuccess: (report) => {
+        foundSomething = report !== null && changesOf(report) > 0;
+        if (report === null) return Effect.void;
+        const recovered = failing;
+        failing = false;
+        const fields = {
+          sync_id: report.id,
+          slot: report.slot,
+          changes: changesOf(report),
+          rejected: report.rejected.length,
+          duration_ms: report.durationMs,
+        };
+        return recovered || changesOf(report) > 0
+          ? Effect.logInfo("the index is synced", fields)
+          : Effect.logDebug("the index is up to date", fields);
+      },
+      onFailure: (failure) => {
+        const known = failing;
+        failing = true;
+        foundSomething = false;
+        const fields = { failure: failure._tag, cause: syncFailureCause(failure) };
+        return known
+          ? Effect.logDebug("the sync failed again", fields)
+          : Effect.logWarning("the sync failed, and is tried again", fields);
+      },
+    }),
+    // A bug that one state of the ledger triggers must not stop the syncs for ever.
+    Effect.catchDefect((defect) => Effect.logError("a sync broke, and is tried again", defect)),
+  );
+  yield* Effect.orDie(Effect.retry(index.summary, ASK_AGAIN));
+  const { changes } = yield* LedgerSignals;
+  const signalled = yield* Queue.dropping<void>(1);
+  yield* Effect.forkScoped(
+    Stream.runForEach(changes, (signal) =>
+      Effect.andThen(
+        signal === null ? Effect.void : sync.told(signal),
+        Queue.offer(signalled, undefined),
+      ),
+    ),
+  );
+  const byInterval = Effect.as(Effect.sleep(Duration.seconds(intervalSeconds)), false);
+  const bySignal = Effect.gen(function* () {
+    yield* Queue.take(signalled);
+    yield* Effect.sleep(Duration.millis(distance.waitMs(yield* monotonicMs)));
+    // Whatever was signalled while it waited is part of the same sync.
+    yield* Queue.clear(signalled);
+    return true;
+  });
+  let isSignalled = false;
+  for (;;) {
+    yield* once;
+    if (isSignalled) distance.ended(yield* monotonicMs, foundSomething);
+    isSignalled = yield* Effect.raceFirst(byInterval, bySignal);
+  }
+});
 
 /** What writes the index, where the stores' writers are: the one process or worker that syncs. `tell` learns of each completed sync. */
 export const syncingSide = (started: StartedInstance, tell: (grown: GrownMark) => void) => {

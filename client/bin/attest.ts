@@ -9,7 +9,7 @@ import { attestationFiles } from "../node/attestation-files.ts";
 import { readInput } from "../node/input.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { readArguments, required, usageError } from "../command-line/command-line.ts";
-import { payloadIn } from "../command-line/payload-in.ts";
+import { payloadIn } from "../command-line/read-input.ts";
 import { readSigners, SIGNER_HELP, SIGNER_OPTIONS } from "../command-line/signer-options.ts";
 import { SERVICE_HELP, SERVICE_OPTIONS, serviceNamed } from "../command-line/service-options.ts";
 

@@ -3,8 +3,12 @@ import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
 import { readKeyFile } from "../node/key-file.ts";
 import { type Answer, requestsTo } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { readArguments, required } from "../command-line/command-line.ts";
-import { EX_UNAVAILABLE, exitCodeOf } from "../command-line/exit-code.ts";
+import {
+  EX_UNAVAILABLE,
+  exitCodeOf,
+  readArguments,
+  required,
+} from "../command-line/command-line.ts";
 import { readInput } from "../command-line/read-input.ts";
 import { SERVICE_HELP, SERVICE_OPTIONS } from "../command-line/service-options.ts";
 

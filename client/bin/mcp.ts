@@ -3,7 +3,7 @@ import { foreignText } from "../../core/domain/encoding/foreign-text.ts";
 import { requestsTo } from "../service/requests.ts";
 import { policyIn } from "../pinned-policy.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { errorCode } from "../node/error-code.ts";
+import { errorCode } from "../node/key-file.ts";
 import { readArguments, required } from "../command-line/command-line.ts";
 import { readInput } from "../command-line/read-input.ts";
 import { SERVICE_OPTIONS } from "../command-line/service-options.ts";
@@ -30,7 +30,7 @@ const trustIn = async (from: string) =>
 /** What serves; only this command needs the package of the protocol. */
 const load = async () => {
   try {
-    return await import("../mcp/over-stdio.ts");
+    return await import("../mcp/mcp-server.ts");
   } catch (cause) {
     if (errorCode(cause) !== "ERR_MODULE_NOT_FOUND") throw cause;
     throw new SettlementError(

@@ -2,7 +2,7 @@ import process from "node:process";
 import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
 import { connectMerchant, type MerchantClient } from "../merchant/connect-merchant.ts";
 import { csvLine } from "../merchant/escrows/export.ts";
-import { EXPORT_COLUMNS } from "../merchant/escrows/sound-row.ts";
+import { EXPORT_COLUMNS } from "../merchant/escrows/watch.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { readArguments, required, usageError } from "../command-line/command-line.ts";
 import { readSigners, SIGNER_HELP, SIGNER_OPTIONS } from "../command-line/signer-options.ts";

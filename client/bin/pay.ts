@@ -3,8 +3,7 @@ import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
 import { connect } from "../connect.ts";
 import { fileJournal } from "../node/file-journal.ts";
 import { readKeyFile } from "../node/key-file.ts";
-import { readArguments, required, usageError } from "../command-line/command-line.ts";
-import { interrupted } from "../command-line/interrupted.ts";
+import { interrupted, readArguments, required, usageError } from "../command-line/command-line.ts";
 import { SERVICE_HELP, SERVICE_OPTIONS, serviceNamed } from "../command-line/service-options.ts";
 
 /** What the command says of itself. */

@@ -2,8 +2,7 @@ import process from "node:process";
 import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
 import { connect } from "../connect.ts";
 import { readKeyFile } from "../node/key-file.ts";
-import { readArguments, required } from "../command-line/command-line.ts";
-import { interrupted } from "../command-line/interrupted.ts";
+import { interrupted, readArguments, required } from "../command-line/command-line.ts";
 import { SERVICE_HELP, SERVICE_OPTIONS, serviceNamed } from "../command-line/service-options.ts";
 
 /** What the command says of itself. */

@@ -2,7 +2,7 @@
 import process from "node:process";
 import { foreignText } from "../../core/domain/encoding/foreign-text.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { EX_USAGE, exitCodeOf } from "../command-line/exit-code.ts";
+import { EX_USAGE, exitCodeOf } from "../command-line/command-line.ts";
 import { endWithNpx } from "../command-line/npx-launcher.ts";
 
 /** A command: its help, and what runs it and gives the exit code. */

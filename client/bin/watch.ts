@@ -3,12 +3,10 @@ import { dirname } from "node:path";
 import process from "node:process";
 import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
 import { connect } from "../connect.ts";
-import { errorCode } from "../node/error-code.ts";
+import { errorCode } from "../node/key-file.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { readArguments, required, usageError } from "../command-line/command-line.ts";
-import { interrupted } from "../command-line/interrupted.ts";
-import { payloadIn } from "../command-line/payload-in.ts";
-import { readInput } from "../command-line/read-input.ts";
+import { interrupted, readArguments, required, usageError } from "../command-line/command-line.ts";
+import { payloadIn, readInput } from "../command-line/read-input.ts";
 import { SERVICE_HELP, SERVICE_OPTIONS, serviceNamed } from "../command-line/service-options.ts";
 
 /** What the command says of itself. */

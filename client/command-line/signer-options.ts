@@ -1,8 +1,6 @@
 import { commandSigner } from "../node/command-signer.ts";
 import { readInput } from "../node/input.ts";
-import { readKeyFile } from "../node/key-file.ts";
-import { keySigner } from "../node/key-signer.ts";
-import { KEY_FORMS, parseKeyText } from "../node/key-text.ts";
+import { KEY_FORMS, keySigner, parseKeyText, readKeyFile } from "../node/key-file.ts";
 import { sshAgentSigner } from "../node/ssh-agent-signer.ts";
 import { SettlementError } from "../settlement-error.ts";
 import type { MessageSigner } from "../signing/message-signer.ts";

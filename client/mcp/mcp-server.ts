@@ -11,11 +11,11 @@ import {
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { problemLine } from "./problem-line.ts";
 import { readResource, resourceList, resourceTemplates } from "./resources.ts";
-import { shown } from "./shown.ts";
+import { problemLine, shown } from "./shown.ts";
 import type { Consent, Question, ServiceCall, ToolAnswer } from "./tool.ts";
 import { ALL_TOOLS } from "./tools/all-tools.ts";
 
@@ -174,4 +174,12 @@ export const mcpServer = ({ call, trust, rebuilds, report }: McpParts): Server =
     }
   });
   return server;
+};
+
+/**
+ * Serves the client at the other end of standard input and output until it closes them. Returns at once. It runs beside the wallet, so
+ * payments are built anew before they are shown.
+ */
+export const serveOverStdio = (parts: Omit<McpParts, "rebuilds">): void => {
+  serveStdio(() => mcpServer({ ...parts, rebuilds: true }), { onerror: parts.report });
 };

@@ -1,8 +1,13 @@
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { type Answer, jsonOf, problemOf, type RequestOptions } from "../service/requests.ts";
-import { inputSchema, readArguments } from "./arguments.ts";
+import {
+  inputSchema,
+  type ObjectSchema,
+  type Parameters,
+  readArguments,
+  type ValuesOf,
+} from "./parameter.ts";
 import { type Fields, heldTo, schemasOf } from "./output.ts";
-import type { ObjectSchema, Parameters, ValuesOf } from "./parameter.ts";
 
 /** One request of the service. Answers problems too; rejects with a SettlementError when no answer comes. */
 export type ServiceCall = (path: string, options?: RequestOptions) => Promise<Answer>;

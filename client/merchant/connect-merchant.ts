@@ -1,7 +1,6 @@
 import { policyIn } from "../pinned-policy.ts";
-import type { ClientClock } from "../service/client-clock.ts";
+import { type ClientClock, requestsTo } from "../service/requests.ts";
 import type { Fetch } from "../service/fetch-directly.ts";
-import { requestsTo } from "../service/requests.ts";
 import { attest } from "./settle/attest.ts";
 import { cancel } from "./settle/cancel.ts";
 import { exportEscrows } from "./escrows/export.ts";

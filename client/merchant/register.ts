@@ -8,7 +8,7 @@ import { SettlementError } from "../settlement-error.ts";
 import { expectedTransaction } from "../signing/expected-transaction.ts";
 import type { MessageSigner } from "../signing/message-signer.ts";
 import { landTransaction } from "./land-transaction.ts";
-import { addressNamed } from "../address-named.ts";
+import { addressNamed } from "../pinned-policy.ts";
 import type { MerchantContext } from "./merchant-context.ts";
 import { readMerchant } from "./read-merchant.ts";
 

@@ -5,15 +5,14 @@ import { deploymentIn } from "../pay/payment-terms.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { expectedTransaction } from "../signing/expected-transaction.ts";
 import type { MessageSigner } from "../signing/message-signer.ts";
-import type { Awaited } from "./escrows/awaited.ts";
+import { type Awaited, watch } from "./escrows/watch.ts";
 import { cancellation } from "./settle/cancel.ts";
 import { readEscrowTerms } from "./settle/escrow-terms.ts";
 import { landTransaction } from "./land-transaction.ts";
-import { addressNamed } from "../address-named.ts";
+import { addressNamed } from "../pinned-policy.ts";
 import type { MerchantContext } from "./merchant-context.ts";
 import { readMerchant } from "./read-merchant.ts";
 import { attestorKey } from "./register.ts";
-import { watch } from "./escrows/watch.ts";
 
 /** Which key comes next. */
 export type Rotation = {

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AttestationJournal, KeptClaim } from "../merchant/settle/attestation-journal.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { errorCode } from "./error-code.ts";
-import { placeFile } from "./place-file.ts";
+import { errorCode } from "./key-file.ts";
+import { placeFile } from "./file-journal.ts";
 
 const unusable = (path: string, cause: unknown): never => {
   throw new SettlementError(

@@ -4,5 +4,5 @@ export { attestationFiles } from "./attestation-files.ts";
 export { commandSigner } from "./command-signer.ts";
 export { fileJournal } from "./file-journal.ts";
 export { createKeyFile, readKeyFile } from "./key-file.ts";
-export { type KeySigner, keySigner } from "./key-signer.ts";
+export { type KeySigner, keySigner } from "./key-file.ts";
 export { sshAgentSigner } from "./ssh-agent-signer.ts";

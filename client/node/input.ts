@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import process from "node:process";
 import { SettlementError } from "../settlement-error.ts";
-import { errorCode } from "./error-code.ts";
+import { errorCode } from "./key-file.ts";
 
 const STDIN = "-";
 

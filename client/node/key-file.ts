@@ -1,17 +1,88 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
 import { link, mkdir, open, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import process from "node:process";
-import { parseAddress } from "../../core/domain/address.ts";
+import { addressFromBytes, parseAddress } from "../../core/domain/address.ts";
+import { decodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { errorCode } from "./error-code.ts";
-import { type KeySigner, keySigner } from "./key-signer.ts";
-import { KEY_FORMS, keyText, looksLikeKey, parseKeyText } from "./key-text.ts";
+import type { TransactionSigner } from "../signing/sign-transaction.ts";
+
+/** The system's name of an error, such as ENOENT. It explains without quoting anything. */
+export const errorCode = (cause: unknown): string =>
+  cause instanceof Error && "code" in cause && typeof cause.code === "string"
+    ? cause.code
+    : "unknown error";
+
+/** The forms of a key that are read, for messages. */
+export const KEY_FORMS =
+  "the JSON array of 64 numbers that solana-keygen writes, or 32 bytes as base64";
+
+const SEED_BYTES = 32;
+const KEYPAIR_BYTES = 64;
+
+const numbersIn = (text: string): Uint8Array | undefined => {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    const isBytes =
+      Array.isArray(parsed) &&
+      parsed.length === KEYPAIR_BYTES &&
+      parsed.every((each) => Number.isInteger(each) && each >= 0 && each <= 255);
+    return isBytes ? Uint8Array.from(parsed as ReadonlyArray<number>) : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * The 32-byte Ed25519 seed in a key's text, undefined for any other text. The last 32 numbers of an array must be the public key of the
+ * first 32. White space around it is ignored.
+ */
+export const parseKeyText = (text: string): Uint8Array | undefined => {
+  const trimmed = text.trim();
+  const pair = numbersIn(trimmed);
+  if (pair !== undefined) {
+    const seed = pair.slice(0, SEED_BYTES);
+    const publicKey = ed25519.getPublicKey(seed);
+    return publicKey.every((byte, i) => byte === pair[SEED_BYTES + i]) ? seed : undefined;
+  }
+  const bytes = decodeBase64(trimmed);
+  return bytes?.length === SEED_BYTES ? bytes : undefined;
+};
+
+/** A key as the JSON array of 64 numbers that solana-keygen writes: the seed of 32 bytes, then its public key. */
+export const keyText = (seed: Uint8Array): string =>
+  JSON.stringify([...seed, ...ed25519.getPublicKey(seed)]);
+
+/** Whether a text looks like a private key rather than the name of a file: such a text must not stand on a command line. */
+const looksLikeKey = (text: string): boolean =>
+  /^\s*\[/.test(text) ||
+  parseKeyText(text) !== undefined ||
+  /^[1-9A-HJ-NP-Za-km-z]{80,90}$/.test(text) ||
+  /^(0x)?[0-9a-fA-F]{64}([0-9a-fA-F]{64})?$/.test(text);
+
+/** A key that signs transactions, and messages such as an attestation. */
+export type KeySigner = TransactionSigner & {
+  /** The 64-byte Ed25519 signature of a message. */
+  readonly signMessage: (message: Uint8Array) => Promise<Uint8Array>;
+};
+
+/** The signer of an Ed25519 seed of 32 bytes. */
+export const keySigner = (seed: Uint8Array): KeySigner => {
+  const address = addressFromBytes(ed25519.getPublicKey(seed));
+  return {
+    address,
+    signTransactions: (transactions) =>
+      Promise.resolve(
+        transactions.map(({ messageBytes }) => ({ [address]: ed25519.sign(messageBytes, seed) })),
+      ),
+    signMessage: (message) => Promise.resolve(ed25519.sign(message, seed)),
+  };
+};
 
 /** Key files are far shorter, in bytes. A longer file is not read. */
 const MAX_BYTES = 4096;
 /** The permission bits of everyone but the owner. */
 const OTHERS = 0o077;
-const SEED_BYTES = 32;
 
 const refuse = (detail: string, cure: string): never => {
   throw new SettlementError("key_unusable", detail, cure);

@@ -3,7 +3,7 @@ import process from "node:process";
 import { addressFromBytes, addressToBytes, parseAddress } from "../../core/domain/address.ts";
 import { SettlementError } from "../settlement-error.ts";
 import type { MessageSigner } from "../signing/message-signer.ts";
-import { errorCode } from "./error-code.ts";
+import { errorCode } from "./key-file.ts";
 import {
   identitiesRequest,
   keysInAnswer,

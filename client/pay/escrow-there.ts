@@ -1,6 +1,11 @@
 import type { LiveEscrow } from "../generated/contract.ts";
-import { type Answer, dataOf, problemOf, type Requests } from "../service/requests.ts";
-import type { ClientClock } from "../service/client-clock.ts";
+import {
+  type Answer,
+  type ClientClock,
+  dataOf,
+  problemOf,
+  type Requests,
+} from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 import type { PaymentTerms } from "./payment-terms.ts";
 

@@ -3,13 +3,16 @@ import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { CUSTODY_INSTRUCTIONS } from "../../core/protocol/generated/custody.ts";
 import { createEscrowInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
 import { decodeArgs, isInstruction } from "../../core/protocol/instructions/instruction-layout.ts";
-import { addressNamed } from "../address-named.ts";
+import { addressNamed } from "../pinned-policy.ts";
 import type { UnsignedTransaction } from "../../core/protocol/transaction/unsigned-transaction.ts";
 import type { PreparedEscrow } from "../generated/contract.ts";
 import type { Requests } from "../service/requests.ts";
 import { expectedTransaction } from "../signing/expected-transaction.ts";
-import { type SignedTransaction, signTransaction } from "../signing/sign-transaction.ts";
-import type { AcceptedSigner } from "../signing/transaction-signer.ts";
+import {
+  type AcceptedSigner,
+  type SignedTransaction,
+  signTransaction,
+} from "../signing/sign-transaction.ts";
 import { deploymentIn, type PaymentTerms } from "./payment-terms.ts";
 
 /** What making the transaction needs beside the terms. */

@@ -2,7 +2,7 @@ import type { EvidenceVerdict, TrustPolicy } from "../../core/domain/evidence/ev
 import { judgeCheckpoint } from "../../core/log/policy/judge-checkpoint.ts";
 import { parseEvidencePacket } from "../../core/protocol/evidence/evidence-packet.ts";
 import { logPolicyOf } from "../../core/protocol/verification/verify-in-log.ts";
-import type { ClientClock } from "../service/client-clock.ts";
+import type { ClientClock } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 
 /** The check that counts the witnesses. */

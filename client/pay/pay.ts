@@ -1,6 +1,6 @@
 import type { ProgramError } from "../generated/contract.ts";
 import { SettlementError } from "../settlement-error.ts";
-import type { AcceptedSigner } from "../signing/transaction-signer.ts";
+import type { AcceptedSigner } from "../signing/sign-transaction.ts";
 import type { EscrowOnLedger } from "./escrow-on-ledger.ts";
 import { escrowNow, onceThere, requireSame } from "./escrow-there.ts";
 import { type LockContext, lockingTransaction } from "./locking-transaction.ts";

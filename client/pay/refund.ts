@@ -1,13 +1,12 @@
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { createAssociatedTokenInstruction } from "../../core/protocol/accounts/token.ts";
 import { claimRefundInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
-import { addressNamed } from "../address-named.ts";
+import { addressNamed } from "../pinned-policy.ts";
 import type { LiveEscrow, PreparedEscrowCall } from "../generated/contract.ts";
 import type { Requests } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { expectedTransaction } from "../signing/expected-transaction.ts";
-import { signTransaction } from "../signing/sign-transaction.ts";
-import type { AcceptedSigner } from "../signing/transaction-signer.ts";
+import { type AcceptedSigner, signTransaction } from "../signing/sign-transaction.ts";
 import { deploymentIn } from "./payment-terms.ts";
 import { relayUntilKnown } from "./relay.ts";
 

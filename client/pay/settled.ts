@@ -2,8 +2,13 @@ import { parseAddress } from "../../core/domain/address.ts";
 import type { EvidenceVerdict, TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
 import type { EvidencePacket } from "../generated/contract.ts";
-import type { ClientClock } from "../service/client-clock.ts";
-import { jsonOf, problemOf, type Requests, retryAfterMs } from "../service/requests.ts";
+import {
+  type ClientClock,
+  jsonOf,
+  problemOf,
+  type Requests,
+  retryAfterMs,
+} from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { missingQuorum, quorumWait } from "./missing-quorum.ts";
 import { type SettlementEvents, settlementEvents } from "./settlement-events.ts";

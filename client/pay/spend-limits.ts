@@ -1,7 +1,6 @@
 import { formatUnits } from "../../core/domain/amount.ts";
 import { SettlementError } from "../settlement-error.ts";
-import type { PaymentTerms } from "./payment-terms.ts";
-import { unitsOf } from "./units.ts";
+import { type PaymentTerms, unitsOf } from "./payment-terms.ts";
 
 /** One payment that took its place in the day, kept before anything is signed. */
 export type SpendEntry = {

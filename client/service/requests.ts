@@ -1,9 +1,61 @@
 import { foreignText } from "../../core/domain/encoding/foreign-text.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { boundedText } from "./bounded-text.ts";
+import { type Fetch, fetchDirectly } from "./fetch-directly.ts";
 import { requireForms } from "./forms.ts";
-import { fetchDirectly, type Fetch } from "./fetch-directly.ts";
-import { type ClientClock, systemClock } from "./client-clock.ts";
+
+/** Waits `ms` milliseconds. Rejects with the signal's reason as soon as it is aborted. */
+const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if (signal?.aborted === true) return reject(signal.reason as Error);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+
+/** Time as the client sees it. Tests give another, so that nothing waits. */
+export type ClientClock = {
+  /** Milliseconds since 1970. */
+  readonly nowMs: () => number;
+  /** Resolves after `ms` milliseconds; rejects with the signal's reason as soon as it is aborted. */
+  readonly pause: (ms: number, signal?: AbortSignal) => Promise<void>;
+};
+
+/** The machine's clock. */
+export const systemClock: ClientClock = { nowMs: () => Date.now(), pause };
+
+/** More than any answer of a service, in bytes. */
+export const MOST_ANSWER_BYTES = 16_777_216;
+
+/**
+ * The text of an answer's body. @throws Error as soon as it is longer than `mostBytes`. Bytes are counted after decompression,
+ * because a compressed megabyte can hold a gigabyte of text.
+ */
+export const boundedText = async (
+  response: Response,
+  mostBytes: number = MOST_ANSWER_BYTES,
+): Promise<string> => {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return "";
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    bytes += value.length;
+    if (bytes > mostBytes) {
+      await reader.cancel();
+      throw new Error(`the answer has more than ${mostBytes} bytes`);
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+};
 
 /** An answer that the service gave: its status, headers and text. */
 export type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };

@@ -11,9 +11,11 @@ import {
   type UnsignedTransaction,
   unsignedTransaction,
 } from "../../core/protocol/transaction/unsigned-transaction.ts";
-import { openedInstructions } from "../../core/protocol/transaction/opened-instructions.ts";
-import type { WireInstruction } from "../../core/protocol/transaction/wire-message.ts";
-import { decodeWireTransaction } from "../../core/protocol/transaction/wire-transaction.ts";
+import {
+  decodeWireTransaction,
+  openedInstructions,
+  type WireInstruction,
+} from "../../core/protocol/transaction/wire-transaction.ts";
 import { SettlementError } from "../settlement-error.ts";
 
 /** The most that a prepared transaction may pay for priority, in lamports, unless the caller says another limit. */

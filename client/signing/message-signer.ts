@@ -1,7 +1,7 @@
 import { addressToBytes, parseAddress } from "../../core/domain/address.ts";
 import { verifyEd25519 } from "../../core/protocol/crypto/strict-ed25519.ts";
 import { SettlementError } from "../settlement-error.ts";
-import type { TransactionSigner } from "./transaction-signer.ts";
+import type { TransactionSigner } from "./sign-transaction.ts";
 
 /** Who signs bytes with one Ed25519 key: a file, an agent, a device, a key service. The client never sees the key. */
 export type MessageSigner = {

@@ -2,7 +2,37 @@ import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
 import type { UnsignedTransaction } from "../../core/protocol/transaction/unsigned-transaction.ts";
 import { SettlementError } from "../settlement-error.ts";
-import type { AcceptedSigner } from "./transaction-signer.ts";
+
+/**
+ * Who signs transactions. It is in the form of a `TransactionPartialSigner` of `@solana/kit`, and wraps a key, a wallet, a device or a key
+ * service. The client never sees a key.
+ */
+export type TransactionSigner = {
+  /** The signing wallet, base58. */
+  readonly address: string;
+  /** The signatures of each transaction by the signer's address, 64 bytes each. It is a method, so that kit's branded types fit. */
+  signTransactions(
+    transactions: ReadonlyArray<{
+      readonly messageBytes: Uint8Array;
+      readonly signatures: Readonly<Record<string, Uint8Array | null>>;
+    }>,
+  ): Promise<ReadonlyArray<Readonly<Record<string, Uint8Array>>>>;
+};
+
+/**
+ * Any signer that is accepted: a `TransactionSigner`, or a `TransactionPartialSigner` of kit, whose bytes can only be read.
+ */
+export type AcceptedSigner = {
+  /** The signing wallet, base58. */
+  readonly address: string;
+  /** As of a `TransactionSigner`. */
+  signTransactions(
+    transactions: ReadonlyArray<{
+      readonly messageBytes: ArrayLike<number>;
+      readonly signatures: Readonly<Record<string, Uint8Array | null>>;
+    }>,
+  ): Promise<ReadonlyArray<Readonly<Record<string, Uint8Array>>>>;
+};
 
 /** A signed transaction: what the relay takes, and its name on the ledger. */
 export type SignedTransaction = { readonly base64: string; readonly signature: string };

@@ -1,4 +1,4 @@
-import type { PaymentFault, Read } from "../../core/protocol/x402/payment-fault.ts";
+import type { PaymentFault, Read } from "../../core/protocol/x402/payment-payload.ts";
 import { SettlementError } from "../settlement-error.ts";
 
 /** The value that was read. @throws SettlementError with the fault's code. */

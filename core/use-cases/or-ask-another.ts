@@ -1,8 +1,44 @@
-import { Effect } from "effect";
-import { AskAnotherNode } from "../../ports/ledger/ask-another-node.ts";
-import { type AnswerSource, LastAnswer } from "../../ports/ledger/last-answer.ts";
-import type { LedgerUnavailable } from "../../ports/ledger/ledger.ts";
-import { countContradiction } from "./contradictory-answers.ts";
+import { Effect, Metric } from "effect";
+import {
+  type AnswerSource,
+  AskAnotherNode,
+  LastAnswer,
+  LedgerUnavailable,
+} from "../../ports/ledger/ledger.ts";
+
+/**
+ * Answers of nodes that contradict what is proved, in this process: without labels those that contradicted the ledger's
+ * count and head in a sync, and by node and method those that were refused because they contradict what the index proves.
+ */
+export const contradictoryAnswers = Metric.gauge("ledger_contradictory_answers", {
+  description:
+    "Answers of nodes that were refused, in this process. Without labels: accounts that contradicted the ledger's count and head in a sync. By node and method: answers that contradicted the index. Alarm when it grows.",
+});
+
+/** Counts and logs an answer that contradicts the index. `source` is null when nobody knows whose it was. */
+const countContradiction = Effect.fnUntraced(function* (
+  { cause }: LedgerUnavailable,
+  source: AnswerSource | null,
+) {
+  const labels = { node: source?.node ?? "unknown", method: source?.method ?? "unknown" };
+  yield* Metric.modify(Metric.withAttributes(contradictoryAnswers, labels), 1);
+  yield* Effect.logWarning("a node's answer contradicts what is proved, and is refused", {
+    ...labels,
+    cause,
+  });
+});
+
+/**
+ * The failure for an answer that contradicts known facts. It is a fault of the node and tells nothing about the ledger.
+ */
+export const untrustworthy = (cause: string): LedgerUnavailable =>
+  new LedgerUnavailable({ retryable: true, cause });
+
+/** Fails for an answer of a slot below `notBefore`. Such a node is behind, and its answer must not be merged. */
+export const refuseOlder = (slot: bigint, notBefore: bigint) =>
+  slot < notBefore
+    ? Effect.fail(untrustworthy(`answer of slot ${slot} is older than what is known, ${notBefore}`))
+    : Effect.void;
 
 type Failure = { readonly _tag: string };
 

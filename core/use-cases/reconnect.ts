@@ -1,6 +1,16 @@
-import { Effect } from "effect";
-import { backoffMs } from "./backoff.ts";
-import { monotonicMs } from "./monotonic-time.ts";
+import { Effect, Random } from "effect";
+import { monotonicMs } from "./single-flight.ts";
+
+/**
+ * Milliseconds to wait after the n-th failure in a row (n from 1): `baseMs`, doubled with each failure, at most
+ * `capMs`. The result is a random share in [1/2, 1) of that, so that callers that failed together do not retry
+ * together.
+ */
+export const backoffMs = (failures: number, baseMs: number, capMs: number): Effect.Effect<number> =>
+  Effect.map(
+    Random.next,
+    (random) => Math.min(capMs, baseMs * 2 ** Math.min(failures - 1, 52)) * (0.5 + random / 2),
+  );
 
 const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 60_000;
@@ -8,7 +18,7 @@ const BACKOFF_CAP_MS = 60_000;
 const STEADY_MS = 60_000;
 
 /** How a connection ended. */
-export type Lost<A> = {
+type Lost<A> = {
   readonly reason: A;
   /** Connections in a row that did not last, this one included; 1 after one that lasted. */
   readonly failures: number;

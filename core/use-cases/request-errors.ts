@@ -1,7 +1,6 @@
 import { Data } from "effect";
 import type { EscrowState } from "../domain/escrow/escrow.ts";
-import type { NextAction } from "../domain/escrow/next-action.ts";
-import type { ReadAt } from "../domain/escrow/prepared-call.ts";
+import type { NextAction, ReadAt } from "../domain/escrow/prepared-call.ts";
 import type { AccountFault } from "../domain/ledger/account.ts";
 import type { MerchantStatus } from "../domain/merchant/merchant.ts";
 import type { SettlementRule } from "../domain/relay/settlement-rule.ts";

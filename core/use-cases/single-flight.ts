@@ -1,4 +1,10 @@
-import { Deferred, Effect, type Scope } from "effect";
+import { Clock, Deferred, Effect, type Scope } from "effect";
+
+/** Milliseconds of a monotonic clock. Durations must not change when the wall clock is set. */
+export const monotonicMs: Effect.Effect<number> = Effect.map(
+  Clock.monotonicTimeNanos,
+  (nanos) => Number(nanos) / 1e6,
+);
 
 /**
  * Runs one effect per name at a time. A caller that comes while it runs gets the same result. The run belongs to the

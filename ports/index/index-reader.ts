@@ -3,11 +3,11 @@ import type { Address } from "../../core/domain/address.ts";
 import type { Escrow, EscrowState } from "../../core/domain/escrow/escrow.ts";
 import type { UnseenEscrow } from "../../core/domain/index/indexed-escrow.ts";
 import type { IndexedEvent } from "../../core/domain/index/settlement-event.ts";
-import type { SyncMark } from "../../core/domain/index/sync-mark.ts";
+import type { SyncMark } from "../../core/domain/index/sync-report.ts";
 import type { Merchant, MerchantStatus } from "../../core/domain/merchant/merchant.ts";
 import type { MerchantStats } from "../../core/domain/merchant/merchant-stats.ts";
 import type { UnixSeconds } from "../../core/domain/unix-time.ts";
-import type { StoreUnavailable } from "./store-unavailable.ts";
+import type { StoreUnavailable } from "./store-refusal.ts";
 
 /** Filters that escrows and events share; undefined means any. */
 export type EscrowFilter = {

@@ -2,9 +2,9 @@ import { Context, type Effect, type Scope } from "effect";
 import type { Address } from "../../core/domain/address.ts";
 import type { IndexedEscrow, UnseenEscrow } from "../../core/domain/index/indexed-escrow.ts";
 import type { EventReference } from "../../core/domain/index/settlement-event.ts";
-import type { SyncMark } from "../../core/domain/index/sync-mark.ts";
+import type { SyncMark } from "../../core/domain/index/sync-report.ts";
 import type { Merchant } from "../../core/domain/merchant/merchant.ts";
-import type { StoreUnavailable } from "./store-unavailable.ts";
+import type { StoreUnavailable } from "./store-refusal.ts";
 
 /** A row and the slot at which the ledger showed it. */
 export type Observed<T> = { readonly row: T; readonly slot: bigint };
@@ -72,3 +72,26 @@ export class IndexWriter extends Context.Service<
     readonly build: Effect.Effect<IndexBuild, StoreUnavailable, Scope.Scope>;
   }
 >()("settlement-evidence/ports/IndexWriter") {}
+
+/** How far the search for the transactions of old events has come. */
+export type BackfillCheckpoint = {
+  /** `archive` goes from the oldest transaction to the newest, `history` from the newest to the oldest. */
+  readonly way: "archive" | "history";
+  /** Where it goes on: a provider's cursor, or a signature; null at the beginning. */
+  readonly cursor: string | null;
+  /** Whether it has reached the end. */
+  readonly isDone: boolean;
+};
+
+/** Where a search begins: an archive is tried first. */
+export const FIRST_CHECKPOINT: BackfillCheckpoint = { way: "archive", cursor: null, isDone: false };
+
+/** Keeps one checkpoint of the ledger that the index is of. Losing it costs requests, never rows. */
+export class BackfillCheckpoints extends Context.Service<
+  BackfillCheckpoints,
+  {
+    /** Null without one. */
+    readonly load: Effect.Effect<BackfillCheckpoint | null>;
+    readonly save: (checkpoint: BackfillCheckpoint) => Effect.Effect<void>;
+  }
+>()("settlement-evidence/ports/BackfillCheckpoints") {}

@@ -1,5 +1,5 @@
 import { Context, Effect, type Scope, Stream } from "effect";
-import type { SyncMark } from "../../core/domain/index/sync-mark.ts";
+import type { SyncMark } from "../../core/domain/index/sync-report.ts";
 import type { ScannedAccounts } from "../ledger/ledger.ts";
 
 /** The count and head that a snapshot is proved against, and the slot at or after which its accounts are read. */

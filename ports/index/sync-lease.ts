@@ -1,7 +1,7 @@
 import { Context, type Effect } from "effect";
 import type { SyncReport } from "../../core/domain/index/sync-report.ts";
-import type { SlotBeyondReach } from "./slot-beyond-reach.ts";
-import type { StoreUnavailable } from "./store-unavailable.ts";
+import type { SlotBeyondReach } from "./index-news.ts";
+import type { StoreUnavailable } from "./store-refusal.ts";
 import type { LedgerFailure } from "../ledger/ledger.ts";
 
 /**

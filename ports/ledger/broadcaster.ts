@@ -4,7 +4,7 @@ import type {
   LandedTransaction,
   Simulation,
   TransactionError,
-} from "../../core/domain/relay/transaction-outcome.ts";
+} from "../../core/domain/relay/relay-entry.ts";
 import type { LedgerFailure } from "./ledger.ts";
 
 /** The node refused the transaction and did not send it on. */

@@ -1,6 +1,6 @@
-import { Context, Data, type Effect, type Stream } from "effect";
-import type { AccountKind } from "../../core/domain/ledger/account-kind.ts";
+import { Context, Data, Effect, type Stream } from "effect";
 import type { Address } from "../../core/domain/address.ts";
+import type { AccountKind } from "../../core/domain/ledger/account-kind.ts";
 import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
 import type { HistoryPage, LedgerTransaction } from "../../core/domain/ledger/history.ts";
 import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
@@ -129,3 +129,59 @@ export class Ledger extends Context.Service<
     ) => Effect.Effect<LedgerTransaction | null, LedgerFailure>;
   }
 >()("settlement-evidence/ports/Ledger") {}
+
+/** The slot from before which the ledger is not read. */
+export class LedgerFloor extends Context.Service<
+  LedgerFloor,
+  {
+    /** Records a finalized slot whose state has been shown elsewhere, as the index shows it: no later read is of an earlier one. */
+    readonly raise: (slot: bigint) => Effect.Effect<void>;
+  }
+>()("settlement-evidence/ports/LedgerFloor") {}
+
+/**
+ * Makes later reads of the ledger ask another of the configured nodes first; false where there is only one. For answers
+ * that contradict what is proved: the node that gave them would give them again.
+ */
+export const AskAnotherNode = Context.Reference<Effect.Effect<boolean>>(
+  "settlement-evidence/ports/AskAnotherNode",
+  { defaultValue: () => Effect.succeed(false) },
+);
+
+/** Who waits for a request to the ledger: a caller (`live`), or nobody (`background`). */
+export type Lane = "live" | "background";
+
+/**
+ * The lane of the running fiber's requests to the ledger, `live` by default. Where a node limits requests, background
+ * work leaves a share of them to callers, and waits longer.
+ */
+export const LedgerLane = Context.Reference<Lane>("settlement-evidence/ports/LedgerLane", {
+  defaultValue: () => "live",
+});
+
+/** Which node gave an answer, and to which method. */
+export type AnswerSource = {
+  /** The node's scheme and host, with the port if there is one. */
+  readonly node: string;
+  /** The JSON-RPC method. */
+  readonly method: string;
+};
+
+/** Where an adapter notes whose answer the running fiber got last; null where nobody asks. */
+export const LastAnswer = Context.Reference<{ source: AnswerSource | null } | null>(
+  "settlement-evidence/ports/LastAnswer",
+  { defaultValue: () => null },
+);
+
+/** The configured nodes of the ledger, one by one. */
+export class LedgerNodes extends Context.Service<
+  LedgerNodes,
+  {
+    /** How many nodes are configured, at least 1. */
+    readonly count: number;
+    /** A finalized account as each node shows it, in the order of the configuration; null for a node without a usable answer. */
+    readonly readFromEach: (
+      address: Address,
+    ) => Effect.Effect<ReadonlyArray<AtSlot<LedgerAccount | null> | null>>;
+  }
+>()("settlement-evidence/ports/LedgerNodes") {}

@@ -1,5 +1,5 @@
 import { Context, type Effect } from "effect";
-import type { StoreUnavailable } from "../index/store-unavailable.ts";
+import type { StoreUnavailable } from "../index/store-refusal.ts";
 
 /** A full tile of a log by its path below the store, such as `1/tile/0/x001/234` (docs/log.md, "Tiles"). */
 export type FullTile = { readonly path: string; readonly bytes: Uint8Array };

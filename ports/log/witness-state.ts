@@ -54,3 +54,27 @@ export class WitnessState extends Context.Service<
 
 /** The most refused checkpoints that are kept of one log. The first ones are proof enough. */
 export const MAX_REFUSED = 32;
+
+/** The witness cannot be set up. Neither field holds key material. */
+export class WitnessUnusable extends Data.TaggedError("WitnessUnusable")<{
+  /** A file, or a setting's name. */
+  readonly source: string;
+  readonly reason: string;
+}> {
+  override get message() {
+    return `The witness cannot be set up from ${this.source}: ${this.reason}.`;
+  }
+}
+
+/** Signs cosignatures; the private key never leaves the adapter. */
+export class WitnessKey extends Context.Service<
+  WitnessKey,
+  {
+    /** The witness's name: a URL without scheme, such as `witness.example.com`. */
+    readonly name: string;
+    /** 32 bytes */
+    readonly publicKey: Uint8Array;
+    /** The Ed25519 signature of a message, 64 bytes. */
+    readonly sign: (message: Uint8Array) => Effect.Effect<Uint8Array>;
+  }
+>()("settlement-evidence/ports/WitnessKey") {}

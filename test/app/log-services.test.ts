@@ -11,7 +11,7 @@ import { printVerifierKey, verifierKey } from "../../core/log/notes/verifier-key
 import { indexMemory } from "../../adapters/memory/index-store.ts";
 import { witnessClientHttp } from "../../adapters/witness-http/witness-client.ts";
 import { Instance } from "../../ports/instance.ts";
-import { LedgerNodes } from "../../ports/ledger/ledger-nodes.ts";
+import { LedgerNodes } from "../../ports/ledger/ledger.ts";
 import { LogSigner } from "../../ports/log/log-signer.ts";
 import { testInstance } from "../core/use-cases/test-instance.ts";
 import { logIdentity } from "../doubles/log-identity.ts";

@@ -5,7 +5,7 @@ import { openStage, type Stage } from "../../app/demo/stage.ts";
 import { hash32FromBytes } from "../../core/domain/hash32.ts";
 import { judgeCheckpoint } from "../../core/log/policy/judge-checkpoint.ts";
 import { parseLogPolicy } from "../../core/log/policy/parse-log-policy.ts";
-import { verifyConsistency } from "../../core/log/tree/consistency-proof.ts";
+import { verifyConsistency } from "../../core/log/tree/tree-proofs.ts";
 import { custodyConfigAddress } from "../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";

@@ -5,13 +5,12 @@ import { addressFromBytes } from "../../core/domain/address.ts";
 import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import type { Escrow } from "../../core/domain/escrow/escrow.ts";
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
-import { evidenceDigest } from "../../core/domain/evidence/evidence-signature.ts";
-import { ed25519Jwk } from "../../core/domain/evidence/jwk.ts";
+import { ed25519Jwk, evidenceDigest } from "../../core/domain/evidence/evidence-signature.ts";
 import { attestationMessage } from "../../core/protocol/instructions/attestation.ts";
 import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";
 import { evidenceData, type EvidenceNetwork } from "../../core/protocol/evidence/evidence-data.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
-import type { LogProof } from "../../core/use-cases/log/serving/log-proofs.ts";
+import type { LogProof } from "../../core/use-cases/log/serving/read-log.ts";
 import { SUPPORTED_MINT, usdc } from "../core/use-cases/test-instance.ts";
 import { anyEscrow } from "./escrow.ts";
 

@@ -4,7 +4,7 @@ import type { Escrow } from "../../core/domain/escrow/escrow.ts";
 import { hash32FromBytes } from "../../core/domain/hash32.ts";
 import type { IndexedEscrow, UnseenEscrow } from "../../core/domain/index/indexed-escrow.ts";
 import type { EventReference } from "../../core/domain/index/settlement-event.ts";
-import type { SyncMark } from "../../core/domain/index/sync-mark.ts";
+import type { SyncMark } from "../../core/domain/index/sync-report.ts";
 import type { Merchant } from "../../core/domain/merchant/merchant.ts";
 import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
 import { sha256 } from "../../core/domain/sha256.ts";
@@ -16,7 +16,7 @@ import {
 } from "../../core/protocol/addresses/addresses.ts";
 import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";
 import { leavesOfIndexed } from "../../core/log/leaf/indexed-leaves.ts";
-import { headOf } from "../../core/log/leaf/event-chain.ts";
+import { headOf } from "../../core/log/leaf/leaf-chain.ts";
 import type { IndexChanges } from "../../ports/index/index-writer.ts";
 import { anyEscrow } from "./escrow.ts";
 import { bytesOfLength } from "./ledger-values.ts";

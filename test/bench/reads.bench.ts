@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { escrowCursor } from "../../adapters/http/request/page-cursor.ts";
-import { networkIdOf, networkLeaf } from "../../core/log/leaf/network-leaf.ts";
+import { networkIdOf, networkLeaf } from "../../core/log/leaf/event-leaf.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { walletOf, worldEscrow } from "../simulation/world-escrow.ts";
 import { startChild, startOnOneCore } from "./support/child.ts";

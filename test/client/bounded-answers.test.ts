@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { boundedText, MOST_ANSWER_BYTES } from "../../client/service/bounded-text.ts";
-import { requestsTo } from "../../client/service/requests.ts";
+import { boundedText, MOST_ANSWER_BYTES, requestsTo } from "../../client/service/requests.ts";
 import { settlementEvents } from "../../client/pay/settlement-events.ts";
 import { AGENT, MERCHANT } from "./support/fake-service.ts";
 import { failureOf } from "./support/failure-of.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { exitCodeOf } from "../../client/command-line/exit-code.ts";
+import { exitCodeOf } from "../../client/command-line/command-line.ts";
 import { problemOf } from "../../client/service/requests.ts";
 import { SettlementError } from "../../client/settlement-error.ts";
 

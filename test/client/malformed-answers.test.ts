@@ -3,7 +3,7 @@ import { localKey } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { connect } from "../../client/connect.ts";
 import { connectMerchant } from "../../client/merchant/connect-merchant.ts";
 import { memoryAttestations } from "../../client/merchant/settle/attestation-journal.ts";
-import { keySigner } from "../../client/node/key-signer.ts";
+import { keySigner } from "../../client/node/key-file.ts";
 import { SettlementError } from "../../client/settlement-error.ts";
 import type { Fetch } from "../../client/service/fetch-directly.ts";
 import { taskHash } from "../../core/domain/escrow/task-hash.ts";

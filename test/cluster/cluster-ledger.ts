@@ -3,8 +3,7 @@ import { decodeBase64 } from "../../core/domain/encoding/base64.ts";
 import type { Escrow } from "../../core/domain/escrow/escrow.ts";
 import type { IndexedEscrow } from "../../core/domain/index/indexed-escrow.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
-import { indexedEscrowOf } from "../../core/log/leaf/escrow-rows.ts";
-import { projectAt } from "../../core/log/leaf/project-at.ts";
+import { indexedEscrowOf, projectAt } from "../../core/log/leaf/escrow-rows.ts";
 import { decodeCustodyConfigAccount } from "../../core/protocol/accounts/custody-config-account.ts";
 import {
   decodeEscrowAccount,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Effect, type Layer } from "effect";
 import fc from "fast-check";
-import { jwkThumbprint } from "../../core/domain/evidence/jwk.ts";
+import { jwkThumbprint } from "../../core/domain/evidence/evidence-signature.ts";
 import { verifyEd25519 } from "../../core/protocol/crypto/strict-ed25519.ts";
 import { EvidenceSigner } from "../../ports/evidence-signer.ts";
 import { runs } from "../arbitraries/runs.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { IndexReader } from "../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../ports/index/index-writer.ts";
 import { LogStore } from "../../ports/log/log-store.ts";
-import type { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
+import type { StoreUnavailable } from "../../ports/index/store-refusal.ts";
 import { runs } from "../arbitraries/runs.ts";
 
 /** The layer of one index: its reads, its writes and the log's store. */

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { indexMemory } from "../../adapters/memory/index-store.ts";
 import type { IndexedEscrow } from "../../core/domain/index/indexed-escrow.ts";
 import { leavesOfIndexed } from "../../core/log/leaf/indexed-leaves.ts";
-import { projectAt, projectUnseenAt } from "../../core/log/leaf/project-at.ts";
+import { projectAt, projectUnseenAt } from "../../core/log/leaf/escrow-rows.ts";
 import type { IndexBuild } from "../../ports/index/index-writer.ts";
 import {
   anyMerchant,

@@ -5,9 +5,9 @@ import { indexMemory } from "../../adapters/memory/index-store.ts";
 import { type Escrow, ESCROW_STATES, isRefundable } from "../../core/domain/escrow/escrow.ts";
 import type { IndexedEvent } from "../../core/domain/index/settlement-event.ts";
 import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
-import { indexedEventsOf } from "../../core/log/leaf/indexed-events.ts";
+import { indexedEventsOf } from "../../core/log/leaf/indexed-leaves.ts";
 import type { EscrowFilter, EventFilter } from "../../ports/index/index-reader.ts";
-import type { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
+import type { StoreUnavailable } from "../../ports/index/store-refusal.ts";
 import {
   aMerchantWallet,
   anAgent,

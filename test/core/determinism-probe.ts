@@ -3,7 +3,7 @@ import { Effect } from "effect";
 import fc from "fast-check";
 import { hash32FromBytes } from "../../core/domain/hash32.ts";
 import { leavesOfEscrow } from "../../core/log/leaf/escrow-leaves.ts";
-import { headOf } from "../../core/log/leaf/event-chain.ts";
+import { headOf } from "../../core/log/leaf/leaf-chain.ts";
 import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";
 import { nextActions } from "../../core/protocol/instructions/next-actions.ts";
 import { prepareEscrow } from "../../core/use-cases/escrow/prepare/prepare-escrow.ts";

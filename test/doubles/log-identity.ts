@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
-import { networkIdOf, networkLeaf } from "../../core/log/leaf/network-leaf.ts";
-import { LogIdentity } from "../../ports/log/log-identity.ts";
+import { networkIdOf, networkLeaf } from "../../core/log/leaf/event-leaf.ts";
+import { LogIdentity } from "../../ports/log/log-signer.ts";
 
 /** The identity of the log of a ledger and its programs. */
 export const logIdentity = (

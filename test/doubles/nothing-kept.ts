@@ -1,9 +1,7 @@
 import { Effect, Layer } from "effect";
-import { ArchivePeers } from "../../ports/index/archive-peers.ts";
-import { BackfillCheckpoints } from "../../ports/index/backfill-checkpoint.ts";
-import { ImportedPackets } from "../../ports/index/imported-packets.ts";
-import { IndexNews } from "../../ports/index/index-news.ts";
-import { RebuildApprovals } from "../../ports/index/rebuild-approvals.ts";
+import { ArchivePeers, ImportedPackets } from "../../ports/index/archived-rows.ts";
+import { BackfillCheckpoints } from "../../ports/index/index-writer.ts";
+import { IndexNews, RebuildApprovals } from "../../ports/index/index-news.ts";
 import { emptySpool, OpenSnapshotSpool } from "../../ports/index/snapshot-spool.ts";
 import { LedgerArchive } from "../../ports/ledger/ledger-archive.ts";
 

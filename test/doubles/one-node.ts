@@ -1,5 +1,5 @@
 import { Effect } from "effect";
-import type { LedgerNodes } from "../../ports/ledger/ledger-nodes.ts";
+import type { LedgerNodes } from "../../ports/ledger/ledger.ts";
 
 /** The only node of a ledger: nobody reads it beside itself. */
 export const ONE_NODE: LedgerNodes["Service"] = {

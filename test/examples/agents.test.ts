@@ -3,7 +3,7 @@ import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
-import { keyText } from "../../client/node/key-text.ts";
+import { keyText } from "../../client/node/key-file.ts";
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
 import { temporaryDirectory, until } from "../app/support/running-service.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { keyText } from "../../client/node/key-text.ts";
+import { keyText } from "../../client/node/key-file.ts";
 import { AGENT, ATTESTOR, WALLET, x402Fixture } from "../client/x402/x402-fixture.ts";
 import { temporaryDirectory } from "../app/support/running-service.ts";
 

@@ -1,5 +1,5 @@
 import { HTTPFacilitatorClient, x402ResourceServer } from "@x402/core/server";
-import { systemClock } from "../../client/service/client-clock.ts";
+import { systemClock } from "../../client/service/requests.ts";
 import type { BuyerOptions } from "../../client/x402.ts";
 import { SELLERS } from "../client/x402/sellers.ts";
 import type { x402Fixture } from "../client/x402/x402-fixture.ts";

@@ -9,7 +9,7 @@ import {
   makeArchivedEscrows,
 } from "../../core/use-cases/escrow/archived-escrows.ts";
 import { readEscrow } from "../../core/use-cases/escrow/read-escrow.ts";
-import { AskAnotherNode } from "../../ports/ledger/ask-another-node.ts";
+import { AskAnotherNode } from "../../ports/ledger/ledger.ts";
 import { forwardedClock } from "../doubles/forwarded-clock.ts";
 import { accountOf, walletAccount } from "../doubles/accounts.ts";
 import { tombstoneOf } from "../doubles/tombstone.ts";

@@ -13,7 +13,7 @@ import {
 } from "../../core/protocol/instructions/custody-instructions.ts";
 import { decodeWireTransaction } from "../../core/protocol/transaction/wire-transaction.ts";
 import { checkSettlement, resolveTables } from "../../core/use-cases/relay/settlement-precheck.ts";
-import { AskAnotherNode } from "../../ports/ledger/ask-another-node.ts";
+import { AskAnotherNode } from "../../ports/ledger/ledger.ts";
 import { signedBytes } from "../core/use-cases/relay/signed.ts";
 import { tombstoneOf } from "../doubles/tombstone.ts";
 import { type Wallet, wallet } from "../programs/fixture/wallet.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { Effect, Exit, Redacted } from "effect";
 import { ledgerSignalsWebSocket } from "../../adapters/solana-rpc/signals/ledger-signals-web-socket.ts";
-import { backgroundSync } from "../../app/syncing/background-sync.ts";
+import { backgroundSync } from "../../app/syncing/syncing-side.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { IndexReader } from "../../ports/index/index-reader.ts";

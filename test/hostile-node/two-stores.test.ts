@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { Cause, Effect, Exit } from "effect";
-import { networkLeaf } from "../../core/log/leaf/network-leaf.ts";
+import { networkLeaf } from "../../core/log/leaf/event-leaf.ts";
 import { IndexReader } from "../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../ports/index/index-writer.ts";
 import { LogStore } from "../../ports/log/log-store.ts";

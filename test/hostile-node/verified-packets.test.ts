@@ -6,7 +6,7 @@ import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account
 import { custodyConfigAddress } from "../../core/protocol/addresses/addresses.ts";
 import { CUSTODY_ACCOUNTS } from "../../core/protocol/generated/custody.ts";
 import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
-import { witnessEvidence } from "../../core/use-cases/evidence/witness-evidence.ts";
+import { witnessEvidence } from "../../core/use-cases/evidence/stored-packet.ts";
 import { attested, NETWORK, packetText, TRUST } from "../arbitraries/evidence.ts";
 import { tombstoneOf } from "../doubles/tombstone.ts";
 import { pendingOf, walletOf, worldEscrow } from "../simulation/world-escrow.ts";

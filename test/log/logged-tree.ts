@@ -1,7 +1,6 @@
 import { eventLeafOf } from "../../core/log/leaf/event-leaf.ts";
 import { TileBuilder } from "../../core/log/tiles/tile-builder.ts";
-import { tileSource } from "../../core/log/tiles/tile-hashes.ts";
-import { type Tile, tilePath } from "../../core/log/tiles/tile-path.ts";
+import { type Tile, tilePath, tileSource } from "../../core/log/tiles/tile-path.ts";
 import { rootAt } from "../../core/log/tree/subtree.ts";
 import type { TreeHead } from "../../core/log/tree/tree-edge.ts";
 import { ESCROW_STATES } from "../../core/domain/escrow/escrow.ts";

@@ -1,5 +1,9 @@
-import { consistencyProof, verifyConsistency } from "../../core/log/tree/consistency-proof.ts";
-import { inclusionProof, verifyInclusion } from "../../core/log/tree/inclusion-proof.ts";
+import {
+  consistencyProof,
+  inclusionProof,
+  verifyConsistency,
+  verifyInclusion,
+} from "../../core/log/tree/tree-proofs.ts";
 import type { TreeHead } from "../../core/log/tree/tree-edge.ts";
 import { leafHash } from "../../core/log/tree/tree-hash.ts";
 import { printHash } from "../../core/log/text-values.ts";

@@ -1,5 +1,5 @@
 import { referenceOf, type Operation } from "../../adapters/http/openapi/reference.ts";
-import type { OpenApiDocument } from "../../adapters/http/openapi/finish-document.ts";
+import type { OpenApiDocument } from "../../adapters/http/openapi/openapi-document.ts";
 import type { JsonText } from "../../adapters/http/server/declared-answer.ts";
 import { sectionsOf } from "../conformance/http-answers/answer-text.ts";
 

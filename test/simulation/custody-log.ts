@@ -8,7 +8,7 @@ import {
   leavesOfTombstone,
   type NumberedLeaf,
 } from "../../core/log/leaf/escrow-leaves.ts";
-import { firstHead, headAfter, headOf } from "../../core/log/leaf/event-chain.ts";
+import { firstHead, headAfter, headOf } from "../../core/log/leaf/leaf-chain.ts";
 import { leavesOfIndexed } from "../../core/log/leaf/indexed-leaves.ts";
 import { indexedEscrowOf } from "../../core/log/leaf/escrow-rows.ts";
 import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";

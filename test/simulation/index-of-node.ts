@@ -3,11 +3,11 @@ import { snapshotSpoolFile } from "../../adapters/files/snapshot-spool.ts";
 import { ledgerArchiveSolanaRpc } from "../../adapters/solana-rpc/history/ledger-archive-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { ledgerNodesSolanaRpc } from "../../adapters/solana-rpc/ledger-nodes-solana-rpc.ts";
-import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
 import {
+  nodePool,
   solanaRpcConfig,
   type SolanaRpcConfig,
-} from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
+} from "../../adapters/solana-rpc/pool/node-pool.ts";
 import { indexSqlite } from "../../adapters/sqlite/index-store.ts";
 import { type Deployment, NO_PINS } from "../../core/domain/ledger/deployment.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
@@ -17,9 +17,7 @@ import { IndexWriter } from "../../ports/index/index-writer.ts";
 import { LogStore } from "../../ports/log/log-store.ts";
 import { Instance } from "../../ports/instance.ts";
 import { LedgerArchive } from "../../ports/ledger/ledger-archive.ts";
-import { LedgerNodes } from "../../ports/ledger/ledger-nodes.ts";
-import { AskAnotherNode } from "../../ports/ledger/ask-another-node.ts";
-import { Ledger } from "../../ports/ledger/ledger.ts";
+import { AskAnotherNode, Ledger, LedgerNodes } from "../../ports/ledger/ledger.ts";
 import { nothingKept } from "../doubles/nothing-kept.ts";
 import { usdc } from "../core/use-cases/test-instance.ts";
 import { walletOf, WORLD_MINT } from "./world-escrow.ts";

@@ -1,6 +1,6 @@
 import { Effect } from "effect";
 import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
-import type { LandedTransaction, Simulation } from "../../core/domain/relay/transaction-outcome.ts";
+import type { LandedTransaction, Simulation } from "../../core/domain/relay/relay-entry.ts";
 import { Broadcaster } from "../../ports/ledger/broadcaster.ts";
 import type { Answer } from "./ledger-port.ts";
 

@@ -1,10 +1,10 @@
 import { Effect } from "effect";
 import { addressFromBytes, addressToBytes } from "../../core/domain/address.ts";
-import type { Simulation, TransactionError } from "../../core/domain/relay/transaction-outcome.ts";
+import type { Simulation, TransactionError } from "../../core/domain/relay/relay-entry.ts";
 import { SYSTEM_PROGRAM } from "../../core/protocol/addresses/well-known-addresses.ts";
 import { verifyEd25519 } from "../../core/protocol/crypto/strict-ed25519.ts";
-import { decodeWireMessage } from "../../core/protocol/transaction/wire-message.ts";
 import {
+  decodeWireMessage,
   decodeWireTransaction,
   type WireTransaction,
 } from "../../core/protocol/transaction/wire-transaction.ts";

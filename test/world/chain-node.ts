@@ -1,7 +1,7 @@
 import type { Address } from "../../core/domain/address.ts";
 import { encodeBase58 } from "../../core/domain/encoding/base58.ts";
 import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
-import type { TransactionError } from "../../core/domain/relay/transaction-outcome.ts";
+import type { TransactionError } from "../../core/domain/relay/relay-entry.ts";
 import { type AccountFilter, passing } from "../simulation/account-filters.ts";
 import { walletOf } from "../simulation/world-escrow.ts";
 import type { ChainTransaction, ChainView } from "./chain.ts";

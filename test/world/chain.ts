@@ -2,7 +2,7 @@ import type { Address } from "../../core/domain/address.ts";
 import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
 import type { LedgerTransaction } from "../../core/domain/ledger/history.ts";
 import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
-import type { TransactionError } from "../../core/domain/relay/transaction-outcome.ts";
+import type { TransactionError } from "../../core/domain/relay/relay-entry.ts";
 import { CLOCK_SYSVAR } from "../../core/protocol/addresses/well-known-addresses.ts";
 import { clockAccount } from "../doubles/accounts.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Effect, Stream } from "effect";
 import { ZERO_ADDRESS } from "../../core/domain/address.ts";
 import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
-import { indexedKinds } from "../../core/protocol/accounts/indexed-kinds.ts";
+import { indexedKinds } from "../../core/protocol/accounts/program-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { LedgerUnavailable } from "../../ports/ledger/ledger.ts";
 import { type LedgerParts, ledgerPort } from "./ledger-port.ts";

@@ -1,7 +1,34 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { SERVICE_NAME } from "../openapi/service-version.ts";
+import { SERVICE_NAME } from "../openapi/openapi-document.ts";
 import { Base64, record } from "../openapi/values.ts";
-import { ICON_PATH } from "./action-paths.ts";
+
+/** The service's icon: a sealed sheet with a tick, on a square. */
+export const ICON_SVG = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="512" height="512"><path fill="#16191d" d="M0 0h64v64H0z"/><path fill="#fff" d="M18 10h21l9 9v35H18z"/><path fill="#c3cad2" d="M39 10v9h9z"/><path fill="none" stroke="#1a7f4b" stroke-width="5" stroke-linecap="round" stroke-linejoin="round" d="M25 37l6 6 11-13"/></svg>`;
+
+/** Where the service's own icon is. */
+export const ICON_PATH = "/icon.svg";
+
+/** Where every action begins. */
+const ACTIONS = "/v1/actions";
+
+/** The actions' paths, as templates. */
+export const ACTION_PATHS = {
+  all: `${ACTIONS}/**`,
+  create: `${ACTIONS}/create`,
+  refund: `${ACTIONS}/refund/{pda}`,
+  archive: `${ACTIONS}/archive/{pda}`,
+} as const;
+
+/** The HTTPS address of the refund of an escrow, under the configured public address. */
+export const refundUrl = (publicUrl: string, escrow: string): string =>
+  `${publicUrl}${ACTIONS}/refund/${escrow}`;
+
+/**
+ * The Solana Pay link of an HTTPS address, which is encoded where it has a query, so that the protocol's own parameters stay apart
+ * (Solana Pay, "Link").
+ */
+export const solanaPayLink = (url: string): string =>
+  `solana:${url.includes("?") ? encodeURIComponent(url) : url}`;
 
 const LinkedAction = record("LinkedAction", "A button.", {
   type: Type.Literal("transaction"),

@@ -1,9 +1,16 @@
 import { formatUnits } from "../../../core/domain/amount.ts";
+import { foreignText } from "../../../core/domain/encoding/foreign-text.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import type { LamportCost } from "../../../core/domain/escrow/prepared-call.ts";
 import { listedMint, type SupportedMint } from "../../../core/domain/supported-mint.ts";
 import type { EscrowOffer } from "../../../core/use-cases/escrow/prepare/offer-escrow.ts";
-import { foreignText } from "../../../core/domain/encoding/foreign-text.ts";
+import type { WrongState } from "../../../core/use-cases/request-errors.ts";
+import { capitalised } from "../problems/problem-kind.ts";
+import { stateCure } from "../problems/state-cure.ts";
+
+/** A rule that does not hold, in one line: what is wrong and what to do. */
+export const refusalMessage = ({ rule, detail }: Pick<WrongState, "rule" | "detail">): string =>
+  `${capitalised(detail)}. ${stateCure(rule)}`;
 
 type Mints = ReadonlyArray<SupportedMint>;
 

@@ -2,8 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { record } from "../openapi/values.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { ACTION_PATHS, ICON_PATH } from "./action-paths.ts";
-import { ICON_SVG } from "./icon-svg.ts";
+import { ACTION_PATHS, ICON_PATH, ICON_SVG } from "./action-contract.ts";
 
 /** The rules of `actions.json`. */
 export const ActionsJson = record("ActionsJson", "Which paths of this address are actions.", {

@@ -14,12 +14,15 @@ import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
 import { EXAMPLE_MINT, EXAMPLE_WALLET, judged, RequestAddress } from "../openapi/values.ts";
 import { fieldPointers } from "../request/request-fields.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { actionRecord, disabledRecord } from "./action-contract.ts";
-import { ACTION, ACTION_POST, actionGet, transactionAnswer } from "./action-operation.ts";
-import { ACTION_PATHS } from "./action-paths.ts";
-import { createdMessage, createTexts } from "./action-texts.ts";
-import { publicAddress } from "./public-address.ts";
-import { refusalMessage } from "./refusal-message.ts";
+import { ACTION_PATHS, actionRecord, disabledRecord } from "./action-contract.ts";
+import {
+  ACTION,
+  ACTION_POST,
+  actionGet,
+  publicAddress,
+  transactionAnswer,
+} from "./action-operation.ts";
+import { createdMessage, createTexts, refusalMessage } from "./action-texts.ts";
 
 const Terms = Type.Object(
   {

@@ -2,21 +2,26 @@ import { Effect } from "effect";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import type { FinishedCall } from "../../../core/use-cases/escrow/prepare/finish-call.ts";
 import type { SendingRequest } from "../../../core/use-cases/escrow/prepare/parse-sending.ts";
-import { prepareArchive } from "../../../core/use-cases/escrow/prepare/prepare-archive.ts";
-import { prepareRefund } from "../../../core/use-cases/escrow/prepare/prepare-refund.ts";
+import {
+  prepareArchive,
+  prepareRefund,
+} from "../../../core/use-cases/escrow/prepare/prepare-return.ts";
 import { readEscrow } from "../../../core/use-cases/escrow/read-escrow.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { PREPARE_PROBLEMS } from "../escrow/prepare/prepare-problems.ts";
-import { READ_ESCROW_PROBLEMS } from "../escrow/read-problems.ts";
+import { PREPARE_PROBLEMS } from "../escrow/prepare/prepare-operation.ts";
+import { READ_ESCROW_PROBLEMS } from "../escrow/read-escrow.ts";
 import { PathAddress } from "../openapi/values.ts";
 import { fieldPointers } from "../request/request-fields.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { actionRecord, disabledRecord } from "./action-contract.ts";
-import { ACTION, ACTION_POST, actionGet, transactionAnswer } from "./action-operation.ts";
-import { ACTION_PATHS } from "./action-paths.ts";
-import { archiveTexts, impossibleTexts, refundTexts } from "./action-texts.ts";
-import { publicAddress } from "./public-address.ts";
-import { refusalMessage } from "./refusal-message.ts";
+import { ACTION_PATHS, actionRecord, disabledRecord } from "./action-contract.ts";
+import {
+  ACTION,
+  ACTION_POST,
+  actionGet,
+  publicAddress,
+  transactionAnswer,
+} from "./action-operation.ts";
+import { archiveTexts, impossibleTexts, refundTexts, refusalMessage } from "./action-texts.ts";
 
 const pointers = fieldPointers<
   "pda" | "payer" | "wantsTransaction" | "agentFallbackAccount" | "account"

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { OriginNotAllowed } from "../problems/http-failures.ts";
 import { record } from "../openapi/values.ts";
-import { isAllowedOrigin } from "../request/origin/is-allowed-origin.ts";
+import { isAllowedOrigin } from "../request/request-origin.ts";
 import { endpoint } from "../server/endpoint.ts";
 
 /** Where MCP clients connect. */

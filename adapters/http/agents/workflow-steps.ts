@@ -1,4 +1,4 @@
-import type { Step } from "./arazzo-types.ts";
+import type { Step } from "./arazzo.ts";
 
 const JSON_BODY = "application/json";
 const DATA = "$response.body#/data";

@@ -1,13 +1,21 @@
 import { Effect } from "effect";
-import { readEscrow } from "../../../core/use-cases/escrow/read-escrow.ts";
-import { readActionGround } from "../../../core/use-cases/escrow/read-action-ground.ts";
+import { readActionGround, readEscrow } from "../../../core/use-cases/escrow/read-escrow.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { fieldPointers } from "../request/request-fields.ts";
-import { endpoint } from "../server/endpoint.ts";
-import { LiveEscrow, liveEscrowExample, liveEscrowRecord } from "./live-escrow-contract.ts";
-import { READ_ESCROW_PROBLEMS } from "./read-problems.ts";
 import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";
 import { PathAddress } from "../openapi/values.ts";
+import { fieldPointers } from "../request/request-fields.ts";
+import { endpoint } from "../server/endpoint.ts";
+import { LiveEscrow, liveEscrowExample, liveEscrowRecord } from "./escrow-contract.ts";
+
+/** The problems of every operation that reads one escrow. */
+export const READ_ESCROW_PROBLEMS = [
+  "invalid_address",
+  "escrow_not_found",
+  "not_an_escrow",
+  "archived_unseen",
+  "ledger_unavailable",
+  "ledger_timeout",
+] as const;
 
 const pointers = fieldPointers({ pda: "/pda" });
 

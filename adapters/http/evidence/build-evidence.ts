@@ -9,9 +9,9 @@ import {
 import { Instance } from "../../../ports/instance.ts";
 import { fieldPointers } from "../request/request-fields.ts";
 import { jsonText } from "../server/declared-answer.ts";
-import { READ_ESCROW_PROBLEMS } from "../escrow/read-problems.ts";
+import { READ_ESCROW_PROBLEMS } from "../escrow/read-escrow.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { entityTag, isNotModified } from "../request/entity-tag.ts";
+import { entityTag, isNotModified } from "../request/accept.ts";
 import { evidenceMarkdown } from "../pages/evidence-page/evidence-markdown.ts";
 import { evidencePage } from "../pages/evidence-page/evidence-page.ts";
 import { evidenceExample, EvidencePacket, evidenceRecord } from "./evidence-contract.ts";

@@ -5,8 +5,7 @@ import { EVENT_KINDS, eventsOf } from "../../../core/domain/index/settlement-eve
 import { EVIDENCE_VERSION, evidenceData } from "../../../core/protocol/evidence/evidence-data.ts";
 import type { EvidencePacket as Packet } from "../../../core/use-cases/evidence/settled-evidence.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
-import { evidenceDigest } from "../../../core/domain/evidence/evidence-signature.ts";
-import { jwkThumbprint } from "../../../core/domain/evidence/jwk.ts";
+import { evidenceDigest, jwkThumbprint } from "../../../core/domain/evidence/evidence-signature.ts";
 import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";
 import { encodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";
 import {

@@ -2,8 +2,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
 import { listedMint, type SupportedMint, usdcOf } from "../../../core/domain/supported-mint.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
-import { indexedEventsOf } from "../../../core/log/leaf/indexed-events.ts";
-import { networkIdOf, networkLeaf } from "../../../core/log/leaf/network-leaf.ts";
+import { indexedEventsOf } from "../../../core/log/leaf/indexed-leaves.ts";
+import { networkIdOf, networkLeaf } from "../../../core/log/leaf/event-leaf.ts";
 import { indexedEscrowOf } from "../../../core/log/leaf/escrow-rows.ts";
 import { encodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";
 import {
@@ -22,7 +22,7 @@ import {
   Time,
   UsdcOrNull,
 } from "../openapi/values.ts";
-import { sampleInstance } from "../openapi/sample-instance.ts";
+import { sampleInstance } from "../openapi/sample-ledger.ts";
 import { SAMPLE, sampleEscrow } from "../openapi/sample-values.ts";
 
 /** One settlement event, as the index keeps it. */

@@ -1,18 +1,79 @@
+import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
-import type { EscrowPage } from "../../../core/use-cases/index/recent-pages.ts";
-import { queryEscrows } from "../../../core/use-cases/index/query-escrows.ts";
+import type { IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
+import {
+  type IndexQuery,
+  PAGE_LIMIT,
+  queryEscrows,
+  queryEvents,
+} from "../../../core/use-cases/index/index-query.ts";
+import type { EscrowPage, Page } from "../../../core/use-cases/index/recent-pages.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { LogIdentity } from "../../../ports/log/log-identity.ts";
 import { isLedgerStale } from "../../../ports/ledger/ledger-record.ts";
-import { type JsonText, jsonText } from "../server/declared-answer.ts";
-import { NotReady } from "../problems/http-failures.ts";
-import { endpoint } from "../server/endpoint.ts";
+import { LogIdentity } from "../../../ports/log/log-signer.ts";
 import { Escrow, escrowExample, escrowRecord } from "../escrow/escrow-contract.ts";
-import { indexPage, PAGE_EXAMPLE } from "../openapi/envelopes.ts";
-import { escrowCursor, type PageCursor } from "../request/page-cursor.ts";
-import { filterPointers } from "./filter-pointers.ts";
-import { IndexParameters, indexQueryOf } from "./index-query.ts";
-import { limitOf, pageAnswer } from "./page-answer.ts";
+import { indexPage, PAGE_EXAMPLE, pageParameters } from "../openapi/envelopes.ts";
+import { EscrowState, RequestAddress } from "../openapi/values.ts";
+import { NotReady } from "../problems/http-failures.ts";
+import { escrowCursor, eventCursor, type PageCursor } from "../request/page-cursor.ts";
+import { fieldPointers } from "../request/request-fields.ts";
+import { type JsonText, jsonText } from "../server/declared-answer.ts";
+import { endpoint } from "../server/endpoint.ts";
+import { eventExample, eventRecord, SettlementEvent } from "./event-contract.ts";
+
+/** The pointers to the filters that can be wrong, in requests to the index's lists and its stream. */
+export const filterPointers = fieldPointers({ merchant: "?merchant", agentOwner: "?agent_owner" });
+
+/** The query parameters of the index's two lists. */
+export const IndexParameters = Type.Object(
+  {
+    merchant: Type.Optional(
+      Type.String({ ...RequestAddress("Only of this merchant wallet."), maxLength: 64 }),
+    ),
+    agent_owner: Type.Optional(
+      Type.String({ ...RequestAddress("Only of this agent wallet."), maxLength: 64 }),
+    ),
+    state: Type.Optional(EscrowState),
+    refundable: Type.Optional(
+      Type.Literal(true, {
+        type: "boolean",
+        description: "Only Pending escrows that have expired.",
+      }),
+    ),
+    ...pageParameters,
+  },
+  { additionalProperties: false },
+);
+
+/** The filters that these parameters select. */
+const indexQueryOf = (query: Static<typeof IndexParameters>): IndexQuery => ({
+  merchant: query.merchant,
+  agentOwner: query.agent_owner,
+  state: query.state,
+  refundable: query.refundable,
+});
+
+/** The page size a query asks for. */
+export const limitOf = (query: { readonly limit?: number }): number =>
+  query.limit ?? PAGE_LIMIT.default;
+
+/** A page of the index as JSON: its rows, the next cursor, the slot up to which the index is complete, and whether it is stale. */
+export const pageAnswer = <Row, Cursor, Record>(
+  page: Page<Row, Cursor>,
+  limit: number,
+  cursor: PageCursor<Cursor>,
+  record: (row: Row) => Record,
+  isStale: boolean,
+) => ({
+  data: page.rows.map(record),
+  page: { limit, next_cursor: page.next === null ? null : cursor.encode(page.next) },
+  index: {
+    last_synced_slot: page.mark === null ? null : Number(page.mark.slot),
+    last_synced_at: page.mark === null ? null : new Date(page.mark.atMs).toISOString(),
+    unseen: page.unseen,
+    ...(isStale ? { stale: true as const } : {}),
+  },
+});
 
 const recordOf = (
   page: EscrowPage,
@@ -80,5 +141,42 @@ export const queryEscrowsEndpoint = endpoint({
     );
     if (page.mark === null) return yield* new NotReady({ missing: ["index"] });
     return { jsonText: textOf(page, limit, cursor, yield* Instance, yield* isLedgerStale) };
+  }),
+);
+
+/** `GET /v1/indexer/events` */
+export const queryEventsEndpoint = endpoint({
+  method: "GET",
+  path: "/v1/indexer/events",
+  operationId: "queryEvents",
+  tag: "Index",
+  summary: "Query indexed settlement events",
+  description: "Newest first. The filters are those of the escrow index.",
+  budget: "reads",
+  query: IndexParameters,
+  answers: {
+    200: {
+      description: "A page of events.",
+      content: {
+        "application/json": {
+          schema: indexPage(SettlementEvent),
+          example: () => ({ data: [eventExample()], ...PAGE_EXAMPLE }),
+        },
+      },
+    },
+  },
+  problems: ["invalid_address", "malformed_cursor", "not_ready", "store_unavailable"],
+}).handle(
+  Effect.fnUntraced(function* ({ query }) {
+    const cursor = eventCursor(yield* LogIdentity.use(({ id }) => id));
+    const before = yield* cursor.decode(query.cursor);
+    const limit = limitOf(query);
+    const page = yield* queryEvents(indexQueryOf(query), limit, before).pipe(
+      Effect.catchTag("InvalidAddress", filterPointers.invalidAddress),
+    );
+    if (page.mark === null) return yield* new NotReady({ missing: ["index"] });
+    const { supportedMints } = yield* Instance;
+    const record = (row: IndexedEvent) => eventRecord(row, supportedMints);
+    return { json: pageAnswer(page, limit, cursor, record, yield* isLedgerStale) };
   }),
 );

@@ -17,7 +17,7 @@ import {
   Time,
   Usdc,
 } from "../openapi/values.ts";
-import { sampleInstance } from "../openapi/sample-instance.ts";
+import { sampleInstance } from "../openapi/sample-ledger.ts";
 import { sampleEscrow, sampleMerchant } from "../openapi/sample-values.ts";
 
 const VolumeUsdc = nullable(Usdc("The merchant's `volume_stroops` in USDC."), {

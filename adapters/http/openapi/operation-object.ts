@@ -1,5 +1,5 @@
 import type { TSchema } from "@sinclair/typebox";
-import { BYTES_A_POINT } from "../request/body-limits.ts";
+import { BYTES_A_POINT } from "../request/request-body.ts";
 import { type Endpoint, maxBodyBytes, problemsOf, type Success } from "../server/endpoint.ts";
 import {
   PROBLEM_CATALOGUE,

@@ -1,5 +1,5 @@
 import type { JsonText } from "../server/declared-answer.ts";
-import type { OpenApiDocument } from "./finish-document.ts";
+import type { OpenApiDocument } from "./openapi-document.ts";
 import { PROBLEM_MEDIA_TYPE } from "../problems/problem.ts";
 
 /** A schema of the document, as far as the reference shows it (JSON Schema 2020-12). */

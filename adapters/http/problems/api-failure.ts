@@ -1,6 +1,6 @@
 import type { ClientPackageUnavailable } from "../../../ports/client-package.ts";
-import type { SlotBeyondReach } from "../../../ports/index/slot-beyond-reach.ts";
-import type { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
+import type { SlotBeyondReach } from "../../../ports/index/index-news.ts";
+import type { StoreUnavailable } from "../../../ports/index/store-refusal.ts";
 import type { LedgerFailure } from "../../../ports/ledger/ledger.ts";
 import type {
   RelayRefusal,
@@ -8,7 +8,7 @@ import type {
 } from "../../../core/use-cases/relay/relay-errors.ts";
 import type * as Request from "../../../core/use-cases/request-errors.ts";
 import type { NotInLog, NotLoggedYet } from "../../../core/use-cases/log/serving/read-log.ts";
-import type { NotFinalYet } from "../../../core/use-cases/escrow/read-finalized-escrow.ts";
+import type { NotFinalYet } from "../../../core/use-cases/escrow/read-escrow.ts";
 import type * as Http from "./http-failures.ts";
 import type { WitnessFailure } from "../../../core/use-cases/witness/witness-errors.ts";
 import type { ProblemCode } from "./problem-catalogue.ts";

@@ -1,10 +1,9 @@
 import type { LedgerFault } from "../../../ports/ledger/ledger.ts";
 import type { NotReadyPart } from "../../../core/use-cases/service/read-readiness.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
-import { nextActionRecord } from "../escrow/next-action-contract.ts";
-import { tombstoneRecord } from "../escrow/tombstone-contract.ts";
-import { witnessRefusal } from "../witness/witness-refusal.ts";
-import { capitalised } from "./capitalised.ts";
+import { nextActionRecord, tombstoneRecord } from "../escrow/escrow-contract.ts";
+import { witnessRefusal } from "../witness/add-checkpoint.ts";
+import { capitalised } from "./problem-kind.ts";
 import { stateCure } from "./state-cure.ts";
 import { type ApiFailure, CODE_OF_FAILURE } from "./api-failure.ts";
 import type { Problem } from "./problem.ts";

@@ -3,9 +3,8 @@ import { STATE_RULES } from "../../../core/use-cases/request-errors.ts";
 import { SETTLEMENT_RULES } from "../../../core/domain/relay/settlement-rule.ts";
 import { PROBLEM_CATALOGUE, PROBLEM_CODES, type ProblemCode } from "./problem-catalogue.ts";
 import { problemType } from "./problem.ts";
-import { ProgramError, TransactionError } from "../relay/transaction-error-contract.ts";
-import { Awaited, NextAction } from "../escrow/next-action-contract.ts";
-import { Tombstone } from "../escrow/tombstone-contract.ts";
+import { ProgramError, TransactionError } from "../relay/relay-contract.ts";
+import { Awaited, NextAction, Tombstone } from "../escrow/escrow-contract.ts";
 import {
   Address,
   Count,

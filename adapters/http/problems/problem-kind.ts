@@ -1,3 +1,6 @@
+/** A text with its first letter in upper case, as a sentence begins. */
+export const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** What a problem code means: its status, and what its page under `/problems/` says. */
 export type ProblemKind = {
   readonly status: number;

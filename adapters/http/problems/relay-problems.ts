@@ -1,4 +1,4 @@
-import { BYTES_A_POINT } from "../request/body-limits.ts";
+import { BYTES_A_POINT } from "../request/request-body.ts";
 import { kind, type ProblemKind } from "./problem-kind.ts";
 
 /** Problems of a transaction that is relayed, and of idempotency keys, budgets and shares. */

@@ -2,8 +2,8 @@ import type {
   RelayRefusal,
   TransactionNotFound,
 } from "../../../core/use-cases/relay/relay-errors.ts";
-import { rejectionRecord } from "../relay/transaction-error-contract.ts";
-import { capitalised } from "./capitalised.ts";
+import { rejectionRecord } from "../relay/relay-contract.ts";
+import { capitalised } from "./problem-kind.ts";
 import type { Problem } from "./problem.ts";
 import { PROBLEM_CATALOGUE } from "./problem-catalogue.ts";
 import { ownStateCure } from "./state-cure.ts";

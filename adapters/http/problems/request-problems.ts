@@ -3,7 +3,7 @@ import {
   MAX_BODY_BYTES,
   MAX_PAYLOAD_BODY_BYTES,
   MAX_VALUES_OF_LARGE_BODY,
-} from "../request/body-limits.ts";
+} from "../request/request-body.ts";
 import { kind, type ProblemKind } from "./problem-kind.ts";
 
 /** Problems of a request to any operation: its form, and what it asks for. */

@@ -1,15 +1,14 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { RelayResult as Result } from "../../../core/use-cases/relay/relay-transaction.ts";
-import type { RelayOutcome as Outcome } from "../../../core/use-cases/relay/read-relay-outcome.ts";
 import { decodeBase58 } from "../../../core/domain/encoding/base58.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";
-import {
-  ProgramError,
-  programErrorRecord,
-  TransactionError,
-  transactionErrorRecord,
-} from "./transaction-error-contract.ts";
+import type { TransactionError as DomainTransactionError } from "../../../core/domain/relay/relay-entry.ts";
+import { programError } from "../../../core/protocol/instructions/program-errors.ts";
+import type { RelayOutcome as Outcome } from "../../../core/use-cases/relay/read-relay-outcome.ts";
+import type { TransactionRejected } from "../../../core/use-cases/relay/relay-errors.ts";
+import type { RelayResult as Result } from "../../../core/use-cases/relay/relay-transaction.ts";
+import { sampleInstance, sampleTransaction } from "../openapi/sample-ledger.ts";
+import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
 import {
   Address,
   Count,
@@ -20,9 +19,78 @@ import {
   Signature,
   Slot,
 } from "../openapi/values.ts";
-import { sampleInstance } from "../openapi/sample-instance.ts";
-import { sampleTransaction } from "../openapi/sample-transaction.ts";
-import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
+
+/** Why a transaction fails on the ledger. */
+export const TransactionError = record(
+  "TransactionError",
+  "Why a transaction fails on the ledger.",
+  {
+    kind: Type.String({ description: "The runtime's name of the error." }),
+    instruction_index: nullable(Type.Integer({ minimum: 0 })),
+    instruction_error: nullable(Type.String()),
+    custom_code: nullable(
+      Type.Integer({ minimum: 0, description: "The program's own error number." }),
+    ),
+  },
+);
+
+/** An error that one of the two programs defines. */
+export const ProgramError = record("ProgramError", "What a program's own error number means.", {
+  code: Type.Integer({ minimum: 6000, maximum: 6199 }),
+  program: oneOf(["custody", "attestor"], "Whose error it is."),
+  name: Type.String(),
+  message: Type.String(),
+});
+
+/** A ledger transaction's error, as problems and relay answers show it. */
+const transactionErrorRecord = (
+  error: DomainTransactionError,
+): Static<typeof TransactionError> => ({
+  kind: error.kind,
+  instruction_index: error.instructionIndex,
+  instruction_error: error.instructionError,
+  custom_code: error.customCode,
+});
+
+/** What a program's own error number means, null when neither program defines it. */
+const programErrorRecord = (
+  error: DomainTransactionError | null,
+): Static<typeof ProgramError> | null => {
+  const code = error?.customCode ?? null;
+  const known = code === null ? undefined : programError(code);
+  return known === undefined
+    ? null
+    : { code: known.code, program: known.program, name: known.name, message: known.message };
+};
+
+const sentence = (error: DomainTransactionError | null): string => {
+  if (error === null) return "The ledger node refused the transaction.";
+  if (error.instructionIndex === null) return `The transaction fails with ${error.kind}.`;
+  const known = programErrorRecord(error);
+  if (known !== null)
+    return `Instruction ${error.instructionIndex} fails with ${known.name}: ${known.message}.`;
+  const code = error.customCode === null ? "" : ` ${error.customCode}`;
+  return `Instruction ${error.instructionIndex} fails with ${error.instructionError ?? error.kind}${code}.`;
+};
+
+/** The problem members for a transaction that the ledger refuses. */
+export const rejectionRecord = (rejected: TransactionRejected) => ({
+  detail: sentence(rejected.error),
+  extensions: {
+    signature: rejected.signature,
+    error: rejected.error === null ? null : transactionErrorRecord(rejected.error),
+    program_error: programErrorRecord(rejected.error),
+    program: rejected.program,
+    logs: rejected.logs,
+    ...(rejected.landed === null
+      ? {}
+      : {
+          slot: Number(rejected.landed.slot),
+          commitment: rejected.landed.commitment,
+          safe_to_sign_again: rejected.landed.commitment === "finalized",
+        }),
+  },
+});
 
 /** Characters of the longest transaction, 1232 bytes (Solana's PACKET_DATA_SIZE), in base64. */
 const MAX_BASE64_LENGTH = 1644;
@@ -63,7 +131,7 @@ export const RelayResult = record("RelayResult", "What became of the transaction
   explorer_url: Type.String({ description: "A page about the transaction." }),
 });
 /** What became of a relayed transaction when the answer was sent, as JSON. */
-export type RelayResultRecord = Static<typeof RelayResult>;
+type RelayResultRecord = Static<typeof RelayResult>;
 
 /** What became of a transaction, and whether another may be signed in its place. */
 export const RelayOutcome = record("RelayOutcome", "What is known of a transaction.", {
@@ -99,7 +167,7 @@ export const RelayOutcome = record("RelayOutcome", "What is known of a transacti
   explorer_url: Type.String({ description: "A page about the transaction." }),
 });
 /** A relayed transaction's outcome, read later, as JSON. */
-export type RelayOutcomeRecord = Static<typeof RelayOutcome>;
+type RelayOutcomeRecord = Static<typeof RelayOutcome>;
 
 /** The network a transaction is looked up on. */
 type Network = { readonly cluster: string; readonly networkAddress: string };

@@ -5,7 +5,7 @@ import { readRelayPolicy } from "../../../core/use-cases/relay/relay-policy.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { type RateDecision, RateLimiter } from "../../../ports/rate-limiter.ts";
 import { Address, Count, oneOf, record } from "../openapi/values.ts";
-import { sampleInstance } from "../openapi/sample-instance.ts";
+import { sampleInstance } from "../openapi/sample-ledger.ts";
 
 /** Every rule and number the relay enforces. */
 export const RelayPolicy = record("RelayPolicy", "Every rule and number the relay enforces.", {

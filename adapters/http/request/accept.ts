@@ -1,3 +1,34 @@
+import { createHash } from "node:crypto";
+
+const CODING =
+  /^\s*([a-z0-9!#$&^_.+-]+|\*)\s*(?:;\s*q\s*=\s*(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)\s*)?$/i;
+
+/** Whether an Accept-Encoding header takes gzip (RFC 9110, section 12.5.3); false without one. */
+export const acceptsGzip = (acceptEncoding: string | null): boolean => {
+  let anything = false;
+  for (const part of (acceptEncoding ?? "").split(",")) {
+    const [, coding = "", quality = "1"] = CODING.exec(part) ?? [];
+    const name = coding.toLowerCase();
+    const isTaken = Number(quality) > 0;
+    if (name === "gzip" || name === "x-gzip") return isTaken;
+    if (name === "*") anything = isTaken;
+  }
+  return anything;
+};
+
+/** A strong validator of exactly these bytes (RFC 9110, section 8.8.3). */
+export const entityTag = (body: string | Uint8Array): string =>
+  `"${createHash("sha256").update(body).digest("base64url")}"`;
+
+/**
+ * Whether an If-None-Match header names what would be answered: `*` names every representation, also one without a tag (null), and a
+ * listed tag this one, compared weakly (RFC 9110, section 13.1.2).
+ */
+export const isNotModified = (ifNoneMatch: string | null, tag: string | null): boolean =>
+  ifNoneMatch !== null &&
+  (ifNoneMatch.trim() === "*" ||
+    ifNoneMatch.split(",").some((listed) => listed.trim().replace(/^W\//, "") === tag));
+
 type Range = { readonly type: string; readonly subtype: string; readonly quality: number };
 
 /**

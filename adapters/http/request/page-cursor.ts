@@ -2,7 +2,27 @@ import { Effect } from "effect";
 import { parseAddress } from "../../../core/domain/address.ts";
 import { MalformedCursor } from "../../../core/use-cases/request-errors.ts";
 import type { MerchantCursor } from "../../../ports/index/index-reader.ts";
-import { parseLogPosition } from "./log-position.ts";
+
+/** The number of an event, and the log that it belongs to. */
+type LogPosition = {
+  /** 16 hex digits. */
+  readonly logId: string;
+  readonly seq: bigint;
+};
+
+const LOG_ID_DIGITS = 16;
+const LOG_ID = /^[0-9a-f]{16}$/;
+/** A decimal without sign or leading zero, below 10^18. */
+const DECIMAL = /^(?:0|[1-9][0-9]{0,17})$/;
+
+/** The position in `<log id><separator><number>`, undefined for any other text. */
+export const parseLogPosition = (text: string, separator: ":" | "-"): LogPosition | undefined => {
+  const logId = text.slice(0, LOG_ID_DIGITS);
+  const number = text.slice(LOG_ID_DIGITS + 1);
+  return text[LOG_ID_DIGITS] === separator && LOG_ID.test(logId) && DECIMAL.test(number)
+    ? { logId, seq: BigInt(number) }
+    : undefined;
+};
 
 /** Encodes the places of one list as opaque text, and decodes them. */
 export type PageCursor<Place> = {
@@ -10,9 +30,6 @@ export type PageCursor<Place> = {
   /** The place of a cursor, null without one. Fails with `MalformedCursor`. */
   readonly decode: (cursor: string | undefined) => Effect.Effect<Place | null, MalformedCursor>;
 };
-
-/** A decimal without sign or leading zero, below 10^18. */
-const DECIMAL = /^(?:0|[1-9][0-9]{0,17})$/;
 
 const toText = (cursor: string): string => Buffer.from(cursor, "base64url").toString("latin1");
 const toCursor = (text: string): string => Buffer.from(text, "latin1").toString("base64url");

@@ -4,8 +4,29 @@ import {
   type ParsedJson,
   parseUnambiguousJson,
 } from "../../../core/domain/encoding/strict-json.ts";
-import { LARGE_BODY_BYTES, MAX_VALUES_OF_LARGE_BODY } from "./body-limits.ts";
 import { BodyBrokenOff, PayloadTooLarge, UnsupportedMediaType } from "../problems/http-failures.ts";
+
+/** The most bytes of a body that carries a delivery payload: every value of it is hashed and compared. */
+export const MAX_PAYLOAD_BODY_BYTES = 32_768;
+
+/** The most bytes of any other body. */
+export const MAX_BODY_BYTES = 262_144;
+
+/** A body with more bytes than this may have only `MAX_VALUES_OF_LARGE_BODY` values, because values are what costs time. */
+export const LARGE_BODY_BYTES = 32_768;
+
+/** The most commas and opening brackets outside strings in a larger body. No operation needs a tenth of them. */
+export const MAX_VALUES_OF_LARGE_BODY = 1000;
+
+/** The bytes of a body that cost one point of a client's budget. */
+export const BYTES_A_POINT = 8192;
+
+/**
+ * The cost of a request in points: one for the first 8 KiB of its body, plus one for each further 8 KiB or part of them. It is
+ * never above the whole budget of `limit` points, so that waiting always helps.
+ */
+export const requestCost = (bodyBytes: number, limit: number): number =>
+  Math.max(1, Math.min(Math.ceil(bodyBytes / BYTES_A_POINT), limit));
 
 /** `application/json` in any case, alone or with a charset of UTF-8 (RFC 9110, section 8.3). */
 const JSON_MEDIA_TYPE = /^application\/json(?:;charset\s*=\s*(?:"utf-8"|utf-8))?;?$/i;

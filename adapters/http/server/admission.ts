@@ -1,7 +1,15 @@
 import { Effect } from "effect";
 import { RateLimiter } from "../../../ports/rate-limiter.ts";
 import { acceptedMediaType } from "../request/accept.ts";
-import { requestCost } from "../request/body-limits.ts";
+import {
+  assertBodyFits,
+  bodyBytes,
+  declaredBytes,
+  decodeUtf8,
+  parseJsonBody,
+  readBody,
+  requestCost,
+} from "../request/request-body.ts";
 import { type Endpoint, maxBodyBytes } from "./endpoint.ts";
 import type { Exchange, ExchangeSettings } from "./exchange.ts";
 import {
@@ -11,14 +19,6 @@ import {
   RateLimited,
 } from "../problems/http-failures.ts";
 import { queryDecoder } from "../request/query-string.ts";
-import {
-  assertBodyFits,
-  bodyBytes,
-  declaredBytes,
-  decodeUtf8,
-  parseJsonBody,
-  readBody,
-} from "../request/request-body.ts";
 import { rateLimitHeaders } from "./response-headers.ts";
 import { schemaCheck } from "../request/schema-check.ts";
 

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { type IsTrustedProxy, plainAddress } from "../request/origin/trusted-proxies.ts";
+import { type IsTrustedProxy, plainAddress } from "../request/request-origin.ts";
 
 /** Who sent a request on a connection with this peer, as the rate limiter's key. */
 export type ClientKey = (request: Request, peer: string | null) => string;

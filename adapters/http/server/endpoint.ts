@@ -2,7 +2,7 @@ import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox
 import type { Effect } from "effect";
 import type { Budget } from "../../../ports/rate-limiter.ts";
 import type { AnswerOf, JsonOf, Undeclared } from "./declared-answer.ts";
-import { MAX_BODY_BYTES } from "../request/body-limits.ts";
+import { MAX_BODY_BYTES } from "../request/request-body.ts";
 import type { HttpServices } from "./http-services.ts";
 import type { ApiFailure, FailureOf } from "../problems/api-failure.ts";
 import type { ProblemCode } from "../problems/problem-catalogue.ts";

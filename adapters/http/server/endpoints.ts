@@ -1,6 +1,6 @@
 import type { JsonText } from "./declared-answer.ts";
 import type { Endpoint } from "./endpoint.ts";
-import type { OpenApiDocument } from "../openapi/finish-document.ts";
+import type { OpenApiDocument } from "../openapi/openapi-document.ts";
 import { actionsJsonEndpoint, iconEndpoint } from "../actions/actions-json.ts";
 import { readCreateActionEndpoint, runCreateActionEndpoint } from "../actions/create-action.ts";
 import {
@@ -10,19 +10,19 @@ import {
   runRefundActionEndpoint,
 } from "../actions/escrow-actions.ts";
 import { buildEvidenceEndpoint } from "../evidence/build-evidence.ts";
-import { clientPackageEndpoint } from "../service/client-package.ts";
-import { consoleVerifierEndpoint } from "../service/console-verifier.ts";
+import { clientPackageEndpoint, consoleVerifierEndpoint } from "../service/client-package.ts";
 import { descriptorEndpoint, rootEndpoint, versionEndpoint } from "../service/descriptor.ts";
 import { evidenceKeysEndpoint, evidenceTrustEndpoint } from "../evidence/evidence-trust.ts";
-import { escrowProofEndpoint } from "../log/escrow-proof.ts";
-import { checkpointEndpoint } from "../log/checkpoint.ts";
-import { logTileEndpoints } from "../log/log-tile.ts";
+import { checkpointEndpoint, escrowProofEndpoint, logTileEndpoints } from "../log/read-log.ts";
 import { metricsEndpoint } from "../service/metrics.ts";
 import { prepareEscrowEndpoint } from "../escrow/prepare/prepare-escrow.ts";
-import { prepareArchiveEndpoint } from "../escrow/prepare/prepare-archive.ts";
+import {
+  prepareArchiveEndpoint,
+  prepareCancelEndpoint,
+  prepareRefundEndpoint,
+} from "../escrow/prepare/prepare-return.ts";
 import { prepareAttestationEndpoint } from "../escrow/prepare/prepare-attestation.ts";
 import { prepareReleaseEndpoint } from "../escrow/prepare/prepare-release.ts";
-import { prepareCancelEndpoint, prepareRefundEndpoint } from "../escrow/prepare/prepare-return.ts";
 import { prepareAttestorEndpoint } from "../merchant/prepare-attestor.ts";
 import { prepareMerchantEndpoint } from "../merchant/prepare-merchant.ts";
 import { problemPageEndpoint } from "../service/problem-page.ts";
@@ -30,11 +30,9 @@ import {
   listProofTemplatesEndpoint,
   readProofTemplateEndpoint,
 } from "../evidence/proof-templates.ts";
-import { queryEscrowsEndpoint } from "../index/query-escrows.ts";
-import { queryEventsEndpoint } from "../index/query-events.ts";
-import { queryMerchantsEndpoint } from "../merchant/query-merchants.ts";
+import { queryEscrowsEndpoint, queryEventsEndpoint } from "../index/query-escrows.ts";
+import { queryMerchantsEndpoint, readMerchantEndpoint } from "../merchant/read-merchant.ts";
 import { readEscrowEndpoint } from "../escrow/read-escrow.ts";
-import { readMerchantEndpoint } from "../merchant/read-merchant.ts";
 import { docsEndpoint, openApiEndpoint } from "../service/reference.ts";
 import {
   readRelayOutcomeEndpoint,

@@ -11,7 +11,7 @@ import {
 } from "../problems/problem.ts";
 import { requestIdOf } from "../request/request-id.ts";
 import { baseHeaders, corsHeaders, type Opening } from "./response-headers.ts";
-import type { SentTarget } from "../request/sent-target.ts";
+import type { SentTarget } from "../request/query-string.ts";
 
 /** The connection a request came on. */
 export type Connection = {

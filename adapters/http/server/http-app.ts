@@ -1,9 +1,8 @@
 import { Elysia } from "elysia";
 import { Cause, type Context, Effect } from "effect";
 import { clientKey } from "./client-address.ts";
-import { consolePage } from "../pages/console/console-page.ts";
-import { verifierModule } from "../pages/console/verifier-module.ts";
-import { llmsText } from "../agents/llms-text.ts";
+import { consolePage, verifierModule } from "../pages/console/console-page.ts";
+import { llmsText } from "../agents/llms.ts";
 import { referenceMarkdown } from "../agents/reference-markdown.ts";
 import { MCP_PATH, type McpAnswering, noMcp } from "../agents/mcp.ts";
 import { allEndpoints } from "./endpoints.ts";
@@ -25,10 +24,8 @@ import { referenceOf } from "../openapi/reference.ts";
 import { METRICS_PATH } from "../service/metrics.ts";
 import { operationRoute } from "./operation-route.ts";
 import { referencePage } from "../pages/reference/reference-page.ts";
-import { hasSoundHost } from "../request/origin/is-host.ts";
-import { requestOrigin } from "../request/origin/request-origin.ts";
-import { placeTarget } from "../request/sent-target.ts";
-import { trustedProxies } from "../request/origin/trusted-proxies.ts";
+import { hasSoundHost, requestOrigin, trustedProxies } from "../request/request-origin.ts";
+import { placeTarget } from "../request/query-string.ts";
 import { unmatchedRoute } from "./unmatched.ts";
 
 /** What the HTTP surface is made from. */

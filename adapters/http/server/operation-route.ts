@@ -1,10 +1,10 @@
 import { Effect, Exit } from "effect";
-import { actionHeaders } from "../actions/action-headers.ts";
+import { actionHeaders } from "../actions/action-operation.ts";
 import { admission } from "./admission.ts";
 import { type Answer, type Endpoint, openingOf } from "./endpoint.ts";
 import { enterRoute, type Exchange, type ExchangeSettings, problemResponse } from "./exchange.ts";
 import { routeMeter } from "./http-metrics.ts";
-import { isAsSent } from "../request/sent-target.ts";
+import { isAsSent } from "../request/query-string.ts";
 
 /** The parameters of a path as the router decoded them; undefined where the path has none. */
 type Params = Readonly<Record<string, string | null>> | undefined;

@@ -4,7 +4,7 @@ import type { HttpApp } from "./http-app.ts";
 import { routerPath } from "./endpoint.ts";
 import { once } from "./once.ts";
 import { isChunked, isStillSound } from "../request/request-body.ts";
-import type { SentTarget } from "../request/sent-target.ts";
+import type { SentTarget } from "../request/query-string.ts";
 
 /** Where and how to listen. */
 export type ListenOptions = {

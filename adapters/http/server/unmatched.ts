@@ -1,5 +1,5 @@
 import { Cause } from "effect";
-import { ACTION_PREFLIGHT, actionHeaders } from "../actions/action-headers.ts";
+import { ACTION_PREFLIGHT, actionHeaders } from "../actions/action-operation.ts";
 import { type Endpoint, openingOf } from "./endpoint.ts";
 import {
   enterRoute,
@@ -9,9 +9,9 @@ import {
   type Route,
 } from "./exchange.ts";
 import type { ApiFailure } from "../problems/api-failure.ts";
-import { hasSoundHost } from "../request/origin/is-host.ts";
+import { hasSoundHost } from "../request/request-origin.ts";
 import { MalformedHost, MethodNotAllowed, RouteNotFound } from "../problems/http-failures.ts";
-import type { SentTarget } from "../request/sent-target.ts";
+import type { SentTarget } from "../request/query-string.ts";
 
 /** `/v1/escrows/{pda}` as a regular expression for paths. A parameter is one segment that is not empty. */
 const pathPattern = (template: string): RegExp =>

@@ -1,10 +1,138 @@
+import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
+import { formatUsdc } from "../../../core/domain/amount.ts";
+import { BETA_LIMITS } from "../../../core/domain/escrow/beta-limits.ts";
+import type { Deployment } from "../../../core/domain/ledger/deployment.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { endpoint } from "../server/endpoint.ts";
-import { Descriptor, descriptorExample, descriptorRecord } from "./descriptor-contract.ts";
+import { ARAZZO_PATH } from "../agents/arazzo.ts";
+import { LLMS_PATH } from "../agents/llms.ts";
 import { data } from "../openapi/envelopes.ts";
-import { Version, versionExample, versionRecord } from "./version-contract.ts";
+import { SERVICE_NAME } from "../openapi/openapi-document.ts";
+import { SAMPLE } from "../openapi/sample-values.ts";
+import { Address, oneOf, record } from "../openapi/values.ts";
 import { htmlContent, markdownContent, type StaticPage } from "../pages/static-page.ts";
+import { endpoint } from "../server/endpoint.ts";
+import { Version, versionExample, versionRecord } from "./health-contract.ts";
+
+const Programs = record("DescriptorPrograms", "The two programs.", {
+  custody: Address("The custody program."),
+  attestor: Address("The attestor program."),
+});
+
+const BetaLimits = record("BetaLimits", "Planned limits of the limited beta.", {
+  status: Type.Literal("planned_limited_beta"),
+  first_wedge: Type.String(),
+  max_escrow_usdc: Type.String(),
+  max_ttl_seconds: Type.Integer(),
+  supported_assets: Type.Array(Type.String()),
+  required_controls: Type.Array(Type.String()),
+});
+
+const text = Type.String();
+
+/** The service descriptor document. */
+const Descriptor = record("Descriptor", "Describes this deployment.", {
+  name: text,
+  status: Type.Literal("online"),
+  role: text,
+  phase: text,
+  network: Type.String({ description: "Address of the ledger node, without credentials." }),
+  programs: Programs,
+  protocol: text,
+  settlement: text,
+  thesis: text,
+  primary_wedge: oneOf(["api_data_commerce"], "The first use case of the service."),
+  mainnet_beta_limits: BetaLimits,
+  links: record("DescriptorLinks", "Addresses.", { site: text, docs: text, demo: text, api: text }),
+  endpoints: record("DescriptorEndpoints", "Paths, with a method where it is not GET.", {
+    health: text,
+    openapi: text,
+    arazzo: text,
+    llms: text,
+    version: text,
+    status: text,
+    escrowPrepare: text,
+    escrow: text,
+    evidence: text,
+    merchant: text,
+    merchantRegistry: text,
+    proofTemplates: text,
+    relay: text,
+    indexer: text,
+    indexerEvents: text,
+    indexerSync: text,
+  }),
+});
+/** What this service is and where its parts are, as JSON. */
+type DescriptorRecord = Static<typeof Descriptor>;
+
+const ENDPOINTS = {
+  health: "/health",
+  openapi: "/openapi.json",
+  arazzo: ARAZZO_PATH,
+  llms: LLMS_PATH,
+  version: "/v1",
+  status: "/v1/status",
+  escrowPrepare: "POST /v1/escrows/prepare",
+  escrow: "/v1/escrows/{pda}",
+  evidence: "/v1/evidence/{pda}",
+  merchant: "/v1/merchants/{pubkey}",
+  merchantRegistry: "/v1/registry/merchants",
+  proofTemplates: "/v1/proof-templates",
+  relay: "POST /v1/relay",
+  indexer: "/v1/indexer",
+  indexerEvents: "/v1/indexer/events",
+  indexerSync: "POST /v1/indexer/sync",
+} as const;
+
+/** The descriptor's values from the running instance. */
+type DescriptorSource = {
+  readonly deployment: Deployment;
+  readonly networkAddress: string;
+  /** The origin under which the caller reached the service, without a slash at its end. */
+  readonly origin: string;
+};
+
+/** The service descriptor document as JSON. */
+const descriptorRecord = (source: DescriptorSource): DescriptorRecord => ({
+  name: SERVICE_NAME,
+  status: "online",
+  role: "public relay, indexer, and protocol API surface",
+  phase: "devnet headless API",
+  network: source.networkAddress,
+  programs: {
+    custody: source.deployment.custodyProgram,
+    attestor: source.deployment.attestorProgram,
+  },
+  protocol: "Agent Attestation Protocol (AAP)",
+  settlement: "merchant attestation, smart-contract custody of funds, and automatic refund",
+  thesis:
+    "A payment by an agent is settled by an attested delivery claim: the merchant is paid when its attestor signs one, and the agent is refunded when it does not.",
+  primary_wedge: "api_data_commerce",
+  mainnet_beta_limits: {
+    status: BETA_LIMITS.status,
+    first_wedge: BETA_LIMITS.firstWedge,
+    max_escrow_usdc: formatUsdc(BETA_LIMITS.maxEscrowAmount).slice(0, -4),
+    max_ttl_seconds: BETA_LIMITS.maxTtlSeconds,
+    supported_assets: [...BETA_LIMITS.supportedAssets],
+    required_controls: [...BETA_LIMITS.requiredControls],
+  },
+  links: {
+    site: `${source.origin}/`,
+    docs: `${source.origin}/docs`,
+    demo: `${source.origin}/#demo`,
+    api: `${source.origin}/v1`,
+  },
+  endpoints: ENDPOINTS,
+});
+
+/** The descriptor of the sample instance. */
+const descriptorExample = () =>
+  descriptorRecord({
+    deployment: SAMPLE.deployment,
+    networkAddress: "http://127.0.0.1:8899",
+    origin: "http://localhost:3000",
+  });
 
 const describe = (origin: string) =>
   Effect.map(Instance, ({ deployment, networkAddress }) =>

@@ -1,7 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { EVIDENCE_VERSION } from "../../../core/protocol/evidence/evidence-data.ts";
 import type { StaleIndex as Stale } from "../../../core/use-cases/service/read-readiness.ts";
+import { ARAZZO_PATH } from "../agents/arazzo.ts";
+import { LLMS_PATH } from "../agents/llms.ts";
+import { CONTRACT_VERSION, SERVICE_NAME } from "../openapi/openapi-document.ts";
 import { nullable, record } from "../openapi/values.ts";
-import { SERVICE_NAME } from "../openapi/service-version.ts";
 import { syncErrorCode } from "./status/index-status-contract.ts";
 
 /** The body of `GET /health`. */
@@ -58,3 +61,42 @@ export const healthExample = () => healthRecord("1.0.0-devnet", 42_000);
 
 /** The readiness of a service whose index is fresh. */
 export const readinessExample = () => readinessRecord(null);
+
+/** The body of `GET /v1`. */
+export const Version = record(
+  "Version",
+  "Which version of the contract and of the service this is.",
+  {
+    name: Type.String(),
+    contract_version: Type.String(),
+    evidence_format: Type.String(),
+    version: Type.String({ description: "The package's version." }),
+    revision: Type.Union([Type.String(), Type.Null()], {
+      description: "The source revision it was started from; null when not known.",
+    }),
+    links: Type.Record(Type.String(), Type.String()),
+  },
+);
+type VersionRecord = Static<typeof Version>;
+
+const VERSION_LINKS = {
+  openapi: "/openapi.json",
+  docs: "/docs",
+  llms: LLMS_PATH,
+  arazzo: ARAZZO_PATH,
+  status: "/v1/status",
+  descriptor: "/.well-known/settlement-evidence.json",
+} as const;
+
+/** The versions as JSON; `revision` is the source revision the service was started from. */
+export const versionRecord = (version: string, revision: string | null): VersionRecord => ({
+  name: SERVICE_NAME,
+  contract_version: CONTRACT_VERSION,
+  evidence_format: EVIDENCE_VERSION,
+  version,
+  revision,
+  links: VERSION_LINKS,
+});
+
+/** The versions of a service whose revision is not known. */
+export const versionExample = () => versionRecord("1.0.0-devnet", null);

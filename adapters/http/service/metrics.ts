@@ -1,7 +1,103 @@
 import { Type } from "@sinclair/typebox";
-import { Effect } from "effect";
+import { Effect, Metric } from "effect";
+import { IndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
+import type { SyncError } from "../../../core/use-cases/index/sync/sync-failure.ts";
+import { contradictoryAnswers } from "../../../core/use-cases/or-ask-another.ts";
+import { orNull, readLogStatus } from "../../../core/use-cases/service/log-status.ts";
+import { readIndexLag } from "../../../core/use-cases/service/read-readiness.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { gaugeIndex, gaugeLog } from "./index-metrics.ts";
+import { syncErrorCode } from "./status/index-status-contract.ts";
+
+const syncedSlot = Metric.gauge("index_synced_slot", {
+  description:
+    "Slot at which the last completed sync read the ledger's count of events; NaN before the first sync or without the store.",
+});
+const syncedAt = Metric.gauge("index_synced_timestamp_seconds", {
+  description:
+    "When the last completed sync ended, unix seconds; NaN before the first sync or without the store.",
+});
+const lag = Metric.gauge("index_lag_slots", {
+  description: "Finalized slots that the index is behind; NaN while the ledger does not answer.",
+});
+
+const snapshotAt = Metric.gauge("index_snapshot_timestamp_seconds", {
+  description:
+    "When the last snapshot was complete, unix seconds: the build of the index, or a scan of all merchants; NaN before or without the store.",
+});
+
+const snapshotFailures = Metric.gauge("index_snapshot_failures", {
+  description: "Snapshots of this process that failed since its last completed one.",
+});
+
+const syncFailed = Metric.gauge("index_sync_failed", {
+  description:
+    "1 for the problem code of the last sync of this process when it failed, 0 for the others: ledger_unavailable, ledger_timeout, slot_beyond_reach, store_unavailable, internal_error.",
+});
+/** Every error that can end a sync. */
+const SYNC_ERRORS = [
+  "LedgerUnavailable",
+  "LedgerTimeout",
+  "SlotBeyondReach",
+  "StoreUnavailable",
+  "InternalError",
+] as const satisfies ReadonlyArray<SyncError>;
+
+const historyContradicted = Metric.gauge("index_history_contradicted", {
+  description:
+    "1 while the ledger shows another history than the index, or an earlier state of it, and nobody has confirmed that; otherwise 0.",
+});
+
+const peerPackets = Metric.gauge("peer_packets_used", {
+  description:
+    "Packets of archived escrows that a peer showed and the ledger's digest confirmed, in this process.",
+});
+const peerIgnored = Metric.gauge("peer_answers_ignored", {
+  description:
+    "Answers of a peer about archived escrows that came too late, were no packet, or were not what the ledger keeps, in this process.",
+});
+
+const logSize = Metric.gauge("log_size", {
+  description:
+    "Leaves of the settlement log that were signed last; NaN without a log or the store.",
+});
+const logPublished = Metric.gauge("log_published_size", {
+  description: "Leaves of the published checkpoint; NaN before the first.",
+});
+const logNonsense = Metric.gauge("log_witness_nonsense", {
+  description: "Answers of a witness that were no answer of a witness, in this process.",
+});
+
+/** Sets how the settlement log stands, for a scrape. Never fails; within a second. */
+const gaugeLog = Effect.gen(function* () {
+  const log = yield* orNull(readLogStatus);
+  yield* Metric.update(logSize, log?.size ?? Number.NaN);
+  yield* Metric.update(logPublished, log?.publishedSize ?? Number.NaN);
+  for (const { name, nonsense } of log?.witnesses ?? [])
+    yield* Metric.update(Metric.withAttributes(logNonsense, { witness: name }), nonsense);
+});
+
+/** Sets how far the index has got, for a scrape. Never fails; within a second. */
+const gaugeIndex = Effect.gen(function* () {
+  const { mark, lagSlots, snapshotAtMs } = yield* readIndexLag;
+  yield* Metric.update(syncedSlot, mark === null ? Number.NaN : Number(mark.slot));
+  yield* Metric.update(syncedAt, mark === null ? Number.NaN : mark.atMs / 1000);
+  yield* Metric.update(snapshotAt, snapshotAtMs === null ? Number.NaN : snapshotAtMs / 1000);
+  yield* Metric.update(lag, lagSlots === null ? Number.NaN : Number(lagSlots));
+  const sync = yield* IndexSync;
+  const activity = yield* sync.activity;
+  for (const error of SYNC_ERRORS)
+    yield* Metric.update(
+      Metric.withAttributes(syncFailed, { code: String(syncErrorCode(error)) }),
+      activity.lastError === error ? 1 : 0,
+    );
+  yield* Metric.update(snapshotFailures, activity.snapshotFailures);
+  yield* Metric.update(historyContradicted, activity.contradiction === null ? 0 : 1);
+  yield* Metric.update(contradictoryAnswers, activity.contradictedAnswers);
+  for (const [peer, { used, ignored }] of activity.peers) {
+    yield* Metric.update(Metric.withAttributes(peerPackets, { peer }), used);
+    yield* Metric.update(Metric.withAttributes(peerIgnored, { peer }), ignored);
+  }
+});
 
 /** The exposition format's version (prometheus.io, "Exposition formats"). */
 const MEDIA_TYPE = "text/plain";

@@ -1,12 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
-import { conditionalAnswer, ETAG_HEADER, NOT_MODIFIED } from "../agents/conditional-answer.ts";
-import { acceptsGzip } from "../request/accept-encoding.ts";
-import { entityTag, isNotModified } from "../request/entity-tag.ts";
+import { conditionalAnswer, ETAG_HEADER, NOT_MODIFIED } from "../agents/markdown-pages.ts";
+import { acceptsGzip, entityTag, isNotModified } from "../request/accept.ts";
 import { gzipJson, gzipText, type JsonText } from "../server/declared-answer.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { once } from "../server/once.ts";
-import type { OpenApiDocument } from "../openapi/finish-document.ts";
+import type { OpenApiDocument } from "../openapi/openapi-document.ts";
 import { htmlContent, markdownContent, type StaticPage } from "../pages/static-page.ts";
 
 /** A body in one of its forms, with the tag of its bytes. */

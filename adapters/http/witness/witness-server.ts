@@ -13,10 +13,8 @@ import {
   problemDocument,
   problemStatus,
 } from "../problems/problem.ts";
-import { MAX_BODY_BYTES } from "../request/body-limits.ts";
-import { bodyBytes, decodeUtf8 } from "../request/request-body.ts";
-import { ADD_CHECKPOINT_PATH } from "./add-checkpoint-path.ts";
-import { witnessRefusal } from "./witness-refusal.ts";
+import { bodyBytes, decodeUtf8, MAX_BODY_BYTES } from "../request/request-body.ts";
+import { ADD_CHECKPOINT_PATH, witnessRefusal } from "./add-checkpoint.ts";
 
 type AddCheckpoint = NonNullable<Witness["Service"]["addCheckpoint"]>;
 

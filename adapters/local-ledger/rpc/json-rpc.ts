@@ -1,7 +1,6 @@
 import { decodeJson, encodeJson } from "../runtime/json-text.ts";
-import { PreEncoded } from "./encoding/pre-encoded.ts";
-import { RpcError, RpcErrorCode } from "./rpc-error.ts";
-import type { RpcMethod } from "./rpc-params.ts";
+import { PreEncoded } from "./encoding/account-encoding.ts";
+import { RpcError, RpcErrorCode, type RpcMethod } from "./rpc-params.ts";
 
 type Id = string | number | bigint | null;
 type Pieces = ReadonlyArray<string>;

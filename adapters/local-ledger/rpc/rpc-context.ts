@@ -1,7 +1,12 @@
 import type { LocalLedger } from "../runtime/ledger.ts";
 import type { Commitment } from "../runtime/time/slots.ts";
-import { RpcError, RpcErrorCode } from "./rpc-error.ts";
-import { commitmentOf, optionalNumberOf, type RpcConfig } from "./rpc-params.ts";
+import {
+  commitmentOf,
+  optionalNumberOf,
+  type RpcConfig,
+  RpcError,
+  RpcErrorCode,
+} from "./rpc-params.ts";
 
 /** The Agave release whose JSON-RPC answers these are modelled on. */
 export const AGAVE_VERSION = "3.0.0";

@@ -2,16 +2,22 @@ import type { Database } from "bun:sqlite";
 import { addressFromBytes } from "../../../core/domain/address.ts";
 import { accountReader } from "./accounts/account-reader.ts";
 import { accountStore } from "./accounts/account-store.ts";
-import { blockhashQueue, MAX_PROCESSING_AGE } from "./time/blockhash-queue.ts";
+import {
+  blockhashQueue,
+  type Commitment,
+  type LedgerTime,
+  manualTime,
+  MAX_PROCESSING_AGE,
+  SLOT_MS,
+  slotClock,
+  slots,
+  wallTime,
+} from "./time/slots.ts";
 import { openLedgerDatabase } from "./ledger-database.ts";
-import { type LedgerTime, manualTime, wallTime } from "./time/ledger-time.ts";
-import { prioritizationFees } from "./transactions/prioritization-fees.ts";
-import { replayGuard } from "./transactions/replay-guard.ts";
-import { SLOT_MS, slotClock } from "./time/slot-clock.ts";
-import { type Commitment, slots } from "./time/slots.ts";
+import { prioritizationFees } from "./transactions/transaction-fee.ts";
+import { replayGuard, transactionRunner } from "./transactions/transaction-runner.ts";
 import { slotSysvars } from "./accounts/sysvars.ts";
 import { transactionLog } from "./transactions/transaction-log.ts";
-import { transactionRunner } from "./transactions/transaction-runner.ts";
 import { createVirtualMachine } from "./virtual-machine.ts";
 
 /** The content of a ledger's first block, and how far in the past it lies. */

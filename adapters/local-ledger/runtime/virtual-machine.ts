@@ -13,8 +13,8 @@ import {
   addressToBytes,
 } from "../../../core/domain/address.ts";
 import type { WireTransaction } from "../../../core/protocol/transaction/wire-transaction.ts";
-import type { AccountState } from "./accounts/account-state.ts";
-import { SLOTS_PER_EPOCH } from "./time/slot-clock.ts";
+import type { AccountState } from "./accounts/account-store.ts";
+import { SLOTS_PER_EPOCH } from "./time/slots.ts";
 import {
   type TransactionErrorJson,
   transactionErrorJson,

@@ -1,11 +1,10 @@
-import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
+import { StoreUnavailable } from "../../../ports/index/store-refusal.ts";
 import type { IndexChanges } from "../../../ports/index/index-writer.ts";
 import type { Queries } from "../queries.ts";
 import { emptyIndex } from "./build/empty-index.ts";
 import { addCounts, lockLedger, putMark, putSnapshotTime } from "./ledger-row.ts";
 import { putMerchants } from "./merchant-table.ts";
-import { putEscrows, putUnseen } from "./put-escrows.ts";
-import { putTransactions } from "./put-transactions.ts";
+import { putEscrows, putTransactions, putUnseen } from "./put-escrows.ts";
 
 /** Applies changes within a transaction that holds the term. What an unfinished build left behind is removed first. */
 export const applyChanges = async (sql: Queries, changes: IndexChanges): Promise<void> => {

@@ -1,16 +1,86 @@
-import { type Address, addressToBytes } from "../../../core/domain/address.ts";
+import { type Address, addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
+import { fieldsOf } from "../../../core/protocol/accounts/byte-fields.ts";
+import { escrowIn } from "../../../core/protocol/accounts/escrow-account.ts";
 import type { EscrowFilter, EscrowsAt } from "../../../ports/index/index-reader.ts";
+import { BODY_AT, digestsIn, isSettledBody } from "../../sql/escrow-body.ts";
 import {
   stateNumber,
+  stateOf,
   statesOf,
   UNSEEN_COLUMNS,
   unseenOf,
   type UnseenRow,
 } from "../../sql/index-rows.ts";
-import { bindings, int8, type Queries, rowsOf, type Values } from "../queries.ts";
-import { mergedRuns, partyConditions, shown } from "./escrow-filter.ts";
-import { escrowOf, type EscrowRow } from "./escrow-row.ts";
+import { bindings, columnsOf, int8, type Queries, rowsOf, type Values } from "../queries.ts";
+
+/** Conditions on the parties a filter names. */
+export const partyConditions = (
+  { agentOwner, merchant }: EscrowFilter,
+  { bind }: ReturnType<typeof bindings>,
+): ReadonlyArray<string> => [
+  ...(agentOwner === undefined ? [] : [`agent_owner = ${bind(addressToBytes(agentOwner))}`]),
+  ...(merchant === undefined ? [] : [`merchant = ${bind(addressToBytes(merchant))}`]),
+];
+
+/**
+ * One statement whose rows are those of several runs merged: each run is in order and ends at the
+ * limit, so that the server reads no further in any of them.
+ */
+export const mergedRuns = (runs: ReadonlyArray<string>, order: string, limit: string): string => {
+  const tail = `ORDER BY ${order} LIMIT ${limit}`;
+  const [only] = runs;
+  if (runs.length === 1) return `${only} ${tail}`;
+  return `${runs.map((run) => `(${run} ${tail})`).join(" UNION ALL ")} ${tail}`;
+};
+
+/** A statement whose rows are those of a page that is in order already, and none while the index has no mark. */
+export const shown = (page: string, order: string): string =>
+  `SELECT * FROM (${page}) AS page WHERE (SELECT mark_count IS NOT NULL FROM ledger) ORDER BY ${order}`;
+
+/** What a row of an escrow binds, in the order of `escrowValues`. All but `account` repeat what it is searched by. */
+export const ESCROW_COLUMNS = columnsOf({
+  created_seq: "INT8",
+  settled_seq: "INT8",
+  expires_at: "INT8",
+  delivery_seconds: "INT8",
+  state: "INT2",
+  address: "BYTEA",
+  agent_owner: "BYTEA",
+  merchant: "BYTEA",
+  pending_hash: "BYTEA",
+  settled_hash: "BYTEA",
+  account: "BYTEA",
+});
+
+/** The columns' values of an escrow's body. Bytes are parts of it. */
+export const escrowValues = (body: Uint8Array): Values => {
+  const fields = fieldsOf(body);
+  const state = fields.u8(BODY_AT.state);
+  const isDelivered = stateOf(state) === "Fulfilled" || stateOf(state) === "PartiallyFulfilled";
+  const bytes = (at: number) => body.subarray(at, at + 32);
+  const { pendingHash, settledHash } = digestsIn(body);
+  return [
+    fields.u64(BODY_AT.createdSeq),
+    isSettledBody(body) ? fields.u64(BODY_AT.settledSeq) : null,
+    fields.i64(BODY_AT.expiresAt),
+    isDelivered ? fields.i64(BODY_AT.settledAt) - fields.i64(BODY_AT.createdAt) : null,
+    state,
+    bytes(BODY_AT.address),
+    bytes(BODY_AT.agentOwner),
+    bytes(BODY_AT.merchant),
+    pendingHash,
+    settledHash,
+    body.subarray(0, BODY_AT.address),
+  ];
+};
+
+/** What the client reads of a row. */
+export type EscrowRow = { readonly address: Uint8Array; readonly account: Uint8Array };
+
+/** The escrow of a row. */
+export const escrowOf = ({ address, account }: EscrowRow): Escrow =>
+  escrowIn(addressFromBytes(address), account);
 
 /** A statement with what it binds. */
 export type Query = { readonly text: string; readonly values: Values };

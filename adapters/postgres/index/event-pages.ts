@@ -1,13 +1,18 @@
 import { addressToBytes } from "../../../core/domain/address.ts";
 import type { EscrowState } from "../../../core/domain/escrow/escrow.ts";
 import type { IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
-import { indexedEventAt } from "../../../core/log/leaf/indexed-events.ts";
+import { indexedEventAt } from "../../../core/log/leaf/indexed-leaves.ts";
 import type { EventFilter, EventRange } from "../../../ports/index/index-reader.ts";
 import { stateNumber, statesOf, transactionIn } from "../../sql/index-rows.ts";
 import { bindings, int8, type Queries, rowsOf } from "../queries.ts";
-import { mergedRuns, partyConditions, shown } from "./escrow-filter.ts";
-import type { Query } from "./escrow-pages.ts";
-import { escrowOf, type EscrowRow } from "./escrow-row.ts";
+import {
+  escrowOf,
+  type EscrowRow,
+  mergedRuns,
+  partyConditions,
+  type Query,
+  shown,
+} from "./escrow-pages.ts";
 
 type EventRow = EscrowRow & {
   readonly position: bigint;

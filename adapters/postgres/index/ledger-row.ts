@@ -1,4 +1,4 @@
-import type { SyncMark } from "../../../core/domain/index/sync-mark.ts";
+import type { SyncMark } from "../../../core/domain/index/sync-report.ts";
 import type { IndexSummary } from "../../../ports/index/index-reader.ts";
 import {
   ADD_COUNTS,

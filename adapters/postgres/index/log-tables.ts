@@ -10,7 +10,7 @@ import {
   rowsOf,
 } from "../queries.ts";
 import { type LeafRow, leavesUpToGap } from "../../sql/index-rows.ts";
-import { mergedRuns, shown } from "./escrow-filter.ts";
+import { mergedRuns, shown } from "./escrow-pages.ts";
 
 /** The log's tables. Tiles are hashes, which no compression makes smaller. */
 export const LOG_TABLES = `

@@ -24,8 +24,7 @@ import {
   merchantValues,
   observedOf,
 } from "../../sql/merchant-row.ts";
-import { shown } from "./escrow-filter.ts";
-import type { Query } from "./escrow-pages.ts";
+import { type Query, shown } from "./escrow-pages.ts";
 
 const COLUMNS = columnsOf(MERCHANT_COLUMNS);
 

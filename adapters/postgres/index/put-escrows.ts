@@ -1,4 +1,8 @@
 import type { IndexedEscrow, UnseenEscrow } from "../../../core/domain/index/indexed-escrow.ts";
+import type { EventReference } from "../../../core/domain/index/settlement-event.ts";
+import { ledgerSignatureToBytes } from "../../../core/domain/ledger/signature.ts";
+import { encodeBody } from "../../sql/escrow-body.ts";
+import { unseenOf, type UnseenRow, unseenValues } from "../../sql/index-rows.ts";
 import {
   arraysOf,
   type Column,
@@ -11,10 +15,7 @@ import {
   rowsOf,
   type Values,
 } from "../queries.ts";
-import { encodeBody } from "../../sql/escrow-body.ts";
-import { unseenOf, type UnseenRow, unseenValues } from "../../sql/index-rows.ts";
-import { shown } from "./escrow-filter.ts";
-import { ESCROW_COLUMNS, escrowValues } from "./escrow-row.ts";
+import { ESCROW_COLUMNS, escrowValues, shown } from "./escrow-pages.ts";
 import { tallyParts } from "./tallies.ts";
 
 /** What an unseen escrow's row binds, in the order of `unseenValues`. */
@@ -79,7 +80,7 @@ const PUT_UNSEEN = `
   SELECT (SELECT count(*) FROM input) - (SELECT count(*) FROM before) AS added, (SELECT count(*) FROM other) AS removed`;
 
 /** How many rows came into a table, and how many the other table of escrows lost to it. */
-export type Moved = { readonly added: number; readonly removed: number };
+type Moved = { readonly added: number; readonly removed: number };
 
 const put = async (
   sql: Queries,
@@ -112,3 +113,35 @@ export const putEscrows = (sql: Queries, rows: ReadonlyArray<IndexedEscrow>): Pr
 /** Puts unseen escrows, in place of the rows with the same numbers, unseen or not. */
 export const putUnseen = (sql: Queries, rows: ReadonlyArray<UnseenEscrow>): Promise<Moved> =>
   put(sql, PUT_UNSEEN, UNSEEN_COLUMNS, rows.map(unseenValues));
+
+const COLUMNS = columnsOf({ position: "INT8", signature: "BYTEA", slot: "NUMERIC" });
+
+const noted = (kind: string): string =>
+  `UPDATE escrow SET ${kind}_referenced = true
+   WHERE ${kind}_seq = ANY ($1::int8[]) AND NOT ${kind}_referenced`;
+
+/** Notes the transactions of events; of several for one event the first counts, and one that is known stays. */
+export const putTransactions = async (
+  sql: Queries,
+  transactions: ReadonlyArray<EventReference>,
+): Promise<void> => {
+  for (const portion of portionsOf(transactions)) {
+    await rowsOf(
+      sql,
+      `INSERT INTO event_transaction (${namesOf(COLUMNS)})
+       SELECT ${namesOf(COLUMNS)} FROM ${inputOf(COLUMNS)} ON CONFLICT (position) DO NOTHING`,
+      arraysOf(
+        sql,
+        COLUMNS,
+        portion.map(({ position, signature, slot }) => [
+          position,
+          ledgerSignatureToBytes(signature),
+          slot,
+        ]),
+      ),
+    );
+    const positions = portion.map(({ position }) => position);
+    for (const kind of ["created", "settled"])
+      await rowsOf(sql, noted(kind), [sql.array(positions, "INT8")]);
+  }
+};

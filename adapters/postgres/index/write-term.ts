@@ -1,4 +1,4 @@
-import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
+import { StoreUnavailable } from "../../../ports/index/store-refusal.ts";
 import { type Queries, rowsOf } from "../queries.ts";
 
 /** Whether no later term than this one has begun. */

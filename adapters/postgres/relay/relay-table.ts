@@ -1,5 +1,7 @@
+import { Duration, Effect, Schedule } from "effect";
 import type { LedgerSignature } from "../../../core/domain/ledger/signature.ts";
 import type { FinalOutcome, RelayEntry } from "../../../core/domain/relay/relay-entry.ts";
+import type { KeyClaim, KeyUse } from "../../../ports/outcome-log.ts";
 import {
   INSERT_RELAY,
   outcomeValues,
@@ -8,7 +10,8 @@ import {
   relayValues,
   SETTLE_RELAY,
 } from "../../sql/relay-row.ts";
-import { type Queries, rowsOf } from "../queries.ts";
+import type { PostgresStore } from "../postgres-store.ts";
+import { arraysOf, columnsOf, inputOf, namesOf, type Queries, rowsOf } from "../queries.ts";
 
 /** Records a transaction and says whether it is new. */
 export const openRelay = async (sql: Queries, entry: RelayEntry): Promise<boolean> => {
@@ -48,3 +51,95 @@ export const unsettledRelays = async (
       [limit],
     )
   ).map(relayEntryOf);
+
+type KeyRow = { readonly fingerprint: string; readonly answer: string | null };
+type Key = Pick<KeyUse, "client" | "key">;
+
+/** How long a claim is good for unless it is renewed: as long as a lease, see sync-lease.ts. */
+const TIME_TO_LIVE_MS = 3000;
+const RENEW = Schedule.spaced(Duration.seconds(1));
+const HELD_UNTIL = `clock_timestamp() + ${TIME_TO_LIVE_MS} * interval '1 millisecond'`;
+const KEY_COLUMNS = columnsOf({ client: "TEXT", key: "TEXT" });
+
+/**
+ * Takes a key for a request, or says how it was used before, within a transaction: whoever inserts the
+ * row or takes over one whose holder has ended has the key, on whatever replica the others ask.
+ */
+const claimKey = async (sql: Queries, use: KeyUse, holder: string): Promise<KeyClaim> => {
+  await rowsOf(sql, "DELETE FROM idempotency_key WHERE claimed_at_ms < $1", [
+    use.forgottenBeforeMs,
+  ]);
+  const taken = await rowsOf(
+    sql,
+    `INSERT INTO idempotency_key AS held (client, key, fingerprint, claimed_at_ms, holder, held_until)
+     VALUES ($1, $2, $3, $4, $5, ${HELD_UNTIL})
+     ON CONFLICT (client, key) DO UPDATE
+       SET claimed_at_ms = excluded.claimed_at_ms, holder = $5, held_until = ${HELD_UNTIL}
+     WHERE held.answer IS NULL AND held.held_until <= clock_timestamp()
+       AND held.fingerprint = excluded.fingerprint
+     RETURNING key`,
+    [use.client, use.key, use.fingerprint, use.nowMs, holder],
+  );
+  if (taken.length > 0) return { status: "claimed" };
+  const [row] = await rowsOf<KeyRow>(
+    sql,
+    "SELECT fingerprint, answer FROM idempotency_key WHERE client = $1 AND key = $2",
+    [use.client, use.key],
+  );
+  // Given free between the two statements: the caller may ask again.
+  if (row === undefined) return { status: "in_flight" };
+  if (row.fingerprint !== use.fingerprint) return { status: "reused" };
+  return row.answer === null ? { status: "in_flight" } : { status: "answered", answer: row.answer };
+};
+
+/** Keeps the answer of a key, or with null gives a key free that this holder has. */
+const answerKey = async (
+  sql: Queries,
+  { client, key }: Key,
+  answer: string | null,
+  holder: string,
+): Promise<void> => {
+  const [text, last] =
+    answer === null
+      ? ["DELETE FROM idempotency_key WHERE client = $1 AND key = $2 AND holder = $3", holder]
+      : ["UPDATE idempotency_key SET answer = $3 WHERE client = $1 AND key = $2", answer];
+  await rowsOf(sql, text, [client, key, last]);
+};
+
+/**
+ * The idempotency keys of a schema, as one replica claims them. A claim is valid for three seconds by the database's clock and is renewed
+ * each second while its request runs. So the claims of a replica that is killed, frozen or cut off are free soon, also behind a pooler, which
+ * keeps no session.
+ */
+export const idempotencyKeys = Effect.fnUntraced(function* ({ run }: PostgresStore["Service"]) {
+  const holder = crypto.randomUUID();
+  const held = new Map<string, Key>();
+  const nameOf = ({ client, key }: Key): string => JSON.stringify([client, key]);
+  const renew = Effect.suspend(() => {
+    const keys = [...held.values()].map(({ client, key }) => [client, key]);
+    if (keys.length === 0) return Effect.void;
+    return run((sql) =>
+      rowsOf(
+        sql,
+        `UPDATE idempotency_key SET held_until = ${HELD_UNTIL}
+         WHERE holder = $3 AND answer IS NULL
+           AND (client, key) IN (SELECT ${namesOf(KEY_COLUMNS)} FROM ${inputOf(KEY_COLUMNS)})`,
+        [...arraysOf(sql, KEY_COLUMNS, keys), holder],
+      ),
+    );
+  });
+  yield* Effect.forkScoped(Effect.repeat(Effect.ignore(renew), RENEW));
+  return {
+    claim: (use: KeyUse) =>
+      run((sql) => sql.begin((step) => claimKey(step, use, holder))).pipe(
+        Effect.tap(({ status }) =>
+          Effect.sync(() => status === "claimed" && held.set(nameOf(use), use)),
+        ),
+      ),
+    answer: (use: Key, answer: string | null) =>
+      Effect.suspend(() => {
+        held.delete(nameOf(use));
+        return run((sql) => answerKey(sql, use, answer, holder));
+      }),
+  };
+});

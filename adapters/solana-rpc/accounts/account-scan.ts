@@ -1,14 +1,13 @@
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
-import { parseKeyedAccounts } from "./account-json.ts";
-import { HeldBytes } from "../transport/held-bytes.ts";
-import { ObjectEnd } from "./object-end.ts";
-import { RecordShape } from "./record-shape.ts";
+import { parseKeyedAccounts, RecordShape } from "./account-json.ts";
 import {
   type Envelope,
+  HeldBytes,
   isValueAtSlot,
   parseEnvelope,
   parseJson,
 } from "../transport/rpc-envelope.ts";
+import { ObjectEnd } from "./scan-body.ts";
 
 const COMMA = 0x2c;
 const OPEN_BRACKET = 0x5b;

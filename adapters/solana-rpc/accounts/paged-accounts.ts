@@ -1,16 +1,27 @@
 import { Effect } from "effect";
+import { encodeBase58 } from "../../../core/domain/encoding/base58.ts";
 import type { AccountKind } from "../../../core/domain/ledger/account-kind.ts";
+import { monotonicMs } from "../../../core/use-cases/single-flight.ts";
 import {
   type LedgerFailure,
   LedgerUnavailable,
   type ScannedAccounts,
   type ScanOptions,
 } from "../../../ports/ledger/ledger.ts";
+import { refusalAsUnavailable } from "../pool/fail-over.ts";
 import type { NodePool } from "../pool/node-pool.ts";
-import { refusalAsUnavailable } from "../pool/refusal-as-unavailable.ts";
-import { monotonicMs } from "../../../core/use-cases/monotonic-time.ts";
 import { NodeFault, NodeUnable, RpcRefusal } from "../transport/rpc-failure.ts";
-import { filtersOf } from "./kind-filters.ts";
+
+/** A filter for accounts with these bytes at `offset` (Agave `rpc-client-types`, `RpcFilterType::Memcmp`). */
+export const bytesAt = (offset: number, bytes: Uint8Array) => ({
+  memcmp: { offset, bytes: encodeBase58(bytes) },
+});
+
+/** The filters for the accounts of a kind. A node accepts up to four. */
+export const filtersOf = ({ length, discriminator }: AccountKind): ReadonlyArray<object> => [
+  { dataSize: length },
+  bytesAt(0, discriminator),
+];
 
 /** The largest page that the providers of getProgramAccountsV2 give. */
 export const PAGE_ACCOUNTS = 10_000;

@@ -2,10 +2,15 @@ import { Effect, Queue, Stream } from "effect";
 import type { AccountKind } from "../../../core/domain/ledger/account-kind.ts";
 import { encodeBase58 } from "../../../core/domain/encoding/base58.ts";
 import type { LedgerFailure, ScannedAccounts, ScanOptions } from "../../../ports/ledger/ledger.ts";
-import { bytesAt, filtersOf } from "./kind-filters.ts";
-import { PAGE_ACCOUNTS, pagedAccounts, type TakeChunk } from "./paged-accounts.ts";
+import {
+  bytesAt,
+  filtersOf,
+  PAGE_ACCOUNTS,
+  pagedAccounts,
+  type TakeChunk,
+} from "./paged-accounts.ts";
 import type { NodePool } from "../pool/node-pool.ts";
-import { refusalAsUnavailable } from "../pool/refusal-as-unavailable.ts";
+import { refusalAsUnavailable } from "../pool/fail-over.ts";
 import { NodeFault, NodeUnable, RpcRefusal } from "../transport/rpc-failure.ts";
 
 const CHUNK_ACCOUNTS = 1000;

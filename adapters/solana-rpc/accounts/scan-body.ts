@@ -1,11 +1,73 @@
 import { Effect } from "effect";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
+import { monotonicMs } from "../../../core/use-cases/single-flight.ts";
 import type { AtSlot } from "../../../ports/ledger/ledger.ts";
-import type { AccountScan, ScanEnd } from "./account-scan.ts";
 import type { SlotJudgement } from "../pool/highest-slots.ts";
-import { monotonicMs } from "../../../core/use-cases/monotonic-time.ts";
+import type { PoolLimits } from "../pool/node-pool.ts";
 import type { NodeFault, NodeFaultKind, NodeUnable } from "../transport/rpc-failure.ts";
-import type { PoolLimits } from "../pool/solana-rpc-config.ts";
+import type { AccountScan, ScanEnd } from "./account-scan.ts";
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** Finds the end of a JSON object in bytes that come in pieces. Keeps and checks none of them. */
+export class ObjectEnd {
+  #depth = 0;
+  #inString = false;
+  /** Whether an escape in a string continues in the next piece. */
+  #escaped = false;
+
+  /**
+   * The index after the object's end, -1 when the object continues in the next piece. `at` is where the piece or the
+   * object begins.
+   */
+  find(piece: Buffer, at: number): number {
+    let i = at;
+    for (;;) {
+      if (this.#inString) {
+        i = this.#stringEnd(piece, i);
+        if (i < 0) return -1;
+        this.#inString = false;
+      }
+      const byte = piece[i++];
+      if (byte === undefined) return -1;
+      if (byte === QUOTE) this.#inString = true;
+      else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) this.#depth += 1;
+      else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+        this.#depth -= 1;
+        if (this.#depth === 0) return i;
+      }
+    }
+  }
+
+  /**
+   * The index after a string's closing quote. Uses the native search: an account's data can be megabytes without an
+   * escape.
+   */
+  #stringEnd(piece: Buffer, from: number): number {
+    for (let searched = from; ;) {
+      const quote = piece.indexOf(QUOTE, searched);
+      const end = quote < 0 ? piece.length : quote;
+      let run = end;
+      while (run > from && piece[run - 1] === BACKSLASH) run--;
+      const slashes = end - run + (run === from && this.#escaped ? 1 : 0);
+      const isEscaped = slashes % 2 === 1;
+      if (quote < 0) {
+        this.#escaped = isEscaped;
+        return -1;
+      }
+      if (!isEscaped) {
+        this.#escaped = false;
+        return quote + 1;
+      }
+      searched = quote + 1;
+    }
+  }
+}
 
 /**
  * The most bytes held at once: a whole answer that must be parsed, or what follows the accounts. A record is never this
@@ -32,7 +94,7 @@ export const scanMethod = ({ paged }: ScanSink): string =>
   paged === undefined ? "getProgramAccounts" : "getProgramAccountsV2";
 
 /** The failures of the node that is read. */
-export type ScanFailures = {
+type ScanFailures = {
   readonly fault: (kind: NodeFaultKind) => NodeFault;
   readonly unreachable: (cause: unknown) => NodeFault;
   readonly behind: () => NodeUnable;

@@ -3,7 +3,7 @@ import { type Address, parseAddress } from "../../../core/domain/address.ts";
 import { Blockspace, type RecentBlockhash } from "../../../ports/ledger/blockspace.ts";
 import { askAtSlot } from "../pool/ask-at-slot.ts";
 import { NodePool } from "../pool/node-pool.ts";
-import { refusalAsUnavailable } from "../pool/refusal-as-unavailable.ts";
+import { refusalAsUnavailable } from "../pool/fail-over.ts";
 
 const isLatest = Schema.is(
   Schema.Struct({ blockhash: Schema.String, lastValidBlockHeight: Schema.Natural }),

@@ -4,7 +4,7 @@ import {
   type LedgerSignature,
   parseLedgerSignature,
 } from "../../../core/domain/ledger/signature.ts";
-import type { Simulation } from "../../../core/domain/relay/transaction-outcome.ts";
+import type { Simulation } from "../../../core/domain/relay/relay-entry.ts";
 import {
   Broadcaster,
   type HistorySearch,
@@ -13,12 +13,16 @@ import {
 import { askAtSlot } from "../pool/ask-at-slot.ts";
 import { NodePool } from "../pool/node-pool.ts";
 import type { RpcRequest } from "../pool/pooled-node.ts";
-import { refusalAsUnavailable } from "../pool/refusal-as-unavailable.ts";
+import { refusalAsUnavailable } from "../pool/fail-over.ts";
 import { isValueAtSlot } from "../transport/rpc-envelope.ts";
 import type { RpcRefusal } from "../transport/rpc-failure.ts";
 import { parseLanded, parseSimulation, parseTransactionLogs } from "../history/transaction-json.ts";
-import { accountsWritten, RelayedTransactions } from "./relayed-transactions.ts";
-import { refusedTransactionError, refusedTransactionLogs } from "./transaction-refusal.ts";
+import {
+  accountsWritten,
+  refusedTransactionError,
+  refusedTransactionLogs,
+  RelayedTransactions,
+} from "./relayed-transactions.ts";
 
 const isNatural = Schema.is(Schema.Natural);
 

@@ -3,8 +3,64 @@ import type {
   LandedTransaction,
   Simulation,
   TransactionError,
-} from "../../../core/domain/relay/transaction-outcome.ts";
-import { parseErr } from "./transaction-error-json.ts";
+} from "../../../core/domain/relay/relay-entry.ts";
+
+const U32_MAX = 2 ** 32 - 1;
+const Name = Schema.String.check(Schema.isPattern(/^[A-Z][A-Za-z0-9]{1,63}$/));
+const isName = Schema.is(Name);
+const isTagged = Schema.is(Schema.Record(Name, Schema.Unknown));
+const isInstructionFailure = Schema.is(
+  Schema.Tuple([Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 })), Schema.Unknown]),
+);
+const isCustom = Schema.is(
+  Schema.Struct({ Custom: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: U32_MAX })) }),
+);
+
+const plain = (kind: string): TransactionError => ({
+  kind,
+  instructionIndex: null,
+  instructionError: null,
+  customCode: null,
+});
+
+/** The key and value of an object with one key, serde's form of a Rust enum variant with data. */
+const variantOf = (
+  json: unknown,
+): { readonly name: string; readonly held: unknown } | undefined => {
+  if (!isTagged(json)) return undefined;
+  const [first, ...others] = Object.entries(json);
+  return first === undefined || others.length > 0 ? undefined : { name: first[0], held: first[1] };
+};
+
+const parseInstructionFailure = (json: unknown): TransactionError | undefined => {
+  if (!isInstructionFailure(json)) return undefined;
+  const [instructionIndex, inner] = json;
+  const known = { kind: "InstructionError", instructionIndex, customCode: null };
+  if (isName(inner)) return { ...known, instructionError: inner };
+  const variant = variantOf(inner);
+  if (variant === undefined) return undefined;
+  if (variant.name !== "Custom") return { ...known, instructionError: variant.name };
+  return isCustom(inner)
+    ? { ...known, instructionError: "Custom", customCode: inner.Custom }
+    : undefined;
+};
+
+/**
+ * A transaction's error as a node writes it (Agave `solana-transaction-error`, serde's JSON): a name, or an object
+ * whose one key is the name. Unknown names are kept. Undefined for any other JSON.
+ */
+export const parseTransactionError = (json: unknown): TransactionError | undefined => {
+  if (isName(json)) return plain(json);
+  const variant = variantOf(json);
+  if (variant === undefined) return undefined;
+  return variant.name === "InstructionError"
+    ? parseInstructionFailure(variant.held)
+    : plain(variant.name);
+};
+
+/** An `err` member; null for success, undefined for any other JSON. */
+export const parseErr = (json: unknown): TransactionError | null | undefined =>
+  json === null ? null : parseTransactionError(json);
 
 const Logs = Schema.NullOr(Schema.Array(Schema.String));
 const isSimulation = Schema.is(Schema.Struct({ err: Schema.Unknown, logs: Logs }));

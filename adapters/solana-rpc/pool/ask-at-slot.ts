@@ -1,9 +1,8 @@
 import { Effect } from "effect";
 import type { AtSlot, Commitment, LedgerFailure } from "../../../ports/ledger/ledger.ts";
-import type { NodePool } from "./node-pool.ts";
+import type { NodePool, Pool } from "./node-pool.ts";
 import { isValueAtSlot } from "../transport/rpc-envelope.ts";
 import type { RpcRefusal } from "../transport/rpc-failure.ts";
-import type { Pool } from "./solana-rpc-config.ts";
 
 /** A request whose answer names the slot it was read at. */
 export type SlotQuestion<A> = {

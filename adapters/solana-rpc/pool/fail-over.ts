@@ -1,22 +1,76 @@
 import { Effect, Result } from "effect";
-import type { Lane } from "../../../ports/ledger/ledger-lane.ts";
+import { backoffMs } from "../../../core/use-cases/reconnect.ts";
+import { monotonicMs } from "../../../core/use-cases/single-flight.ts";
 import {
+  type Lane,
   type LedgerFailure,
   type LedgerFault,
   LedgerTimeout,
   LedgerUnavailable,
 } from "../../../ports/ledger/ledger.ts";
-import { backoffMs } from "../../../core/use-cases/backoff.ts";
 import type { Ticket } from "../transport/circuit-breaker.ts";
-import { ledgerFaultOf, timeoutFault } from "../transport/ledger-fault.ts";
-import { monotonicMs } from "../../../core/use-cases/monotonic-time.ts";
-import { type NotAdmitted, type Patience, waitForOne } from "./wait-for-one.ts";
-import type { NodeFailure, PooledNode } from "./pooled-node.ts";
-import type { NodeFault, NodeUnable, RpcRefusal } from "../transport/rpc-failure.ts";
-import type { PoolLimits, SolanaRpcConfig } from "./solana-rpc-config.ts";
+import {
+  ledgerFaultOf,
+  type NodeFault,
+  type NodeUnable,
+  RpcRefusal,
+  timeoutFault,
+} from "../transport/rpc-failure.ts";
+import type { PoolLimits, SolanaRpcConfig } from "./node-pool.ts";
+import type { NodeAdmission, NodeFailure, PooledNode } from "./pooled-node.ts";
+
+/** Why a node may not be asked now. */
+type NotAdmitted = Exclude<NodeAdmission, { readonly _tag: "Admitted" }>;
+
+/** How long a call still waits, milliseconds: for closed nodes, for nodes that limit requests, for nodes that are behind. */
+type Patience = { closedMs: number; pacedMs: number; behindMs: number };
+
+/**
+ * Waits until a node may be asked, and takes the time off the patience that covers it. False at once when no node can
+ * be asked within that. `behindMs` is the wait before nodes that are behind are asked again, null when none is.
+ */
+const waitForOne = Effect.fnUntraced(function* (
+  admissions: ReadonlyArray<NotAdmitted>,
+  behindMs: number | null,
+  patience: Patience,
+) {
+  const startMs = yield* monotonicMs;
+  const probes: Array<Effect.Effect<void>> = [];
+  const waits: Array<{ readonly ms: number; readonly of: keyof Patience }> = [];
+  const consider = (ms: number, of: keyof Patience) => {
+    if (patience[of] > 0 && ms <= patience[of]) waits.push({ ms, of });
+  };
+  if (behindMs !== null) consider(behindMs, "behindMs");
+  for (const admission of admissions) {
+    if (admission._tag === "Cooling") consider(admission.untilMs - startMs, "closedMs");
+    else if (admission._tag === "Paced") consider(admission.untilMs - startMs, "pacedMs");
+    else if (patience.closedMs > 0) probes.push(admission.over);
+  }
+  if (probes.length > 0) waits.push({ ms: patience.closedMs, of: "closedMs" });
+  const [soonest] = waits.sort((one, other) => one.ms - other.ms);
+  if (soonest === undefined) return false;
+  const sleep = Effect.sleep(Math.ceil(soonest.ms));
+  yield* Effect.raceAllFirst([sleep, ...probes]);
+  patience[soonest.of] -= (yield* monotonicMs) - startMs;
+  return true;
+});
+
+/**
+ * For questions that no node has a reason to refuse. A refusal then means that node and adapter do not understand each
+ * other, and a retry cannot help. The node's data is dropped.
+ */
+export const refusalAsUnavailable = <A>(
+  effect: Effect.Effect<A, LedgerFailure | RpcRefusal>,
+): Effect.Effect<A, LedgerFailure> =>
+  Effect.catchTag(effect, "RpcRefusal", ({ node, method, code }) => {
+    const cause = new RpcRefusal({ node, method, code, data: null });
+    return Effect.fail(
+      new LedgerUnavailable({ retryable: false, cause, fault: ledgerFaultOf(cause) }),
+    );
+  });
 
 /** Asks one node, under the ticket that the node gave out. */
-export type AskNode<A> = (node: PooledNode, ticket: Ticket) => Effect.Effect<A, NodeFailure>;
+type AskNode<A> = (node: PooledNode, ticket: Ticket) => Effect.Effect<A, NodeFailure>;
 
 /** One call to the nodes: what may be asked of each, and how long it may take. */
 export type PoolCall<A> = {

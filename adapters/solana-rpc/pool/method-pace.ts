@@ -1,4 +1,4 @@
-import type { Lane } from "../../../ports/ledger/ledger-lane.ts";
+import type { Lane } from "../../../ports/ledger/ledger.ts";
 
 /** The time over which requests are counted, milliseconds. Public nodes count over 10 seconds. */
 const WINDOW_MS = 10_000;

@@ -1,17 +1,15 @@
 import { Effect } from "effect";
-import { LastAnswer } from "../../../ports/ledger/last-answer.ts";
-import type { Lane } from "../../../ports/ledger/ledger-lane.ts";
+import { type Lane, LastAnswer } from "../../../ports/ledger/ledger.ts";
 import { ledgerFaultText } from "../../../core/use-cases/ledger-fault-text.ts";
-import { backoffMs } from "../../../core/use-cases/backoff.ts";
+import { backoffMs } from "../../../core/use-cases/reconnect.ts";
 import { type Admission, CircuitBreaker, type Ticket } from "../transport/circuit-breaker.ts";
 import type { JsonRpcClient } from "../transport/json-rpc-client.ts";
 import type { LedgerIdentity } from "./ledger-identity.ts";
 import type { MethodPace } from "./method-pace.ts";
-import { ledgerFaultOf } from "../transport/ledger-fault.ts";
-import { monotonicMs } from "../../../core/use-cases/monotonic-time.ts";
-import { NodeFault, NodeUnable, type RpcRefusal } from "../transport/rpc-failure.ts";
+import { ledgerFaultOf, NodeFault, NodeUnable, type RpcRefusal } from "../transport/rpc-failure.ts";
+import { monotonicMs } from "../../../core/use-cases/single-flight.ts";
 import type { ScanSink } from "../accounts/scan-body.ts";
-import type { Pool, PoolLimits, SolanaRpcConfig } from "./solana-rpc-config.ts";
+import type { Pool, PoolLimits, SolanaRpcConfig } from "./node-pool.ts";
 
 /**
  * A decoded `result`. "malformed" when the method cannot return it, "behind" when its slot is too low, "slot_beyond_reach"

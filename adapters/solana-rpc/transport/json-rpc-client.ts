@@ -1,14 +1,18 @@
 import { Clock, Effect, Redacted } from "effect";
 import { AccountScan } from "../accounts/account-scan.ts";
-import { redactedRpcAddress } from "./redacted-rpc-address.ts";
-import { responseText } from "./response-text.ts";
-import { retryAfterMs } from "./retry-after.ts";
-import { type Envelope, parseBatch, parseEnvelope } from "./rpc-envelope.ts";
-import { errorCodeMeaning } from "./rpc-error-codes.ts";
-import { NodeFault, type NodeFaultKind, NodeUnable, RpcRefusal } from "./rpc-failure.ts";
+import {
+  errorCodeMeaning,
+  NodeFault,
+  type NodeFaultKind,
+  NodeUnable,
+  redactedRpcAddress,
+  retryAfterMs,
+  RpcRefusal,
+} from "./rpc-failure.ts";
+import { type Envelope, parseBatch, parseEnvelope, responseText } from "./rpc-envelope.ts";
 import { scanBody, scanMethod, type ScanSink } from "../accounts/scan-body.ts";
 import { SharedBatches } from "./shared-batches.ts";
-import type { PoolLimits } from "../pool/solana-rpc-config.ts";
+import type { PoolLimits } from "../pool/node-pool.ts";
 
 type ClientFailure = NodeFault | NodeUnable | RpcRefusal;
 

@@ -1,5 +1,75 @@
 import { Schema } from "effect";
 
+/**
+ * A response's body as text; "oversize" when it is longer than `maxBytes` after decompression, or "not_utf8". Reading
+ * stops and the connection closes at the first chunk beyond the limit.
+ */
+export const responseText = async (
+  response: Response,
+  maxBytes: number,
+): Promise<{ readonly text: string } | "oversize" | "not_utf8"> => {
+  if (Number(response.headers.get("content-length") ?? 0) > maxBytes) {
+    await response.body?.cancel();
+    return "oversize";
+  }
+  const chunks: Array<Uint8Array> = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    // Returning from the loop cancels the stream.
+    if (bytes > maxBytes) return "oversize";
+    chunks.push(chunk);
+  }
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  try {
+    return { text: decoder.decode(Buffer.concat(chunks)) };
+  } catch {
+    return "not_utf8";
+  }
+};
+
+const INITIAL_CAPACITY = 64 * 1024;
+
+/**
+ * The arrived but unread part of a stream, in one reused buffer. Joining chunks for each arrival costs more than
+ * reading them.
+ */
+export class HeldBytes {
+  #memory = Buffer.allocUnsafe(INITIAL_CAPACITY);
+  #from = 0;
+  #to = 0;
+
+  get length(): number {
+    return this.#to - this.#from;
+  }
+
+  /** All held bytes, valid until the next `add`. */
+  get bytes(): Buffer {
+    return this.#memory.subarray(this.#from, this.#to);
+  }
+
+  add(chunk: Uint8Array): void {
+    if (this.#to + chunk.length > this.#memory.length) this.#makeRoomFor(chunk.length);
+    this.#memory.set(chunk, this.#to);
+    this.#to += chunk.length;
+  }
+
+  /** Drops the first `count` bytes. */
+  drop(count: number): void {
+    this.#from += count;
+  }
+
+  #makeRoomFor(count: number): void {
+    const { bytes } = this;
+    let capacity = this.#memory.length;
+    while (capacity < bytes.length + count) capacity *= 2;
+    if (capacity > this.#memory.length) this.#memory = Buffer.allocUnsafe(capacity);
+    this.#memory.set(bytes);
+    this.#from = 0;
+    this.#to = bytes.length;
+  }
+}
+
 /** A parsed JSON-RPC answer, or what is wrong with it. */
 export type Envelope =
   | { readonly result: unknown }

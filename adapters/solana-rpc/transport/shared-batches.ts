@@ -1,5 +1,35 @@
-import { Deferred, Effect } from "effect";
-import { monotonicMs } from "../../../core/use-cases/monotonic-time.ts";
+import { Deferred, Effect, Exit } from "effect";
+import { monotonicMs } from "../../../core/use-cases/single-flight.ts";
+
+/**
+ * Runs all effects to their end and succeeds with the first success; the others continue in the background. When all
+ * fail, it fails like the first for which `tells` holds, or else like the first.
+ */
+export const firstToSucceed = <A, E>(
+  all: ReadonlyArray<Effect.Effect<A, E>>,
+  tells: (failure: E) => boolean,
+): Effect.Effect<A, E> =>
+  Effect.gen(function* () {
+    const outcome = yield* Deferred.make<A, E>();
+    const failed: Array<Exit.Failure<A, E>> = [];
+    const telling = (exit: Exit.Exit<A, E>): boolean => {
+      const failure = Exit.findErrorOption(exit);
+      return failure._tag === "Some" && tells(failure.value);
+    };
+    for (const each of all) {
+      yield* each.pipe(
+        Effect.exit,
+        Effect.tap((exit) => {
+          if (Exit.isSuccess(exit)) return Deferred.done(outcome, exit);
+          failed.push(exit);
+          if (failed.length < all.length) return Effect.void;
+          return Deferred.done(outcome, failed.find(telling) ?? failed[0] ?? exit);
+        }),
+        Effect.forkDetach,
+      );
+    }
+    return yield* Deferred.await(outcome);
+  });
 
 /** The most requests in one batch. Providers allow at least this many. */
 const MOST_IN_BATCH = 50;
@@ -7,7 +37,7 @@ const MOST_IN_BATCH = 50;
 const REFUSED_MS = 600_000;
 
 /** How requests reach one node, alone or together. */
-export type Sending<E> = {
+type Sending<E> = {
   readonly single: (params: ReadonlyArray<unknown>) => Effect.Effect<unknown, E>;
   /** The outcome of a batch; "refused" when the node does not take batches. */
   readonly batch: (
@@ -16,7 +46,7 @@ export type Sending<E> = {
 };
 
 /** One outcome for each request of a batch, in order, and whether the node limits requests. */
-export type BatchAnswer<E> = {
+type BatchAnswer<E> = {
   readonly answers: ReadonlyArray<Effect.Effect<unknown, E>>;
   readonly isLimited: boolean;
 };

@@ -1,14 +1,13 @@
 import type { Database } from "bun:sqlite";
 import { ledgerSignatureToBytes } from "../../../core/domain/ledger/signature.ts";
 import type { IndexChanges } from "../../../ports/index/index-writer.ts";
-import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
+import { StoreUnavailable } from "../../../ports/index/store-refusal.ts";
 import { placeholders, toColumn } from "../columns.ts";
 import { encodeBody } from "../../sql/escrow-body.ts";
 import { bindEscrow, ESCROW_COLUMNS } from "./escrow-row.ts";
-import { ledgerRow } from "./ledger-row.ts";
+import { ledgerRow, unseenTable } from "./ledger-row.ts";
 import { merchantTable } from "./merchant-table.ts";
 import { tallyWriter } from "./merchant-tally.ts";
-import { unseenTable } from "./unseen-table.ts";
 
 /** Rows per turn of the event loop, a few milliseconds of work. */
 const AT_ONCE = 250;

@@ -6,7 +6,7 @@ import type { EscrowFilter, EscrowsAt } from "../../../ports/index/index-reader.
 import { LAST_SEQ, type NamedValues } from "../columns.ts";
 import { BODY_AT, decodeBody } from "../../sql/escrow-body.ts";
 import { addressKey, inBody } from "./escrow-row.ts";
-import { unseenByAddress } from "./unseen-table.ts";
+import { unseenByAddress } from "./ledger-row.ts";
 import { escrowRuns, pageOfRuns, runValues } from "./escrow-runs.ts";
 
 type Row = { readonly body: Uint8Array };

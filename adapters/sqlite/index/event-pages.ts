@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { type Escrow, isRefundable } from "../../../core/domain/escrow/escrow.ts";
 import type { IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
-import { indexedEventAt } from "../../../core/log/leaf/indexed-events.ts";
+import { indexedEventAt } from "../../../core/log/leaf/indexed-leaves.ts";
 import type { EventFilter, EventRange } from "../../../ports/index/index-reader.ts";
 import { transactionIn } from "../../sql/index-rows.ts";
 import { LAST_SEQ, type NamedValues } from "../columns.ts";

@@ -1,20 +1,19 @@
 import type { Database } from "bun:sqlite";
 import { rmSync } from "node:fs";
 import { Effect, type Scope } from "effect";
-import type { SyncMark } from "../../../core/domain/index/sync-mark.ts";
+import type { SyncMark } from "../../../core/domain/index/sync-report.ts";
 import type { IndexBuild, IndexChanges } from "../../../ports/index/index-writer.ts";
-import type { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
+import type { StoreUnavailable } from "../../../ports/index/store-refusal.ts";
 import { setPageCache } from "../open-store.ts";
 import { tryStore, inTurns } from "../store-failure.ts";
 import type { WriteTransaction } from "../write-transaction.ts";
 import { bindEscrow, ESCROW_COLUMNS } from "./escrow-row.ts";
 import { ROW_TABLE_NAMES, ROW_TABLES, ROW_INDEXES } from "./index-schema.ts";
 import type { CountChanges } from "../../sql/summary-row.ts";
-import { ledgerRow } from "./ledger-row.ts";
+import { ledgerRow, unseenTable } from "./ledger-row.ts";
 import { merchantTable } from "./merchant-table.ts";
 import { tallyWriter } from "./merchant-tally.ts";
 import { RowSpool, type SpooledRow } from "../../sql/row-spool.ts";
-import { unseenTable } from "./unseen-table.ts";
 
 /** Rows and leaves per turn of the event loop, a few milliseconds of work. */
 const ROWS_AT_ONCE = 500;

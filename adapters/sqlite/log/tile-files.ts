@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { Effect } from "effect";
 import { replaceFile, syncFolder } from "../../bun/durable-file.ts";
 import type { FullTile } from "../../../ports/log/log-store.ts";
-import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
+import { StoreUnavailable } from "../../../ports/index/store-refusal.ts";
 
 /**
  * Paths of full tiles: the log's generation, then as in c2sp.org/tlog-tiles: level 0 to 63 or `entries`, and the number in

@@ -1,11 +1,10 @@
 import { Effect, Layer } from "effect";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";
-import { idempotencyTable } from "./idempotency-table.ts";
+import { idempotencyTable, relayTable } from "./relay-table.ts";
 import type { LedgerIdentity } from "../../sql/ledger-identity.ts";
 import { claimLedger } from "../ledger-identity.ts";
 import { openStore, refuseDamaged } from "../open-store.ts";
 import { OUTCOME_KIND } from "./outcome-schema.ts";
-import { relayTable } from "./relay-table.ts";
 import { tryStore } from "../store-failure.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { redactedRpcAddress } from "../../../adapters/solana-rpc/transport/redacted-rpc-address.ts";
+import { redactedRpcAddress } from "../../../adapters/solana-rpc/transport/rpc-failure.ts";
 import { type Address, parseAddress } from "../../../core/domain/address.ts";
 import { decodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";

@@ -9,7 +9,7 @@ import { keptKey, readDeployKey } from "./deploy-keys.ts";
 import type { DeployOptions } from "./deploy-options.ts";
 import { DeployStopped } from "../deploy-stopped.ts";
 import type { Admin } from "../programs/initialise-programs.ts";
-import { PROGRAM_NAMES } from "../programs/program-binary.ts";
+import { PROGRAM_NAMES } from "../programs/program-buffer.ts";
 import { existingMint, newMint, type SettlementMint } from "../settlement-mint.ts";
 
 /** The programs to deploy: those that the options name, or those whose keys are kept in the folder, made if need be. */

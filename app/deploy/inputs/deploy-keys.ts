@@ -1,9 +1,12 @@
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Effect, Redacted, Result } from "effect";
-import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
+import {
+  ed25519Key,
+  parseSeedText,
+  SEED_TEXT_FORMS,
+} from "../../../adapters/signer/ed25519-key.ts";
 import { createKeyFile, readKeyFile } from "../../../adapters/signer/key-file.ts";
-import { parseSeedText, SEED_TEXT_FORMS } from "../../../adapters/signer/seed-text.ts";
 import { parseAddress } from "../../../core/domain/address.ts";
 import { EX_NOINPUT, EX_USAGE } from "../../command-line/command-line.ts";
 import { DeployStopped } from "../deploy-stopped.ts";

@@ -2,7 +2,7 @@ import { type Address, parseAddress } from "../../../core/domain/address.ts";
 import { EX_USAGE } from "../../command-line/command-line.ts";
 import { DeployStopped } from "../deploy-stopped.ts";
 import { MAX_PRIORITY_FEE } from "../cluster/priority-fee.ts";
-import { SBPF_VERSIONS, type SbpfVersion } from "../cluster/feature-gates.ts";
+import { SBPF_VERSIONS, type SbpfVersion } from "../cluster/require-funds.ts";
 
 /** What a deployment is asked for, checked as far as that goes without a node. */
 export type DeployOptions = {

@@ -18,8 +18,7 @@ import {
   TransactionRefused,
 } from "../deploy-context.ts";
 import { DeployStopped } from "../deploy-stopped.ts";
-import type { ProgramBinary } from "./program-binary.ts";
-import { closeBuffer, fillBuffer } from "./program-buffer.ts";
+import { closeBuffer, fillBuffer, type ProgramBinary } from "./program-buffer.ts";
 import {
   deployedBinary,
   type ProgramState,

@@ -1,7 +1,11 @@
+import { readFile } from "node:fs/promises";
+import { transferLamports } from "../../../adapters/local-ledger/genesis/funding-instructions.ts";
 import type { Address } from "../../../core/domain/address.ts";
+import type { Hash32 } from "../../../core/domain/hash32.ts";
 import {
   BUFFER_HEADER_LENGTH,
   decodeBufferAccount,
+  programHash,
 } from "../../../core/protocol/accounts/loader-v3.ts";
 import { seededAddress } from "../../../core/protocol/addresses/seeded-address.ts";
 import { UPGRADEABLE_LOADER } from "../../../core/protocol/addresses/well-known-addresses.ts";
@@ -11,12 +15,37 @@ import {
   initializeBufferInstruction,
   writeBufferInstruction,
 } from "../../../core/protocol/instructions/loader-instructions.ts";
-import { transferLamports } from "../../../adapters/local-ledger/genesis/funding-instructions.ts";
+import { WRITE_UNITS } from "../cluster/priority-fee.ts";
+import type { SbpfVersion } from "../cluster/require-funds.ts";
+import { sendTransactions } from "../cluster/send-transactions.ts";
 import { type DeployContext, landed } from "../deploy-context.ts";
 import { DeployStopped } from "../deploy-stopped.ts";
-import type { ProgramBinary, ProgramName } from "./program-binary.ts";
-import { WRITE_UNITS } from "../cluster/priority-fee.ts";
-import { sendTransactions } from "../cluster/send-transactions.ts";
+
+/** The programs by name, in the order in which they are deployed. */
+export const PROGRAM_NAMES = ["attestor", "custody"] as const;
+
+/** One of them. */
+export type ProgramName = (typeof PROGRAM_NAMES)[number];
+
+/** A built program file. */
+export type ProgramBinary = {
+  readonly version: SbpfVersion;
+  /** Below `programs/`. */
+  readonly file: string;
+  readonly elf: Uint8Array;
+  /** The file's `programHash`, which is its SHA-256, since no built file ends with zero bytes. */
+  readonly sha256: Hash32;
+};
+
+/** The built file of a program for a version of the bytecode. */
+export const programBinary = async (
+  name: ProgramName,
+  version: SbpfVersion,
+): Promise<ProgramBinary> => {
+  const file = version === "v0" ? `${name}.so` : `${name}.${version}.so`;
+  const elf = new Uint8Array(await readFile(new URL(`../../../programs/${file}`, import.meta.url)));
+  return { version, file, elf, sha256: programHash(elf) };
+};
 
 /**
  * Bytes of ELF in one Write. With one signature and a version 0 message the transaction has 1,222 of 1,232 bytes; a price and a limit
@@ -24,7 +53,7 @@ import { sendTransactions } from "../cluster/send-transactions.ts";
  */
 const chunkBytes = (price: bigint): number => (price === 0n ? 1000 : 950);
 /** Rounds of writing what is missing before a node is given up. Each lasts until its blockhash expires at most. */
-const MAX_ROUNDS = 20;
+const MAX_WRITE_ROUNDS = 20;
 
 const seedOf = (name: ProgramName): string => `settlement-evidence/${name}`;
 
@@ -105,7 +134,7 @@ export const fillBuffer = async (
   const { rpc, payer, say, priorityFee } = context;
   const size = chunkBytes(priorityFee);
   const address = addressOf(payer.address, seed);
-  for (let round = 0; round < MAX_ROUNDS; round++) {
+  for (let round = 0; round < MAX_WRITE_ROUNDS; round++) {
     const { buffer, lamports } = await readBuffer(context, seed);
     if (buffer === undefined) {
       await makeBuffer(context, seed, elf.length, lamports);
@@ -141,7 +170,7 @@ export const fillBuffer = async (
   }
   throw new DeployStopped(
     1,
-    `buffer ${address} is not full after ${MAX_ROUNDS} rounds; offer a price with --priority-fee or use another node, and run the command again: it goes on where it stopped`,
+    `buffer ${address} is not full after ${MAX_WRITE_ROUNDS} rounds; offer a price with --priority-fee or use another node, and run the command again: it goes on where it stopped`,
   );
 };
 

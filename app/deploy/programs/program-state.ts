@@ -13,8 +13,7 @@ import {
 } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import type { DeployContext, ProgramTarget } from "../deploy-context.ts";
 import { DeployStopped } from "../deploy-stopped.ts";
-import type { ProgramBinary } from "./program-binary.ts";
-import { bufferAddress } from "./program-buffer.ts";
+import { bufferAddress, type ProgramBinary } from "./program-buffer.ts";
 
 /** A program as the ledger shows it. */
 export type ProgramState = {

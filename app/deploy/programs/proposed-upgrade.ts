@@ -4,8 +4,13 @@ import { setAuthorityInstruction } from "../../../core/protocol/instructions/loa
 import { type DeployContext, landed, type ProgramTarget } from "../deploy-context.ts";
 import { DeployStopped } from "../deploy-stopped.ts";
 import { extendTo } from "./place-program.ts";
-import type { ProgramBinary } from "./program-binary.ts";
-import { closeBuffer, fillBuffer, proposalSeed, readBuffer } from "./program-buffer.ts";
+import {
+  closeBuffer,
+  fillBuffer,
+  type ProgramBinary,
+  proposalSeed,
+  readBuffer,
+} from "./program-buffer.ts";
 import { readProgram } from "./program-state.ts";
 
 /** An upgrade that another authority than the payer must sign: the file, in a buffer that shall be that authority's. */

@@ -10,7 +10,7 @@ import {
   aWord,
   maybe,
 } from "../output.ts";
-import { PAGE_ROWS } from "../page-rows.ts";
+import { PAGE_ROWS } from "../shown.ts";
 import { address, flag, oneOf, optional, text } from "../parameter.ts";
 import { answerOf, queryOf, tool } from "../tool.ts";
 

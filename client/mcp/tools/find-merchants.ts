@@ -10,7 +10,7 @@ import {
 } from "../output.ts";
 import { optional, text, whole } from "../parameter.ts";
 import { answerOf, queryOf, tool } from "../tool.ts";
-import { PAGE_ROWS } from "../page-rows.ts";
+import { PAGE_ROWS } from "../shown.ts";
 
 /** `find_merchants`: active merchants of the registry. */
 export const findMerchants = tool({

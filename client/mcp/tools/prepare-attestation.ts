@@ -1,6 +1,6 @@
 import { aHash, anAddress, at, aTime, heldTo, someBytes } from "../output.ts";
 import { address, anyObject, optional, text } from "../parameter.ts";
-import { rebuiltAttestation } from "../rebuilt-attestation.ts";
+import { rebuiltAttestation } from "../rebuilt.ts";
 import { answerOf, tool } from "../tool.ts";
 
 const OUTPUT = {

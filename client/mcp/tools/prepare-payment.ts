@@ -2,7 +2,7 @@ import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../../core/domain/escrow/es
 import { knownDeployment } from "../known-deployment.ts";
 import { heldTo, PREPARED } from "../output.ts";
 import { address, optional, text, whole } from "../parameter.ts";
-import { rebuiltPayment } from "../rebuilt-payment.ts";
+import { rebuiltPayment } from "../rebuilt.ts";
 import { answerOf, tool } from "../tool.ts";
 
 /** `prepare_payment`: the unsigned transaction that locks a payment in an escrow. */

@@ -1,5 +1,5 @@
 import { SettlementError } from "../../settlement-error.ts";
-import { checkedSettlement } from "../checked-settlement.ts";
+import { checkedSettlement } from "../rebuilt.ts";
 import { knownDeployment } from "../known-deployment.ts";
 import { heldTo, PREPARED } from "../output.ts";
 import { address, oneOf, optional, text, type ValuesOf } from "../parameter.ts";

@@ -6,8 +6,7 @@ import { release } from "../settle/release.ts";
 import { type Released, ReleasedAlready } from "../settle/released.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { MessageSigner } from "../../signing/message-signer.ts";
-import { parseExchange } from "./exchange.ts";
-import { judgeExchange } from "./judge-exchange.ts";
+import { judgeExchange, parseExchange } from "./judge-exchange.ts";
 import type { Rules } from "./rules.ts";
 import type { spendingCeiling } from "./spending-ceiling.ts";
 

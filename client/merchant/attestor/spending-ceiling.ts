@@ -2,9 +2,9 @@ import { readdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { formatUnits, parseAmount } from "../../../core/domain/amount.ts";
 import type { SupportedMint } from "../../../core/domain/supported-mint.ts";
-import { errorCode } from "../../node/error-code.ts";
-import { placeFile } from "../../node/place-file.ts";
-import { unitsOf } from "../../pay/units.ts";
+import { errorCode } from "../../node/key-file.ts";
+import { placeFile } from "../../node/file-journal.ts";
+import { unitsOf } from "../../pay/payment-terms.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { Rules } from "./rules.ts";
 

@@ -1,8 +1,7 @@
 import type { Escrow, Merchant, ServiceStatus } from "../../generated/contract.ts";
 import { SettlementError } from "../../settlement-error.ts";
-import { escrowsOf, type IndexedEscrows } from "./escrows-of.ts";
-import { EXPORT_COLUMNS } from "./sound-row.ts";
-import { addressNamed } from "../../address-named.ts";
+import { escrowsOf, EXPORT_COLUMNS, type IndexedEscrows } from "./watch.ts";
+import { addressNamed } from "../../pinned-policy.ts";
 import type { MerchantContext } from "../merchant-context.ts";
 import { readMerchant } from "../read-merchant.ts";
 

@@ -1,12 +1,167 @@
 import type { Address } from "../../../core/domain/address.ts";
-import { dataOf, problemOf } from "../../service/requests.ts";
-import type { Escrow, LiveEscrow } from "../../generated/contract.ts";
-import { type Awaited, awaitedOf } from "./awaited.ts";
-import { escrowsOf } from "./escrows-of.ts";
-import { soundRow, unsoundEscrow } from "./sound-row.ts";
-import { addressNamed } from "../../address-named.ts";
+import type { Escrow, EscrowPage, EscrowState, LiveEscrow } from "../../generated/contract.ts";
+import { addressNamed } from "../../pinned-policy.ts";
+import { isCount, isCursor, MEMBER_FORMS } from "../../service/forms.ts";
+import { type Answer, dataOf, jsonOf, problemOf, type Requests } from "../../service/requests.ts";
+import { SettlementError } from "../../settlement-error.ts";
 import type { MerchantContext } from "../merchant-context.ts";
 import { readMerchant } from "../read-merchant.ts";
+
+/** What an escrow waits for, as a line of `merchant watch`. */
+export type Awaited = {
+  /**
+   * `attestation`: deliver and attest before `expires_at`. `cancellation`: its attestor's key was revoked, so only cancelling ends it early.
+   * `refund`: too late, anyone may send it back. `nothing`: it is settled.
+   */
+  readonly awaits: "attestation" | "cancellation" | "refund" | "nothing";
+  readonly escrow: string;
+  readonly state: LiveEscrow["state"];
+  readonly agent_owner: string;
+  readonly mint: string;
+  readonly symbol: string | null;
+  /** Base units, decimal. */
+  readonly amount_stroops: string;
+  readonly released_stroops: string;
+  readonly refunded_stroops: string;
+  readonly task_hash: string;
+  /** The only key that can release it. */
+  readonly attestor: string;
+  readonly created_at: string;
+  readonly expires_at: string;
+};
+
+const awaits = ({ state, next_actions }: LiveEscrow): Awaited["awaits"] => {
+  if (state !== "Pending") return "nothing";
+  const can = (action: string) => next_actions.some((each) => each.action === action);
+  if (can("release_escrow")) return "attestation";
+  return can("cancel_escrow") ? "cancellation" : "refund";
+};
+
+/** What an escrow waits for, out of its live record. */
+const awaitedOf = (record: LiveEscrow): Awaited => ({
+  awaits: awaits(record),
+  escrow: record.escrow_pda,
+  state: record.state,
+  agent_owner: record.agent_owner,
+  mint: record.mint,
+  symbol: record.symbol,
+  amount_stroops: record.amount_stroops,
+  released_stroops: record.released_stroops,
+  refunded_stroops: record.refunded_stroops,
+  task_hash: record.task_hash,
+  attestor: record.attestor,
+  created_at: record.created_at,
+  expires_at: record.expires_at,
+});
+
+/** The columns of an export, in this order. */
+export const EXPORT_COLUMNS = [
+  "escrow_pda",
+  "state",
+  "agent_owner",
+  "merchant",
+  "mint",
+  "amount_stroops",
+  "released_stroops",
+  "refunded_stroops",
+  "task_hash",
+  "proof_hash",
+  "attestor",
+  "created_at",
+  "expires_at",
+  "attested_at",
+  "settled_at",
+] as const satisfies ReadonlyArray<keyof Escrow>;
+
+/** Those that are null until something happens. */
+const LATER: ReadonlySet<string> = new Set<keyof Escrow>([
+  "proof_hash",
+  "attested_at",
+  "settled_at",
+]);
+const STATES: ReadonlySet<unknown> = new Set<Escrow["state"]>([
+  "Pending",
+  "Fulfilled",
+  "PartiallyFulfilled",
+  "Refunded",
+]);
+
+/** The failure of a service that gives what no service gives. */
+const unsoundEscrow = (detail: string): SettlementError =>
+  new SettlementError(
+    "unsound_escrow",
+    detail,
+    "Believe nothing of it, and do not use this service before its operator has explained it.",
+  );
+
+/**
+ * A service's record of an escrow, when it is one of `merchant` and each member that goes into books has its form: a text of another form could be a formula or another row there.
+ * @throws SettlementError `unsound_escrow` for anything else.
+ */
+const soundRow = <R extends Escrow>(row: R, merchant: Address): R => {
+  const given = (typeof row === "object" && row !== null ? row : {}) as Record<string, unknown>;
+  const fits = (name: string): boolean =>
+    (LATER.has(name) && given[name] === null) || MEMBER_FORMS[name]?.(given[name]) === true;
+  const wrong = STATES.has(given["state"])
+    ? EXPORT_COLUMNS.find((name) => !fits(name))
+    : ("state" as const);
+  if (wrong !== undefined)
+    throw unsoundEscrow(`The service gave an escrow whose ${wrong} is malformed.`);
+  if (row.merchant !== merchant)
+    throw unsoundEscrow(
+      `The service gave the escrow ${row.escrow_pda} of the merchant ${row.merchant}.`,
+    );
+  return row;
+};
+
+/** What the index holds of a merchant: its escrows, newest first, and how many archived ones nobody has shown. */
+export type IndexedEscrows = {
+  readonly escrows: ReadonlyArray<Escrow>;
+  readonly unseen: number;
+};
+
+/** The most that the index gives in one page. */
+const PAGE = "100";
+
+const pageIn = (answer: Answer): EscrowPage => {
+  if (answer.status !== 200) throw problemOf(answer);
+  const { data, page, index } = (jsonOf(answer) ?? {}) as Partial<EscrowPage>;
+  const next = page?.next_cursor;
+  if (!Array.isArray(data) || (next !== null && !isCursor(next)) || !isCount(index?.unseen))
+    throw unsoundEscrow("The service gave a page of escrows that is none.");
+  return { data, page, index } as EscrowPage;
+};
+
+/** Every escrow of a merchant that the index holds, of one state where one is named. @throws SettlementError */
+export const escrowsOf = async (
+  requests: Requests,
+  merchant: Address,
+  {
+    state,
+    signal,
+  }: { readonly state?: EscrowState; readonly signal?: AbortSignal | undefined } = {},
+): Promise<IndexedEscrows> => {
+  const byAddress = new Map<string, Escrow>();
+  let cursor: string | null = null;
+  for (;;) {
+    const query = new URLSearchParams({ merchant, limit: PAGE });
+    if (state !== undefined) query.set("state", state);
+    if (cursor !== null) query.set("cursor", cursor);
+    const path = `/v1/indexer?${query.toString()}`;
+    const answer = await requests.answer(path, { signal });
+    const { data, page, index } = pageIn(answer);
+    const before = byAddress.size;
+    for (const each of data) {
+      const row = soundRow(each, merchant);
+      byAddress.set(row.escrow_pda, row);
+    }
+    if (page.next_cursor === null)
+      return { escrows: [...byAddress.values()], unseen: index.unseen };
+    if (byAddress.size === before)
+      throw unsoundEscrow("The service gives page after page without another escrow.");
+    cursor = page.next_cursor;
+  }
+};
 
 /** Between two looks at the index, which itself follows the ledger within a second. */
 const LOOK_MS = 2_000;

@@ -9,7 +9,7 @@ import {
   MAX_ATTESTATION_AGE_SECONDS,
 } from "../../../core/protocol/instructions/attestation.ts";
 import { type DeliveryPayload, judgeDelivery, payloadFault } from "../../pay/delivery.ts";
-import { unitsOf } from "../../pay/units.ts";
+import { unitsOf } from "../../pay/payment-terms.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { type MessageSigner, signatureBy } from "../../signing/message-signer.ts";
 import type { AttestationJournal, KeptClaim } from "./attestation-journal.ts";

@@ -7,7 +7,7 @@ import { expectedTransaction } from "../../signing/expected-transaction.ts";
 import type { MessageSigner } from "../../signing/message-signer.ts";
 import { type EscrowTerms, readEscrowTerms } from "./escrow-terms.ts";
 import { landTransaction } from "../land-transaction.ts";
-import { addressNamed } from "../../address-named.ts";
+import { addressNamed } from "../../pinned-policy.ts";
 import type { MerchantContext } from "../merchant-context.ts";
 import { withPayoutAccounts } from "./with-payout-accounts.ts";
 

@@ -7,7 +7,7 @@ import type { LiveEscrow, LiveEscrowRead } from "../../generated/contract.ts";
 import { deploymentIn } from "../../pay/payment-terms.ts";
 import { dataOf, jsonOf, problemOf } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
-import { addressNamed } from "../../address-named.ts";
+import { addressNamed } from "../../pinned-policy.ts";
 import type { MerchantContext } from "../merchant-context.ts";
 
 /** An escrow as the service read it, whose agent and task follow from its address. */

@@ -2,12 +2,14 @@ import { parseAmount } from "../../../core/domain/amount.ts";
 import { decodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { parseHash32 } from "../../../core/domain/hash32.ts";
 import { parseUnixTime } from "../../../core/domain/unix-time.ts";
-import { attestationMessage } from "../../../core/protocol/instructions/attestation.ts";
+import {
+  attestationMessage,
+  ed25519Instruction,
+} from "../../../core/protocol/instructions/attestation.ts";
 import {
   releaseEscrowInstruction,
   releasePartialInstruction,
 } from "../../../core/protocol/instructions/custody-instructions.ts";
-import { ed25519Instruction } from "../../../core/protocol/instructions/ed25519-instruction.ts";
 import type { UnsignedTransaction } from "../../../core/protocol/transaction/unsigned-transaction.ts";
 import type { PreparedEscrowCall } from "../../generated/contract.ts";
 import { deploymentIn } from "../../pay/payment-terms.ts";
@@ -17,7 +19,7 @@ import type { MessageSigner } from "../../signing/message-signer.ts";
 import type { Attestation } from "./attest.ts";
 import { type EscrowTerms, readEscrowTerms } from "./escrow-terms.ts";
 import { landTransaction } from "../land-transaction.ts";
-import { addressNamed } from "../../address-named.ts";
+import { addressNamed } from "../../pinned-policy.ts";
 import type { MerchantContext } from "../merchant-context.ts";
 import type { Released } from "./released.ts";
 import { withPayoutAccounts } from "./with-payout-accounts.ts";

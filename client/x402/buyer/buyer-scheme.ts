@@ -7,25 +7,52 @@ import { formatUnits } from "../../../core/domain/amount.ts";
 import type { TrustPolicy } from "../../../core/domain/evidence/evidence-check.ts";
 import { isUsdc } from "../../../core/domain/supported-mint.ts";
 import {
-  type PaymentRequirements as Requirements,
   readRequirements,
+  type PaymentRequirements as Requirements,
   X402_SCHEME,
   X402_VERSION,
-} from "../../../core/protocol/x402/payment-requirements.ts";
+} from "../../../core/protocol/x402/payment-payload.ts";
 import { escrowNow, requireSame } from "../../pay/escrow-there.ts";
 import { lockingTransaction } from "../../pay/locking-transaction.ts";
 import { paymentTerms, type PaymentTerms } from "../../pay/payment-terms.ts";
 import { spendGuard, type SpendLimits } from "../../pay/spend-limits.ts";
 import { policyIn } from "../../pinned-policy.ts";
-import { type ClientClock, systemClock } from "../../service/client-clock.ts";
 import type { Fetch } from "../../service/fetch-directly.ts";
-import { requestsTo } from "../../service/requests.ts";
+import { type ClientClock, requestsTo, systemClock } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
-import type { AcceptedSigner } from "../../signing/transaction-signer.ts";
+import type { AcceptedSigner } from "../../signing/sign-transaction.ts";
 import { placeOf } from "../network.ts";
-import { type KeptPayment, keptPayments } from "./kept-payments.ts";
-import { originGuard } from "./paid-origins.ts";
 import { inOneLine, valueOf } from "../payment-error.ts";
+import { type KeptPayment, keptPayments } from "./kept-payments.ts";
+
+const originIn = (url: string): string | null => {
+  try {
+    return new URL(url).origin;
+  } catch {
+    return null;
+  }
+};
+
+/**
+ * Why the origin of a request, `GET https://…`, may not be paid, as a function of it: null when it is one of `origins`, or when they are left out. @throws SettlementError
+ * `invalid_origin` for a text that is no http or https origin.
+ */
+const originGuard = (
+  origins: ReadonlyArray<string> | undefined,
+): ((request: string) => string | null) => {
+  for (const origin of origins ?? [])
+    if (!/^https?:/.test(origin) || originIn(origin) !== origin)
+      throw new SettlementError(
+        "invalid_origin",
+        `${origin} is no origin.`,
+        "Give scheme, host and a port other than the scheme's own, such as https://api.example.com.",
+      );
+  return (request) => {
+    const origin = originIn(request.slice(request.indexOf(" ") + 1));
+    if (origins === undefined || (origin !== null && origins.includes(origin))) return null;
+    return `The offer is for ${request}, and ${origin ?? "its host"} is none of the origins that may be paid.`;
+  };
+};
 
 /** What a seller offers, as the buyer judges it before anything is signed. */
 export type OfferedTerms = {

@@ -4,7 +4,7 @@ import type { PaymentRequirements } from "@x402/core/types";
 import {
   type PaymentRequirements as Requirements,
   requirementsDigest,
-} from "../../../core/protocol/x402/payment-requirements.ts";
+} from "../../../core/protocol/x402/payment-payload.ts";
 
 /** A payment that stands for one offer of one request until it is over. */
 export type KeptPayment = {

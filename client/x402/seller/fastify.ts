@@ -2,10 +2,58 @@ import type {
   HTTPAdapter,
   HTTPProcessResult,
   HTTPRequestContext,
+  RoutesConfig,
   x402HTTPResourceServer,
 } from "@x402/core/server";
 import { answerAgain } from "./answer-again.ts";
-import { type Candidate, fastifyCandidates, fastifyTarget } from "./fastify-target.ts";
+
+/** What names a fastify request's route. */
+type Targeted = {
+  readonly method: string;
+  /** The request's target as it came. */
+  readonly url: string;
+  /** The route that fastify found; undefined where there is none. */
+  readonly routeOptions?: { readonly url?: string | undefined };
+};
+
+/** A method and a path under which a request may have to be paid. */
+type Candidate = { readonly method: string; readonly path: string };
+
+/** Path and query of a request. A target in absolute form (RFC 9112, 3.2.2) has scheme and host too, which fastify's router drops. */
+const fastifyTarget = ({ url }: Pick<Targeted, "url">): string =>
+  url.startsWith("/") ? url : url.replace(/^https?:\/\/.*?\//i, "/");
+
+const pathOf = (request: Targeted): string => fastifyTarget(request).split(/[?#]/, 1)[0] ?? "/";
+
+/**
+ * Every method and path that fastify may have found the handler of a request by, the request's own first. Its router may end a path at a semicolon, and answers HEAD
+ * with the handler of GET; x402 does neither, so a route is paid when one of them is.
+ */
+const fastifyCandidates = (request: Targeted): ReadonlyArray<Candidate> => {
+  const path = pathOf(request);
+  const paths = [path, path.split(";", 1)[0] ?? path, request.routeOptions?.url ?? path];
+  const methods = request.method === "HEAD" ? ["HEAD", "GET"] : [request.method];
+  return methods.flatMap((method) => paths.map((each) => ({ method, path: each })));
+};
+
+/**
+ * The routes of an x402 server, with HEAD priced wherever GET is. Express and hono answer HEAD with the handler of GET, and x402 compares methods: without this the
+ * handler runs unpaid. A route that names no method is priced for all of them already.
+ */
+export const withHead = (routes: RoutesConfig): RoutesConfig => {
+  if ("accepts" in routes) return routes;
+  return Object.fromEntries(
+    Object.entries(routes).flatMap(([pattern, route]) => {
+      const head = pattern.replace(/^get(?=\s)/i, "HEAD");
+      return head in routes
+        ? [[pattern, route]]
+        : [
+            [pattern, route],
+            [head, route],
+          ];
+    }),
+  );
+};
 
 /** What the adapter uses of fastify's request. */
 export type FastifyRequest = {

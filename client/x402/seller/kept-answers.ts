@@ -1,5 +1,5 @@
 import { decodeBase64, encodeBase64 } from "../../../core/domain/encoding/base64.ts";
-import type { Delivered } from "./delivery.ts";
+import type { Delivered } from "./seller-context.ts";
 
 /**
  * Paid answers, each by the escrow that paid for it, so that a buyer whose connection drops has what it paid for by presenting the payment again. They do not hold the

@@ -1,6 +1,6 @@
 import type { SettleFailureContext } from "@x402/core/server";
 import type { SettleResponse } from "@x402/core/types";
-import { X402_VERSION } from "../../../core/protocol/x402/payment-requirements.ts";
+import { X402_VERSION } from "../../../core/protocol/x402/payment-payload.ts";
 import { jsonOf, problemOf } from "../../service/requests.ts";
 import type { SellerContext } from "./seller-context.ts";
 

@@ -1,27 +1,107 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import type { SettleContext } from "@x402/core/server";
+import type { AssetAmount, Price } from "@x402/core/types";
 import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
+import type { TrustPolicy } from "../../../core/domain/evidence/evidence-check.ts";
+import { sha256 } from "../../../core/domain/sha256.ts";
+import { isUsdc, type SupportedMint } from "../../../core/domain/supported-mint.ts";
+import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import {
   BUYER_MEMBERS,
   type PaymentPayload,
-  readPayload,
-} from "../../../core/protocol/x402/payment-payload.ts";
-import {
   type PaymentRequirements,
+  readPayload,
   readRequirements,
   type RequiredTerms,
-} from "../../../core/protocol/x402/payment-requirements.ts";
-import type { AttestationJournal } from "../../merchant/settle/attestation-journal.ts";
+} from "../../../core/protocol/x402/payment-payload.ts";
 import type { MerchantContext } from "../../merchant/merchant-context.ts";
-import { deploymentIn } from "../../pay/payment-terms.ts";
-import type { ClientClock } from "../../service/client-clock.ts";
+import type { AttestationJournal } from "../../merchant/settle/attestation-journal.ts";
+import type { DeliveryPayload } from "../../pay/delivery.ts";
+import { deploymentIn, unitsOf } from "../../pay/payment-terms.ts";
+import type { ClientClock } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { MessageSigner } from "../../signing/message-signer.ts";
-import type { Delivered, Delivery } from "./delivery.ts";
 import { placeOf } from "../network.ts";
+import { valueOf } from "../payment-error.ts";
 import type { KeptAnswers } from "./kept-answers.ts";
 import type { PaymentClaims } from "./payment-claims.ts";
 import type { Replay } from "./replay.ts";
-import { valueOf } from "../payment-error.ts";
+
+/** A key of a seller: a `MessageSigner`, or what `readKeyFile` and `keySigner` give. */
+export type SellerKey =
+  | MessageSigner
+  | {
+      /** The public key, base58. */
+      readonly address: string;
+      /** The 64-byte signature of exactly these bytes. */
+      readonly signMessage: (message: Uint8Array) => Promise<Uint8Array>;
+    };
+
+/** The key as a signer of messages. */
+export const messageSignerOf = (key: SellerKey): MessageSigner =>
+  "publicKey" in key ? key : { publicKey: key.address, sign: key.signMessage };
+
+/** "$1.50", "1.50", "1.50 USDC", or a number. */
+const MONEY = /^\$?([0-9.]+)(?: ([!-~]{1,16}))?$/;
+
+const invalid = (detail: string): never => {
+  throw new SettlementError(
+    "invalid_price",
+    detail,
+    'Give a text such as "$1.50" or "1.50 USDC", or base units and a mint of the trust document.',
+  );
+};
+
+const mintFor = ({ supportedMints }: TrustPolicy, symbol: string | undefined): SupportedMint =>
+  supportedMints.find((mint) => (symbol === undefined ? isUsdc(mint) : mint.symbol === symbol)) ??
+  invalid(`The trust document lists no mint ${symbol ?? "USDC"}.`);
+
+/** A price in base units of a mint. Money without a symbol is USDC. @throws SettlementError */
+export const priceIn = (policy: TrustPolicy, price: Price): AssetAmount => {
+  if (typeof price === "object") return price;
+  const [, amount, symbol] = MONEY.exec(String(price)) ?? [];
+  if (amount === undefined) return invalid(`${price} is no price.`);
+  const mint = mintFor(policy, symbol);
+  return { asset: mint.address, amount: unitsOf(amount, mint.decimals).toString() };
+};
+
+/** What the handler answered, for the statement that is attested. */
+export type Delivery = {
+  readonly escrow: string;
+  readonly taskHash: string;
+  /** The genesis hash of the ledger. */
+  readonly network: string;
+  readonly method: string;
+  readonly url: string;
+  readonly body: Uint8Array;
+  /** The response headers as the framework gives them. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Milliseconds since 1970. */
+  readonly deliveredAtMs: number;
+};
+
+/** What is attested: the payload, and the proof template that it fits, if any. */
+export type Delivered = {
+  readonly payload: DeliveryPayload;
+  readonly template?: string | null;
+};
+
+/**
+ * What is attested unless the seller says otherwise: the request, and SHA-256 and length of the answer. It claims no status, since x402 does not tell it. Each delivery
+ * has an id of its own, so that no two have one proof: of two processes that deliver for one payment, one is paid.
+ */
+export const plainDelivery = (delivery: Delivery): Delivered => ({
+  payload: {
+    task_hash: delivery.taskHash,
+    delivery_id: crypto.randomUUID(),
+    network: delivery.network,
+    request_method: delivery.method,
+    request_url: delivery.url,
+    content_sha256: bytesToHex(sha256(delivery.body)),
+    content_bytes: delivery.body.length,
+    delivered_at: formatUnixTime(BigInt(Math.floor(delivery.deliveredAtMs / 1000))),
+  },
+});
 
 /** What the parts of a seller share. */
 export type SellerContext = {

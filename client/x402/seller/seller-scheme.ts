@@ -1,28 +1,33 @@
 import type { PaymentRequirements, SchemeNetworkServer } from "@x402/core/types";
 import {
-  type PaymentRequirements as Requirements,
   readRequirements,
+  type PaymentRequirements as Requirements,
   X402_SCHEME,
-} from "../../../core/protocol/x402/payment-requirements.ts";
+} from "../../../core/protocol/x402/payment-payload.ts";
 import {
   type AttestationJournal,
   memoryAttestations,
 } from "../../merchant/settle/attestation-journal.ts";
 import { policyIn } from "../../pinned-policy.ts";
-import { type ClientClock, systemClock } from "../../service/client-clock.ts";
+import { type ClientClock, requestsTo, systemClock } from "../../service/requests.ts";
 import type { Fetch } from "../../service/fetch-directly.ts";
-import { requestsTo } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
-import { type Delivered, type Delivery, plainDelivery } from "./delivery.ts";
+import {
+  type Delivered,
+  type Delivery,
+  exchangeIn,
+  messageSignerOf,
+  plainDelivery,
+  priceIn,
+  type SellerContext,
+  type SellerKey,
+} from "./seller-context.ts";
 import { placeOf } from "../network.ts";
 import { memoryAnswers } from "./kept-answers.ts";
 import { memoryClaims, type PaymentClaims } from "./payment-claims.ts";
 import { inOneLine, valueOf } from "../payment-error.ts";
-import { priceIn } from "./price.ts";
-import { exchangeIn, type SellerContext } from "./seller-context.ts";
 import { sellersOf } from "./answer-again.ts";
 import { sellerHooks } from "./seller-hooks.ts";
-import { messageSignerOf, type SellerKey } from "./seller-key.ts";
 import { settlementMembers } from "./seller-settlement.ts";
 
 /** How a seller delivers and is paid. */

@@ -7,15 +7,15 @@ import { releaseTransaction } from "../../merchant/settle/release.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { type MessageSigner, transactionSignerOf } from "../../signing/message-signer.ts";
 import { signTransaction } from "../../signing/sign-transaction.ts";
-import type { Delivered } from "./delivery.ts";
-import { keptText } from "./kept-answers.ts";
 import {
+  type Delivered,
   exchangeIn,
   expiredMs,
   type HeldPayment,
   paymentOf,
   type SellerContext,
 } from "./seller-context.ts";
+import { keptText } from "./kept-answers.ts";
 
 const signed = async (
   transaction: Parameters<typeof signTransaction>[0],

@@ -1,6 +1,20 @@
-import { echoed } from "../encoding/foreign-text.ts";
 import type { Json } from "../encoding/canonical-json.ts";
+import { echoed } from "../encoding/foreign-text.ts";
+import type { EvidenceAmounts } from "./evidence-check.ts";
 import { type ProofField, type ProofTemplate, TEXT_PATTERNS } from "./proof-template.ts";
+
+const amountText = (units: string, usdc: string | null): string =>
+  usdc === null ? units : `${units} (${usdc} USDC)`;
+
+/** What a verdict says was paid, as a sentence for people. Base units come first, because only they are signed. */
+export const amountsText = (amounts: EvidenceAmounts): string => {
+  const { mint, mint_supported: isListed, symbol } = amounts;
+  const name = isListed ? `listed as ${symbol}` : "not listed";
+  const escrowed = amountText(amounts.amount_stroops, amounts.amount_usdc);
+  const released = amountText(amounts.released_stroops, amounts.released_usdc);
+  const refunded = amountText(amounts.refunded_stroops, amounts.refunded_usdc);
+  return `Base units of the mint ${mint}, ${name}: ${escrowed} escrowed, ${released} to the merchant, ${refunded} back to the agent.`;
+};
 
 /** How one member of a payload compares with a template. */
 export type FieldResult = {
@@ -23,7 +37,7 @@ export const JSON_TYPES = [
   "object",
 ] as const;
 /** One of the types in `JSON_TYPES`. */
-export type JsonType = (typeof JSON_TYPES)[number];
+type JsonType = (typeof JSON_TYPES)[number];
 
 const typeOf = (value: Json): JsonType => {
   if (value === null) return "null";

@@ -1,4 +1,4 @@
-import { amountsText } from "./amounts-text.ts";
+import { amountsText } from "./delivery-payload.ts";
 import type { EvidenceCheck, EvidenceVerdict } from "./evidence-check.ts";
 
 const MARKS: Readonly<Record<EvidenceCheck["outcome"], string>> = {

@@ -1,5 +1,5 @@
 import type { Address } from "../address.ts";
-import type { TransactionError } from "../relay/transaction-outcome.ts";
+import type { TransactionError } from "../relay/relay-entry.ts";
 import type { LedgerSignature } from "./signature.ts";
 
 /** One entry in the list of transactions that name an address. */

@@ -1,6 +1,41 @@
 import type { Address } from "../address.ts";
 import type { LedgerSignature } from "../ledger/signature.ts";
-import type { TransactionError } from "./transaction-outcome.ts";
+
+/** Why a transaction failed on the ledger. */
+export type TransactionError = {
+  /** The runtime's name for the error, such as `InstructionError` or `BlockhashNotFound`. */
+  readonly kind: string;
+  /** The failing instruction's index, for an `InstructionError`. */
+  readonly instructionIndex: number | null;
+  /** The instruction's own error: a builtin name, or `Custom`. */
+  readonly instructionError: string | null;
+  /** The program's error number, u32, where `instructionError` is `Custom`. */
+  readonly customCode: number | null;
+};
+
+/** The result of running a transaction without landing it. */
+export type Simulation = {
+  readonly slot: bigint;
+  /** Null when it would succeed. */
+  readonly error: TransactionError | null;
+  readonly logs: ReadonlyArray<string>;
+};
+
+/** A transaction that is in a block, whether it succeeded or failed there. */
+export type LandedTransaction = {
+  readonly slot: bigint;
+  readonly commitment: "processed" | "confirmed" | "finalized";
+  readonly error: TransactionError | null;
+};
+
+/**
+ * A landing as far as one node's status proves it: an error counts as `confirmed` at most. It is final only once the
+ * relay's log holds it, because a false one would have the payment made twice.
+ */
+export const statusOnly = (landed: LandedTransaction): LandedTransaction =>
+  landed.error !== null && landed.commitment === "finalized"
+    ? { ...landed, commitment: "confirmed" }
+    : landed;
 
 /** The final outcome of a relayed transaction. It never changes. */
 export type FinalOutcome =

@@ -1,18 +1,26 @@
 import type { Address } from "../../domain/address.ts";
-import type { Escrow, EscrowState } from "../../domain/escrow/escrow.ts";
+import { type Escrow, ESCROW_STATES, type EscrowState } from "../../domain/escrow/escrow.ts";
 import { hash32ToBytes } from "../../domain/hash32.ts";
 import type {
   AccountDigests,
   IndexedEscrow,
   UnseenEscrow,
 } from "../../domain/index/indexed-escrow.ts";
+import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import { sha256 } from "../../domain/sha256.ts";
 import type { ArchivedEscrow } from "../../protocol/accounts/archived-escrow-account.ts";
-import { escrowIn, pendingEscrowBytes } from "../../protocol/accounts/escrow-account.ts";
+import { fieldsOf } from "../../protocol/accounts/byte-fields.ts";
+import {
+  ESCROW_ACCOUNT_LENGTH,
+  ESCROW_DISCRIMINATOR,
+  escrowIn,
+  pendingEscrowBytes,
+} from "../../protocol/accounts/escrow-account.ts";
+import { CUSTODY_ACCOUNTS, CUSTODY_CONSTANTS } from "../../protocol/generated/custody.ts";
 import type { EscrowNumbers } from "./escrow-leaves.ts";
 
 /** A row that decodes its escrow at the first read. Most rows are written as bytes, and their escrow is never read. */
-export class AccountRow implements IndexedEscrow {
+class AccountRow implements IndexedEscrow {
   readonly address: Address;
   readonly state: EscrowState;
   readonly createdSeq: bigint;
@@ -65,3 +73,59 @@ export const unseenEscrowOf = (
   pendingHash: hash32ToBytes(pendingHash),
   settledHash: hash32ToBytes(lastHash),
 });
+
+const { at: AT } = CUSTODY_ACCOUNTS.Escrow;
+
+/**
+ * What the bytes of an escrow that cannot be decoded still say: numbers, state and digests, from which its leaves follow.
+ * Undefined for bytes of another layout or version, an unknown state, and numbers that contradict the state: their leaves
+ * cannot be made. Only the chain proves that the ledger numbered such an account.
+ */
+export const unreadableEscrowOf = ({
+  address,
+  data,
+}: Pick<LedgerAccount, "address" | "data">): UnseenEscrow | undefined => {
+  if (data.length !== ESCROW_ACCOUNT_LENGTH) return undefined;
+  const fields = fieldsOf(data);
+  if (!fields.isAt(0, ESCROW_DISCRIMINATOR)) return undefined;
+  if (fields.u8(AT.version) !== CUSTODY_CONSTANTS.ACCOUNT_VERSION) return undefined;
+  const state = ESCROW_STATES[fields.u8(AT.state)];
+  const [createdSeq, settledSeq] = [fields.u64(AT.createdSeq), fields.u64(AT.settledSeq)];
+  if (state === undefined || createdSeq === 0n) return undefined;
+  if (state === "Pending")
+    return settledSeq === 0n
+      ? {
+          address,
+          state,
+          createdSeq,
+          settledSeq: null,
+          pendingHash: sha256(data),
+          settledHash: null,
+        }
+      : undefined;
+  if (settledSeq <= createdSeq) return undefined;
+  const pendingHash = sha256(pendingEscrowBytes(data));
+  return { address, state, createdSeq, settledSeq, pendingHash, settledHash: sha256(data) };
+};
+
+/**
+ * An escrow as it was after the event numbered `count`, null when it was not created yet. Its row must show every event
+ * up to `count`: a settlement undone gives back the Pending escrow exactly (docs/log.md, "Leaves").
+ */
+export const projectAt = (row: IndexedEscrow, count: bigint): IndexedEscrow | null => {
+  const { address, createdSeq, settledSeq, account, pendingHash } = row;
+  if (createdSeq > count) return null;
+  if (settledSeq === null || settledSeq <= count) return row;
+  return new AccountRow(
+    { address, state: "Pending", createdSeq, settledSeq: null },
+    pendingEscrowBytes(account),
+    { pendingHash, settledHash: null },
+  );
+};
+
+/** As `projectAt`, of an unseen escrow. */
+export const projectUnseenAt = (row: UnseenEscrow, count: bigint): UnseenEscrow | null => {
+  if (row.createdSeq > count) return null;
+  if (row.settledSeq === null || row.settledSeq <= count) return row;
+  return { ...row, state: "Pending", settledSeq: null, settledHash: null };
+};

@@ -1,9 +1,12 @@
 import { type Address, addressFromBytes, addressToBytes } from "../../domain/address.ts";
+import { canonicalJsonBytes } from "../../domain/encoding/canonical-json.ts";
 import { ESCROW_STATES, type EscrowState } from "../../domain/escrow/escrow.ts";
 import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../domain/hash32.ts";
+import type { Deployment } from "../../domain/ledger/deployment.ts";
+import { sha256 } from "../../domain/sha256.ts";
 
 /** One event of the custody program, as the ledger chains it. See docs/log.md, "Leaves". */
-export type EventLeaf = {
+type EventLeaf = {
   /** The escrow's state after the event: Pending for a creation. */
   readonly state: EscrowState;
   readonly escrow: Address;
@@ -22,7 +25,7 @@ const ESCROW_AT = 2;
 const ACCOUNT_HASH_AT = 34;
 
 /** Why bytes are no leaf of an event. */
-export type EventLeafFault = "wrong_length" | "unknown_kind" | "unknown_state";
+type EventLeafFault = "wrong_length" | "unknown_kind" | "unknown_state";
 
 /** The 66 bytes of a leaf: kind 0x01, state u8, escrow address, account hash. */
 export const encodeEventLeaf = ({ state, escrow, accountHash }: EventLeaf): Uint8Array =>
@@ -65,3 +68,28 @@ export const decodeEventLeaf = (
     },
   };
 };
+
+/** The version of the rules by which leaves are made (docs/log.md). Other rules are another log. */
+const LOG_VERSION = 1;
+
+/** Hex digits of the hash of leaf 0 that a log's origin shows. */
+const NETWORK_ID_DIGITS = 16;
+
+/**
+ * Leaf 0 of every log: the RFC 8785 bytes that name its rules, its ledger and its programs. The custody program does
+ * not number it, so the chain on the ledger does not hold it.
+ */
+export const networkLeaf = (
+  genesisHash: string,
+  { custodyProgram, attestorProgram }: Deployment,
+): Uint8Array =>
+  canonicalJsonBytes({
+    version: LOG_VERSION,
+    genesis_hash: genesisHash,
+    custody_program: custodyProgram,
+    attestor_program: attestorProgram,
+  });
+
+/** The first 16 hex digits of the plain SHA-256 of leaf 0, as a log's origin shows them. */
+export const networkIdOf = (leaf: Uint8Array): string =>
+  hash32FromBytes(sha256(leaf)).slice(0, NETWORK_ID_DIGITS);

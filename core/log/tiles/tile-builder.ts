@@ -1,9 +1,7 @@
 import { TreeEdge, type TreeHead } from "../tree/tree-edge.ts";
 import { foldHashes, HASH_LENGTH, writeLeafHash } from "../tree/tree-hash.ts";
 import { decodeEntryBundle, EntryBundle } from "./entry-bundle.ts";
-import { rootOfFullTile } from "./tile-hashes.ts";
-import { type Tile, TILE_WIDTH, tilePath } from "./tile-path.ts";
-import { partialTiles } from "./tile-plan.ts";
+import { partialTiles, rootOfFullTile, type Tile, TILE_WIDTH, tilePath } from "./tile-path.ts";
 
 /** Takes a tile's or a bundle's bytes, which it then owns. */
 export type TileSink = (tile: Tile, bytes: Uint8Array) => void;

@@ -1,17 +1,33 @@
-import type { Deployment } from "../../domain/ledger/deployment.ts";
+import type { AccountKind } from "../../domain/ledger/account-kind.ts";
 import type { Decoded, LedgerAccount } from "../../domain/ledger/account.ts";
+import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { Merchant } from "../../domain/merchant/merchant.ts";
-import { type ArchivedEscrow, decodeArchivedEscrowAccount } from "./archived-escrow-account.ts";
+import {
+  ARCHIVED_ESCROW_DISCRIMINATOR,
+  ARCHIVED_ESCROW_HASH_AT,
+  ARCHIVED_ESCROW_LENGTH,
+  type ArchivedEscrow,
+  decodeArchivedEscrowAccount,
+} from "./archived-escrow-account.ts";
 import { decodeAttestorRegistryAccount } from "./attestor-registry-account.ts";
 import { decodeCustodyConfigAccount } from "./custody-config-account.ts";
-import { checkEscrowAccount, type EscrowOutline } from "./escrow-account.ts";
-import { decodeMerchantAccount } from "./merchant-account.ts";
+import {
+  checkEscrowAccount,
+  ESCROW_ACCOUNT_LENGTH,
+  ESCROW_DISCRIMINATOR,
+  type EscrowOutline,
+} from "./escrow-account.ts";
+import {
+  decodeMerchantAccount,
+  MERCHANT_ACCOUNT_LENGTH,
+  MERCHANT_DISCRIMINATOR,
+} from "./merchant-account.ts";
 
 /**
  * An account of one of the two programs, decoded as a merchant or a tombstone, checked as an escrow, or the fault that
  * prevents it. `escrowIn` decodes an escrow: scans read millions of which nobody needs the texts.
  */
-export type ProgramAccount =
+type ProgramAccount =
   | { readonly kind: "escrow"; readonly decoded: Decoded<EscrowOutline> }
   | { readonly kind: "archived_escrow"; readonly decoded: { readonly value: ArchivedEscrow } }
   | { readonly kind: "merchant"; readonly decoded: Decoded<Merchant> };
@@ -36,3 +52,37 @@ export const readProgramAccount = (
   }
   return null;
 };
+
+/**
+ * Offset of the first byte of the wallet that an escrow or a merchant belongs to: a public key, and so evenly
+ * spread. See docs/protocol.md, "Escrow account" and "Merchant account".
+ */
+const WALLET_AT = 16;
+
+/**
+ * The kinds of account that a snapshot scans for, in this order: merchants, escrows, tombstones. An escrow that is
+ * archived between two scans is in at least one of them.
+ */
+export const indexedKinds = ({
+  attestorProgram,
+  custodyProgram,
+}: Deployment): ReadonlyArray<AccountKind> => [
+  {
+    program: attestorProgram,
+    length: MERCHANT_ACCOUNT_LENGTH,
+    discriminator: MERCHANT_DISCRIMINATOR,
+    splitAt: WALLET_AT,
+  },
+  {
+    program: custodyProgram,
+    length: ESCROW_ACCOUNT_LENGTH,
+    discriminator: ESCROW_DISCRIMINATOR,
+    splitAt: WALLET_AT,
+  },
+  {
+    program: custodyProgram,
+    length: ARCHIVED_ESCROW_LENGTH,
+    discriminator: ARCHIVED_ESCROW_DISCRIMINATOR,
+    splitAt: ARCHIVED_ESCROW_HASH_AT,
+  },
+];

@@ -1,18 +1,39 @@
 import { type Address, addressToBytes } from "../../domain/address.ts";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
-import type { Deployment } from "../../domain/ledger/deployment.ts";
 import { type Hash32, hash32ToBytes } from "../../domain/hash32.ts";
+import type { Deployment } from "../../domain/ledger/deployment.ts";
+import { RecentlyUsed } from "../../domain/recently-used.ts";
 import {
   findProgramDerivedAddress,
   type ProgramDerivedAddress,
   programDerivedAddressAt,
 } from "./program-derived-address.ts";
-import { memoized } from "./memoized.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   TOKEN_PROGRAM,
   UPGRADEABLE_LOADER,
 } from "./well-known-addresses.ts";
+
+/**
+ * Memoizes `compute(key, scope)`. Keeps the last `capacity` to `2 * capacity` keys, with one scope each: the latest. For
+ * pure functions only, and for keys that rarely come with several scopes. A joined key would cost a concatenation and a
+ * hash on each call.
+ */
+export const memoized = <Key extends string, Scope extends string, Result>(
+  capacity: number,
+  compute: (key: Key, scope: Scope) => Result,
+): ((key: Key, scope: Scope) => Result) => {
+  const results = new RecentlyUsed<Key, { readonly scope: Scope; readonly result: Result }>(
+    capacity,
+  );
+  return (key, scope) => {
+    const known = results.get(key);
+    if (known?.scope === scope) return known.result;
+    const result = compute(key, scope);
+    results.set(key, { scope, result });
+    return result;
+  };
+};
 
 const utf8 = new TextEncoder();
 const ESCROW = utf8.encode("escrow");

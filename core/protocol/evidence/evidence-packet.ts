@@ -2,19 +2,19 @@ import type { Address } from "../../domain/address.ts";
 import type { Json } from "../../domain/encoding/canonical-json.ts";
 import { parseUnixTime, type UnixSeconds } from "../../domain/unix-time.ts";
 import { EVIDENCE_VERSION, type EvidenceNetwork } from "./evidence-data.ts";
-import { readReferences } from "./evidence-references.ts";
-import type { LogReference } from "./log-reference.ts";
+import { type LogReference, readReferences } from "./evidence-references.ts";
 import {
   addressIn,
   bytesIn,
   fail,
+  formOf,
   type JsonObject,
   objectIn,
   oneOfIn,
+  readStrictDocument,
   slotIn,
   textIn,
-} from "./packet-form.ts";
-import { formOf, readStrictDocument } from "./strict-document.ts";
+} from "./strict-document.ts";
 
 /** A packet of the right form. Nothing in it is verified yet. */
 export type ParsedPacket = {

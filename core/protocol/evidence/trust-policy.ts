@@ -1,20 +1,21 @@
 import type { Json } from "../../domain/encoding/canonical-json.ts";
 import { decodeBase64Url } from "../../domain/encoding/base64.ts";
 import type { TrustPolicy } from "../../domain/evidence/evidence-check.ts";
-import { jwkThumbprint } from "../../domain/evidence/jwk.ts";
+import { jwkThumbprint } from "../../domain/evidence/evidence-signature.ts";
 import { isMintSymbol, type SupportedMint } from "../../domain/supported-mint.ts";
 import { type Hash32, parseHash32 } from "../../domain/hash32.ts";
 import {
   addressIn,
   arrayIn,
   fail,
+  formOf,
   type JsonObject,
   objectIn,
   oneOfIn,
+  readStrictDocument,
   textIn,
   wholeIn,
-} from "./packet-form.ts";
-import { formOf, readStrictDocument } from "./strict-document.ts";
+} from "./strict-document.ts";
 import { logPolicyOf } from "../verification/verify-in-log.ts";
 
 /** The only version of the trust document that this code writes and reads. */

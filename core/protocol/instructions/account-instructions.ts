@@ -1,4 +1,5 @@
-import type { Address } from "../../domain/address.ts";
+import { type Address, ZERO_ADDRESS } from "../../domain/address.ts";
+import type { OpenInstruction } from "../../domain/escrow/prepared-call.ts";
 import {
   type Instruction,
   readonlySigner,
@@ -6,6 +7,7 @@ import {
   writableSigner,
 } from "../../domain/ledger/instruction.ts";
 import { fieldWriter } from "../accounts/byte-fields.ts";
+import { createAssociatedTokenInstruction } from "../accounts/token.ts";
 import { seededAddress } from "../addresses/seeded-address.ts";
 import { SYSTEM_PROGRAM } from "../addresses/well-known-addresses.ts";
 
@@ -43,3 +45,28 @@ export const allocateSeededAccount = (
     .address(owner)
     .done(),
 });
+
+/** Makes a wallet's associated token account if it is missing, at the sender's cost; does nothing when the wallet has it already. */
+export const openAssociatedToken = (owner: Address, mint: Address): OpenInstruction => {
+  const instruction = createAssociatedTokenInstruction({ payer: ZERO_ADDRESS, owner, mint });
+  return {
+    ...instruction,
+    accounts: instruction.accounts.map(({ address, role }, i) => ({
+      address: i === 0 ? null : address,
+      role,
+    })),
+  };
+};
+
+/** The instructions with the payer's address in place of null. */
+export const withPayer = (
+  instructions: ReadonlyArray<OpenInstruction>,
+  payer: Address,
+): ReadonlyArray<Instruction> =>
+  instructions.map((instruction) => ({
+    ...instruction,
+    accounts: instruction.accounts.map(({ address, role }) => ({
+      address: address ?? payer,
+      role,
+    })),
+  }));

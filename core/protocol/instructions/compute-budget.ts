@@ -1,5 +1,5 @@
 import type { Instruction } from "../../domain/ledger/instruction.ts";
-import type { WireInstruction } from "../transaction/wire-message.ts";
+import type { WireInstruction } from "../transaction/wire-transaction.ts";
 import { fieldsOf, fieldWriter } from "../accounts/byte-fields.ts";
 import { COMPUTE_BUDGET_PROGRAM } from "../addresses/well-known-addresses.ts";
 

@@ -1,7 +1,7 @@
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import { type Escrow, isRefundable } from "../../domain/escrow/escrow.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
-import type { NextAction } from "../../domain/escrow/next-action.ts";
+import type { NextAction } from "../../domain/escrow/prepared-call.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
 import { ARCHIVE_DELAY_SECONDS } from "../accounts/escrow-rules.ts";
 import { isVacant } from "../rules/custody-call.ts";
@@ -9,7 +9,7 @@ import type { Merchant } from "../../domain/merchant/merchant.ts";
 import { revokedFault } from "../rules/release-rules.ts";
 import { choosePayout } from "../rules/payout-choice.ts";
 import { claimRefundInstruction } from "./custody-instructions.ts";
-import { openAssociatedToken } from "./open-instruction.ts";
+import { openAssociatedToken } from "./account-instructions.ts";
 
 const refund = (
   escrow: Escrow,

@@ -1,7 +1,10 @@
 import { type Address, addressToBytes } from "../../domain/address.ts";
 import type { SettlementFault, SettlementRule } from "../../domain/relay/settlement-rule.ts";
-import { type AttestationClaim, attestationMessage } from "../instructions/attestation.ts";
-import { readEd25519Instruction } from "../instructions/ed25519-instruction.ts";
+import {
+  type AttestationClaim,
+  attestationMessage,
+  readEd25519Instruction,
+} from "../instructions/attestation.ts";
 import { verifyEd25519 } from "../crypto/strict-ed25519.ts";
 import { ED25519_PROGRAM } from "../addresses/well-known-addresses.ts";
 import type { CustodyCall } from "./custody-call.ts";

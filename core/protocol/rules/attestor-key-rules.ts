@@ -3,7 +3,7 @@ import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
 import { canVerifyUnder } from "../crypto/strict-ed25519.ts";
 import { readCalls } from "../instructions/program-call.ts";
-import type { WireMessage } from "../transaction/wire-message.ts";
+import type { WireMessage } from "../transaction/wire-transaction.ts";
 
 /**
  * The first attestor key that a transaction registers and under which no signature can ever verify: escrows of such a merchant

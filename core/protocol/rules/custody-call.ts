@@ -6,7 +6,7 @@ import type { UnixSeconds } from "../../domain/unix-time.ts";
 import type { TransactionAccounts } from "../transaction/address-table.ts";
 import { SYSTEM_PROGRAM } from "../addresses/well-known-addresses.ts";
 import type { InstructionLayout } from "../instructions/instruction-layout.ts";
-import type { WireInstruction, WireMessage } from "../transaction/wire-message.ts";
+import type { WireInstruction, WireMessage } from "../transaction/wire-transaction.ts";
 
 /** The ledger state that the rules use: accounts, clock, and how far that clock may be off. */
 export type LedgerView = {

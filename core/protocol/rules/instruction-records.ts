@@ -15,10 +15,9 @@ import {
   SETTLEMENT_BUDGET,
   type TransactionBudget,
 } from "../transaction/transaction-budget.ts";
-import { archiveFault } from "./archive-rules.ts";
+import { archiveFault, refundFault } from "./refund-rules.ts";
 import { createFault } from "./create-rules.ts";
 import type { CustodyCall, LedgerView } from "./custody-call.ts";
-import { refundFault } from "./refund-rules.ts";
 import { releaseFault } from "./release-rules.ts";
 
 /** What an instruction of the two programs does to its subject; `other` leaves no trace that shows whether it ran. */

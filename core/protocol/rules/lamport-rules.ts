@@ -2,9 +2,52 @@ import { type Address, addressToBytes } from "../../domain/address.ts";
 import { FAST_PARTS } from "../../domain/encoding/fast/fast-parts.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import { AccountRole, type Instruction } from "../../domain/ledger/instruction.ts";
+import type { TransactionError } from "../../domain/relay/relay-entry.ts";
+import type { Rent } from "../accounts/sysvars.ts";
 import { ED25519_PROGRAM, SYSTEM_PROGRAM } from "../addresses/well-known-addresses.ts";
-import type { Rent } from "../accounts/rent-sysvar.ts";
-import { feePayerFault } from "./fee-payer.ts";
+
+/** Why an account cannot pay a fee: what it is, or what it holds. */
+type FeePayerFault =
+  | { readonly error: TransactionError }
+  | {
+      readonly balanceLamports: bigint;
+      /** Null when the rent is not known. */
+      readonly rentMinimumLamports: bigint | null;
+    };
+
+/** Bytes of a durable nonce account (Agave `nonce/state.rs`: `State::size`). */
+const NONCE_LENGTH = 80;
+
+const INVALID_ACCOUNT: FeePayerFault = {
+  error: {
+    kind: "InvalidAccountForFee",
+    instructionIndex: null,
+    instructionError: null,
+    customCode: null,
+  },
+};
+
+/**
+ * Why a ledger does not let this account pay a fee in its present state, null when no reason is known
+ * (Agave `svm/src/account_loader.rs`: `validate_fee_payer`). The payer must belong to the System program and
+ * hold no data or a nonce; after the fee it must keep the rent minimum or, without data, nothing at all.
+ */
+export const feePayerFault = (
+  account: LedgerAccount | null,
+  rent: Rent | undefined,
+  feeLamports: bigint,
+): FeePayerFault | null => {
+  const balanceLamports = account?.lamports ?? 0n;
+  if (account === null || balanceLamports === 0n)
+    return feeLamports > 0n ? { balanceLamports, rentMinimumLamports: null } : null;
+  const { length } = account.data;
+  if (account.owner !== SYSTEM_PROGRAM || (length !== 0 && length !== NONCE_LENGTH))
+    return INVALID_ACCOUNT;
+  const rentMinimumLamports = rent?.minimumBalance(length) ?? null;
+  const left = balanceLamports - feeLamports;
+  const canPay = left === 0n ? length === 0 : left > 0n && left >= (rentMinimumLamports ?? 0n);
+  return canPay ? null : { balanceLamports, rentMinimumLamports };
+};
 
 /** What the ledger takes for each signature (Agave `fee-structure`: `lamports_per_signature`). */
 const LAMPORTS_PER_SIGNATURE = 5000n;

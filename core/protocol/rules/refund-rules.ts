@@ -1,6 +1,7 @@
 import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
 import {
   expiredFault,
+  notArchivableFault,
   notExpiredFault,
   pendingFault,
   settledEscrow,
@@ -55,5 +56,38 @@ export const refundFault = (
       },
       deployment,
     )
+  );
+};
+
+const ARCHIVE_PLACES = CUSTODY_INSTRUCTIONS.archive_escrow.accounts;
+
+const bytesFault = (
+  given: Uint8Array,
+  found: Uint8Array | undefined,
+): SettlementFault | undefined => {
+  const at = found?.findIndex((byte, i) => byte !== given[i]) ?? -1;
+  return at < 0
+    ? undefined
+    : {
+        rule: "last_bytes_differ",
+        detail: `the bytes to archive differ from the escrow account's at byte ${at}`,
+      };
+};
+
+/** Why an `archive_escrow` cannot succeed; see docs/protocol.md, "Archiving". */
+export const archiveFault = (
+  call: CustodyCall,
+  { args: { lastBytes } }: CustodyInstructionCall<"archive_escrow">,
+  view: LedgerView,
+): SettlementFault | undefined => {
+  const escrowPda = call.accounts[ARCHIVE_PLACES.escrow.place];
+  if (escrowPda === undefined) return undefined;
+  const escrow = settledEscrow(call, escrowPda, view);
+  if (escrow === undefined) return undefined;
+  if ("fault" in escrow) return escrow.fault;
+  return (
+    notArchivableFault(escrow, view) ??
+    wrongAccount(call, ARCHIVE_PLACES, { rent_payer: escrow.rentPayer }) ??
+    bytesFault(lastBytes, call.found(escrowPda)?.data)
   );
 };

@@ -2,7 +2,7 @@ import type { Address } from "../../domain/address.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import { fieldsOf } from "../accounts/byte-fields.ts";
 import { ADDRESS_LOOKUP_TABLE_PROGRAM } from "../addresses/well-known-addresses.ts";
-import type { TableLookup, WireMessage } from "./wire-message.ts";
+import type { TableLookup, WireMessage } from "./wire-transaction.ts";
 
 /** Bytes before the first address, and the type number of a table (Agave `address-lookup-table/state.rs`). */
 const HEADER_LENGTH = 56;

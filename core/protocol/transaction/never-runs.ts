@@ -1,4 +1,4 @@
-import type { TransactionError } from "../../domain/relay/transaction-outcome.ts";
+import type { TransactionError } from "../../domain/relay/relay-entry.ts";
 import { COMPUTE_BUDGET_PROGRAM } from "../addresses/well-known-addresses.ts";
 import type { WireTransaction } from "./wire-transaction.ts";
 

@@ -1,4 +1,4 @@
-import { addressToBytes } from "../../domain/address.ts";
+import { type Address, addressToBytes } from "../../domain/address.ts";
 import { decodeBase64 } from "../../domain/encoding/base64.ts";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import type { TrustPolicy } from "../../domain/evidence/evidence-check.ts";
@@ -12,11 +12,45 @@ import {
 import { decodeCustodyConfigAccount } from "../accounts/custody-config-account.ts";
 import { decodeEscrowAccount, pendingEscrowBytes } from "../accounts/escrow-account.ts";
 import { ARCHIVE_DELAY_SECONDS } from "../accounts/escrow-rules.ts";
+import {
+  custodyConfigAddress,
+  merchantAddress,
+  programDataAddress,
+} from "../addresses/addresses.ts";
 import { verifyEd25519 } from "../crypto/strict-ed25519.ts";
 import { type ParsedPacket, parseEvidencePacket } from "../evidence/evidence-packet.ts";
 import { attestationMessage } from "../instructions/attestation.ts";
 import { verifyEvidence } from "./verify-evidence.ts";
 import type { LedgerWitness } from "./verify-on-ledger.ts";
+
+/**
+ * The ledger accounts that a packet is compared with, null when the packet is too malformed to
+ * name any. No node needs to be asked then.
+ */
+export const witnessAccounts = (
+  packet: string | Uint8Array,
+): {
+  readonly escrow: Address;
+  readonly merchant: Address;
+  readonly custodyConfig: Address;
+  /** Where the programs' bytes are: custody's, then the attestor program's. */
+  readonly programData: readonly [Address, Address];
+} | null => {
+  const parsed = parseEvidencePacket(packet);
+  if ("fault" in parsed) return null;
+  const { network, account, escrowAddress } = parsed.value;
+  const decoded = decodeEscrowAccount({ address: escrowAddress, ...account }, network);
+  if ("fault" in decoded) return null;
+  return {
+    escrow: escrowAddress,
+    merchant: merchantAddress(network, decoded.value.merchant).address,
+    custodyConfig: custodyConfigAddress(network).address,
+    programData: [
+      programDataAddress(network.custodyProgram),
+      programDataAddress(network.attestorProgram),
+    ],
+  };
+};
 
 /** A node's answer about a packet, with the slot and the ledger's clock that it was read at. */
 export type NodeAnswer = {

@@ -6,11 +6,13 @@ import type { Instruction } from "../../domain/ledger/instruction.ts";
 import { COMPUTE_BUDGET_PROGRAM } from "../addresses/well-known-addresses.ts";
 import { createEscrowInstruction } from "../instructions/custody-instructions.ts";
 import { type ProgramCall, readInstruction } from "../instructions/program-call.ts";
-import { openedInstructions } from "../transaction/opened-instructions.ts";
-import { decodeWireTransaction } from "../transaction/wire-transaction.ts";
-import { faulty, type PaymentFault } from "./payment-fault.ts";
-import type { PaymentPayload } from "./payment-payload.ts";
-import type { RequiredTerms } from "./payment-requirements.ts";
+import { decodeWireTransaction, openedInstructions } from "../transaction/wire-transaction.ts";
+import {
+  faulty,
+  type PaymentFault,
+  type PaymentPayload,
+  type RequiredTerms,
+} from "./payment-payload.ts";
 
 const another = (detail: string): PaymentFault =>
   faulty("another_transaction", detail, "Sign the transaction that the scheme asks for.").fault;

@@ -1,19 +1,24 @@
-import { Effect } from "effect";
+import { Data, Effect } from "effect";
+import { Instance } from "../../../ports/instance.ts";
+import { type Commitment, Ledger, LedgerUnavailable } from "../../../ports/ledger/ledger.ts";
 import { type Address, parseAddress } from "../../domain/address.ts";
-import type { Escrow } from "../../domain/escrow/escrow.ts";
+import { type Escrow, isRefundable } from "../../domain/escrow/escrow.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
+import type { Merchant } from "../../domain/merchant/merchant.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
 import { leavesOfEscrow, leavesOfTombstone } from "../../log/leaf/escrow-leaves.ts";
 import {
   type ArchivedEscrow,
   decodeArchivedEscrowAccount,
 } from "../../protocol/accounts/archived-escrow-account.ts";
-import { decodeClockSysvar } from "../../protocol/accounts/clock-sysvar.ts";
 import { decodeEscrowAccount } from "../../protocol/accounts/escrow-account.ts";
+import { decodeMerchantAccount } from "../../protocol/accounts/merchant-account.ts";
+import { decodeClockSysvar } from "../../protocol/accounts/sysvars.ts";
+import { associatedTokenAddress, merchantAddress } from "../../protocol/addresses/addresses.ts";
 import { CLOCK_SYSVAR, SYSTEM_PROGRAM } from "../../protocol/addresses/well-known-addresses.ts";
-import { Instance } from "../../../ports/instance.ts";
-import { type Commitment, Ledger, LedgerUnavailable } from "../../../ports/ledger/ledger.ts";
+import type { ActionGround } from "../../protocol/instructions/next-actions.ts";
+import { orAskAnother, untrustworthy } from "../or-ask-another.ts";
 import {
   addressFault,
   EscrowArchived,
@@ -21,8 +26,6 @@ import {
   InvalidAddress,
   NotAnEscrow,
 } from "../request-errors.ts";
-import { orAskAnother } from "../or-ask-another.ts";
-import { untrustworthy } from "../refuse-answer.ts";
 import { ArchivedEscrows } from "./archived-escrows.ts";
 import { holdsLeaf, refuseContradicted } from "./refuse-contradicted.ts";
 
@@ -128,4 +131,72 @@ export const readEscrow = Effect.fn("readEscrow")(function* (
   const address = parseAddress(pda);
   if (address === undefined) return yield* new InvalidAddress([addressFault("pda")]);
   return yield* orAskAnother(readOnce(address, commitment));
+});
+
+/** The merchant that an account holds, undefined where it holds none. */
+export const merchantIn = (
+  account: LedgerAccount | null,
+  deployment: Deployment,
+): Merchant | undefined => {
+  const decoded = account === null ? undefined : decodeMerchantAccount(account, deployment);
+  return decoded !== undefined && "value" in decoded ? decoded.value : undefined;
+};
+
+/**
+ * What the next actions of an escrow depend on besides it: before it expires its merchant, who may have revoked its attestor, and
+ * from then on the agent's associated token account, which a refund pays. Nothing is read for a settled escrow.
+ */
+export const readActionGround = Effect.fn("readActionGround")(function* ({
+  escrow,
+  ledgerTime,
+  commitment,
+}: LiveEscrow) {
+  const nothing: ActionGround = {};
+  if (escrow.state !== "Pending") return nothing;
+  const ledger = yield* Ledger;
+  const { deployment } = yield* Instance;
+  const isDue = isRefundable(escrow, ledgerTime);
+  const address = isDue
+    ? associatedTokenAddress(escrow.agentOwner, escrow.mint)
+    : merchantAddress(deployment, escrow.merchant).address;
+  const { value } = yield* ledger.readAccounts([address], commitment);
+  const account = value[0] ?? null;
+  const ground: ActionGround = isDue
+    ? { agentTokens: account }
+    : { merchant: merchantIn(account, deployment) };
+  return ground;
+});
+
+/** Length of a slot in milliseconds (Agave `clock.rs`: DEFAULT_MS_PER_SLOT). */
+const SLOT_MS = 400;
+
+/** The escrow is confirmed and not finalized yet. */
+export class NotFinalYet extends Data.TaggedError("NotFinalYet")<{
+  readonly address: string;
+  /** A confirmed slot at which the escrow exists. */
+  readonly slot: bigint;
+  /** The newest finalized slot. */
+  readonly finalizedSlot: bigint;
+  /** Whole seconds, at least 1, within which that slot is finalized at the usual pace. */
+  readonly waitSeconds: number;
+}> {}
+
+/**
+ * An escrow as `readEscrow` reads it at `finalized`. Fails with `NotFinalYet` exactly when the ledger shows an escrow at
+ * `confirmed` and nothing at `finalized`, and otherwise as `readEscrow` does.
+ */
+export const readFinalizedEscrow = Effect.fn("readFinalizedEscrow")(function* (pda: string) {
+  return yield* readEscrow(pda, "finalized").pipe(
+    Effect.catchTag(
+      "EscrowNotFound",
+      Effect.fnUntraced(function* ({ address }) {
+        const { slot } = yield* readEscrow(address, "confirmed");
+        const ledger = yield* Ledger;
+        const { slot: finalizedSlot } = yield* ledger.tip("finalized");
+        const left = slot > finalizedSlot ? Number(slot - finalizedSlot) : 0;
+        const waitSeconds = Math.max(1, Math.ceil((left * SLOT_MS) / 1000));
+        return yield* new NotFinalYet({ address, slot, finalizedSlot, waitSeconds });
+      }),
+    ),
+  );
 });

@@ -4,13 +4,13 @@ import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import { leavesOfTombstone, type NumberedLeaf } from "../../log/leaf/escrow-leaves.ts";
 import { leavesOfUnseen } from "../../log/leaf/indexed-leaves.ts";
-import { unreadableEscrowOf } from "../../log/leaf/unreadable-escrow.ts";
+import { unreadableEscrowOf } from "../../log/leaf/escrow-rows.ts";
 import { decodeArchivedEscrowAccount } from "../../protocol/accounts/archived-escrow-account.ts";
 import { ARCHIVE_DELAY_SECONDS } from "../../protocol/accounts/escrow-rules.ts";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { provedLeaves } from "../index/proved-leaves.ts";
-import { untrustworthy } from "../refuse-answer.ts";
+import { provedLeaves } from "../index/index-query.ts";
+import { untrustworthy } from "../or-ask-another.ts";
 
 type Leaves = ReadonlyArray<NumberedLeaf>;
 

@@ -11,8 +11,8 @@ import { Ledger, type LedgerFailure } from "../../../ports/ledger/ledger.ts";
 import { LedgerRecord } from "../../../ports/ledger/ledger-record.ts";
 import { parseAddress } from "../../domain/address.ts";
 import { findTransactions, referencesOf } from "./evidence-references.ts";
-import { readFinalizedEscrow } from "../escrow/read-finalized-escrow.ts";
-import { type LogProof, LogProofs } from "../log/serving/log-proofs.ts";
+import { readFinalizedEscrow } from "../escrow/read-escrow.ts";
+import { type LogProof, LogProofs } from "../log/serving/read-log.ts";
 import {
   type EvidencePacket,
   type KeptEvidence,

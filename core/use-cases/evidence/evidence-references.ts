@@ -6,7 +6,7 @@ import type { LedgerSignature } from "../../domain/ledger/signature.ts";
 import type { MerchantStatus } from "../../domain/merchant/merchant.ts";
 import { type EventKind, eventsOf } from "../../domain/index/settlement-event.ts";
 import type { NotFound } from "../../protocol/evidence/evidence-references.ts";
-import type { LogProof } from "../log/serving/log-proofs.ts";
+import type { LogProof } from "../log/serving/read-log.ts";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
 
 /** The transaction of an escrow's event in the ledger's history. */

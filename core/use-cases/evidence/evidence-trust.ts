@@ -1,5 +1,5 @@
 import { Effect } from "effect";
-import { type Ed25519Jwk, ed25519Jwk } from "../../domain/evidence/jwk.ts";
+import { type Ed25519Jwk, ed25519Jwk } from "../../domain/evidence/evidence-signature.ts";
 import { type EvidenceKey, EvidenceSigner } from "../../../ports/evidence-signer.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";

@@ -17,12 +17,11 @@ import {
 } from "./evidence-references.ts";
 import { SettledPackets } from "../../../ports/settled-packets.ts";
 import { readStoredPacket, storedPacketText } from "./stored-packet.ts";
-import { monotonicMs } from "../monotonic-time.ts";
+import { makeSingleFlight, monotonicMs } from "../single-flight.ts";
 import { decodeArchivedEscrowAccount } from "../../protocol/accounts/archived-escrow-account.ts";
 import { encodeEscrowAccount } from "../../protocol/accounts/escrow-account.ts";
 import { CUSTODY_CONSTANTS } from "../../protocol/generated/custody.ts";
 import { type LiveMerchant, readMerchant } from "../merchant/read-merchant.ts";
-import { makeSingleFlight } from "../single-flight.ts";
 
 /** How long a packet may omit that its escrow was archived, milliseconds. */
 export const ARCHIVAL_FRESH_MS = 60_000;

@@ -1,15 +1,24 @@
+import { Effect } from "effect";
+import type { EvidenceKey } from "../../../ports/evidence-signer.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
 import type { Address } from "../../domain/address.ts";
 import { decodeBase64, encodeBase64 } from "../../domain/encoding/base64.ts";
+import type { TrustPolicy } from "../../domain/evidence/evidence-check.ts";
 import {
   evidenceDigest,
   type EvidenceSignature,
 } from "../../domain/evidence/evidence-signature.ts";
 import type { EventKind } from "../../domain/index/settlement-event.ts";
+import { NO_PINS } from "../../domain/ledger/deployment.ts";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
 import { decodeEscrowAccount } from "../../protocol/accounts/escrow-account.ts";
+import { CLOCK_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
 import { verifyEd25519 } from "../../protocol/crypto/strict-ed25519.ts";
 import { evidenceData, type EvidenceNetwork } from "../../protocol/evidence/evidence-data.ts";
-import type { EvidenceKey } from "../../../ports/evidence-signer.ts";
+import type { LedgerWitness } from "../../protocol/verification/verify-on-ledger.ts";
+import { witnessAccounts, witnessDoubt } from "../../protocol/verification/witness-doubt.ts";
+import { ledgerTimeOf } from "../escrow/read-escrow.ts";
+import { orAskOthers, untrustworthy } from "../or-ask-another.ts";
 import { type EvidenceReferences, referencesOf } from "./evidence-references.ts";
 import type { KeptEvidence } from "./settled-evidence.ts";
 
@@ -31,7 +40,7 @@ type Stored = {
 };
 
 /** A packet that was kept, and when its merchant was read, unix milliseconds. */
-export type StoredPacket = { readonly known: KeptEvidence; readonly standingAtMs: number };
+type StoredPacket = { readonly known: KeptEvidence; readonly standingAtMs: number };
 
 /**
  * A settled packet as text: its account's bytes, its signature and its references. Null for an unsigned one, of which
@@ -110,3 +119,48 @@ export const readStoredPacket = (
     return undefined;
   }
 };
+
+/** The programs' data, whole, where the policy pins them. */
+const readPrograms = Effect.fnUntraced(function* (
+  addresses: readonly [Address, Address],
+  trust: TrustPolicy | null,
+) {
+  const { custody: custodyPins, attestor: attestorPins } = trust?.programPins ?? NO_PINS;
+  if (custodyPins.length + attestorPins.length === 0) return {};
+  const ledger = yield* Ledger;
+  const whole = Number.POSITIVE_INFINITY;
+  const { value } = yield* ledger.readAccounts(addresses, "finalized", whole);
+  const [custody = null, attestor = null] = value;
+  return { programs: { custody, attestor } };
+});
+
+const witnessOnce = Effect.fn("witnessEvidence")(function* (
+  packet: string | Uint8Array,
+  trust: TrustPolicy | null,
+) {
+  const accounts = witnessAccounts(packet);
+  if (accounts === null) return undefined;
+  const ledger = yield* Ledger;
+  const genesisHash = yield* ledger.genesisHash;
+  const addresses = [accounts.escrow, accounts.merchant, accounts.custodyConfig, CLOCK_SYSVAR];
+  const { slot, value } = yield* ledger.readAccounts(addresses, "finalized");
+  const [escrow = null, merchant = null, custodyConfig = null, clock = null] = value;
+  const programs = yield* readPrograms(accounts.programData, trust);
+  const witness: LedgerWitness = { genesisHash, escrow, merchant, custodyConfig, ...programs };
+  const ledgerTime = yield* ledgerTimeOf(clock);
+  const doubt = witnessDoubt(packet, trust, { witness, slot, ledgerTime });
+  if (doubt !== null) return yield* untrustworthy(doubt);
+  return witness;
+});
+
+/**
+ * A packet's escrow and merchant accounts and the custody program's configuration, in one read at `finalized`, and the programs' data
+ * where the policy pins them. Undefined,
+ * without a read, for a packet that names none. While an answer decides nothing (`witnessDoubt`), another node is asked, up to
+ * `others` times. Fails with a `LedgerFailure`, whose cause says why, when the last answer decides nothing either.
+ */
+export const witnessEvidence = (
+  packet: string | Uint8Array,
+  trust: TrustPolicy | null,
+  others: number,
+) => orAskOthers(witnessOnce(packet, trust), others);

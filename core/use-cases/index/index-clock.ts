@@ -1,7 +1,7 @@
 import { Context, Effect } from "effect";
-import type { SyncMark } from "../../domain/index/sync-mark.ts";
+import type { SyncMark } from "../../domain/index/sync-report.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
-import { monotonicMs } from "../monotonic-time.ts";
+import { monotonicMs } from "../single-flight.ts";
 
 /**
  * The ledger's clock as readers of the index go by it: the mark's time plus the monotonic time since this process first

@@ -1,14 +1,25 @@
 import { Effect } from "effect";
-import { type Address, parseAddress } from "../../domain/address.ts";
-import type { EscrowState } from "../../domain/escrow/escrow.ts";
-import type { UnixSeconds } from "../../domain/unix-time.ts";
 import {
   type EscrowFilter,
   IndexReader,
   type IndexSummary,
 } from "../../../ports/index/index-reader.ts";
-import { IndexClock } from "./index-clock.ts";
+import { type Address, parseAddress } from "../../domain/address.ts";
+import type { EscrowState } from "../../domain/escrow/escrow.ts";
+import type { IndexedEvent } from "../../domain/index/settlement-event.ts";
+import type { UnixSeconds } from "../../domain/unix-time.ts";
+import { leavesOfEscrow, type NumberedLeaf } from "../../log/leaf/escrow-leaves.ts";
+import { leavesOfUnseen } from "../../log/leaf/indexed-leaves.ts";
+import { encodeEscrowAccount } from "../../protocol/accounts/escrow-account.ts";
 import { addressFault, type FieldFault, InvalidAddress } from "../request-errors.ts";
+import { IndexClock } from "./index-clock.ts";
+import {
+  type EscrowPage,
+  isStillSo,
+  MAX_KEPT_ROWS,
+  type Page,
+  RecentPages,
+} from "./recent-pages.ts";
 
 /** The bounds and the default of `limit` on every list. */
 export const PAGE_LIMIT = { min: 1, max: 500, default: 50 } as const;
@@ -25,7 +36,7 @@ export type IndexQuery = {
 type AddressFilter = "merchant" | "agentOwner";
 
 /** The state a list is read at: the index's mark, its unseen escrows, and the ledger's clock. */
-export const coverageOf = ({ mark, unseen }: IndexSummary) =>
+const coverageOf = ({ mark, unseen }: IndexSummary) =>
   Effect.map(
     IndexClock.use((clock) => clock.at(mark)),
     (ledgerTime) => ({ mark, unseen, ledgerTime }),
@@ -68,3 +79,60 @@ export const pageOf = <Row, Cursor>(
   const last = page.at(-1);
   return { rows: page, next: rows.length > limit && last !== undefined ? cursorOf(last) : null };
 };
+
+/**
+ * A page of escrows with a `createdSeq` below `before`, newest first. `limit` in [1, 500]. The same object is returned
+ * again until the store is written to or one of its rows expires. Fails with `InvalidAddress` for a bad filter.
+ */
+export const queryEscrows = Effect.fnUntraced(function* (
+  query: IndexQuery,
+  limit: number,
+  before: bigint | null,
+) {
+  const index = yield* IndexReader;
+  const recent = yield* RecentPages;
+  // Read before the rows: a write in between then invalidates the page.
+  const summary = yield* index.summary;
+  // The clock alone changes which escrows are refundable.
+  const isKept = limit <= MAX_KEPT_ROWS && query.refundable !== true;
+  const revision = isKept ? summary.revision : null;
+  const covered = yield* coverageOf(summary);
+  const key = `${limit} ${query.state ?? ""} ${JSON.stringify([query.merchant, query.agentOwner])} ${before ?? ""}`;
+  const known = revision === null ? undefined : recent.find(revision, key);
+  if (known !== undefined && isStillSo(known, covered.ledgerTime)) return known;
+  const filter = yield* toFilter(query, covered.ledgerTime);
+  const rows = yield* index.escrows(filter, limit + 1, before);
+  const page: EscrowPage = { ...pageOf(rows, limit, ({ createdSeq }) => createdSeq), ...covered };
+  if (revision !== null) recent.keep(revision, key, page);
+  return page;
+});
+
+/**
+ * A page of settlement events below `before`, newest first. `limit` in [1, 500]. Fails with `InvalidAddress` for a bad filter.
+ */
+export const queryEvents = Effect.fn("queryEvents")(function* (
+  query: IndexQuery,
+  limit: number,
+  before: bigint | null,
+) {
+  const index = yield* IndexReader;
+  const covered = yield* coverage;
+  const filter = yield* toFilter(query, covered.ledgerTime);
+  const rows = yield* index.events(filter, limit + 1, { before });
+  const page: Page<IndexedEvent, bigint> = {
+    ...pageOf(rows, limit, (row) => row.position),
+    ...covered,
+  };
+  return page;
+});
+
+/** The leaves of the events of at most 1000 escrows, in any order, that the index chains to the ledger's head. Fails like the store. */
+export const provedLeaves = Effect.fnUntraced(function* (addresses: ReadonlyArray<Address>) {
+  const index = yield* IndexReader;
+  const held = yield* index.escrowsAt(addresses);
+  const leaves: ReadonlyArray<NumberedLeaf> = [
+    ...held.escrows.flatMap((row) => leavesOfEscrow(row, encodeEscrowAccount(row))),
+    ...held.unseen.flatMap(leavesOfUnseen),
+  ];
+  return leaves;
+});

@@ -2,7 +2,7 @@ import { Context, Effect } from "effect";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import { RecentlyUsed } from "../../domain/recently-used.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
-import type { SyncMark } from "../../domain/index/sync-mark.ts";
+import type { SyncMark } from "../../domain/index/sync-report.ts";
 
 /** One page of a list, and the state it was read at. */
 export type Page<Row, Cursor> = {

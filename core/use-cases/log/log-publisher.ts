@@ -1,16 +1,15 @@
 import { Context, Duration, Effect, Queue, Ref, Schedule } from "effect";
 import { hash32FromBytes } from "../../domain/hash32.ts";
-import type { SyncMark } from "../../domain/index/sync-mark.ts";
+import type { SyncMark } from "../../domain/index/sync-report.ts";
 import type { LogPolicy } from "../../log/policy/log-policy.ts";
 import { decodeCustodyConfigAccount } from "../../protocol/accounts/custody-config-account.ts";
 import { custodyConfigAddress } from "../../protocol/addresses/addresses.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { LedgerNodes } from "../../../ports/ledger/ledger-nodes.ts";
-import { LogIdentity } from "../../../ports/log/log-identity.ts";
-import { LogSigner } from "../../../ports/log/log-signer.ts";
+import { LedgerNodes } from "../../../ports/ledger/ledger.ts";
+import { LogIdentity, LogSigner } from "../../../ports/log/log-signer.ts";
 import type { LogStore } from "../../../ports/log/log-store.ts";
 import { SyncEpoch } from "../../../ports/index/sync-lease.ts";
-import type { WitnessClient } from "../../../ports/log/witness-client.ts";
+import type { WitnessClient } from "../../../ports/log/log-source.ts";
 import {
   isWriter,
   makeCheckpointOffers,
@@ -19,8 +18,7 @@ import {
 } from "./witnesses/checkpoint-offers.ts";
 import type { WitnessRecord } from "./witnesses/gather-cosignatures.ts";
 import type { GrowingTree } from "./signing/growing-tree.ts";
-import type { LogHindrance } from "./log-hindrance.ts";
-import type { SignedHead } from "./log-standing.ts";
+import type { LogHindrance, SignedHead } from "./log-standing.ts";
 import { NodeAgreement } from "./signing/node-agreement.ts";
 import { LogRefused, openLog } from "./signing/open-log.ts";
 import { SigningLog } from "./signing/signing-log.ts";

@@ -1,13 +1,18 @@
 import { Effect } from "effect";
 import { encodeEntryBundle } from "../../log/tiles/entry-bundle.ts";
-import { rootOfFullTile, tilesOfRanges, tileSource } from "../../log/tiles/tile-hashes.ts";
-import { type Tile, TILE_WIDTH, tilePath } from "../../log/tiles/tile-path.ts";
-import { consistencyPath } from "../../log/tree/consistency-proof.ts";
-import { inclusionPath } from "../../log/tree/inclusion-proof.ts";
+import {
+  rootOfFullTile,
+  type Tile,
+  TILE_WIDTH,
+  tilePath,
+  tilesOfRanges,
+  tileSource,
+} from "../../log/tiles/tile-path.ts";
+import { consistencyPath, inclusionPath } from "../../log/tree/tree-proofs.ts";
 import { hashOfRange, type LeafRange } from "../../log/tree/subtree.ts";
 import { HASH_LENGTH, leafHash } from "../../log/tree/tree-hash.ts";
 import { LogStore } from "../../../ports/log/log-store.ts";
-import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
+import { StoreUnavailable } from "../../../ports/index/store-refusal.ts";
 
 /** Which log's tree is read: its leaf 0, and the generation under which its full tiles are kept. */
 export type LogTree = { readonly networkLeaf: Uint8Array; readonly generation: number };

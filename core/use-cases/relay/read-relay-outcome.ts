@@ -1,10 +1,9 @@
 import { Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
-import type { RelayEntry } from "../../domain/relay/relay-entry.ts";
-import type { TransactionError } from "../../domain/relay/transaction-outcome.ts";
+import type { RelayEntry, TransactionError } from "../../domain/relay/relay-entry.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
-import { onlyCreates } from "../../protocol/transaction/relayed-effects.ts";
+import { onlyCreates } from "../../protocol/transaction/transaction-effects.ts";
 import { decodeWireTransaction } from "../../protocol/transaction/wire-transaction.ts";
 import { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
 import { Instance } from "../../../ports/instance.ts";

@@ -1,12 +1,14 @@
 import { Context, Duration, Effect, Option, Schedule } from "effect";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
-import type { RelayEntry } from "../../domain/relay/relay-entry.ts";
+import {
+  type LandedTransaction,
+  type RelayEntry,
+  statusOnly,
+} from "../../domain/relay/relay-entry.ts";
 import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
-import { statusOnly } from "../../domain/relay/status-only.ts";
-import type { LandedTransaction } from "../../domain/relay/transaction-outcome.ts";
 import { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
 import type { IndexReader } from "../../../ports/index/index-reader.ts";
-import type { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
+import type { StoreUnavailable } from "../../../ports/index/store-refusal.ts";
 import { Instance } from "../../../ports/instance.ts";
 import type { Ledger, LedgerFailure } from "../../../ports/ledger/ledger.ts";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";

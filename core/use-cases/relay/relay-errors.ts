@@ -1,11 +1,9 @@
 import { Data } from "effect";
 import type { Address } from "../../domain/address.ts";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
+import type { LandedTransaction, TransactionError } from "../../domain/relay/relay-entry.ts";
 import type { SettlementRule } from "../../domain/relay/settlement-rule.ts";
-import type {
-  LandedTransaction,
-  TransactionError,
-} from "../../domain/relay/transaction-outcome.ts";
+import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
 import type { BetaLimitExceeded } from "../request-errors.ts";
 
 /** The text is not base64, or the bytes are not exactly one serialized transaction. */
@@ -162,3 +160,18 @@ export type RelayRefusal =
   | FeePayerCannotPay
   | TransactionRejected
   | BlockhashExpired;
+
+/** The rejection of a transaction that failed in a simulation or, with `landed`, on the ledger. */
+export const rejected = (
+  { signature, instructions }: WireTransaction,
+  error: TransactionError | null,
+  logs: ReadonlyArray<string>,
+  landed: LandedTransaction | null = null,
+): TransactionRejected =>
+  new TransactionRejected({
+    signature,
+    error,
+    logs,
+    program: instructions[error?.instructionIndex ?? -1]?.program ?? null,
+    landed,
+  });

@@ -3,7 +3,7 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { Clock, Effect, Exit } from "effect";
 import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";
-import { chargeRepetition } from "./relay-budget.ts";
+import { chargeRepetition } from "./relay-admission.ts";
 import { IdempotencyKeyInFlight, IdempotencyKeyReused } from "./relay-errors.ts";
 
 /** A client's key for one request. Repetitions get the first answer. */

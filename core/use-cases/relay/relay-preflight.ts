@@ -3,18 +3,22 @@ import type { Address } from "../../domain/address.ts";
 import { BLOCKHASH_AGE } from "../../domain/relay/relay-lifetime.ts";
 import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import { readCalls } from "../../protocol/instructions/program-call.ts";
-import { feePayerFault } from "../../protocol/rules/fee-payer.ts";
+import { feePayerFault } from "../../protocol/rules/lamport-rules.ts";
 import { neverRuns } from "../../protocol/transaction/never-runs.ts";
-import { decodeRentSysvar } from "../../protocol/accounts/rent-sysvar.ts";
+import { decodeRentSysvar } from "../../protocol/accounts/sysvars.ts";
 import { RENT_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
 import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
 import { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { enforceBetaLimits } from "../escrow/enforce-beta-limits.ts";
-import { chargeFailedPreflight } from "./relay-budget.ts";
-import { BlockhashExpired, FeePayerCannotPay, InstructionBeyondBetaLimit } from "./relay-errors.ts";
-import { rejected } from "./relay-rejection.ts";
+import { chargeFailedPreflight } from "./relay-admission.ts";
+import {
+  BlockhashExpired,
+  FeePayerCannotPay,
+  InstructionBeyondBetaLimit,
+  rejected,
+} from "./relay-errors.ts";
 import { checkSettlement, resolveTables } from "./settlement-precheck.ts";
 
 type Accounts = Effect.Success<ReturnType<typeof resolveTables>>;

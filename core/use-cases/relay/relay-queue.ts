@@ -1,8 +1,7 @@
 import { Effect } from "effect";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
 import type { RelayEntry } from "../../domain/relay/relay-entry.ts";
-import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
-import { clientShare, feePayerShare } from "../../domain/relay/queue-share.ts";
+import { clientShare, feePayerShare, RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import { RelayQueueFull, RelayShareFull } from "./relay-errors.ts";
 
 /** An entry and the client that sent it to this process; null when the client is not known. */

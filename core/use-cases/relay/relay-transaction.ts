@@ -1,20 +1,17 @@
 import { Clock, Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
-import { clientGroup } from "../../domain/relay/client-group.ts";
+import { clientGroup } from "../../domain/relay/relay-policy.ts";
 import { type LedgerSignature } from "../../domain/ledger/signature.ts";
-import { statusOnly } from "../../domain/relay/status-only.ts";
-import type { LandedTransaction } from "../../domain/relay/transaction-outcome.ts";
+import { type LandedTransaction, statusOnly } from "../../domain/relay/relay-entry.ts";
 import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
 import { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
 import { requirePinned } from "../service/unpinned-programs.ts";
-import { admitTransaction } from "./relay-admission.ts";
-import { takePayerBudget } from "./relay-budget.ts";
+import { admitTransaction, takePayerBudget } from "./relay-admission.ts";
 import { RelayDelivery } from "./relay-delivery.ts";
-import { BlockhashExpired } from "./relay-errors.ts";
+import { BlockhashExpired, rejected } from "./relay-errors.ts";
 import { answerOnce } from "./relay-idempotency.ts";
 import { type RelayLookup, lookUpRelay } from "./outcome/relay-lookup.ts";
 import { chargedPreflight, checkBlockhash } from "./relay-preflight.ts";
-import { rejected } from "./relay-rejection.ts";
 
 /** The body of `POST /v1/relay`, and its sender. */
 export type RelayRequest = {

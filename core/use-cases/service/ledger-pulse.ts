@@ -2,7 +2,7 @@ import { Context, Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { type Commitment, Ledger, type LedgerFailure } from "../../../ports/ledger/ledger.ts";
-import { readInitialised } from "./initialised-programs.ts";
+import { readInitialised } from "./program-status.ts";
 import { readLedgerStatus } from "./ledger-status.ts";
 import { sharedSettlementMint } from "./settlement-mint.ts";
 import { sharedReading } from "./shared-reading.ts";

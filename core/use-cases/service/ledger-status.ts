@@ -1,7 +1,7 @@
 import { Clock, Effect } from "effect";
 import { decodeAttestorRegistryAccount } from "../../protocol/accounts/attestor-registry-account.ts";
 import { programDataAddress } from "../../protocol/addresses/addresses.ts";
-import { initialisedBy, ownAccounts } from "./initialised-programs.ts";
+import { initialisedBy, ownAccounts } from "./program-status.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
 

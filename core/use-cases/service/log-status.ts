@@ -1,16 +1,44 @@
-import { Effect } from "effect";
+import { Duration, Effect } from "effect";
+import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { type Hash32, hash32ToBytes } from "../../domain/hash32.ts";
+import type { SyncMark } from "../../domain/index/sync-report.ts";
+import { LAST_UNIX_SECOND, type UnixSeconds } from "../../domain/unix-time.ts";
 import { parseCheckpoint } from "../../log/checkpoint/checkpoint.ts";
+import { printVerifierKey, verifierKey } from "../../log/notes/verifier-key.ts";
 import type { LogPolicy } from "../../log/policy/log-policy.ts";
 import { notedCosignatures } from "../../log/policy/noted-cosignatures.ts";
 import { judgeQuorum } from "../../log/policy/quorum.ts";
-import { LAST_UNIX_SECOND, type UnixSeconds } from "../../domain/unix-time.ts";
-import { printVerifierKey, verifierKey } from "../../log/notes/verifier-key.ts";
-import type { WitnessRecord } from "../log/witnesses/gather-cosignatures.ts";
-import type { LogHindrance } from "../log/log-hindrance.ts";
+import { IndexSync } from "../index/sync/index-sync.ts";
 import { LogPublisher, type PublisherState } from "../log/log-publisher.ts";
-import type { EndedLog, LogStanding } from "../log/log-standing.ts";
+import type { EndedLog, LogHindrance, LogStanding } from "../log/log-standing.ts";
 import { SettlementLog } from "../log/serving/published-log.ts";
+import type { WitnessRecord } from "../log/witnesses/gather-cosignatures.ts";
+
+/** Time limit of one part of the status. */
+const PART_TIMEOUT = Duration.millis(700);
+
+/** The effect's value, null when it fails or takes longer than 700 ms. */
+export const orNull = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  effect.pipe(
+    Effect.timeout(PART_TIMEOUT),
+    Effect.orElseSucceed(() => null),
+  );
+
+/** What the index holds, and its sync activity. */
+export const indexStatus = Effect.gen(function* () {
+  const index = yield* IndexReader;
+  const sync = yield* IndexSync;
+  return { ...(yield* index.summary), ...(yield* sync.activity) };
+});
+
+/** How many slots the ledger is ahead of the index, at least 0; null when either is not known. */
+export const lagBehind = (
+  mark: SyncMark | null | undefined,
+  slot: bigint | undefined,
+): bigint | null => {
+  if (mark === null || mark === undefined || slot === undefined) return null;
+  return slot > mark.slot ? slot - mark.slot : 0n;
+};
 
 /** How the settlement log stands. */
 export type LogStatus = {

@@ -1,10 +1,25 @@
 import { Effect, Result } from "effect";
-import type { SyncActivity } from "../index/sync/index-sync.ts";
+import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { LedgerRecord } from "../../../ports/ledger/ledger-record.ts";
-import { indexStatus, lagBehind, orNull } from "./index-status.ts";
+import type { SyncActivity } from "../index/sync/index-sync.ts";
 import { LedgerPulse } from "./ledger-pulse.ts";
+import { indexStatus, lagBehind, orNull } from "./log-status.ts";
 import { UnpinnedPrograms } from "./unpinned-programs.ts";
+
+/** The index's mark, its lag in slots, and when its last snapshot was complete; null means not known. Never fails, and answers within a second. */
+export const readIndexLag = Effect.gen(function* () {
+  const index = yield* IndexReader;
+  const pulse = yield* LedgerPulse;
+  const [store, tip] = yield* Effect.all([orNull(index.summary), orNull(pulse.tip("finalized"))], {
+    concurrency: "unbounded",
+  });
+  return {
+    mark: store?.mark ?? null,
+    snapshotAtMs: store?.snapshotAtMs ?? null,
+    lagSlots: lagBehind(store?.mark, tip?.slot),
+  };
+}).pipe(Effect.withSpan("readIndexLag"));
 
 /** Why an index is stale: how this process's last sync and snapshot failed, and the lag in slots. */
 export type StaleIndex = Pick<SyncActivity, "lastError" | "snapshotError"> & {
@@ -15,14 +30,7 @@ export type StaleIndex = Pick<SyncActivity, "lastError" | "snapshotError"> & {
 const STALE_SLOTS = 750n;
 
 /** What keeps a service from being ready, in the order in which it is reported. */
-export const NOT_READY_PARTS = [
-  "store",
-  "ledger",
-  "identity",
-  "programs",
-  "pins",
-  "index",
-] as const;
+const NOT_READY_PARTS = ["store", "ledger", "identity", "programs", "pins", "index"] as const;
 /** One of them: a store or ledger that does not answer, a node of another ledger than the store's, programs that are not initialised for each other or not the pinned ones, an index without a sync. */
 export type NotReadyPart = (typeof NOT_READY_PARTS)[number];
 

@@ -5,9 +5,8 @@ import type { IndexSummary } from "../../../ports/index/index-reader.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { LedgerRecord, type LedgerStanding } from "../../../ports/ledger/ledger-record.ts";
 import type { SyncActivity } from "../index/sync/index-sync.ts";
-import { indexStatus, lagBehind, orNull } from "./index-status.ts";
+import { indexStatus, lagBehind, type LogStatus, orNull, readLogStatus } from "./log-status.ts";
 import { LedgerPulse } from "./ledger-pulse.ts";
-import { type LogStatus, readLogStatus } from "./log-status.ts";
 import { isUsable, type ProgramStatus, programStatus } from "./program-status.ts";
 
 /** The state of the service and of what it depends on. */

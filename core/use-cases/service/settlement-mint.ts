@@ -4,7 +4,7 @@ import { decodeAttestorRegistryAccount } from "../../protocol/accounts/attestor-
 import { registryAddress } from "../../protocol/addresses/addresses.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
-import { orNull } from "./index-status.ts";
+import { orNull } from "./log-status.ts";
 import { sharedReading } from "./shared-reading.ts";
 
 /** Maximum age of a reading, milliseconds. The mint of a registry never changes, but one node may answer wrongly. */

@@ -2,30 +2,32 @@ import { Clock, Context, Effect, Option, Semaphore } from "effect";
 import { parseAddress } from "../../domain/address.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import { parseLogOrigin } from "../../log/checkpoint/log-origin.ts";
-import { networkIdOf, networkLeaf } from "../../log/leaf/network-leaf.ts";
+import { networkIdOf, networkLeaf } from "../../log/leaf/event-leaf.ts";
 import { cosignatureMessage, cosignatureOf } from "../../log/notes/cosignature.ts";
 import { printSignatures } from "../../log/notes/signed-note.ts";
 import { type VerifierKey, verifierKey } from "../../log/notes/verifier-key.ts";
-import { verifyConsistency } from "../../log/tree/consistency-proof.ts";
+import { verifyConsistency } from "../../log/tree/tree-proofs.ts";
 import { emptyRoot, isSameHash } from "../../log/tree/tree-hash.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { LogSource } from "../../../ports/log/log-source.ts";
-import { WitnessKey } from "../../../ports/log/witness-key.ts";
 import {
   type CosignedLog,
+  WitnessKey,
   WitnessState,
   type WitnessStateUnavailable,
 } from "../../../ports/log/witness-state.ts";
 import { NodeHeads, readNodeHead } from "./node-heads.ts";
-import { type OfferedCheckpoint, readOffer, type WitnessedLog } from "./offered-checkpoint.ts";
-import { Replay } from "./replay.ts";
 import {
   CheckpointRefused,
   LogUnknown,
+  type OfferedCheckpoint,
+  readOffer,
+  type WitnessedLog,
   type WitnessFailure,
   type WitnessLack,
   WitnessNotReady,
 } from "./witness-errors.ts";
+import { Replay } from "./replay.ts";
 
 /** The answer to an offered checkpoint. */
 export type WitnessAnswer =

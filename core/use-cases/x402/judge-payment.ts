@@ -1,21 +1,38 @@
-import { Effect } from "effect";
-import type { Escrow } from "../../domain/escrow/escrow.ts";
+import { Data, Effect } from "effect";
+import { Instance } from "../../../ports/instance.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
+import type { Address } from "../../domain/address.ts";
 import type { Json } from "../../domain/encoding/canonical-json.ts";
+import type { Escrow } from "../../domain/escrow/escrow.ts";
 import { listedMint } from "../../domain/supported-mint.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
-import { faulty, type PaymentFault, type Read } from "../../protocol/x402/payment-fault.ts";
-import { type PaymentPayload, readPayload } from "../../protocol/x402/payment-payload.ts";
 import {
+  faulty,
+  type PaymentFault,
+  type PaymentFaultCode,
+  type PaymentPayload,
   type PaymentRequirements,
+  type Read,
+  readPayload,
   readRequirements,
   type RequiredTerms,
   requirementsDigest,
   X402_VERSION,
   x402Network,
-} from "../../protocol/x402/payment-requirements.ts";
-import { Instance } from "../../../ports/instance.ts";
-import { Ledger } from "../../../ports/ledger/ledger.ts";
-import { PaymentRefused } from "./payment-refused.ts";
+} from "../../protocol/x402/payment-payload.ts";
+
+/** The facilitator does not take an x402 payment. */
+export class PaymentRefused extends Data.TaggedError("PaymentRefused")<{
+  readonly code: PaymentFaultCode;
+  /** What is wrong, one sentence or two. */
+  readonly detail: string;
+  readonly cure: string;
+  /** The payer, null while it is not known. */
+  readonly agent: Address | null;
+  readonly escrow: Address | null;
+  /** The transaction that was sent and whose outcome is not known yet, null in every other case. */
+  readonly transaction: string | null;
+}> {}
 
 /** A payment as a seller hands it to its facilitator. */
 export type PaymentRequest = {

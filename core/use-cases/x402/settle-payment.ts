@@ -3,7 +3,7 @@ import type { Escrow } from "../../domain/escrow/escrow.ts";
 import { evidenceDigest } from "../../domain/evidence/evidence-signature.ts";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
 import { evidenceData } from "../../protocol/evidence/evidence-data.ts";
-import { faulty } from "../../protocol/x402/payment-fault.ts";
+import { faulty } from "../../protocol/x402/payment-payload.ts";
 import {
   createFault,
   releasingProof,

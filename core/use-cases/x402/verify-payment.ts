@@ -1,7 +1,9 @@
 import { Effect } from "effect";
-import { clientGroup } from "../../domain/relay/client-group.ts";
-import { createFault } from "../../protocol/x402/payment-transactions.ts";
 import { Instance } from "../../../ports/instance.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
+import { clientGroup } from "../../domain/relay/relay-policy.ts";
+import { X402_SCHEME, X402_VERSION, x402Network } from "../../protocol/x402/payment-payload.ts";
+import { createFault } from "../../protocol/x402/payment-transactions.ts";
 import { admitTransaction } from "../relay/relay-admission.ts";
 import { chargedPreflight, checkBlockhash } from "../relay/relay-preflight.ts";
 import { judgePayment, lateFault, type PaymentRequest, refusedFor } from "./judge-payment.ts";
@@ -33,4 +35,17 @@ export const verifyPayment = Effect.fn("verifyPayment")(function* (
   // The fee payer is not charged: nothing is sent, and whoever has the payment can have it verified.
   yield* chargedPreflight(admitted, false, { feePayer: null, client: clientGroup(client) });
   return payment.agent;
+});
+
+/** The one kind of payment that this facilitator settles: version, scheme, network and the programs that hold the money. */
+export const supportedPayments = Effect.fn("supportedPayments")(function* () {
+  const { deployment } = yield* Instance;
+  const genesisHash = yield* (yield* Ledger).genesisHash;
+  return {
+    version: X402_VERSION,
+    scheme: X402_SCHEME,
+    network: x402Network(genesisHash),
+    custody: deployment.custodyProgram,
+    attestorProgram: deployment.attestorProgram,
+  };
 });

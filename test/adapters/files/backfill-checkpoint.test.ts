@@ -2,12 +2,9 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Effect, Layer, Logger } from "effect";
-import { backfillCheckpointFile } from "../../../adapters/files/backfill-checkpoint.ts";
+import { backfillCheckpointFile } from "../../../adapters/files/operator-files.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
-import {
-  type BackfillCheckpoint,
-  BackfillCheckpoints,
-} from "../../../ports/index/backfill-checkpoint.ts";
+import { type BackfillCheckpoint, BackfillCheckpoints } from "../../../ports/index/index-writer.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { tmpdir } from "../../temporary-root.ts";
 

@@ -6,10 +6,10 @@ import {
   importedPacketFiles,
   importFolder,
   importPackets,
-} from "../../../adapters/files/imported-packets.ts";
+} from "../../../adapters/files/operator-files.ts";
 import { address } from "../../../core/domain/address.ts";
 import { MAX_PACKET_BYTES } from "../../../core/protocol/evidence/evidence-packet.ts";
-import { ImportedPackets } from "../../../ports/index/imported-packets.ts";
+import { ImportedPackets } from "../../../ports/index/archived-rows.ts";
 import { tmpdir } from "../../temporary-root.ts";
 
 const [ONE, OTHER] = [

@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { accountStore } from "../../../adapters/local-ledger/runtime/accounts/account-store.ts";
 import {
+  accountStore,
   type DataConditions,
   meetsConditions,
-} from "../../../adapters/local-ledger/runtime/accounts/data-conditions.ts";
+} from "../../../adapters/local-ledger/runtime/accounts/account-store.ts";
 import { openLedgerDatabase } from "../../../adapters/local-ledger/runtime/ledger-database.ts";
 import { addressFromBytes } from "../../../core/domain/address.ts";
 import { temporaryFolder } from "./ledger-fixture.ts";

@@ -11,7 +11,7 @@ import { transferLamports } from "../../../adapters/local-ledger/genesis/funding
 import { LOCAL_USDC_MINT, localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { signedTransaction } from "../../../adapters/local-ledger/genesis/signed-transaction.ts";
 import { rpcMethods } from "../../../adapters/local-ledger/rpc/methods/methods.ts";
-import { manualTime } from "../../../adapters/local-ledger/runtime/time/ledger-time.ts";
+import { manualTime } from "../../../adapters/local-ledger/runtime/time/slots.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { associatedTokenAddress } from "../../../core/protocol/addresses/addresses.ts";
 import { TOKEN_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { localGenesis } from "../../../adapters/local-ledger/genesis/genesis.ts";
 import { localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { rpcMethods } from "../../../adapters/local-ledger/rpc/methods/methods.ts";
-import { subscriptionChannels } from "../../../adapters/local-ledger/rpc/subscriptions/subscription-channels.ts";
+import { subscriptionChannels } from "../../../adapters/local-ledger/rpc/subscriptions/subscriptions.ts";
 import { decodeMerchantAccount } from "../../../core/protocol/accounts/merchant-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { decodeSanitizedTransaction } from "../../../core/protocol/transaction/wire-transaction.ts";

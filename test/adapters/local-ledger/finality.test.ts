@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { generateKeyPairSigner } from "@solana/kit";
 import { CLOCK_SYSVAR } from "../../../core/protocol/addresses/well-known-addresses.ts";
-import { manualTime } from "../../../adapters/local-ledger/runtime/time/ledger-time.ts";
+import { manualTime } from "../../../adapters/local-ledger/runtime/time/slots.ts";
 import { call, startLedger } from "./ledger-fixture.ts";
 
 const SLOTS = 32;

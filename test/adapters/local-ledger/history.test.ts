@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { generateKeyPairSigner, getBase64EncodedWireTransaction, lamports } from "@solana/kit";
 import { LOCAL_USDC_MINT } from "../../../adapters/local-ledger/genesis/local-keys.ts";
-import { manualTime } from "../../../adapters/local-ledger/runtime/time/ledger-time.ts";
+import { manualTime } from "../../../adapters/local-ledger/runtime/time/slots.ts";
 import { address } from "../../../core/domain/address.ts";
 import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
 import { associatedTokenAddress } from "../../../core/protocol/addresses/addresses.ts";

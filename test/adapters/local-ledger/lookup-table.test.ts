@@ -12,7 +12,7 @@ import {
   signTransactionMessageWithSigners,
 } from "@solana/kit";
 import { transferLamports } from "../../../adapters/local-ledger/genesis/funding-instructions.ts";
-import { manualTime } from "../../../adapters/local-ledger/runtime/time/ledger-time.ts";
+import { manualTime } from "../../../adapters/local-ledger/runtime/time/slots.ts";
 import { address, addressToBytes } from "../../../core/domain/address.ts";
 import {
   type Instruction,

@@ -4,7 +4,7 @@ import {
   LOCAL_FAUCET,
   LOCAL_USDC_MINT,
 } from "../../../adapters/local-ledger/genesis/local-keys.ts";
-import { manualTime } from "../../../adapters/local-ledger/runtime/time/ledger-time.ts";
+import { manualTime } from "../../../adapters/local-ledger/runtime/time/slots.ts";
 import { TOKEN_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { call, post, startLedger } from "./ledger-fixture.ts";
 

@@ -10,7 +10,7 @@ import {
   LOCAL_AUTHORITY,
   LOCAL_USDC_MINT,
 } from "../../../adapters/local-ledger/genesis/local-keys.ts";
-import { manualTime } from "../../../adapters/local-ledger/runtime/time/ledger-time.ts";
+import { manualTime } from "../../../adapters/local-ledger/runtime/time/slots.ts";
 import { openLedger } from "../../../adapters/local-ledger/runtime/ledger.ts";
 import { address } from "../../../core/domain/address.ts";
 import { associatedTokenAddress } from "../../../core/protocol/addresses/addresses.ts";

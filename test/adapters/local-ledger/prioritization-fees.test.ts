@@ -6,7 +6,7 @@ import {
 import { localGenesis } from "../../../adapters/local-ledger/genesis/genesis.ts";
 import { type LocalKey, localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { signedTransaction } from "../../../adapters/local-ledger/genesis/signed-transaction.ts";
-import { manualTime } from "../../../adapters/local-ledger/runtime/time/ledger-time.ts";
+import { manualTime } from "../../../adapters/local-ledger/runtime/time/slots.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { type Instruction, readonly } from "../../../core/domain/ledger/instruction.ts";
 import {

@@ -8,7 +8,7 @@ import {
   LOCAL_USDC_MINT,
   localKey,
 } from "../../../adapters/local-ledger/genesis/local-keys.ts";
-import { manualTime } from "../../../adapters/local-ledger/runtime/time/ledger-time.ts";
+import { manualTime } from "../../../adapters/local-ledger/runtime/time/slots.ts";
 import { address, addressToBytes } from "../../../core/domain/address.ts";
 import { associatedTokenAddress } from "../../../core/protocol/addresses/addresses.ts";
 import {

@@ -4,7 +4,7 @@ import {
   transferLamports,
 } from "../../../adapters/local-ledger/genesis/funding-instructions.ts";
 import { localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
-import { manualTime } from "../../../adapters/local-ledger/runtime/time/ledger-time.ts";
+import { manualTime } from "../../../adapters/local-ledger/runtime/time/slots.ts";
 import { signedTransaction } from "../../../adapters/local-ledger/genesis/signed-transaction.ts";
 import type { Address } from "../../../core/domain/address.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";

@@ -3,7 +3,7 @@ import type { Base64EncodedWireTransaction } from "@solana/kit";
 import { transferLamports } from "../../../adapters/local-ledger/genesis/funding-instructions.ts";
 import { LOCAL_USDC_MINT, localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { signedTransaction } from "../../../adapters/local-ledger/genesis/signed-transaction.ts";
-import { manualTime } from "../../../adapters/local-ledger/runtime/time/ledger-time.ts";
+import { manualTime } from "../../../adapters/local-ledger/runtime/time/slots.ts";
 import type { Address } from "../../../core/domain/address.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { type Instruction, readonly } from "../../../core/domain/ledger/instruction.ts";

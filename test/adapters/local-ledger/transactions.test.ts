@@ -16,11 +16,11 @@ import {
   transferLamports,
 } from "../../../adapters/local-ledger/genesis/funding-instructions.ts";
 import { LOCAL_USDC_MINT, localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
-import { manualTime } from "../../../adapters/local-ledger/runtime/time/ledger-time.ts";
+import { manualTime } from "../../../adapters/local-ledger/runtime/time/slots.ts";
 import { address, addressToBytes } from "../../../core/domain/address.ts";
 import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
 import { associatedTokenAddress } from "../../../core/protocol/addresses/addresses.ts";
-import { ed25519Instruction } from "../../../core/protocol/instructions/ed25519-instruction.ts";
+import { ed25519Instruction } from "../../../core/protocol/instructions/attestation.ts";
 import { createAssociatedTokenInstruction } from "../../../core/protocol/accounts/token.ts";
 import {
   COMPUTE_BUDGET_PROGRAM,

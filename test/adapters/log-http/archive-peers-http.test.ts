@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from "bun:test";
 import { Effect, Result } from "effect";
-import { archivePeersHttp } from "../../../adapters/log-http/archive-peers-http.ts";
+import { archivePeersHttp } from "../../../adapters/log-http/log-http.ts";
 import { address } from "../../../core/domain/address.ts";
 import { MAX_PACKET_BYTES } from "../../../core/protocol/evidence/evidence-packet.ts";
-import { ArchivePeers } from "../../../ports/index/archive-peers.ts";
+import { ArchivePeers } from "../../../ports/index/archived-rows.ts";
 
 const ESCROW = address("H4QKC5LxLZY7yRzSz39qtenAWWq9npiJe6uZbxS56uoG");
 const asked: Array<string> = [];

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { Effect, Result } from "effect";
-import { logSourceHttp } from "../../../adapters/log-http/log-source-http.ts";
+import { logSourceHttp } from "../../../adapters/log-http/log-http.ts";
 import { LogSource, MAX_BUNDLE_BYTES } from "../../../ports/log/log-source.ts";
 import { SILENT_ADDRESS } from "../../app/support/silent-address.ts";
 

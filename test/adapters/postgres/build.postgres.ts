@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { ESCROW_INDEXES } from "../../../adapters/postgres/index/index-schema.ts";
 import { syncLeasePostgres } from "../../../adapters/postgres/sync-lease.ts";
 import type { IndexBuild } from "../../../ports/index/index-writer.ts";
-import type { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
+import type { StoreUnavailable } from "../../../ports/index/store-refusal.ts";
 import { SyncEpoch, SyncLease } from "../../../ports/index/sync-lease.ts";
 import { changesOf } from "../../arbitraries/index-history.ts";
 import { type Index, withIndexOf } from "../../contracts/fresh-index.ts";

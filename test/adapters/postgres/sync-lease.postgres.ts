@@ -4,7 +4,7 @@ import { syncLeasePostgres } from "../../../adapters/postgres/sync-lease.ts";
 import { address } from "../../../core/domain/address.ts";
 import type { SyncReport } from "../../../core/domain/index/sync-report.ts";
 import { LedgerTimeout, LedgerUnavailable } from "../../../ports/ledger/ledger.ts";
-import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
+import { StoreUnavailable } from "../../../ports/index/store-refusal.ts";
 import { SyncEpoch, SyncLease, type SyncOutcome } from "../../../ports/index/sync-lease.ts";
 import { numberedBatch } from "../sqlite/numbered-batch.ts";
 import { freshSchema, storeAt, withStore } from "./test-database.ts";

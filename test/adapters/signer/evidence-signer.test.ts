@@ -16,13 +16,11 @@ import { Cause, Effect, Exit, type Layer, Redacted } from "effect";
 import fc from "fast-check";
 import {
   evidenceSignerFromFile,
-  evidenceSignerGenerated,
-  GENERATED_KEY_FILE,
-} from "../../../adapters/signer/evidence-signer-file.ts";
-import {
   evidenceSignerFromSeed,
   evidenceSignerFromText,
+  evidenceSignerGenerated,
   evidenceSignerNone,
+  GENERATED_KEY_FILE,
 } from "../../../adapters/signer/evidence-signer.ts";
 import { encodeBase64, encodeBase64Url } from "../../../core/domain/encoding/base64.ts";
 import { type EvidenceKeyUnusable, EvidenceSigner } from "../../../ports/evidence-signer.ts";

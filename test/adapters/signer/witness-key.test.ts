@@ -4,10 +4,10 @@ import { chmod, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect } from "effect";
-import { sameKeys } from "../../../adapters/signer/distinct-keys.ts";
+import { sameKeys } from "../../../adapters/signer/evidence-signer.ts";
 import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
-import { witnessKeyFromFile } from "../../../adapters/signer/witness-key.ts";
-import { WitnessKey } from "../../../ports/log/witness-key.ts";
+import { witnessKeyFromFile } from "../../../adapters/signer/log-signer.ts";
+import { WitnessKey } from "../../../ports/log/witness-state.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "witness-key-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));

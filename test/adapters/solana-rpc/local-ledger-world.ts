@@ -1,12 +1,10 @@
 import { Layer, Logger } from "effect";
 import { localGenesis } from "../../../adapters/local-ledger/genesis/genesis.ts";
-import { manualTime } from "../../../adapters/local-ledger/runtime/time/ledger-time.ts";
-import { SLOT_MS } from "../../../adapters/local-ledger/runtime/time/slot-clock.ts";
+import { manualTime, SLOT_MS } from "../../../adapters/local-ledger/runtime/time/slots.ts";
 import { blockspaceSolanaRpc } from "../../../adapters/solana-rpc/broadcast/blockspace-solana-rpc.ts";
 import { broadcasterSolanaRpc } from "../../../adapters/solana-rpc/broadcast/broadcaster-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../../../adapters/solana-rpc/ledger-solana-rpc.ts";
-import { nodePool } from "../../../adapters/solana-rpc/pool/node-pool.ts";
-import type { SolanaRpcConfig } from "../../../adapters/solana-rpc/pool/solana-rpc-config.ts";
+import { nodePool, type SolanaRpcConfig } from "../../../adapters/solana-rpc/pool/node-pool.ts";
 import { PLANTED, plantedParts } from "../../contracts/planted-accounts.ts";
 import type { LedgerWorld } from "../../contracts/ledger-world.ts";
 import { startLedger } from "../local-ledger/ledger-fixture.ts";

@@ -5,7 +5,7 @@ import { Effect, Fiber } from "effect";
 import { indexMemory } from "../../../adapters/memory/index-store.ts";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import type { IndexedEscrow } from "../../../core/domain/index/indexed-escrow.ts";
-import type { SyncMark } from "../../../core/domain/index/sync-mark.ts";
+import type { SyncMark } from "../../../core/domain/index/sync-report.ts";
 import type { IndexChanges } from "../../../ports/index/index-writer.ts";
 import { changesOf, indexedOf } from "../../arbitraries/index-history.ts";
 import { watchStores } from "../../chaos/support/kills/opened-stores.ts";

@@ -2,7 +2,7 @@ import { addressFromBytes } from "../../../core/domain/address.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import type { IndexedEscrow } from "../../../core/domain/index/indexed-escrow.ts";
-import type { SyncMark } from "../../../core/domain/index/sync-mark.ts";
+import type { SyncMark } from "../../../core/domain/index/sync-report.ts";
 import { escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
 import type { IndexChanges } from "../../../ports/index/index-writer.ts";
 import { numbered } from "../../arbitraries/escrow-numbers.ts";

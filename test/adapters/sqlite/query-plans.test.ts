@@ -7,7 +7,7 @@ import { escrowPages } from "../../../adapters/sqlite/index/escrow-pages.ts";
 import { eventPages } from "../../../adapters/sqlite/index/event-pages.ts";
 import { merchantPages } from "../../../adapters/sqlite/index/merchant-table.ts";
 import { tallyReader } from "../../../adapters/sqlite/index/merchant-tally.ts";
-import { unseenTable } from "../../../adapters/sqlite/index/unseen-table.ts";
+import { unseenTable } from "../../../adapters/sqlite/index/ledger-row.ts";
 import { logLeaves } from "../../../adapters/sqlite/log/log-leaves.ts";
 import { addressFromBytes } from "../../../core/domain/address.ts";
 import { ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";

@@ -10,7 +10,7 @@ import {
   SUBSCRIBE,
   type SubscribeRequest,
   type SubscribeUpdate,
-} from "../../../adapters/yellowstone/geyser-protocol.ts";
+} from "../../../adapters/yellowstone/geyser-stream.ts";
 
 type Subscription = ServerDuplexStream<SubscribeRequest, SubscribeUpdate | Buffer>;
 

@@ -1,8 +1,12 @@
 import { expect, test } from "bun:test";
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { ROOT, serviceBundle } from "../../../app/bundle/service-bundle.ts";
-import { isBundledSource, sourceKey } from "../../../app/bundle/source-key.ts";
+import {
+  isBundledSource,
+  ROOT,
+  serviceBundle,
+  sourceKey,
+} from "../../../app/bundle/service-bundle.ts";
 import { temporaryDirectory } from "../support/running-service.ts";
 
 test("a changed, added or removed source gives another key, and the same sources the same", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { progressLine } from "../../../app/command-line/progress-line.ts";
+import { progressLine } from "../../../app/command-line/command-line.ts";
 
 test.each([
   [0, 0, "100%", 30],

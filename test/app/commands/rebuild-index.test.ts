@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
 import { Effect } from "effect";
-import { rebuildApprovalFile } from "../../../adapters/files/rebuild-approval.ts";
-import { RebuildApprovals } from "../../../ports/index/rebuild-approvals.ts";
+import { rebuildApprovalFile } from "../../../adapters/files/operator-files.ts";
+import { RebuildApprovals } from "../../../ports/index/index-news.ts";
 import { temporaryDirectory } from "../support/running-service.ts";
 import { runScript } from "../support/run-script.ts";
 

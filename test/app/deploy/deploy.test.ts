@@ -3,9 +3,8 @@ import { chmod, mkdir, stat } from "node:fs/promises";
 import { readSettings } from "../../../app/config/settings.ts";
 import { placeProgram } from "../../../app/deploy/programs/place-program.ts";
 import { runDeploy } from "../../../app/deploy/run-deploy.ts";
-import { programBinary } from "../../../app/deploy/programs/program-binary.ts";
+import { bufferAddress, programBinary } from "../../../app/deploy/programs/program-buffer.ts";
 import { readConfiguration } from "../../../app/deploy/programs/initialise-programs.ts";
-import { bufferAddress } from "../../../app/deploy/programs/program-buffer.ts";
 import {
   decodeProgramDataAccount,
   programHash,

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { Effect, Layer, Logger, Stream } from "effect";
 import { TestClock } from "effect/testing";
-import { backgroundSync } from "../../../app/syncing/background-sync.ts";
+import { backgroundSync } from "../../../app/syncing/syncing-side.ts";
 import { IndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
-import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
+import { StoreUnavailable } from "../../../ports/index/store-refusal.ts";
 import { LedgerTimeout, LedgerUnavailable } from "../../../ports/ledger/ledger.ts";
 import { LedgerSignals } from "../../../ports/ledger/ledger-signals.ts";
 import { patientClock } from "../../doubles/patient-clock.ts";

@@ -5,7 +5,7 @@ import { printVerifierKey } from "../../../core/log/notes/verifier-key.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import packageJson from "../../../package.json" with { type: "json" };
 import { testKey } from "../../core/log/support/test-signer.ts";
-import { keyText } from "../../../client/node/key-text.ts";
+import { keyText } from "../../../client/node/key-file.ts";
 import { RULES } from "../../client/merchant/attestor/rules-fixture.ts";
 import { temporaryDirectory } from "../support/running-service.ts";
 import { endNpxAt, underNpx } from "../support/under-npx.ts";

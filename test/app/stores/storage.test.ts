@@ -3,7 +3,7 @@ import { Layer } from "effect";
 import { indexMemory } from "../../../adapters/memory/index-store.ts";
 import { indexNewsMemory } from "../../../adapters/memory/index-news.ts";
 import { outcomeLogMemory } from "../../../adapters/memory/outcome-log.ts";
-import type { Storage } from "../../../app/stores/storage-parts.ts";
+import type { Storage } from "../../../app/stores/storage.ts";
 import { IndexSync, makeIndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
 import { NO_PACKETS, SettledPackets } from "../../../ports/settled-packets.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";

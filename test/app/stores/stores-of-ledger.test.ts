@@ -7,7 +7,7 @@ import { IndexReader } from "../../../ports/index/index-reader.ts";
 import type { LogStore } from "../../../ports/log/log-store.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
 import type { OutcomeLog } from "../../../ports/outcome-log.ts";
-import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
+import { StoreUnavailable } from "../../../ports/index/store-refusal.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
 import { ledgerPort } from "../../world/ledger-port.ts";
 import { patientClock } from "../../doubles/patient-clock.ts";

@@ -2,7 +2,7 @@ import { spyOn } from "bun:test";
 import { Cause, Effect, Exit, Scope } from "effect";
 import { readSettings } from "../../../app/config/settings.ts";
 import { diagnose } from "../../../app/doctor/diagnose.ts";
-import { startFailureText } from "../../../app/lifecycle/start-failure-text.ts";
+import { startFailureText } from "../../../app/lifecycle/shutdown.ts";
 import { startService } from "../../../app/serve.ts";
 import packageJson from "../../../package.json" with { type: "json" };
 import { until } from "./running-service.ts";

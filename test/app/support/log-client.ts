@@ -1,7 +1,6 @@
 import { type Checkpoint, parseCheckpoint } from "../../../core/log/checkpoint/checkpoint.ts";
-import { tileSource, tilesOfRanges } from "../../../core/log/tiles/tile-hashes.ts";
-import { tilePath } from "../../../core/log/tiles/tile-path.ts";
-import { consistencyPath, consistencyProof } from "../../../core/log/tree/consistency-proof.ts";
+import { tilePath, tilesOfRanges, tileSource } from "../../../core/log/tiles/tile-path.ts";
+import { consistencyPath, consistencyProof } from "../../../core/log/tree/tree-proofs.ts";
 import { rootAt } from "../../../core/log/tree/subtree.ts";
 import { parseTlogSize, printAddCheckpoint } from "../../../core/log/witness/add-checkpoint.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
 import { address } from "../../../core/domain/address.ts";
 import { printLogOrigin } from "../../../core/log/checkpoint/log-origin.ts";
-import { networkIdOf, networkLeaf } from "../../../core/log/leaf/network-leaf.ts";
+import { networkIdOf, networkLeaf } from "../../../core/log/leaf/event-leaf.ts";
 import {
   type KeyUse,
   printVerifierKey,

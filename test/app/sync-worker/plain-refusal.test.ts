@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import { plainRefusal, refusalOf } from "../../../app/sync-worker/plain-refusal.ts";
-import { startFailureText } from "../../../app/lifecycle/start-failure-text.ts";
+import { plainRefusal, refusalOf } from "../../../app/sync-worker/messages.ts";
+import { startFailureText } from "../../../app/lifecycle/shutdown.ts";
 import { WrongLedger } from "../../../app/stores/stores-of-ledger.ts";
 import {
   StoreCorrupt,
   StoreOfAnotherLedger,
   StoreTooNew,
+  StoreUnavailable,
 } from "../../../ports/index/store-refusal.ts";
-import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 
 const store = "/data/index.sqlite";
 const differences = [{ field: "genesis_hash", stored: "a", configured: "b" }] as const;

@@ -2,7 +2,7 @@ import { Effect } from "effect";
 import { sha256Bun } from "../../../adapters/bun/sha256.ts";
 import { provideSha256 } from "../../../core/domain/sha256.ts";
 import { backfillTransactions } from "../../../core/use-cases/index/sync/events/backfill-transactions.ts";
-import { BackfillCheckpoints } from "../../../ports/index/backfill-checkpoint.ts";
+import { BackfillCheckpoints } from "../../../ports/index/index-writer.ts";
 import { openIndexOfNode } from "../../simulation/index-of-node.ts";
 
 // Run as a process: searches the transactions of the events of the index in the folder argv[3] at the node argv[2] for

@@ -13,14 +13,15 @@ import {
 } from "@solana/kit";
 import { sha256Bun } from "../../../adapters/bun/sha256.ts";
 import { ledgerSolanaRpc } from "../../../adapters/solana-rpc/ledger-solana-rpc.ts";
-import { nodePool } from "../../../adapters/solana-rpc/pool/node-pool.ts";
-import { solanaRpcConfig } from "../../../adapters/solana-rpc/pool/solana-rpc-config.ts";
+import { nodePool, solanaRpcConfig } from "../../../adapters/solana-rpc/pool/node-pool.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import { provideSha256 } from "../../../core/domain/sha256.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { fieldsOf } from "../../../core/protocol/accounts/byte-fields.ts";
-import { indexedKinds } from "../../../core/protocol/accounts/indexed-kinds.ts";
-import { readProgramAccount } from "../../../core/protocol/accounts/program-account.ts";
+import {
+  indexedKinds,
+  readProgramAccount,
+} from "../../../core/protocol/accounts/program-account.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
 
 // Run as a process. Reads all escrows of the node at argv[2] and prints their number, the milliseconds without the

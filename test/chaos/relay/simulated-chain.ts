@@ -1,4 +1,4 @@
-import type { TransactionError } from "../../../core/domain/relay/transaction-outcome.ts";
+import type { TransactionError } from "../../../core/domain/relay/relay-entry.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
 /** Slots until a block is confirmed and finalized, and blocks for which a blockhash is valid. */

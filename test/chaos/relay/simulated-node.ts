@@ -1,7 +1,7 @@
 import { Clock, Duration, Effect, Layer } from "effect";
 import type { Address } from "../../../core/domain/address.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
-import type { TransactionError } from "../../../core/domain/relay/transaction-outcome.ts";
+import type { TransactionError } from "../../../core/domain/relay/relay-entry.ts";
 import { decodeWireTransaction } from "../../../core/protocol/transaction/wire-transaction.ts";
 import { Broadcaster, SubmissionRefused } from "../../../ports/ledger/broadcaster.ts";
 import { Ledger, LedgerTimeout, LedgerUnavailable } from "../../../ports/ledger/ledger.ts";

@@ -5,7 +5,7 @@ import { escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { transferLamports } from "../../../adapters/local-ledger/genesis/funding-instructions.ts";
 import { policyIn } from "../../../client/pinned-policy.ts";
-import { problemLine } from "../../../client/mcp/problem-line.ts";
+import { problemLine } from "../../../client/mcp/shown.ts";
 import type { ServiceCall, ToolContext } from "../../../client/mcp/tool.ts";
 import { preparePayment } from "../../../client/mcp/tools/prepare-payment.ts";
 import { failureOf } from "../support/failure-of.ts";

@@ -3,8 +3,7 @@ import { fileURLToPath } from "node:url";
 import { chmod } from "node:fs/promises";
 import { type LocalKey, localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { connect } from "../../../client/connect.ts";
-import { keySigner } from "../../../client/node/key-signer.ts";
-import { keyText } from "../../../client/node/key-text.ts";
+import { keySigner, keyText } from "../../../client/node/key-file.ts";
 import { withDemoLedger } from "../../app/support/demo-ledger.ts";
 import {
   quietEnvironment,

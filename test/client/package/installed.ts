@@ -1,8 +1,11 @@
 import { mkdir, mkdtemp, realpath, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { buildPackage, type BuiltPackage } from "../../../app/client-package/build-package.ts";
-import { packageManifest } from "../../../app/client-package/package-manifest.ts";
+import {
+  buildPackage,
+  type BuiltPackage,
+  packageManifest,
+} from "../../../app/client-package/build-package.ts";
 import { tmpdir } from "../../temporary-root.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));

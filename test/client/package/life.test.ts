@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
-import { keyText } from "../../../client/node/key-text.ts";
+import { keyText } from "../../../client/node/key-file.ts";
 import { withDemoLedger } from "../../app/support/demo-ledger.ts";
 import {
   quietEnvironment,

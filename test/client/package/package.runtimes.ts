@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ENTRIES } from "../../../app/client-package/package-manifest.ts";
+import { ENTRIES } from "../../../app/client-package/build-package.ts";
 import { browserProgram } from "../../browser/chromium.ts";
 import { withDemoLedger } from "../../app/support/demo-ledger.ts";
 import {

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { buildPackage } from "../../../app/client-package/build-package.ts";
-import { ENTRIES } from "../../../app/client-package/package-manifest.ts";
+import { buildPackage, ENTRIES } from "../../../app/client-package/build-package.ts";
 import { type Installed, installedOffline, run } from "./installed.ts";
 import {
   BAD_INPUT,

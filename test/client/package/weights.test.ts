@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ENTRIES } from "../../../app/client-package/package-manifest.ts";
+import { ENTRIES } from "../../../app/client-package/build-package.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const MOST_VERIFY = 45_000;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { unitsOf } from "../../../client/pay/units.ts";
+import { unitsOf } from "../../../client/pay/payment-terms.ts";
 import { SettlementError } from "../../../client/settlement-error.ts";
 import { formatUnits } from "../../../core/domain/amount.ts";
 import { runs } from "../../arbitraries/runs.ts";

@@ -1,7 +1,7 @@
 import { localKey, LOCAL_USDC_MINT } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import type { Payment } from "../../../client/pay/payment-terms.ts";
 import type { Fetch } from "../../../client/service/fetch-directly.ts";
-import type { TransactionSigner } from "../../../client/signing/transaction-signer.ts";
+import type { TransactionSigner } from "../../../client/signing/sign-transaction.ts";
 import type { Address } from "../../../core/domain/address.ts";
 import { decodeBase64, encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { taskHash } from "../../../core/domain/escrow/task-hash.ts";

@@ -1,4 +1,4 @@
-import type { ClientClock } from "../../../client/service/client-clock.ts";
+import type { ClientClock } from "../../../client/service/requests.ts";
 
 /** A clock whose pauses take no time and move it on; deadlines of tries never come unless `isLate` says so. */
 export const testClock = (startMs = 1_800_000_000_000) => {

@@ -4,9 +4,11 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { parseAddress } from "../../../core/domain/address.ts";
 import { MEMO_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
-import { openedInstructions } from "../../../core/protocol/transaction/opened-instructions.ts";
+import {
+  decodeWireTransaction,
+  openedInstructions,
+} from "../../../core/protocol/transaction/wire-transaction.ts";
 import { unsignedTransaction } from "../../../core/protocol/transaction/unsigned-transaction.ts";
-import { decodeWireTransaction } from "../../../core/protocol/transaction/wire-transaction.ts";
 import { oneLine, paymentSteps } from "./payment-steps.ts";
 import { AGENT } from "./x402-fixture.ts";
 

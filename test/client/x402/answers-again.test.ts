@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { decodePaymentSignatureHeader, encodePaymentSignatureHeader } from "@x402/core/http";
-import { systemClock } from "../../../client/service/client-clock.ts";
+import { systemClock } from "../../../client/service/requests.ts";
 import {
   type KeptAnswers,
   memoryClaims,

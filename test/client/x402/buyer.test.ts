@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { PaymentRequirements } from "@x402/core/types";
 import { localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
-import { keySigner } from "../../../client/node/key-signer.ts";
+import { keySigner } from "../../../client/node/key-file.ts";
 import { SettlementError } from "../../../client/x402.ts";
 import { oneLine, paymentSteps } from "./payment-steps.ts";
 import { AGENT, WALLET } from "./x402-fixture.ts";

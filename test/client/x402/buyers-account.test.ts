@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { SettleContext } from "@x402/core/server";
 import { localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
-import { keySigner } from "../../../client/node/key-signer.ts";
+import { keySigner } from "../../../client/node/key-file.ts";
 import { networkOf, sellerScheme } from "../../../client/x402.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { taskHash } from "../../../core/domain/escrow/task-hash.ts";
@@ -10,7 +10,7 @@ import { escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { cancelEscrowInstruction } from "../../../core/protocol/instructions/custody-instructions.ts";
 import { unsignedTransaction } from "../../../core/protocol/transaction/unsigned-transaction.ts";
-import { readRequirements } from "../../../core/protocol/x402/payment-requirements.ts";
+import { readRequirements } from "../../../core/protocol/x402/payment-payload.ts";
 import { AGENT, ATTESTOR, BLOCKHASH, MERCHANT, MINT, TRUST } from "../support/fake-service.ts";
 import { pendingRecord } from "../support/pending-record.ts";
 import { failureOf } from "../support/failure-of.ts";

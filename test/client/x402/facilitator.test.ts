@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { PaymentPayload } from "@x402/core/types";
 import { connectMerchant } from "../../../client/merchant.ts";
-import { systemClock } from "../../../client/service/client-clock.ts";
+import { systemClock } from "../../../client/service/requests.ts";
 import { oneLine, paymentSteps } from "./payment-steps.ts";
 import { AGENT, WALLET } from "./x402-fixture.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { LOCAL_USDC_MINT } from "../../../adapters/local-ledger/genesis/local-keys.ts";
-import { keySigner } from "../../../client/node/key-signer.ts";
+import { keySigner } from "../../../client/node/key-file.ts";
 import { buyerScheme } from "../../../client/x402.ts";
 import { AGENT, ATTESTOR, WALLET, x402Fixture } from "./x402-fixture.ts";
 

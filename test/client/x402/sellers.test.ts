@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { x402HTTPClient } from "@x402/fetch";
 import { connect } from "../../../client/connect.ts";
-import { keySigner } from "../../../client/node/key-signer.ts";
-import { plainDelivery } from "../../../client/x402/seller/delivery.ts";
+import { keySigner } from "../../../client/node/key-file.ts";
+import { plainDelivery } from "../../../client/x402/seller/seller-context.ts";
 import type { SellerOptions } from "../../../client/x402.ts";
 import { until } from "../../app/support/running-service.ts";
 import { delivered, PATHS, type RunningSeller, SELLERS } from "./sellers.ts";

@@ -3,7 +3,7 @@ import { HTTPFacilitatorClient, x402ResourceServer } from "@x402/core/server";
 import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
 import { decodePaymentResponseHeader } from "@x402/core/http";
 import { type LocalKey, localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
-import { keySigner } from "../../../client/node/key-signer.ts";
+import { keySigner } from "../../../client/node/key-file.ts";
 import {
   type BuyerOptions,
   buyerScheme,

@@ -1,7 +1,9 @@
 import { goldenEscrow } from "./packet-edits.ts";
 import { addressToBytes } from "../../../core/domain/address.ts";
-import { attestationMessage } from "../../../core/protocol/instructions/attestation.ts";
-import { ed25519Instruction } from "../../../core/protocol/instructions/ed25519-instruction.ts";
+import {
+  attestationMessage,
+  ed25519Instruction,
+} from "../../../core/protocol/instructions/attestation.ts";
 
 /** The data of an Ed25519 precompile instruction, and what the attestor program reads in it. */
 export type InstructionVector = {

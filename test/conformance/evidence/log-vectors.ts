@@ -2,7 +2,7 @@ import { checkpointText } from "../../../core/log/checkpoint/checkpoint.ts";
 import { parseSignedNote, printSignedNote } from "../../../core/log/notes/signed-note.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
-import type { LogProof } from "../../../core/use-cases/log/serving/log-proofs.ts";
+import type { LogProof } from "../../../core/use-cases/log/serving/read-log.ts";
 import { NETWORK } from "../../arbitraries/evidence.ts";
 import { type Draft, goldenEscrow, invented, type PacketDraft } from "./packet-edits.ts";
 import {

@@ -2,7 +2,7 @@ import { type Checkpoint, checkpointText } from "../../../core/log/checkpoint/ch
 import { printLogOrigin } from "../../../core/log/checkpoint/log-origin.ts";
 import { printTlogProof } from "../../../core/log/checkpoint/tlog-proof.ts";
 import { leavesOfEscrow } from "../../../core/log/leaf/escrow-leaves.ts";
-import { networkIdOf, networkLeaf } from "../../../core/log/leaf/network-leaf.ts";
+import { networkIdOf, networkLeaf } from "../../../core/log/leaf/event-leaf.ts";
 import { cosignatureMessage, cosignatureOf } from "../../../core/log/notes/cosignature.ts";
 import { type NoteSignature, printSignedNote } from "../../../core/log/notes/signed-note.ts";
 import { noteMessage } from "../../../core/log/notes/verify-note.ts";
@@ -11,7 +11,7 @@ import {
   printVerifierKey,
   verifierKey,
 } from "../../../core/log/notes/verifier-key.ts";
-import { inclusionProof } from "../../../core/log/tree/inclusion-proof.ts";
+import { inclusionProof } from "../../../core/log/tree/tree-proofs.ts";
 import { type HashSource, rootAt } from "../../../core/log/tree/subtree.ts";
 import { parseTilePath, TILE_WIDTH } from "../../../core/log/tiles/tile-path.ts";
 import { leafHash, nodeHash } from "../../../core/log/tree/tree-hash.ts";
@@ -19,7 +19,7 @@ import { address } from "../../../core/domain/address.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import { encodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";
 import type { EvidenceNetwork } from "../../../core/protocol/evidence/evidence-data.ts";
-import type { LogProof } from "../../../core/use-cases/log/serving/log-proofs.ts";
+import type { LogProof } from "../../../core/use-cases/log/serving/read-log.ts";
 import { ed25519Key, NETWORK } from "../../arbitraries/evidence.ts";
 
 /** A key that signs notes, from a seed of 32 equal bytes. */

@@ -1,8 +1,7 @@
 import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
-import { evidenceDigest } from "../../../core/domain/evidence/evidence-signature.ts";
-import { ed25519Jwk } from "../../../core/domain/evidence/jwk.ts";
+import { ed25519Jwk, evidenceDigest } from "../../../core/domain/evidence/evidence-signature.ts";
 import { encodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";
 import {
   evidenceData,

@@ -1,5 +1,5 @@
 import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
-import { ed25519Jwk } from "../../../core/domain/evidence/jwk.ts";
+import { ed25519Jwk } from "../../../core/domain/evidence/evidence-signature.ts";
 import { ed25519Key, NETWORK, SERVICE_KEY } from "../../arbitraries/evidence.ts";
 import { SUPPORTED_MINT, usdc } from "../../core/use-cases/test-instance.ts";
 import { RETIRED_KEY } from "./accepting-vectors.ts";

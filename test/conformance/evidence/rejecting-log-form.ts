@@ -1,5 +1,5 @@
 import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
-import type { LogProof } from "../../../core/use-cases/log/serving/log-proofs.ts";
+import type { LogProof } from "../../../core/use-cases/log/serving/read-log.ts";
 
 type FormVector = { readonly name: string; readonly why: string; readonly log: Json };
 

@@ -1,7 +1,6 @@
 import { address } from "../../../core/domain/address.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
-import { evidenceDigest } from "../../../core/domain/evidence/evidence-signature.ts";
-import { ed25519Jwk } from "../../../core/domain/evidence/jwk.ts";
+import { ed25519Jwk, evidenceDigest } from "../../../core/domain/evidence/evidence-signature.ts";
 import { escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
 import { ed25519Key, NETWORK, SERVICE_KEY } from "../../arbitraries/evidence.ts";
 import type { Vector } from "./accepting-vectors.ts";

@@ -3,12 +3,12 @@ import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { createEscrowInstruction } from "../../../core/protocol/instructions/custody-instructions.ts";
-import { readPayload } from "../../../core/protocol/x402/payment-payload.ts";
 import {
   type PaymentRequirements,
+  readPayload,
   readRequirements,
   requirementsDigest,
-} from "../../../core/protocol/x402/payment-requirements.ts";
+} from "../../../core/protocol/x402/payment-payload.ts";
 
 /** Where the vectors are kept. */
 export const X402_VECTORS = new URL("../../vectors/x402-escrow-svm.json", import.meta.url);

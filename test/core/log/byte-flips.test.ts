@@ -11,7 +11,7 @@ import { verifyNote } from "../../../core/log/notes/verify-note.ts";
 import { judgeCheckpoint } from "../../../core/log/policy/judge-checkpoint.ts";
 import { judgeProof } from "./support/judge-proof.ts";
 import type { LogPolicy } from "../../../core/log/policy/log-policy.ts";
-import { inclusionProof } from "../../../core/log/tree/inclusion-proof.ts";
+import { inclusionProof } from "../../../core/log/tree/tree-proofs.ts";
 import { runs } from "../../arbitraries/runs.ts";
 import { referenceRoot, referenceSource, someLeaves } from "./support/reference-tree.ts";
 import { cosigned, signatureOf, signedCheckpoint, testKey } from "./support/test-signer.ts";

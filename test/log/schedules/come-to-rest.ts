@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { Effect } from "effect";
-import { networkLeaf } from "../../../core/log/leaf/network-leaf.ts";
+import { networkLeaf } from "../../../core/log/leaf/event-leaf.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
 import { IndependentTree } from "../independent-tree.ts";
 import { expectOfLedger } from "./expect-of-ledger.ts";

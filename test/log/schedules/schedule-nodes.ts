@@ -1,8 +1,7 @@
 import { Effect, Stream } from "effect";
 import type { Address } from "../../../core/domain/address.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
-import type { Ledger } from "../../../ports/ledger/ledger.ts";
-import type { LedgerNodes } from "../../../ports/ledger/ledger-nodes.ts";
+import type { Ledger, LedgerNodes } from "../../../ports/ledger/ledger.ts";
 import { changed, type Lie, lying } from "../../world/port-faults.ts";
 import type { WeatheredChain } from "../../world/weathered-chain.ts";
 

@@ -4,7 +4,7 @@ import { Effect, Layer, type Scope } from "effect";
 import { indexMemory } from "../../../adapters/memory/index-store.ts";
 import { indexSqlite } from "../../../adapters/sqlite/index-store.ts";
 import { SyncEpoch, type SyncLease } from "../../../ports/index/sync-lease.ts";
-import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
+import { StoreUnavailable } from "../../../ports/index/store-refusal.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
 import type { Index, IndexLayer } from "../../contracts/fresh-index.ts";
 import { leaseOn, makeBoard } from "../../core/use-cases/index/lease-in-memory.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
 import { rotateAttestorInstruction } from "../../../core/protocol/instructions/attestor-instructions.ts";
-import { ed25519Instruction } from "../../../core/protocol/instructions/ed25519-instruction.ts";
+import { ed25519Instruction } from "../../../core/protocol/instructions/attestation.ts";
 import * as s from "../fixture/settlement.ts";
 import { deployAcceptEverything, withData } from "../fixture/tampering.ts";
 import type { TestLedger } from "../fixture/test-ledger.ts";

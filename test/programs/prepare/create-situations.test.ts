@@ -9,7 +9,7 @@ import {
   SYSTEM_PROGRAM,
   TOKEN_PROGRAM,
 } from "../../../core/protocol/addresses/well-known-addresses.ts";
-import { feePayerFault } from "../../../core/protocol/rules/fee-payer.ts";
+import { feePayerFault } from "../../../core/protocol/rules/lamport-rules.ts";
 import { preflightEscrow } from "../../../core/use-cases/escrow/prepare/preflight-escrow.ts";
 import { prepareEscrow } from "../../../core/use-cases/escrow/prepare/prepare-escrow.ts";
 import { precheck } from "../fixture/precheck.ts";

@@ -6,12 +6,14 @@ import { type Instruction, writableSigner } from "../../../core/domain/ledger/in
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import { fieldWriter } from "../../../core/protocol/accounts/byte-fields.ts";
 import { SYSTEM_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
-import { prepareArchive } from "../../../core/use-cases/escrow/prepare/prepare-archive.ts";
+import {
+  prepareArchive,
+  prepareCancel,
+  prepareRefund,
+} from "../../../core/use-cases/escrow/prepare/prepare-return.ts";
 import { prepareAttestation } from "../../../core/use-cases/escrow/prepare/prepare-attestation.ts";
-import { prepareCancel } from "../../../core/use-cases/escrow/prepare/prepare-cancel.ts";
 import { prepareEscrow } from "../../../core/use-cases/escrow/prepare/prepare-escrow.ts";
 import { preflightEscrow } from "../../../core/use-cases/escrow/prepare/preflight-escrow.ts";
-import { prepareRefund } from "../../../core/use-cases/escrow/prepare/prepare-refund.ts";
 import { prepareRelease } from "../../../core/use-cases/escrow/prepare/prepare-release.ts";
 import type { FinishedCall } from "../../../core/use-cases/escrow/prepare/finish-call.ts";
 import { onLedger, sendTransaction } from "../fixture/prepared-ledger.ts";

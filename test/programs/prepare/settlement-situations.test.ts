@@ -17,9 +17,11 @@ import {
   archiveEscrowInstruction,
   cancelEscrowInstruction,
 } from "../../../core/protocol/instructions/custody-instructions.ts";
-import { prepareArchive } from "../../../core/use-cases/escrow/prepare/prepare-archive.ts";
-import { prepareCancel } from "../../../core/use-cases/escrow/prepare/prepare-cancel.ts";
-import { prepareRefund } from "../../../core/use-cases/escrow/prepare/prepare-refund.ts";
+import {
+  prepareArchive,
+  prepareCancel,
+  prepareRefund,
+} from "../../../core/use-cases/escrow/prepare/prepare-return.ts";
 import { prepareRelease } from "../../../core/use-cases/escrow/prepare/prepare-release.ts";
 import { onLedger, sendPrepared, sendTransaction } from "../fixture/prepared-ledger.ts";
 import { type RandomChoice, randomChoice, situations } from "../fixture/random-choice.ts";

@@ -23,10 +23,10 @@ import {
   Stroops,
   Time,
 } from "../../openapi/values.ts";
-import { MAX_PAYLOAD_BODY_BYTES } from "../../request/body-limits.ts";
+import { MAX_PAYLOAD_BODY_BYTES } from "../../request/request-body.ts";
 import { bodyFields, fieldPointers } from "../../request/request-fields.ts";
 import { endpoint } from "../../server/endpoint.ts";
-import { PREPARE_PROBLEMS } from "./prepare-problems.ts";
+import { PREPARE_PROBLEMS } from "./prepare-operation.ts";
 
 const PrepareAttestationRequest = record(
   "PrepareAttestationRequest",

@@ -2,8 +2,17 @@ import { Type } from "@sinclair/typebox";
 import type { FinishedCall } from "../../../../core/use-cases/escrow/prepare/finish-call.ts";
 import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../../openapi/envelopes.ts";
 import { PathAddress } from "../../openapi/values.ts";
-import { PREPARE_PROBLEMS } from "./prepare-problems.ts";
 import { callRecord, PreparedEscrowCall, transactionQuery } from "./prepared-call-contract.ts";
+
+/** The problems of every prepare operation on an escrow. */
+export const PREPARE_PROBLEMS = [
+  "invalid_address",
+  "escrow_not_found",
+  "not_an_escrow",
+  "wrong_state",
+  "ledger_unavailable",
+  "ledger_timeout",
+] as const;
 
 /** What every operation declares that prepares a call on an escrow. */
 export const PREPARE_OPERATION = {

@@ -21,7 +21,7 @@ import {
   record,
   Time,
 } from "../../openapi/values.ts";
-import { OpenInstruction, openInstructionRecord } from "../instruction-contract.ts";
+import { OpenInstruction, openInstructionRecord } from "../escrow-contract.ts";
 
 /** The body member of every prepare operation that names the payer. */
 export const payerMember = {

@@ -9,10 +9,10 @@ import type { EscrowPreflight } from "../../../../core/use-cases/escrow/prepare/
 import type { PreparedEscrow as Prepared } from "../../../../core/use-cases/escrow/prepare/prepare-escrow.ts";
 import { SETTLEMENT_RULES } from "../../../../core/domain/relay/settlement-rule.ts";
 import { STATE_RULES } from "../../../../core/use-cases/request-errors.ts";
-import { CLIENT_PACKAGE_PATH } from "../../service/client-package-path.ts";
+import { CLIENT_PACKAGE_PATH } from "../../service/client-package.ts";
 import { stateCure } from "../../problems/state-cure.ts";
 import { Cost, costRecord, UnsignedTransaction } from "./prepared-call-contract.ts";
-import { Instruction, instructionRecord } from "../instruction-contract.ts";
+import { Instruction, instructionRecord } from "../escrow-contract.ts";
 import {
   Address,
   AddressOrNull,
@@ -28,7 +28,7 @@ import {
   Stroops,
   Usdc,
 } from "../../openapi/values.ts";
-import { samplePreparedEscrow } from "../../openapi/sample-prepared-escrow.ts";
+import { samplePreparedEscrow } from "../../openapi/sample-ledger.ts";
 import { SAMPLE, sampleParties } from "../../openapi/sample-values.ts";
 
 /** The body of `POST /v1/escrows/prepare`. Values are judged by the use case, types here. */

@@ -3,7 +3,7 @@ import type {
   EvidenceVerdict,
   TrustPolicy,
 } from "../../../../core/domain/evidence/evidence-check.ts";
-import { amountsText } from "../../../../core/domain/evidence/amounts-text.ts";
+import { amountsText } from "../../../../core/domain/evidence/delivery-payload.ts";
 import { parseTrustPolicy } from "../../../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../../../core/protocol/verification/verify-evidence.ts";
 

@@ -1,14 +1,16 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type {
-  HistoryHead,
-  IndexContradiction,
-} from "../../../../core/domain/index/index-contradiction.ts";
-import type { ServiceStatus } from "../../../../core/use-cases/service/read-status.ts";
+import type { HistoryHead, IndexContradiction } from "../../../../core/domain/index/sync-report.ts";
 import type { SyncError } from "../../../../core/use-cases/index/sync/sync-failure.ts";
+import type { ServiceStatus } from "../../../../core/use-cases/service/read-status.ts";
 import { Count, Hash, nullable, oneOf, record, Slot, Time } from "../../openapi/values.ts";
 import { CODE_OF_FAILURE } from "../../problems/api-failure.ts";
 import type { ProblemCode } from "../../problems/problem-catalogue.ts";
-import { PartState } from "./part-state.ts";
+
+/** The schema of a state, of the service or of one of its parts. */
+export const PartState = oneOf(
+  ["online", "degraded"],
+  "`degraded` when a dependency does not work or is not known to work.",
+);
 
 const HistoryHeadRecord = record("HistoryHead", "A state of the custody program's history.", {
   count: Type.String({ description: "Events, as decimal digits." }),

@@ -1,20 +1,23 @@
 import { parseAddress } from "../../../../core/domain/address.ts";
 import type { LocalLedger } from "../../runtime/ledger.ts";
-import { SLOTS_PER_EPOCH } from "../../runtime/time/slot-clock.ts";
+import { SLOTS_PER_EPOCH } from "../../runtime/time/slots.ts";
 import { transactionFee } from "../../runtime/transactions/transaction-fee.ts";
 import { AGAVE_VERSION, readPoint } from "../rpc-context.ts";
-import { invalidParams, invalidRequest, RpcError, RpcErrorCode } from "../rpc-error.ts";
-import { messageOf } from "../encoding/transaction-encoding.ts";
 import {
   addressOf,
   arrayOf,
   base58Fault,
   commitmentOf,
   configOf,
+  invalidParams,
+  invalidRequest,
+  RpcError,
+  RpcErrorCode,
   type RpcMethod,
   textOf,
   wholeNumberOf,
 } from "../rpc-params.ts";
+import { messageOf } from "../encoding/transaction-encoding.ts";
 
 /** Longest data of an account, 10 MiB (Agave `system_instruction.rs`: MAX_PERMITTED_DATA_LENGTH). */
 const MAX_PERMITTED_DATA_LENGTH = 10 * 1024 * 1024;

@@ -2,18 +2,21 @@ import type { LocalLedger } from "../../runtime/ledger.ts";
 import type { Commitment } from "../../runtime/time/slots.ts";
 import type { LoggedSignature } from "../../runtime/transactions/transaction-log.ts";
 import { contextAt, readPoint } from "../rpc-context.ts";
-import { invalidParams } from "../rpc-error.ts";
 import {
   addressOf,
   arrayOf,
   configOf,
+  invalidParams,
   optionalNumberOf,
   type RpcConfig,
   type RpcMethod,
   signatureOf,
 } from "../rpc-params.ts";
-import { transactionConfigOf, versionFor } from "../transaction-config.ts";
-import { viewTransaction } from "../encoding/transaction-view.ts";
+import {
+  transactionConfigOf,
+  versionFor,
+  viewTransaction,
+} from "../encoding/transaction-encoding.ts";
 
 /** Most signatures of one call (Agave `request.rs`: MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS and MAX_GET_CONFIRMED_SIGNATURES_FOR_ADDRESS2_LIMIT). */
 const MAX_STATUSES = 256;

@@ -1,17 +1,19 @@
 import type { WireTransaction } from "../../../../core/protocol/transaction/wire-transaction.ts";
 import type { LocalLedger } from "../../runtime/ledger.ts";
 import { describeTransactionError } from "../../runtime/transactions/transaction-error.ts";
-import { innerInstructionsOf, returnDataOf } from "../../runtime/transactions/transaction-meta.ts";
+import { innerInstructionsOf, returnDataOf } from "../../runtime/transactions/transaction-log.ts";
 import { accountEncodingOf, encodeAccount } from "../encoding/account-encoding.ts";
 import { assertMinContextSlot, contextAt } from "../rpc-context.ts";
-import { invalidParams, RpcError, RpcErrorCode } from "../rpc-error.ts";
 import {
   addressOf,
   arrayOf,
   commitmentOf,
   configOf,
   flagOf,
+  invalidParams,
   type RpcConfig,
+  RpcError,
+  RpcErrorCode,
   type RpcMethod,
 } from "../rpc-params.ts";
 import { transactionOf } from "../encoding/transaction-encoding.ts";

@@ -1,6 +1,6 @@
 import { type Address, addressFromBytes } from "../../../../core/domain/address.ts";
-import type { WireMessage } from "../../../../core/protocol/transaction/wire-message.ts";
-import type { AccountState } from "./account-state.ts";
+import type { WireMessage } from "../../../../core/protocol/transaction/wire-transaction.ts";
+import type { AccountState } from "./account-store.ts";
 
 const LOOKUP_TABLE_PROGRAM = "AddressLookupTab1e1111111111111111111111111";
 /** Bytes before the first address (Agave `address_lookup_table/state.rs`: LOOKUP_TABLE_META_SIZE). */

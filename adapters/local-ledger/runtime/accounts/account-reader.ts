@@ -1,7 +1,10 @@
 import type { Address } from "../../../../core/domain/address.ts";
-import type { AccountState } from "./account-state.ts";
-import type { AccountStore } from "./account-store.ts";
-import { type DataConditions, meetsConditions } from "./data-conditions.ts";
+import {
+  type AccountState,
+  type AccountStore,
+  type DataConditions,
+  meetsConditions,
+} from "./account-store.ts";
 import type { Commitment, Slots } from "../time/slots.ts";
 import type { slotSysvars } from "./sysvars.ts";
 import type { VirtualMachine } from "../virtual-machine.ts";

@@ -1,7 +1,51 @@
 import type { Database } from "bun:sqlite";
 import { type Address, addressFromBytes, addressToBytes } from "../../../../core/domain/address.ts";
-import type { AccountState } from "./account-state.ts";
-import type { DataConditions } from "./data-conditions.ts";
+
+/** Everything the ledger holds at one address. */
+export type AccountState = {
+  /** u64 */
+  readonly lamports: bigint;
+  readonly owner: Address;
+  readonly data: Uint8Array;
+  readonly executable: boolean;
+  /** u64; 2^64-1 for accounts made by transactions (Agave `rent_collector.rs`: RENT_EXEMPT_RENT_EPOCH). */
+  readonly rentEpoch: bigint;
+};
+
+const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
+
+/** Whether two states are equal; undefined means no account. */
+export const sameAccountState = (
+  a: AccountState | undefined,
+  b: AccountState | undefined,
+): boolean => {
+  if (a === undefined || b === undefined) return a === b;
+  return (
+    a.lamports === b.lamports &&
+    a.owner === b.owner &&
+    a.executable === b.executable &&
+    sameBytes(a.data, b.data)
+  );
+};
+
+/** Conditions on account data. All of them must hold. */
+export type DataConditions = {
+  /** Exact length in bytes. */
+  readonly dataSize?: number | undefined;
+  readonly bytesAt: ReadonlyArray<{ readonly offset: number; readonly bytes: Uint8Array }>;
+};
+
+/**
+ * Whether account data meets all conditions. A condition whose offset is beyond the data's end fails, even for no
+ * bytes.
+ */
+export const meetsConditions = (data: Uint8Array, conditions: DataConditions): boolean =>
+  (conditions.dataSize === undefined || data.length === conditions.dataSize) &&
+  conditions.bytesAt.every(
+    ({ offset, bytes }) =>
+      offset <= data.length &&
+      Buffer.compare(data.subarray(offset, offset + bytes.length), bytes) === 0,
+  );
 
 type Row = {
   readonly address: Uint8Array;

@@ -1,9 +1,8 @@
 import { address, type Address } from "../../../../core/domain/address.ts";
 import { fieldWriter } from "../../../../core/protocol/accounts/byte-fields.ts";
 import { CLOCK_SYSVAR } from "../../../../core/protocol/addresses/well-known-addresses.ts";
-import type { AccountState } from "./account-state.ts";
-import type { BlockhashQueue } from "../time/blockhash-queue.ts";
-import { SLOTS_PER_EPOCH, type SlotClock } from "../time/slot-clock.ts";
+import type { AccountState } from "./account-store.ts";
+import { type BlockhashQueue, type SlotClock, SLOTS_PER_EPOCH } from "../time/slots.ts";
 
 const SYSVAR_OWNER = address("Sysvar1111111111111111111111111111111111111");
 const SLOT_HASHES_SYSVAR = address("SysvarS1otHashes111111111111111111111111111");

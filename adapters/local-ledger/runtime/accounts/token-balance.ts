@@ -1,5 +1,5 @@
 import { type Address, addressFromBytes } from "../../../../core/domain/address.ts";
-import type { AccountState } from "./account-state.ts";
+import type { AccountState } from "./account-store.ts";
 
 const TOKEN_PROGRAMS: ReadonlySet<string> = new Set([
   "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",

@@ -1,8 +1,63 @@
-import type { Address } from "../../../../core/domain/address.ts";
+import { type Address, addressFromBytes } from "../../../../core/domain/address.ts";
 import type { LedgerSignature } from "../../../../core/domain/ledger/signature.ts";
-import type { AccountState } from "../accounts/account-state.ts";
-import type { SlotClock } from "./slot-clock.ts";
+import type { AccountState } from "../accounts/account-store.ts";
 import type { TransactionErrorJson } from "../transactions/transaction-error.ts";
+
+/** The ledger's time in milliseconds since the Unix epoch. It never goes back. */
+export type LedgerTime = { readonly nowMs: () => number };
+
+/**
+ * Wall time that starts no earlier than `notBeforeMs` and never goes back. When the machine's clock is set back, time
+ * continues by the monotonic clock. When the machine slept, it catches up at once.
+ */
+export const wallTime = (notBeforeMs: number): LedgerTime => {
+  let lastMs = Math.max(notBeforeMs, Date.now());
+  let lastMonotonicMs = performance.now();
+  return {
+    nowMs: () => {
+      const monotonicMs = performance.now();
+      lastMs = Math.max(lastMs + (monotonicMs - lastMonotonicMs), Date.now());
+      lastMonotonicMs = monotonicMs;
+      return lastMs;
+    },
+  };
+};
+
+/** Time that moves only on `advance`: for tests, and for the genesis, whose demo escrows live in the past. */
+export const manualTime = (startMs: number) => {
+  let nowMs = startMs;
+  return {
+    nowMs: () => nowMs,
+    /** Moves time ahead by `ms` milliseconds, at least 0. */
+    advance: (ms: number) => {
+      nowMs += Math.max(0, ms);
+    },
+  };
+};
+
+/** Length of a slot in milliseconds (Agave `clock.rs`: DEFAULT_MS_PER_SLOT). */
+export const SLOT_MS = 400;
+/** Slots of an epoch (Agave `clock.rs`: DEFAULT_SLOTS_PER_EPOCH). This ledger has no warm-up epochs. */
+export const SLOTS_PER_EPOCH = 432_000;
+
+/**
+ * Slots as a pure function of time: slot n begins at genesis + n * slot length. Every slot holds one block, so block
+ * height and slot are the same number. There is no timer, so an idle ledger costs nothing.
+ */
+export const slotClock = (genesisMs: number, time: LedgerTime, slotMs: number) => {
+  const startMs = (slot: number) => genesisMs + slot * slotMs;
+  const currentSlot = () => Math.max(0, Math.floor((time.nowMs() - genesisMs) / slotMs));
+  return {
+    currentSlot,
+    /** Unix seconds at which the slot began. */
+    unixTime: (slot: number) => Math.floor(startMs(slot) / 1000),
+    /** Milliseconds until the slot is over, at least 0. */
+    msUntilEnd: (slot: number) => Math.max(0, startMs(slot + 1) - time.nowMs()),
+  };
+};
+
+/** See `slotClock`. */
+export type SlotClock = ReturnType<typeof slotClock>;
 
 /** How final the state must be that a caller reads. */
 export type Commitment = "processed" | "confirmed" | "finalized";
@@ -19,7 +74,7 @@ export type LandedTransaction = {
 };
 
 /** The events of a listener. `slotEnded` comes before anything of a later slot. */
-export type LedgerListener = {
+type LedgerListener = {
   readonly landed: (transaction: LandedTransaction) => void;
   readonly slotEnded: (slot: number, current: number) => void;
 };
@@ -106,3 +161,47 @@ export const slots = (clock: SlotClock, finalitySlots = 0) => {
 
 /** See `slots`. */
 export type Slots = ReturnType<typeof slots>;
+
+/** Blocks for which a blockhash stays valid (Agave `clock.rs`: MAX_PROCESSING_AGE). */
+export const MAX_PROCESSING_AGE = 150;
+
+/**
+ * The blockhashes of one ledger. A block's hash is the SHA-256 of the genesis hash and the slot (u64 LE), so the queue
+ * survives a restart without being stored. Such hashes are predictable, which is harmless on one machine.
+ */
+export const blockhashQueue = (genesisHash: Uint8Array) => {
+  const slotOf = new Map<string, number>();
+  let newest = -1;
+
+  const hashBytes = (slot: number): Uint8Array => {
+    const preimage = new Uint8Array(genesisHash.length + 8);
+    preimage.set(genesisHash);
+    new DataView(preimage.buffer).setBigUint64(genesisHash.length, BigInt(slot), true);
+    return new Uint8Array(Bun.SHA256.hash(preimage).buffer);
+  };
+  const hash = (slot: number): string => addressFromBytes(hashBytes(slot));
+
+  const fillUpTo = (slot: number): void => {
+    for (let next = Math.max(newest + 1, slot - MAX_PROCESSING_AGE); next <= slot; next++)
+      slotOf.set(hash(next), next);
+    newest = Math.max(newest, slot);
+    for (const [text, old] of slotOf) {
+      if (old >= newest - MAX_PROCESSING_AGE) break;
+      slotOf.delete(text);
+    }
+  };
+
+  return {
+    hash,
+    hashBytes,
+    /** Whether a transaction in block `slot` may use the blockhash: its own block is 1 to 150 blocks older. */
+    isUsable: (blockhash: string, slot: number): boolean => {
+      fillUpTo(slot - 1);
+      const of = slotOf.get(blockhash);
+      return of !== undefined && of < slot && slot - of <= MAX_PROCESSING_AGE;
+    },
+  };
+};
+
+/** See `blockhashQueue`. */
+export type BlockhashQueue = ReturnType<typeof blockhashQueue>;

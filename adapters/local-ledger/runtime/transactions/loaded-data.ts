@@ -5,9 +5,9 @@ import {
   INSTRUCTIONS_SYSVAR,
   UPGRADEABLE_LOADER,
 } from "../../../../core/protocol/addresses/well-known-addresses.ts";
-import type { WireMessage } from "../../../../core/protocol/transaction/wire-message.ts";
+import type { WireMessage } from "../../../../core/protocol/transaction/wire-transaction.ts";
 import { resolveAccountKeys } from "../accounts/account-keys.ts";
-import type { AccountState } from "../accounts/account-state.ts";
+import type { AccountState } from "../accounts/account-store.ts";
 import type { TransactionErrorJson } from "./transaction-error.ts";
 
 /** Bytes that SIMD-0186 counts for every account beside its data, and for every address table a message names. */

@@ -1,8 +1,14 @@
+import type { Address } from "../../../../core/domain/address.ts";
 import {
-  ED25519_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
+  ED25519_PROGRAM,
 } from "../../../../core/protocol/addresses/well-known-addresses.ts";
-import type { WireMessage } from "../../../../core/protocol/transaction/wire-message.ts";
+import {
+  decodeSanitizedTransaction,
+  type WireMessage,
+} from "../../../../core/protocol/transaction/wire-transaction.ts";
+import { accountKeysOf } from "../accounts/account-keys.ts";
+import type { TransactionLog } from "./transaction-log.ts";
 
 /** Lamports per signature (Agave `fee_calculator.rs`: DEFAULT_TARGET_LAMPORTS_PER_SIGNATURE). */
 const LAMPORTS_PER_SIGNATURE = 5000n;
@@ -35,7 +41,7 @@ const BUILTINS: ReadonlySet<string> = new Set([
 const view = (data: Uint8Array) => new DataView(data.buffer, data.byteOffset, data.byteLength);
 
 /** The compute budget of a message: its requested or default units, and their price. */
-export const computeBudgetOf = ({
+const computeBudgetOf = ({
   instructions,
 }: WireMessage): { readonly units: bigint; readonly microLamportsPerUnit: bigint } => {
   let grantedUnits = 0n;
@@ -59,4 +65,61 @@ export const transactionFee = (message: WireMessage): bigint => {
     .reduce((sum, { data }) => sum + BigInt(data[0] ?? 0), BigInt(message.signerCount));
   const priority = (units * microLamportsPerUnit + MICRO_LAMPORTS - 1n) / MICRO_LAMPORTS;
   return signatures * LAMPORTS_PER_SIGNATURE + priority;
+};
+
+/** Number of recent blocks that are kept (Agave `runtime/src/prioritization_fee_cache.rs`: MAX_NUM_RECENT_BLOCKS). */
+const RECENT_BLOCKS = 150;
+
+/** The lowest prices of a compute unit in one block, micro-lamports. */
+type BlockPrices = {
+  readonly lowest: bigint;
+  /** The lowest price among the transactions that write each account. */
+  readonly lowestOf: ReadonlyMap<Address, bigint>;
+};
+
+/** Undefined for a block in which no transaction asks for compute units. */
+const pricesOf = (log: TransactionLog, slot: number): BlockPrices | undefined => {
+  let lowest: bigint | undefined;
+  const lowestOf = new Map<Address, bigint>();
+  for (const { wire, meta } of log.ofSlot(slot)) {
+    const decoded = decodeSanitizedTransaction(wire);
+    if ("malformed" in decoded) continue;
+    const { units, microLamportsPerUnit: price } = computeBudgetOf(decoded.value);
+    if (units === 0n) continue;
+    if (lowest === undefined || price < lowest) lowest = price;
+    const keys = accountKeysOf(decoded.value, meta.loadedAddresses);
+    keys.all.forEach((account, index) => {
+      const known = lowestOf.get(account);
+      if (keys.isWritable(index) && (known === undefined || price < known))
+        lowestOf.set(account, price);
+    });
+  }
+  return lowest === undefined ? undefined : { lowest, lowestOf };
+};
+
+/** The lowest prices at which transactions landed in recent blocks, read from the log. */
+export const prioritizationFees = (log: TransactionLog) => {
+  // A finished block does not change, so each is read once.
+  const known = new Map<number, BlockPrices | undefined>();
+  return {
+    /**
+     * The newest blocks up to a slot that hold a transaction, at most 150, oldest first: the lowest price of a
+     * transaction in the block, or, when that is higher, of one that writes one of the accounts.
+     */
+    recent: (upTo: number, accounts: ReadonlyArray<Address>) => {
+      const slots = log.slotsUpTo(upTo, RECENT_BLOCKS).toReversed();
+      const [oldest] = slots;
+      for (const slot of known.keys())
+        if (oldest === undefined || slot < oldest) known.delete(slot);
+      return slots.flatMap((slot) => {
+        if (!known.has(slot)) known.set(slot, pricesOf(log, slot));
+        const prices = known.get(slot);
+        if (prices === undefined) return [];
+        const prioritizationFee = accounts
+          .map((account) => prices.lowestOf.get(account) ?? 0n)
+          .reduce((highest, price) => (price > highest ? price : highest), prices.lowest);
+        return [{ slot, prioritizationFee }];
+      });
+    },
+  };
 };

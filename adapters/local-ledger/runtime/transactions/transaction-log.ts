@@ -1,13 +1,101 @@
 import type { Database } from "bun:sqlite";
-import { type Address, addressToBytes } from "../../../../core/domain/address.ts";
-import { decodeBase58 } from "../../../../core/domain/encoding/base58.ts";
+import type { TransactionMetadata } from "litesvm/dist/internal.js";
+import { type Address, addressFromBytes, addressToBytes } from "../../../../core/domain/address.ts";
+import { decodeBase58, encodeBase58 } from "../../../../core/domain/encoding/base58.ts";
 import {
   type LedgerSignature,
   ledgerSignatureFromBytes,
 } from "../../../../core/domain/ledger/signature.ts";
+import { MEMO_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
+import type { WireMessage } from "../../../../core/protocol/transaction/wire-transaction.ts";
+import type { TokenBalance } from "../accounts/token-balance.ts";
 import { decodeJson, encodeJson } from "../json-text.ts";
 import type { TransactionErrorJson } from "./transaction-error.ts";
-import type { TransactionMeta } from "./transaction-meta.ts";
+
+const MEMO_PROGRAMS: ReadonlySet<string> = new Set([
+  MEMO_PROGRAM,
+  "Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo",
+]);
+
+/** A transaction's memos as signature lists show them: `[length] text; ...`. Null without any. */
+export const memoOf = (message: WireMessage): string | null => {
+  const memos = message.instructions
+    .filter(({ program }) => MEMO_PROGRAMS.has(program))
+    .map(({ data }) => `[${data.length}] ${new TextDecoder().decode(data)}`);
+  return memos.length === 0 ? null : memos.join("; ");
+};
+
+/** The instructions that one top-level instruction called, in order. */
+export type InnerInstructions = {
+  readonly index: number;
+  readonly instructions: ReadonlyArray<{
+    readonly programIdIndex: number;
+    readonly accounts: ReadonlyArray<number>;
+    /** base58 */
+    readonly data: string;
+    readonly stackHeight: number;
+  }>;
+};
+
+/** The data of the last program that returned any. */
+type ReturnData = {
+  readonly programId: Address;
+  readonly data: readonly [base64: string, encoding: "base64"];
+};
+
+/** A transaction's `meta` in Agave's JSON form (`UiTransactionStatusMeta`). */
+export type TransactionMeta = {
+  readonly err: TransactionErrorJson | null;
+  readonly status: { readonly Ok: null } | { readonly Err: TransactionErrorJson };
+  readonly fee: bigint | number;
+  readonly preBalances: ReadonlyArray<bigint | number>;
+  readonly postBalances: ReadonlyArray<bigint | number>;
+  readonly innerInstructions: ReadonlyArray<InnerInstructions>;
+  readonly logMessages: ReadonlyArray<string>;
+  readonly preTokenBalances: ReadonlyArray<TokenBalance>;
+  readonly postTokenBalances: ReadonlyArray<TokenBalance>;
+  readonly rewards: readonly [];
+  readonly loadedAddresses: {
+    readonly writable: ReadonlyArray<Address>;
+    readonly readonly: ReadonlyArray<Address>;
+  };
+  readonly computeUnitsConsumed: bigint | number;
+  readonly returnData?: ReturnData;
+};
+
+/** For each top-level instruction that called any: the instructions it called. */
+export const innerInstructionsOf = (
+  metadata: TransactionMetadata,
+): ReadonlyArray<InnerInstructions> =>
+  metadata.innerInstructions().flatMap((calls, index) =>
+    calls.length === 0
+      ? []
+      : [
+          {
+            index,
+            instructions: calls.map((call) => {
+              const instruction = call.instruction();
+              return {
+                programIdIndex: instruction.programIdIndex(),
+                accounts: [...instruction.accounts()],
+                data: encodeBase58(instruction.data()),
+                stackHeight: call.stackHeight(),
+              };
+            }),
+          },
+        ],
+  );
+
+/** The transaction's return data, undefined when it returned none. */
+export const returnDataOf = (metadata: TransactionMetadata): ReturnData | undefined => {
+  const returned = metadata.returnData();
+  const data = returned.data();
+  if (data.length === 0) return undefined;
+  return {
+    programId: addressFromBytes(returned.programId()),
+    data: [Buffer.from(data).toString("base64"), "base64"],
+  };
+};
 
 /** A logged transaction without its content. */
 export type LoggedSignature = {

@@ -2,24 +2,91 @@ import type { Database } from "bun:sqlite";
 import type { Address } from "../../../../core/domain/address.ts";
 import type { WireTransaction } from "../../../../core/protocol/transaction/wire-transaction.ts";
 import { type AccountKeys, resolveAccountKeys } from "../accounts/account-keys.ts";
-import { type AccountState, sameAccountState } from "../accounts/account-state.ts";
-import type { AccountStore } from "../accounts/account-store.ts";
-import type { BlockhashQueue } from "../time/blockhash-queue.ts";
-import { loadedDataLimit, loadedDataSize, isCharged, wasExecuted } from "./loaded-data.ts";
-import { memoOf } from "./memo.ts";
-import { simulationBalances } from "./simulation-balances.ts";
-import type { ReplayGuard } from "./replay-guard.ts";
-import type { Slots } from "../time/slots.ts";
+import {
+  type AccountState,
+  type AccountStore,
+  sameAccountState,
+} from "../accounts/account-store.ts";
 import type { slotSysvars } from "../accounts/sysvars.ts";
 import { tokenBalances } from "../accounts/token-balance.ts";
+import { type BlockhashQueue, MAX_PROCESSING_AGE, type Slots } from "../time/slots.ts";
+import type { Execution, VirtualMachine } from "../virtual-machine.ts";
+import { isCharged, loadedDataLimit, loadedDataSize, wasExecuted } from "./loaded-data.ts";
 import type { TransactionErrorJson } from "./transaction-error.ts";
 import { transactionFee } from "./transaction-fee.ts";
-import type { TransactionLog } from "./transaction-log.ts";
-import { innerInstructionsOf, returnDataOf, type TransactionMeta } from "./transaction-meta.ts";
-import type { Execution, VirtualMachine } from "../virtual-machine.ts";
+import {
+  innerInstructionsOf,
+  memoOf,
+  returnDataOf,
+  type TransactionLog,
+  type TransactionMeta,
+} from "./transaction-log.ts";
+
+const keyOf = (message: Uint8Array): string =>
+  Buffer.from(Bun.SHA256.hash(message).buffer).toString("latin1");
+
+/** The signed part of a landed transaction. It has fewer than 128 signatures, so one byte counts them. */
+const messageOf = (wire: Uint8Array): Uint8Array => wire.subarray(1 + 64 * (wire[0] ?? 0));
+
+/**
+ * Keeps the messages of the last 150 blocks. Older ones are refused for their blockhash, so no message can run twice.
+ * Compares messages, like Agave's status cache, because one message can have many signatures.
+ */
+export const replayGuard = (log: TransactionLog, currentSlot: number) => {
+  const slotOf = new Map<string, number>();
+  for (const { wire, slot } of log.since(currentSlot - MAX_PROCESSING_AGE - 1))
+    slotOf.set(keyOf(messageOf(wire)), slot);
+  return {
+    hasSeen: (message: Uint8Array): boolean => slotOf.has(keyOf(message)),
+    record: (message: Uint8Array, slot: number): void => {
+      slotOf.set(keyOf(message), slot);
+      for (const [key, old] of slotOf) {
+        if (old >= slot - MAX_PROCESSING_AGE) break;
+        slotOf.delete(key);
+      }
+    },
+  };
+};
+
+/** See `replayGuard`. */
+type ReplayGuard = ReturnType<typeof replayGuard>;
+
+/**
+ * The fee of a simulated transaction, null when nothing would be charged, and the balances of its accounts before
+ * and after it (Agave `runtime/src/bank.rs`: `simulate_transaction_unchecked`).
+ */
+const simulationBalances = (
+  transaction: WireTransaction,
+  read: (address: Address) => AccountState | undefined,
+  run: {
+    /** The accounts that it names, after it ran; empty when it fails. */
+    readonly after: ReadonlyMap<Address, AccountState>;
+    readonly charged: boolean;
+  },
+) => {
+  const keys = resolveAccountKeys(transaction, read);
+  const fee = run.charged ? transactionFee(transaction) : null;
+  const pre = keys.all.map(read);
+  const readAfter = (address: Address) => run.after.get(address) ?? read(address);
+  const post = keys.all.map((address) => {
+    const state = readAfter(address);
+    const pays = run.after.size === 0 && address === transaction.feePayer;
+    return state !== undefined && pays
+      ? { ...state, lamports: state.lamports - (fee ?? 0n) }
+      : state;
+  });
+  return {
+    fee,
+    preBalances: pre.map((state) => state?.lamports ?? 0n),
+    postBalances: post.map((state) => state?.lamports ?? 0n),
+    preTokenBalances: tokenBalances(pre, read),
+    postTokenBalances: tokenBalances(post, readAfter),
+    loadedAddresses: keys.loaded,
+  };
+};
 
 /** The result of a transaction. It landed, with or without an error, or it was dropped without cost. */
-export type Submission = {
+type Submission = {
   readonly landed: boolean;
   readonly error: TransactionErrorJson | undefined;
 };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Effect } from "effect";
 import type { Merchant } from "../../../../core/domain/merchant/merchant.ts";
 import type { IndexBuild, Observed } from "../../../../ports/index/index-writer.ts";
-import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { SyncEpoch } from "../../../../ports/index/sync-lease.ts";
 import { LONGEST_MS, type PostgresStore } from "../../postgres-store.ts";
 import { type Queries, rowsOf } from "../../queries.ts";

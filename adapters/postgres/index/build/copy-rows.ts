@@ -1,6 +1,6 @@
 import { unseenValues } from "../../../sql/index-rows.ts";
 import type { SpooledRow } from "../../../sql/row-spool.ts";
-import { ESCROW_COLUMNS, escrowValues } from "../escrow-row.ts";
+import { ESCROW_COLUMNS, escrowValues } from "../escrow-pages.ts";
 import { UNSEEN_COLUMNS } from "../put-escrows.ts";
 import { type Column, namesOf, type Queries, type Value, type Values } from "../../queries.ts";
 

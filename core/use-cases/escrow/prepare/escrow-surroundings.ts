@@ -1,10 +1,9 @@
 import { Effect } from "effect";
 import { type Address, parseAddress } from "../../../domain/address.ts";
 import type { Escrow } from "../../../domain/escrow/escrow.ts";
-import type { OpenInstruction } from "../../../domain/escrow/next-action.ts";
-import type { Payout, ReadAt } from "../../../domain/escrow/prepared-call.ts";
+import type { OpenInstruction, Payout, ReadAt } from "../../../domain/escrow/prepared-call.ts";
 import type { LedgerAccount } from "../../../domain/ledger/account.ts";
-import { decodeRentSysvar } from "../../../protocol/accounts/rent-sysvar.ts";
+import { decodeRentSysvar } from "../../../protocol/accounts/sysvars.ts";
 import { decodeTokenAccount } from "../../../protocol/accounts/token.ts";
 import {
   associatedTokenAddress,
@@ -14,16 +13,15 @@ import {
 } from "../../../protocol/addresses/addresses.ts";
 import { CLOCK_SYSVAR, RENT_SYSVAR } from "../../../protocol/addresses/well-known-addresses.ts";
 import { nextActions } from "../../../protocol/instructions/next-actions.ts";
-import { withPayer } from "../../../protocol/instructions/open-instruction.ts";
+import { withPayer } from "../../../protocol/instructions/account-instructions.ts";
 import type { LedgerView } from "../../../protocol/rules/custody-call.ts";
-import { preparedFault } from "../../../protocol/rules/prepared-fault.ts";
+import { preparedFault } from "../../../protocol/rules/settlement-check.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { orAskAnother } from "../../or-ask-another.ts";
 import { addressFault, InvalidAddress, type StateRule, WrongState } from "../../request-errors.ts";
 import type { Ground } from "./finish-call.ts";
-import { merchantIn } from "../read-action-ground.ts";
-import { escrowOf, ledgerTimeOf } from "../read-escrow.ts";
+import { escrowOf, ledgerTimeOf, merchantIn } from "../read-escrow.ts";
 
 /** An escrow and every account that a settlement of it depends on, as the ledger shows them at one slot. */
 export type Surroundings = Ground & {

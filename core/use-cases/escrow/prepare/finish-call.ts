@@ -1,9 +1,9 @@
 import { Effect } from "effect";
 import { budgetOf } from "../../../protocol/rules/instruction-records.ts";
 import { type Address, ZERO_ADDRESS } from "../../../domain/address.ts";
-import type { OpenInstruction } from "../../../domain/escrow/next-action.ts";
 import type {
   LamportCost,
+  OpenInstruction,
   Payout,
   PreparedCall,
   PreparedOperation,
@@ -12,9 +12,9 @@ import type {
 } from "../../../domain/escrow/prepared-call.ts";
 import type { LedgerAccount } from "../../../domain/ledger/account.ts";
 import type { UnixSeconds } from "../../../domain/unix-time.ts";
-import type { Rent } from "../../../protocol/accounts/rent-sysvar.ts";
+import type { Rent } from "../../../protocol/accounts/sysvars.ts";
 import { computeBudgetInstructions } from "../../../protocol/instructions/compute-budget.ts";
-import { withPayer } from "../../../protocol/instructions/open-instruction.ts";
+import { withPayer } from "../../../protocol/instructions/account-instructions.ts";
 import { isOffCurve } from "../../../protocol/addresses/curve-point.ts";
 import { otherSigners, payerFault, transactionFee } from "../../../protocol/rules/lamport-rules.ts";
 import { MAX_PREPARED_BYTES } from "../../../protocol/transaction/transaction-budget.ts";

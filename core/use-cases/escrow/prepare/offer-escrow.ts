@@ -1,8 +1,7 @@
 import { Effect } from "effect";
 import { addressFromBytes } from "../../../domain/address.ts";
 import type { Merchant } from "../../../domain/merchant/merchant.ts";
-import { countSameNames } from "../../merchant/count-same-names.ts";
-import { readMerchant } from "../../merchant/read-merchant.ts";
+import { countSameNames, readMerchant } from "../../merchant/read-merchant.ts";
 import type { StateRule } from "../../request-errors.ts";
 import { type EscrowPreflight, preflightEscrow } from "./preflight-escrow.ts";
 import { prepareEscrow, type PreparedEscrow, type PrepareEscrowRequest } from "./prepare-escrow.ts";

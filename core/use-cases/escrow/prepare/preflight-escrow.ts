@@ -17,7 +17,7 @@ import { canVerifyUnder } from "../../../protocol/crypto/strict-ed25519.ts";
 import { createEscrowInstruction } from "../../../protocol/instructions/custody-instructions.ts";
 import { isOffCurve } from "../../../protocol/addresses/curve-point.ts";
 import { depositFor } from "../../../protocol/rules/lamport-rules.ts";
-import { preparedFault } from "../../../protocol/rules/prepared-fault.ts";
+import { preparedFault } from "../../../protocol/rules/settlement-check.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { wrongMerchantState } from "../../merchant/merchant-ground.ts";

@@ -5,13 +5,13 @@ import { parseHash32 } from "../../../domain/hash32.ts";
 import { parseUnixTime } from "../../../domain/unix-time.ts";
 import {
   attestationMessage,
+  ed25519Instruction,
   MAX_ATTESTATION_AGE_SECONDS,
 } from "../../../protocol/instructions/attestation.ts";
 import {
   releaseEscrowInstruction,
   releasePartialInstruction,
 } from "../../../protocol/instructions/custody-instructions.ts";
-import { ed25519Instruction } from "../../../protocol/instructions/ed25519-instruction.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { type FieldFault, ValidationFailed } from "../../request-errors.ts";
 import { checkInstructions, readSurroundings, wrongState } from "./escrow-surroundings.ts";

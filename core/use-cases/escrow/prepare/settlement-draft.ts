@@ -1,11 +1,14 @@
 import type { Address } from "../../../domain/address.ts";
-import type { OpenInstruction } from "../../../domain/escrow/next-action.ts";
-import type { Payout, PrepareWarning } from "../../../domain/escrow/prepared-call.ts";
+import type {
+  OpenInstruction,
+  Payout,
+  PrepareWarning,
+} from "../../../domain/escrow/prepared-call.ts";
 import { ARCHIVED_ESCROW_LENGTH } from "../../../protocol/accounts/archived-escrow-account.ts";
 import { decodeTokenAccount, TOKEN_ACCOUNT_LENGTH } from "../../../protocol/accounts/token.ts";
 import { associatedTokenAddress } from "../../../protocol/addresses/addresses.ts";
 import { NATIVE_MINT } from "../../../protocol/addresses/well-known-addresses.ts";
-import { openAssociatedToken } from "../../../protocol/instructions/open-instruction.ts";
+import { openAssociatedToken } from "../../../protocol/instructions/account-instructions.ts";
 import { depositFor } from "../../../protocol/rules/lamport-rules.ts";
 import { choosePayout } from "../../../protocol/rules/payout-choice.ts";
 import type { DraftCall } from "./finish-call.ts";

@@ -5,8 +5,7 @@ import type { RejectedAccount, SyncCounts } from "../../../domain/index/sync-rep
 import type { AccountFault, LedgerAccount } from "../../../domain/ledger/account.ts";
 import type { Deployment } from "../../../domain/ledger/deployment.ts";
 import type { Merchant } from "../../../domain/merchant/merchant.ts";
-import { unreadableEscrowOf } from "../../../log/leaf/unreadable-escrow.ts";
-import { unseenEscrowOf } from "../../../log/leaf/escrow-rows.ts";
+import { unreadableEscrowOf, unseenEscrowOf } from "../../../log/leaf/escrow-rows.ts";
 import type { EscrowOutline } from "../../../protocol/accounts/escrow-account.ts";
 import { readProgramAccount } from "../../../protocol/accounts/program-account.ts";
 import type { Observed } from "../../../../ports/index/index-writer.ts";

@@ -1,12 +1,15 @@
 import { Context, Deferred, Effect, Exit, Ref, Semaphore } from "effect";
-import type { IndexContradiction } from "../../../domain/index/index-contradiction.ts";
-import type { SyncMark } from "../../../domain/index/sync-mark.ts";
-import type { SyncProgress, SyncReport } from "../../../domain/index/sync-report.ts";
-import { LedgerLane } from "../../../../ports/ledger/ledger-lane.ts";
+import type {
+  IndexContradiction,
+  SyncMark,
+  SyncProgress,
+  SyncReport,
+} from "../../../domain/index/sync-report.ts";
+import { LedgerLane } from "../../../../ports/ledger/ledger.ts";
 import { namedFailure, type SyncError, syncErrorOf, type SyncFailure } from "./sync-failure.ts";
 import { backfillTransactions } from "./events/backfill-transactions.ts";
 import { syncIndex } from "./sync-index.ts";
-import type { PeerRecord } from "./archived/peer-records.ts";
+import type { PeerRecord } from "./archived/take-imports.ts";
 import { SyncMemory } from "./ledger/sync-memory.ts";
 import type { ToldTransaction } from "../../../../ports/ledger/ledger-signals.ts";
 

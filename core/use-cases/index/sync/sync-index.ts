@@ -1,31 +1,62 @@
-import { Clock, Effect } from "effect";
-import type { Address } from "../../../domain/address.ts";
-import type { SyncMark } from "../../../domain/index/sync-mark.ts";
-import type { SyncReport } from "../../../domain/index/sync-report.ts";
-import {
-  BackfillCheckpoints,
-  FIRST_CHECKPOINT,
-} from "../../../../ports/index/backfill-checkpoint.ts";
+import { Clock, Effect, Exit } from "effect";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
+import { BackfillCheckpoints, FIRST_CHECKPOINT } from "../../../../ports/index/index-writer.ts";
 import { Instance } from "../../../../ports/instance.ts";
-import { monotonicMs } from "../../monotonic-time.ts";
-import { applyEvents } from "./events/apply-events.ts";
-import { buildIndex } from "./build/build-index.ts";
-import { type CustodyTip, readCustodyTip } from "./ledger/custody-tip.ts";
-import { MostCatchUp } from "./events/most-catch-up.ts";
-import { findEventTransactions } from "./events/find-event-transactions.ts";
-import { followMerchants } from "./merchants/follow-merchants.ts";
-import { worthReading } from "./events/gather-events.ts";
-import { IndexAccounts } from "./index-accounts.ts";
-import { namedMerchants } from "./merchants/named-merchants.ts";
-import { merchantChanges } from "./merchants/merchant-changes.ts";
-import { proveEvents } from "./events/prove-events.ts";
-import { proveHistory } from "./build/prove-history.ts";
-import { proveRewritten } from "./build/prove-rewritten.ts";
-import { scanMerchants } from "./merchants/scan-merchants.ts";
+import type { Address } from "../../../domain/address.ts";
+import type { SyncMark, SyncReport } from "../../../domain/index/sync-report.ts";
+import { monotonicMs } from "../../single-flight.ts";
 import { searchArchived } from "./archived/search-archived.ts";
+import { buildIndex } from "./build/build-index.ts";
+import { proveHistory, proveRewritten } from "./build/prove-history.ts";
+import { applyEvents } from "./events/apply-events.ts";
+import { findEventTransactions } from "./events/find-event-transactions.ts";
+import { worthReading } from "./events/gather-events.ts";
+import { MostCatchUp, proveEvents } from "./events/prove-events.ts";
+import { IndexAccounts } from "./index-accounts.ts";
+import { type CustodyTip, readCustodyTip } from "./ledger/custody-tip.ts";
 import type { SyncMemory } from "./ledger/sync-memory.ts";
-import { takeSnapshot, tryPeriodicSnapshot } from "./take-snapshot.ts";
+import { followMerchants, merchantChanges, namedMerchants } from "./merchants/follow-merchants.ts";
+import { scanMerchants } from "./merchants/scan-merchants.ts";
+import type { SnapshotSchedule } from "./snapshot-schedule.ts";
+import { syncErrorOf, type SyncFailure, syncFailureCause } from "./sync-failure.ts";
+
+/** Runs a snapshot and returns its result. The schedule records how it ended, unless it was interrupted. */
+const takeSnapshot = <A, R>(
+  schedule: SnapshotSchedule,
+  snapshot: Effect.Effect<A, SyncFailure, R>,
+): Effect.Effect<A, SyncFailure, R> =>
+  Effect.onExit(snapshot, (exit) =>
+    Effect.map(monotonicMs, (nowMs) => {
+      if (Exit.isSuccess(exit)) return schedule.completed(nowMs);
+      const error = syncErrorOf(exit);
+      if (error !== null) schedule.failed(nowMs, error);
+    }),
+  );
+
+/**
+ * As `takeSnapshot`, but logs a failure and returns null: the index is complete without this scan. A defect stays a
+ * defect.
+ */
+const tryPeriodicSnapshot = <A, R>(
+  schedule: SnapshotSchedule,
+  snapshot: Effect.Effect<A, SyncFailure, R>,
+): Effect.Effect<A | null, never, R> =>
+  takeSnapshot(schedule, snapshot).pipe(
+    Effect.catch((failure) =>
+      Effect.as(
+        Effect.logWarning(
+          "the periodic scan of merchants failed; the index continues by changes alone",
+          {
+            failure: failure._tag,
+            cause: syncFailureCause(failure),
+            failures: schedule.failures,
+            again_in_seconds: schedule.waitMs / 1000,
+          },
+        ),
+        null,
+      ),
+    ),
+  );
 
 /** Contradictions, one sync after the other, after which scans decide whether the ledger was rewritten. */
 const MOST_CONTRADICTIONS = 3;

@@ -1,20 +1,111 @@
 import { Context, Effect } from "effect";
+import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
+import { LogIdentity } from "../../../../ports/log/log-signer.ts";
+import { LogStore } from "../../../../ports/log/log-store.ts";
+import { hash32ToBytes } from "../../../domain/hash32.ts";
 import { parseCheckpoint } from "../../../log/checkpoint/checkpoint.ts";
 import { parseLogOrigin } from "../../../log/checkpoint/log-origin.ts";
-import { LogIdentity } from "../../../../ports/log/log-identity.ts";
-import { LogStore } from "../../../../ports/log/log-store.ts";
-import type { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
+import { decodeEntryBundle } from "../../../log/tiles/entry-bundle.ts";
+import {
+  partialTiles,
+  rootOfFullTile,
+  type Tile,
+  TILE_WIDTH,
+  tilePath,
+  tileSource,
+  tileWidthIn,
+} from "../../../log/tiles/tile-path.ts";
+import { hashOfRange } from "../../../log/tree/subtree.ts";
+import { HASH_LENGTH, isSameHash, leafHash } from "../../../log/tree/tree-hash.ts";
 import {
   isSameHead,
   type LogStanding,
   parseLogStanding,
   type SignedHead,
 } from "../log-standing.ts";
-import type { LogTree } from "../read-tree.ts";
-import { readSignedEdge, type SignedEdge } from "./signed-edge.ts";
+import { keptTile, type LogTree, readTile } from "../read-tree.ts";
+
+/** The partial tiles and the partial bundle of a signed size, by their paths. */
+type SignedEdge = ReadonlyMap<string, Uint8Array>;
+
+/**
+ * The partial tiles of a signed head, which together give its root, and the bundle whose entries they hash. Fails where the
+ * store's leaves are other ones than those that were signed.
+ */
+const readSignedEdge = Effect.fnUntraced(function* (tree: LogTree, { size, root }: SignedHead) {
+  const edge = new Map<string, Uint8Array>();
+  const partial = partialTiles(size);
+  for (const tile of partial) edge.set(tilePath(tile), yield* readTile(tree, tile));
+  const none = new Uint8Array();
+  const source = tileSource(size, (tile) => edge.get(tilePath(tile)) ?? none);
+  const bundle = partial.find(({ level }) => level === "entries");
+  const entries =
+    bundle === undefined
+      ? { value: [] }
+      : decodeEntryBundle(edge.get(tilePath(bundle)) ?? none, bundle.width);
+  const hashes = edge.get(tilePath({ ...(bundle ?? { index: 0, width: 1 }), level: 0 })) ?? none;
+  const areHashed =
+    "value" in entries &&
+    entries.value.every((leaf, at) =>
+      isSameHash(leafHash(leaf), hashes.slice(at * HASH_LENGTH, (at + 1) * HASH_LENGTH)),
+    );
+  if (areHashed && isSameHash(hashOfRange({ from: 0, to: size }, source), hash32ToBytes(root)))
+    return edge satisfies SignedEdge;
+  const cause = `the store's leaves do not give the root that was signed at size ${size}`;
+  return yield* new StoreUnavailable({ retryable: true, cause });
+});
+
+/** A log's tree at the size that was signed last, with the partial tiles that together have the signed root. */
+type SignedTree = {
+  readonly tree: LogTree;
+  readonly size: number;
+  readonly edge: Effect.Effect<SignedEdge, StoreUnavailable, LogStore>;
+};
+
+/** The tile in which a full tile's hashes, or a bundle's entries, are hashed again. */
+const above = ({ level, index }: Tile, size: number): Tile => {
+  const place =
+    level === "entries"
+      ? { level: 0, index }
+      : { level: level + 1, index: Math.floor(index / TILE_WIDTH) };
+  return { ...place, width: tileWidthIn(place, size) };
+};
+
+const hashAt = (bytes: Uint8Array, at: number): Uint8Array =>
+  bytes.slice(at * HASH_LENGTH, (at + 1) * HASH_LENGTH);
+
+/** Whether a full tile or bundle is what the tile above it hashes. */
+const isHashedIn = ({ level, index }: Tile, bytes: Uint8Array, hashes: Uint8Array): boolean => {
+  if (level !== "entries")
+    return isSameHash(rootOfFullTile(bytes), hashAt(hashes, index % TILE_WIDTH));
+  const entries = decodeEntryBundle(bytes, TILE_WIDTH);
+  return (
+    "value" in entries &&
+    entries.value.every((leaf, at) => isSameHash(leafHash(leaf), hashAt(hashes, at)))
+  );
+};
+
+/**
+ * A tile of a signed size: the kept one of a full tile, or one made anew that leads to the signed root, tile by tile. Fails
+ * where it does not: the store's leaves are other ones than those that were signed, or a kept tile above it is damaged.
+ */
+export const readSignedTile = Effect.fnUntraced(function* (
+  signed: SignedTree,
+  tile: Tile,
+): Effect.fn.Return<Uint8Array | undefined, StoreUnavailable, LogStore> {
+  if (tile.width < TILE_WIDTH) return (yield* signed.edge).get(tilePath(tile));
+  const kept = yield* keptTile(signed.tree, tile);
+  if (kept !== null) return kept;
+  const made = yield* readTile(signed.tree, tile);
+  const hashes = yield* readSignedTile(signed, above(tile, signed.size));
+  if (hashes !== undefined && isHashedIn(tile, made, hashes)) return made;
+  const cause = `${tilePath(tile)} is not kept, and the store's leaves give another one than was signed at size ${signed.size}`;
+  yield* Effect.logError("a tile of the settlement log cannot be made anew", { cause });
+  return yield* new StoreUnavailable({ retryable: true, cause });
+});
 
 /** The log that this service publishes, as it stands. */
-export type PublishedLog = {
+type PublishedLog = {
   readonly standing: LogStanding;
   readonly tree: LogTree;
   /** The published checkpoint, its size and its root (32 bytes); null before the first with the quorum's cosignatures. */

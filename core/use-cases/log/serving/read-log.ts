@@ -1,16 +1,39 @@
-import { Data, Effect } from "effect";
+import { Context, Data, Effect } from "effect";
+import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
+import type { LogStore } from "../../../../ports/log/log-store.ts";
+import type { Escrow } from "../../../domain/escrow/escrow.ts";
+import { RecentlyUsed } from "../../../domain/recently-used.ts";
 import { printTlogProof } from "../../../log/checkpoint/tlog-proof.ts";
 import { decodeEntryBundle, encodeEntryBundle } from "../../../log/tiles/entry-bundle.ts";
-import { parseTilePath } from "../../../log/tiles/tile-path.ts";
-import { tileWidthIn } from "../../../log/tiles/tile-plan.ts";
-import { verifyInclusion } from "../../../log/tree/inclusion-proof.ts";
+import { parseTilePath, tileWidthIn } from "../../../log/tiles/tile-path.ts";
 import { HASH_LENGTH, leafHash } from "../../../log/tree/tree-hash.ts";
-import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
-import { readFinalizedEscrow } from "../../escrow/read-finalized-escrow.ts";
-import type { LogProof } from "./log-proofs.ts";
-import { SettlementLog } from "./published-log.ts";
+import { verifyInclusion } from "../../../log/tree/tree-proofs.ts";
+import { readFinalizedEscrow } from "../../escrow/read-escrow.ts";
+import { monotonicMs } from "../../single-flight.ts";
 import { readInclusionProof, readLeaves } from "../read-tree.ts";
-import { readSignedTile } from "./signed-tile.ts";
+import { readSignedTile, SettlementLog } from "./published-log.ts";
+
+/** A proof that a log holds an event of an escrow, as a packet carries it. */
+export type LogProof = {
+  /** The log's origin line. */
+  readonly origin: string;
+  /** The leaf's index, which is the event's number. */
+  readonly index: number;
+  /** The tlog-proof of C2SP with the checkpoint in it, as text. */
+  readonly proof: string;
+};
+
+/** The proofs of the settlement log. */
+export class LogProofs extends Context.Service<
+  LogProofs,
+  {
+    /**
+     * The proof of an escrow's last event under the newest published checkpoint. Null while nothing is published, and while the log
+     * holds an earlier event of the escrow only. Returns the same text for the same checkpoint.
+     */
+    readonly ofEscrow: (escrow: Escrow) => Effect.Effect<LogProof | null>;
+  }
+>()("settlement-evidence/core/use-cases/LogProofs") {}
 
 /** This service publishes no log, or no checkpoint of it yet, or the log has no such tile. */
 export class NotInLog extends Data.TaggedError("NotInLog")<{
@@ -59,7 +82,7 @@ export class NotLoggedYet extends Data.TaggedError("NotLoggedYet")<{
 }> {}
 
 /** The numbers of an escrow's events. */
-export type EventNumbers = { readonly createdSeq: bigint; readonly settledSeq: bigint | null };
+type EventNumbers = { readonly createdSeq: bigint; readonly settledSeq: bigint | null };
 
 const lastEventOf = ({ createdSeq, settledSeq }: EventNumbers): number =>
   Number(settledSeq ?? createdSeq);
@@ -108,4 +131,47 @@ export const readEscrowProof = Effect.fn("readEscrowProof")(function* (pda: stri
   return yield* checkpoint === null
     ? new NotInLog({ what: "checkpoint" })
     : new NotLoggedYet({ index: lastEventOf(numbers), size: checkpoint.size });
+});
+
+/** The least number of proofs kept; twice as many at most. At 3 KB each. */
+const KEPT = 2000;
+
+/** How long a packet may show a proof under the checkpoint before, milliseconds: a log publishes one a second at most. */
+const CHECKPOINT_FRESH_MS = 100;
+
+/** A proof, and the checkpoint in it. */
+type Kept = { readonly checkpoint: string; readonly proof: LogProof };
+
+/** The process's one `LogProofs`. While the store does not answer, escrows have no proof. */
+export const makeLogProofs = Effect.gen(function* () {
+  const services = yield* Effect.context<LogStore | SettlementLog>();
+  const log = yield* SettlementLog;
+  const kept = new RecentlyUsed<number, Kept>(KEPT);
+  /** The published checkpoint as it was read last. */
+  let seen: { readonly checkpoint: string | null; readonly atMs: number } | null = null;
+  const find = Effect.fnUntraced(function* (escrow: Escrow, index: number, nowMs: number) {
+    const published = yield* log.published;
+    const checkpoint = published?.checkpoint?.text ?? null;
+    seen = { checkpoint, atMs: nowMs };
+    if (checkpoint === null) return null;
+    const known = kept.get(index);
+    if (known?.checkpoint === checkpoint) return known.proof;
+    const proof = yield* proveEscrow(escrow);
+    if (proof !== null) kept.set(index, { checkpoint, proof });
+    return proof;
+  });
+  return LogProofs.of({
+    ofEscrow: (escrow) =>
+      Effect.flatMap(monotonicMs, (nowMs) => {
+        const index = Number(escrow.settledSeq ?? escrow.createdSeq);
+        const known = kept.get(index);
+        const isFresh = seen !== null && nowMs - seen.atMs < CHECKPOINT_FRESH_MS;
+        if (known !== undefined && isFresh && known.checkpoint === seen?.checkpoint)
+          return Effect.succeed(known.proof);
+        return find(escrow, index, nowMs).pipe(
+          Effect.orElseSucceed(() => null),
+          Effect.provide(services),
+        );
+      }),
+  });
 });

@@ -1,13 +1,17 @@
 import { Effect } from "effect";
 import { encodeEntryBundle } from "../../../log/tiles/entry-bundle.ts";
 import { TileBuilder } from "../../../log/tiles/tile-builder.ts";
-import { rootOfFullTile } from "../../../log/tiles/tile-hashes.ts";
-import { type Tile, TILE_WIDTH, tilePath } from "../../../log/tiles/tile-path.ts";
-import { partialTiles } from "../../../log/tiles/tile-plan.ts";
+import {
+  partialTiles,
+  rootOfFullTile,
+  type Tile,
+  TILE_WIDTH,
+  tilePath,
+} from "../../../log/tiles/tile-path.ts";
 import type { TreeHead } from "../../../log/tree/tree-edge.ts";
 import { HASH_LENGTH, isSameHash, leafHash } from "../../../log/tree/tree-hash.ts";
 import { type FullTile, LogStore } from "../../../../ports/log/log-store.ts";
-import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { keptPath, type LogTree, readLeaves, readTile } from "../read-tree.ts";
 
 /** Leaves read at once, some milliseconds of work: four full tiles. */

@@ -1,18 +1,46 @@
 import { Data, Effect } from "effect";
-import { type Hash32, hash32FromBytes } from "../../../domain/hash32.ts";
+import type { LogKey, LogKeyUnusable } from "../../../../ports/log/log-signer.ts";
+import { LogStore } from "../../../../ports/log/log-store.ts";
+import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../../domain/hash32.ts";
+import { checkpointText } from "../../../log/checkpoint/checkpoint.ts";
 import {
   type LogOrigin,
   parseLogOrigin,
   printLogOrigin,
 } from "../../../log/checkpoint/log-origin.ts";
-import type { LogKey, LogKeyUnusable } from "../../../../ports/log/log-signer.ts";
-import { LogStore } from "../../../../ports/log/log-store.ts";
+import { type NoteSignature, printSignedNote } from "../../../log/notes/signed-note.ts";
+import { verifierKey } from "../../../log/notes/verifier-key.ts";
+import { noteMessage } from "../../../log/notes/verify-note.ts";
 import {
   type EndedLog,
   type LogStanding,
   parseLogStanding,
   type SignedHead,
 } from "../log-standing.ts";
+
+/** A checkpoint that the log has signed. */
+export type SignedCheckpoint = {
+  readonly head: SignedHead;
+  /** What was signed: origin, size and root. */
+  readonly text: string;
+  readonly signature: NoteSignature;
+};
+
+/** Signs a head. The same head always gets the same signature, so signing again tells nobody anything new. */
+export const signCheckpoint = Effect.fnUntraced(function* (key: LogKey, head: SignedHead) {
+  const { origin, size, root } = head;
+  const text = checkpointText({ origin, size, root: hash32ToBytes(root) });
+  const { name, id } = verifierKey(origin, "ed25519", key.publicKey);
+  const signature = yield* key.sign(noteMessage(text));
+  const signed: SignedCheckpoint = { head, text, signature: { name, id, signature } };
+  return signed;
+});
+
+/** A signed checkpoint as a note, with cosignatures behind the log's signature. */
+export const printSignedCheckpoint = (
+  { text, signature }: SignedCheckpoint,
+  cosignatures: ReadonlyArray<NoteSignature>,
+): string => printSignedNote({ text, signatures: [signature, ...cosignatures] });
 
 /** The log's key, name or ledger is not that of what was signed before. Nothing may be signed. */
 export class LogRefused extends Data.TaggedError("LogRefused")<{ readonly reason: string }> {

@@ -1,11 +1,11 @@
 import { Duration, Effect, Semaphore } from "effect";
 import { hash32FromBytes } from "../../../domain/hash32.ts";
-import type { SyncMark } from "../../../domain/index/sync-mark.ts";
-import { verifyConsistency } from "../../../log/tree/consistency-proof.ts";
+import type { SyncMark } from "../../../domain/index/sync-report.ts";
+import { verifyConsistency } from "../../../log/tree/tree-proofs.ts";
 import type { LogKey } from "../../../../ports/log/log-signer.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
-import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
-import { checkLeaves } from "./check-leaves.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
+import { checkLeaves, type NodeAgreement } from "./node-agreement.ts";
 import { beginTree, type GrowingTree } from "./growing-tree.ts";
 import {
   isForkOf,
@@ -15,11 +15,9 @@ import {
   printLogStanding,
   type SignedHead,
 } from "../log-standing.ts";
-import { monotonicMs } from "../../monotonic-time.ts";
-import type { NodeAgreement } from "./node-agreement.ts";
-import type { OpenLog } from "./open-log.ts";
+import { monotonicMs } from "../../single-flight.ts";
+import { type OpenLog, signCheckpoint } from "./open-log.ts";
 import { type LogTree, readConsistencyProof, readRoot } from "../read-tree.ts";
-import { signCheckpoint } from "./sign-checkpoint.ts";
 
 /** Reads the nodes: the largest count up to which enough of them show the followed chain, null without any. */
 type Agreed = Effect.Effect<bigint | null>;

@@ -3,11 +3,10 @@ import { parseCheckpoint } from "../../../log/checkpoint/checkpoint.ts";
 import type { LogPolicy } from "../../../log/policy/log-policy.ts";
 import { SyncEpoch } from "../../../../ports/index/sync-lease.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
-import { monotonicMs } from "../../monotonic-time.ts";
+import { monotonicMs } from "../../single-flight.ts";
 import { gatherCosignatures, type WitnessRecords } from "./gather-cosignatures.ts";
-import type { LogHindrance } from "../log-hindrance.ts";
-import type { SignedHead } from "../log-standing.ts";
-import { printSignedCheckpoint, type SignedCheckpoint } from "../signing/sign-checkpoint.ts";
+import type { LogHindrance, SignedHead } from "../log-standing.ts";
+import { printSignedCheckpoint, type SignedCheckpoint } from "../signing/open-log.ts";
 import type { SigningLog } from "../signing/signing-log.ts";
 
 /** How often a checkpoint that has not changed is cosigned again, so that it can be known to be fresh. */

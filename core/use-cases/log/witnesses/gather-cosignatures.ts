@@ -8,9 +8,9 @@ import {
   printAddCheckpoint,
   TLOG_SIZE_TYPE,
 } from "../../../log/witness/add-checkpoint.ts";
-import { WitnessClient } from "../../../../ports/log/witness-client.ts";
+import { WitnessClient } from "../../../../ports/log/log-source.ts";
 import { type LogTree, readConsistencyProof } from "../read-tree.ts";
-import { printSignedCheckpoint, type SignedCheckpoint } from "../signing/sign-checkpoint.ts";
+import { printSignedCheckpoint, type SignedCheckpoint } from "../signing/open-log.ts";
 
 /** How long a checkpoint is offered; the newest one has its turn then. */
 const OFFERED_FOR = Duration.seconds(60);

@@ -1,8 +1,10 @@
 import { Effect } from "effect";
 import type { LedgerSignature } from "../../../domain/ledger/signature.ts";
-import type { RelayEntry } from "../../../domain/relay/relay-entry.ts";
-import { statusOnly } from "../../../domain/relay/status-only.ts";
-import type { LandedTransaction } from "../../../domain/relay/transaction-outcome.ts";
+import {
+  type LandedTransaction,
+  type RelayEntry,
+  statusOnly,
+} from "../../../domain/relay/relay-entry.ts";
 import { Broadcaster } from "../../../../ports/ledger/broadcaster.ts";
 import { OutcomeLog } from "../../../../ports/outcome-log.ts";
 import { RelayDelivery } from "../relay-delivery.ts";

@@ -9,7 +9,7 @@ import {
   type RelayedEffect,
   relayedEffects,
   showsEffect,
-} from "../../../protocol/transaction/relayed-effects.ts";
+} from "../../../protocol/transaction/transaction-effects.ts";
 import { decodeWireTransaction } from "../../../protocol/transaction/wire-transaction.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";

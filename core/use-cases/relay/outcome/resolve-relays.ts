@@ -1,15 +1,17 @@
 import { Effect } from "effect";
-import type { RelayEntry, FinalOutcome } from "../../../domain/relay/relay-entry.ts";
+import type {
+  FinalOutcome,
+  LandedTransaction,
+  RelayEntry,
+} from "../../../domain/relay/relay-entry.ts";
 import { firstPossibleSlot, isBeyondLifetime } from "../../../domain/relay/relay-lifetime.ts";
 import { RELAY_POLICY } from "../../../domain/relay/relay-policy.ts";
-import type { LandedTransaction } from "../../../domain/relay/transaction-outcome.ts";
 import { Broadcaster } from "../../../../ports/ledger/broadcaster.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { OutcomeLog } from "../../../../ports/outcome-log.ts";
-import { monotonicMs } from "../../monotonic-time.ts";
-import { corroborateExpiry } from "./corroborate-expiry.ts";
-import { corroborateFailure } from "./corroborate-failure.ts";
-import { chargeExpired } from "../relay-budget.ts";
+import { monotonicMs } from "../../single-flight.ts";
+import { corroborateExpiry, corroborateFailure } from "./corroborate.ts";
+import { chargeExpired } from "../relay-admission.ts";
 import type { RelayQueue } from "../relay-queue.ts";
 
 /** The most signatures per request, and concurrent sendings. */

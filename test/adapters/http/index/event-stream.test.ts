@@ -5,7 +5,7 @@ import type { SettlementEventRecord } from "../../../../adapters/http/index/even
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../../../ports/index/index-writer.ts";
-import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { changesOf, indexedOf, markAt } from "../../../arbitraries/index-history.ts";
 import { AGENT, escrow, MERCHANT, STRANGER } from "../support/parties.ts";
 import { checkedClient, jsonOf, makeService, problemOf, TEST_LOG_ID } from "../support/service.ts";

@@ -5,7 +5,7 @@ import { merchantAddress } from "../../../../core/protocol/addresses/addresses.t
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
-import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { AGENT, escrow, EXPIRES_AT, MERCHANT, merchant, STRANGER } from "../support/parties.ts";
 import {

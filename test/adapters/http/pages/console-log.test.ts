@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { LOG_HINDRANCES } from "../../../../core/use-cases/log/log-hindrance.ts";
+import { LOG_HINDRANCES } from "../../../../core/use-cases/log/log-standing.ts";
 import { PUBLISHER_STATES } from "../../../../core/use-cases/log/log-publisher.ts";
 import { checkedClient, makeService } from "../support/service.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { acceptsGzip } from "../../../../adapters/http/request/accept-encoding.ts";
+import { acceptsGzip } from "../../../../adapters/http/request/accept.ts";
 
 test.each([
   "gzip",

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { clientKey } from "../../../../adapters/http/server/client-address.ts";
-import { requestOrigin } from "../../../../adapters/http/request/origin/request-origin.ts";
-import { trustedProxies } from "../../../../adapters/http/request/origin/trusted-proxies.ts";
+import { requestOrigin, trustedProxies } from "../../../../adapters/http/request/request-origin.ts";
 import { prepareBody } from "../support/parties.ts";
 import { checkedClient, makeService, makeSyncedService, problemOf } from "../support/service.ts";
 import { patientClock } from "../../../doubles/patient-clock.ts";

@@ -7,7 +7,7 @@ import type { LedgerTransaction } from "../../../../core/domain/ledger/history.t
 import type {
   LandedTransaction,
   TransactionError,
-} from "../../../../core/domain/relay/transaction-outcome.ts";
+} from "../../../../core/domain/relay/relay-entry.ts";
 import { Blockspace } from "../../../../ports/ledger/blockspace.ts";
 import { Broadcaster } from "../../../../ports/ledger/broadcaster.ts";
 import { type Commitment, Ledger, type LedgerFailure } from "../../../../ports/ledger/ledger.ts";

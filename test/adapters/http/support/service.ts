@@ -14,7 +14,7 @@ import { indexMemory } from "../../../../adapters/memory/index-store.ts";
 import { rateLimiterMemory } from "../../../../adapters/memory/rate-limiter.ts";
 import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
-import { jwkThumbprint } from "../../../../core/domain/evidence/jwk.ts";
+import { jwkThumbprint } from "../../../../core/domain/evidence/evidence-signature.ts";
 import type { Merchant } from "../../../../core/domain/merchant/merchant.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { NO_PINS } from "../../../../core/domain/ledger/deployment.ts";
@@ -25,10 +25,10 @@ import {
   makeArchivedEscrows,
 } from "../../../../core/use-cases/escrow/archived-escrows.ts";
 import { IndexSync, makeIndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
-import { IndexGrowth, makeIndexGrowth } from "../../../../core/use-cases/index/index-growth.ts";
+import { IndexGrowth, makeIndexGrowth } from "../../../../core/use-cases/index/follow-events.ts";
 import { IndexClock, makeIndexClock } from "../../../../core/use-cases/index/index-clock.ts";
 import { makeRecentPages, RecentPages } from "../../../../core/use-cases/index/recent-pages.ts";
-import { LogProofs } from "../../../../core/use-cases/log/serving/log-proofs.ts";
+import { LogProofs } from "../../../../core/use-cases/log/serving/read-log.ts";
 import {
   makeUnpinnedPrograms,
   UnpinnedPrograms,
@@ -47,10 +47,10 @@ import { Witness } from "../../../../core/use-cases/witness/witness.ts";
 import {
   ADD_CHECKPOINT_EXAMPLE,
   COSIGNATURE_EXAMPLE,
-} from "../../../../adapters/http/witness/witness-examples.ts";
+} from "../../../../adapters/http/witness/add-checkpoint.ts";
 import { ClientPackage } from "../../../../ports/client-package.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
-import { networkIdOf, networkLeaf } from "../../../../core/log/leaf/network-leaf.ts";
+import { networkIdOf, networkLeaf } from "../../../../core/log/leaf/event-leaf.ts";
 import { decodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { custodyConfigOf } from "../../../simulation/custody-log.ts";
 import { decodeCustodyConfigAccount } from "../../../../core/protocol/accounts/custody-config-account.ts";
@@ -64,9 +64,9 @@ import {
   makeSettlementLog,
   SettlementLog,
 } from "../../../../core/use-cases/log/serving/published-log.ts";
-import { LedgerNodes } from "../../../../ports/ledger/ledger-nodes.ts";
+import { LedgerNodes } from "../../../../ports/ledger/ledger.ts";
 import { LogSigner } from "../../../../ports/log/log-signer.ts";
-import { WitnessClient, WitnessUnreachable } from "../../../../ports/log/witness-client.ts";
+import { WitnessClient, WitnessUnreachable } from "../../../../ports/log/log-source.ts";
 import { logIdentity } from "../../../doubles/log-identity.ts";
 import { logKeyOf } from "../../../doubles/log-key.ts";
 import { usdc } from "../../../core/use-cases/test-instance.ts";

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import {
   ADD_CHECKPOINT_EXAMPLE,
   COSIGNATURE_EXAMPLE,
-} from "../../../../adapters/http/witness/witness-examples.ts";
+} from "../../../../adapters/http/witness/add-checkpoint.ts";
 import {
   CheckpointRefused,
   LogSignatureInvalid,

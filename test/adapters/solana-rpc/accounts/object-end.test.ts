@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { ObjectEnd } from "../../../../adapters/solana-rpc/accounts/object-end.ts";
+import { ObjectEnd } from "../../../../adapters/solana-rpc/accounts/scan-body.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 
 const anyText = fc.string({ unit: fc.constantFrom(...'\\\\\\"{}[],:aé'.split("")) });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { Effect, Layer, Logger, Stream } from "effect";
 import type { Address } from "../../../../core/domain/address.ts";
-import { indexedKinds } from "../../../../core/protocol/accounts/indexed-kinds.ts";
+import { indexedKinds } from "../../../../core/protocol/accounts/program-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { ledgerSolanaRpc } from "../../../../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../../../../adapters/solana-rpc/pool/node-pool.ts";

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import { parseTransaction } from "../../../../adapters/solana-rpc/history/history-json.ts";
+import { parseTransaction } from "../../../../adapters/solana-rpc/history/ledger-archive-solana-rpc.ts";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
 import { encodeBase58 } from "../../../../core/domain/encoding/base58.ts";
 import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { archiveEscrowInstruction } from "../../../../core/protocol/instructions/custody-instructions.ts";
-import { archivedBytesOf } from "../../../../core/protocol/transaction/archived-bytes.ts";
+import { archivedBytesOf } from "../../../../core/protocol/transaction/transaction-effects.ts";
 import { escrow, STRANGER } from "../../http/support/parties.ts";
 
 const gone = escrow("archived by a program", "Refunded");

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { decodeBase58OfAnyLength } from "../../../../adapters/solana-rpc/transport/base58-data.ts";
+import { decodeBase58OfAnyLength } from "../../../../adapters/solana-rpc/transport/base64-bytes.ts";
 import {
   parseHistory,
   parseTransaction,
-} from "../../../../adapters/solana-rpc/history/history-json.ts";
+} from "../../../../adapters/solana-rpc/history/ledger-archive-solana-rpc.ts";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
 import { encodeBase58 } from "../../../../core/domain/encoding/base58.ts";
 import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";

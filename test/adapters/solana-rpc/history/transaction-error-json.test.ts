@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import {
   parseErr,
   parseTransactionError,
-} from "../../../../adapters/solana-rpc/history/transaction-error-json.ts";
+} from "../../../../adapters/solana-rpc/history/transaction-json.ts";
 
 const plain = (kind: string) => ({
   kind,

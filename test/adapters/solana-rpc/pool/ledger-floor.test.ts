@@ -1,11 +1,10 @@
 import { expect, test } from "bun:test";
 import { Effect, Layer, Logger } from "effect";
-import { ledgerFloorSolanaRpc } from "../../../../adapters/solana-rpc/ledger-floor-solana-rpc.ts";
+import { ledgerFloorSolanaRpc } from "../../../../adapters/solana-rpc/ledger-nodes-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../../../../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../../../../adapters/solana-rpc/pool/node-pool.ts";
 import { TOKEN_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
-import { LedgerFloor } from "../../../../ports/ledger/ledger-floor.ts";
-import { Ledger } from "../../../../ports/ledger/ledger.ts";
+import { Ledger, LedgerFloor } from "../../../../ports/ledger/ledger.ts";
 import { configOver } from "../ledger-under-test.ts";
 import { atSlot, ScriptedPeer } from "../scripted-peer.ts";
 import { virtualTime } from "../virtual-time.ts";

@@ -10,7 +10,7 @@ import { IndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import { indexSqlite } from "../../../../adapters/sqlite/index-store.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { Instance } from "../../../../ports/instance.ts";
-import { LedgerNodes } from "../../../../ports/ledger/ledger-nodes.ts";
+import { LedgerNodes } from "../../../../ports/ledger/ledger.ts";
 import { testInstance } from "../../../core/use-cases/test-instance.ts";
 import { noArchive, nothingKept } from "../../../doubles/nothing-kept.ts";
 import { ONE_NODE } from "../../../doubles/one-node.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { redactedRpcAddress } from "../../../../adapters/solana-rpc/transport/redacted-rpc-address.ts";
+import { redactedRpcAddress } from "../../../../adapters/solana-rpc/transport/rpc-failure.ts";
 
 test.each([
   ["https://api.devnet.solana.com", "https://api.devnet.solana.com"],

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { retryAfterMs } from "../../../../adapters/solana-rpc/transport/retry-after.ts";
+import { retryAfterMs } from "../../../../adapters/solana-rpc/transport/rpc-failure.ts";
 
 const NOW = Date.parse("2026-01-02T03:04:05Z");
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import * as kit from "@solana/kit";
-import * as codes from "../../../../adapters/solana-rpc/transport/rpc-error-codes.ts";
+import * as codes from "../../../../adapters/solana-rpc/transport/rpc-failure.ts";
 
 test("the error codes are those that @solana/kit knows", () => {
   expect(

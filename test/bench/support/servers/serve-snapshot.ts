@@ -1,4 +1,4 @@
-import { SCAN_FAILED } from "../../../../adapters/solana-rpc/transport/rpc-error-codes.ts";
+import { SCAN_FAILED } from "../../../../adapters/solana-rpc/transport/rpc-failure.ts";
 import { decodeBase58 } from "../../../../core/domain/encoding/base58.ts";
 import type { AccountFilter } from "../../../simulation/account-filters.ts";
 import { AGENT_OWNER_AT, snapshotAnswer, snapshotParts } from "../snapshot-parts.ts";

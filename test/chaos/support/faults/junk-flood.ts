@@ -1,7 +1,7 @@
 import { type Address, addressFromBytes } from "../../../../core/domain/address.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { ESCROW_DISCRIMINATOR } from "../../../../core/protocol/accounts/escrow-account.ts";
-import { indexedKinds } from "../../../../core/protocol/accounts/indexed-kinds.ts";
+import { indexedKinds } from "../../../../core/protocol/accounts/program-account.ts";
 import { accountOf } from "../../../doubles/accounts.ts";
 import { isOfKind } from "../../../simulation/account-filters.ts";
 import { labelled, pendingOf, walletOf, worldEscrow } from "../../../simulation/world-escrow.ts";

@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 import { Effect } from "effect";
-import type { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
+import type { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import type { IndexWriter } from "../../../../ports/index/index-writer.ts";
 
 /** The steps of a process that syncs, one line each. It writes to its store between `batch` and `applied`. */

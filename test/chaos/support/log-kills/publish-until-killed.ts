@@ -5,10 +5,10 @@ import { makeLogPublisher } from "../../../../core/use-cases/log/log-publisher.t
 import { parseLogStanding } from "../../../../core/use-cases/log/log-standing.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import type { IndexWriter } from "../../../../ports/index/index-writer.ts";
-import { LedgerNodes } from "../../../../ports/ledger/ledger-nodes.ts";
+import { LedgerNodes } from "../../../../ports/ledger/ledger.ts";
 import { LogSigner } from "../../../../ports/log/log-signer.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
-import { WitnessClient } from "../../../../ports/log/witness-client.ts";
+import { WitnessClient } from "../../../../ports/log/log-source.ts";
 import { logIdentity } from "../../../doubles/log-identity.ts";
 import { openIndexOfNode, WORLD_LEDGER } from "../../../simulation/index-of-node.ts";
 import { countStoreStatements } from "./count-statements.ts";

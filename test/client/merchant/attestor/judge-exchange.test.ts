@@ -2,8 +2,11 @@ import { expect, test } from "bun:test";
 import { Readable } from "node:stream";
 import fc from "fast-check";
 import { localKey } from "../../../../adapters/local-ledger/genesis/local-keys.ts";
-import { linesIn, parseExchange } from "../../../../client/merchant/attestor/exchange.ts";
-import { judgeExchange } from "../../../../client/merchant/attestor/judge-exchange.ts";
+import {
+  judgeExchange,
+  linesIn,
+  parseExchange,
+} from "../../../../client/merchant/attestor/judge-exchange.ts";
 import { parseRules } from "../../../../client/merchant/attestor/rules.ts";
 import { taskHash } from "../../../../core/domain/escrow/task-hash.ts";
 import { exchangeOf, RULES } from "./rules-fixture.ts";

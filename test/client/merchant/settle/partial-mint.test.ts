@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { localKey } from "../../../../adapters/local-ledger/genesis/local-keys.ts";
 import { connectMerchant } from "../../../../client/merchant/connect-merchant.ts";
 import { memoryAttestations } from "../../../../client/merchant/settle/attestation-journal.ts";
-import { keySigner } from "../../../../client/node/key-signer.ts";
+import { keySigner } from "../../../../client/node/key-file.ts";
 import { taskHash } from "../../../../core/domain/escrow/task-hash.ts";
 import { escrowAddress } from "../../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";

@@ -1,4 +1,4 @@
-import { ADD_CHECKPOINT_EXAMPLE } from "../../../../adapters/http/witness/witness-examples.ts";
+import { ADD_CHECKPOINT_EXAMPLE } from "../../../../adapters/http/witness/add-checkpoint.ts";
 import { MINT } from "../../../adapters/http/support/parties.ts";
 import {
   EXPIRED,

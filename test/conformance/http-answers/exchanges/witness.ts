@@ -1,5 +1,5 @@
 import { Effect } from "effect";
-import { ADD_CHECKPOINT_EXAMPLE } from "../../../../adapters/http/witness/witness-examples.ts";
+import { ADD_CHECKPOINT_EXAMPLE } from "../../../../adapters/http/witness/add-checkpoint.ts";
 import {
   CheckpointRefused,
   LogSignatureInvalid,

@@ -8,7 +8,7 @@ import { decodeArchivedEscrowAccount } from "../../../../core/protocol/accounts/
 import { printLogStanding } from "../../../../core/use-cases/log/log-standing.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import type { EscrowsAt } from "../../../../ports/index/index-reader.ts";
-import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { tombstoneAccount } from "../../../doubles/tombstone.ts";
 import type { World } from "./fixed-world.ts";

@@ -16,7 +16,7 @@ import {
   readRequirements,
   X402_VERSION,
   x402Network,
-} from "../../../../core/protocol/x402/payment-requirements.ts";
+} from "../../../../core/protocol/x402/payment-payload.ts";
 import { CREATED_AT, MINT } from "../../../adapters/http/support/parties.ts";
 import { GENESIS } from "../../../adapters/http/support/service.ts";
 import { numbered } from "../../../arbitraries/escrow-numbers.ts";

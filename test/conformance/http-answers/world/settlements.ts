@@ -6,6 +6,7 @@ import { taskHash } from "../../../../core/domain/escrow/task-hash.ts";
 import {
   type AttestationClaim,
   attestationMessage,
+  ed25519Instruction,
 } from "../../../../core/protocol/instructions/attestation.ts";
 import {
   archiveEscrowInstruction,
@@ -17,7 +18,6 @@ import {
 } from "../../../../core/protocol/instructions/custody-instructions.ts";
 import { registerMerchantInstruction } from "../../../../core/protocol/instructions/attestor-instructions.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
-import { ed25519Instruction } from "../../../../core/protocol/instructions/ed25519-instruction.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { MINT } from "../../../adapters/http/support/parties.ts";
 import type { Wallet } from "../../../programs/fixture/wallet.ts";

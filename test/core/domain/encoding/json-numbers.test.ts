@@ -4,7 +4,7 @@ import {
   isCanonicalNumber,
   isExactNumber,
   jsonNumbers,
-} from "../../../../core/domain/encoding/json-numbers.ts";
+} from "../../../../core/domain/encoding/strict-json.ts";
 import { anyCharacter } from "../../../arbitraries/any-character.ts";
 import { numberText } from "../../../arbitraries/json-text.ts";
 import { runs } from "../../../arbitraries/runs.ts";

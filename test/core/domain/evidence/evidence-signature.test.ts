@@ -3,11 +3,12 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Json } from "../../../../core/domain/encoding/canonical-json.ts";
 import {
+  ed25519Jwk,
   EVIDENCE_PAYLOAD_TYPE,
+  evidenceDigest,
+  jwkThumbprint,
   preAuthenticationEncoding,
-} from "../../../../core/domain/evidence/dsse.ts";
-import { evidenceDigest } from "../../../../core/domain/evidence/evidence-signature.ts";
-import { ed25519Jwk, jwkThumbprint } from "../../../../core/domain/evidence/jwk.ts";
+} from "../../../../core/domain/evidence/evidence-signature.ts";
 import { anyCharacter } from "../../../arbitraries/any-character.ts";
 import { bytesOfLength } from "../../../arbitraries/ledger-values.ts";
 import { runs } from "../../../arbitraries/runs.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createHash, createPublicKey } from "node:crypto";
 import fc from "fast-check";
 import { canonicalJsonBytes } from "../../../../core/domain/encoding/canonical-json.ts";
-import { ed25519Jwk, jwkThumbprint } from "../../../../core/domain/evidence/jwk.ts";
+import { ed25519Jwk, jwkThumbprint } from "../../../../core/domain/evidence/evidence-signature.ts";
 import { bytesOfLength } from "../../../arbitraries/ledger-values.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 

@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
 import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
-import { highestPlausibleSlot, nextPaceFrom } from "../../../../core/domain/index/slot-pace.ts";
-import type { SyncMark } from "../../../../core/domain/index/sync-mark.ts";
+import {
+  highestPlausibleSlot,
+  nextPaceFrom,
+  type SyncMark,
+} from "../../../../core/domain/index/sync-report.ts";
 
 const START_MS = Date.UTC(2026, 0, 1);
 const DAY_MS = 86_400_000;

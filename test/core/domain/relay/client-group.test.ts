@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { clientGroup } from "../../../../core/domain/relay/client-group.ts";
+import { clientGroup } from "../../../../core/domain/relay/relay-policy.ts";
 
 test("an IPv6 client counts as its /64, however the address is written", () => {
   const cases = {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { firstHead, headAfter, headOf } from "../../../../core/log/leaf/event-chain.ts";
+import { firstHead, headAfter, headOf } from "../../../../core/log/leaf/leaf-chain.ts";
 import { bytesOfLength } from "../../../arbitraries/ledger-values.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 

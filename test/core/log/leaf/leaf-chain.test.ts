@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
-import { firstHead, headOf } from "../../../../core/log/leaf/event-chain.ts";
+import { firstHead, headOf, LeafChain } from "../../../../core/log/leaf/leaf-chain.ts";
 import { EVENT_LEAF_LENGTH } from "../../../../core/log/leaf/event-leaf.ts";
-import { LeafChain } from "../../../../core/log/leaf/leaf-chain.ts";
 import { bytesOfLength } from "../../../arbitraries/ledger-values.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 

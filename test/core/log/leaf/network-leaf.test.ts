@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { address } from "../../../../core/domain/address.ts";
-import { networkIdOf, networkLeaf } from "../../../../core/log/leaf/network-leaf.ts";
+import { networkIdOf, networkLeaf } from "../../../../core/log/leaf/event-leaf.ts";
 
 const custodyProgram = address("SysvarC1ock11111111111111111111111111111111");
 const attestorProgram = address("SysvarRent111111111111111111111111111111111");

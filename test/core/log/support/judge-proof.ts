@@ -1,6 +1,6 @@
 import { parseTlogProof } from "../../../../core/log/checkpoint/tlog-proof.ts";
 import type { Parsed } from "../../../../core/log/parsed.ts";
-import { verifyInclusion } from "../../../../core/log/tree/inclusion-proof.ts";
+import { verifyInclusion } from "../../../../core/log/tree/tree-proofs.ts";
 import { leafHash } from "../../../../core/log/tree/tree-hash.ts";
 import {
   type JudgedCheckpoint,

@@ -2,19 +2,22 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { decodeEntryBundle } from "../../../../core/log/tiles/entry-bundle.ts";
 import { TileBuilder } from "../../../../core/log/tiles/tile-builder.ts";
-import { tileSource, tilesOfRanges } from "../../../../core/log/tiles/tile-hashes.ts";
-import { type Tile, tilePath } from "../../../../core/log/tiles/tile-path.ts";
-import { fullTilesSince, partialTiles } from "../../../../core/log/tiles/tile-plan.ts";
+import {
+  fullTilesSince,
+  partialTiles,
+  type Tile,
+  tilePath,
+  tilesOfRanges,
+  tileSource,
+} from "../../../../core/log/tiles/tile-path.ts";
 import {
   consistencyPath,
   consistencyProof,
-  verifyConsistency,
-} from "../../../../core/log/tree/consistency-proof.ts";
-import {
   inclusionPath,
   inclusionProof,
+  verifyConsistency,
   verifyInclusion,
-} from "../../../../core/log/tree/inclusion-proof.ts";
+} from "../../../../core/log/tree/tree-proofs.ts";
 import { hashOfRange, rootAt } from "../../../../core/log/tree/subtree.ts";
 import { TreeEdge } from "../../../../core/log/tree/tree-edge.ts";
 import { leafHash } from "../../../../core/log/tree/tree-hash.ts";

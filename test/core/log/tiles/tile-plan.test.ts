@@ -1,7 +1,11 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { tilePath } from "../../../../core/log/tiles/tile-path.ts";
-import { fullTilesSince, partialTiles, tileWidthIn } from "../../../../core/log/tiles/tile-plan.ts";
+import {
+  fullTilesSince,
+  partialTiles,
+  tilePath,
+  tileWidthIn,
+} from "../../../../core/log/tiles/tile-path.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 
 const pathsOf = (size: number) => partialTiles(size).map(tilePath);

@@ -3,13 +3,11 @@ import fc from "fast-check";
 import {
   consistencyPath,
   consistencyProof,
-  verifyConsistency,
-} from "../../../../core/log/tree/consistency-proof.ts";
-import {
   inclusionPath,
   inclusionProof,
+  verifyConsistency,
   verifyInclusion,
-} from "../../../../core/log/tree/inclusion-proof.ts";
+} from "../../../../core/log/tree/tree-proofs.ts";
 import { emptyRoot, leafHash } from "../../../../core/log/tree/tree-hash.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import {

@@ -9,7 +9,7 @@ import {
   registryAddress,
 } from "../../../../core/protocol/addresses/addresses.ts";
 import { decodeAttestorRegistryAccount } from "../../../../core/protocol/accounts/attestor-registry-account.ts";
-import { decodeClockSysvar } from "../../../../core/protocol/accounts/clock-sysvar.ts";
+import { decodeClockSysvar } from "../../../../core/protocol/accounts/sysvars.ts";
 import { decodeCustodyConfigAccount } from "../../../../core/protocol/accounts/custody-config-account.ts";
 import { accountDiscriminator } from "../../../doubles/discriminator.ts";
 import { SYSTEM_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";

@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   associatedTokenAddress,
+  memoized,
   merchantAddress,
 } from "../../../../core/protocol/addresses/addresses.ts";
 import { findProgramDerivedAddress } from "../../../../core/protocol/addresses/program-derived-address.ts";
-import { memoized } from "../../../../core/protocol/addresses/memoized.ts";
 import { addressToBytes } from "../../../../core/domain/address.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,

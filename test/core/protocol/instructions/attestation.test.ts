@@ -13,10 +13,10 @@ import {
 import fc from "fast-check";
 import {
   attestationMessage,
+  ed25519Instruction,
   MAX_ATTESTATION_AGE_SECONDS,
   MAX_ATTESTATION_LEAD_SECONDS,
 } from "../../../../core/protocol/instructions/attestation.ts";
-import { ed25519Instruction } from "../../../../core/protocol/instructions/ed25519-instruction.ts";
 import attestorIdl from "../../../../programs/attestor.idl.json" with { type: "json" };
 import {
   anyAddress,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
-import { feePayerFault } from "../../../../core/protocol/rules/fee-payer.ts";
-import { decodeRentSysvar } from "../../../../core/protocol/accounts/rent-sysvar.ts";
+import { feePayerFault } from "../../../../core/protocol/rules/lamport-rules.ts";
+import { decodeRentSysvar } from "../../../../core/protocol/accounts/sysvars.ts";
 import {
   MEMO_PROGRAM,
   RENT_SYSVAR,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { payerFault } from "../../../../core/protocol/rules/lamport-rules.ts";
-import { decodeRentSysvar } from "../../../../core/protocol/accounts/rent-sysvar.ts";
+import { decodeRentSysvar } from "../../../../core/protocol/accounts/sysvars.ts";
 import { RENT_SYSVAR } from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { walletAccount } from "../../../doubles/accounts.ts";
 import { runs } from "../../../arbitraries/runs.ts";

@@ -14,7 +14,7 @@ import {
 import * as fc from "fast-check";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
 import type { AccountRole } from "../../../../core/domain/ledger/instruction.ts";
-import { decodeWireMessage } from "../../../../core/protocol/transaction/wire-message.ts";
+import { decodeWireMessage } from "../../../../core/protocol/transaction/wire-transaction.ts";
 
 const addressOf = (n: number) => addressFromBytes(new Uint8Array(32).fill(n));
 const PAYER = addressOf(255);

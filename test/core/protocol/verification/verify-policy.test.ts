@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import type { TrustPolicy } from "../../../../core/domain/evidence/evidence-check.ts";
-import { evidenceDigest } from "../../../../core/domain/evidence/evidence-signature.ts";
-import { ed25519Jwk } from "../../../../core/domain/evidence/jwk.ts";
+import { ed25519Jwk, evidenceDigest } from "../../../../core/domain/evidence/evidence-signature.ts";
 import { verifyEvidence } from "../../../../core/protocol/verification/verify-evidence.ts";
 import { ed25519Key, packetText, TRUST } from "../../../arbitraries/evidence.ts";
 import { escrowIn, failedChecks, resigned, inner, type Packet } from "./judged-packet.ts";

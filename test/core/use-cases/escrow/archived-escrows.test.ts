@@ -17,10 +17,10 @@ import { archiveEscrowInstruction } from "../../../../core/protocol/instructions
 import {
   ArchivedEscrows,
   makeArchivedEscrows,
+  MOST_TRANSACTIONS,
   SEARCH_AGAIN_MS,
 } from "../../../../core/use-cases/escrow/archived-escrows.ts";
 import { readEscrow } from "../../../../core/use-cases/escrow/read-escrow.ts";
-import { MOST_TRANSACTIONS } from "../../../../core/use-cases/escrow/search-history.ts";
 import { IndexWriter } from "../../../../ports/index/index-writer.ts";
 import { changesOf, indexedOf } from "../../../arbitraries/index-history.ts";
 import { Instance } from "../../../../ports/instance.ts";

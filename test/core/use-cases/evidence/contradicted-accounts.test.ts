@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Effect } from "effect";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
-import { unreadableEscrowOf } from "../../../../core/log/leaf/unreadable-escrow.ts";
+import { unreadableEscrowOf } from "../../../../core/log/leaf/escrow-rows.ts";
 import { CUSTODY_ACCOUNTS } from "../../../../core/protocol/generated/custody.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { SYSTEM_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
@@ -14,7 +14,7 @@ import { readSurroundings } from "../../../../core/use-cases/escrow/prepare/escr
 import { readEscrow } from "../../../../core/use-cases/escrow/read-escrow.ts";
 import { TransactionTerms } from "../../../../core/use-cases/service/transaction-terms.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
-import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { escrow, merchant } from "../../../adapters/http/support/parties.ts";
 import { indexedOf, unseenOf } from "../../../arbitraries/index-history.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";

@@ -3,12 +3,12 @@ import { TestClock } from "effect/testing";
 import { indexMemory } from "../../../../adapters/memory/index-store.ts";
 import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
-import { jwkThumbprint } from "../../../../core/domain/evidence/jwk.ts";
+import { jwkThumbprint } from "../../../../core/domain/evidence/evidence-signature.ts";
 import {
   ArchivedEscrows,
   makeArchivedEscrows,
 } from "../../../../core/use-cases/escrow/archived-escrows.ts";
-import { LogProofs } from "../../../../core/use-cases/log/serving/log-proofs.ts";
+import { LogProofs } from "../../../../core/use-cases/log/serving/read-log.ts";
 import { buildEvidence } from "../../../../core/use-cases/evidence/build-evidence.ts";
 import {
   makeSettledEvidence,

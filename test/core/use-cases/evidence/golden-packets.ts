@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Effect } from "effect";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
-import { jwkThumbprint } from "../../../../core/domain/evidence/jwk.ts";
+import { jwkThumbprint } from "../../../../core/domain/evidence/evidence-signature.ts";
 import {
   type LedgerSignature,
   ledgerSignatureFromBytes,
@@ -23,9 +23,9 @@ import {
   makeSettledEvidence,
   SettledEvidence,
 } from "../../../../core/use-cases/evidence/settled-evidence.ts";
-import { type LogProof, LogProofs } from "../../../../core/use-cases/log/serving/log-proofs.ts";
+import { type LogProof, LogProofs } from "../../../../core/use-cases/log/serving/read-log.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
-import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";

@@ -6,14 +6,14 @@ import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signatu
 import { eventsOf } from "../../../../core/domain/index/settlement-event.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
-import { type LogProof, LogProofs } from "../../../../core/use-cases/log/serving/log-proofs.ts";
+import { type LogProof, LogProofs } from "../../../../core/use-cases/log/serving/read-log.ts";
 import { buildEvidence } from "../../../../core/use-cases/evidence/build-evidence.ts";
 import {
   ARCHIVAL_FRESH_MS,
   STANDING_FRESH_MS,
 } from "../../../../core/use-cases/evidence/settled-evidence.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
-import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { escrow, merchant } from "../../../adapters/http/support/parties.ts";

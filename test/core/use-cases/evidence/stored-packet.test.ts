@@ -3,7 +3,7 @@ import { Effect, Layer, ManagedRuntime } from "effect";
 import { TestClock } from "effect/testing";
 import { indexMemory } from "../../../../adapters/memory/index-store.ts";
 import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
-import { jwkThumbprint } from "../../../../core/domain/evidence/jwk.ts";
+import { jwkThumbprint } from "../../../../core/domain/evidence/evidence-signature.ts";
 import {
   ArchivedEscrows,
   makeArchivedEscrows,
@@ -13,7 +13,7 @@ import {
   makeSettledEvidence,
   SettledEvidence,
 } from "../../../../core/use-cases/evidence/settled-evidence.ts";
-import { LogProofs } from "../../../../core/use-cases/log/serving/log-proofs.ts";
+import { LogProofs } from "../../../../core/use-cases/log/serving/read-log.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { LedgerRecord } from "../../../../ports/ledger/ledger-record.ts";

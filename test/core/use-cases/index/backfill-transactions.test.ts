@@ -3,12 +3,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect, Exit } from "effect";
-import { backfillTransactions } from "../../../../core/use-cases/index/sync/events/backfill-transactions.ts";
-import { BackfillPace } from "../../../../core/use-cases/index/sync/events/backfill-pace.ts";
+import {
+  BackfillPace,
+  backfillTransactions,
+} from "../../../../core/use-cases/index/sync/events/backfill-transactions.ts";
 import {
   type BackfillCheckpoint,
   BackfillCheckpoints,
-} from "../../../../ports/index/backfill-checkpoint.ts";
+} from "../../../../ports/index/index-writer.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { PagingLedger, signatureOfEvent } from "../../../simulation/paging-ledger.ts";
 import { ChainNode } from "../../../world/chain-node.ts";

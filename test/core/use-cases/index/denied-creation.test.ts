@@ -6,7 +6,7 @@ import type { IndexedEscrow, UnseenEscrow } from "../../../../core/domain/index/
 import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
 import { indexedEscrowOf } from "../../../../core/log/leaf/escrow-rows.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
-import { deniedCreation } from "../../../../core/use-cases/index/sync/events/denied-creation.ts";
+import { deniedCreation } from "../../../../core/use-cases/index/sync/events/prove-events.ts";
 import { HeldEvents } from "../../../../core/use-cases/index/sync/events/held-events.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { pendingOf, refundedOf, worldEscrow } from "../../../simulation/world-escrow.ts";

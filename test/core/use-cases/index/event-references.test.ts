@@ -5,7 +5,7 @@ import fc from "fast-check";
 import type { LedgerTransaction } from "../../../../core/domain/ledger/history.ts";
 import { backfillTransactions } from "../../../../core/use-cases/index/sync/events/backfill-transactions.ts";
 import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-memory.ts";
-import { BackfillCheckpoints } from "../../../../ports/index/backfill-checkpoint.ts";
+import { BackfillCheckpoints } from "../../../../ports/index/index-writer.ts";
 import { LedgerArchive } from "../../../../ports/ledger/ledger-archive.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { escrowLife } from "../../../arbitraries/index-history.ts";

@@ -11,7 +11,7 @@ import {
   CUSTODY_ACCOUNTS,
   CUSTODY_CONSTANTS,
 } from "../../../../core/protocol/generated/custody.ts";
-import { MostCatchUp } from "../../../../core/use-cases/index/sync/events/most-catch-up.ts";
+import { MostCatchUp } from "../../../../core/use-cases/index/sync/events/prove-events.ts";
 import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-memory.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { escrowLives } from "../../../arbitraries/index-history.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Effect } from "effect";
 import fc from "fast-check";
 import { indexMemory } from "../../../../adapters/memory/index-store.ts";
-import { projectAt, projectUnseenAt } from "../../../../core/log/leaf/project-at.ts";
+import { projectAt, projectUnseenAt } from "../../../../core/log/leaf/escrow-rows.ts";
 import { HeldEvents } from "../../../../core/use-cases/index/sync/events/held-events.ts";
 import {
   changesTo,

@@ -10,9 +10,9 @@ import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-me
 import {
   type ArchivePeer,
   ArchivePeers,
+  ImportedPackets,
   PeerUnusable,
-} from "../../../../ports/index/archive-peers.ts";
-import { ImportedPackets } from "../../../../ports/index/imported-packets.ts";
+} from "../../../../ports/index/archived-rows.ts";
 import { escrowLife } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { EVENT_LEAF_LENGTH } from "../../../../core/log/leaf/event-leaf.ts";
-import { LeafWindow } from "../../../../core/use-cases/index/sync/events/leaf-window.ts";
+import { LeafWindow } from "../../../../core/use-cases/index/sync/events/prove-events.ts";
 
 const leafOf = (byte: number) => new Uint8Array(EVENT_LEAF_LENGTH).fill(byte).fill(1, 0, 1);
 

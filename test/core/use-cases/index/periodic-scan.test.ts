@@ -7,7 +7,7 @@ import { merchantAddress } from "../../../../core/protocol/addresses/addresses.t
 import { makeIndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-memory.ts";
 import { IndexWriter } from "../../../../ports/index/index-writer.ts";
-import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import {
   type AtSlot,
   Ledger,

@@ -1,14 +1,12 @@
 import { expect, test } from "bun:test";
 import { Exit } from "effect";
 import {
+  decodeOutcome,
+  encodeOutcome,
   syncErrorOf,
   syncFailureCause,
 } from "../../../../core/use-cases/index/sync/sync-failure.ts";
-import {
-  decodeOutcome,
-  encodeOutcome,
-} from "../../../../core/use-cases/index/sync/sync-outcome-text.ts";
-import { SlotBeyondReach } from "../../../../ports/index/slot-beyond-reach.ts";
+import { SlotBeyondReach } from "../../../../ports/index/index-news.ts";
 import { LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 
 const told = {

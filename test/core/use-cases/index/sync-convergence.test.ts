@@ -7,7 +7,7 @@ import type { Merchant } from "../../../../core/domain/merchant/merchant.ts";
 import { eventsOf } from "../../../../core/domain/index/settlement-event.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../../../ports/index/index-writer.ts";
-import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { Ledger, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import {
   anyMerchant,

@@ -3,7 +3,7 @@ import { Effect } from "effect";
 import { TestClock } from "effect/testing";
 import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
 import { verifierKey } from "../../../../core/log/notes/verifier-key.ts";
-import { WitnessUnreachable } from "../../../../ports/log/witness-client.ts";
+import { WitnessUnreachable } from "../../../../ports/log/log-source.ts";
 import { worldOf } from "./publishing-world.ts";
 
 /** A world with a witness that never answers, and how often it was asked. */

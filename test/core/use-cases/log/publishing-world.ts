@@ -4,26 +4,25 @@ import { IndexRows } from "../../../../adapters/memory/index-rows.ts";
 import { logStoreOf } from "../../../../adapters/memory/log-rows.ts";
 import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
 import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
-import type { SyncMark } from "../../../../core/domain/index/sync-mark.ts";
+import type { SyncMark } from "../../../../core/domain/index/sync-report.ts";
 import {
   parseCheckpoint,
   parseCheckpointText,
 } from "../../../../core/log/checkpoint/checkpoint.ts";
-import { headOf } from "../../../../core/log/leaf/event-chain.ts";
-import { networkLeaf } from "../../../../core/log/leaf/network-leaf.ts";
+import { headOf } from "../../../../core/log/leaf/leaf-chain.ts";
+import { networkLeaf } from "../../../../core/log/leaf/event-leaf.ts";
 import type { LogPolicy } from "../../../../core/log/policy/log-policy.ts";
-import { fullTilesSince } from "../../../../core/log/tiles/tile-plan.ts";
-import { tilePath } from "../../../../core/log/tiles/tile-path.ts";
+import { fullTilesSince, tilePath } from "../../../../core/log/tiles/tile-path.ts";
 import type { LogPublisher } from "../../../../core/use-cases/log/log-publisher.ts";
 import { makeLogPublisher } from "../../../../core/use-cases/log/log-publisher.ts";
 import { parseLogStanding } from "../../../../core/use-cases/log/log-standing.ts";
 import type { LogRefused } from "../../../../core/use-cases/log/signing/open-log.ts";
 import { Instance } from "../../../../ports/instance.ts";
-import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
-import { LedgerNodes } from "../../../../ports/ledger/ledger-nodes.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
+import { LedgerNodes } from "../../../../ports/ledger/ledger.ts";
 import { LogSigner } from "../../../../ports/log/log-signer.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
-import { WitnessClient } from "../../../../ports/log/witness-client.ts";
+import { WitnessClient } from "../../../../ports/log/log-source.ts";
 import { TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
 import { logIdentity } from "../../../doubles/log-identity.ts";
 import { referenceRoot, someLeaves } from "../../log/support/reference-tree.ts";

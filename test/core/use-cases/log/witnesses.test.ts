@@ -13,9 +13,9 @@ import {
   TLOG_SIZE_TYPE,
 } from "../../../../core/log/witness/add-checkpoint.ts";
 import { notedCosignatures } from "../../../../core/log/policy/noted-cosignatures.ts";
-import type { LogHindrance } from "../../../../core/use-cases/log/log-hindrance.ts";
+import type { LogHindrance } from "../../../../core/use-cases/log/log-standing.ts";
 import type { PublisherStatus } from "../../../../core/use-cases/log/log-publisher.ts";
-import { type WitnessAnswer, WitnessUnreachable } from "../../../../ports/log/witness-client.ts";
+import { type WitnessAnswer, WitnessUnreachable } from "../../../../ports/log/log-source.ts";
 import { referenceProof } from "../../log/support/reference-tree.ts";
 import { type PublishingWorld, worldOf } from "./publishing-world.ts";
 

@@ -11,7 +11,7 @@ import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
 import type {
   LandedTransaction,
   TransactionError,
-} from "../../../../core/domain/relay/transaction-outcome.ts";
+} from "../../../../core/domain/relay/relay-entry.ts";
 import { fieldWriter } from "../../../../core/protocol/accounts/byte-fields.ts";
 import {
   ADDRESS_LOOKUP_TABLE_PROGRAM,

@@ -3,7 +3,7 @@ import { Duration, Effect, Exit, Fiber } from "effect";
 import { TestClock } from "effect/testing";
 import type { Instruction } from "../../../../core/domain/ledger/instruction.ts";
 import { RELAY_POLICY } from "../../../../core/domain/relay/relay-policy.ts";
-import type { TransactionError } from "../../../../core/domain/relay/transaction-outcome.ts";
+import type { TransactionError } from "../../../../core/domain/relay/relay-entry.ts";
 import { registerMerchantInstruction } from "../../../../core/protocol/instructions/attestor-instructions.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { NEVER_RUNS } from "../../../../core/protocol/transaction/never-runs.ts";

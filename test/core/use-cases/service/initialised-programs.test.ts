@@ -3,7 +3,7 @@ import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { ATTESTOR_ACCOUNTS } from "../../../../core/protocol/generated/attestor.ts";
 import { CUSTODY_ACCOUNTS } from "../../../../core/protocol/generated/custody.ts";
-import { initialisedBy } from "../../../../core/use-cases/service/initialised-programs.ts";
+import { initialisedBy } from "../../../../core/use-cases/service/program-status.ts";
 import { custodyConfigAccount } from "../../../doubles/custody-config.ts";
 import { registryOf } from "../../../doubles/registry.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Effect } from "effect";
 import fc from "fast-check";
-import { networkLeaf } from "../../../../core/log/leaf/network-leaf.ts";
+import { networkLeaf } from "../../../../core/log/leaf/event-leaf.ts";
 import { printAddCheckpoint } from "../../../../core/log/witness/add-checkpoint.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { LOCAL_USDC_MINT } from "../../../../adapters/local-ledger/genesis/local-keys.ts";

@@ -1,26 +1,78 @@
-import { Clock, Effect } from "effect";
-import type { Address } from "../../../../domain/address.ts";
-import type { IndexedEscrow, UnseenEscrow } from "../../../../domain/index/indexed-escrow.ts";
-import type { SyncMark } from "../../../../domain/index/sync-mark.ts";
-import type { Merchant } from "../../../../domain/merchant/merchant.ts";
-import { firstHead } from "../../../../log/leaf/event-chain.ts";
-import { leavesOfUnseen } from "../../../../log/leaf/indexed-leaves.ts";
-import { LeafChain } from "../../../../log/leaf/leaf-chain.ts";
-import { indexedEscrowOf } from "../../../../log/leaf/escrow-rows.ts";
-import { projectAt, projectUnseenAt } from "../../../../log/leaf/project-at.ts";
-import { indexedKinds } from "../../../../protocol/accounts/indexed-kinds.ts";
-import { Instance } from "../../../../../ports/instance.ts";
+import { Clock, Effect, Stream } from "effect";
 import {
   type IndexBuild,
   IndexWriter,
   type Observed,
 } from "../../../../../ports/index/index-writer.ts";
-import type { CustodyTip } from "../ledger/custody-tip.ts";
+import {
+  OpenSnapshotSpool,
+  type SnapshotSpool,
+  type SnapshotTip,
+} from "../../../../../ports/index/snapshot-spool.ts";
+import { Instance } from "../../../../../ports/instance.ts";
+import { Ledger, type ScannedAccounts } from "../../../../../ports/ledger/ledger.ts";
+import type { Address } from "../../../../domain/address.ts";
+import type { IndexedEscrow, UnseenEscrow } from "../../../../domain/index/indexed-escrow.ts";
+import type { SyncMark } from "../../../../domain/index/sync-report.ts";
+import type { AccountKind } from "../../../../domain/ledger/account-kind.ts";
+import type { Merchant } from "../../../../domain/merchant/merchant.ts";
+import { indexedEscrowOf, projectAt, projectUnseenAt } from "../../../../log/leaf/escrow-rows.ts";
+import { leavesOfUnseen } from "../../../../log/leaf/indexed-leaves.ts";
+import { firstHead, LeafChain } from "../../../../log/leaf/leaf-chain.ts";
+import { ARCHIVED_ESCROW_LENGTH } from "../../../../protocol/accounts/archived-escrow-account.ts";
+import { indexedKinds } from "../../../../protocol/accounts/program-account.ts";
+import { refuseOlder } from "../../../or-ask-another.ts";
 import { eventsContradict, eventsMissing } from "../events/event-failures.ts";
 import type { IndexAccounts, ReadRows } from "../index-accounts.ts";
-import { OpenSnapshotSpool, type SnapshotTip } from "../../../../../ports/index/snapshot-spool.ts";
-import { spooledScan } from "./spooled-scan.ts";
+import type { CustodyTip } from "../ledger/custody-tip.ts";
 import type { SyncMemory } from "../ledger/sync-memory.ts";
+
+/**
+ * The scans of one snapshot, which keep what they fetch in a spool. `replay` shows `use` what an earlier process kept;
+ * `scan(n)` then runs the nth scan from where that process stopped, all kinds in order. Answers below the tip's slot are
+ * refused. Both fail like the ledger or like `use`.
+ */
+const spooledScan = <E, R>(
+  accounts: IndexAccounts,
+  kinds: ReadonlyArray<AccountKind>,
+  spool: SnapshotSpool,
+  use: (rows: ReadRows) => Effect.Effect<void, E, R>,
+) => {
+  const { tip } = spool;
+  let newest = tip.slot;
+  const take = (kind: AccountKind | undefined, { slot, value }: ScannedAccounts) =>
+    Effect.suspend(() => {
+      newest = slot > newest ? slot : newest;
+      return use(accounts.decode(slot, value, kind?.program));
+    });
+  const replay = Stream.runForEach(spool.kept, (chunk) => take(kinds[chunk.kind], chunk));
+  const scan = Effect.fn("spooledScan")(function* (number: number) {
+    const ledger = yield* Ledger;
+    const from = yield* spool.position;
+    if (from.scan > number) return;
+    for (const [at, kind] of kinds.entries()) {
+      const isFrom = from.scan === number && from.kind === at;
+      if (from.scan === number && at < from.kind) continue;
+      // Tombstones come last, and not from before the escrows: nothing that is archived meanwhile is in neither.
+      const floor = kind.length === ARCHIVED_ESCROW_LENGTH ? newest : tip.slot;
+      const place = { scan: number, kind: at };
+      const options = {
+        expected: tip.count,
+        notBefore: floor,
+        ...(isFrom && from.after !== null ? { after: from.after } : {}),
+      };
+      yield* Stream.runForEach(ledger.programAccounts(kind, options), (chunk) =>
+        Effect.gen(function* () {
+          yield* refuseOlder(chunk.slot, floor);
+          yield* spool.add(place, chunk);
+          yield* take(kind, chunk);
+        }),
+      );
+      yield* spool.ended(place);
+    }
+  });
+  return { replay, scan };
+};
 
 /** Scans of one build. Another node may answer the next one, and show what the first left out. */
 const SCANS = 3;

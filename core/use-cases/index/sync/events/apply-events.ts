@@ -1,5 +1,5 @@
 import { Clock, Effect } from "effect";
-import type { SyncMark } from "../../../../domain/index/sync-mark.ts";
+import type { SyncMark } from "../../../../domain/index/sync-report.ts";
 import type { Merchant } from "../../../../domain/merchant/merchant.ts";
 import { IndexWriter, type Observed } from "../../../../../ports/index/index-writer.ts";
 import type { IndexAccounts } from "../index-accounts.ts";

@@ -1,5 +1,5 @@
 import type { RejectedAccount } from "../../../../domain/index/sync-report.ts";
-import { untrustworthy } from "../../../refuse-answer.ts";
+import { untrustworthy } from "../../../or-ask-another.ts";
 
 /** The most accounts that a failure names. */
 const MAX_NAMED = 3;

@@ -1,17 +1,16 @@
 import { Effect } from "effect";
 import type { Hash32 } from "../../../../domain/hash32.ts";
-import type { SyncMark } from "../../../../domain/index/sync-mark.ts";
+import type { SyncMark } from "../../../../domain/index/sync-report.ts";
 import { indexedEscrowOf } from "../../../../log/leaf/escrow-rows.ts";
-import { indexedKinds } from "../../../../protocol/accounts/indexed-kinds.ts";
+import { indexedKinds } from "../../../../protocol/accounts/program-account.ts";
 import { Instance } from "../../../../../ports/instance.ts";
-import { monotonicMs } from "../../../monotonic-time.ts";
-import type { CustodyTip } from "../ledger/custody-tip.ts";
+import { monotonicMs } from "../../../single-flight.ts";
+import { type CustodyTip, scanAccounts } from "../ledger/custody-tip.ts";
 import { eventsMissing } from "./event-failures.ts";
 import { followHistory, holdTold } from "../ledger/follow-history.ts";
 import { HeldEvents } from "./held-events.ts";
 import type { ScanOptions } from "../../../../../ports/ledger/ledger.ts";
 import type { IndexAccounts, ReadRows } from "../index-accounts.ts";
-import { scanAccounts } from "../ledger/scan-accounts.ts";
 import type { SyncMemory } from "../ledger/sync-memory.ts";
 
 /** A scan of more rows than these waits until the history has lacked an event for `GAP_MS`. */

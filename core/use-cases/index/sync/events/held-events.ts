@@ -10,8 +10,8 @@ import { hash32ToBytes, type Hash32 } from "../../../../domain/hash32.ts";
 import type { NumberedLeaf } from "../../../../log/leaf/escrow-leaves.ts";
 import { leavesOfUnseen } from "../../../../log/leaf/indexed-leaves.ts";
 import { LeafChain } from "../../../../log/leaf/leaf-chain.ts";
-import { projectAt, projectUnseenAt } from "../../../../log/leaf/project-at.ts";
-import type { EventCause } from "../../../../protocol/transaction/settlement-transaction.ts";
+import { projectAt, projectUnseenAt } from "../../../../log/leaf/escrow-rows.ts";
+import type { EventCause } from "../../../../protocol/transaction/transaction-effects.ts";
 
 const bySeq = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
 

@@ -1,15 +1,47 @@
-import { Clock, Effect } from "effect";
-import { highestPlausibleSlot, nextPaceFrom } from "../../../../domain/index/slot-pace.ts";
-import type { SyncMark } from "../../../../domain/index/sync-mark.ts";
-import { decodeClockSysvar } from "../../../../protocol/accounts/clock-sysvar.ts";
+import { Clock, Duration, Effect, Schedule, Stream } from "effect";
+import { SlotBeyondReach } from "../../../../../ports/index/index-news.ts";
+import { Instance } from "../../../../../ports/instance.ts";
+import { Ledger, type ScanOptions } from "../../../../../ports/ledger/ledger.ts";
+import type { Address } from "../../../../domain/address.ts";
+import {
+  highestPlausibleSlot,
+  nextPaceFrom,
+  type SyncMark,
+} from "../../../../domain/index/sync-report.ts";
+import type { AccountKind } from "../../../../domain/ledger/account-kind.ts";
+import { ARCHIVED_ESCROW_LENGTH } from "../../../../protocol/accounts/archived-escrow-account.ts";
 import { decodeCustodyConfigAccount } from "../../../../protocol/accounts/custody-config-account.ts";
+import { decodeClockSysvar } from "../../../../protocol/accounts/sysvars.ts";
 import { custodyConfigAddress } from "../../../../protocol/addresses/addresses.ts";
 import { CLOCK_SYSVAR } from "../../../../protocol/addresses/well-known-addresses.ts";
-import { Instance } from "../../../../../ports/instance.ts";
-import { Ledger } from "../../../../../ports/ledger/ledger.ts";
-import { SlotBeyondReach } from "../../../../../ports/index/slot-beyond-reach.ts";
-import { untrustworthy } from "../../../refuse-answer.ts";
-import { readAccountsSince } from "./read-accounts-since.ts";
+import { refuseOlder, untrustworthy } from "../../../or-ask-another.ts";
+import type { IndexAccounts, ReadRows } from "../index-accounts.ts";
+
+/** The most accounts that the ledger reads in one request. */
+export const READ_AT_ONCE = 100;
+
+/** Waits before a read that lags, or a history that does, is tried again: 200, 400 and 800 ms. */
+export const LAG_RETRIES = Schedule.max([
+  Schedule.exponential(Duration.millis(200)),
+  Schedule.recurs(3),
+]);
+
+/**
+ * At most 100 finalized accounts of one slot, `since` or a newer one. A node that lags is asked again for a while.
+ * Fails like the ledger.
+ */
+export const readAccountsSince = Effect.fnUntraced(function* (
+  addresses: ReadonlyArray<Address>,
+  since: bigint,
+) {
+  const ledger = yield* Ledger;
+  const read = yield* Effect.repeat(ledger.readAccounts(addresses, "finalized", undefined, since), {
+    schedule: LAG_RETRIES,
+    until: ({ slot }) => slot >= since,
+  });
+  yield* refuseOlder(read.slot, since);
+  return read;
+});
 
 /** What the ledger's custody program had numbered at a slot, and the ledger's clock there. */
 export type CustodyTip = Omit<SyncMark, "atMs">;
@@ -77,4 +109,31 @@ export const readCustodyTip = Effect.fn("readCustodyTip")(function* (mark: SyncM
   const paceFrom = nextPaceFrom(mark, slot, yield* Clock.currentTimeMillis);
   const read: CustodyTip = { count, head, slot, ledgerTime, paceFrom };
   return read;
+});
+
+/**
+ * Shows `use` the valid rows of all accounts of these kinds, in chunks as the ledger gives them. An answer of a slot
+ * below `since` is refused. Fails like the ledger or like `use`.
+ */
+export const scanAccounts = Effect.fn("scanAccounts")(function* <E, R>(
+  accounts: IndexAccounts,
+  kinds: ReadonlyArray<AccountKind>,
+  since: bigint,
+  use: (rows: ReadRows) => Effect.Effect<void, E, R>,
+  options: ScanOptions = {},
+) {
+  const ledger = yield* Ledger;
+  let newest = since;
+  for (const kind of kinds) {
+    // Tombstones are scanned last and at no earlier slot, so an escrow archived during the scan appears in one of the two.
+    const floor = kind.length === ARCHIVED_ESCROW_LENGTH ? newest : since;
+    const scan = ledger.programAccounts(kind, { ...options, notBefore: floor });
+    yield* Stream.runForEach(scan, ({ slot, value }) =>
+      Effect.gen(function* () {
+        yield* refuseOlder(slot, floor);
+        newest = slot > newest ? slot : newest;
+        yield* use(accounts.decode(slot, value, kind.program));
+      }),
+    );
+  }
 });

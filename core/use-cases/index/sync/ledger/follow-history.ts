@@ -1,22 +1,146 @@
 import { Effect } from "effect";
+import { Instance } from "../../../../../ports/instance.ts";
+import type { ToldTransaction } from "../../../../../ports/ledger/ledger-signals.ts";
+import { Ledger } from "../../../../../ports/ledger/ledger.ts";
 import type { Address } from "../../../../domain/address.ts";
-import type { LedgerAccount } from "../../../../domain/ledger/account.ts";
-import type { HistoryEntry } from "../../../../domain/ledger/history.ts";
-import type { LedgerTransaction } from "../../../../domain/ledger/history.ts";
-import type { LedgerSignature } from "../../../../domain/ledger/signature.ts";
 import { hash32FromBytes } from "../../../../domain/hash32.ts";
+import type { LedgerAccount } from "../../../../domain/ledger/account.ts";
+import type { HistoryEntry, LedgerTransaction } from "../../../../domain/ledger/history.ts";
+import type { LedgerSignature } from "../../../../domain/ledger/signature.ts";
 import { indexedEscrowOf } from "../../../../log/leaf/escrow-rows.ts";
 import { believedBytes } from "../../../../protocol/accounts/last-bytes.ts";
 import { custodyConfigAddress } from "../../../../protocol/addresses/addresses.ts";
-import { archivedBytesOf } from "../../../../protocol/transaction/archived-bytes.ts";
-import { touchedAccountsOf } from "../../../../protocol/transaction/settlement-transaction.ts";
-import { Instance } from "../../../../../ports/instance.ts";
-import { Ledger } from "../../../../../ports/ledger/ledger.ts";
-import { causesWithin, onlySlot, type Slots } from "../events/causes-within.ts";
+import {
+  archivedBytesOf,
+  touchedAccountsOf,
+} from "../../../../protocol/transaction/transaction-effects.ts";
+import { causesWithin, onlySlot, type Slots } from "../events/find-event-transactions.ts";
 import type { HeldEvents } from "../events/held-events.ts";
 import type { IndexAccounts } from "../index-accounts.ts";
-import { LAG_RETRIES, READ_AT_ONCE, readAccountsSince } from "./read-accounts-since.ts";
+import { LAG_RETRIES, READ_AT_ONCE, readAccountsSince } from "./custody-tip.ts";
 import type { SyncMemory } from "./sync-memory.ts";
+
+/** The oldest transaction of a page and the next newer one. The page may be in any order. */
+const oldestTwo = (entries: ReadonlyArray<HistoryEntry>): ReadonlyArray<HistoryEntry> => {
+  const once = new Map(entries.map((entry) => [entry.signature, entry]));
+  const newestFirst = [...once.values()].sort((a, b) =>
+    a.slot > b.slot ? -1 : a.slot < b.slot ? 1 : 0,
+  );
+  return newestFirst.slice(-2).toReversed();
+};
+
+/**
+ * Every transaction since slot `floor` that names one of the addresses, by signature. Reads on until a page reaches
+ * below `floor` or brings nothing older. Null when the list may be incomplete: history begins later or has a gap, a node
+ * repeats itself, or there are more than `most`. Pages may overlap and may be unordered.
+ */
+export const listHistory = Effect.fn("listHistory")(function* (
+  addresses: ReadonlyArray<Address>,
+  floor: bigint,
+  most: number,
+) {
+  const ledger = yield* Ledger;
+  const listed = new Map<LedgerSignature, HistoryEntry>();
+  let count = 0;
+  for (const address of addresses) {
+    const own = new Set<LedgerSignature>();
+    let before: LedgerSignature | null = null;
+    let overlap: LedgerSignature | null = null;
+    for (;;) {
+      const page: Effect.Success<ReturnType<typeof ledger.history>> = yield* ledger.history(
+        address,
+        before,
+      );
+      const { entries, keptFrom } = page;
+      const isKept = keptFrom !== null && keptFrom <= floor;
+      if (entries.length === 0 && !isKept) return null;
+      const has = (one: LedgerSignature) => entries.some(({ signature }) => signature === one);
+      // What is listed after a signature does not hold it: this node's cursor does not move.
+      if (before !== null && has(before)) return null;
+      // The overlap proves that this node knows the order of both pages. A page without it, such as an empty one, may come
+      // from a node that does not know the signature.
+      if (overlap !== null && !has(overlap)) return null;
+      const known = own.size;
+      for (const { signature } of entries) own.add(signature);
+      for (const entry of entries) if (entry.slot >= floor) listed.set(entry.signature, entry);
+      const [oldest, second] = oldestTwo(entries);
+      if (oldest === undefined || oldest.slot < floor) break;
+      if (own.size === known || second === undefined) {
+        // Only the overlap came, or a first page with one entry: there is nothing older.
+        if (isKept) break;
+        return null;
+      }
+      count += own.size - known;
+      if (count > most) return null;
+      before = second.signature;
+      overlap = oldest.signature;
+    }
+  }
+  return listed;
+});
+
+/** The most transactions kept. A longer catch-up is scanned (`worthReading`). */
+const MOST_READ_AT_ONCE = 20_000;
+
+/**
+ * The finalized transactions that syncs have read since the last one that completed. A provider's limits can end every
+ * sync of a burst: the next one goes on from what is kept, and does not ask for it again.
+ */
+export class ReadTransactions {
+  readonly #read = new Map<LedgerSignature, LedgerTransaction>();
+
+  /** The transaction as it was read before, or as a node shows it now; null when the node does not. Fails like the ledger. */
+  readonly read = Effect.fnUntraced({ self: this }, function* (signature: LedgerSignature) {
+    const known = this.#read.get(signature);
+    if (known !== undefined) return known;
+    const ledger = yield* Ledger;
+    const shown = yield* ledger.transaction(signature);
+    if (shown !== null && this.#read.size < MOST_READ_AT_ONCE) this.#read.set(signature, shown);
+    return shown;
+  });
+
+  /** Forgets all of them. */
+  forget(): void {
+    this.#read.clear();
+  }
+}
+
+/** The most transactions kept. Of more, the history or a scan must tell. */
+const MOST_REMEMBERED = 4096;
+
+/**
+ * Transactions of which a node has told and that no sync has accounted for. They lead to accounts whose changes a
+ * history does not list.
+ */
+export class ToldTransactions {
+  readonly #told = new Map<LedgerSignature, ToldTransaction>();
+
+  /** Keeps a transaction, unless there are too many. */
+  add(told: ToldTransaction): void {
+    if (this.#told.size < MOST_REMEMBERED) this.#told.set(told.signature, told);
+  }
+
+  /** At most `limit` transactions that name an address, of slots up to `to`, oldest told first. */
+  upTo(names: Address, to: bigint, limit: number): ReadonlyArray<ToldTransaction> {
+    const found: Array<ToldTransaction> = [];
+    for (const one of this.#told.values()) {
+      if (found.length === limit) break;
+      if (one.names === names && one.slot <= to) found.push(one);
+    }
+    return found;
+  }
+
+  /** Forgets transactions that a history lists or that were read. */
+  forget(signatures: Iterable<LedgerSignature>): void {
+    for (const signature of signatures) this.#told.delete(signature);
+  }
+
+  /** Forgets the transactions that name an address, of slots up to `to`: all its accounts of that slot are known. */
+  forgetUpTo(names: Address, to: bigint): void {
+    for (const [signature, told] of this.#told)
+      if (told.names === names && told.slot <= to) this.#told.delete(signature);
+  }
+}
 
 /** Concurrent transaction requests. */
 const AT_ONCE = 8;

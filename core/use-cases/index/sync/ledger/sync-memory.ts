@@ -1,11 +1,9 @@
-import type { IndexContradiction } from "../../../../domain/index/index-contradiction.ts";
+import type { IndexContradiction, SyncProgress } from "../../../../domain/index/sync-report.ts";
 import type { LedgerSignature } from "../../../../domain/ledger/signature.ts";
-import type { SyncProgress } from "../../../../domain/index/sync-report.ts";
-import { PeerRecords } from "../archived/peer-records.ts";
-import { UnseenEscrows } from "../archived/unseen-escrows.ts";
+import { PeerRecords } from "../archived/take-imports.ts";
+import { UnseenEscrows } from "../archived/search-archived.ts";
 import { SnapshotSchedule } from "../snapshot-schedule.ts";
-import { ReadTransactions } from "./read-transactions.ts";
-import { ToldTransactions } from "./told-transactions.ts";
+import { ReadTransactions, ToldTransactions } from "./follow-history.ts";
 
 /** The most transactions kept: those of the attestor in the overlap, which each sync reads again. */
 const MAX_REMEMBERED = 20_000;

@@ -1,16 +1,90 @@
 import { Effect } from "effect";
+import { IndexWriter, type Observed } from "../../../../../ports/index/index-writer.ts";
+import { Instance } from "../../../../../ports/instance.ts";
+import { Ledger } from "../../../../../ports/ledger/ledger.ts";
+import type { Address } from "../../../../domain/address.ts";
 import type { LedgerAccount } from "../../../../domain/ledger/account.ts";
 import type { LedgerTransaction } from "../../../../domain/ledger/history.ts";
 import type { Merchant } from "../../../../domain/merchant/merchant.ts";
-import { touchedAccountsOf } from "../../../../protocol/transaction/settlement-transaction.ts";
-import type { Observed } from "../../../../../ports/index/index-writer.ts";
-import { Instance } from "../../../../../ports/instance.ts";
-import { Ledger } from "../../../../../ports/ledger/ledger.ts";
+import { encodeMerchantAccount } from "../../../../protocol/accounts/merchant-account.ts";
+import { merchantAddress } from "../../../../protocol/addresses/addresses.ts";
+import { touchedAccountsOf } from "../../../../protocol/transaction/transaction-effects.ts";
+import { monotonicMs } from "../../../single-flight.ts";
 import type { IndexAccounts } from "../index-accounts.ts";
-import { monotonicMs } from "../../../monotonic-time.ts";
-import { listHistory } from "../ledger/list-history.ts";
-import { READ_AT_ONCE, readAccountsSince } from "../ledger/read-accounts-since.ts";
+import { READ_AT_ONCE, readAccountsSince } from "../ledger/custody-tip.ts";
+import { listHistory } from "../ledger/follow-history.ts";
 import type { SyncMemory } from "../ledger/sync-memory.ts";
+
+/** Rows asked of the store at once. */
+const ROWS_AT_ONCE = 1000;
+
+const isSame = (a: Merchant, b: Merchant): boolean =>
+  encodeMerchantAccount(a).toHex() === encodeMerchantAccount(b).toHex();
+
+/** The newest observation of each merchant. */
+const newestOf = (observations: ReadonlyArray<Observed<Merchant>>) => {
+  const newest = new Map<Address, Observed<Merchant>>();
+  for (const observed of observations) {
+    const known = newest.get(observed.row.address);
+    if (known === undefined || known.slot <= observed.slot)
+      newest.set(observed.row.address, observed);
+  }
+  return [...newest.values()];
+};
+
+/**
+ * The rows that observations change in the index, each merchant once: the newest slot wins. One that the index knows
+ * already raises its row's slot, so that an older one cannot undo it later. Counts them in `accounts`.
+ */
+export const merchantChanges = Effect.fnUntraced(function* (
+  accounts: IndexAccounts,
+  observations: ReadonlyArray<Observed<Merchant>>,
+) {
+  const { merchantsAt } = yield* IndexWriter;
+  const { merchants: tally } = accounts;
+  const newest = newestOf(observations);
+  const changes: Array<Observed<Merchant>> = [];
+  for (let at = 0; at < newest.length; at += ROWS_AT_ONCE) {
+    const some = newest.slice(at, at + ROWS_AT_ONCE);
+    const rows = yield* merchantsAt(some.map(({ row }) => row.address));
+    const stored = new Map(rows.map((observed) => [observed.row.address, observed]));
+    for (const observed of some) {
+      const known = stored.get(observed.row.address);
+      const isUnchanged =
+        known !== undefined && (known.slot > observed.slot || isSame(known.row, observed.row));
+      tally[known === undefined ? "created" : isUnchanged ? "unchanged" : "updated"] += 1;
+      if (known === undefined || observed.slot > known.slot || !isUnchanged) changes.push(observed);
+    }
+  }
+  return changes;
+});
+
+/**
+ * The merchants of these wallets that the index lacks, read from the ledger at `since` or later. A new escrow's merchant
+ * is registered, so one that is missing here is one that history did not show. Fails like the ledger and the store.
+ */
+export const namedMerchants = Effect.fn("namedMerchants")(function* (
+  accounts: IndexAccounts,
+  wallets: Iterable<Address>,
+  since: bigint,
+) {
+  const { deployment } = yield* Instance;
+  const { merchantsAt } = yield* IndexWriter;
+  const named = [...new Set(wallets)].map((wallet) => merchantAddress(deployment, wallet).address);
+  const missing: Array<Address> = [];
+  for (let at = 0; at < named.length; at += ROWS_AT_ONCE) {
+    const some = named.slice(at, at + ROWS_AT_ONCE);
+    const known = new Set((yield* merchantsAt(some)).map(({ row }) => row.address));
+    missing.push(...some.filter((address) => !known.has(address)));
+  }
+  const observed: Array<Observed<Merchant>> = [];
+  for (let at = 0; at < missing.length; at += READ_AT_ONCE) {
+    const read = yield* readAccountsSince(missing.slice(at, at + READ_AT_ONCE), since);
+    const present = read.value.filter((account): account is LedgerAccount => account !== null);
+    observed.push(...accounts.decode(read.slot, present).merchants);
+  }
+  return observed;
+});
 
 /**
  * Slots before the mark whose merchants each sync reads again, because a node lists a transaction a little after
@@ -23,7 +97,7 @@ const AT_ONCE = 8;
 const MOST_UNLISTED = 64;
 
 /** Merchants as they were read, and what to do once they are in the index. */
-export type FollowedMerchants = {
+type FollowedMerchants = {
   readonly observed: ReadonlyArray<Observed<Merchant>>;
   readonly applied: () => void;
 };

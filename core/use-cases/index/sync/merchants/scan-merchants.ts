@@ -1,17 +1,15 @@
 import { Clock, Effect } from "effect";
 import { AddressFingerprints } from "../../../../domain/address-fingerprints.ts";
 import type { Address } from "../../../../domain/address.ts";
-import type { SyncMark } from "../../../../domain/index/sync-mark.ts";
-import { indexedKinds } from "../../../../protocol/accounts/indexed-kinds.ts";
-import { readProgramAccount } from "../../../../protocol/accounts/program-account.ts";
+import type { SyncMark } from "../../../../domain/index/sync-report.ts";
+import { indexedKinds, readProgramAccount } from "../../../../protocol/accounts/program-account.ts";
 import { IndexReader, type MerchantCursor } from "../../../../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../../../../ports/index/index-writer.ts";
 import { Instance } from "../../../../../ports/instance.ts";
-import { untrustworthy } from "../../../refuse-answer.ts";
+import { untrustworthy } from "../../../or-ask-another.ts";
 import type { IndexAccounts } from "../index-accounts.ts";
-import { merchantChanges } from "./merchant-changes.ts";
-import { READ_AT_ONCE, readAccountsSince } from "../ledger/read-accounts-since.ts";
-import { scanAccounts } from "../ledger/scan-accounts.ts";
+import { merchantChanges } from "./follow-merchants.ts";
+import { READ_AT_ONCE, readAccountsSince, scanAccounts } from "../ledger/custody-tip.ts";
 import type { SyncMemory } from "../ledger/sync-memory.ts";
 
 /** The most missing rows that are checked and reported. */

@@ -1,7 +1,7 @@
 import type {
   LandedTransaction,
   TransactionError,
-} from "../../../../../core/domain/relay/transaction-outcome.ts";
+} from "../../../../../core/domain/relay/relay-entry.ts";
 import { type Exchange, get, post } from "../../exchange.ts";
 import type { World } from "../../world/fixed-world.ts";
 import { signatureOf } from "../../world/transactions.ts";

@@ -6,7 +6,7 @@ import { printSignedNote } from "../../../../../core/log/notes/signed-note.ts";
 import { verifierKey } from "../../../../../core/log/notes/verifier-key.ts";
 import { encodeEntryBundle } from "../../../../../core/log/tiles/entry-bundle.ts";
 import { TILE_WIDTH } from "../../../../../core/log/tiles/tile-path.ts";
-import { consistencyProof } from "../../../../../core/log/tree/consistency-proof.ts";
+import { consistencyProof } from "../../../../../core/log/tree/tree-proofs.ts";
 import { type HashSource, rootAt } from "../../../../../core/log/tree/subtree.ts";
 import { leafHash, nodeHash } from "../../../../../core/log/tree/tree-hash.ts";
 import { printAddCheckpoint } from "../../../../../core/log/witness/add-checkpoint.ts";

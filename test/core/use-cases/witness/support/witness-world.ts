@@ -4,15 +4,14 @@ import { witnessStateMemory } from "../../../../../adapters/memory/witness-state
 import { address } from "../../../../../core/domain/address.ts";
 import { hash32FromBytes } from "../../../../../core/domain/hash32.ts";
 import { printLogOrigin } from "../../../../../core/log/checkpoint/log-origin.ts";
-import { headOf } from "../../../../../core/log/leaf/event-chain.ts";
-import { networkIdOf, networkLeaf } from "../../../../../core/log/leaf/network-leaf.ts";
+import { headOf } from "../../../../../core/log/leaf/leaf-chain.ts";
+import { networkIdOf, networkLeaf } from "../../../../../core/log/leaf/event-leaf.ts";
 import { verifierKey } from "../../../../../core/log/notes/verifier-key.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../../core/protocol/addresses/local-deployment.ts";
 import { makeWitness, type Witness } from "../../../../../core/use-cases/witness/witness.ts";
 import { Ledger, LedgerUnavailable } from "../../../../../ports/ledger/ledger.ts";
 import { LogSource } from "../../../../../ports/log/log-source.ts";
-import { WitnessKey } from "../../../../../ports/log/witness-key.ts";
-import type { WitnessState } from "../../../../../ports/log/witness-state.ts";
+import { WitnessKey, type WitnessState } from "../../../../../ports/log/witness-state.ts";
 import { NETWORK } from "../../../../arbitraries/evidence.ts";
 import { ledgerPort } from "../../../../world/ledger-port.ts";
 import { SimulatedLog, testKey } from "./simulated-log.ts";

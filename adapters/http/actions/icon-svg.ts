@@ -1,2 +1,0 @@
-/** The service's icon: a sealed sheet with a tick, on a square. */
-export const ICON_SVG = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="512" height="512"><path fill="#16191d" d="M0 0h64v64H0z"/><path fill="#fff" d="M18 10h21l9 9v35H18z"/><path fill="#c3cad2" d="M39 10v9h9z"/><path fill="none" stroke="#1a7f4b" stroke-width="5" stroke-linecap="round" stroke-linejoin="round" d="M25 37l6 6 11-13"/></svg>`;

@@ -1,8 +1,0 @@
-/** A method's result as pieces of JSON text. */
-export class PreEncoded {
-  readonly pieces: ReadonlyArray<string>;
-
-  constructor(pieces: ReadonlyArray<string>) {
-    this.pieces = pieces;
-  }
-}
