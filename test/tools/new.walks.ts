@@ -110,3 +110,40 @@ test("a template's test asks for a line in the catalogue, and passes with it", a
   expect(said).toContain(" 0 fail");
   expect(code).toBe(0);
 });
+
+/** The files in which the compiler finds a fault after an edit, which is then taken back. */
+const filesRefusing = async (file: string, change: (text: string) => string) => {
+  const before = await Bun.file(join(copy, file)).text();
+  await edit(file, change);
+  const { code, said } = await tool("tsc", "--project", "tsconfig.json");
+  await Bun.write(join(copy, file), before);
+  expect(code).not.toBe(0);
+  return [...new Set(Array.from(said.matchAll(/^([\w./-]+)\(\d+,\d+\)/gm), ([, path]) => path))];
+};
+
+test("a custody instruction without its record does not compile, and nothing else asks for it", async () => {
+  const files = await filesRefusing("core/protocol/generated/custody.ts", (text) =>
+    text.replace(
+      "  archive_escrow: {",
+      '  capture: { discriminator: [1, 2, 3, 4, 5, 6, 7, 8], length: 8, args: {}, accounts: { escrow: { place: 0, role: "writable" } } },\n  archive_escrow: {',
+    ),
+  );
+  expect(files).toEqual(["core/protocol/rules/instruction-records.ts"]);
+});
+
+test("a field of an answer without its value does not compile", async () => {
+  const file = "adapters/http/merchant/merchant-contract.ts";
+  const files = await filesRefusing(file, (text) =>
+    text.replace(
+      "const members = {",
+      'const members = {\n  warnings: Count("How often the admin warned it."),',
+    ),
+  );
+  expect(files).toContain(file);
+});
+
+test("a storage without one of its parts does not compile", async () => {
+  const file = "app/stores/storage-in-database.ts";
+  const files = await filesRefusing(file, (text) => text.replace(", packets, news)", ", packets)"));
+  expect(files).toContain(file);
+});
