@@ -57,7 +57,7 @@ export const registerMerchant = async (stage: Stage): Promise<void> => {
   narrator.result(`${record.name} is ${record.status}, account ${record.merchant_pda}`);
 };
 
-/** The agent locks a payment of so many base units in an escrow. Returns the escrow as read back. @throws SettlementError */
+/** The agent locks a payment of `units` base units in an escrow. Returns the escrow as read back. @throws SettlementError */
 export const buy = async (
   stage: Stage,
   {
