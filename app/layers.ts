@@ -62,10 +62,11 @@ const MAX_RATE_LIMITED_CLIENTS = 50_000;
 const witness = ({
   settings,
   dataDir,
+  webSocketUrl,
 }: StartedInstance): Layer.Layer<Witness, WitnessUnusable, Ledger | EvidenceSigner | LogSigner> => {
   const configured = settings.witness;
   if (configured === null) return noWitness;
-  const place = { dataDir, deployment: deploymentOf(settings) };
+  const place = { dataDir, deployment: deploymentOf(settings), webSocketUrl };
   return Layer.unwrap(
     Effect.gen(function* () {
       const log = yield* LogSigner;

@@ -81,7 +81,9 @@ const member = ({ name, type }: IdlField): Member => {
   if (type === "pubkey") return scalar("Pubkey", 32, 8);
   if (type === "string") throw new Error(`${name}: a string has no fixed layout`);
   if ("defined" in type) return scalar("u8", 1);
-  const [, length] = type.array;
+  const [element, length] = type.array;
+  if (element !== "u8")
+    return { declaration: `Bytes32 ${name}[${length}];`, size: 32 * length, align: 8 };
   if (length === 32 || length === 64) return scalar(`Bytes${length}`, length, 8);
   return { declaration: `u8 ${name}[${length}];`, size: length, align: 1 };
 };

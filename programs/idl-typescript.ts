@@ -51,7 +51,9 @@ const sizeOf = (type: IdlType): number => {
   if (type === "u32" || type === "string") return 4;
   if (type === "u64" || type === "i64") return 8;
   if (type === "pubkey") return 32;
-  return "array" in type ? type.array[1] : 1;
+  if ("defined" in type) return 1;
+  const [element, length] = type.array;
+  return element === "u8" ? length : 32 * length;
 };
 
 /** What TypeScript reads a value as. */

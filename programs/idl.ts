@@ -72,6 +72,7 @@ export type IdlType =
   | "pubkey"
   | "string"
   | { readonly array: readonly ["u8", number] }
+  | { readonly array: readonly [{ readonly array: readonly ["u8", 32] }, number] }
   | { readonly defined: { readonly name: string } };
 
 /** A struct, or an enum whose variants carry nothing and take one byte. */

@@ -122,13 +122,13 @@ const COUNT = /^\d{1,20}$/;
 
 const parse = (text: string): RebuildApproval | null => {
   const value = JSON.parse(text) as Readonly<Record<string, unknown>>;
-  const [replaces, head] = [value["replaces"], value["head"]].map((hash) =>
+  const [replaces, root] = [value["replaces"], value["root"]].map((hash) =>
     parseHash32(String(hash)),
   );
   const count = String(value["count"]);
-  return replaces === undefined || head === undefined || !COUNT.test(count)
+  return replaces === undefined || root === undefined || !COUNT.test(count)
     ? null
-    : { replaces, by: { count: BigInt(count), head } };
+    : { replaces, by: { count: BigInt(count), root } };
 };
 
 /** Writes the operator's approval into a data directory, in place of an earlier one. Rejects like the file system. */
@@ -138,7 +138,7 @@ export const approveRebuild = async (
 ): Promise<void> => {
   const path = pathIn(dataDir);
   await makeFolderDurably(dirname(path));
-  const text = JSON.stringify({ replaces, count: by.count.toString(), head: by.head });
+  const text = JSON.stringify({ replaces, count: by.count.toString(), root: by.root });
   await writeDurably(path, `${text}\n`, 0o600);
 };
 

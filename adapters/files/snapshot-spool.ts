@@ -1,7 +1,7 @@
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Data, Effect, Layer, Stream } from "effect";
-import type { Hash32 } from "../../core/domain/hash32.ts";
+import { decodeBase64, encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import {
   emptySpool,
@@ -27,27 +27,27 @@ import {
 class SpoolFailed extends Data.TaggedError("SpoolFailed")<{ readonly cause: unknown }> {}
 
 /** The form of the file. A file of another one is not read. */
-const VERSION = 1;
+const VERSION = 2;
 
 type Heading = { readonly version: number; readonly ledger: string; readonly tip: SnapshotTip };
 
-const headingText = (ledger: string, { count, head, slot, ledgerTime }: SnapshotTip): string =>
+const headingText = (ledger: string, { count, frontier, slot, ledgerTime }: SnapshotTip): string =>
   JSON.stringify({
     version: VERSION,
     ledger,
     count: String(count),
-    head,
+    frontier: encodeBase64(frontier),
     slot: String(slot),
     ledgerTime: String(ledgerTime),
   });
 
 const parseHeading = (text: string): Heading => {
-  const { version, ledger, count, head, slot, ledgerTime } = JSON.parse(text) as Record<
-    "ledger" | "count" | "head" | "slot" | "ledgerTime",
+  const { version, ledger, count, frontier, slot, ledgerTime } = JSON.parse(text) as Record<
+    "ledger" | "count" | "frontier" | "slot" | "ledgerTime",
     string
   > & { readonly version: number };
   const tip = { count: BigInt(count), slot: BigInt(slot), ledgerTime: BigInt(ledgerTime) };
-  return { version, ledger, tip: { ...tip, head: head as Hash32 } };
+  return { version, ledger, tip: { ...tip, frontier: decodeBase64(frontier) ?? new Uint8Array() } };
 };
 
 /** A record and the offset of the byte after it. */

@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect";
 import { tilePath } from "../../core/log/tiles/tile-path.ts";
 import { MAX_PACKET_BYTES } from "../../core/protocol/evidence/evidence-packet.ts";
 import { type ArchivePeer, ArchivePeers, PeerUnusable } from "../../ports/index/archived-rows.ts";
-import { LogSource, LogUnavailable, MAX_BUNDLE_BYTES } from "../../ports/log/log-source.ts";
+import { LogSource, LogUnavailable, MAX_TILE_BYTES } from "../../ports/log/log-source.ts";
 
 /** The body of an answer. Rejects as soon as it is longer than `most` bytes. */
 const boundedBytes = async ({ body }: Response, most: number): Promise<Uint8Array> => {
@@ -16,7 +16,7 @@ const boundedBytes = async ({ body }: Response, most: number): Promise<Uint8Arra
   return Buffer.concat(chunks, length);
 };
 
-/** How long one bundle may take, milliseconds. */
+/** How long one tile may take, milliseconds. */
 const LOG_WITHIN_MS = 10_000;
 
 /** The address of a path below a log's address, which may have a path of its own. */
@@ -26,24 +26,23 @@ const below = (log: URL, path: string): URL => {
   return url;
 };
 
-const fetchBundle = async (url: URL, signal: AbortSignal): Promise<Uint8Array | null> => {
+const fetchTile = async (url: URL, signal: AbortSignal): Promise<Uint8Array | null> => {
   const response = await fetch(url, {
     signal: AbortSignal.any([signal, AbortSignal.timeout(LOG_WITHIN_MS)]),
     // The operator names the log's address; a log may not send its witness elsewhere.
     redirect: "manual",
   });
-  if (response.ok) return boundedBytes(response, MAX_BUNDLE_BYTES);
+  if (response.ok) return boundedBytes(response, MAX_TILE_BYTES);
   await response.body?.cancel();
   if (response.status === 404) return null;
   throw new Error(`the log answered ${response.status}`);
 };
 
-/** Reads bundles of entries over HTTP: `<log>/log/tile/entries/...` (docs/log.md, "Tiles"). */
+/** Reads tiles over HTTP: `<log>/log/tile/...` (docs/log.md, "Tiles"). */
 export const logSourceHttp: Layer.Layer<LogSource> = Layer.succeed(LogSource, {
-  entries: (log, index, width) =>
+  tile: (log, tile) =>
     Effect.tryPromise({
-      try: (signal) =>
-        fetchBundle(below(log, `log/${tilePath({ level: "entries", index, width })}`), signal),
+      try: (signal) => fetchTile(below(log, `log/${tilePath(tile)}`), signal),
       catch: (cause) => new LogUnavailable({ cause }),
     }),
 });

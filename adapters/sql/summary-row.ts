@@ -1,4 +1,3 @@
-import { hash32FromBytes, hash32ToBytes } from "../../core/domain/hash32.ts";
 import type { SyncMark } from "../../core/domain/index/sync-report.ts";
 import type { IndexSummary } from "../../ports/index/index-reader.ts";
 import { u64Of } from "./index-rows.ts";
@@ -9,7 +8,7 @@ export type SummaryRow = {
   readonly unseen: bigint;
   readonly merchants: bigint;
   readonly mark_count: bigint | null;
-  readonly mark_head: Uint8Array | null;
+  readonly mark_frontier: Uint8Array | null;
   readonly mark_slot: bigint | string | null;
   readonly mark_ledger_time: bigint | null;
   readonly mark_at_ms: bigint | null;
@@ -20,14 +19,14 @@ export type SummaryRow = {
 
 const markOf = (row: SummaryRow): SyncMark | null =>
   row.mark_count === null ||
-  row.mark_head === null ||
+  row.mark_frontier === null ||
   row.mark_slot === null ||
   row.mark_ledger_time === null ||
   row.mark_at_ms === null
     ? null
     : {
         count: row.mark_count,
-        head: hash32FromBytes(new Uint8Array(row.mark_head)),
+        frontier: new Uint8Array(row.mark_frontier),
         slot: u64Of(row.mark_slot),
         ledgerTime: row.mark_ledger_time,
         atMs: Number(row.mark_at_ms),
@@ -46,14 +45,14 @@ export const summaryOf = (row: SummaryRow): Omit<IndexSummary, "revision"> => ({
 });
 
 /** Sets the mark to `markValues`. Both dialects take `$1`. */
-export const PUT_MARK = `mark_count = $1, mark_head = $2, mark_slot = $3, mark_ledger_time = $4, mark_at_ms = $5,
+export const PUT_MARK = `mark_count = $1, mark_frontier = $2, mark_slot = $3, mark_ledger_time = $4, mark_at_ms = $5,
   pace_slot = $6, pace_at_ms = $7`;
 
 /** What `PUT_MARK` binds; `slotColumn` is how the store holds a u64. */
 export const markValues = (mark: SyncMark, slotColumn: (u64: bigint) => bigint) =>
   [
     mark.count,
-    hash32ToBytes(mark.head),
+    mark.frontier,
     slotColumn(mark.slot),
     mark.ledgerTime,
     Math.trunc(mark.atMs),
@@ -69,5 +68,5 @@ export const ADD_COUNTS =
   "UPDATE ledger SET escrows = escrows + $1, unseen = unseen + $2, merchants = merchants + $3";
 
 /** Sets every count to zero and removes the mark and the time of the last snapshot. */
-export const CLEARED = `escrows = 0, unseen = 0, merchants = 0, mark_count = NULL, mark_head = NULL, mark_slot = NULL,
+export const CLEARED = `escrows = 0, unseen = 0, merchants = 0, mark_count = NULL, mark_frontier = NULL, mark_slot = NULL,
   mark_ledger_time = NULL, mark_at_ms = NULL, pace_slot = NULL, pace_at_ms = NULL, snapshot_at_ms = NULL`;

@@ -14,6 +14,7 @@ it writes the file into a buffer for whoever may, and says what that authority m
 usage: bun run deploy --rpc URL --payer-key FILE [options]
 
   --rpc URL        a node of the cluster
+  --second-rpc URL another one, of another operator: it must show the same genesis hash, which the programs keep for good
   --payer-key FILE the key that pays and may upgrade, as solana-keygen writes it, mode 0600
   --new-payer      makes FILE where there is none
   --airdrop        asks the cluster's faucet for what the payer lacks
@@ -36,6 +37,7 @@ Ends with 0 when everything stands or waits for that signature, 2 when nobody ag
 
 const { values } = readCommandLine(HELP, {
   rpc: { type: "string" },
+  "second-rpc": { type: "string" },
   "payer-key": { type: "string" },
   "new-payer": { type: "boolean", default: false },
   airdrop: { type: "boolean", default: false },

@@ -17,7 +17,7 @@ Without --accept it only says what differs. Needed where one node alone shows th
 
 usage: bun run cli rebuild-index [options]
 
-  --accept HEAD   the head of the ledger's history that may replace the index, 64 hex digits
+  --accept ROOT   the root of the ledger's history that may replace the index, 64 hex digits
   --data-dir DIR  the service's DATA_DIR; of replicas, each one's   ($DATA_DIR, otherwise ./data)
   --service URL   where the service is                              (${SERVICE_HERE})
   --help          this text
@@ -33,7 +33,7 @@ const { values } = readCommandLine(HELP, {
   service: { type: "string", default: SERVICE_HERE },
 });
 
-type Head = { readonly count: string; readonly head: string };
+type Head = { readonly count: string; readonly root: string };
 type Contradiction = {
   readonly kind: string;
   readonly index: Head;
@@ -54,7 +54,7 @@ const contradictionOf = async (service: string): Promise<Contradiction | null> =
 const service = serviceUrl(values.service);
 const accepted = values.accept === undefined ? undefined : parseHash32(values.accept);
 if (values.accept !== undefined && accepted === undefined)
-  exitWith(EX_USAGE, "--accept: expected a head, 64 hex digits");
+  exitWith(EX_USAGE, "--accept: expected a root, 64 hex digits");
 const found = await contradictionOf(service);
 if (found === null)
   exitWith(1, "The service knows of no history that contradicts its index. Nothing to approve.");
@@ -62,8 +62,8 @@ else {
   const { index, ledger, first_difference: first } = found;
   process.stdout.write(
     foreignLines(
-      `the index holds    ${index.count} events, head ${index.head}\n` +
-        `the ledger shows   ${ledger.count} events, head ${ledger.head}\n` +
+      `the index holds    ${index.count} events, root ${index.root}\n` +
+        `the ledger shows   ${ledger.count} events, root ${ledger.root}\n` +
         (first === null
           ? "The ledger's history is the beginning of the index's, or empty.\n"
           : `The first event that differs is among ${first.from} to ${first.to}.\n`),
@@ -72,13 +72,13 @@ else {
   if (values.accept === undefined)
     exitWith(
       1,
-      `Nothing is approved. Compare the ledger with a node of another operator first; then run this command with --accept ${ledger.head}`,
+      `Nothing is approved. Compare the ledger with a node of another operator first; then run this command with --accept ${ledger.root}`,
     );
-  const replaces = parseHash32(index.head);
-  if (accepted === undefined || replaces === undefined || accepted !== ledger.head)
-    exitWith(EX_USAGE, `--accept is not the head that the ledger shows, which is ${ledger.head}`);
+  const replaces = parseHash32(index.root);
+  if (accepted === undefined || replaces === undefined || accepted !== ledger.root)
+    exitWith(EX_USAGE, `--accept is not the root that the ledger shows, which is ${ledger.root}`);
   else {
-    const by = { count: BigInt(ledger.count), head: accepted };
+    const by = { count: BigInt(ledger.count), root: accepted };
     await approveRebuild(resolve(values["data-dir"]), { replaces, by });
     process.stdout.write("Approved. One of the next syncs replaces the index.\n");
   }

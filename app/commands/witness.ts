@@ -12,6 +12,7 @@ import {
   type LoneWitnessSettings,
   readLoneWitnessSettings,
 } from "../config/witness-environment.ts";
+import { webSocketUrlOf } from "../config/settings.ts";
 import { claimDataDirectory } from "../stores/data-directory.ts";
 import { logging } from "../lifecycle/logging.ts";
 import { awaitEnding, limitStop } from "../lifecycle/shutdown.ts";
@@ -19,7 +20,7 @@ import { witnessLayer } from "../log/witness-layer.ts";
 import { watchNpx } from "../watch-npx.ts";
 import { exitWith, readCommandLine } from "../command-line/command-line.ts";
 
-const HELP = `Runs a witness by itself: it replays the logs of services against your own node and cosigns their
+const HELP = `Runs a witness by itself: it compares the logs of services with your own node and cosigns their
 checkpoints. docs/log.md, "Run a witness", says how.
 
 usage: bun run cli witness
@@ -42,14 +43,16 @@ readCommandLine(HELP, {});
 // As the service's.
 process.umask(0o077);
 
-/** Longer than a replay may take in one request; Bun allows at most 255. */
+/** Longer than a request may take; Bun allows at most 255. */
 const IDLE_SECONDS = 120;
 
 const run = Effect.fnUntraced(function* (settings: LoneWitnessSettings) {
   const { host, port, rpcUrls, deployment, witness } = settings;
   const dataDir = yield* claimDataDirectory(settings.dataDir);
   const ledger = ledgerSolanaRpc.pipe(Layer.provide(nodePool(solanaRpcConfig(rpcUrls))));
-  const layer = witnessLayer(witness, { dataDir, deployment }, []).pipe(Layer.provide(ledger));
+  const webSocketUrl = Redacted.make(webSocketUrlOf(Redacted.value(rpcUrls[0])));
+  const place = { dataDir, deployment, webSocketUrl };
+  const layer = witnessLayer(witness, place, []).pipe(Layer.provide(ledger));
   const context = yield* Layer.build(layer);
   const { addCheckpoint, key } = yield* Effect.provide(Witness, context);
   if (addCheckpoint === null || key === null)

@@ -90,7 +90,7 @@ const redacted = <A>(value: A): Redacted.Redacted<A> => Redacted.make(value);
  * A node's usual WebSocket address: the port after its RPC port if that is given, else the same port (Agave
  * `--rpc-port`).
  */
-const webSocketUrlOf = (rpcUrl: URL): URL => {
+export const webSocketUrlOf = (rpcUrl: URL): URL => {
   const url = new URL(rpcUrl);
   url.protocol = rpcUrl.protocol === "https:" ? "wss:" : "ws:";
   if (rpcUrl.port !== "") url.port = String(Number(rpcUrl.port) + 1);

@@ -96,6 +96,22 @@ const proposalFor = async (
   return undefined;
 };
 
+/** The programs keep the genesis hash for good, so a second node may have to show it too. @throws DeployStopped */
+const requireSameLedger = async (
+  { shown }: ClusterRpc,
+  genesisHash: string,
+  second: URL | undefined,
+): Promise<void> => {
+  if (second === undefined) return;
+  const other = clusterRpc(second);
+  const otherHash = await other.connect();
+  if (otherHash !== genesisHash)
+    throw new DeployStopped(
+      1,
+      `--second-rpc: ${other.shown} serves the ledger of genesis ${otherHash}, and ${shown} that of ${genesisHash}; name two nodes of one cluster`,
+    );
+};
+
 const openContext = async (options: DeployOptions, say: (line: string) => void) => {
   // The faults of the command line come before those of the node.
   const readPayer = () =>
@@ -103,6 +119,7 @@ const openContext = async (options: DeployOptions, say: (line: string) => void) 
   const payer = await readPayer();
   const rpc: ClusterRpc = clusterRpc(options.rpc);
   const genesisHash = await rpc.connect();
+  await requireSameLedger(rpc, genesisHash, options.secondRpc);
   const context: DeployContext = { rpc, payer, say, priorityFee: options.priorityFee };
   return { context, genesisHash };
 };
@@ -249,7 +266,7 @@ export const runDeploy = async (
     if (choice !== undefined && !isProposed) await placeProgram(context, target, choice);
   }
   for (const proposal of proposals) await proposeUpgrade(context, proposal);
-  await initialisePrograms(context, deployment, mint.address);
+  await initialisePrograms(context, deployment, { settlementMint: mint.address, genesisHash });
   if (admin !== undefined) await handOverAdmin(context, deployment, admin);
   if (wanted !== undefined) await giveAuthority(context, targets, wanted);
   const spent = before - (await rpc.balance(payer.address));

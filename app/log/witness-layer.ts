@@ -1,11 +1,13 @@
 import { join } from "node:path";
-import { Effect, Layer } from "effect";
+import { Effect, Layer, type Redacted } from "effect";
 import { witnessStateFiles } from "../../adapters/files/witness-state.ts";
 import { logSourceHttp } from "../../adapters/log-http/log-http.ts";
 import type { NamedKey } from "../../adapters/signer/evidence-signer.ts";
 import { witnessKeyFromFile } from "../../adapters/signer/log-signer.ts";
+import { ledgerSignalsWebSocket } from "../../adapters/solana-rpc/signals/ledger-signals-web-socket.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import { makeWitness, Witness } from "../../core/use-cases/witness/witness.ts";
+import { custodyConfigAddress } from "../../core/protocol/addresses/addresses.ts";
 import type { Ledger } from "../../ports/ledger/ledger.ts";
 import { WitnessState, WitnessUnusable } from "../../ports/log/witness-state.ts";
 import { readWitnessedLogs } from "../config/witnessed-logs.ts";
@@ -21,10 +23,17 @@ export type WitnessSettings = {
 /** The folder of a witness's state in the data directory. */
 const STATE_FOLDER = "witness";
 
+/** Where a witness keeps its files, and what it follows: its node's WebSocket tells when the programs' log grows. */
+type WitnessPlace = {
+  readonly dataDir: string;
+  readonly deployment: Deployment;
+  readonly webSocketUrl: Redacted.Redacted<URL>;
+};
+
 /** A witness with its files in `dataDir`. Its key must differ from those of its logs and from `others`. */
 export const witnessLayer = (
   { name, keyFile, logsFile }: WitnessSettings,
-  { dataDir, deployment }: { readonly dataDir: string; readonly deployment: Deployment },
+  { dataDir, deployment, webSocketUrl }: WitnessPlace,
   others: ReadonlyArray<NamedKey>,
 ): Layer.Layer<Witness, WitnessUnusable, Ledger> =>
   Layer.unwrap(
@@ -47,6 +56,10 @@ export const witnessLayer = (
           Layer.mergeAll(
             state,
             logSourceHttp,
+            ledgerSignalsWebSocket({
+              url: webSocketUrl,
+              addresses: [custodyConfigAddress(deployment).address],
+            }),
             witnessKeyFromFile(name, keyFile, [...others, ...keysOfLogs]),
           ),
         ),

@@ -1,5 +1,6 @@
 import { Context, Data, Deferred, Effect, Exit, Layer, Queue, Scope } from "effect";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
+import { address } from "../../core/domain/address.ts";
 import { networkIdOf, networkLeaf } from "../../core/log/leaf/event-leaf.ts";
 import { IndexReader } from "../../ports/index/index-reader.ts";
 import { type IndexBuild, IndexWriter } from "../../ports/index/index-writer.ts";
@@ -122,7 +123,7 @@ const openStores = Effect.fnUntraced(function* <S, E, R>(options: Options<S, E, 
       ),
       Effect.retry({ schedule: ASK_AGAIN, while: isPassing }),
     );
-    const leaf = networkLeaf(genesisHash, options.deployment);
+    const leaf = networkLeaf(address(genesisHash), options.deployment.custodyProgram);
     known = { leaf, id: networkIdOf(leaf) };
     yield* options.whenOpen ?? Effect.logInfo("the stores are open", { genesis_hash: genesisHash });
     const { standing } = yield* record.state;

@@ -12,7 +12,7 @@ import {
  */
 export const contradictoryAnswers = Metric.gauge("ledger_contradictory_answers", {
   description:
-    "Answers of nodes that were refused, in this process. Without labels: accounts that contradicted the ledger's count and head in a sync. By node and method: answers that contradicted the index. Alarm when it grows.",
+    "Answers of nodes that were refused, in this process. Without labels: accounts that contradicted the ledger's root in a sync. By node and method: answers that contradicted the index. Alarm when it grows.",
 });
 
 /** Counts and logs an answer that contradicts the index. `source` is null when nobody knows whose it was. */

@@ -2,8 +2,8 @@ import { Context, Effect, type Scope, Stream } from "effect";
 import type { SyncMark } from "../../core/domain/index/sync-report.ts";
 import type { ScannedAccounts } from "../ledger/ledger.ts";
 
-/** The count and head that a snapshot is proved against, and the slot at or after which its accounts are read. */
-export type SnapshotTip = Pick<SyncMark, "count" | "head" | "slot" | "ledgerTime">;
+/** The events that a snapshot is proved against, and the slot at or after which its accounts are read. */
+export type SnapshotTip = Pick<SyncMark, "count" | "frontier" | "slot" | "ledgerTime">;
 
 /** One scan of one kind: the how-manieth scan of the snapshot, from 1, and the kind's place in the list, from 0. */
 export type SpoolPlace = { readonly scan: number; readonly kind: number };

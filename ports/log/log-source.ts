@@ -1,26 +1,20 @@
 import { Context, Data, type Effect } from "effect";
+import type { Tile } from "../../core/log/tiles/tile-path.ts";
 
-/** A log did not answer, answered too much, or with a status that says nothing about its entries. */
+/** A log did not answer, answered too much, or with a status that says nothing about its tiles. */
 export class LogUnavailable extends Data.TaggedError("LogUnavailable")<{
   readonly cause: unknown;
 }> {}
 
-/** The longest bundle of entries that is read, in bytes: 256 leaves of 66 bytes, and leaf 0 with room to spare. */
-export const MAX_BUNDLE_BYTES = 32_768;
+/** The longest tile that is read, in bytes: 256 hashes. */
+export const MAX_TILE_BYTES = 8192;
 
-/** Reads the entries that logs publish. What a log serves proves nothing by itself. */
+/** Reads the tiles of hashes that logs publish. What a log serves proves nothing by itself. */
 export class LogSource extends Context.Service<
   LogSource,
   {
-    /**
-     * The bytes of a bundle of entries of the log at an address, null where the log has none. The bundle at `index` holds
-     * the entries from 256 * index on, `width` of them, [1, 256]. At most `MAX_BUNDLE_BYTES`.
-     */
-    readonly entries: (
-      log: URL,
-      index: number,
-      width: number,
-    ) => Effect.Effect<Uint8Array | null, LogUnavailable>;
+    /** The bytes of a tile of the log at an address, null where the log has none. At most `MAX_TILE_BYTES`. */
+    readonly tile: (log: URL, tile: Tile) => Effect.Effect<Uint8Array | null, LogUnavailable>;
   }
 >()("settlement-evidence/ports/LogSource") {}
 

@@ -21,8 +21,8 @@ NOINLINE u64 rotate_attestor(Input *input) {
   merchant->attestor = args->attestor;
   merchant->attestor_since = ledger_time();
   merchant->updated_at = merchant->attestor_since;
-  /* By number, not by time: an escrow made in the same second is on one side or the other. */
-  if (args->revoke) merchant->revoked_seq = config->count;
+  /* By the last event's number, not by time: an escrow made in the same second is on one side or the other. */
+  if (args->revoke) merchant->revoked_seq = config->count - 1;
   const AttestorRotated event = {
       .discriminator = EVENT_ATTESTOR_ROTATED,
       .merchant = merchant->merchant,

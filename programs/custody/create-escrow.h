@@ -95,7 +95,7 @@ NOINLINE u64 create_escrow(Input *input) {
   escrow->created_at = ledger_time();
   escrow->expires_at = escrow->created_at + (i64)args->ttl_seconds;
   escrow->attestor = merchant->attestor;
-  number_event(config, escrow_account, &escrow->created_seq);
+  TRY(number_event(config, escrow_account, &escrow->created_seq));
   emit_escrow_created(escrow_account->key, escrow);
   return 0;
 }

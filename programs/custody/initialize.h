@@ -1,11 +1,12 @@
 #pragma once
 
 #include "../sdk/loader-v3.h"
-#include "accounts.h"
+#include "ledger-event.h"
 
 NOINLINE u64 initialize_custody(Input *input) {
   TRY(require_shape(input, INITIALIZE_CUSTODY_ACCOUNTS, INITIALIZE_CUSTODY_SIGNERS, INITIALIZE_CUSTODY_WRITABLES,
                     INITIALIZE_CUSTODY_ARGS_SIZE));
+  const InitializeCustodyArgs *args = (const InitializeCustodyArgs *)input->data;
   const AccountInfo *account = input->account;
   const AccountInfo *config_account = &account[INITIALIZE_CUSTODY_CONFIG];
   const AccountInfo *attestor_program = &account[INITIALIZE_CUSTODY_ATTESTOR_PROGRAM];
@@ -26,5 +27,6 @@ NOINLINE u64 initialize_custody(Input *input) {
   config->version = ACCOUNT_VERSION;
   config->bump = bump;
   config->attestor_program = *attestor_program->key;
+  begin_log(config, &args->genesis_hash, input->program_id);
   return 0;
 }

@@ -52,7 +52,7 @@ NOINLINE u64 settle_refund(const Input *input, LoadedEscrow *loaded, u8 agent_to
   TRY(close_vault(input, loaded, vault, rent_payer));
   escrow->state = ESCROW_STATE_REFUNDED;
   escrow->settled_at = now;
-  number_event(config, loaded->account, &escrow->settled_seq);
+  TRY(number_event(config, loaded->account, &escrow->settled_seq));
   emit_escrow_refunded(loaded->account->key, escrow);
   return 0;
 }

@@ -121,7 +121,7 @@ NOINLINE u64 settle_release(const Input *input, const AccountInfo *account, Rele
   escrow->settled_at = now;
   escrow->proof_hash = release->proof_hash;
   escrow->attested_at = release->timestamp;
-  number_event(config, loaded->account, &escrow->settled_seq);
+  TRY(number_event(config, loaded->account, &escrow->settled_seq));
   if (release->is_partial)
     emit_escrow_partially_released(loaded->account->key, escrow);
   else

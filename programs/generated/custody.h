@@ -13,11 +13,12 @@ typedef struct {
   u8 bump;
   u8 reserved[6];
   Pubkey attestor_program;
+  Bytes32 domain;
   u64 count;
-  Bytes32 head;
+  Bytes32 frontier[40];
 } CustodyConfig;
-_Static_assert(__builtin_offsetof(CustodyConfig, head) == 56, "laid out as borsh");
-#define CUSTODY_CONFIG_SIZE 88
+_Static_assert(__builtin_offsetof(CustodyConfig, frontier) == 88, "laid out as borsh");
+#define CUSTODY_CONFIG_SIZE 1368
 
 #define ACCOUNT_ESCROW 0x9bda16babb7bd51full
 typedef struct {
@@ -142,9 +143,10 @@ enum {
 };
 typedef struct {
   u64 discriminator;
+  Bytes32 genesis_hash;
 } InitializeCustodyArgs;
-_Static_assert(__builtin_offsetof(InitializeCustodyArgs, discriminator) == 0, "laid out as borsh");
-#define INITIALIZE_CUSTODY_ARGS_SIZE 8
+_Static_assert(__builtin_offsetof(InitializeCustodyArgs, genesis_hash) == 8, "laid out as borsh");
+#define INITIALIZE_CUSTODY_ARGS_SIZE 40
 
 #define IX_CREATE_ESCROW 0x50446c2474a5d7fdull
 #define CREATE_ESCROW_SIGNERS 0x3
@@ -326,8 +328,9 @@ enum {
   ERROR_WRONG_LAST_BYTES = 6035,
   ERROR_ESCROW_ARCHIVED = 6036,
   ERROR_TOO_MANY_ACCOUNTS = 6037,
+  ERROR_TOO_MANY_EVENTS = 6038,
 };
-#define ACCOUNT_VERSION 2
+#define ACCOUNT_VERSION 3
 #define MAX_TTL_SECONDS 604800
 #define ARCHIVE_DELAY_SECONDS 604800
 static const Pubkey ADDRESS_UPGRADEABLE_LOADER = {{0xb0a1884e91f6a802ull, 0x2bae63f73e1510e2ull, 0xd224c1163db9c200ull, 0x00008004107a53c0ull}};

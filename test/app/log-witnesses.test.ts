@@ -146,7 +146,7 @@ const withByteChanged = (data: Uint8Array, at: number): Uint8Array =>
   data.map((byte, i) => (i === at ? byte ^ 1 : byte));
 
 const falseHead: Lie = (address, data) =>
-  address === CONFIG ? withByteChanged(data, CUSTODY_ACCOUNTS.CustodyConfig.at.head) : data;
+  address === CONFIG ? withByteChanged(data, CUSTODY_ACCOUNTS.CustodyConfig.at.frontier) : data;
 
 /** The amount is another one, and so is what was released of it: such an account has no inner contradiction. */
 const falseAmount: Lie = (address, data) => {

@@ -39,12 +39,15 @@ const amountFrom = (min: bigint): fc.Arbitrary<bigint> =>
 /** The fields that depend on the state: what was released, when it settled, and the attestation. */
 type Settlement = Pick<Escrow, "amount" | "released" | "settledAt" | "attestation">;
 
+/** The last number that the custody program gives. */
+const LAST_NUMBER = 2n ** 40n - 2n;
+
 /** Numbers of a creation and of a settlement after it. */
 const sequence = fc
-  .tuple(fc.bigInt({ min: 1n, max: MAX_U64 - 1n }), fc.bigInt({ min: 1n, max: MAX_U64 }))
+  .tuple(fc.bigInt({ min: 1n, max: LAST_NUMBER - 1n }), fc.bigInt({ min: 1n, max: LAST_NUMBER }))
   .map(([createdSeq, more]) => ({
     createdSeq,
-    settledSeq: createdSeq + more > MAX_U64 ? MAX_U64 : createdSeq + more,
+    settledSeq: createdSeq + more > LAST_NUMBER ? LAST_NUMBER : createdSeq + more,
   }));
 
 const attestation = (from: bigint, until: bigint): fc.Arbitrary<Attestation> =>

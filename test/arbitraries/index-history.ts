@@ -1,10 +1,9 @@
 import fc from "fast-check";
-import { addressFromBytes } from "../../core/domain/address.ts";
+import { address, addressFromBytes } from "../../core/domain/address.ts";
 import type { Escrow } from "../../core/domain/escrow/escrow.ts";
-import { hash32FromBytes } from "../../core/domain/hash32.ts";
 import type { IndexedEscrow, UnseenEscrow } from "../../core/domain/index/indexed-escrow.ts";
 import type { EventReference } from "../../core/domain/index/settlement-event.ts";
-import type { SyncMark } from "../../core/domain/index/sync-report.ts";
+import type { LoggedEvents, SyncMark } from "../../core/domain/index/sync-report.ts";
 import type { Merchant } from "../../core/domain/merchant/merchant.ts";
 import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
 import { sha256 } from "../../core/domain/sha256.ts";
@@ -16,12 +15,14 @@ import {
 } from "../../core/protocol/addresses/addresses.ts";
 import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";
 import { leavesOfIndexed } from "../../core/log/leaf/indexed-leaves.ts";
-import { headOf } from "../../core/log/leaf/leaf-chain.ts";
+import { networkLeaf } from "../../core/log/leaf/event-leaf.ts";
+import { LeafTree } from "../../core/log/leaf/leaf-tree.ts";
+import { noEvents } from "../../core/log/tree/frontier.ts";
 import type { IndexChanges } from "../../ports/index/index-writer.ts";
 import { anyEscrow } from "./escrow.ts";
 import { bytesOfLength } from "./ledger-values.ts";
 import { anyMerchant as unboundMerchant } from "./merchant.ts";
-import { TEST_DEPLOYMENT } from "./test-ledger.ts";
+import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "./test-ledger.ts";
 
 const fewWallets = (offset: number) =>
   fc.integer({ min: 0, max: 2 }).map((n) => addressFromBytes(new Uint8Array(32).fill(offset + n)));
@@ -170,14 +171,23 @@ export const leavesAt = (
     .sort((a, b) => (a.seq < b.seq ? -1 : 1))
     .map(({ leaf }) => leaf);
 
+/** The log of the test ledger with these leaves of its first events. */
+export const loggedOf = (leaves: ReadonlyArray<Uint8Array>): LoggedEvents => {
+  const tree = new LeafTree(
+    noEvents(networkLeaf(address(TEST_GENESIS_HASH), TEST_DEPLOYMENT.custodyProgram)),
+  );
+  leaves.forEach((leaf, at) => tree.add(BigInt(at + 1), leaf));
+  return tree.events;
+};
+
 /** The mark of an index of lives after the event numbered `count`. */
 export const markAt = (
   lives: ReadonlyArray<EscrowLife>,
   count: bigint,
   rest: Partial<SyncMark> = {},
 ): SyncMark => ({
+  ...loggedOf(leavesAt(lives, count)),
   count,
-  head: hash32FromBytes(headOf(leavesAt(lives, count))),
   slot: count + 100n,
   ledgerTime: 1_700_000_000n + count,
   atMs: 1_700_000_000_000 + Number(count),

@@ -54,7 +54,9 @@ const measured = async (size: number): Promise<void> => {
     pass: newest.figure >= 5000,
   });
   // Pages behind one number and then another, 7919 apart, so that none repeats before all others have come.
-  const cursor = escrowCursor(networkIdOf(networkLeaf(walletOf("genesis"), LOCAL_DEPLOYMENT)));
+  const cursor = escrowCursor(
+    networkIdOf(networkLeaf(walletOf("genesis"), LOCAL_DEPLOYMENT.custodyProgram)),
+  );
   const places = Array.from({ length: Math.min(PLACES, size - 60) }, (_, number) =>
     cursor.encode(BigInt(60 + ((number * 7919) % (size - 60)))),
   );

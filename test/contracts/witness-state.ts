@@ -9,7 +9,7 @@ const ORIGIN = "log.example/log/0123456789abcdef/0";
 export const cosignedOf = (size: number): CosignedLog => {
   const edge = new TreeEdge();
   for (let leaf = 0; leaf < size; leaf++) edge.append(new Uint8Array(32).fill(leaf));
-  return { size, root: edge.root(), head: new Uint8Array(32).fill(size), edge: edge.roots };
+  return { size, root: edge.root() };
 };
 
 /** What every state must do. `fresh` gives the layer of a new, empty state each time. */

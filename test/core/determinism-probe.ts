@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { Effect } from "effect";
 import fc from "fast-check";
-import { hash32FromBytes } from "../../core/domain/hash32.ts";
 import { leavesOfEscrow } from "../../core/log/leaf/escrow-leaves.ts";
-import { headOf } from "../../core/log/leaf/leaf-chain.ts";
+import { rootOf } from "../../core/log/tree/frontier.ts";
 import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";
 import { nextActions } from "../../core/protocol/instructions/next-actions.ts";
 import { prepareEscrow } from "../../core/use-cases/escrow/prepare/prepare-escrow.ts";
 import { Instance } from "../../ports/instance.ts";
 import { anyAttestedEscrow, NETWORK, packetText } from "../arbitraries/evidence.ts";
+import { loggedOf } from "../arbitraries/index-history.ts";
 import { anyPrepareRequest } from "../arbitraries/prepare-request.ts";
 import { testInstance } from "./use-cases/test-instance.ts";
 
@@ -17,7 +17,7 @@ const jsonOf = (value: unknown): string =>
 
 /**
  * Digests, one per line, of the core's results for fixed input: prepared escrows, evidence packets, next actions and
- * the chain of events. Prints them when run as a script, so that processes can be compared.
+ * the root of events. Prints them when run as a script, so that processes can be compared.
  */
 export const determinismProbe = (): string => {
   const requests = fc.sample(anyPrepareRequest, { numRuns: 50, seed: 1 });
@@ -28,8 +28,8 @@ export const determinismProbe = (): string => {
   const packets = escrows.map((escrow) => packetText(escrow));
   const actions = escrows.map((escrow) => nextActions(escrow, escrow.expiresAt, NETWORK));
   const leaves = escrows.flatMap((escrow) => leavesOfEscrow(escrow, encodeEscrowAccount(escrow)));
-  const chain = hash32FromBytes(headOf(leaves.map(({ leaf }) => leaf)));
-  return [prepared, packets, actions, chain]
+  const root = rootOf(loggedOf(leaves.map(({ leaf }) => leaf)));
+  return [prepared, packets, actions, root]
     .map((part) => createHash("sha256").update(jsonOf(part)).digest("hex"))
     .join("\n");
 };

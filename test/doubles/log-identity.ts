@@ -8,7 +8,7 @@ export const logIdentity = (
   genesisHash: Parameters<typeof networkLeaf>[0],
   deployment: Deployment,
 ): Layer.Layer<LogIdentity> => {
-  const leaf = networkLeaf(genesisHash, deployment);
+  const leaf = networkLeaf(genesisHash, deployment.custodyProgram);
   return Layer.succeed(LogIdentity, {
     networkLeaf: Effect.succeed(leaf),
     id: Effect.succeed(networkIdOf(leaf)),

@@ -7,7 +7,7 @@ import {
   encodeEscrowAccount,
   pendingEscrowBytes,
 } from "../../core/protocol/accounts/escrow-account.ts";
-import { CUSTODY_ACCOUNTS } from "../../core/protocol/generated/custody.ts";
+import { CUSTODY_ACCOUNTS, CUSTODY_CONSTANTS } from "../../core/protocol/generated/custody.ts";
 import { accountOf } from "./accounts.ts";
 
 /** The 96 bytes that custody leaves of a settled escrow; see docs/protocol.md, "Archiving". */
@@ -18,7 +18,7 @@ export const tombstoneOf = (escrow: Escrow): Uint8Array => {
     .u64(escrow.createdSeq)
     .u64(escrow.settledSeq ?? 0n)
     .u8(ESCROW_STATES.indexOf(escrow.state))
-    .u8(2)
+    .u8(CUSTODY_CONSTANTS.ACCOUNT_VERSION)
     .skip(6)
     .bytes(sha256(pendingEscrowBytes(last)))
     .bytes(sha256(last))

@@ -18,6 +18,7 @@ import { worldBackend } from "./backends.ts";
 import { SHORT_WAITS } from "./endure.ts";
 import { hostileNode } from "./hostile-node.ts";
 import { scenarioOf } from "./scenarios.ts";
+import { rootOf } from "../../core/log/tree/frontier.ts";
 
 const ESCROWS = 16;
 const ROUNDS = 8;
@@ -58,12 +59,13 @@ const shownBy = async (service: Service) => {
   const { mark, ...counts } = summary;
   const { genesisHash, deployment } = WORLD_LEDGER;
   const leaves = [
-    networkLeaf(genesisHash, deployment),
+    networkLeaf(genesisHash, deployment.custodyProgram),
     ...rows.leaves.map((leaf) => Uint8Array.fromHex(leaf)),
   ];
   const roots = leaves.map((_, at) => referenceRoot(leaves.slice(0, at + 1)).toHex());
-  const { count, head, slot, ledgerTime } = mark ?? {};
-  return { ...rows, counts, roots, mark: { count, head, slot, ledgerTime } };
+  const { count, slot, ledgerTime } = mark ?? {};
+  const root = mark && rootOf(mark);
+  return { ...rows, counts, roots, mark: { count, root, slot, ledgerTime } };
 };
 
 for (const name of ["honest", "lagging-pool-5"])
@@ -104,7 +106,7 @@ for (const name of ["honest", "lagging-pool-5"])
       expect(one.untold).toEqual([]);
       expect(one.mark).toMatchObject({
         count: world.custodyLog.count,
-        head: world.custodyLog.head,
+        root: world.custodyLog.root,
       });
       expect(one.roots).toHaveLength(Number(world.custodyLog.count) + 1);
     } finally {

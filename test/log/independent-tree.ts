@@ -9,11 +9,10 @@ export type LedgerEvent = {
   readonly data: Uint8Array;
 };
 
-/** The network whose log is computed. All base58. */
+/** The network whose log is computed. Both base58. */
 export type LedgerNetwork = {
   readonly genesisHash: string;
   readonly custodyProgram: string;
-  readonly attestorProgram: string;
 };
 
 const BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
@@ -38,10 +37,11 @@ const bytesOf = (address: string): Buffer => {
 const leafOf = ({ state, address, data }: LedgerEvent): Buffer =>
   Buffer.concat([Buffer.of(1, STATES.indexOf(state)), bytesOf(address), sha256(data)]);
 
-const leafZeroOf = ({ genesisHash, custodyProgram, attestorProgram }: LedgerNetwork): Buffer =>
-  Buffer.from(
-    `{"attestor_program":"${attestorProgram}","custody_program":"${custodyProgram}","genesis_hash":"${genesisHash}","version":1}`,
-  );
+const leafZeroOf = ({ genesisHash, custodyProgram }: LedgerNetwork): Buffer =>
+  Buffer.concat([
+    Buffer.of(0),
+    sha256(Buffer.from("settlement-evidence 3\0"), bytesOf(genesisHash), bytesOf(custodyProgram)),
+  ]);
 
 const parent = (left: Buffer, right: Buffer): Buffer => sha256(Buffer.of(1), left, right);
 
@@ -55,8 +55,6 @@ const split = (count: number): number => 2 ** Math.floor(Math.log2(count - 1));
 export class IndependentTree {
   /** Leaf 0 first. */
   readonly leaves: Array<Buffer>;
-  /** The chain after each event, hex; the one before the first event at 0. */
-  readonly heads: Array<string> = [Buffer.alloc(32).toString("hex")];
   /** The root of each size, hex; that of size 1 at 0. */
   readonly roots: Array<string> = [];
   readonly #hashes: Array<Buffer> = [];
@@ -70,8 +68,6 @@ export class IndependentTree {
       const leaf = leafOf(event);
       this.leaves.push(leaf);
       this.#append(leaf);
-      const head = Buffer.from(this.heads.at(-1) ?? "", "hex");
-      this.heads.push(sha256(head, leaf).toString("hex"));
     }
   }
 

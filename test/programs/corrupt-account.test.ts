@@ -69,7 +69,7 @@ describe.each(cases)(
     // The vault is the Token program's account and has no version.
     if (address !== s.vault)
       test("another account version", () => {
-        for (const version of [1, 3])
+        for (const version of [2, 4])
           expect(
             refusalAfter((ledger) => {
               const { owner, data } = ledger.account(address);

@@ -23,7 +23,7 @@ const programs = [
     counterpart: "attestor_program",
     state: "config",
     address: custodyConfigAddress(s.deployment).address,
-    instruction: initializeCustodyInstruction(s.deployment, by),
+    instruction: initializeCustodyInstruction(s.deployment, { ...by, genesisHash: s.genesisHash }),
     base: 6000,
     wrongState: "6007 WrongConfig",
     wrongCounterpart: "6008 WrongAttestorProgram",

@@ -80,7 +80,10 @@ describe.skipIf(!hasCompiler())(`a rogue program (needs clang ${COMPILER.version
   test("recorded as the attestor cannot pass off another program's return data", () => {
     const ledger = s.deployedLedger();
     const deployment = { ...s.deployment, attestorProgram: deployAs(ledger, "attestor", rogue) };
-    ledger.do([initializeCustodyInstruction(deployment, by)], [s.upgradeAuthority]);
+    ledger.do(
+      [initializeCustodyInstruction(deployment, { ...by, genesisHash: s.genesisHash })],
+      [s.upgradeAuthority],
+    );
     const { address, bump } = merchantAddress(deployment, s.merchant.address);
     const registered = { ...s.readMerchant(s.merchantLedger()), address, bump };
     ledger.put(address, deployment.attestorProgram, encodeMerchantAccount(registered));

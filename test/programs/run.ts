@@ -15,7 +15,7 @@ for (const { elf, features } of LEDGER_VARIANTS) {
     [process.execPath, "test", "test/programs", "--timeout", "60000", ...process.argv.slice(2)],
     {
       cwd: root,
-      env: { ...process.env, PROGRAMS_ELF: elf, PROGRAMS_FEATURES: features },
+      env: { LOG_EVENTS: "2000", ...process.env, PROGRAMS_ELF: elf, PROGRAMS_FEATURES: features },
       stdout: "inherit",
       stderr: "pipe",
     },

@@ -43,7 +43,7 @@ export class PagingLedger implements ChainView {
   readonly firstSlot = 0n;
   readonly genesisHash: string = walletOf("genesis");
   readonly size: number;
-  readonly custodyLog = new CustodyLog(LOCAL_DEPLOYMENT);
+  readonly custodyLog = new CustodyLog(LOCAL_DEPLOYMENT, this.genesisHash);
   readonly #addresses: Uint8Array;
   readonly #data: Uint8Array;
   readonly #writtenAt: Uint32Array;
@@ -83,8 +83,8 @@ export class PagingLedger implements ChainView {
     return this.custodyLog.count;
   }
 
-  get head(): Hash32 {
-    return this.custodyLog.head;
+  get root(): Hash32 {
+    return this.custodyLog.root;
   }
 
   /** Refunds up to `most` Pending escrows, in a slot of its own, and returns how many there were. */

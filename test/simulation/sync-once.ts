@@ -3,12 +3,13 @@ import { sha256Bun } from "../../adapters/bun/sha256.ts";
 import { provideSha256 } from "../../core/domain/sha256.ts";
 import { IndexReader } from "../../ports/index/index-reader.ts";
 import { openIndexOfNode } from "./index-of-node.ts";
+import { rootOf } from "../../core/log/tree/frontier.ts";
 
 /** What one sync in a process of its own did, and what it cost. Times are milliseconds of that process. */
 export type SyncedOnce = {
   readonly mode: string;
   readonly count: string;
-  readonly head: string;
+  readonly root: string;
   readonly escrows: number;
   readonly merchants: number;
   readonly eventsAdded: number;
@@ -47,7 +48,7 @@ const { escrows, merchants, mark } = summary.value;
 const synced: SyncedOnce = {
   mode,
   count: String(mark?.count),
-  head: mark?.head ?? "",
+  root: mark === null ? "" : rootOf(mark),
   escrows,
   merchants,
   eventsAdded,

@@ -1,6 +1,8 @@
 import type { Address } from "../../core/domain/address.ts";
 import type { Escrow } from "../../core/domain/escrow/escrow.ts";
 import type { Hash32 } from "../../core/domain/hash32.ts";
+import type { LoggedEvents } from "../../core/domain/index/sync-report.ts";
+import { rootOf } from "../../core/log/tree/frontier.ts";
 import type { EventKind } from "../../core/domain/index/settlement-event.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
@@ -40,8 +42,8 @@ export class SettlementChain extends Chain {
   readonly merchants = new Map<Address, Merchant>();
   /** The transaction of each event, by its id. */
   readonly references = new Map<string, { signature: LedgerSignature; slot: bigint }>();
-  /** The head after each event, and before the first. */
-  readonly #heads: Array<Hash32> = [];
+  /** The log after each event, and before the first. */
+  readonly #logged: Array<LoggedEvents> = [];
 
   constructor(
     genesisHash: string = walletOf("genesis"),
@@ -50,7 +52,7 @@ export class SettlementChain extends Chain {
   ) {
     super(genesisHash, timeAt);
     this.deployment = deployment;
-    this.custodyLog = new CustodyLog(deployment);
+    this.custodyLog = new CustodyLog(deployment, genesisHash);
     this.#putConfig();
     this.put(registryOf(deployment));
   }
@@ -124,9 +126,15 @@ export class SettlementChain extends Chain {
     this.record(called({ label, program, accounts, data, slot: this.slot, failed }));
   }
 
-  /** The chain over the ledger's first `count` events, undefined above the last one. */
-  headAt(count: bigint): Hash32 | undefined {
-    return this.#heads[Number(count)];
+  /** The root of the log of the ledger's first `count` events, undefined above the last one. */
+  rootAt(count: bigint): Hash32 | undefined {
+    const logged = this.loggedAt(count);
+    return logged && rootOf(logged);
+  }
+
+  /** The ledger's first `count` events, undefined above the last one. */
+  loggedAt(count: bigint): LoggedEvents | undefined {
+    return this.#logged[Number(count)];
   }
 
   /** The transaction that brought an escrow into its state. */
@@ -146,8 +154,8 @@ export class SettlementChain extends Chain {
   }
 
   #putConfig(): void {
-    const { config, count, head } = this.custodyLog;
-    this.#heads[Number(count)] = head;
+    const { config, count, logged } = this.custodyLog;
+    this.#logged[Number(count)] = logged;
     this.put(config);
   }
 }

@@ -91,4 +91,4 @@ export const eventExample = () => {
 
 /** The id of the sample ledger's log. */
 export const sampleLogId = (): string =>
-  networkIdOf(networkLeaf(SAMPLE.genesisHash, SAMPLE.deployment));
+  networkIdOf(networkLeaf(SAMPLE.genesisHash, SAMPLE.deployment.custodyProgram));

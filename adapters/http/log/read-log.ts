@@ -21,7 +21,7 @@ import { endpoint } from "../server/endpoint.ts";
 
 /** A log of leaf 0 and one event, as the document's examples show it. Its signature is made up. */
 const sampleLog = () => {
-  const leaf = networkLeaf(SAMPLE.genesisHash, SAMPLE.deployment);
+  const leaf = networkLeaf(SAMPLE.genesisHash, SAMPLE.deployment.custodyProgram);
   const origin = printLogOrigin({
     name: "evidence.example.com",
     networkId: networkIdOf(leaf),

@@ -1,3 +1,4 @@
+import { ledgerDomain } from "../../../core/protocol/accounts/custody-config-account.ts";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { Effect, Stream } from "effect";
@@ -103,8 +104,9 @@ const setUp = (): ReadonlyArray<LedgerAccount> => {
         .u8(config.bump)
         .skip(6)
         .address(deployment.attestorProgram)
-        .u64(42n)
-        .skip(32)
+        .bytes(ledgerDomain(SAMPLE.genesisHash, deployment.custodyProgram))
+        .u64(43n)
+        .bytes(new Uint8Array(1280).fill(1))
         .done(),
     ),
     account(

@@ -32,11 +32,10 @@ export const COSIGNATURE_EXAMPLE = `— witness.example ej7y3gAAAABpVbkA2XRMnqEw
 const LACKS: Readonly<Record<WitnessLack, string>> = {
   node_behind: "The witness's node has not finalized as many events yet.",
   node_ahead:
-    "The witness's node has finalized more events, and the log does not serve the entries up to there yet.",
+    "The witness's node has finalized more events, and the log does not serve the tiles that lead there yet.",
   node_unavailable: "The witness's node gave no usable answer.",
-  node_contradicts_itself: "The witness's node gave two different answers for one count of events.",
-  log_unavailable: "The log does not serve the entries of its checkpoint.",
-  replay_unfinished: "The log's entries are many; the next request goes on.",
+  node_contradicts_itself: "The witness's node gave two different answers for one size of the log.",
+  log_unavailable: "The log does not answer.",
   another_request: "Another checkpoint of this log is being judged.",
   state_unavailable: "The witness's state cannot be read or written.",
 };

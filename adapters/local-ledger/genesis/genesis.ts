@@ -80,7 +80,10 @@ const initializePrograms = (ledger: LocalLedger): void => {
         ...authority,
         settlementMint: LOCAL_USDC_MINT,
       }),
-      initializeCustodyInstruction(LOCAL_DEPLOYMENT, authority),
+      initializeCustodyInstruction(LOCAL_DEPLOYMENT, {
+        ...authority,
+        genesisHash: ledger.genesisHash,
+      }),
     ],
   );
 };

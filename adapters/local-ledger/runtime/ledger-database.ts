@@ -4,14 +4,13 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /** Increased when the tables or the programs' accounts change. A database of another version is refused. */
-const SCHEMA_VERSION = 2;
-/** The schema whose ledgers run the programs of account version 1. */
-const OF_ACCOUNT_VERSION_1 = 1;
+const SCHEMA_VERSION = 3;
 
 const refusalOf = (version: number, directory: string): string => {
   const cure = `Delete the folder ${directory}, or set another DATA_DIR`;
-  return version === OF_ACCOUNT_VERSION_1
-    ? `it holds escrows and merchants of account version 1, which these programs do not read. ${cure}`
+  // Of each version of the accounts that these programs read no more, the schema has the number.
+  return version < SCHEMA_VERSION
+    ? `it holds escrows and merchants of account version ${version}, which these programs do not read. ${cure}`
     : `schema version ${version}, expected ${SCHEMA_VERSION}. ${cure}`;
 };
 

@@ -28,14 +28,14 @@ const TABLES = `
     merchants INT8 NOT NULL DEFAULT 0,
     building UUID,
     mark_count INT8,
-    mark_head BYTEA CHECK (length(mark_head) = 32),
+    mark_frontier BYTEA CHECK (length(mark_frontier) = 1280),
     mark_slot NUMERIC(20),
     mark_ledger_time INT8,
     mark_at_ms INT8,
     pace_slot NUMERIC(20),
     pace_at_ms INT8,
     snapshot_at_ms INT8,
-    CHECK (num_nulls(mark_count, mark_head, mark_slot, mark_ledger_time, mark_at_ms) IN (0, 5)),
+    CHECK (num_nulls(mark_count, mark_frontier, mark_slot, mark_ledger_time, mark_at_ms) IN (0, 5)),
     CHECK (building IS NULL OR mark_count IS NULL)
   );
 

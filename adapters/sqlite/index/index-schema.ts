@@ -103,14 +103,14 @@ const SCHEMA = `
     unseen INTEGER NOT NULL DEFAULT 0,
     merchants INTEGER NOT NULL DEFAULT 0,
     mark_count INTEGER,
-    mark_head BLOB CHECK (length(mark_head) = 32),
+    mark_frontier BLOB CHECK (length(mark_frontier) = 1280),
     mark_slot INTEGER,
     mark_ledger_time INTEGER,
     mark_at_ms INTEGER,
     pace_slot INTEGER,
     pace_at_ms INTEGER,
     snapshot_at_ms INTEGER,
-    CHECK ((mark_count IS NULL) = (mark_head IS NULL) AND (mark_count IS NULL) = (mark_slot IS NULL)
+    CHECK ((mark_count IS NULL) = (mark_frontier IS NULL) AND (mark_count IS NULL) = (mark_slot IS NULL)
       AND (mark_count IS NULL) = (mark_ledger_time IS NULL) AND (mark_count IS NULL) = (mark_at_ms IS NULL))
   ) STRICT;
 

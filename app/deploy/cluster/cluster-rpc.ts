@@ -141,13 +141,16 @@ export const clusterRpc = (url: URL) => {
     /** The node's address without its path and query. */
     shown,
     /** Asks the node who it is and returns the ledger's genesis hash. */
-    connect: async (): Promise<string> => {
+    connect: async (): Promise<Address> => {
       try {
         const version = await call<Readonly<Record<string, unknown>> | null>("getVersion");
         const hash = await call<unknown>("getGenesisHash");
-        if (version?.["solana-core"] === undefined || typeof hash !== "string")
+        if (version?.["solana-core"] === undefined)
           throw notANode("it tells no solana-core version");
-        return hash;
+        // A hash is 32 bytes in base58, like an address.
+        const genesisHash = parseAddress(String(hash));
+        if (genesisHash === undefined) throw notANode("it tells no genesis hash");
+        return genesisHash;
       } catch (cause) {
         if (cause instanceof RpcRefused) throw notANode(`it refuses getVersion: ${cause.reason}`);
         throw cause;

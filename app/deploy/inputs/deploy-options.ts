@@ -7,6 +7,8 @@ import { SBPF_VERSIONS, type SbpfVersion } from "../cluster/require-funds.ts";
 /** What a deployment is asked for, checked as far as that goes without a node. */
 export type DeployOptions = {
   readonly rpc: URL;
+  /** A node that must show the same genesis hash. */
+  readonly secondRpc: URL | undefined;
   /** The path of the payer's key. */
   readonly payer: string;
   readonly newPayer: boolean;
@@ -34,14 +36,10 @@ export type DeployOptions = {
 
 const usage = (message: string): DeployStopped => new DeployStopped(EX_USAGE, message);
 
-const nodeUrl = (text: string | undefined): URL => {
-  if (text === undefined)
-    throw usage(
-      "--rpc is missing: give the address of a node, such as https://api.devnet.solana.com",
-    );
+const nodeUrl = (option: string, text: string): URL => {
   const url = URL.parse(text);
   if (url === null || !["http:", "https:"].includes(url.protocol))
-    throw usage("--rpc: expected the http:// or https:// address of a node");
+    throw usage(`--${option}: expected the http:// or https:// address of a node`);
   return url;
 };
 
@@ -70,6 +68,7 @@ const priorityFeeOf = (text: string | undefined): bigint => {
 /** The options of a command line. @throws DeployStopped with the first mistake and its cure. */
 export const deployOptions = (values: {
   readonly rpc?: string | undefined;
+  readonly "second-rpc"?: string | undefined;
   readonly "payer-key"?: string | undefined;
   readonly "new-payer": boolean;
   readonly airdrop: boolean;
@@ -105,8 +104,14 @@ export const deployOptions = (values: {
   const authority = addressAt("authority", "the new authority's", values.authority);
   if (authority !== undefined && values.final)
     throw usage("--authority and --final: give one of the two");
+  if (values.rpc === undefined)
+    throw usage(
+      "--rpc is missing: give the address of a node, such as https://api.devnet.solana.com",
+    );
+  const second = values["second-rpc"];
   return {
-    rpc: nodeUrl(values.rpc),
+    rpc: nodeUrl("rpc", values.rpc),
+    secondRpc: second === undefined ? undefined : nodeUrl("second-rpc", second),
     payer: values["payer-key"],
     newPayer: values["new-payer"],
     airdrop: values.airdrop,

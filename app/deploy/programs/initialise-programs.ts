@@ -66,7 +66,10 @@ export const readConfiguration = async (
 export const initialisePrograms = async (
   context: DeployContext,
   deployment: Deployment,
-  settlementMint: Address,
+  {
+    settlementMint,
+    genesisHash,
+  }: { readonly settlementMint: Address; readonly genesisHash: Address },
 ): Promise<{ readonly registry: AttestorRegistry }> => {
   const { payer, say } = context;
   const authority = { payer: payer.address, upgradeAuthority: payer.address };
@@ -77,7 +80,9 @@ export const initialisePrograms = async (
       ...(registry === null
         ? [initializeRegistryInstruction(deployment, { ...authority, settlementMint })]
         : []),
-      ...(config === null ? [initializeCustodyInstruction(deployment, authority)] : []),
+      ...(config === null
+        ? [initializeCustodyInstruction(deployment, { ...authority, genesisHash })]
+        : []),
     ];
     if (await landed(context, "initialising the programs", { instructions }))
       say("  both programs are initialised");

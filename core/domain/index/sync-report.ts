@@ -6,16 +6,20 @@ import type { UnixSeconds } from "../unix-time.ts";
 /** A slot, and the service's own clock when it was read, unix milliseconds. */
 type TimedSlot = { readonly slot: bigint; readonly atMs: number };
 
+/** How many events there are, and what the log that holds them goes on from (core/log/tree/frontier.ts). */
+export type LoggedEvents = {
+  /** The number of the last event. [0, 2^40 - 2], 0 before the first one. */
+  readonly count: bigint;
+  /** The log's perfect subtrees as the custody program keeps them, 1,280 bytes. Compared by the root that they fold to, never by bytes. */
+  readonly frontier: Uint8Array;
+};
+
 /**
  * How far an index is complete: it holds exactly the state of the ledger after the event numbered `count`, and the
- * leaves of its events chain to `head`. See docs/log.md.
+ * log of its events has the root of `frontier`. See docs/log.md.
  */
-export type SyncMark = {
-  /** The number of the last event held. u64, 0 before the first event. */
-  readonly count: bigint;
-  /** The chain over the leaves 1 to `count`, as the custody program keeps it. 32 zero bytes before the first event. */
-  readonly head: Hash32;
-  /** The finalized slot at which `count` and `head` were read. */
+export type SyncMark = LoggedEvents & {
+  /** The finalized slot at which `count` and `frontier` were read. */
   readonly slot: bigint;
   /** The ledger's clock at that slot. */
   readonly ledgerTime: UnixSeconds;
@@ -28,8 +32,8 @@ export type SyncMark = {
   readonly paceFrom?: TimedSlot;
 };
 
-/** A state of the custody program's history: its count of events and the chain over their leaves. */
-export type HistoryHead = Pick<SyncMark, "count" | "head">;
+/** A state of the custody program's history: its count of events and the root of the log that holds them. */
+export type HistoryHead = { readonly count: bigint; readonly root: Hash32 };
 
 /** What stands between an index and a ledger that shows another history. Nothing replaces the index by itself. */
 export type IndexContradiction = {
@@ -42,9 +46,9 @@ export type IndexContradiction = {
   readonly firstDifference: { readonly from: bigint; readonly to: bigint } | null;
 };
 
-/** The operator's word that one history may replace an index at one head. */
+/** The operator's word that one history may replace an index at one root. */
 export type RebuildApproval = {
-  /** The head of the index that may be replaced. */
+  /** The root of the index's log that may be replaced. */
   readonly replaces: Hash32;
   /** A state that the history must pass through or stand at. */
   readonly by: HistoryHead;

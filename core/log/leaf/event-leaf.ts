@@ -1,11 +1,10 @@
 import { type Address, addressFromBytes, addressToBytes } from "../../domain/address.ts";
-import { canonicalJsonBytes } from "../../domain/encoding/canonical-json.ts";
 import { ESCROW_STATES, type EscrowState } from "../../domain/escrow/escrow.ts";
 import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../domain/hash32.ts";
-import type { Deployment } from "../../domain/ledger/deployment.ts";
 import { sha256 } from "../../domain/sha256.ts";
+import { ledgerDomain } from "../../protocol/accounts/custody-config-account.ts";
 
-/** One event of the custody program, as the ledger chains it. See docs/log.md, "Leaves". */
+/** One event of the custody program, as the ledger logs it. See docs/log.md, "Leaves". */
 type EventLeaf = {
   /** The escrow's state after the event: Pending for a creation. */
   readonly state: EscrowState;
@@ -69,26 +68,15 @@ export const decodeEventLeaf = (
   };
 };
 
-/** The version of the rules by which leaves are made (docs/log.md). Other rules are another log. */
-const LOG_VERSION = 1;
+/** The first byte of leaf 0 (`LEAF_OF_NETWORK` there). */
+const NETWORK_LEAF_KIND = 0x00;
 
 /** Hex digits of the hash of leaf 0 that a log's origin shows. */
 const NETWORK_ID_DIGITS = 16;
 
-/**
- * Leaf 0 of every log: the RFC 8785 bytes that name its rules, its ledger and its programs. The custody program does
- * not number it, so the chain on the ledger does not hold it.
- */
-export const networkLeaf = (
-  genesisHash: string,
-  { custodyProgram, attestorProgram }: Deployment,
-): Uint8Array =>
-  canonicalJsonBytes({
-    version: LOG_VERSION,
-    genesis_hash: genesisHash,
-    custody_program: custodyProgram,
-    attestor_program: attestorProgram,
-  });
+/** Leaf 0 of every log: kind 0x00 and the domain of its ledger and its custody program, 33 bytes. */
+export const networkLeaf = (genesisHash: Address, custodyProgram: Address): Uint8Array =>
+  Uint8Array.of(NETWORK_LEAF_KIND, ...ledgerDomain(genesisHash, custodyProgram));
 
 /** The first 16 hex digits of the plain SHA-256 of leaf 0, as a log's origin shows them. */
 export const networkIdOf = (leaf: Uint8Array): string =>

@@ -1,7 +1,8 @@
-import type { Address } from "../../domain/address.ts";
+import { type Address, addressToBytes } from "../../domain/address.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { Decoded, LedgerAccount } from "../../domain/ledger/account.ts";
 import type { Hash32 } from "../../domain/hash32.ts";
+import { sha256 } from "../../domain/sha256.ts";
 import { custodyConfigAddress } from "../addresses/addresses.ts";
 import { CUSTODY_ACCOUNTS, CUSTODY_CONSTANTS } from "../generated/custody.ts";
 import { fieldsOf } from "./byte-fields.ts";
@@ -10,11 +11,27 @@ import { fieldsOf } from "./byte-fields.ts";
 export type CustodyConfig = {
   readonly bump: number;
   readonly attestorProgram: Address;
-  /** The number of the latest event, which is also the count of events. u64 */
+  /** The ledger and the program, as `ledgerDomain` makes it. */
+  readonly domain: Hash32;
+  /** The number of the latest event, which is also the count of events: the log's leaves without leaf 0. [0, 2^40 - 2] */
   readonly count: bigint;
-  /** The hash chain over the leaves of all events, zero before the first event. */
-  readonly head: Hash32;
+  /** The log's perfect subtrees, 1,280 bytes: what a count and a frontier say together is in core/log/tree/frontier.ts. */
+  readonly frontier: Uint8Array;
 };
+
+const PURPOSE = new TextEncoder().encode("settlement-evidence 3\0");
+
+/**
+ * What names a ledger and its custody program in the log's leaf 0: SHA-256("settlement-evidence 3" || 0x00 || genesis hash ||
+ * custody program), 32 bytes.
+ */
+export const ledgerDomain = (genesisHash: Address, custodyProgram: Address): Uint8Array => {
+  const [genesis, program] = [addressToBytes(genesisHash), addressToBytes(custodyProgram)];
+  return sha256(Uint8Array.of(...PURPOSE, ...genesis, ...program));
+};
+
+/** Leaves for which the frontier has room, leaf 0 among them. */
+const MOST_LEAVES = 2n ** 40n - 1n;
 
 const { discriminator: DISCRIMINATOR, length: LENGTH, at: AT } = CUSTODY_ACCOUNTS.CustodyConfig;
 
@@ -34,12 +51,15 @@ export const decodeCustodyConfigAccount = (
   const derived = custodyConfigAddress(deployment);
   if (derived.address !== address || derived.bump !== fields.u8(AT.bump))
     return { fault: "address_not_derived" };
+  const leaves = fields.u64(AT.count);
+  if (leaves === 0n || leaves > MOST_LEAVES) return { fault: "fields_contradict_state" };
   return {
     value: {
       bump: fields.u8(AT.bump),
       attestorProgram: fields.address(AT.attestorProgram),
-      count: fields.u64(AT.count),
-      head: fields.hash(AT.head),
+      domain: fields.hash(AT.domain),
+      count: leaves - 1n,
+      frontier: fields.bytes(AT.frontier, LENGTH - AT.frontier),
     },
   };
 };

@@ -150,7 +150,7 @@ export const ATTESTOR_ERRORS = [
 
 /** The numbers by which the program judges. */
 export const ATTESTOR_CONSTANTS = {
-  ACCOUNT_VERSION: 2,
+  ACCOUNT_VERSION: 3,
   MAX_NAME_BYTES: 32,
   MAX_ATTESTATION_AGE_SECONDS: 300n,
   MAX_ATTESTATION_LEAD_SECONDS: 30n,

@@ -2,7 +2,7 @@
 
 /** The program's accounts: first eight bytes, length, and where each field begins, in bytes. */
 export const CUSTODY_ACCOUNTS = {
-  CustodyConfig: { discriminator: [241, 165, 157, 31, 210, 36, 248, 113], length: 88, at: { version: 8, bump: 9, reserved: 10, attestorProgram: 16, count: 48, head: 56 } },
+  CustodyConfig: { discriminator: [241, 165, 157, 31, 210, 36, 248, 113], length: 1368, at: { version: 8, bump: 9, reserved: 10, attestorProgram: 16, domain: 48, count: 80, frontier: 88 } },
   Escrow: { discriminator: [31, 213, 123, 187, 186, 22, 218, 155], length: 368, at: { version: 8, bump: 9, state: 10, vaultBump: 11, reserved: 12, agentOwner: 16, merchant: 48, mint: 80, rentPayer: 112, taskHash: 144, amount: 176, released: 184, createdAt: 192, expiresAt: 200, settledAt: 208, proofHash: 216, attestor: 248, attestedAt: 280, attestationSignature: 288, createdSeq: 352, settledSeq: 360 } },
   ArchivedEscrow: { discriminator: [110, 48, 54, 177, 212, 188, 89, 175], length: 96, at: { createdSeq: 8, settledSeq: 16, state: 24, version: 25, reserved: 26, pendingHash: 32, lastHash: 64 } },
 } as const;
@@ -11,8 +11,9 @@ export const CUSTODY_ACCOUNTS = {
 export const CUSTODY_INSTRUCTIONS = {
   initialize_custody: {
     discriminator: [229, 218, 228, 120, 208, 239, 223, 234],
-    length: 8,
+    length: 40,
     args: {
+      genesisHash: { type: "hash", at: 8, size: 32 },
     },
     accounts: {
       payer: { place: 0, role: "writableSigner" },
@@ -181,11 +182,12 @@ export const CUSTODY_ERRORS = [
   { code: 6035, program: "custody", name: "WrongLastBytes", message: "The bytes to archive are not those of the escrow account" },
   { code: 6036, program: "custody", name: "EscrowArchived", message: "The escrow is settled and archived" },
   { code: 6037, program: "custody", name: "TooManyAccounts", message: "More than 32 accounts" },
+  { code: 6038, program: "custody", name: "TooManyEvents", message: "The log is full: no event can be numbered any more" },
 ] as const;
 
 /** The numbers by which the program judges. */
 export const CUSTODY_CONSTANTS = {
-  ACCOUNT_VERSION: 2,
+  ACCOUNT_VERSION: 3,
   MAX_TTL_SECONDS: 604800,
   ARCHIVE_DELAY_SECONDS: 604800,
 } as const;

@@ -2,6 +2,6 @@
 
 /** SHA-256 of each program's committed binary, by its SBPF version. */
 export const PROGRAM_HASHES = {
-  custody: { v0: "a91ecd1b503263ec028990264b575ad1ec706bbbbe68f934505efff0790eb3e2", v3: "2ea24b20ebde5f6465c673da9a32841f23e45a919f7e782f15cbdecf58bbcbce" },
-  attestor: { v0: "2af4820c1c6b9270694bfbfe1a9b5c0dd6fbc1efb661079f18ab0935a6a33fdf", v3: "6beeaa9f924bc2a20b6d3a3bc670c6e914353ebb75530e521fe9fc757427daa7" },
+  custody: { v0: "16442c0b38658250e7c9c1bcd3247237717ba45e27d4ba0e50d517cfd73ca805", v3: "bf48b0700f36321f79dd53710a259d022bed8fe995af9d4d61075b2ce8e834ba" },
+  attestor: { v0: "033887740aea6aff37f249e7afa3a85d10def3e0a10a4c475e120b3bada48d1a", v3: "a0a861cafcb963a3890eead38d2aa1ab1895a516b27099a90c92884cc3f8db06" },
 } as const;

@@ -1,6 +1,6 @@
-import { type Address, ZERO_ADDRESS } from "../../domain/address.ts";
+import { type Address, addressToBytes, ZERO_ADDRESS } from "../../domain/address.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
-import type { Hash32 } from "../../domain/hash32.ts";
+import { type Hash32, hash32FromBytes } from "../../domain/hash32.ts";
 import type { Instruction } from "../../domain/ledger/instruction.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
 import {
@@ -19,7 +19,12 @@ import { encodeInstruction } from "./instruction-layout.ts";
 /** `initialize_custody`: once, by the custody program's upgrade authority. docs/protocol.md, "custody". */
 export const initializeCustodyInstruction = (
   deployment: Deployment,
-  input: { readonly payer: Address; readonly upgradeAuthority: Address },
+  input: {
+    readonly payer: Address;
+    readonly upgradeAuthority: Address;
+    /** Of the ledger, in base58 like an address. */
+    readonly genesisHash: Address;
+  },
 ): Instruction =>
   encodeInstruction(
     deployment.custodyProgram,
@@ -31,7 +36,7 @@ export const initializeCustodyInstruction = (
       program_data: programDataAddress(deployment.custodyProgram),
       attestor_program: deployment.attestorProgram,
     },
-    {},
+    { genesisHash: hash32FromBytes(addressToBytes(input.genesisHash)) },
   );
 
 /** `create_escrow`: the agent locks `amount` base units of `mint` for a merchant. docs/protocol.md, "custody". */

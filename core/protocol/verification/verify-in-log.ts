@@ -71,7 +71,7 @@ const inclusionFault = (
 ): string | null => {
   const judged = judgeCheckpoint(logsOnly(policy), proof.checkpoint);
   if ("fault" in judged) return judged.fault;
-  if (networkId !== networkIdOf(networkLeaf(address(network.genesisHash), network)))
+  if (networkId !== networkIdOf(networkLeaf(address(network.genesisHash), network.custodyProgram)))
     return "the log is of another ledger or of other programs than the packet";
   const last = leavesOfEscrow(escrow, data).at(-1);
   if (last === undefined || BigInt(proof.index) !== last.seq)

@@ -4,6 +4,7 @@ import { hash32FromBytes } from "../../domain/hash32.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import { NO_PINS } from "../../domain/ledger/deployment.ts";
 import { sha256 } from "../../domain/sha256.ts";
+import { rootOf } from "../../log/tree/frontier.ts";
 import {
   type ArchivedEscrow,
   decodeArchivedEscrowAccount,
@@ -156,12 +157,12 @@ const eventNumberCheck = (
   if (decoded === null || "fault" in decoded)
     return outcome(name, "failed", "the node shows no configuration of the custody program");
   const number = escrow.settledSeq ?? escrow.createdSeq;
-  const { count, head } = decoded.value;
+  const { count } = decoded.value;
   return number <= count
     ? outcome(
         name,
         "passed",
-        `the packet's event has the number ${number}, and the ledger counts ${count} events with the head ${head}`,
+        `the packet's event has the number ${number}, and the ledger counts ${count} events with the root ${rootOf(decoded.value)}`,
       )
     : outcome(
         name,

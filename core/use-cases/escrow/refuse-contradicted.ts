@@ -21,7 +21,7 @@ const ARCHIVE_DELAY_MS = Number(ARCHIVE_DELAY_SECONDS) * 1000;
 export const holdsLeaf = (leaves: Leaves, { seq, leaf }: NumberedLeaf): boolean =>
   leaves.some((one) => one.seq === seq && one.leaf.toHex() === leaf.toHex());
 
-/** The leaves of an escrow's events that the index chains to the ledger's head. Null when the store does not answer. */
+/** The leaves of an escrow's events that the index has proved by the ledger's root. Null when the store does not answer. */
 const provedOf = (address: Address) => Effect.orElseSucceed(provedLeaves([address]), () => null);
 
 /** The events that an account shows: those of an escrow, whole or archived. Every other account shows none. */

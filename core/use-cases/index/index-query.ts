@@ -126,7 +126,7 @@ export const queryEvents = Effect.fn("queryEvents")(function* (
   return page;
 });
 
-/** The leaves of the events of at most 1000 escrows, in any order, that the index chains to the ledger's head. Fails like the store. */
+/** The leaves of the events of at most 1000 escrows, in any order, that the index has proved by the ledger's root. Fails like the store. */
 export const provedLeaves = Effect.fnUntraced(function* (addresses: ReadonlyArray<Address>) {
   const index = yield* IndexReader;
   const held = yield* index.escrowsAt(addresses);

@@ -1,8 +1,9 @@
 import { Context, Duration, Effect, Queue, Ref, Schedule } from "effect";
-import { hash32FromBytes } from "../../domain/hash32.ts";
+import { type Hash32, hash32FromBytes } from "../../domain/hash32.ts";
 import type { SyncMark } from "../../domain/index/sync-report.ts";
 import type { LogPolicy } from "../../log/policy/log-policy.ts";
 import { decodeCustodyConfigAccount } from "../../protocol/accounts/custody-config-account.ts";
+import { rootOf } from "../../log/tree/frontier.ts";
 import { custodyConfigAddress } from "../../protocol/addresses/addresses.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { LedgerNodes } from "../../../ports/ledger/ledger.ts";
@@ -90,7 +91,8 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
   const nodes = yield* LedgerNodes;
   const { deployment } = yield* Instance;
   const config = custodyConfigAddress(deployment).address;
-  const agreement = new NodeAgreement(nodes.count);
+  // The only node confirms itself: the mark is what it showed.
+  const agreement = nodes.count > 1 ? new NodeAgreement(nodes.count) : null;
   const marks = yield* Queue.sliding<Grown>(1);
 
   /** Which log the key signs. */
@@ -100,31 +102,40 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
     return new SigningLog(key, yield* identity.networkLeaf, opened);
   });
 
-  /** Up to which count the log may be signed, null for none. */
-  const agreedCount = Effect.gen(function* () {
-    if (nodes.count > 1) {
-      const shown = yield* nodes.readFromEach(config);
-      for (const [node, answer] of shown.entries()) {
-        const account = answer?.value ?? null;
-        const decoded = account === null ? null : decodeCustodyConfigAccount(account, deployment);
-        if (decoded !== null && "value" in decoded) agreement.shown(node, decoded.value);
-      }
+  /** Reads the log's root from each of several nodes, at `finalized`. */
+  const readNodes = Effect.gen(function* () {
+    if (agreement === null) return;
+    const shown = yield* nodes.readFromEach(config);
+    for (const [node, answer] of shown.entries()) {
+      const account = answer?.value ?? null;
+      const decoded = account === null ? null : decodeCustodyConfigAccount(account, deployment);
+      if (decoded === null || "fault" in decoded) continue;
+      const { value } = decoded;
+      agreement.shown(node, { size: Number(value.count) + 1, root: rootOf(value) });
     }
+  });
+
+  /** Up to which size the log may be signed: one that was read at `finalized`; null for none. */
+  const agreedSize = Effect.fnUntraced(function* (log: SigningLog, growing: GrowingTree) {
+    if (agreement === null) return growing.size();
+    yield* readNodes;
+    const roots = new Map<number, Hash32>();
+    for (const size of agreement.sizesTo(growing.size()))
+      roots.set(size, hash32FromBytes(yield* log.rootAt(growing, size)));
+    agreement.compare(roots);
     return agreement.agreed();
   });
 
   /** The head that may be signed now, null for none, and what keeps it from being larger. */
   const signable = Effect.fnUntraced(function* (log: SigningLog, growing: GrowingTree) {
-    const count = yield* agreedCount;
-    const size = count === null ? 0 : Number(count) + 1;
-    const behind: LogHindrance =
-      agreement.contradicted.size > 0 ? "nodes_disagree" : "second_node_behind";
+    const size = (yield* agreedSize(log, growing)) ?? 0;
+    const isContradicted = (agreement?.contradicted.size ?? 0) > 0;
+    const behind: LogHindrance = isContradicted ? "nodes_disagree" : "second_node_behind";
     const hinders = size < growing.size() ? behind : null;
-    const chain = count === null ? undefined : agreement.headAt(count);
-    if (chain === undefined || size < (log.last?.size ?? 1)) return { head: log.last, hinders };
+    if (size < (log.last?.size ?? 1)) return { head: log.last, hinders };
     const root = yield* log.rootAt(growing, size);
     yield* growing.keepTo(size);
-    const head: SignedHead = { origin: log.origin, size, root: hash32FromBytes(root), chain };
+    const head: SignedHead = { origin: log.origin, size, root: hash32FromBytes(root) };
     return { head, hinders };
   });
 
@@ -134,7 +145,7 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
     yield* log.compare(value);
     const growing = log.isEnded
       ? null
-      : yield* log.growTo(mark, value?.signed ?? null, agreement, agreedCount);
+      : yield* log.growTo(mark, value?.signed ?? null, agreement, readNodes);
     if (growing === null) {
       if (log.isEnded) return "ended";
       return log.contradictedSinceMs === null ? "signed_size_not_derived_yet" : "nodes_disagree";

@@ -19,8 +19,6 @@ export type SignedHead = {
   /** Leaves of the tree, at least 1. */
   readonly size: number;
   readonly root: Hash32;
-  /** The custody program's chain over the leaves 1 to size - 1, which `root` covers. It is not signed. */
-  readonly chain: Hash32;
 };
 
 /** A log that signs nothing more. */
@@ -75,8 +73,7 @@ const isSignedHead = (value: unknown): boolean =>
   isMembers(value) &&
   typeof value["origin"] === "string" &&
   isSize(value["size"]) &&
-  isHash(value["root"]) &&
-  isHash(value["chain"]);
+  isHash(value["root"]);
 
 const isEndedLog = (value: unknown): boolean =>
   isMembers(value) &&

@@ -15,7 +15,7 @@ export class LogUnknown extends Data.TaggedError("LogUnknown")<{ readonly detail
 /** The log's key did not sign the checkpoint. */
 export class LogSignatureInvalid extends Data.TaggedError("LogSignatureInvalid") {}
 
-/** The checkpoint contradicts what was cosigned, its own entries or the witness's node. */
+/** The checkpoint contradicts what was cosigned, the log's own tiles or the witness's node. */
 export class CheckpointRefused extends Data.TaggedError("CheckpointRefused")<{
   readonly detail: string;
 }> {}
@@ -24,14 +24,12 @@ export class CheckpointRefused extends Data.TaggedError("CheckpointRefused")<{
 export type WitnessLack =
   /** Its node has finalized fewer events than the checkpoint covers. */
   | "node_behind"
-  /** Its node has finalized more, and the log does not serve the entries between yet. */
+  /** Its node has finalized more, and the log does not serve the tiles that lead there yet. */
   | "node_ahead"
   | "node_unavailable"
-  /** The node gave two different heads for one count. */
+  /** The node gave two different roots for one size. */
   | "node_contradicts_itself"
   | "log_unavailable"
-  /** The entries are many; the next request goes on where this one stopped. */
-  | "replay_unfinished"
   | "another_request"
   | "state_unavailable";
 

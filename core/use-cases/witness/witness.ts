@@ -1,5 +1,5 @@
 import { Clock, Context, Effect, Option, Semaphore } from "effect";
-import { parseAddress } from "../../domain/address.ts";
+import { type Address, parseAddress } from "../../domain/address.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import { parseLogOrigin } from "../../log/checkpoint/log-origin.ts";
 import { networkIdOf, networkLeaf } from "../../log/leaf/event-leaf.ts";
@@ -16,7 +16,8 @@ import {
   WitnessState,
   type WitnessStateUnavailable,
 } from "../../../ports/log/witness-state.ts";
-import { NodeHeads, readNodeHead } from "./node-heads.ts";
+import { followNode, NodeRoots, readNodeRoot } from "./node-roots.ts";
+import { servedProof } from "./served-proof.ts";
 import {
   CheckpointRefused,
   LogUnknown,
@@ -27,7 +28,6 @@ import {
   type WitnessLack,
   WitnessNotReady,
 } from "./witness-errors.ts";
-import { Replay } from "./replay.ts";
 
 /** The answer to an offered checkpoint. */
 export type WitnessAnswer =
@@ -36,7 +36,7 @@ export type WitnessAnswer =
   /** The size that was cosigned last: the request assumed another, or the checkpoint has another root at this size. */
   | { readonly kind: "conflict"; readonly size: number };
 
-/** A witness that replays logs against its own node, where one is configured. */
+/** A witness that compares logs with its own node, where one is configured. */
 export class Witness extends Context.Service<
   Witness,
   {
@@ -53,9 +53,6 @@ export type WitnessConfig = {
   readonly deployment: Deployment;
 };
 
-/** How long one request may replay. 10 million entries take longer; then later requests go on. */
-const REPLAY_WITHIN_MS = 45_000;
-
 /** When asking again can help, in seconds. */
 const RETRY_SECONDS: Readonly<Record<WitnessLack, number>> = {
   node_behind: 2,
@@ -63,7 +60,6 @@ const RETRY_SECONDS: Readonly<Record<WitnessLack, number>> = {
   node_unavailable: 2,
   node_contradicts_itself: 10,
   log_unavailable: 5,
-  replay_unfinished: 1,
   another_request: 1,
   state_unavailable: 10,
 };
@@ -79,30 +75,27 @@ const orNotReady = <A>(work: Effect.Effect<A, WitnessStateUnavailable>) =>
 
 const conflict = (size: number): WitnessAnswer => ({ kind: "conflict", size });
 
-/** The witness of some logs. It reads its node, the logs' entries and its own state; see docs/log.md, "Witnesses". */
+/** The witness of some logs. It follows its node while its scope is open, and reads the logs' tiles and its own state; see docs/log.md, "Witnesses". */
 export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: WitnessConfig) {
   const ledger = yield* Ledger;
   const source = yield* LogSource;
   const store = yield* WitnessState;
   const { name, publicKey, sign } = yield* WitnessKey;
   const key = verifierKey(name, "cosignature", publicKey);
-  const heads = new NodeHeads();
+  const roots = new NodeRoots();
   const byOrigin = new Map(logs.map((log) => [log.key.name, log]));
   const turns = new Map<string, Semaphore.Semaphore>();
   for (const origin of byOrigin.keys()) turns.set(origin, yield* Semaphore.make(1));
-  /** Replays that did not reach their checkpoint in time, and the size at which each began. */
-  const unfinished = new Map<string, { readonly from: number; readonly replay: Replay }>();
-  let ownLeaf: Uint8Array | undefined;
+  let known: Address | undefined;
 
-  /** Leaf 0 of a log of this witness's network. Its node's genesis hash never changes. */
-  const ownNetwork = Effect.gen(function* () {
-    if (ownLeaf !== undefined) return ownLeaf;
+  /** The genesis hash of the node's ledger, which never changes. */
+  const genesis = Effect.gen(function* () {
+    if (known !== undefined) return known;
     const hash = yield* ledger.genesisHash.pipe(
       Effect.mapError(() => notReady("node_unavailable")),
     );
-    const address = parseAddress(hash);
-    if (address === undefined) return yield* notReady("node_unavailable");
-    return (ownLeaf = networkLeaf(address, deployment));
+    known = parseAddress(hash);
+    return known ?? (yield* notReady("node_unavailable"));
   });
 
   const keep = Effect.fnUntraced(function* (
@@ -127,72 +120,59 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
     } as const;
   });
 
-  /** Reads the node's head and remembers it, unless it contradicts an earlier one. */
-  const seeNode = Effect.fnUntraced(function* (cosigned: CosignedLog | null) {
-    const head = yield* readNodeHead(ledger, deployment);
-    const contradicts =
-      cosigned !== null &&
-      head.count === cosigned.size - 1 &&
-      !isSameHash(head.head, cosigned.head);
-    if (contradicts || !heads.add(head)) return yield* notReady("node_contradicts_itself");
+  /** Reads the node's root and remembers it, unless it contradicts an earlier one. */
+  const seeNode = Effect.fnUntraced(function* () {
+    const read = yield* readNodeRoot(ledger, { deployment, genesisHash: yield* genesis });
+    if (!roots.add(read)) return yield* notReady("node_contradicts_itself");
   });
 
-  /** Replays the log's entries to the offered size, going on where an earlier request stopped. */
-  const replayed = Effect.fnUntraced(function* (
-    offer: OfferedCheckpoint,
-    cosigned: CosignedLog | null,
-    leaf: Uint8Array,
-  ) {
-    const { origin, size } = offer.checkpoint;
-    const from = cosigned?.size ?? 0;
-    const begun = unfinished.get(origin);
-    const goesOn = begun !== undefined && begun.from === from && begun.replay.size <= size;
-    const replay = goesOn ? begun.replay : new Replay(cosigned);
-    unfinished.set(origin, { from, replay });
-    yield* replay.goTo({ source, url: offer.log.url }, size, leaf).pipe(
-      Effect.catchTags({
-        LogUnavailable: () => notReady("log_unavailable"),
-        EntriesMissing: () => notReady("log_unavailable"),
-        EntriesFalse: ({ detail }) =>
-          Effect.andThen(forget(origin), refuse(offer, `the log's entries are false: ${detail}`)),
-      }),
-    );
-    if (!isSameHash(replay.state().root, offer.checkpoint.root)) {
-      yield* forget(origin);
-      return yield* refuse(offer, "the log's entries have another root");
-    }
-    return replay;
+  /** Believes the node nothing while it shows another root than was cosigned. */
+  const requireCosigned = Effect.fnUntraced(function* (cosigned: CosignedLog | null) {
+    const shown = cosigned === null ? undefined : roots.at(cosigned.size);
+    if (cosigned === null || shown === undefined || isSameHash(shown, cosigned.root)) return;
+    roots.forget(cosigned.size);
+    return yield* notReady("node_contradicts_itself");
   });
 
-  const forget = (origin: string) => Effect.sync(() => void unfinished.delete(origin));
+  /** Refuses an offer whose root is not the one at that size. The node may have been wrong: another read decides about the next offer. */
+  const refuseAt = (offer: OfferedCheckpoint, size: number, reason: string) =>
+    Effect.suspend(() => {
+      roots.forget(size);
+      return refuse(offer, reason);
+    });
 
-  /**
-   * Shows that the replayed events are the ledger's first: their chain, led on with the log's next entries if need be,
-   * arrives at a head that the node has shown.
-   */
-  const shownByNode = Effect.fnUntraced(function* (offer: OfferedCheckpoint, replay: Replay) {
-    const head = heads.firstFrom(offer.checkpoint.size - 1);
-    if (head === undefined) return yield* notReady("node_behind");
-    const chained = yield* replay.headAt({ source, url: offer.log.url }, head.count).pipe(
+  /** Whether the node has shown the offered size, and with the offered root. */
+  const isShown = Effect.fnUntraced(function* (offer: OfferedCheckpoint) {
+    const { size, root } = offer.checkpoint;
+    const shown = roots.at(size);
+    if (shown === undefined) return false;
+    if (isSameHash(shown, root)) return true;
+    return yield* refuseAt(offer, size, "the ledger has another root at this size");
+  });
+
+  /** Shows that the offered tree is the beginning of a larger one that the node has shown, by the tiles that the log serves. */
+  const provenByTiles = Effect.fnUntraced(function* (offer: OfferedCheckpoint) {
+    const { checkpoint, log } = offer;
+    const larger = roots.firstFrom(checkpoint.size);
+    if (larger === undefined) return yield* notReady("node_behind");
+    const proof = yield* servedProof({ source, url: log.url }, checkpoint.size, larger.size).pipe(
       Effect.catchTags({
         LogUnavailable: () => notReady("log_unavailable"),
-        EntriesMissing: () => notReady("node_ahead"),
-        EntriesFalse: ({ detail }) => refuse(offer, `the log's entries are false: ${detail}`),
+        TilesMissing: () => notReady("node_ahead"),
+        TilesFalse: ({ detail }) => refuse(offer, `the log's tiles are false: ${detail}`),
       }),
     );
-    if (isSameHash(chained, head.head)) return;
-    // The node may have been wrong; another read decides about the next offer.
-    heads.forget(head.count);
-    yield* forget(offer.checkpoint.origin);
-    return yield* refuse(offer, `the events up to ${head.count} are not those of the ledger`);
+    if (verifyConsistency(checkpoint, larger, proof)) return;
+    const reason = `the log's tiles do not lead to the ledger's root at size ${larger.size}`;
+    return yield* refuseAt(offer, larger.size, reason);
   });
 
   const judge = Effect.fnUntraced(function* (offer: OfferedCheckpoint) {
     const { checkpoint, oldSize, proof } = offer;
     const { origin, size, root } = checkpoint;
-    const leaf = yield* ownNetwork;
     const parts = parseLogOrigin(origin);
-    if ("fault" in parts || parts.value.networkId !== networkIdOf(leaf))
+    const ownId = networkIdOf(networkLeaf(yield* genesis, deployment.custodyProgram));
+    if ("fault" in parts || parts.value.networkId !== ownId)
       return yield* new LogUnknown({ detail: "the log is of another network than this witness" });
     const cosigned = yield* orNotReady(store.read(origin));
     const lastSize = cosigned?.size ?? 0;
@@ -206,19 +186,13 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
     if (!verifyConsistency(last, checkpoint, proof))
       return yield* new CheckpointRefused({ detail: "the consistency proof does not verify" });
     if (size === lastSize) return yield* cosign(offer, yield* Clock.currentTimeMillis);
-    yield* seeNode(cosigned);
-    if (heads.firstFrom(size - 1) === undefined) return yield* notReady("node_behind");
-    const replay = yield* replayed(offer, cosigned, leaf).pipe(
-      Effect.tap((replay) => shownByNode(offer, replay)),
-      Effect.timeoutOrElse({
-        duration: REPLAY_WITHIN_MS,
-        orElse: () => notReady("replay_unfinished"),
-      }),
-    );
+    const isKnown = yield* isShown(offer);
+    if (!isKnown) yield* seeNode();
+    yield* requireCosigned(cosigned);
+    if (!isKnown && !(yield* isShown(offer))) yield* provenByTiles(offer);
     const isKept = yield* orNotReady(
-      Effect.uninterruptible(store.compareAndSet(origin, lastSize, replay.state())),
+      Effect.uninterruptible(store.compareAndSet(origin, lastSize, { size, root })),
     );
-    yield* forget(origin);
     if (!isKept) return conflict((yield* orNotReady(store.read(origin)))?.size ?? 0);
     return yield* cosign(offer, yield* Clock.currentTimeMillis);
   });
@@ -230,5 +204,6 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
     const answer = yield* turn.withPermitsIfAvailable(1)(judge(offer));
     return Option.isSome(answer) ? answer.value : yield* notReady("another_request");
   });
+  yield* Effect.forkScoped(followNode(Effect.suspend(seeNode)));
   return Witness.of({ addCheckpoint, key });
 });

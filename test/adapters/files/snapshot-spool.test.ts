@@ -11,7 +11,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect, Logger, Stream } from "effect";
 import { snapshotSpoolFile } from "../../../adapters/files/snapshot-spool.ts";
-import { type Hash32, hash32FromBytes } from "../../../core/domain/hash32.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import {
   OpenSnapshotSpool,
@@ -34,9 +33,18 @@ const newPath = (): string => {
   return join(folder, "deep", "snapshot.spool");
 };
 
-const headOf = (byte: number): Hash32 => hash32FromBytes(new Uint8Array(32).fill(byte));
-const TIP: SnapshotTip = { count: 7n, head: headOf(1), slot: 9n, ledgerTime: -3n };
-const LATER: SnapshotTip = { count: 8n, head: headOf(2), slot: 10n, ledgerTime: 4n };
+const TIP: SnapshotTip = {
+  count: 7n,
+  frontier: new Uint8Array(1280).fill(1),
+  slot: 9n,
+  ledgerTime: -3n,
+};
+const LATER: SnapshotTip = {
+  count: 8n,
+  frontier: new Uint8Array(1280).fill(2),
+  slot: 10n,
+  ledgerTime: 4n,
+};
 
 const account = (n: number, bytes = n): LedgerAccount => ({
   ...accountOf(

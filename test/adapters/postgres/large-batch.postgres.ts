@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Effect } from "effect";
 import { indexMemory } from "../../../adapters/memory/index-store.ts";
-import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import type { IndexedEscrow } from "../../../core/domain/index/indexed-escrow.ts";
 import type { IndexChanges } from "../../../ports/index/index-writer.ts";
 import { changesOf, indexedOf, unseenOf } from "../../arbitraries/index-history.ts";
@@ -17,7 +16,7 @@ const pending = rows.map(({ escrow }) => indexedOf(pendingOf(escrow)));
 const merchants = worldMerchants().map((row) => ({ row, slot: 1n }));
 const mark = {
   count: BigInt(2 * ROWS),
-  head: hash32FromBytes(new Uint8Array(32).fill(1)),
+  frontier: new Uint8Array(1280).fill(1),
   slot: 5n,
   ledgerTime: 1_700_000_000n,
   atMs: 1_700_000_000_000,

@@ -2,7 +2,6 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { Effect, Layer } from "effect";
 import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";
-import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import type { EventReference } from "../../../core/domain/index/settlement-event.ts";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../../ports/index/index-writer.ts";
@@ -35,7 +34,7 @@ const withEscrowsAt = <A, E>(
       .map(transactionAt);
     const mark = {
       count: COUNT,
-      head: hash32FromBytes(new Uint8Array(32).fill(1)),
+      frontier: new Uint8Array(1280).fill(1),
       slot: 5n,
       ledgerTime: 1_700_000_000n,
       atMs: 1_700_000_000_000,

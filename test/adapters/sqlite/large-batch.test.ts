@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Effect, Fiber } from "effect";
 import { indexMemory } from "../../../adapters/memory/index-store.ts";
-import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import type { IndexedEscrow } from "../../../core/domain/index/indexed-escrow.ts";
 import type { SyncMark } from "../../../core/domain/index/sync-report.ts";
 import type { IndexChanges } from "../../../ports/index/index-writer.ts";
@@ -23,7 +22,7 @@ const withIndex = <A, E>(program: (index: Index) => Effect.Effect<A, E>) =>
 
 const markAt = (count: number): SyncMark => ({
   count: BigInt(count),
-  head: hash32FromBytes(new Uint8Array(32).fill(1)),
+  frontier: new Uint8Array(1280).fill(1),
   slot: 5n,
   ledgerTime: 1_700_000_000n,
   atMs: 1_700_000_000_000,

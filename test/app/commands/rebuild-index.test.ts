@@ -35,31 +35,31 @@ const approved = () =>
     ),
   );
 
-test("it says what differs, and approves only the head that is named", async () => {
+test("it says what differs, and approves only the root that is named", async () => {
   expect((await run()).stderr).toContain("Nothing to approve");
-  expect(await run("--accept", "no head")).toMatchObject({
+  expect(await run("--accept", "no root")).toMatchObject({
     code: 64,
-    stderr: "--accept: expected a head, 64 hex digits\n",
+    stderr: "--accept: expected a root, 64 hex digits\n",
   });
   contradiction = {
     kind: "another_history",
-    index: { count: "3", head: OLD },
-    ledger: { count: "4", head: NEW },
+    index: { count: "3", root: OLD },
+    ledger: { count: "4", root: NEW },
     first_difference: { from: "1", to: "3" },
   };
   const told = await run();
   expect(told.code).toBe(1);
-  expect(told.stdout).toContain(`the ledger shows   4 events, head ${NEW}`);
+  expect(told.stdout).toContain(`the ledger shows   4 events, root ${NEW}`);
   expect(told.stdout).toContain("The first event that differs is among 1 to 3.");
   expect(await approved()).toBeNull();
   expect((await run("--accept", OLD)).code).toBe(64);
   expect(await approved()).toBeNull();
   expect(await run("--accept", NEW)).toMatchObject({ code: 0, stderr: "" });
-  expect(await approved()).toEqual({ replaces: OLD, by: { count: 4n, head: NEW } } as never);
+  expect(await approved()).toEqual({ replaces: OLD, by: { count: 4n, root: NEW } } as never);
 });
 
 test("a damaged approval approves nothing", async () => {
-  for (const text of ["", "{", '{"replaces":1}', `{"replaces":"${OLD}","head":"${NEW}"}`]) {
+  for (const text of ["", "{", '{"replaces":1}', `{"replaces":"${OLD}","root":"${NEW}"}`]) {
     await Bun.write(`${directory.path}/rebuild-approved.json`, text);
     expect(await approved()).toBeNull();
   }

@@ -71,7 +71,7 @@ test("a first snapshot that is killed goes on behind its last page, also while t
     expect(synced).toMatchObject({
       mode: "snapshot",
       count: String(begun + 40n),
-      head: ledger.head,
+      root: ledger.root,
       escrows: ESCROWS,
       merchants: 50,
     });

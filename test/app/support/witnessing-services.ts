@@ -28,7 +28,7 @@ const keyLine = (name: string, use: KeyUse, bytes: Uint8Array): string =>
 
 /** The members' lines of a policy: all services' logs and witnesses, without quorum. */
 const membersOf = (genesisHash: string, urls: ReadonlyArray<string>) => {
-  const networkId = networkIdOf(networkLeaf(address(genesisHash), LOCAL_DEPLOYMENT));
+  const networkId = networkIdOf(networkLeaf(address(genesisHash), LOCAL_DEPLOYMENT.custodyProgram));
   return SERVICES.map((name, at) => {
     const origin = printLogOrigin({ name: `${name}.example`, networkId, generation: 0 });
     const url = urls[at] ?? "";

@@ -1,5 +1,4 @@
 import { Effect } from "effect";
-import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import type { IndexedEscrow } from "../../../core/domain/index/indexed-escrow.ts";
 import { encodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
@@ -41,7 +40,7 @@ function* batchesOf(
 
 const markOf = (count: number) => ({
   count: BigInt(count),
-  head: hash32FromBytes(new Uint8Array(32)),
+  frontier: new Uint8Array(1280),
   slot: 1n,
   ledgerTime: 1n,
   atMs: 1,

@@ -142,12 +142,11 @@ export const judgeLog = (proof: LogProofRead, policy: LogPolicy, data: ObjectVal
   );
   need(signed.includes(true));
   const network = data.get("network") as ObjectValue;
-  const members = ["attestor_program", "custody_program", "genesis_hash"].map(
-    (name) => `"${name}":"${network.get(name) as string}"`,
+  const [genesis, custody] = ["genesis_hash", "custody_program"].map((name) =>
+    fromBase58(network.get(name), 32),
   );
-  const id = sha256(`{${members.join(",")},"version":1}`)
-    .toString("hex")
-    .slice(0, 16);
+  const domain = sha256("settlement-evidence 3\0", genesis ?? "", custody ?? "");
+  const id = sha256(Uint8Array.of(0), domain).toString("hex").slice(0, 16);
   need(proof.origin.split("/").at(-2) === id);
   const escrow = data.get("escrow") as ObjectValue;
   const number = (escrow.get("settled_seq") ?? escrow.get("created_seq")) as string;

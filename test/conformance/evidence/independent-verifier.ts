@@ -113,7 +113,7 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
   const bytes = Buffer.from(fromBase64(account.get("data_base64")));
   need(bytes.length === 368);
   need(bytes.subarray(0, 8).equals(sha256("account:Escrow").subarray(0, 8)));
-  need(bytes[8] === 2 && bytes.subarray(12, 16).every((byte) => byte === 0));
+  need(bytes[8] === 3 && bytes.subarray(12, 16).every((byte) => byte === 0));
   const state = ["Pending", "Fulfilled", "Refunded", "PartiallyFulfilled"][bytes[10] ?? 9];
   need(state !== undefined);
   const key = (at: number) => base58(bytes.subarray(at, at + 32));

@@ -33,7 +33,7 @@ export type NoteKey = ReturnType<typeof noteKey>;
 export const originOf = (network: EvidenceNetwork, generation = 0): string =>
   printLogOrigin({
     name: "evidence.example.com",
-    networkId: networkIdOf(networkLeaf(address(network.genesisHash), network)),
+    networkId: networkIdOf(networkLeaf(address(network.genesisHash), network.custodyProgram)),
     generation,
   });
 
@@ -102,7 +102,7 @@ export const leavesWith = (
   network: EvidenceNetwork = NETWORK,
 ): ReadonlyMap<bigint, Uint8Array> =>
   new Map([
-    [0n, networkLeaf(address(network.genesisHash), network)],
+    [0n, networkLeaf(address(network.genesisHash), network.custodyProgram)],
     ...leavesOfEscrow(escrow, encodeEscrowAccount(escrow)).map(
       ({ seq, leaf }) => [seq, leaf] as const,
     ),

@@ -1,3 +1,4 @@
+import { base58 } from "@scure/base";
 import { expect, test } from "bun:test";
 import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto";
 import { join } from "node:path";
@@ -39,11 +40,14 @@ if (hash0 === undefined || hash1 === undefined || hash2 === undefined) throw new
 const root2 = node(hash0, hash1);
 const root3 = node(root2, hash2);
 
-test("its leaves and heads follow from the accounts and the network, by hand", () => {
-  const { attestor_program, custody_program, genesis_hash } = stored.network;
-  // RFC 8785 sorts the names.
-  const network = { attestor_program, custody_program, genesis_hash, version: 1 };
-  expect(leaf0.toString()).toBe(JSON.stringify(network));
+test("its leaves follow from the accounts and the network, by hand", () => {
+  const { genesis_hash, custody_program } = stored.network;
+  const domain = sha256(
+    "settlement-evidence 3\0",
+    base58.decode(genesis_hash),
+    base58.decode(custody_program),
+  );
+  expect(leaf0).toEqual(Buffer.concat([Uint8Array.of(0), domain]));
   const address = leaf1.subarray(2, 34);
   expect(leaf1).toEqual(
     Buffer.concat([bytes("0100"), address, sha256(bytes(stored.account_pending_hex))]),
@@ -51,14 +55,17 @@ test("its leaves and heads follow from the accounts and the network, by hand", (
   expect(leaf2).toEqual(
     Buffer.concat([bytes("0101"), address, sha256(bytes(stored.account_settled_hex))]),
   );
-  const head1 = sha256(new Uint8Array(32), leaf1);
-  expect(stored.heads_hex).toEqual(hexes(Buffer.alloc(32), head1, sha256(head1, leaf2)));
 });
 
 test("its tree, tiles and proofs follow from the leaves, by hand", () => {
   expect(stored.leaf_hashes_hex).toEqual(hexes(hash0, hash1, hash2));
   expect(stored.node_0_1_hex).toBe(root2.toString("hex"));
   expect(stored.roots_hex).toEqual(hexes(hash0, root2, root3));
+  const none = Buffer.alloc(32);
+  const nodes = [[hash0], [none, root2], [hash2, root2]];
+  expect(stored.frontiers_hex).toEqual(
+    nodes.map((some) => Buffer.concat([...some], 1280).toString("hex")),
+  );
   expect(stored.inclusion_proofs_hex).toEqual([
     hexes(hash1, hash2),
     hexes(hash0, hash2),
@@ -116,12 +123,9 @@ test("docs/log.md shows its values", async () => {
   const page = await Bun.file(join(import.meta.dir, "../../../docs/log.md")).text();
   const indented = (text: string): string =>
     text.replaceAll(/^(?=.)/gm, "    ").replace(/\n+$/, "");
-  const shown = [
-    ...stored.leaves_hex.slice(1),
-    ...stored.heads_hex.slice(1),
-    ...stored.leaf_hashes_hex,
-    ...stored.roots_hex,
-  ].map((hex) => `\`${hex.slice(0, 8)}…\``);
+  const shown = [...stored.leaves_hex.slice(1), ...stored.leaf_hashes_hex, ...stored.roots_hex].map(
+    (hex) => `\`${hex.slice(0, 8)}…\``,
+  );
   const texts = [stored.origin, stored.network_id, `${leaf0.length} bytes`].concat(
     [stored.log_key, stored.witness_key].map((key) => key.split("+")[1] ?? ""),
     indented(stored.checkpoint),

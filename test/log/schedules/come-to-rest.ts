@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import { Effect } from "effect";
 import { networkLeaf } from "../../../core/log/leaf/event-leaf.ts";
+import { rootOf } from "../../../core/log/tree/frontier.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
 import { IndependentTree } from "../independent-tree.ts";
 import { expectOfLedger } from "./expect-of-ledger.ts";
@@ -25,7 +26,7 @@ export const comeToRest = Effect.fnUntraced(function* (
   const { custodyLog } = ledger;
   const isComplete = Effect.gen(function* () {
     const { mark } = yield* (living.all[0] ?? (yield* living.start(0))).index.reader.summary;
-    return mark?.count === custodyLog.count && mark.head === custodyLog.head;
+    return mark?.count === custodyLog.count && rootOf(mark) === custodyLog.root;
   });
   for (let round = 0; round === 0 || !(yield* isComplete); round++) {
     if (round === MOST_ROUNDS) throw new Error("the store does not come to the ledger's head");
@@ -41,7 +42,7 @@ export const comeToRest = Effect.fnUntraced(function* (
     { genesisHash: TEST_GENESIS_HASH, ...TEST_DEPLOYMENT },
     custodyLog.events,
   );
-  const leaf0 = networkLeaf(TEST_GENESIS_HASH, TEST_DEPLOYMENT);
+  const leaf0 = networkLeaf(TEST_GENESIS_HASH, TEST_DEPLOYMENT.custodyProgram);
   expect(Buffer.from(leaf0).equals(tree.leaves[0] ?? Buffer.alloc(0))).toBe(true);
   for (const process of living.all) {
     expect(process.refused()).toBeNull();

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import { Effect } from "effect";
+import { rootOf } from "../../../core/log/tree/frontier.ts";
 import { readRoot } from "../../../core/use-cases/log/read-tree.ts";
 import { LogStore } from "../../../ports/log/log-store.ts";
 import type { Index } from "../../contracts/fresh-index.ts";
@@ -24,7 +25,7 @@ const sizesTo = (last: number, sizes: Expected["sizes"]): ReadonlyArray<number> 
 
 /**
  * Expects that an index without a mark has no leaves, and that one with a mark of count n holds exactly the history's
- * leaves 1 to n, with its chain and its roots at the sizes 1 to n + 1. Says whether that history is the fork.
+ * leaves 1 to n, and its roots at the sizes 1 to n + 1. Says whether that history is the fork.
  */
 export const expectOfLedger = Effect.fnUntraced(function* (
   { reader, log }: Index,
@@ -36,9 +37,10 @@ export const expectOfLedger = Effect.fnUntraced(function* (
     return false;
   }
   const count = Number(mark.count);
-  const history = ledger.heads[count] === mark.head ? ledger : fork;
-  if (history === null || history.heads[count] !== mark.head)
-    throw new Error(`nobody has shown the head ${mark.head} at event ${count}`);
+  const root = rootOf(mark);
+  const history = ledger.roots[count] === root ? ledger : fork;
+  if (history === null || history.roots[count] !== root)
+    throw new Error(`nobody has shown the root ${root} at event ${count}`);
   const leaves = yield* log.leaves(1n, count + 10);
   expect(leaves.map((leaf) => leaf.toHex())).toEqual(
     history.leaves.slice(1, count + 1).map((leaf) => leaf.toHex()),
@@ -47,8 +49,8 @@ export const expectOfLedger = Effect.fnUntraced(function* (
   // A fork's leaves are under the same paths. Only what is signed is kept there.
   const shown = history === ledger ? log : { ...log, tile: () => Effect.succeed(null) };
   for (const size of sizesTo(count + 1, sizes)) {
-    const root = yield* Effect.provideService(readRoot(tree, size), LogStore, shown);
-    expect(root.toHex(), `the root of size ${size}`).toBe(history.roots[size - 1] ?? "");
+    const read = yield* Effect.provideService(readRoot(tree, size), LogStore, shown);
+    expect(read.toHex(), `the root of size ${size}`).toBe(history.roots[size - 1] ?? "");
   }
   return history !== ledger;
 });

@@ -32,7 +32,11 @@ const by = { payer: admin, upgradeAuthority: admin };
 
 /** Every instruction that core can build, with the IDL that describes it. */
 const built: ReadonlyArray<readonly [Idl, string, Instruction]> = [
-  [custody, "initialize_custody", initializeCustodyInstruction(s.deployment, by)],
+  [
+    custody,
+    "initialize_custody",
+    initializeCustodyInstruction(s.deployment, { ...by, genesisHash: s.genesisHash }),
+  ],
   [custody, "create_escrow", s.createInstruction()],
   [custody, "release_escrow", s.releaseInstruction()],
   [custody, "release_partial", s.partialInstruction(1n)],

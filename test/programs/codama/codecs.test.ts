@@ -191,12 +191,14 @@ test("CustodyConfig, Registry and ArchivedEscrow, as the programs wrote them", (
   const config = ledger.account(custodyConfigAddress(s.deployment).address);
   const custody = decodeCustodyConfigAccount(config, s.deployment);
   if ("fault" in custody) throw new Error(custody.fault);
-  const { head, ...counted } = custody.value;
+  const { domain, count, frontier, ...named } = custody.value;
   expectRead("custody", "CustodyConfig", config.data, {
-    ...counted,
+    ...named,
     version: CUSTODY_CONSTANTS.ACCOUNT_VERSION,
     reserved: zeros(6),
-    head: hash32ToBytes(head),
+    domain: hash32ToBytes(domain),
+    count: count + 1n,
+    frontier: Array.from({ length: 40 }, (_, at) => frontier.slice(32 * at, 32 * (at + 1))),
   });
 
   const registry = ledger.account(registryAddress(s.deployment).address);

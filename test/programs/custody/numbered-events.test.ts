@@ -2,14 +2,16 @@ import { describe, expect, test } from "bun:test";
 import type { Address } from "../../../core/domain/address.ts";
 import { addressToBytes } from "../../../core/domain/address.ts";
 import { ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
-import { hash32FromBytes, hash32ToBytes, type Hash32 } from "../../../core/domain/hash32.ts";
+import { hash32FromBytes, hash32ToBytes } from "../../../core/domain/hash32.ts";
 import { sha256 } from "../../../core/domain/sha256.ts";
+import { rootOf } from "../../../core/log/tree/frontier.ts";
 import { decodeCustodyConfigAccount } from "../../../core/protocol/accounts/custody-config-account.ts";
 import {
   encodeEscrowAccount,
   pendingEscrowBytes,
 } from "../../../core/protocol/accounts/escrow-account.ts";
 import { custodyConfigAddress, escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
+import { referenceRoot } from "../../core/log/support/reference-tree.ts";
 import * as s from "../fixture/settlement.ts";
 import {
   attest,
@@ -29,21 +31,25 @@ const configOf = (ledger: TestLedger) => {
   return decoded.value;
 };
 
-const ZERO: Hash32 = hash32FromBytes(new Uint8Array(32));
-
-/** The chain after an event, from the account's bytes after it: docs/protocol.md, "Numbered events". */
-const chained = (head: Hash32, escrow: Address, data: Uint8Array): Hash32 => {
+/** The leaf of an event, from the account's bytes after it: docs/protocol.md, "Numbered events". */
+const leafOf = (escrow: Address, data: Uint8Array): Uint8Array => {
   const leaf = Uint8Array.of(1, data[10] ?? 0xff, ...addressToBytes(escrow), ...sha256(data));
   expect(leaf.length).toBe(66);
-  return hash32FromBytes(sha256(Uint8Array.of(...hash32ToBytes(head), ...leaf)));
+  return leaf;
+};
+
+/** Expects a log of leaf 0 and these leaves. */
+const expectLogged = (ledger: TestLedger, ...leaves: ReadonlyArray<Uint8Array>): void => {
+  const { count, domain, frontier } = configOf(ledger);
+  expect(count).toBe(BigInt(leaves.length));
+  const all = [Uint8Array.of(0, ...hash32ToBytes(domain)), ...leaves];
+  expect(rootOf({ count, frontier })).toBe(hash32FromBytes(referenceRoot(all)));
 };
 
 test("a new deployment has no numbered events", () => {
-  expect(configOf(s.initializedLedger())).toMatchObject({
-    attestorProgram: s.deployment.attestorProgram,
-    count: 0n,
-    head: ZERO,
-  });
+  const ledger = s.initializedLedger();
+  expect(configOf(ledger).attestorProgram).toBe(s.deployment.attestorProgram);
+  expectLogged(ledger);
 });
 
 const ENDINGS = [
@@ -60,20 +66,17 @@ const ENDINGS = [
 ] as const;
 
 describe.each(ENDINGS)("creation and %s", (_, time, instructions, by, state) => {
-  test("get the numbers 1 and 2, and chain the account's bytes after each of them", () => {
+  test("get the numbers 1 and 2, and log the account's bytes after each of them", () => {
     const ledger = s.escrowLedger();
     const first = ledger.account(s.escrow).data;
-    const created = chained(ZERO, s.escrow, first);
-    expect(configOf(ledger)).toMatchObject({ count: 1n, head: created });
+    const created = leafOf(s.escrow, first);
+    expectLogged(ledger, created);
     expect(s.readEscrow(ledger)).toMatchObject({ createdSeq: 1n, settledSeq: null });
 
     ledger.time = time;
     ledger.do([...instructions], [by]);
     const last = ledger.account(s.escrow).data;
-    expect(configOf(ledger)).toMatchObject({
-      count: 2n,
-      head: chained(created, s.escrow, last),
-    });
+    expectLogged(ledger, created, leafOf(s.escrow, last));
     const escrow = s.readEscrow(ledger);
     expect(escrow).toMatchObject({ state, createdSeq: 1n, settledSeq: 2n });
     expect(encodeEscrowAccount(escrow)).toEqual(last);
@@ -120,11 +123,12 @@ test("one transaction's events are numbered one after another, and a failed tran
   expect(s.readEscrow(ledger, three).settledSeq).toBe(4n);
   expect(s.readEscrow(ledger, one).settledSeq).toBe(5n);
 
-  let head = ZERO;
-  for (const each of escrows)
-    head = chained(head, each, pendingEscrowBytes(ledger.account(each).data));
-  for (const each of [three, one]) head = chained(head, each, ledger.account(each).data);
-  expect(configOf(ledger)).toMatchObject({ count: 5n, head });
+  const dataOf = (each: Address) => ledger.account(each).data;
+  expectLogged(
+    ledger,
+    ...escrows.map((each) => leafOf(each, pendingEscrowBytes(dataOf(each)))),
+    ...[three, one].map((each) => leafOf(each, dataOf(each))),
+  );
 });
 
 test("the leaf's state byte is the account's", () => {

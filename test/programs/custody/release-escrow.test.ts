@@ -229,7 +229,10 @@ describe("refuses", () => {
     const ledger = s.deployedLedger();
     const deployment = { ...s.deployment, attestorProgram: deployAcceptEverything(ledger) };
     const by = { payer: s.upgradeAuthority.address, upgradeAuthority: s.upgradeAuthority.address };
-    ledger.do([initializeCustodyInstruction(deployment, by)], [s.upgradeAuthority]);
+    ledger.do(
+      [initializeCustodyInstruction(deployment, { ...by, genesisHash: s.genesisHash })],
+      [s.upgradeAuthority],
+    );
     const { address, bump } = merchantAddress(deployment, s.merchant.address);
     const registered = s.readMerchant(s.merchantLedger());
     ledger.put(
@@ -277,7 +280,7 @@ test("initialising again with another attestor program is refused", () => {
   const ledger = s.escrowLedger();
   const by = { payer: s.upgradeAuthority.address, upgradeAuthority: s.upgradeAuthority.address };
   const again = withAccount(
-    initializeCustodyInstruction(s.deployment, by),
+    initializeCustodyInstruction(s.deployment, { ...by, genesisHash: s.genesisHash }),
     "attestor_program",
     deployAcceptEverything(ledger),
   );

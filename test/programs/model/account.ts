@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Address, ZERO_ADDRESS } from "../../../core/domain/address.ts";
-import { type Hash32, hash32FromBytes } from "../../../core/domain/hash32.ts";
+import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../../core/domain/hash32.ts";
 import { fieldWriter } from "../../../core/protocol/accounts/byte-fields.ts";
 
 // The values of accounts and their bytes, as docs/protocol.md describes them. Nothing here is generated or shared with the programs:
@@ -43,8 +43,11 @@ export type Config = {
   readonly kind: "config";
   readonly bump: number;
   readonly attestorProgram: Address;
+  readonly domain: Hash32;
+  /** Leaves of the log, leaf 0 among them. */
   readonly count: bigint;
-  readonly head: Hash32;
+  /** The nodes that were ever written, the lowest level first: those at bits of the count that are not set mean nothing. */
+  readonly frontier: ReadonlyArray<Hash32>;
 };
 
 export type Merchant = {
@@ -107,7 +110,7 @@ export const ABSENT: Account = { lamports: 0n, content: { kind: "wallet" } };
 export const ZERO_HASH: Hash32 = hash32FromBytes(new Uint8Array(32));
 export const NO_SIGNATURE = new Uint8Array(64);
 
-const ACCOUNT_VERSION = 2;
+const ACCOUNT_VERSION = 3;
 
 export const digest = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   const hash = createHash("sha256");
@@ -125,6 +128,9 @@ const TAGS = {
   merchant: discriminator("Merchant"),
   registry: discriminator("Registry"),
 };
+
+/** The configuration's account: 88 bytes and a node for each of 40 levels. */
+export const CONFIG_BYTES = 1368;
 
 /** The escrow's account, 368 bytes. */
 export const escrowBytes = (e: Escrow): Uint8Array =>
@@ -213,14 +219,16 @@ export const programBytes = (content: Content): Uint8Array | undefined => {
         .hash(content.lastHash)
         .done();
     case "config":
-      return fieldWriter(88)
+      return fieldWriter(CONFIG_BYTES)
         .bytes(TAGS.config)
         .u8(ACCOUNT_VERSION)
         .u8(content.bump)
         .skip(6)
         .address(content.attestorProgram)
+        .hash(content.domain)
         .u64(content.count)
-        .hash(content.head)
+        .bytes(Buffer.concat(content.frontier.map((node) => hash32ToBytes(node))))
+        .skip(CONFIG_BYTES - 88 - 32 * content.frontier.length)
         .done();
     case "registry":
       return fieldWriter(144)

@@ -117,7 +117,7 @@ export const rotateAttestor = (
     attestor,
     attestorSince: draft.time,
     updatedAt: draft.time,
-    revokedSeq: revoke === 1 ? config.count : merchant.revokedSeq,
+    revokedSeq: revoke === 1 ? config.count - 1n : merchant.revokedSeq,
   });
 };
 

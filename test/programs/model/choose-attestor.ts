@@ -11,6 +11,7 @@ import {
   merchantOf,
   REGISTRY,
   type World,
+  GENESIS_HASH,
 } from "./world.ts";
 
 const utf8 = new TextEncoder();
@@ -107,7 +108,11 @@ export const initialize = (choices: Choices, custody: boolean): Call => {
   const upgrade_authority = choices.mostly(ADMINS, 14);
   const by = { payer: choices.mostly(PAYERS), upgrade_authority };
   return custody
-    ? callOf("initialize_custody", { ...by, program_data: CUSTODY_DATA }, {})
+    ? callOf(
+        "initialize_custody",
+        { ...by, program_data: CUSTODY_DATA },
+        { genesisHash: GENESIS_HASH },
+      )
     : callOf(
         "initialize_registry",
         { ...by, program_data: ATTESTOR_DATA },

@@ -1,11 +1,12 @@
-import { type Address, ZERO_ADDRESS } from "../../../core/domain/address.ts";
-import { hash32FromBytes } from "../../../core/domain/hash32.ts";
+import { type Address, addressToBytes, ZERO_ADDRESS } from "../../../core/domain/address.ts";
+import { hash32FromBytes, hash32ToBytes } from "../../../core/domain/hash32.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   SYSTEM_PROGRAM,
   TOKEN_PROGRAM,
 } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import {
+  CONFIG_BYTES,
   digest,
   type Escrow,
   escrowBytes,
@@ -17,12 +18,25 @@ import {
 import { type Arguments, CUSTODY, TOKEN_FROZEN, type Verdict } from "./call.ts";
 import { choosePayout, closeVault, moveTokens, requireVault, tokensIn } from "./payout.ts";
 import type { At, Privileges } from "./shape.ts";
-import { associatedOf, CONFIG, CUSTODY_DATA, type Draft, escrowOf, PROGRAMS } from "./world.ts";
+import {
+  associatedOf,
+  CONFIG,
+  CUSTODY_DATA,
+  type Draft,
+  escrowOf,
+  logged,
+  PROGRAMS,
+} from "./world.ts";
 
 const WEEK = 604_800n;
 
 /** The custody program's initialisation. */
-export const initializeCustody = (v: Verdict, draft: Draft, at: At): void => {
+export const initializeCustody = (
+  v: Verdict,
+  draft: Draft,
+  at: At,
+  { genesisHash }: Arguments["initialize_custody"],
+): void => {
   const data = draft.at(at("program_data")).content;
   const program = at("attestor_program");
   v.require(at("system_program") === SYSTEM_PROGRAM, CUSTODY.WrongSystemProgram);
@@ -33,15 +47,22 @@ export const initializeCustody = (v: Verdict, draft: Draft, at: At): void => {
   v.require(at("config") === CONFIG.address, CUSTODY.WrongConfig);
   v.require(draft.at(CONFIG.address).content.kind === "wallet", CUSTODY.AlreadyInitialized);
   if (!v.accepted) return;
-  allocate(draft, at("payer"), CONFIG.address, 88);
+  allocate(draft, at("payer"), CONFIG.address, CONFIG_BYTES);
   const { bump, address } = CONFIG;
-  const content = {
+  const domain = digest(
+    new TextEncoder().encode("settlement-evidence 3\0"),
+    hash32ToBytes(genesisHash),
+    addressToBytes(PROGRAMS.custodyProgram),
+  );
+  const empty = {
     kind: "config",
     bump,
     attestorProgram: program,
+    domain: hash32FromBytes(domain),
     count: 0n,
-    head: ZERO_HASH,
+    frontier: [],
   } as const;
+  const content = logged(empty, [Uint8Array.of(0), domain]);
   draft.put(address, { ...draft.at(address), content });
 };
 

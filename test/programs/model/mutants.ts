@@ -54,7 +54,7 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
     name: "a settlement that is not numbered",
     program: "custody",
     file: "custody/refund.h",
-    from: "number_event(config, loaded->account, &escrow->settled_seq);",
+    from: "TRY(number_event(config, loaded->account, &escrow->settled_seq));",
     to: "(void)config;",
   },
   {
@@ -63,6 +63,13 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
     file: "custody/ledger-event.h",
     from: "((const Escrow *)account->data)->state",
     to: "0",
+  },
+  {
+    name: "a log whose perfect subtrees do not grow together",
+    program: "custody",
+    file: "custody/ledger-event.h",
+    from: "hash = parent;",
+    to: "",
   },
   {
     name: "a release without what a stranger sent into the vault",

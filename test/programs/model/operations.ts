@@ -25,6 +25,7 @@ import {
   escrowOf,
   merchantOf,
   type World,
+  GENESIS_HASH,
 } from "./world.ts";
 
 // One agent, one merchant, two attestor keys, two escrows, a stranger; and the seconds at which a rule changes its answer.
@@ -247,7 +248,11 @@ export const exploredWorld = (): World => {
   const by = { payer: ADMIN, upgrade_authority: ADMIN };
   return taken(
     { ...world, accounts },
-    callOf("initialize_custody", { ...by, program_data: CUSTODY_DATA }, {}),
+    callOf(
+      "initialize_custody",
+      { ...by, program_data: CUSTODY_DATA },
+      { genesisHash: GENESIS_HASH },
+    ),
     callOf("initialize_registry", { ...by, program_data: ATTESTOR_DATA }, { settlementMint: MINT }),
     callOf(
       "register_merchant",

@@ -34,6 +34,38 @@ const sha256 = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   return new Uint8Array(hash.digest());
 };
 
+/** A log: how many leaves it has, and a node for each bit of that. */
+type Log = { size: bigint; readonly nodes: Array<Uint8Array> };
+
+const logIn = (config: LedgerAccount | undefined): Log =>
+  config === undefined
+    ? { size: 0n, nodes: [] }
+    : {
+        size: fieldsOf(config.data).u64(80),
+        nodes: Array.from({ length: 40 }, (_, at) => fieldsOf(config.data).bytes(88 + 32 * at, 32)),
+      };
+
+const isBit = (size: bigint, at: number): boolean => ((size >> BigInt(at)) & 1n) === 1n;
+
+const append = (log: Log, ...leaf: ReadonlyArray<Uint8Array>): void => {
+  let hash = sha256(Uint8Array.of(0), ...leaf);
+  let at = 0;
+  for (; isBit(log.size, at); at++)
+    hash = sha256(Uint8Array.of(1), log.nodes[at] ?? new Uint8Array(), hash);
+  log.nodes[at] = hash;
+  log.size += 1n;
+};
+
+/** Smaller subtrees stand to the right of larger ones. */
+const rootOf = ({ size, nodes }: Log): string =>
+  nodes
+    .filter((_, at) => isBit(size, at))
+    .reduce<Uint8Array | null>(
+      (right, left) => (right === null ? left : sha256(Uint8Array.of(1), left, right)),
+      null,
+    )
+    ?.toHex() ?? "";
+
 const isShared = ({ data }: LedgerAccount): boolean =>
   fieldsOf(data).u32(72) !== 0 || fieldsOf(data).u32(129) !== 0;
 
@@ -75,7 +107,7 @@ export const brokenPromises = (
     [...accounts.values()].reduce((units, account) => units + unitsOf(account), 0n);
   if (sum(before) !== sum(after)) broken.push("tokens were made or lost");
   let events = 0n;
-  let head: Uint8Array = before.get(CONFIG.address)?.data.slice(56, 88) ?? new Uint8Array(32);
+  const log = logIn(before.get(CONFIG.address));
   for (const [address, account] of after) {
     const [was, is] = [stateOf(before.get(address)), stateOf(account)];
     if (was !== undefined && is === undefined) broken.push(`the escrow ${address} is gone`);
@@ -84,7 +116,7 @@ export const brokenPromises = (
       broken.push(`the escrow ${address} was settled twice`);
     if (was === is) continue;
     events += 1n;
-    head = sha256(head, Uint8Array.of(1, is), addressToBytes(address), sha256(account.data));
+    append(log, Uint8Array.of(1, is), addressToBytes(address), sha256(account.data));
     if (was === undefined) {
       if (is !== PENDING) broken.push(`the escrow ${address} was made settled`);
       continue;
@@ -104,9 +136,8 @@ export const brokenPromises = (
   if (events > 0n && (first === undefined || last === undefined))
     broken.push("an event without the config");
   if (first === undefined || last === undefined) return broken;
-  if (fieldsOf(last.data).u64(48) !== fieldsOf(first.data).u64(48) + events)
-    broken.push("count is not the number of events");
-  if (Buffer.compare(last.data.slice(56, 88), head) !== 0)
-    broken.push("head is not the chain of the events");
+  const now = logIn(last);
+  if (now.size !== logIn(first).size + events) broken.push("count is not the number of events");
+  else if (rootOf(now) !== rootOf(log)) broken.push("the root is not that of the events");
   return broken;
 };

@@ -35,7 +35,7 @@ const judgeCall = (
   const at = placesOf(call);
   switch (call.name) {
     case "initialize_custody":
-      return initializeCustody(v, draft, at);
+      return initializeCustody(v, draft, at, call.args);
     case "create_escrow":
       return createEscrow(v, draft, at, call.args);
     case "release_escrow":

@@ -9,7 +9,15 @@ import {
   registryAddress,
 } from "../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
-import { ABSENT, type Account, digest, type Escrow, escrowBytes } from "./account.ts";
+import {
+  ABSENT,
+  type Account,
+  type Config,
+  digest,
+  type Escrow,
+  escrowBytes,
+  ZERO_HASH,
+} from "./account.ts";
 
 type Derived = { readonly address: Address; readonly bump: number };
 
@@ -25,6 +33,8 @@ const once = <Args extends ReadonlyArray<string>>(derive: (...args: Args) => Der
 
 /** Both programs' addresses. */
 export const PROGRAMS = LOCAL_DEPLOYMENT;
+/** What `initialize_custody` is told of the ledger. */
+export const GENESIS_HASH = hash32FromBytes(digest(new TextEncoder().encode("genesis")));
 export const CONFIG = custodyConfigAddress(PROGRAMS);
 export const REGISTRY = registryAddress(PROGRAMS);
 export const CUSTODY_DATA = programDataAddress(PROGRAMS.custodyProgram);
@@ -84,25 +94,28 @@ export class Draft {
     this.put(address, { ...account, lamports: account.lamports + lamports });
   }
 
-  /** Keeps the escrow as the next event leaves it, and chains that event: docs/protocol.md, "Numbered events". */
+  /** Keeps the escrow as the next event leaves it, and logs that event: docs/protocol.md, "Numbered events". */
   number(address: Address, escrow: Escrow, member: "createdSeq" | "settledSeq"): void {
     const config = this.at(CONFIG.address);
     if (config.content.kind !== "config") throw new Error("nothing is numbered without a config");
-    const count = config.content.count + 1n;
-    const numbered = { ...escrow, [member]: count };
+    const numbered = { ...escrow, [member]: config.content.count };
     this.put(address, { ...this.at(address), content: numbered });
-    const head = chained(config.content.head, address, numbered);
-    this.put(CONFIG.address, { ...config, content: { ...config.content, count, head } });
+    const leaf = [
+      Uint8Array.of(1, numbered.state),
+      addressToBytes(address),
+      digest(escrowBytes(numbered)),
+    ];
+    this.put(CONFIG.address, { ...config, content: logged(config.content, leaf) });
   }
 }
 
-/** The chain's head after an event that leaves the escrow in this state. */
-export const chained = (head: Hash32, address: Address, after: Escrow): Hash32 =>
-  hash32FromBytes(
-    digest(
-      hash32ToBytes(head),
-      Uint8Array.of(1, after.state),
-      addressToBytes(address),
-      digest(escrowBytes(after)),
-    ),
-  );
+/** The configuration after a leaf, by its parts: RFC 6962's tree, of which the perfect subtrees are kept. */
+export const logged = (config: Config, leaf: ReadonlyArray<Uint8Array>): Config => {
+  const frontier = [...config.frontier];
+  let hash = digest(Uint8Array.of(0), ...leaf);
+  let level = 0;
+  for (let left = config.count; left % 2n === 1n; left /= 2n, level++)
+    hash = digest(Uint8Array.of(1), hash32ToBytes(frontier[level] ?? ZERO_HASH), hash);
+  frontier[level] = hash32FromBytes(hash);
+  return { ...config, count: config.count + 1n, frontier };
+};

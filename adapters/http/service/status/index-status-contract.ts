@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { HistoryHead, IndexContradiction } from "../../../../core/domain/index/sync-report.ts";
+import { rootOf } from "../../../../core/log/tree/frontier.ts";
 import type { SyncError } from "../../../../core/use-cases/index/sync/sync-failure.ts";
 import type { ServiceStatus } from "../../../../core/use-cases/service/read-status.ts";
 import { Count, Hash, nullable, oneOf, record, Slot, Time } from "../../openapi/values.ts";
@@ -14,7 +15,7 @@ export const PartState = oneOf(
 
 const HistoryHeadRecord = record("HistoryHead", "A state of the custody program's history.", {
   count: Type.String({ description: "Events, as decimal digits." }),
-  head: Hash("The chain over their leaves."),
+  root: Hash("The root of the log that holds them."),
 });
 
 const IndexContradictionRecord = record(
@@ -51,7 +52,7 @@ export const IndexerStatus = record("IndexerStatus", "The index.", {
   escrows: nullable(Count("Rows.")),
   unseen: nullable(Count("Archived escrows of which nobody has shown the bytes.")),
   count: nullable(Count("The number of the last event that the index holds.")),
-  head: nullable(Hash("The chain over the leaves of the events up to it.")),
+  root: nullable(Hash("The root of the log that holds the events up to it.")),
   merchants: nullable(Count("Rows.")),
   running: nullable(Type.Boolean({ description: "Whether a sync runs now." })),
   progress: nullable(
@@ -92,7 +93,7 @@ export const syncErrorCode = (error: SyncError | null): ProblemCode | null => {
   return error === "InternalError" ? "internal_error" : CODE_OF_FAILURE[error];
 };
 
-const headRecord = ({ count, head }: HistoryHead) => ({ count: count.toString(), head });
+const headRecord = ({ count, root }: HistoryHead) => ({ count: count.toString(), root });
 
 const contradictionRecord = (
   found: IndexContradiction | null,
@@ -124,7 +125,7 @@ export const indexerRecord = (index: ServiceStatus["index"]): Static<typeof Inde
     escrows: index?.escrows ?? null,
     unseen: index?.unseen ?? null,
     count: mark === null ? null : Number(mark.count),
-    head: mark?.head ?? null,
+    root: mark && rootOf(mark),
     merchants: index?.merchants ?? null,
     running: index?.running ?? null,
     progress: index?.progress ?? null,

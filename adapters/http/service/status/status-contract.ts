@@ -278,7 +278,7 @@ export const statusExample = () =>
         snapshotAtMs: Number(SAMPLE.createdAt) * 1000,
         mark: {
           count: 7n,
-          head: hash32FromBytes(sha256(new Uint8Array(32))),
+          frontier: new Uint8Array(1280).fill(1),
           slot: SAMPLE.slot - 2n,
           ledgerTime: SAMPLE.createdAt,
           atMs: Number(SAMPLE.createdAt) * 1000,

@@ -24,7 +24,7 @@ export type SyncActivity = {
   readonly snapshotFailures: number;
   /** What keeps the index from following the ledger, once scans have shown it; null when nothing does. */
   readonly contradiction: IndexContradiction | null;
-  /** How often accounts contradicted the ledger's count and head, since this process began. */
+  /** How often accounts contradicted the ledger's root, since this process began. */
   readonly contradictedAnswers: number;
   /** How the answers of peers went that were asked for archived escrows, by name, since this process began. */
   readonly peers: ReadonlyMap<string, PeerRecord>;

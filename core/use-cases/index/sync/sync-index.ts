@@ -199,8 +199,8 @@ const anewTo = Effect.fnUntraced(function* (
 
 /**
  * Brings the index to the state after the last event that the custody program's finalized config counts. The first sync
- * builds it from scans; later ones follow the config's history. Either way the leaves of all events chain to the
- * config's head, and without that nothing is written. Invalid accounts are reported and never stored. `afterSync` runs
+ * builds it from scans; later ones follow the config's history. Either way the log of all events has the
+ * config's root, and without that nothing is written. Invalid accounts are reported and never stored. `afterSync` runs
  * once the index stands at its new mark. Fails with a ledger or store failure, which leaves the index at a mark. See
  * docs/protocol.md, "Index".
  */

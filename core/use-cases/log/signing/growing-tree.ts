@@ -25,19 +25,14 @@ const REMADE_AT_ONCE = 8;
 export type GrowingTree = {
   readonly size: () => number;
   readonly head: () => TreeHead;
-  /**
-   * Appends the store's leaves up to `size`, and calls `each` for every one. After a failure, which is the store's, the tree
-   * is begun anew.
-   */
-  readonly growTo: (size: number, each?: EachLeaf) => ReturnType<typeof grow>;
+  /** Appends the store's leaves up to `size`. After a failure, which is the store's, the tree is begun anew. */
+  readonly growTo: (size: number) => ReturnType<typeof grow>;
   /**
    * Has the store keep the full tiles of the first `size` leaves, which enough nodes agree on. Fails where the store's leaves
    * are other ones than those that the tree grew from, and then keeps none that differs.
    */
   readonly keepTo: (size: number) => ReturnType<typeof keep>;
 };
-
-type EachLeaf = (index: number, leaf: Uint8Array) => void;
 
 /** A full tile of level 0 that is not held, nor is its bundle. Its root tells whether the leaves are still the same. */
 type Dropped = { readonly index: number; readonly root: Uint8Array };
@@ -89,14 +84,11 @@ const keep = Effect.fnUntraced(function* ({ tree, held, dropped }: Builder, size
   }
 });
 
-const grow = Effect.fnUntraced(function* ({ tree, tiles }: Builder, size: number, each?: EachLeaf) {
+const grow = Effect.fnUntraced(function* ({ tree, tiles }: Builder, size: number) {
   while (tiles.size < size) {
     const from = tiles.size;
     const leaves = yield* readLeaves(tree, from, Math.min(LEAVES_AT_ONCE, size - from));
-    for (const [at, leaf] of leaves.entries()) {
-      tiles.append(leaf);
-      each?.(from + at, leaf);
-    }
+    for (const leaf of leaves) tiles.append(leaf);
   }
 });
 
@@ -148,7 +140,7 @@ export const beginTree = Effect.fnUntraced(function* (
   const growing: GrowingTree = {
     size: () => tiles.size,
     head: () => tiles.head(),
-    growTo: (to, each) => grow(builder, to, each),
+    growTo: (to) => grow(builder, to),
     keepTo: (to) => keep(builder, to),
   };
   return growing;

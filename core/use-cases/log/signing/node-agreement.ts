@@ -1,7 +1,6 @@
 import { Effect } from "effect";
 import { LogStore } from "../../../../ports/log/log-store.ts";
-import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../../domain/hash32.ts";
-import { firstHead, headAfter } from "../../../log/leaf/leaf-chain.ts";
+import { type Hash32, hash32FromBytes } from "../../../domain/hash32.ts";
 import { decodeEntryBundle, encodeEntryBundle } from "../../../log/tiles/entry-bundle.ts";
 import { TileBuilder } from "../../../log/tiles/tile-builder.ts";
 import { TILE_WIDTH } from "../../../log/tiles/tile-path.ts";
@@ -14,8 +13,8 @@ type LeavesVerdict = {
   readonly contradicted: SignedHead | null;
   /** The first index at which the leaves differ from a kept bundle; null where none differs. */
   readonly firstDifference: number | null;
-  /** The chain over all leaves. */
-  readonly chain: Hash32;
+  /** The roots at the sizes that were asked for, and at that of all leaves. */
+  readonly roots: ReadonlyMap<number, Hash32>;
 };
 
 const isEqual = (a: Uint8Array, b: Uint8Array): boolean =>
@@ -38,117 +37,95 @@ const differenceFromKept = Effect.fnUntraced(function* (
 });
 
 /**
- * Compares the store's first `size` leaves with heads that were signed, and calls `each` for every leaf. `heads` ascend and are
- * not larger.
+ * Compares the store's first `size` leaves with heads that were signed, and tells the roots at `sizes`. `heads` ascend. None of
+ * them is larger than `size`.
  */
 export const checkLeaves = Effect.fnUntraced(function* (
   tree: LogTree,
   size: number,
   heads: ReadonlyArray<SignedHead>,
-  each: (index: number, leaf: Uint8Array) => void,
+  sizes: ReadonlyArray<number>,
 ) {
-  const waiting = [...heads];
+  const wanted = new Set([...heads.map((head) => head.size), ...sizes, size]);
+  const roots = new Map<number, Hash32>();
   const tiles = new TileBuilder(() => {});
-  let chain = firstHead();
-  let contradicted: SignedHead | null = null;
   let firstDifference: number | null = null;
   for (let from = 0; from < size; from += TILE_WIDTH) {
     const leaves = yield* readLeaves(tree, from, Math.min(TILE_WIDTH, size - from));
-    for (const [at, leaf] of leaves.entries()) {
+    for (const leaf of leaves) {
       tiles.append(leaf);
-      each(from + at, leaf);
-      if (from + at > 0) chain = headAfter(chain, leaf);
-      while (waiting[0]?.size === tiles.size) {
-        const [head] = waiting.splice(0, 1);
-        if (head !== undefined && head.root !== hash32FromBytes(tiles.head().root))
-          contradicted ??= head;
-      }
+      if (wanted.has(tiles.size)) roots.set(tiles.size, hash32FromBytes(tiles.head().root));
     }
     if (leaves.length === TILE_WIDTH)
       firstDifference ??= yield* differenceFromKept(tree, from, leaves);
   }
-  const verdict: LeavesVerdict = { contradicted, firstDifference, chain: hash32FromBytes(chain) };
+  const contradicted = heads.find((head) => roots.get(head.size) !== head.root) ?? null;
+  const verdict: LeavesVerdict = { contradicted, firstDifference, roots };
   return verdict;
 });
 
-/** The count and head of the custody program's chain, as a node shows them. */
-type ChainHead = { readonly count: bigint; readonly head: Hash32 };
-
-/** Heads of our chain that are remembered: a node that is further behind is not counted until it has caught up. */
-const MOST_HEADS = 20_000n;
+/** Heads of a node that wait until our tree has come there. More are not kept: a node that is that far ahead is not waited for. */
+const MOST_WAITING = 64;
 
 /** What one node has shown. */
 type Shown = {
-  /** The largest count at which its head was ours, null before the first. */
-  agreed: bigint | null;
-  /** What it shows, until our chain has come there. */
-  ahead: ChainHead | null;
+  /** The largest size at which its root was ours, null before the first. */
+  agreed: number | null;
+  /** Heads that were not compared yet, in the order in which they were read. */
+  waiting: Array<SizedRoot>;
 };
 
-/** Up to which event enough nodes have shown the chain that this service holds: two of several, or the only one. */
+/** A size and the root of the custody program's log at it. */
+type SizedRoot = Pick<SignedHead, "size" | "root">;
+
+/** Up to which size enough nodes have shown the tree that this service holds: two of several. */
 export class NodeAgreement {
   readonly #nodes: ReadonlyArray<Shown>;
-  readonly #heads = new Map<bigint, Hash32>();
-  #last: ChainHead = { count: 0n, head: hash32FromBytes(firstHead()) };
-  /** Nodes, by their place, that showed another head than ours at a count. */
+  /** Nodes, by their place, that showed another root than ours at a size. */
   readonly contradicted = new Set<number>();
 
   constructor(nodes: number) {
-    this.#nodes = Array.from({ length: nodes }, () => ({ agreed: null, ahead: null }));
+    this.#nodes = Array.from({ length: nodes }, () => ({ agreed: null, waiting: [] }));
   }
 
-  /** How many nodes there are. */
-  get nodes(): number {
-    return this.#nodes.length;
-  }
-
-  /** Begins our chain at a head of it, the one before the first event by default. What nodes agreed to before is forgotten. */
-  begin(head: ChainHead = { count: 0n, head: hash32FromBytes(firstHead()) }): void {
-    this.#heads.clear();
+  /** Forgets what nodes agreed to: our tree is made anew, and may be another one. */
+  begin(): void {
     for (const node of this.#nodes) node.agreed = null;
     this.contradicted.clear();
-    this.#keep(head);
-  }
-
-  /** Continues our chain by the leaf of an event. Leaves that are in it already are passed over. */
-  follow(seq: bigint, leaf: Uint8Array): void {
-    if (seq !== this.#last.count + 1n) return;
-    const head = hash32FromBytes(headAfter(hash32ToBytes(this.#last.head), leaf));
-    this.#keep({ count: seq, head });
-  }
-
-  /** Our chain's head after an event; undefined for one that it has not reached, or that lies far back. */
-  headAt(count: bigint): Hash32 | undefined {
-    return this.#heads.get(count);
   }
 
   /** Notes what a node shows. */
-  shown(node: number, head: ChainHead): void {
-    const known = this.#nodes[node];
-    if (known !== undefined) known.ahead = head;
+  shown(place: number, head: SizedRoot): void {
+    const node = this.#nodes[place];
+    if (node === undefined) return;
+    if (node.waiting.at(-1)?.size === head.size) node.waiting.pop();
+    node.waiting.push(head);
+    if (node.waiting.length > MOST_WAITING) node.waiting.shift();
   }
 
-  /** The largest count that enough nodes agree on, null without any. */
-  agreed(): bigint | null {
-    if (this.#nodes.length === 1) return this.#last.count;
-    this.#nodes.forEach((node, at) => {
-      if (node.ahead === null) return;
-      const ours = this.#heads.get(node.ahead.count);
-      if (ours === undefined) return;
-      if (ours === node.ahead.head) {
-        this.contradicted.delete(at);
-        if (node.agreed === null || node.ahead.count > node.agreed) node.agreed = node.ahead.count;
-      } else this.contradicted.add(at);
-      node.ahead = null;
+  /** The sizes up to ours whose roots `compare` needs: of each node the newest. */
+  sizesTo(size: number): ReadonlyArray<number> {
+    const newest = this.#nodes.map(({ waiting }) => waiting.findLast((head) => head.size <= size));
+    return [...new Set(newest.flatMap((head) => (head === undefined ? [] : [head.size])))];
+  }
+
+  /** Compares what nodes show with our roots, by their sizes. What lies beyond them waits. */
+  compare(ours: ReadonlyMap<number, Hash32>): void {
+    this.#nodes.forEach((node, place) => {
+      const at = node.waiting.findLastIndex(({ size }) => ours.has(size));
+      const head = node.waiting[at];
+      if (head === undefined) return;
+      node.waiting.splice(0, at + 1);
+      if (head.root === ours.get(head.size)) {
+        this.contradicted.delete(place);
+        node.agreed = Math.max(node.agreed ?? 0, head.size);
+      } else this.contradicted.add(place);
     });
-    const counts = this.#nodes.flatMap(({ agreed }) => (agreed === null ? [] : [agreed]));
-    return counts.toSorted((a, b) => (a > b ? -1 : 1))[1] ?? null;
   }
 
-  #keep(head: ChainHead): void {
-    this.#last = head;
-    this.#heads.set(head.count, head.head);
-    // Heads come one event after the other, so the oldest one has this count. Asking the Map for its first key is slow after many removals.
-    this.#heads.delete(head.count - MOST_HEADS);
+  /** The largest size that enough nodes agree on, null without any. */
+  agreed(): number | null {
+    const sizes = this.#nodes.flatMap(({ agreed }) => (agreed === null ? [] : [agreed]));
+    return sizes.toSorted((a, b) => b - a)[1] ?? null;
   }
 }

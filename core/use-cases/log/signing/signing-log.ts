@@ -1,6 +1,7 @@
 import { Duration, Effect, Semaphore } from "effect";
 import { hash32FromBytes } from "../../../domain/hash32.ts";
 import type { SyncMark } from "../../../domain/index/sync-report.ts";
+import { rootOf } from "../../../log/tree/frontier.ts";
 import { verifyConsistency } from "../../../log/tree/tree-proofs.ts";
 import type { LogKey } from "../../../../ports/log/log-signer.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
@@ -19,11 +20,15 @@ import { monotonicMs } from "../../single-flight.ts";
 import { type OpenLog, signCheckpoint } from "./open-log.ts";
 import { type LogTree, readConsistencyProof, readRoot } from "../read-tree.ts";
 
-/** Reads the nodes: the largest count up to which enough of them show the followed chain, null without any. */
-type Agreed = Effect.Effect<bigint | null>;
+/** Reads the nodes, where there are several. */
+type ReadNodes = Effect.Effect<void>;
 
 /** With one node, the index must contradict what was signed for this long before the log ends: a wrong read passes. */
 const CONTRADICTED_FOR_MS = Duration.toMillis(Duration.minutes(5));
+
+/** Whether a tree that was grown to a mark has its root. */
+const isAt = (growing: GrowingTree, mark: SyncMark): boolean =>
+  hash32FromBytes(growing.head().root) === rootOf(mark);
 
 /** A log that this process signs. */
 export class SigningLog {
@@ -207,39 +212,43 @@ export class SigningLog {
   }
 
   /**
-   * Grows the tree to a mark, whose chain its leaves must give; null when that cannot be yet, or the log ended. `agreed` reads
-   * the nodes, and gives the largest count up to which they agree with the followed chain. What was
-   * signed is derived again first.
+   * Grows the tree to a mark, whose root its leaves must give; null when that cannot be yet, or the log ended. What was signed
+   * is derived again first. `agreement` is null with one node, otherwise what `readNodes` has read.
    */
-  growTo(mark: SyncMark, stored: SignedHead | null, agreement: NodeAgreement, agreed: Agreed) {
+  growTo(
+    mark: SyncMark,
+    stored: SignedHead | null,
+    agreement: NodeAgreement | null,
+    readNodes: ReadNodes,
+  ) {
     return Effect.gen({ self: this }, function* () {
       const size = Number(mark.count) + 1;
       if (this.growing === null) {
         if (size < (this.last?.size ?? 1)) return null;
-        this.growing = yield* this.#derive(stored, agreement);
+        agreement?.begin();
+        this.growing = yield* this.#derive(stored);
       }
       const { growing } = this;
-      yield* (
-        growing?.growTo(size, (index, leaf) => agreement.follow(BigInt(index), leaf)) ?? Effect.void
-      );
-      if (growing !== null && agreement.headAt(mark.count) === mark.head) {
-        this.contradictedSinceMs = null;
-        return growing;
+      if (growing !== null) {
+        yield* growing.growTo(size);
+        if (isAt(growing, mark)) {
+          this.contradictedSinceMs = null;
+          return growing;
+        }
       }
       // The kept tiles are damaged, or the store holds another history than before. Its leaves decide.
-      this.growing = yield* this.#deriveFromLeaves(mark, agreement, agreed);
+      agreement?.begin();
+      yield* readNodes;
+      this.growing = yield* this.#deriveFromLeaves(mark, agreement);
       return this.growing;
     });
   }
 
   /** The tree at the size signed last, from the kept tiles; null when they do not give it. */
-  #derive(stored: SignedHead | null, agreement: NodeAgreement) {
+  #derive(stored: SignedHead | null) {
     return Effect.gen({ self: this }, function* () {
       const { last, tree } = this;
-      if (last === null) {
-        agreement.begin();
-        return yield* beginTree(tree, 0);
-      }
+      if (last === null) return yield* beginTree(tree, 0);
       // An older store lacks tiles that a checkpoint covers already.
       if (!isSameHead(stored, last)) return null;
       const remembered = this.#remembered;
@@ -248,28 +257,25 @@ export class SigningLog {
         if (hash32FromBytes(root) !== remembered.root) return null;
       }
       const kept = yield* beginTree(tree, last.size);
-      if (hash32FromBytes(kept.head().root) !== last.root) return null;
-      agreement.begin({ count: BigInt(last.size) - 1n, head: last.chain });
-      return kept;
+      return hash32FromBytes(kept.head().root) === last.root ? kept : null;
     });
   }
 
   /**
-   * Whether the followed chain, which contradicts a signed head, is the ledger's: two of several nodes show it, or the only
+   * Whether the leaves, which contradict a signed head, are the ledger's: two of several nodes show their root, or the only
    * node still does after five minutes.
    */
-  #isConfirmed({ size }: SignedHead, agreement: NodeAgreement, agreed: Agreed) {
-    return Effect.gen({ self: this }, function* () {
-      const nowMs = yield* monotonicMs;
+  #isConfirmed({ size }: SignedHead, agreement: NodeAgreement | null) {
+    return Effect.map(monotonicMs, (nowMs) => {
       this.contradictedSinceMs ??= nowMs;
-      if (agreement.nodes === 1) return nowMs - this.contradictedSinceMs >= CONTRADICTED_FOR_MS;
-      const count = yield* agreed;
-      return count !== null && Number(count) + 1 >= size;
+      return agreement === null
+        ? nowMs - this.contradictedSinceMs >= CONTRADICTED_FOR_MS
+        : (agreement.agreed() ?? 0) >= size;
     });
   }
 
   /** The tree at a mark from the leaves alone, with every tile to be kept anew. Ends the log when the ledger gives another root. */
-  #deriveFromLeaves(mark: SyncMark, agreement: NodeAgreement, agreed: Agreed) {
+  #deriveFromLeaves(mark: SyncMark, agreement: NodeAgreement | null) {
     return Effect.gen({ self: this }, function* () {
       const { last, tree } = this;
       const size = Number(mark.count) + 1;
@@ -277,18 +283,16 @@ export class SigningLog {
         .filter((head) => head !== null)
         .filter((head) => head.size <= size)
         .toSorted((a, b) => a.size - b.size);
-      agreement.begin();
-      const verdict = yield* checkLeaves(tree, size, heads, (index, leaf) =>
-        agreement.follow(BigInt(index), leaf),
-      );
-      if (verdict.chain !== mark.head)
+      const verdict = yield* checkLeaves(tree, size, heads, agreement?.sizesTo(size) ?? []);
+      if (verdict.roots.get(size) !== rootOf(mark))
         return yield* new StoreUnavailable({
           retryable: true,
-          cause: `the store's leaves do not chain to the head of event ${mark.count}`,
+          cause: `the store's leaves do not give the root after event ${mark.count}`,
         });
+      agreement?.compare(verdict.roots);
       if (verdict.contradicted !== null) {
         const { contradicted, firstDifference } = verdict;
-        if (!(yield* this.#isConfirmed(contradicted, agreement, agreed))) return null;
+        if (!(yield* this.#isConfirmed(contradicted, agreement))) return null;
         const first =
           firstDifference === null ? "" : `; the first leaf that differs is ${firstDifference}`;
         const cause = `the ledger's events give another root at size ${contradicted.size} than was signed${first}`;
@@ -297,10 +301,9 @@ export class SigningLog {
       }
       this.contradictedSinceMs = null;
       if (last !== null && last.size > size) return null;
-      agreement.begin();
       const anew = yield* beginTree(tree, 0);
-      yield* anew.growTo(size, (index, leaf) => agreement.follow(BigInt(index), leaf));
-      if (agreement.headAt(mark.count) === mark.head) return anew;
+      yield* anew.growTo(size);
+      if (isAt(anew, mark)) return anew;
       const cause = "the store's leaves changed while the tree was made of them";
       return yield* new StoreUnavailable({ retryable: true, cause });
     });

@@ -182,8 +182,8 @@ describe("ready", () => {
     say({
       contradiction: {
         kind: "another_history",
-        index: { count: 3n, head: hash32FromBytes(new Uint8Array(32).fill(1)) },
-        ledger: { count: 4n, head: hash32FromBytes(new Uint8Array(32).fill(2)) },
+        index: { count: 3n, root: hash32FromBytes(new Uint8Array(32).fill(1)) },
+        ledger: { count: 4n, root: hash32FromBytes(new Uint8Array(32).fill(2)) },
         firstDifference: { from: 1n, to: 3n },
       },
     });
@@ -191,8 +191,8 @@ describe("ready", () => {
       status: "degraded",
       contradiction: {
         kind: "another_history",
-        index: { count: "3", head: "01".repeat(32) },
-        ledger: { count: "4", head: "02".repeat(32) },
+        index: { count: "3", root: "01".repeat(32) },
+        ledger: { count: "4", root: "02".repeat(32) },
         first_difference: { from: "1", to: "3" },
       },
     });

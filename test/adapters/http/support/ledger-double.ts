@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect";
 import { ed25519PublicKey } from "../../../../adapters/signer/ed25519-key.ts";
-import { type Address, addressFromBytes } from "../../../../core/domain/address.ts";
+import { type Address, addressFromBytes, parseAddress } from "../../../../core/domain/address.ts";
 import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
 import type { LedgerTransaction } from "../../../../core/domain/ledger/history.ts";
@@ -81,7 +81,9 @@ export const makeLedgerDouble = (genesisHash: string) => {
     const account = accounts.get(address);
     if (account !== undefined) return account;
     if (address === registry.address) return registry;
-    return address === config ? custodyConfigOf(LOCAL_DEPLOYMENT, accounts.values()) : null;
+    return address === config
+      ? custodyConfigOf(LOCAL_DEPLOYMENT, accounts.values(), parseAddress(genesisHash))
+      : null;
   };
   const double: LedgerDouble = {
     accounts,

@@ -50,6 +50,7 @@ import {
 } from "../../../../adapters/http/witness/add-checkpoint.ts";
 import { ClientPackage } from "../../../../ports/client-package.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
+import { address } from "../../../../core/domain/address.ts";
 import { networkIdOf, networkLeaf } from "../../../../core/log/leaf/event-leaf.ts";
 import { decodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { custodyConfigOf } from "../../../simulation/custody-log.ts";
@@ -75,10 +76,10 @@ import { makeLedgerDouble } from "./ledger-double.ts";
 import { CREATED_AT, MINT } from "./parties.ts";
 
 /** The genesis hash of the ledger behind every test service. */
-export const GENESIS = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY";
+export const GENESIS = address("4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY");
 
 /** The id of the log of the services' ledger. */
-export const TEST_LOG_ID = networkIdOf(networkLeaf(GENESIS, LOCAL_DEPLOYMENT));
+export const TEST_LOG_ID = networkIdOf(networkLeaf(GENESIS, LOCAL_DEPLOYMENT.custodyProgram));
 
 /** One line of the log: the message's text and its fields. */
 export type LogLine = {

@@ -113,7 +113,7 @@ export const logOf =
     const root = hash32FromBytes(new Uint8Array(32).fill(1));
     const note = `${checkpointText({ origin, size: published, root: hash32ToBytes(root) })}\n— ${origin} AAAAAAA=\n`;
     const standing = printLogStanding({
-      signed: { origin, size, root, chain: root },
+      signed: { origin, size, root },
       publicKey: root,
       published: note,
       ended: null,

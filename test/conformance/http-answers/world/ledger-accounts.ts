@@ -108,7 +108,7 @@ const SET_UP: ReadonlyArray<LedgerAccount> = [
     LOCAL_DEPLOYMENT.attestorProgram,
     fieldWriter(ATTESTOR_ACCOUNTS.Registry.length)
       .bytes(Uint8Array.from(ATTESTOR_ACCOUNTS.Registry.discriminator))
-      .u8(2)
+      .u8(3)
       .u8(registryPda.bump)
       .skip(6)
       .address(RELAYER.address)
@@ -138,7 +138,7 @@ export const TOMBSTONE = account(
     .u64(ARCHIVED_SEQS.created)
     .u64(ARCHIVED_SEQS.settled)
     .u8(2)
-    .u8(2)
+    .u8(3)
     .skip(6)
     .bytes(new Uint8Array(32).fill(0xaa))
     .bytes(new Uint8Array(32).fill(0xbb))

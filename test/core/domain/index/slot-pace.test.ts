@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
 import {
   highestPlausibleSlot,
   nextPaceFrom,
@@ -11,7 +10,7 @@ const DAY_MS = 86_400_000;
 const SLACK = 1_000_000n;
 const first: SyncMark = {
   count: 0n,
-  head: hash32FromBytes(new Uint8Array(32)),
+  frontier: new Uint8Array(1280),
   slot: 300_000_000n,
   ledgerTime: 0n,
   atMs: START_MS,

@@ -3,7 +3,8 @@ import { checkpointText } from "../../../../core/log/checkpoint/checkpoint.ts";
 import { printLogOrigin } from "../../../../core/log/checkpoint/log-origin.ts";
 import { printTlogProof } from "../../../../core/log/checkpoint/tlog-proof.ts";
 import { leavesOfEscrow } from "../../../../core/log/leaf/escrow-leaves.ts";
-import { firstHead, headOf } from "../../../../core/log/leaf/leaf-chain.ts";
+import { eventsIn } from "../../../../core/log/tree/frontier.ts";
+import { TreeEdge } from "../../../../core/log/tree/tree-edge.ts";
 import { networkIdOf, networkLeaf } from "../../../../core/log/leaf/event-leaf.ts";
 import { printVerifierKey } from "../../../../core/log/notes/verifier-key.ts";
 import { TileBuilder } from "../../../../core/log/tiles/tile-builder.ts";
@@ -24,10 +25,15 @@ import { signedCheckpoint, testKey } from "./test-signer.ts";
 const GENESIS_HASH = walletOf("genesis");
 const escrow = { ...worldEscrow(1), createdSeq: 1n, settledSeq: 2n };
 const account = encodeEscrowAccount(escrow);
-const leaf0 = networkLeaf(GENESIS_HASH, LOCAL_DEPLOYMENT);
+const leaf0 = networkLeaf(GENESIS_HASH, LOCAL_DEPLOYMENT.custodyProgram);
 const events = leavesOfEscrow(escrow, account).map(({ leaf }) => leaf);
 const leaves = [leaf0, ...events];
 const source = referenceSource(leaves);
+const frontierAt = (size: number): Uint8Array => {
+  const edge = new TreeEdge();
+  for (const leaf of leaves.slice(0, size)) edge.append(leafHash(leaf));
+  return eventsIn(edge).frontier;
+};
 const hex = (all: ReadonlyArray<Uint8Array>): ReadonlyArray<string> => all.map(bytesToHex);
 
 const origin = printLogOrigin({
@@ -56,14 +62,13 @@ export const threeLeaves = () => ({
   network: {
     genesis_hash: GENESIS_HASH,
     custody_program: LOCAL_DEPLOYMENT.custodyProgram,
-    attestor_program: LOCAL_DEPLOYMENT.attestorProgram,
   },
   escrow: escrow.address,
   account_pending_hex: bytesToHex(pendingEscrowBytes(account)),
   account_settled_hex: bytesToHex(account),
   leaves_hex: hex(leaves),
-  /** After no event, after event 1 and after event 2. */
-  heads_hex: hex([firstHead(), headOf(events.slice(0, 1)), headOf(events)]),
+  /** The frontier in the configuration: after no event, after event 1 and after event 2. Its nodes at bits of the size that are not set mean nothing. */
+  frontiers_hex: hex([1, 2, 3].map(frontierAt)),
   leaf_hashes_hex: hex(leaves.map(leafHash)),
   node_0_1_hex: bytesToHex(nodeHash(leafHash(leaf0), leafHash(leaves[1] ?? leaf0))),
   /** Of the trees of 1, 2 and 3 leaves. */

@@ -62,7 +62,7 @@ const byKit = (escrow: Escrow): Uint8Array => {
   return new Uint8Array(
     account.encode({
       discriminator: "1fd57bbbba16da9b",
-      version: 2,
+      version: 3,
       bump: escrow.bump,
       state: { Pending: 0, Fulfilled: 1, Refunded: 2, PartiallyFulfilled: 3 }[escrow.state],
       vaultBump: escrow.vaultBump,
@@ -355,8 +355,8 @@ describe("escrow account", () => {
     const damaged = (offset: number, byte: number) => decode(escrow, data.with(offset, byte));
     expect(damaged(0, 0)).toEqual({ fault: "wrong_discriminator" });
     expect(damaged(7, 0)).toEqual({ fault: "wrong_discriminator" });
-    expect(damaged(8, 1)).toEqual({ fault: "unknown_version" });
-    expect(damaged(8, 3)).toEqual({ fault: "unknown_version" });
+    expect(damaged(8, 2)).toEqual({ fault: "unknown_version" });
+    expect(damaged(8, 4)).toEqual({ fault: "unknown_version" });
     expect(damaged(10, 4)).toEqual({ fault: "unknown_enum_value" });
     for (let i = 12; i < 16; i++) expect(damaged(i, 1)).toEqual({ fault: "reserved_bytes_set" });
     expect(damaged(10, 0)).toEqual({ fault: "fields_contradict_state" });

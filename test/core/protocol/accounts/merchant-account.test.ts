@@ -58,7 +58,7 @@ const byKit = (merchant: Merchant): Uint8Array =>
     account.encode({
       ...merchant,
       discriminator: "47eb1e28e7152040",
-      version: 2,
+      version: 3,
       status: { Active: 0, Suspended: 1 }[merchant.status],
       nameLength: Buffer.byteLength(merchant.name),
       reserved: new Uint8Array(4),

@@ -19,7 +19,7 @@ import { runs } from "../../../arbitraries/runs.ts";
 const bytesOf = (...addresses: ReadonlyArray<Address>): Uint8Array =>
   Uint8Array.from(addresses.flatMap((each) => Array.from(getAddressEncoder().encode(each))));
 
-/** Discriminator, version 2, bump, six zero bytes, the addresses, then the other fields. */
+/** Discriminator, version 3, bump, six zero bytes, the addresses, then the other fields. */
 const account = (
   name: string,
   bump: number,
@@ -28,7 +28,7 @@ const account = (
 ): Uint8Array =>
   Buffer.concat([
     accountDiscriminator(name),
-    Uint8Array.of(2, bump, 0, 0, 0, 0, 0, 0),
+    Uint8Array.of(3, bump, 0, 0, 0, 0, 0, 0),
     bytesOf(...addresses),
     rest,
   ]);
@@ -52,8 +52,17 @@ const cases: ReadonlyArray<{
     program: ({ custodyProgram }) => custodyProgram,
     fields: ["attestorProgram"],
     rest: {
-      bytes: Uint8Array.of(7, 0, 0, 0, 0, 0, 0, 1, ...new Uint8Array(32).fill(0xab)),
-      fields: { count: 2n ** 56n + 7n, head: "ab".repeat(32) },
+      bytes: Uint8Array.of(
+        ...new Uint8Array(32).fill(0xab),
+        ...[7, 0, 0, 0, 1, 0, 0, 0],
+        ...new Uint8Array(1280).fill(0xcd),
+      ),
+      fields: {
+        domain: "ab".repeat(32),
+        // Leaf 0 is no event.
+        count: 2n ** 32n + 6n,
+        frontier: new Uint8Array(1280).fill(0xcd),
+      },
     },
     decode: decodeCustodyConfigAccount,
   },

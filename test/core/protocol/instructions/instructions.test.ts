@@ -16,7 +16,7 @@ import {
   getUtf8Codec,
 } from "@solana/kit";
 import fc from "fast-check";
-import { address } from "../../../../core/domain/address.ts";
+import { address, addressToBytes } from "../../../../core/domain/address.ts";
 import { AccountRole, type Instruction } from "../../../../core/domain/ledger/instruction.ts";
 import { MERCHANT_STATUSES } from "../../../../core/domain/merchant/merchant.ts";
 import * as attestor from "../../../../core/protocol/instructions/attestor-instructions.ts";
@@ -41,6 +41,7 @@ const LOADER = "BPFLoaderUpgradeab1e11111111111111111111111";
 const anyInput = fc.record({
   deployment: anyDeployment,
   payer: anyAddress,
+  genesisHash: anyAddress,
   upgradeAuthority: anyAddress,
   admin: anyAddress,
   agentOwner: anyAddress,
@@ -71,7 +72,7 @@ type Input = typeof anyInput extends fc.Arbitrary<infer T> ? T : never;
 const hash = fixCodecSize(getBase16Codec(), 32);
 /** The arguments after the discriminator, as kit's codecs write them. */
 const ARGUMENTS: Readonly<Record<string, (input: Input, bumps: Bumps) => ReadonlyUint8Array>> = {
-  initialize_custody: () => new Uint8Array(0),
+  initialize_custody: (i) => Uint8Array.from(addressToBytes(i.genesisHash)),
   create_escrow: ({ taskHash, attestor, amount, ttlSeconds }) =>
     getStructCodec([
       ["taskHash", hash],

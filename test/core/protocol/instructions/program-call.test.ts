@@ -1,6 +1,7 @@
+import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Address, ZERO_ADDRESS } from "../../../../core/domain/address.ts";
+import { type Address, ZERO_ADDRESS, addressToBytes } from "../../../../core/domain/address.ts";
 import {
   type CustodyInstructionName,
   readInstruction,
@@ -55,7 +56,10 @@ const built = (
   const bumps = { merchantTokenBump: bump, agentTokenBump: bump };
   const meant = (of: CustodyInstructionName, args: object): Meant => ({ name: of, args });
   return [
-    [meant("initialize_custody", {}), custody.initializeCustodyInstruction(d, who)],
+    [
+      meant("initialize_custody", { genesisHash: hash32FromBytes(addressToBytes(who.payer)) }),
+      custody.initializeCustodyInstruction(d, { ...who, genesisHash: who.payer }),
+    ],
     [
       meant("create_escrow", { taskHash, attestor: key, amount, ttlSeconds }),
       custody.createEscrowInstruction(d, terms),

@@ -1,6 +1,7 @@
+import { rootOf } from "../../../../core/log/tree/frontier.ts";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { addressFromBytes } from "../../../../core/domain/address.ts";
+import { addressFromBytes, address } from "../../../../core/domain/address.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import type { TrustPolicy } from "../../../../core/domain/evidence/evidence-check.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
@@ -73,11 +74,15 @@ const merchantAccount = (escrow: Escrow, changes: Partial<Merchant>): LedgerAcco
   return held(address, NETWORK.attestorProgram, encodeMerchantAccount(merchant));
 };
 
+/** The configuration of the custody program after this many events. */
+const configOf = (count: bigint): LedgerAccount =>
+  custodyConfigAccount(NETWORK, { count }, address(NETWORK.genesisHash));
+
 const witnessOf = (escrow: Escrow, merchant: Partial<Merchant> = {}): LedgerWitness => ({
   genesisHash: NETWORK.genesisHash,
   escrow: escrowAccount(escrow),
   merchant: merchantAccount(escrow, merchant),
-  custodyConfig: custodyConfigAccount(NETWORK, escrow.settledSeq ?? escrow.createdSeq),
+  custodyConfig: configOf(escrow.settledSeq ?? escrow.createdSeq),
 });
 
 const outcomes = (escrow: Escrow, witness: LedgerWitness) => {
@@ -274,8 +279,11 @@ describe("a logged packet checked with a node", () => {
     );
   const numbered = (escrow: Escrow, count: bigint): LedgerWitness => ({
     ...witnessOf(escrow),
-    custodyConfig: custodyConfigAccount(NETWORK, count),
+    custodyConfig: configOf(count),
   });
+
+  /** That of a log whose perfect subtrees are all 32 bytes of 0x5a. */
+  const rootAfter = (count: bigint) => rootOf({ count, frontier: new Uint8Array(1280).fill(0x5a) });
 
   test("the event's number is one that the ledger has given", () => {
     for (const name of ["fulfilled", "pending"]) {
@@ -284,7 +292,7 @@ describe("a logged packet checked with a node", () => {
       const seen = (count: bigint) => outcomeOf("event_number", escrow, numbered(escrow, count));
       expect(seen(number)).toMatchObject({
         outcome: "passed",
-        reason: `the packet's event has the number ${number}, and the ledger counts ${number} events with the head ${"5a".repeat(32)}`,
+        reason: `the packet's event has the number ${number}, and the ledger counts ${number} events with the root ${rootAfter(number)}`,
       });
       expect(seen(number - 1n)?.outcome).toBe("failed");
       const unconfigured = { ...witnessOf(escrow), custodyConfig: null };

@@ -268,7 +268,7 @@ describe("an archived escrow", () => {
     const { data } = tombstoneAccount(gone, custodyProgram);
     forged.accounts.set(gone.address, accountOf(gone.address, SYSTEM_PROGRAM, data));
     expect(await read(forged)).toBe("NotAnEscrow");
-    const newer = makeWorld([archive(gone)], tombstoneOf(gone).with(25, 3));
+    const newer = makeWorld([archive(gone)], tombstoneOf(gone).with(25, 4));
     expect(await read(newer)).toBe("NotAnEscrow");
   });
 });

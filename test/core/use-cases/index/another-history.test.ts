@@ -71,8 +71,8 @@ test("another whole history of the only node never replaces a proved index, and 
       }
       expect(memory.contradiction).toEqual({
         kind: "another_history",
-        index: { count: 3n, head: ledger.headAt(3n) ?? fail() },
-        ledger: { count: 4n, head: rewritten.headAt(4n) ?? fail() },
+        index: { count: 3n, root: ledger.rootAt(3n) ?? fail() },
+        ledger: { count: 4n, root: rewritten.rootAt(4n) ?? fail() },
         firstDifference: { from: 1n, to: 3n },
       });
       // The node was wrong, and shows the ledger again.
@@ -144,14 +144,14 @@ test.each([
   );
 });
 
-test("the operator's approval replaces the index at the head that it names, by the history that it names", async () => {
+test("the operator's approval replaces the index at the root that it names, by the history that it names", async () => {
   const { ledger, rewritten } = twoHistories();
-  const replaces = ledger.headAt(3n) ?? fail();
-  const by = { count: 4n, head: rewritten.headAt(4n) ?? fail() };
+  const replaces = ledger.rootAt(3n) ?? fail();
+  const by = { count: 4n, root: rewritten.rootAt(4n) ?? fail() };
   const others: ReadonlyArray<RebuildApproval> = [
-    { replaces: by.head, by },
-    { replaces, by: { count: 4n, head: replaces } },
-    { replaces, by: { count: 1n, head: rewritten.headAt(1n) ?? fail() } },
+    { replaces: by.root, by },
+    { replaces, by: { count: 4n, root: replaces } },
+    { replaces, by: { count: 1n, root: rewritten.rootAt(1n) ?? fail() } },
   ];
   for (const approval of [...others, { replaces, by }])
     await simulate(ledger, (index) =>
@@ -177,8 +177,8 @@ test("an earlier state of the ledger takes the operator's approval, also with tw
   earlier.slot = ledger.slot + 10n;
   const nodes = [earlier, earlier];
   const approval = {
-    replaces: ledger.headAt(3n) ?? fail(),
-    by: { count: 1n, head: earlier.headAt(1n) ?? fail() },
+    replaces: ledger.rootAt(3n) ?? fail(),
+    by: { count: 1n, root: earlier.rootAt(1n) ?? fail() },
   };
   await simulate(ledger, (index) =>
     Effect.gen(function* () {
@@ -198,8 +198,8 @@ test("an earlier state of the ledger takes the operator's approval, also with tw
 test("a build whose scans do not prove the approved history leaves the index as it was", async () => {
   const { ledger, rewritten } = twoHistories();
   const approval = {
-    replaces: ledger.headAt(3n) ?? fail(),
-    by: { count: 4n, head: rewritten.headAt(4n) ?? fail() },
+    replaces: ledger.rootAt(3n) ?? fail(),
+    by: { count: 4n, root: rewritten.rootAt(4n) ?? fail() },
   };
   await simulate(ledger, (index) =>
     Effect.gen(function* () {

@@ -3,7 +3,6 @@ import { Effect } from "effect";
 import { indexReaderOf } from "../../../../adapters/memory/index-queries.ts";
 import { IndexRows } from "../../../../adapters/memory/index-rows.ts";
 import type { IndexedEscrow, UnseenEscrow } from "../../../../core/domain/index/indexed-escrow.ts";
-import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
 import { indexedEscrowOf } from "../../../../core/log/leaf/escrow-rows.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { deniedCreation } from "../../../../core/use-cases/index/sync/events/prove-events.ts";
@@ -32,8 +31,8 @@ const deniedOf = async (shown: ReadonlyArray<UnseenEscrow>) => {
   const [first, ...others] = pending.map(rowOf);
   if (first === undefined) throw new Error("no escrow");
   rows.put({ escrows: others, unseen: [first], merchants: [] });
-  const head = hash32FromBytes(new Uint8Array(32));
-  rows.mark = { count: COUNT, head, slot: 1n, ledgerTime: 0n, atMs: 0 };
+  const frontier = new Uint8Array(1280);
+  rows.mark = { count: COUNT, frontier, slot: 1n, ledgerTime: 0n, atMs: 0 };
   const reader = indexReaderOf(rows);
   let reads = 0;
   const counted = {

@@ -1,10 +1,10 @@
 import { expect } from "bun:test";
 import { Effect } from "effect";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
-import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
-import { headOf } from "../../../../core/log/leaf/leaf-chain.ts";
+import { rootOf } from "../../../../core/log/tree/frontier.ts";
 import { indexedEscrowOf, projectAt } from "../../../../core/log/leaf/escrow-rows.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
+import { loggedOf } from "../../../arbitraries/index-history.ts";
 import type { Index } from "../../../contracts/fresh-index.ts";
 import type { WeatheredChain } from "../../../world/weathered-chain.ts";
 
@@ -18,7 +18,7 @@ const escrowsAt = (ledger: WeatheredChain, count: bigint): ReadonlyArray<Escrow>
 
 /**
  * Expects that an index has no mark and shows nothing, or that it shows exactly the ledger's state after the mark's
- * count: each escrow as it was then, in full or unseen, and leaves that chain to the mark's head, which is the ledger's.
+ * count: each escrow as it was then, in full or unseen, and leaves that have the mark's root, which is the ledger's.
  */
 export const expectMarked = ({ reader, writer, log }: Index, ledger: WeatheredChain) =>
   Effect.gen(function* () {
@@ -41,6 +41,6 @@ export const expectMarked = ({ reader, writer, log }: Index, ledger: WeatheredCh
         .map(({ address, state, settledSeq }) => ({ address, state, settledSeq })),
     );
     expect(BigInt(leaves.length)).toBe(mark.count);
-    expect(hash32FromBytes(headOf(leaves))).toBe(mark.head);
-    expect(ledger.headAt(mark.count)).toBe(mark.head);
+    expect(rootOf(loggedOf(leaves))).toBe(rootOf(mark));
+    expect(ledger.rootAt(mark.count)).toBe(rootOf(mark));
   });

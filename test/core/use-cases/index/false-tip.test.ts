@@ -2,7 +2,6 @@ import { expect, test } from "bun:test";
 import { Effect } from "effect";
 import fc from "fast-check";
 import type { Address } from "../../../../core/domain/address.ts";
-import { hash32ToBytes } from "../../../../core/domain/hash32.ts";
 import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-memory.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { escrowLives } from "../../../arbitraries/index-history.ts";
@@ -12,67 +11,67 @@ import { changed, type Lie, lying } from "../../../world/port-faults.ts";
 import { WeatheredChain } from "../../../world/weathered-chain.ts";
 import { simulate, syncWith } from "./simulated-sync.ts";
 
-/** Where the custody config holds its count and its head. */
-const [COUNT_AT, HEAD_AT] = [48, 56];
+/** Where the custody config holds the size of its log and its frontier. */
+const [SIZE_AT, FRONTIER_AT] = [80, 88];
 
 const configOf =
-  (count: bigint, head: Uint8Array): Lie =>
+  (count: bigint, frontier: Uint8Array): Lie =>
   (account) =>
     changed(account, (data) => {
-      new DataView(data.buffer).setBigUint64(COUNT_AT, count, true);
-      data.set(head, HEAD_AT);
+      new DataView(data.buffer).setBigUint64(SIZE_AT, count + 1n, true);
+      data.set(frontier, FRONTIER_AT);
     });
 
-const FALSE_HEAD = new Uint8Array(32).fill(0x5a);
+const FALSE_FRONTIER = new Uint8Array(1280).fill(0x5a);
 
 /** What a node says of a ledger with two events, and what the fourth sync fails with. */
 const TIPS: ReadonlyArray<{
   readonly name: string;
   readonly count: bigint;
-  /** Null for the ledger's head at that count. */
-  readonly head: Uint8Array | null;
+  /** Null for the ledger's at that count. */
+  readonly frontier: Uint8Array | null;
   /** Whether the node hides the accounts that the count leaves out. */
   readonly hides: boolean;
   readonly cause: string;
 }> = [
   {
-    name: "a false head",
+    name: "a false root",
     count: 2n,
-    head: FALSE_HEAD,
+    frontier: FALSE_FRONTIER,
     hides: false,
-    cause: "the events 1 to 2 do not chain to the custody program's head",
+    cause: "the events 1 to 2 do not give the root that the custody program has",
   },
   {
-    name: "a lower count with a false head",
+    name: "a lower count with a false root",
     count: 1n,
-    head: FALSE_HEAD,
+    frontier: FALSE_FRONTIER,
     hides: false,
-    cause: "the events 1 to 1 do not chain to the custody program's head",
+    cause: "the events 1 to 1 do not give the root that the custody program has",
   },
   {
-    name: "an earlier count with its head",
+    name: "an earlier count with its root",
     count: 1n,
-    head: null,
+    frontier: null,
     hides: false,
     cause: "the index holds 2 events",
   },
   {
-    name: "an earlier count with its head and its accounts",
+    name: "an earlier count with its root and its accounts",
     count: 1n,
-    head: null,
+    frontier: null,
     hides: true,
     cause: "the index holds 2 events",
   },
   {
     name: "an empty ledger",
     count: 0n,
-    head: null,
+    frontier: null,
     hides: true,
     cause: "the index holds 2 events",
   },
 ];
 
-for (const { name, count, head, hides, cause } of TIPS)
+for (const { name, count, frontier, hides, cause } of TIPS)
   test(`a node that shows ${name} does not empty the index, however often it is asked`, async () => {
     const [lives] = fc.sample(escrowLives(2, 2), { numRuns: 1, seed: 5 });
     const ledger = new WeatheredChain(seededRandom(5));
@@ -83,10 +82,10 @@ for (const { name, count, head, hides, cause } of TIPS)
         const memory = new SyncMemory();
         yield* syncWith(memory);
         const { mark } = yield* index.reader.summary;
-        const trueHead = ledger.headAt(count);
-        if (trueHead === undefined) throw new Error("no head");
+        const logged = ledger.loggedAt(count);
+        if (logged === undefined) throw new Error("no such events");
         const lies = new Map<Address, Lie>([
-          [ledger.custodyLog.address, configOf(count, head ?? hash32ToBytes(trueHead))],
+          [ledger.custodyLog.address, configOf(count, frontier ?? logged.frontier)],
         ]);
         if (hides)
           for (const { address, createdSeq } of ledger.escrows.values())

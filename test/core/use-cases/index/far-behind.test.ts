@@ -27,8 +27,8 @@ import { simulate, syncWith } from "./simulated-sync.ts";
 const CATCHES_UP = 2000n;
 /** Archived escrows with two events each: together two events more than the index catches up with. */
 const ARCHIVED = 1001;
-const [COUNT_AT, HEAD_AT] = [48, 56];
-const FALSE_HEAD = new Uint8Array(32).fill(0x5a);
+const [SIZE_AT, FRONTIER_AT] = [80, 88];
+const FALSE_FRONTIER = new Uint8Array(1280).fill(0x5a);
 const { at: AT } = CUSTODY_ACCOUNTS.ArchivedEscrow;
 
 /** Tombstones of the events from 2 on, and the number of the last one. */
@@ -52,7 +52,7 @@ const manyArchived = () => {
   return { accounts, count: BigInt(2 * ARCHIVED + 1) };
 };
 
-test("an index that is far behind is not replaced for a false head", async () => {
+test("an index that is far behind is not replaced for a false root", async () => {
   const [lives] = fc.sample(escrowLives(1, 1), { numRuns: 1, seed: 5 });
   const ledger = new WeatheredChain(seededRandom(5));
   for (const life of lives ?? []) ledger.create([life[0]]);
@@ -65,8 +65,8 @@ test("an index that is far behind is not replaced for a false head", async () =>
       const syncAt = (shown: Uint8Array) => {
         const config = (account: LedgerAccount) =>
           changed(account, (data) => {
-            new DataView(data.buffer).setBigUint64(COUNT_AT, count, true);
-            data.set(shown, HEAD_AT);
+            new DataView(data.buffer).setBigUint64(SIZE_AT, count + 1n, true);
+            data.set(shown, FRONTIER_AT);
           });
         const port = lying(
           ledger.port,
@@ -82,10 +82,10 @@ test("an index that is far behind is not replaced for a false head", async () =>
           }),
         );
       };
-      const failure = yield* Effect.flip(syncAt(FALSE_HEAD));
+      const failure = yield* Effect.flip(syncAt(FALSE_FRONTIER));
       expect(failure).toMatchObject({
         _tag: "LedgerUnavailable",
-        cause: `the events 2 to ${count} do not chain to the custody program's head`,
+        cause: `the events 2 to ${count} do not give the root that the custody program has`,
       });
       yield* expectMarked(index, ledger);
       expect(memory.contradictions).toBe(1);

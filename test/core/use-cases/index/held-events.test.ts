@@ -14,6 +14,7 @@ import {
 } from "../../../arbitraries/index-history.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { withIndexOf } from "../../../contracts/fresh-index.ts";
+import { rootOf } from "../../../../core/log/tree/frontier.ts";
 
 /** Lives, a range of their events, a step, and the escrows of which only tombstones are seen. */
 const aRange = escrowLives(8, 1).chain((lives) => {
@@ -36,14 +37,14 @@ test("rows that are newer than a range bring an index to each of its marks, step
         if (unseen.has(row.escrow.createdSeq)) held.addUnseen(unseenOf(row));
         else held.add(row);
       expect(held.isComplete).toBe(true);
-      const { head } = markAt(lives, from);
-      expect(held.chain(head).head).toBe(markAt(lives, last).head);
+      const before = markAt(lives, from);
+      expect(held.tree(before).root).toBe(rootOf(markAt(lives, last)));
       await Effect.runPromise(
         withIndexOf(indexMemory(), ({ reader, writer }) =>
           Effect.gen(function* () {
             yield* writer.apply(changesTo(lives, null, from));
             let at = from;
-            for (const mark of held.headsEvery(step, head)) {
+            for (const mark of held.eventsEvery(step, before)) {
               const changes = held.changes(at, mark.count);
               yield* writer.apply({
                 ...changes,
@@ -51,7 +52,7 @@ test("rows that are newer than a range bring an index to each of its marks, step
                 merchants: [],
                 mark: markAt(lives, mark.count),
               });
-              expect(mark.head).toBe(markAt(lives, mark.count).head);
+              expect(rootOf(mark)).toBe(rootOf(markAt(lives, mark.count)));
               const shown = (yield* reader.escrows({}, 100, null)).toReversed();
               const gone = yield* writer.unseen(100, 0n);
               const rows = rowsAt(lives, mark.count);
@@ -84,7 +85,7 @@ test("a number with two leaves is noted, and a row outside the range is not kept
   const later = new HeldEvents(1n, 2n);
   for (const row of rows) later.add(row);
   expect(later.changes(1n, 2n)).toEqual({ escrows: [], unseen: [], transactions: [] });
-  expect(later.chain(markAt([], 0n).head).missingTo(2n)).toBe(1n);
+  expect(later.tree({ ...markAt([], 0n), count: 1n }).missingTo(2n)).toBe(1n);
 });
 
 test("an earlier state of an escrow, seen or not, does not replace its settlement, whichever comes first", () =>
@@ -121,7 +122,7 @@ test("an earlier state of an escrow, seen or not, does not replace its settlemen
           }
         }
         expect(held.contradicted).toBeNull();
-        expect(held.chain(markAt(lives, 0n).head).head).toBe(markAt(lives, count).head);
+        expect(held.tree(markAt(lives, 0n)).root).toBe(rootOf(markAt(lives, count)));
         const { escrows, unseen } = held.changes(0n, count);
         const all = [...rows.values()];
         expect(escrows.map(({ escrow }) => escrow)).toEqual(

@@ -11,6 +11,7 @@ import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { changed, lying } from "../../../world/port-faults.ts";
 import { WeatheredChain } from "../../../world/weathered-chain.ts";
 import { simulate, syncWith } from "./simulated-sync.ts";
+import { rootOf } from "../../../../core/log/tree/frontier.ts";
 
 const [lives] = fc.sample(escrowLives(3, 3), { numRuns: 1, seed: 5 });
 const [[first], [second], [third]] = (lives ?? []) as unknown as [[Escrow], [Escrow], [Escrow]];
@@ -41,14 +42,16 @@ test.each(["the first sync", "a later sync"])(
           { address: second.address, state: "Pending", createdSeq: 2n, settledSeq: null },
         ]);
         expect((yield* index.log.leaves(1n, 10)).length).toBe(3);
-        expect((yield* index.reader.summary).mark?.head).toBe(ledger.headAt(3n));
+        const { mark } = yield* index.reader.summary;
+        expect(mark && rootOf(mark)).toBe(ledger.rootAt(3n) ?? null);
         ledger.slot += 1n;
         ledger.settle(settled);
         expect(yield* syncWith(memory)).toMatchObject({ count: 4n, unseen: 1 });
         expect(yield* index.writer.unseen(10, 0n)).toMatchObject([
           { address: second.address, state: "Refunded", createdSeq: 2n, settledSeq: 4n },
         ]);
-        expect((yield* index.reader.summary).mark?.head).toBe(ledger.headAt(4n));
+        const later = (yield* index.reader.summary).mark;
+        expect(later && rootOf(later)).toBe(ledger.rootAt(4n) ?? null);
       }),
     );
   },
@@ -100,7 +103,7 @@ test("a stranger's account does not stand for an escrow that the node hides", as
         Effect.provideService(Ledger, lying(ledger.port, lies)),
       );
       expect(yield* Effect.flip(sync)).toMatchObject({
-        cause: "the events 1 to 2 do not chain to the custody program's head",
+        cause: "the events 1 to 2 do not give the root that the custody program has",
       });
       expect((yield* index.reader.summary).mark).toBeNull();
       expect(yield* syncWith(new SyncMemory())).toMatchObject({ count: 2n, unseen: 0 });

@@ -268,11 +268,11 @@ test("a standing that cannot be read is refused", async () => {
   expect((await world.publish())?.message).toContain("beside its key says of it cannot be read");
 });
 
-test("leaves that do not chain to the mark's head sign nothing", async () => {
+test("leaves that do not give the mark's root sign nothing", async () => {
   const world = worldOf(10);
   await world.run(({ grown, status }) =>
     Effect.gen(function* () {
-      yield* grown({ ...world.mark(), head: world.mark(9).head });
+      yield* grown({ ...world.mark(), frontier: world.mark(9).frontier });
       yield* TestClock.adjust("30 seconds");
       expect((yield* status).hindrance).toBe("store_or_ledger_unavailable");
       yield* grown(world.mark());

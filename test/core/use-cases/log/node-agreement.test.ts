@@ -17,8 +17,8 @@ const withNodes = (world: PublishingWorld, views: Array<NodeView>): void => {
   other.leaves = someLeaves(world.leaves.length, 7);
   const shown = (view: NodeView) => {
     if (view === "away") return null;
-    const { count, head } = view === "another history" ? other.mark() : world.mark(view);
-    return { slot: 1n, value: custodyConfigAccount(deployment, count, head) };
+    const mark = view === "another history" ? other.mark() : world.mark(view);
+    return { slot: 1n, value: custodyConfigAccount(deployment, mark) };
   };
   world.nodes = {
     count: views.length,

@@ -11,7 +11,7 @@ const { deployment } = testInstance();
 /** What a node shows that has followed a world up to a count. */
 const shown = (world: PublishingWorld, count: number) => ({
   slot: 1n,
-  value: custodyConfigAccount(deployment, BigInt(count), world.mark(count).head),
+  value: custodyConfigAccount(deployment, world.mark(count)),
 });
 
 /** A world of two nodes, the second of which is at a count. The index holds other leaves from a read of both on. */

@@ -9,7 +9,8 @@ import {
   parseCheckpoint,
   parseCheckpointText,
 } from "../../../../core/log/checkpoint/checkpoint.ts";
-import { headOf } from "../../../../core/log/leaf/leaf-chain.ts";
+import { LeafTree } from "../../../../core/log/leaf/leaf-tree.ts";
+import { noEvents } from "../../../../core/log/tree/frontier.ts";
 import { networkLeaf } from "../../../../core/log/leaf/event-leaf.ts";
 import type { LogPolicy } from "../../../../core/log/policy/log-policy.ts";
 import { fullTilesSince, tilePath } from "../../../../core/log/tiles/tile-path.ts";
@@ -30,7 +31,7 @@ import { testInstance } from "../test-instance.ts";
 import { patientClock } from "../../../doubles/patient-clock.ts";
 
 const { deployment } = testInstance();
-const LEAF_0 = networkLeaf(TEST_GENESIS_HASH, deployment);
+const LEAF_0 = networkLeaf(TEST_GENESIS_HASH, deployment.custodyProgram);
 
 /** A ledger's leaves, a store, a key and its file, which outlive the processes that publish. */
 export class PublishingWorld {
@@ -65,8 +66,9 @@ export class PublishingWorld {
   }
 
   mark(count = this.leaves.length): SyncMark {
-    const head = hash32FromBytes(headOf(this.leaves.slice(0, count)));
-    return { count: BigInt(count), head, slot: 1n, ledgerTime: 1n, atMs: 0 };
+    const tree = new LeafTree(noEvents(LEAF_0));
+    this.leaves.slice(0, count).forEach((leaf, at) => tree.add(BigInt(at + 1), leaf));
+    return { ...tree.events, slot: 1n, ledgerTime: 1n, atMs: 0 };
   }
 
   grow(count: number, seed = 0): void {

@@ -5,7 +5,6 @@ import { indexReaderOf } from "../../../../adapters/memory/index-queries.ts";
 import { IndexRows } from "../../../../adapters/memory/index-rows.ts";
 import { ZERO_ADDRESS } from "../../../../core/domain/address.ts";
 import { decodeBase64 } from "../../../../core/domain/encoding/base64.ts";
-import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
 import type { LedgerTransaction } from "../../../../core/domain/ledger/history.ts";
 import type { RelayEntry } from "../../../../core/domain/relay/relay-entry.ts";
 import { RELAY_POLICY } from "../../../../core/domain/relay/relay-policy.ts";
@@ -80,7 +79,7 @@ export const indexOfPaid = () => {
   rows.put({ escrows: [row], unseen: [], merchants: [] });
   rows.mark = {
     count: row.createdSeq,
-    head: hash32FromBytes(new Uint8Array(32)),
+    frontier: new Uint8Array(1280),
     slot: 1999n,
     ledgerTime: 0n,
     atMs: 0,

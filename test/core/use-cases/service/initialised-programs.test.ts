@@ -7,7 +7,7 @@ import { initialisedBy } from "../../../../core/use-cases/service/program-status
 import { custodyConfigAccount } from "../../../doubles/custody-config.ts";
 import { registryOf } from "../../../doubles/registry.ts";
 
-const config = custodyConfigAccount(LOCAL_DEPLOYMENT, 0n);
+const config = custodyConfigAccount(LOCAL_DEPLOYMENT, { count: 0n });
 const registry = registryOf(LOCAL_DEPLOYMENT);
 
 /** An account whose bytes from `at` name another program. */

@@ -1,10 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Effect } from "effect";
 import fc from "fast-check";
-import { networkLeaf } from "../../../../core/log/leaf/event-leaf.ts";
 import { printAddCheckpoint } from "../../../../core/log/witness/add-checkpoint.ts";
-import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
-import { LOCAL_USDC_MINT } from "../../../../adapters/local-ledger/genesis/local-keys.ts";
 import { MAX_REFUSED, WitnessState } from "../../../../ports/log/witness-state.ts";
 import { anyCharacter } from "../../../arbitraries/any-character.ts";
 import { runs } from "../../../arbitraries/runs.ts";
@@ -54,9 +51,7 @@ for (const [name, lie] of Object.entries(LIES))
         if (size <= 300) world.events.pop();
         expect(yield* say(witness, world.log.offer(101, size))).toBe("CheckpointRefused");
         expect(yield* keptSize).toBe(101);
-        expect(yield* keptReasons).toEqual([
-          `the events up to ${size - 1} are not those of the ledger`,
-        ]);
+        expect(yield* keptReasons).toEqual(["the ledger has another root at this size"]);
         // The honest checkpoint is cosigned afterwards.
         world.follow();
         expect(yield* say(witness, world.log.offer(101, world.events.length + 1))).toBe("cosigned");
@@ -77,7 +72,7 @@ test("a log that lies beyond an honest checkpoint is not cosigned there, because
   );
 });
 
-test("a log that serves other entries than it signed is refused, also where they are the ledger's", () => {
+test("a log that signed another tree than it serves is refused, also where it serves the ledger's", () => {
   const world = new WitnessWorld();
   return world.run(
     Effect.gen(function* () {
@@ -87,31 +82,31 @@ test("a log that serves other entries than it signed is refused, also where they
       const body = world.log.offer(101, 301);
       world.log.leaves = honest;
       expect(yield* say(witness, body)).toBe("CheckpointRefused");
-      expect(yield* keptReasons).toEqual(["the log's entries have another root"]);
+      expect(yield* keptReasons).toEqual(["the ledger has another root at this size"]);
       // It was an answer to a false checkpoint: the true one is cosigned.
       expect(yield* say(witness, world.log.offer(101, 301))).toBe("cosigned");
     }),
   );
 });
 
-test("entries of another length, and a first entry of another network, are refused", () => {
+test("tiles of another length, and tiles that do not lead to the ledger's root, are refused", () => {
   const world = new WitnessWorld();
   world.grow(3);
   world.follow();
   return world.run(
     Effect.gen(function* () {
       const witness = yield* world.witness;
-      world.log.forged.set(2, new Uint8Array(65));
-      expect(yield* say(witness, world.log.offer(0, 4))).toBe("CheckpointRefused");
-      world.log.forged.clear();
-      world.log.forged.set(0, networkLeaf(LOCAL_USDC_MINT, LOCAL_DEPLOYMENT));
+      world.log.servedSize = 4;
+      world.log.forged.set("tile/0/000.p/4", new Uint8Array(31));
       expect(yield* say(witness, world.log.offer(0, 3))).toBe("CheckpointRefused");
+      world.log.forged.set("tile/0/000.p/4", new Uint8Array(128));
+      expect(yield* say(witness, world.log.offer(0, 2))).toBe("CheckpointRefused");
       expect(yield* keptReasons).toEqual([
-        "the log's entries are false: entry 2 has 65 bytes",
-        "the log's entries are false: entry 0 names another network",
+        "the log's tiles are false: tile/0/000.p/4 has 31 bytes",
+        "the log's tiles do not lead to the ledger's root at size 4",
       ]);
       world.log.forged.clear();
-      expect(yield* say(witness, world.log.offer(0, 4))).toBe("cosigned");
+      expect(yield* say(witness, world.log.offer(0, 3))).toBe("cosigned");
     }),
   );
 });
@@ -221,6 +216,8 @@ describe("a node that forked", () => {
         // After a restart only what was cosigned is known.
         const restarted = yield* world.witness;
         expect(yield* say(restarted, world.log.offer(101, 301))).toBe("node_contradicts_itself");
+        // The node is right again, and one event ahead of the log, which does not answer.
+        world.grow(1);
         world.nodeEvents = () => world.events;
         world.log.isDown = true;
         expect(yield* say(witness, world.log.offer(101, 301))).toBe("log_unavailable");

@@ -18,13 +18,14 @@ import type { AccountKind } from "../../../../domain/ledger/account-kind.ts";
 import type { Merchant } from "../../../../domain/merchant/merchant.ts";
 import { indexedEscrowOf, projectAt, projectUnseenAt } from "../../../../log/leaf/escrow-rows.ts";
 import { leavesOfUnseen } from "../../../../log/leaf/indexed-leaves.ts";
-import { firstHead, LeafChain } from "../../../../log/leaf/leaf-chain.ts";
+import { LeafTree } from "../../../../log/leaf/leaf-tree.ts";
+import { rootOf } from "../../../../log/tree/frontier.ts";
 import { ARCHIVED_ESCROW_LENGTH } from "../../../../protocol/accounts/archived-escrow-account.ts";
 import { indexedKinds } from "../../../../protocol/accounts/program-account.ts";
 import { refuseOlder } from "../../../or-ask-another.ts";
 import { eventsContradict, eventsMissing } from "../events/event-failures.ts";
 import type { IndexAccounts, ReadRows } from "../index-accounts.ts";
-import type { CustodyTip } from "../ledger/custody-tip.ts";
+import { type CustodyTip, ledgerBeginning } from "../ledger/custody-tip.ts";
 import type { SyncMemory } from "../ledger/sync-memory.ts";
 
 /**
@@ -82,16 +83,17 @@ const MOST_BEHIND = 100_000n;
 const BATCH_ROWS = 10_000;
 
 /** Why the leaves are not those of the tip, null when they are. */
-const faultOf = (accounts: IndexAccounts, chain: LeafChain, { count, head }: CustodyTip) => {
-  if (chain.contradicted !== null) return eventsContradict(chain.contradicted);
-  const missing = chain.missingTo(count);
-  if (missing > 0n) return eventsMissing(missing, chain.missing, accounts.rejected);
-  return chain.head === head ? null : eventsContradict({ from: 0n, to: count });
+const faultOf = (accounts: IndexAccounts, tree: LeafTree, tip: SnapshotTip) => {
+  const { count } = tip;
+  if (tree.contradicted !== null) return eventsContradict(tree.contradicted);
+  const missing = tree.missingTo(count);
+  if (missing > 0n) return eventsMissing(missing, tree.missing, accounts.rejected);
+  return tree.root === rootOf(tip) ? null : eventsContradict({ from: 0n, to: count });
 };
 
 /**
  * The escrows that could not be decoded, as they were at a count, of which no event is among the build's. Whether the
- * ledger numbered them, the chain says.
+ * ledger numbered them, the root says.
  */
 const unreadableIn = Effect.fnUntraced(function* (
   accounts: IndexAccounts,
@@ -111,8 +113,8 @@ const unreadableIn = Effect.fnUntraced(function* (
 
 /**
  * Builds the index anew at the tip's count, from scans of all accounts at its slot or later. Complete once every leaf is
- * there and their chain is the tip's head. Fails, and leaves the index as it was, when three scans do not give that. A
- * first build that was cut off goes on with the accounts that it kept, at the count and head that it began with; its mark
+ * there and their log has the tip's root. Fails, and leaves the index as it was, when three scans do not give that. A
+ * first build that was cut off goes on with the accounts that it kept, at the count and root that it began with; its mark
  * is older than the tip then.
  */
 export const buildIndex = Effect.fn("buildIndex")(function* (
@@ -122,14 +124,15 @@ export const buildIndex = Effect.fn("buildIndex")(function* (
   isFirst: boolean,
 ) {
   const { deployment } = yield* Instance;
+  const nothing = yield* ledgerBeginning;
   const { build: begin } = yield* IndexWriter;
   const open = yield* OpenSnapshotSpool;
   // An index is replaced only by the history that was approved.
-  const isUsable = ({ count, head, slot }: SnapshotTip) =>
-    slot <= newest.slot &&
+  const isUsable = (kept: SnapshotTip) =>
+    kept.slot <= newest.slot &&
     (isFirst
-      ? count <= newest.count && newest.count - count <= MOST_BEHIND
-      : count === newest.count && head === newest.head);
+      ? kept.count <= newest.count && newest.count - kept.count <= MOST_BEHIND
+      : kept.count === newest.count && rootOf(kept) === rootOf(newest));
   const spool = yield* open(newest, isUsable);
   const { tip } = spool;
   const build = yield* begin;
@@ -162,9 +165,9 @@ export const buildIndex = Effect.fn("buildIndex")(function* (
     });
 
   const judge = Effect.gen(function* () {
-    const chain = new LeafChain(0n, firstHead());
-    yield* build.leaves(chain.add);
-    return faultOf(accounts, chain, tip);
+    const tree = new LeafTree(nothing);
+    yield* build.leaves(tree.add);
+    return faultOf(accounts, tree, tip);
   });
 
   const scans = spooledScan(accounts, indexedKinds(deployment), spool, take);

@@ -3,16 +3,18 @@ import { RebuildApprovals } from "../../../../../ports/index/index-news.ts";
 import { Instance } from "../../../../../ports/instance.ts";
 import { LedgerNodes } from "../../../../../ports/ledger/ledger.ts";
 import { LogStore } from "../../../../../ports/log/log-store.ts";
-import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../../../domain/hash32.ts";
+import type { Hash32 } from "../../../../domain/hash32.ts";
 import type {
   HistoryHead,
   IndexContradiction,
+  LoggedEvents,
   RebuildApproval,
   SyncMark,
 } from "../../../../domain/index/sync-report.ts";
 import { leavesOfEscrow, type NumberedLeaf } from "../../../../log/leaf/escrow-leaves.ts";
 import { leavesOfUnseen } from "../../../../log/leaf/indexed-leaves.ts";
-import { firstHead, LeafChain } from "../../../../log/leaf/leaf-chain.ts";
+import { LeafTree } from "../../../../log/leaf/leaf-tree.ts";
+import { rootOf } from "../../../../log/tree/frontier.ts";
 import { decodeCustodyConfigAccount } from "../../../../protocol/accounts/custody-config-account.ts";
 import { indexedKinds } from "../../../../protocol/accounts/program-account.ts";
 import { custodyConfigAddress } from "../../../../protocol/addresses/addresses.ts";
@@ -21,30 +23,37 @@ import { untrustworthy } from "../../../or-ask-another.ts";
 import { eventsContradict, eventsMissing } from "../events/event-failures.ts";
 import { LeafWindow } from "../events/prove-events.ts";
 import type { IndexAccounts } from "../index-accounts.ts";
-import { type CustodyTip, readCustodyTip, scanAccounts } from "../ledger/custody-tip.ts";
+import {
+  type CustodyTip,
+  ledgerBeginning,
+  readCustodyTip,
+  scanAccounts,
+} from "../ledger/custody-tip.ts";
 import type { SyncMemory } from "../ledger/sync-memory.ts";
 
-/** The chain's heads are kept at every number of this kind: 64 bytes for each such stretch of events. */
+/** The log's roots are kept at every number of this kind: 64 bytes for each such stretch of events. */
 const STEP = 256;
 
-/** The heads of a chain from the first event on, at every 256th number and at those that are asked for. */
+/** The roots of a log from the first event on, at every 256th number and at those that are asked for. */
 class ComparedHistory {
-  readonly #heads = new Map<bigint, Hash32>();
+  readonly #beginning: LoggedEvents;
+  readonly #roots = new Map<bigint, Hash32>();
   readonly #wanted: ReadonlySet<bigint>;
 
-  constructor(wanted: Iterable<bigint>) {
+  constructor(beginning: LoggedEvents, wanted: Iterable<bigint>) {
+    this.#beginning = beginning;
     this.#wanted = new Set(wanted);
   }
 
-  /** Notes where the chain stands after its last leaf. */
-  see(chain: LeafChain): void {
-    const { last } = chain;
-    if (last % BigInt(STEP) === 0n || this.#wanted.has(last)) this.#heads.set(last, chain.head);
+  /** Notes where the log stands after its last leaf. */
+  see(tree: LeafTree): void {
+    const { last } = tree;
+    if (last % BigInt(STEP) === 0n || this.#wanted.has(last)) this.#roots.set(last, tree.root);
   }
 
-  /** Whether the chain passed through this state, as far as it was asked to keep it. */
-  has({ count, head }: HistoryHead): boolean {
-    return this.#heads.get(count) === head;
+  /** Whether the log passed through this state, as far as it was asked to keep it. */
+  has({ count, root }: HistoryHead): boolean {
+    return this.#roots.get(count) === root;
   }
 
   /**
@@ -54,15 +63,15 @@ class ComparedHistory {
   firstDifference(count: bigint) {
     return Effect.gen({ self: this }, function* () {
       const log = yield* LogStore;
-      const chain = new LeafChain(0n, firstHead());
-      while (chain.last < count) {
-        const from = chain.last + 1n;
-        const rest = count - chain.last;
+      const tree = new LeafTree(this.#beginning);
+      while (tree.last < count) {
+        const from = tree.last + 1n;
+        const rest = count - tree.last;
         const limit = rest < BigInt(STEP) ? Number(rest) : STEP;
         const leaves = yield* log.leaves(from, limit);
-        for (const leaf of leaves) chain.add(chain.last + 1n, leaf);
-        const to = chain.last;
-        if (leaves.length < limit || !this.has({ count: to, head: chain.head }))
+        for (const leaf of leaves) tree.add(tree.last + 1n, leaf);
+        const to = tree.last;
+        if (leaves.length < limit || !this.has({ count: to, root: tree.root }))
           return { from, to: to < from ? from : to };
       }
       return null;
@@ -73,21 +82,18 @@ class ComparedHistory {
 /** Leaves per read of the store. */
 const LEAVES_AT_ONCE = 1000;
 
-/** Whether the first `count` leaves of the index chain to `head`. The index holds at least as many. Fails like the store. */
-const isPrefixOfIndex = Effect.fn("isPrefixOfIndex")(function* ({
-  count,
-  head,
-}: Pick<CustodyTip, "count" | "head">) {
+/** Whether these are the first events of the index, which holds at least as many. Fails like the ledger and the store. */
+const isPrefixOfIndex = Effect.fn("isPrefixOfIndex")(function* (events: LoggedEvents) {
   const log = yield* LogStore;
-  const chain = new LeafChain(0n, firstHead());
-  while (chain.last < count) {
-    const rest = count - chain.last;
+  const tree = new LeafTree(yield* ledgerBeginning);
+  while (tree.last < events.count) {
+    const rest = events.count - tree.last;
     const limit = rest < BigInt(LEAVES_AT_ONCE) ? Number(rest) : LEAVES_AT_ONCE;
-    const leaves = yield* log.leaves(chain.last + 1n, limit);
+    const leaves = yield* log.leaves(tree.last + 1n, limit);
     if (leaves.length === 0) return false;
-    for (const leaf of leaves) chain.add(chain.last + 1n, leaf);
+    for (const leaf of leaves) tree.add(tree.last + 1n, leaf);
   }
-  return chain.head === head;
+  return tree.root === rootOf(events);
 });
 
 /** Leaves held at once, 66 MB. More events take one scan for each million of them. */
@@ -120,18 +126,18 @@ const scanLeaves = Effect.fnUntraced(function* (
 });
 
 /**
- * Succeeds when scans show every event above `after` and up to the tip's count, and their leaves chain from its head to
- * the tip's. Shows `see` each leaf in ascending order, with the chain that ends in it. Writes nothing. Fails as retryable
+ * Succeeds when scans show every event above `after` and up to the tip's count, and with their leaves the log of `after` comes
+ * to the tip's root. Shows `see` each leaf in ascending order, with the log that ends in it. Writes nothing. Fails as retryable
  * with the numbers that are missing or contradict each other, and like the ledger.
  */
 export const proveHistory = Effect.fn("proveHistory")(function* (
   accounts: IndexAccounts,
   memory: SyncMemory,
-  after: Pick<SyncMark, "count" | "head">,
+  after: LoggedEvents,
   tip: CustodyTip,
-  see: (numbered: NumberedLeaf, chain: LeafChain) => void = () => undefined,
+  see: (numbered: NumberedLeaf, tree: LeafTree) => void = () => undefined,
 ) {
-  const chain = new LeafChain(after.count, hash32ToBytes(after.head));
+  const tree = new LeafTree(after);
   for (let from = after.count; from < tip.count; from += WINDOW) {
     const to = tip.count - from > WINDOW ? from + WINDOW : tip.count;
     const window = new LeafWindow(from, to);
@@ -144,11 +150,12 @@ export const proveHistory = Effect.fn("proveHistory")(function* (
     if (window.missing > 0n)
       return yield* eventsMissing(window.missing, window.firstMissing, accounts.rejected);
     for (const numbered of window.leaves()) {
-      chain.add(numbered.seq, numbered.leaf);
-      see(numbered, chain);
+      tree.add(numbered.seq, numbered.leaf);
+      see(numbered, tree);
     }
   }
-  if (chain.head !== tip.head) return yield* eventsContradict({ from: after.count, to: tip.count });
+  if (tree.root !== rootOf(tip))
+    return yield* eventsContradict({ from: after.count, to: tip.count });
 });
 
 /** Between two proofs of a contradiction that nobody has confirmed, milliseconds: each scans the whole ledger. */
@@ -164,6 +171,11 @@ const unconfirmed = ({ kind, index, ledger, firstDifference }: IndexContradictio
       "; the index stays until two nodes show that history or the operator confirms it (docs/protocol.md, Index)",
   );
 
+const headOf = (events: LoggedEvents): HistoryHead => ({
+  count: events.count,
+  root: rootOf(events),
+});
+
 /** The state of the custody program that each of several nodes shows; of an only node nothing, since it confirms only itself. */
 const shownByNodes = Effect.gen(function* () {
   const nodes = yield* LedgerNodes;
@@ -172,7 +184,7 @@ const shownByNodes = Effect.gen(function* () {
   const answers = yield* nodes.readFromEach(custodyConfigAddress(deployment).address);
   return answers.flatMap((answer): ReadonlyArray<HistoryHead> => {
     const decoded = answer?.value && decodeCustodyConfigAccount(answer.value, deployment);
-    return decoded && "value" in decoded ? [decoded.value] : [];
+    return decoded && "value" in decoded ? [headOf(decoded.value)] : [];
   });
 });
 
@@ -184,9 +196,9 @@ const compare = Effect.fnUntraced(function* (
   tip: CustodyTip,
   wanted: Iterable<bigint>,
 ) {
-  const start = { count: 0n, head: hash32FromBytes(firstHead()) };
-  const history = new ComparedHistory([...wanted, index.count, tip.count]);
-  yield* proveHistory(accounts, memory, start, tip, (_numbered, chain) => history.see(chain));
+  const start = yield* ledgerBeginning;
+  const history = new ComparedHistory(start, [...wanted, index.count, tip.count]);
+  yield* proveHistory(accounts, memory, start, tip, (_numbered, tree) => history.see(tree));
   const shorter = tip.count < index.count ? tip.count : index.count;
   const firstDifference = yield* history.firstDifference(shorter);
   return firstDifference === null ? null : { history, firstDifference };
@@ -195,7 +207,7 @@ const compare = Effect.fnUntraced(function* (
 /** The approval, when it is for this index. */
 const approvalFor = Effect.fnUntraced(function* (index: SyncMark) {
   const approval: RebuildApproval | null = yield* yield* RebuildApprovals;
-  return approval?.replaces === index.head ? approval.by : null;
+  return approval?.replaces === rootOf(index) ? approval.by : null;
 });
 
 /**
@@ -216,17 +228,12 @@ export const proveRewritten = Effect.fn("proveRewritten")(
     // It is read after the nodes, so that what they show is part of its history.
     const tip = yield* readCustodyTip(index);
     const note = (found: Pick<IndexContradiction, "kind" | "firstDifference">) => {
-      const ledger = { count: tip.count, head: tip.head };
       memory.contradictionProvedMs = nowMs;
-      return (memory.contradiction = {
-        ...found,
-        index: { count: index.count, head: index.head },
-        ledger,
-      });
+      return (memory.contradiction = { ...found, index: headOf(index), ledger: headOf(tip) });
     };
     if (tip.count < index.count && (yield* isPrefixOfIndex(tip))) {
       const contradiction = note({ kind: "earlier_state", firstDifference: null });
-      if (approved?.count === tip.count && approved.head === tip.head) return tip;
+      if (approved?.count === tip.count && approved.root === rootOf(tip)) return tip;
       return yield* unconfirmed(contradiction);
     }
     const wanted = [...shown.map(({ count }) => count), ...(approved ? [approved.count] : [])];
@@ -245,9 +252,9 @@ export const proveRewritten = Effect.fn("proveRewritten")(
     yield* Effect.logWarning("the index is replaced by another history of the ledger", {
       by: approved === null ? "two nodes" : "the operator",
       index_count: index.count.toString(),
-      index_head: index.head,
+      index_root: rootOf(index),
       ledger_count: tip.count.toString(),
-      ledger_head: tip.head,
+      ledger_root: rootOf(tip),
     });
     return tip;
   },

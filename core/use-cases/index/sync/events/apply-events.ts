@@ -19,17 +19,17 @@ export const applyEvents = Effect.fn("applyEvents")(function* (
   merchants: ReadonlyArray<Observed<Merchant>>,
 ) {
   const { apply } = yield* IndexWriter;
-  const heads = held.headsEvery(EVENTS_AT_ONCE, since.head);
+  const stops = held.eventsEvery(EVENTS_AT_ONCE, since);
   let from = since.count;
-  for (const [at, { count, head }] of heads.entries()) {
+  for (const [at, { count, frontier }] of stops.entries()) {
     const changes = held.changes(from, count);
-    const isLast = at === heads.length - 1;
+    const isLast = at === stops.length - 1;
     const atMs = yield* Clock.currentTimeMillis;
     yield* apply({
       ...changes,
       from,
       merchants: isLast ? merchants : [],
-      mark: { ...tip, count, head, atMs },
+      mark: { ...tip, count, frontier, atMs },
     });
     for (const { createdSeq } of [
       ...changes.escrows.map(({ escrow }) => escrow),

@@ -21,10 +21,10 @@ export const eventsMissing = (
   );
 };
 
-/** The failure for accounts whose leaves contradict the ledger's count and head, in a number or above one and up to another. */
+/** The failure for accounts whose leaves contradict the ledger's root, in a number or above one and up to another. */
 export const eventsContradict = (where: bigint | { readonly from: bigint; readonly to: bigint }) =>
   untrustworthy(
     typeof where === "bigint"
       ? `the account of event ${where} contradicts another answer about it`
-      : `the events ${where.from + 1n} to ${where.to} do not chain to the custody program's head`,
+      : `the events ${where.from + 1n} to ${where.to} do not give the root that the custody program has`,
   );

@@ -1,6 +1,5 @@
 import { Effect } from "effect";
-import type { Hash32 } from "../../../../domain/hash32.ts";
-import type { SyncMark } from "../../../../domain/index/sync-report.ts";
+import type { LoggedEvents, SyncMark } from "../../../../domain/index/sync-report.ts";
 import { indexedEscrowOf } from "../../../../log/leaf/escrow-rows.ts";
 import { indexedKinds } from "../../../../protocol/accounts/program-account.ts";
 import { Instance } from "../../../../../ports/instance.ts";
@@ -50,10 +49,14 @@ const scanEvents = Effect.fnUntraced(function* (
   yield* scanAccounts(accounts, kinds, slot, keep, options);
 });
 
-/** The failure that counts the events that a range lacks and names the first. `head` is the one before the range. */
-export const eventsMissingIn = (accounts: IndexAccounts, held: HeldEvents, head: Hash32) => {
-  const chain = held.chain(head);
-  return eventsMissing(chain.missingTo(held.to), chain.missing, accounts.rejected);
+/** The failure that counts the events that a range lacks and names the first. `before` are those up to the range. */
+export const eventsMissingIn = (
+  accounts: IndexAccounts,
+  held: HeldEvents,
+  before: LoggedEvents,
+) => {
+  const tree = held.tree(before);
+  return eventsMissing(tree.missingTo(held.to), tree.missing, accounts.rejected);
 };
 
 /**
@@ -89,15 +92,14 @@ export const gatherEvents = Effect.fn("gatherEvents")(function* (
   if (!held.isComplete && isWorthReading && rows > CHEAP_ROWS) {
     const nowMs = yield* monotonicMs;
     memory.gapSinceMs ??= nowMs;
-    if (nowMs - memory.gapSinceMs < GAP_MS)
-      return yield* eventsMissingIn(accounts, held, mark.head);
+    if (nowMs - memory.gapSinceMs < GAP_MS) return yield* eventsMissingIn(accounts, held, mark);
   }
   // Where a node knows what has changed, the count tells whether it told everything.
   if (!held.isComplete && rows > CHEAP_ROWS)
     yield* Effect.ignore(scanEvents(accounts, memory, held, tip.slot, { changedSince: mark.slot }));
   if (!held.isComplete)
     yield* scanEvents(accounts, memory, held, tip.slot, { expected: tip.count });
-  // An escrow that cannot be decoded still has its leaves. Whether the ledger numbered it, the chain says.
+  // An escrow that cannot be decoded still has its leaves. Whether the ledger numbered it, the root says.
   if (!held.isComplete) for (const row of accounts.unreadable.values()) held.addUnreadable(row);
   if (held.isComplete) memory.gapSinceMs = null;
   return held;

@@ -6,10 +6,10 @@ import {
   type EventKind,
   type EventReference,
 } from "../../../../domain/index/settlement-event.ts";
-import { hash32ToBytes, type Hash32 } from "../../../../domain/hash32.ts";
+import type { LoggedEvents } from "../../../../domain/index/sync-report.ts";
 import type { NumberedLeaf } from "../../../../log/leaf/escrow-leaves.ts";
 import { leavesOfUnseen } from "../../../../log/leaf/indexed-leaves.ts";
-import { LeafChain } from "../../../../log/leaf/leaf-chain.ts";
+import { LeafTree } from "../../../../log/leaf/leaf-tree.ts";
 import { projectAt, projectUnseenAt } from "../../../../log/leaf/escrow-rows.ts";
 import type { EventCause } from "../../../../protocol/transaction/transaction-effects.ts";
 
@@ -91,30 +91,29 @@ export class HeldEvents {
     return BigInt(this.#leaves.size) === this.to - this.from;
   }
 
-  /** The chain over the leaves up to `to`, from the head after `from`. */
-  chain(head: Hash32): LeafChain {
-    const chain = new LeafChain(this.from, hash32ToBytes(head));
+  /** The log with the leaves up to `to`, from the events up to `from` on. */
+  tree(before: LoggedEvents): LeafTree {
+    const tree = new LeafTree(before);
     for (const seq of [...this.#leaves.keys()].sort(bySeq)) {
       const leaf = this.#leaves.get(seq);
-      if (leaf !== undefined) chain.add(seq, leaf);
+      if (leaf !== undefined) tree.add(seq, leaf);
     }
-    return chain;
+    return tree;
   }
 
   /**
-   * The chain's head at every `step`th number of the range and at its end, which alone stands for an empty range. `head`
-   * is the one after `from`. Means nothing unless the range is complete.
+   * The log at every `step`th number of the range and at its end, which alone stands for an empty range. `before` are the
+   * events up to `from`. Means nothing unless the range is complete.
    */
-  headsEvery(step: bigint, head: Hash32) {
-    const heads: Array<{ readonly count: bigint; readonly head: Hash32 }> = [];
-    const chain = new LeafChain(this.from, hash32ToBytes(head));
+  eventsEvery(step: bigint, before: LoggedEvents): ReadonlyArray<LoggedEvents> {
+    const stops: Array<LoggedEvents> = [];
+    const tree = new LeafTree(before);
     for (let seq = this.from + 1n; seq <= this.to; seq++) {
       const leaf = this.#leaves.get(seq);
-      if (leaf !== undefined) chain.add(seq, leaf);
-      if (seq === this.to || (seq - this.from) % step === 0n)
-        heads.push({ count: seq, head: chain.head });
+      if (leaf !== undefined) tree.add(seq, leaf);
+      if (seq === this.to || (seq - this.from) % step === 0n) stops.push(tree.events);
     }
-    return heads.length === 0 ? [{ count: this.to, head }] : heads;
+    return stops.length === 0 ? [before] : stops;
   }
 
   /** The number of the first event whose leaf differs from that of another reading, null without one. */
@@ -145,7 +144,7 @@ export class HeldEvents {
     return settledSeq !== null && settledSeq <= this.to;
   }
 
-  /** Whether a row lacks the settlement that a held row of its number shows: the settlement's leaf is in the chain. */
+  /** Whether a row lacks the settlement that a held row of its number shows: the settlement's leaf is in the log. */
   #isEarlier(row: UnseenEscrow): boolean {
     const held = this.#escrows.get(row.createdSeq) ?? this.#unseen.get(row.createdSeq);
     return held !== undefined && this.#isSettled(held) && !this.#isSettled(row);

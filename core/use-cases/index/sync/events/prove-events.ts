@@ -4,6 +4,7 @@ import type { SyncMark } from "../../../../domain/index/sync-report.ts";
 import type { NumberedLeaf } from "../../../../log/leaf/escrow-leaves.ts";
 import { EVENT_LEAF_LENGTH } from "../../../../log/leaf/event-leaf.ts";
 import { leavesOfUnseen } from "../../../../log/leaf/indexed-leaves.ts";
+import { rootOf } from "../../../../log/tree/frontier.ts";
 import { untrustworthy } from "../../../or-ask-another.ts";
 import { provedLeaves } from "../../index-query.ts";
 import type { IndexAccounts } from "../index-accounts.ts";
@@ -108,19 +109,19 @@ export class LeafWindow {
   }
 }
 
-/** How often count, head and accounts are read before they contradict each other for good. Another node answers. */
+/** How often root and accounts are read before they contradict each other for good. Another node answers. */
 const READINGS = 2;
 
-/** Events that chain from an index's mark to a tip's head. */
+/** Events that lead from an index's mark to a tip's root. */
 export type ProvedEvents = { readonly tip: CustodyTip; readonly held: HeldEvents };
 
 /** Whether the tip is one of the ledger that the mark is of, as far as the two can tell. */
 const continues = (tip: CustodyTip, mark: SyncMark): boolean =>
-  tip.count > mark.count || (tip.count === mark.count && tip.head === mark.head);
+  tip.count > mark.count || (tip.count === mark.count && rootOf(tip) === rootOf(mark));
 
 /**
- * The events above the mark and up to a count that the ledger shows, once their chain is its head and the tombstones among
- * their rows show the creations that the index has. When that is not so, or when events are missing that another node may show, count, head and accounts are read again, from another node if there is one; if they still contradict each other, fails naming the first number that
+ * The events above the mark and up to a count that the ledger shows, once their log has its root and the tombstones among
+ * their rows show the creations that the index has. When that is not so, or when events are missing that another node may show, root and accounts are read again, from another node if there is one; if they still contradict each other, fails naming the first number that
  * differs, or the range. Fails like the ledger.
  */
 export const proveEvents = Effect.fn("proveEvents")(function* (
@@ -146,24 +147,24 @@ export const proveEvents = Effect.fn("proveEvents")(function* (
     );
     if (continues(tip, mark)) {
       const held: HeldEvents = yield* gatherEvents(accounts, memory, { mark, rows, tip });
-      const isChained = held.chain(mark.head).head === tip.head;
+      const isSameRoot = held.tree(mark).root === rootOf(tip);
       isMissing = !held.isComplete;
-      const denied = isChained && !isMissing ? yield* deniedCreation(held) : null;
+      const denied = isSameRoot && !isMissing ? yield* deniedCreation(held) : null;
       const contradicted = held.contradicted ?? denied;
-      if (contradicted === null && isChained && !isMissing) {
+      if (contradicted === null && isSameRoot && !isMissing) {
         memory.contradictions = 0;
         memory.contradiction = null;
         return { tip, held } satisfies ProvedEvents;
       }
       const differing = contradicted ?? before?.firstDifference(held) ?? null;
       fault = isMissing
-        ? eventsMissingIn(accounts, held, mark.head)
+        ? eventsMissingIn(accounts, held, mark)
         : eventsContradict(differing ?? { from: mark.count, to: tip.count });
       before = held;
     }
     memory.contradictedAnswers += 1;
     yield* Effect.logWarning(
-      "accounts that a node showed are not those of the custody program's count and head",
+      "accounts that a node showed are not those of the custody program's root",
       { cause: fault.cause, slot: tip.slot, count: tip.count },
     );
     const isAnother = yield* yield* AskAnotherNode;

@@ -2,13 +2,15 @@ import { Clock, Duration, Effect, Schedule, Stream } from "effect";
 import { SlotBeyondReach } from "../../../../../ports/index/index-news.ts";
 import { Instance } from "../../../../../ports/instance.ts";
 import { Ledger, type ScanOptions } from "../../../../../ports/ledger/ledger.ts";
-import type { Address } from "../../../../domain/address.ts";
+import { type Address, parseAddress } from "../../../../domain/address.ts";
 import {
   highestPlausibleSlot,
   nextPaceFrom,
   type SyncMark,
 } from "../../../../domain/index/sync-report.ts";
 import type { AccountKind } from "../../../../domain/ledger/account-kind.ts";
+import { networkLeaf } from "../../../../log/leaf/event-leaf.ts";
+import { noEvents } from "../../../../log/tree/frontier.ts";
 import { ARCHIVED_ESCROW_LENGTH } from "../../../../protocol/accounts/archived-escrow-account.ts";
 import { decodeCustodyConfigAccount } from "../../../../protocol/accounts/custody-config-account.ts";
 import { decodeClockSysvar } from "../../../../protocol/accounts/sysvars.ts";
@@ -52,6 +54,14 @@ const BACKEND_LAG = 64n;
 /** The JSON-RPC methods whose answers name a slot here. */
 type Method = "getEpochInfo" | "getMultipleAccounts";
 
+/** The ledger's log before its first event. Fails like the ledger. */
+export const ledgerBeginning = Effect.gen(function* () {
+  const { deployment } = yield* Instance;
+  const hash = yield* Ledger.use(({ genesisHash }) => genesisHash);
+  const genesisHash = parseAddress(hash) ?? (yield* untrustworthy(`${hash} is no genesis hash`));
+  return noEvents(networkLeaf(genesisHash, deployment.custodyProgram));
+});
+
 /** Refuses a tip that is further below a mark than the backends of one node are apart. It is not waited for. */
 const refuseFarBehind = (slot: bigint, mark: SyncMark | null) =>
   mark === null || slot + BACKEND_LAG >= mark.slot
@@ -81,7 +91,7 @@ const refuseImplausible = Effect.fnUntraced(function* (
 });
 
 /**
- * The finalized count and head of the custody program, with the ledger's clock of the same slot: one not below the
+ * The finalized events of the custody program, with the ledger's clock of the same slot: one not below the
  * ledger's tip at the call, nor below that of `mark`. Fails like the ledger, and with `SlotBeyondReach`.
  */
 export const readCustodyTip = Effect.fn("readCustodyTip")(function* (mark: SyncMark | null) {
@@ -105,9 +115,9 @@ export const readCustodyTip = Effect.fn("readCustodyTip")(function* (mark: SyncM
     return yield* untrustworthy(`the custody config at ${address}: ${decoded.fault}`);
   const ledgerTime = decodeClockSysvar(clock ?? null);
   if (ledgerTime === undefined) return yield* untrustworthy("no clock sysvar");
-  const { count, head } = decoded.value;
+  const { count, frontier } = decoded.value;
   const paceFrom = nextPaceFrom(mark, slot, yield* Clock.currentTimeMillis);
-  const read: CustodyTip = { count, head, slot, ledgerTime, paceFrom };
+  const read: CustodyTip = { count, frontier, slot, ledgerTime, paceFrom };
   return read;
 });
 

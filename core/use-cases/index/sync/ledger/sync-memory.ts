@@ -18,13 +18,13 @@ export class SyncMemory {
   readonly peers = new PeerRecords();
   readonly told = new ToldTransactions();
   readonly transactions = new ReadTransactions();
-  /** Syncs that ended with a contradiction between the ledger's head and its accounts, one after the other. */
+  /** Syncs that ended with a contradiction between the ledger's root and its accounts, one after the other. */
   contradictions = 0;
   /** What the last proof found to contradict the index, null when nothing does. */
   contradiction: IndexContradiction | null = null;
   /** When that was found, milliseconds of a monotonic clock. */
   contradictionProvedMs: number | null = null;
-  /** Answers that contradicted count and head or each other, since the process began. */
+  /** Answers that contradicted the root or each other, since the process began. */
   contradictedAnswers = 0;
   /** Since when the history lacks an event, milliseconds of a monotonic clock; null while it lacks none. */
   gapSinceMs: number | null = null;

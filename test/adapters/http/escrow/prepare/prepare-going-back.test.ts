@@ -108,7 +108,7 @@ describe("archiving", () => {
       .u64(41n)
       .u64(42n)
       .u8(1)
-      .u8(2)
+      .u8(3)
       .skip(6);
     service.ledger.put({
       address: settled.address,

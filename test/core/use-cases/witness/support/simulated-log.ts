@@ -4,11 +4,15 @@ import { checkpointText } from "../../../../../core/log/checkpoint/checkpoint.ts
 import { noteMessage } from "../../../../../core/log/notes/verify-note.ts";
 import { printSignedNote } from "../../../../../core/log/notes/signed-note.ts";
 import { verifierKey } from "../../../../../core/log/notes/verifier-key.ts";
-import { encodeEntryBundle } from "../../../../../core/log/tiles/entry-bundle.ts";
-import { TILE_WIDTH } from "../../../../../core/log/tiles/tile-path.ts";
+import {
+  type Tile,
+  TILE_WIDTH,
+  tilePath,
+  tileWidthIn,
+} from "../../../../../core/log/tiles/tile-path.ts";
 import { consistencyProof } from "../../../../../core/log/tree/tree-proofs.ts";
 import { type HashSource, rootAt } from "../../../../../core/log/tree/subtree.ts";
-import { leafHash, nodeHash } from "../../../../../core/log/tree/tree-hash.ts";
+import { HASH_LENGTH, leafHash, nodeHash } from "../../../../../core/log/tree/tree-hash.ts";
 import { printAddCheckpoint } from "../../../../../core/log/witness/add-checkpoint.ts";
 import { LogUnavailable } from "../../../../../ports/log/log-source.ts";
 
@@ -21,13 +25,13 @@ export class SimulatedLog {
   readonly #sign;
   /** Leaf 0 first. */
   leaves: Array<Uint8Array>;
-  /** Entries below this index are served. */
+  /** The tiles of the trees up to this size are served. */
   servedSize = 0;
   /** Fails all reads. */
   isDown = false;
   reads = 0;
-  /** What is served in place of a leaf. */
-  readonly forged = new Map<number, Uint8Array>();
+  /** What is served in place of a tile, by its path. */
+  readonly forged = new Map<string, Uint8Array>();
 
   constructor(origin: string, leaves: ReadonlyArray<Uint8Array>, seed = 1) {
     const { publicKey, sign } = testKey(seed);
@@ -82,16 +86,21 @@ export class SimulatedLog {
     });
   }
 
-  readonly entries = (_log: URL, index: number, width: number) =>
+  readonly tile = (_log: URL, tile: Tile) =>
     Effect.suspend(() => {
       this.reads += 1;
       if (this.isDown) return Effect.fail(new LogUnavailable({ cause: "down" }));
-      const from = index * TILE_WIDTH;
-      const end = from + width;
-      if (end > this.servedSize) return Effect.succeed(null);
-      const served = this.leaves
-        .slice(from, end)
-        .map((leaf, i) => this.forged.get(from + i) ?? leaf);
-      return Effect.succeed(encodeEntryBundle(served));
+      const forged = this.forged.get(tilePath(tile));
+      if (forged !== undefined) return Effect.succeed(forged);
+      const { level, index, width } = tile;
+      if (level === "entries" || width > tileWidthIn(tile, this.servedSize))
+        return Effect.succeed(null);
+      const source = this.#source();
+      const bytes = new Uint8Array(width * HASH_LENGTH);
+      for (let at = 0; at < width; at++) {
+        const hash = source({ level: 8 * level, index: index * TILE_WIDTH + at });
+        bytes.set(hash, at * HASH_LENGTH);
+      }
+      return Effect.succeed(bytes);
     });
 }

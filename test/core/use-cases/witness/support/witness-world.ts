@@ -1,15 +1,16 @@
-import { Effect, Layer, Logger } from "effect";
+import { Effect, Layer, Logger, Queue, type Scope, Stream } from "effect";
 import { TestClock } from "effect/testing";
 import { witnessStateMemory } from "../../../../../adapters/memory/witness-state.ts";
 import { address } from "../../../../../core/domain/address.ts";
-import { hash32FromBytes } from "../../../../../core/domain/hash32.ts";
 import { printLogOrigin } from "../../../../../core/log/checkpoint/log-origin.ts";
-import { headOf } from "../../../../../core/log/leaf/leaf-chain.ts";
 import { networkIdOf, networkLeaf } from "../../../../../core/log/leaf/event-leaf.ts";
+import { LeafTree } from "../../../../../core/log/leaf/leaf-tree.ts";
+import { noEvents } from "../../../../../core/log/tree/frontier.ts";
 import { verifierKey } from "../../../../../core/log/notes/verifier-key.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../../core/protocol/addresses/local-deployment.ts";
 import { makeWitness, type Witness } from "../../../../../core/use-cases/witness/witness.ts";
 import { Ledger, LedgerUnavailable } from "../../../../../ports/ledger/ledger.ts";
+import { type LedgerSignal, LedgerSignals } from "../../../../../ports/ledger/ledger-signals.ts";
 import { LogSource } from "../../../../../ports/log/log-source.ts";
 import { WitnessKey, type WitnessState } from "../../../../../ports/log/witness-state.ts";
 import { NETWORK } from "../../../../arbitraries/evidence.ts";
@@ -18,8 +19,10 @@ import { SimulatedLog, testKey } from "./simulated-log.ts";
 import { custodyConfigAccount } from "../../../../doubles/custody-config.ts";
 import { patientClock } from "../../../../doubles/patient-clock.ts";
 
+const GENESIS_HASH = address(NETWORK.genesisHash);
+
 /** Leaf 0 of the simulated ledger's log. */
-export const LEAF_ZERO = networkLeaf(address(NETWORK.genesisHash), LOCAL_DEPLOYMENT);
+export const LEAF_ZERO = networkLeaf(GENESIS_HASH, LOCAL_DEPLOYMENT.custodyProgram);
 
 /** The origin of an honest log of the simulated ledger. */
 export const ORIGIN = printLogOrigin({
@@ -46,6 +49,8 @@ export class WitnessWorld {
   /** What the witness's node shows: the events of its own ledger, null when it does not answer. */
   nodeEvents: () => ReadonlyArray<Uint8Array> | null = () => this.events;
   readonly log: SimulatedLog;
+  /** What the node's WebSocket tells. */
+  readonly signals = Effect.runSync(Queue.unbounded<LedgerSignal>());
   state: Layer.Layer<WitnessState>;
 
   constructor(origin = ORIGIN, state = witnessStateMemory) {
@@ -63,7 +68,7 @@ export class WitnessWorld {
     this.log.leaves = [LEAF_ZERO, ...this.events];
   }
 
-  /** Runs a test with a witness; each call is a new process over the state of `layer`. */
+  /** A witness; each call is a new process over the state of `layer`. */
   readonly witness = Effect.suspend(() =>
     makeWitness({
       logs: [{ key: this.log.key, url: new URL("http://log.example") }],
@@ -84,8 +89,9 @@ export class WitnessWorld {
       accountAt: () => () => {
         const events = this.nodeEvents();
         if (events === null) return null;
-        const head = hash32FromBytes(headOf(events));
-        return custodyConfigAccount(LOCAL_DEPLOYMENT, BigInt(events.length), head);
+        const tree = new LeafTree(noEvents(LEAF_ZERO));
+        events.forEach((leaf, at) => tree.add(BigInt(at + 1), leaf));
+        return custodyConfigAccount(LOCAL_DEPLOYMENT, tree.events, GENESIS_HASH);
       },
       answer: (value) =>
         this.nodeEvents() === null
@@ -94,7 +100,8 @@ export class WitnessWorld {
     });
     return Layer.mergeAll(
       Layer.succeed(Ledger, ledger),
-      Layer.succeed(LogSource, { entries: this.log.entries }),
+      Layer.succeed(LogSource, { tile: (url, tile) => this.log.tile(url, tile) }),
+      Layer.succeed(LedgerSignals, { changes: Stream.fromQueue(this.signals) }),
       Layer.succeed(WitnessKey, {
         name: WITNESS_KEY.name,
         publicKey: WITNESS_KEY.publicKey,
@@ -107,10 +114,11 @@ export class WitnessWorld {
   }
 
   /** Runs a test's steps on virtual time. */
-  run<A, E>(steps: Effect.Effect<A, E, Layer.Success<WitnessWorld["layer"]>>): Promise<A> {
-    return Effect.runPromise(
-      Effect.provide(Effect.andThen(TestClock.setTime(Date.UTC(2026, 0, 1)), steps), this.layer),
-    );
+  run<A, E>(
+    steps: Effect.Effect<A, E, Layer.Success<WitnessWorld["layer"]> | Scope.Scope>,
+  ): Promise<A> {
+    const begun = Effect.andThen(TestClock.setTime(Date.UTC(2026, 0, 1)), steps);
+    return Effect.runPromise(Effect.provide(Effect.scoped(begun), this.layer));
   }
 }
 
