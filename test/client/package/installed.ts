@@ -57,16 +57,12 @@ export const installedOffline = async (): Promise<Installed> => {
   return installed;
 };
 
-/** The tarball as npm installs it from a registry, and kit, the peer of `./generated`, beside it. @throws Error with what npm said */
+/** The tarball as npm installs it from a registry. @throws Error with what npm said */
 export const installedByNpm = async (): Promise<Installed> => {
   const installed = await emptyProject();
-  const npm = async (...args: ReadonlyArray<string>): Promise<void> => {
-    const flags = ["--no-audit", "--no-fund", "--loglevel=error"];
-    const { code, err } = await run(installed.folder, "npm", "install", ...flags, ...args);
-    if (code !== 0) throw new Error(err);
-  };
-  await npm("--engine-strict", installed.built.path);
-  // A part of kit that no program loads asks for Node 22, so the engines are not judged here.
-  await npm(`@solana/kit@${packageManifest().peerDependencies["@solana/kit"]}`);
+  const flags = ["--no-audit", "--no-fund", "--loglevel=error", "--engine-strict"];
+  const { path } = installed.built;
+  const { code, err } = await run(installed.folder, "npm", "install", ...flags, path);
+  if (code !== 0) throw new Error(err);
   return installed;
 };
