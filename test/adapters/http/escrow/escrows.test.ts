@@ -35,6 +35,7 @@ import {
   makeService,
   problemOf,
 } from "../support/service.ts";
+import { accountOf } from "../../../doubles/accounts.ts";
 
 const PREPARE = "/v1/escrows/prepare";
 
@@ -216,11 +217,11 @@ describe("prepare", () => {
     const { attestor } = merchant();
     const plain = await dataOf(await client.postJson(PREPARE, prepareBody()));
     const asked = await dataOf(await client.postJson(PREPARE, { ...prepareBody(), attestor }));
-    // The ledger double has a config by itself. Here custody was never set up.
+    // The ledger has a config by itself. Here custody was never set up.
     const { address } = custodyConfigAddress(LOCAL_DEPLOYMENT);
-    service.ledger.put({ address, owner: SYSTEM_PROGRAM, data: new Uint8Array() });
+    service.ledger.put(accountOf(address, SYSTEM_PROGRAM, new Uint8Array()));
     const response = await client.postJson(`${PREPARE}?preflight=true`, prepareBody());
-    service.ledger.accounts.delete(address);
+    service.ledger.vanish(address);
     const { preflight, ...rest } = await dataOf<Record<string, unknown>>(response);
     expect(rest).toEqual(asked as Record<string, unknown>);
     expect(rest).not.toEqual(plain as Record<string, unknown>);
@@ -330,7 +331,7 @@ describe("one escrow", () => {
     const address = associatedTokenAddress(AGENT, MINT);
     const offered = async (owner: Address, state: number) => {
       const data = fieldWriter(165).address(MINT).address(owner).skip(44).u8(state).skip(56).done();
-      service.ledger.put({ address, owner: TOKEN_PROGRAM, data });
+      service.ledger.put(accountOf(address, TOKEN_PROGRAM, data));
       const { next_actions } = await dataOf<EscrowRecord>(await client.send(path));
       return next_actions.map(
         ({ action, by, awaiting, instructions }) =>
@@ -344,11 +345,11 @@ describe("one escrow", () => {
     expect(await offered(AGENT, initialised)).toEqual(ready);
     expect(await offered(STRANGER, initialised)).toEqual(awaited);
     expect(await offered(AGENT, frozen)).toEqual(awaited);
-    service.ledger.put({ address, owner: SYSTEM_PROGRAM, data: new Uint8Array() });
+    service.ledger.put(accountOf(address, SYSTEM_PROGRAM, new Uint8Array()));
     expect(await dataOf(await client.send(path))).toMatchObject({
       next_actions: [{ awaiting: null }],
     });
-    service.ledger.accounts.delete(address);
+    service.ledger.vanish(address);
     service.ledger.setClock(CREATED_AT + 60n);
   });
 
@@ -384,14 +385,14 @@ describe("one escrow", () => {
       "404 escrow_not_found",
     );
     // Lamports that someone sent to the address beforehand do not make an escrow.
-    service.ledger.put({ address: STRANGER, owner: SYSTEM_PROGRAM, data: new Uint8Array() });
+    service.ledger.put(accountOf(STRANGER, SYSTEM_PROGRAM, new Uint8Array()));
     expect(await problemOf(await client.send(`/v1/escrows/${STRANGER}`))).toBe(
       "404 escrow_not_found",
     );
-    service.ledger.put({ address: STRANGER, owner: TOKEN_PROGRAM, data: new Uint8Array(165) });
+    service.ledger.put(accountOf(STRANGER, TOKEN_PROGRAM, new Uint8Array(165)));
     const response = await client.send(`/v1/escrows/${STRANGER}`);
     expect(await jsonOf(response)).toMatchObject({ code: "not_an_escrow", reason: "wrong_owner" });
-    service.ledger.accounts.delete(STRANGER);
+    service.ledger.vanish(STRANGER);
   });
 
   test("a ledger that fails is not the caller's mistake, and the answer does not show the cause", async () => {

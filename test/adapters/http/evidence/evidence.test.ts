@@ -138,8 +138,8 @@ test("an account that is not an escrow has no packet", async () => {
 test("an escrow that is confirmed and not finalized is not denied: 409 says how long it takes", async () => {
   const fresh = escrow("not finalized");
   service.seed({ escrows: [fresh] });
-  service.ledger.unfinalized.add(fresh.address);
-  service.ledger.finalizedBehind = 32n;
+  service.ledger.confirm(fresh.address);
+  service.ledger.finality = 32n;
   const { slot } = service.ledger;
   expect((await client.send(`/v1/escrows/${fresh.address}`)).status).toBe(200);
   const early = await client.send(pathOf(fresh));
@@ -156,9 +156,8 @@ test("an escrow that is confirmed and not finalized is not denied: 409 says how 
   expect(await problemOf(await client.send(`/v1/evidence/${STRANGER}`))).toBe(
     "404 escrow_not_found",
   );
-  service.ledger.unfinalized.clear();
+  service.ledger.finality = 0n;
   expect((await client.send(pathOf(fresh))).status).toBe(200);
-  service.ledger.finalizedBehind = 0n;
 });
 
 test("a merchant is read by its wallet and by its account", async () => {

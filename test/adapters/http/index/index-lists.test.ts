@@ -17,6 +17,7 @@ import {
   problemOf,
   TEST_LOG_ID,
 } from "../support/service.ts";
+import { accountOf } from "../../../doubles/accounts.ts";
 
 type Page = {
   readonly data: ReadonlyArray<Record<string, unknown>>;
@@ -67,9 +68,9 @@ test("a sync reports what it did, including the accounts it refused", async () =
   service.seed({ escrows, merchants: [merchant(), merchant(STRANGER, "Zebra GmbH")] });
   const owner = LOCAL_DEPLOYMENT.custodyProgram;
   // Accounts that anybody can make are not listed as rejected. Accounts that custody wrote are checked and listed.
-  service.ledger.put({ address: STRANGER, owner, data: new Uint8Array(368) });
+  service.ledger.put(accountOf(STRANGER, owner, new Uint8Array(368)));
   const future = encodeEscrowAccount(escrow("from a later version")).with(8, 9);
-  service.ledger.put({ address: AGENT, owner, data: future });
+  service.ledger.put(accountOf(AGENT, owner, future));
   const response = await client.send("/v1/indexer/sync", { method: "POST" });
   expect(response.status).toBe(202);
   expect(await dataOf(response)).toMatchObject({

@@ -6,7 +6,7 @@ let relayed: Awaited<ReturnType<typeof makeRelayClient>>;
 beforeAll(async () => {
   relayed = await makeRelayClient();
 });
-beforeEach(() => relayed.service.ledger.reset());
+beforeEach(() => relayed.reset());
 afterAll(() => relayed.service.runtime.dispose());
 
 const relay: (typeof relayed)["relay"] = (...request) => relayed.relay(...request);
@@ -18,7 +18,7 @@ describe("Idempotency-Key", () => {
   test("the same body again gets the first answer, although more is known by then", async () => {
     const bytes = transaction(undefined, 8);
     const first = await dataOf(await keyed(bytes, "order-8"));
-    relayed.service.ledger.landed = { slot: 1002n, commitment: "finalized", error: null };
+    relayed.service.ledger.fate = { slot: 1002n, commitment: "finalized", error: null };
     const again = await keyed(bytes, "order-8");
     expect(again.status).toBe(202);
     expect(await dataOf(again)).toEqual(first);
@@ -56,10 +56,10 @@ describe("Idempotency-Key", () => {
   });
 
   test("a refused request releases its key", async () => {
-    relayed.service.ledger.blockhashValid = false;
+    relayed.service.ledger.isBlockhashValid = () => false;
     const bytes = transaction(undefined, 12);
     expect(await problemOf(await keyed(bytes, "order-12"))).toBe("422 blockhash_expired");
-    relayed.service.ledger.blockhashValid = true;
+    relayed.service.ledger.isBlockhashValid = () => true;
     expect((await keyed(bytes, "order-12")).status).toBe(202);
   });
 

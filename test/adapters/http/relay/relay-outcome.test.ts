@@ -6,7 +6,7 @@ let relayed: Awaited<ReturnType<typeof makeRelayClient>>;
 beforeAll(async () => {
   relayed = await makeRelayClient();
 });
-beforeEach(() => relayed.service.ledger.reset());
+beforeEach(() => relayed.reset());
 afterAll(() => relayed.service.runtime.dispose());
 
 const relay: (typeof relayed)["relay"] = (...request) => relayed.relay(...request);
@@ -32,7 +32,7 @@ describe("the outcome of a signature", () => {
       last_valid_block_height: 1150,
       safe_to_sign_again: false,
     });
-    relayed.service.ledger.landed = { slot: 1003n, commitment: "finalized", error: null };
+    relayed.service.ledger.fate = { slot: 1003n, commitment: "finalized", error: null };
     expect(await dataOf(await outcome(bytes))).toMatchObject({
       status: "landed",
       commitment: "finalized",

@@ -18,16 +18,17 @@ import {
   encodeTransaction,
   type TransactionParts,
 } from "../../../arbitraries/wire-transaction.ts";
-import { PAYER } from "../support/ledger-double.ts";
+import { PAYER } from "../support/parties.ts";
 import { MERCHANT, STRANGER } from "../support/parties.ts";
 import { makeRelayClient, signatureOf, transaction } from "./relay-client.ts";
 import { checkedClient, jsonOf, makeService, problemOf } from "../support/service.ts";
+import { accountOf, rentAccount, walletAccount } from "../../../doubles/accounts.ts";
 let relayed: Awaited<ReturnType<typeof makeRelayClient>>;
 
 beforeAll(async () => {
   relayed = await makeRelayClient();
 });
-beforeEach(() => relayed.service.ledger.reset());
+beforeEach(() => relayed.reset());
 afterAll(() => relayed.service.runtime.dispose());
 
 const relay: (typeof relayed)["relay"] = (...request) => relayed.relay(...request);
@@ -62,7 +63,7 @@ describe("a transaction that is not sent", () => {
 
   test("a problem carries the signature when there is one", async () => {
     expect(await jsonOf(await relay(transaction(STRANGER)))).toMatchObject({ program: STRANGER });
-    relayed.service.ledger.blockhashValid = false;
+    relayed.service.ledger.isBlockhashValid = () => false;
     expect(await jsonOf(await relay(transaction()))).toMatchObject({
       code: "blockhash_expired",
       signature,
@@ -70,7 +71,7 @@ describe("a transaction that is not sent", () => {
   });
 
   test("an expired blockhash does not send the client to a signature that nothing will ever know", async () => {
-    relayed.service.ledger.blockhashValid = false;
+    relayed.service.ledger.isBlockhashValid = () => false;
     const refused = await jsonOf(await relay(transaction(undefined, 77)));
     expect(refused).toMatchObject({
       code: "blockhash_expired",
@@ -79,7 +80,7 @@ describe("a transaction that is not sent", () => {
         /^If nobody else was given these bytes .* prepare and sign again\./,
       ),
     });
-    relayed.service.ledger.blockhashValid = true;
+    relayed.service.ledger.isBlockhashValid = () => true;
     const { signature: unknown } = refused as { readonly signature: string };
     expect(await jsonOf(await relayed.send(`/v1/relay/${unknown}`))).toMatchObject({
       code: "transaction_not_found",
@@ -124,30 +125,20 @@ describe("a transaction that is not sent", () => {
   });
 
   test("a payer that cannot pay is a problem that names the missing amount", async () => {
-    relayed.service.ledger.accounts.clear();
+    relayed.service.ledger.vanish(PAYER);
     expect(await problemOf(await relay(transaction()))).toBe("422 fee_payer_cannot_pay");
   });
 
   test("a payer that would fall below the rent minimum is a problem that names the minimum", async () => {
-    relayed.service.ledger.put({
-      address: RENT_SYSVAR,
-      owner: SYSTEM_PROGRAM,
-      data: rentSysvarData(6960n, 1),
-    });
-    relayed.service.ledger.accounts.set(PAYER, {
-      address: PAYER,
-      owner: SYSTEM_PROGRAM,
-      lamports: 890_880n,
-      executable: false,
-      data: new Uint8Array(),
-    });
+    relayed.service.ledger.put(accountOf(RENT_SYSVAR, SYSTEM_PROGRAM, rentSysvarData(6960n, 1)));
+    relayed.service.ledger.put(walletAccount(PAYER, 890_880n));
     const response = await relay(transaction(), { skip_preflight: true });
     expect(await jsonOf(response)).toMatchObject({
       code: "fee_payer_cannot_pay",
       detail:
         "The fee payer holds 890880 lamports; the fee is 5000, and what is left must be at least 890880, the rent minimum.",
     });
-    relayed.service.ledger.accounts.delete(RENT_SYSVAR);
+    relayed.service.ledger.put(rentAccount);
   });
 
   test("without preflight, a transaction that can never run is still refused, and one that a program refuses is sent", async () => {
@@ -219,7 +210,6 @@ describe("a transaction that is not sent", () => {
     };
     const signed = ed25519Key(new Uint8Array(32).fill(9)).sign(encodeMessage(parts));
     const strict = await makeService({ enforceBetaLimits: true });
-    strict.ledger.reset();
     const { postJson } = await checkedClient(strict);
     const response = await postJson("/v1/relay", {
       signed_transaction: encodeBase64(encodeTransaction({ ...parts, signatures: [signed] })),

@@ -3,17 +3,17 @@ import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
 import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
-import { SYSTEM_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { parseLedgerSignature } from "../../../../core/domain/ledger/signature.ts";
 import { OutcomeLog } from "../../../../ports/outcome-log.ts";
 import { makeRelayClient, signatureOf, transaction } from "./relay-client.ts";
 import { checkedClient, dataOf, jsonOf, makeService } from "../support/service.ts";
+import { walletAccount } from "../../../doubles/accounts.ts";
 let relayed: Awaited<ReturnType<typeof makeRelayClient>>;
 
 beforeAll(async () => {
   relayed = await makeRelayClient();
 });
-beforeEach(() => relayed.service.ledger.reset());
+beforeEach(() => relayed.reset());
 afterAll(() => relayed.service.runtime.dispose());
 
 const relay: (typeof relayed)["relay"] = (...request) => relayed.relay(...request);
@@ -34,13 +34,13 @@ describe("a transaction that is sent", () => {
   });
 
   test("is confirmed when the caller asks for that and the confirmation comes in time", async () => {
-    relayed.service.ledger.landed = { slot: 1001n, commitment: "confirmed", error: null };
+    relayed.service.ledger.fate = { slot: 1001n, commitment: "confirmed", error: null };
     const first = transaction(undefined, 4);
     expect(await dataOf(await relay(first, { confirm: true }))).toMatchObject({
       status: "confirmed",
       slot: 1001,
     });
-    relayed.service.ledger.landed = null;
+    relayed.service.ledger.fate = null;
     const second = transaction(undefined, 5);
     expect(await dataOf(await relay(second, { confirm: true }))).toMatchObject({
       status: "submitted",
@@ -68,13 +68,13 @@ describe("a transaction that is sent", () => {
     };
     const bytes = transaction(undefined, 7);
     await relay(bytes);
-    relayed.service.ledger.landed = { slot: 1001n, commitment: "confirmed", error };
+    relayed.service.ledger.fate = { slot: 1001n, commitment: "confirmed", error };
     expect(await jsonOf(await relay(bytes))).toMatchObject({
       code: "transaction_rejected",
       detail: "Instruction 0 fails with NotPending: The escrow is settled already.",
       safe_to_sign_again: false,
     });
-    relayed.service.ledger.landed = { slot: 1001n, commitment: "finalized", error };
+    relayed.service.ledger.fate = { slot: 1001n, commitment: "finalized", error };
     // A status alone does not prove it.
     expect(await jsonOf(await relay(bytes))).toMatchObject({ safe_to_sign_again: false });
     const name = parseLedgerSignature(signatureOf(bytes));
@@ -95,14 +95,7 @@ describe("shares of the queue", () => {
     const { postJson } = await checkedClient(own);
     const keys = Array.from({ length: 4 }, (_, i) => ed25519Key(new Uint8Array(32).fill(100 + i)));
     for (const { publicKey } of keys)
-      own.ledger.put({
-        address: addressFromBytes(publicKey),
-        owner: SYSTEM_PROGRAM,
-        data: new Uint8Array(),
-      });
-    // The double gives one lamport to each payer it is told about, because this test does not concern fees.
-    for (const [address, account] of own.ledger.accounts)
-      own.ledger.accounts.set(address, { ...account, lamports: 1_000_000n });
+      own.ledger.put(walletAccount(addressFromBytes(publicKey), 1_000_000n));
     const body = (n: number) => ({
       signed_transaction: encodeBase64(transaction(undefined, n, keys[n % 4])),
     });

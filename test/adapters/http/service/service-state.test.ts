@@ -33,7 +33,7 @@ const deployPrograms = ({ ledger }: Pick<Awaited<ReturnType<typeof makeService>>
       { slot: 1n, upgradeAuthority: AGENT, elf: Uint8Array.of(1, 2, 3, 0, 0) },
       () => 1n,
     ))
-      ledger.accounts.set(account.address, account);
+      ledger.put(account);
 };
 
 let service: Awaited<ReturnType<typeof makeService>>;
@@ -329,8 +329,7 @@ describe("a service that pins its programs", () => {
       instance: { programPins: { custody, attestor: [THERE] } },
     });
     deployPrograms(made);
-    made.ledger.reset();
-    made.ledger.accounts.set(AGENT, walletAccount(AGENT, 1_000_000_000n));
+    made.ledger.put(walletAccount(AGENT, 1_000_000_000n));
     return { ...made, ...(await checkedClient(made)) };
   };
   const prepare = "/v1/merchants/prepare";

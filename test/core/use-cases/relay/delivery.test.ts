@@ -15,9 +15,11 @@ import { RelayDelivery } from "../../../../core/use-cases/relay/relay-delivery.t
 import { relayTransaction } from "../../../../core/use-cases/relay/relay-transaction.ts";
 import { OutcomeLog } from "../../../../ports/outcome-log.ts";
 import { RateLimiter } from "../../../../ports/rate-limiter.ts";
+import { walletAccount } from "../../../doubles/accounts.ts";
 import { wallet } from "../../../programs/fixture/wallet.ts";
 import { relayOver, scriptedPorts } from "./scripted-ledger.ts";
 import { blockhashOf, signedBase64, signedBytes } from "./signed.ts";
+import { inBlock } from "../../../world/scripted-chain.ts";
 
 const payer = wallet("payer");
 const registration = registerMerchantInstruction(LOCAL_DEPLOYMENT, {
@@ -32,11 +34,12 @@ const requestOf = (n: number, more: { confirm?: boolean; client?: string } = {})
   skipPreflight: false,
   ...more,
 });
-const signatureOf = (n: number) => {
+const sentAs = (n: number) => {
   const decoded = decodeWireTransaction(signedBytes([registration], [payer], blockhashOf(n)));
   if ("malformed" in decoded) throw new Error(decoded.malformed);
-  return decoded.value.signature;
+  return decoded.value;
 };
+const signatureOf = (n: number) => sentAs(n).signature;
 const entryOf = (signature: LedgerSignature) => OutcomeLog.use((log) => log.find(signature));
 const later = (ms: number) => TestClock.adjust(Duration.millis(ms));
 const failureOf = <A, E>(exit: Exit.Exit<A, E>): E | undefined => {
@@ -136,7 +139,7 @@ describe("delivery", () => {
       const log = yield* Layer.build(outcomeLogMemory);
       const recorded: Array<boolean> = [];
       const lookUp = Effect.runSyncWith(log);
-      script.onSend = (signature) => {
+      script.onSend = ({ signature }) => {
         recorded.push(lookUp(entryOf(signature)) !== null);
       };
       yield* Effect.provide(
@@ -169,15 +172,7 @@ describe("delivery", () => {
       script.landed.set(name, { slot: 2001n, commitment: "finalized", error });
       // A status alone proves nothing; the next round reads the history and the accounts.
       expect(yield* readRelayOutcome(name)).toMatchObject({ safeToSignAgain: false });
-      script.transactions.set(name, {
-        signature: name,
-        slot: 2001n,
-        failed: true,
-        signers: new Set(),
-        accounts: [],
-        instructions: [],
-        hasCalls: true,
-      });
+      script.record(inBlock(sentAs(1), 2001n, error));
       yield* later(RELAY_POLICY.rebroadcastMs);
       expect(yield* readRelayOutcome(name)).toMatchObject({
         commitment: "finalized",
@@ -270,7 +265,7 @@ describe("budgets", () => {
 
   test("replaying a payer's old transaction takes nothing from the payer's budget", () => {
     const { script, ports } = scriptedPorts(undefined, 2);
-    script.staleBlockhashes.add(blockhashOf(1));
+    script.isBlockhashValid = (blockhash) => blockhash !== blockhashOf(1);
     return Effect.gen(function* () {
       for (let i = 0; i < 5; i++) {
         const exit = yield* Effect.exit(relayTransaction(requestOf(1, { client: "192.0.2.1" })));
@@ -336,7 +331,7 @@ describe("budgets", () => {
 
   test("a payer without lamports is refused as such, and nothing is sent", () => {
     const { script, ports } = scriptedPorts();
-    script.lamports = 4999n;
+    script.put(walletAccount(payer.address, 4999n));
     return Effect.gen(function* () {
       expect(failureOf(yield* Effect.exit(relayTransaction(requestOf(1))))).toMatchObject({
         _tag: "FeePayerCannotPay",

@@ -177,8 +177,8 @@ describe("a fee payer, with or without preflight", () => {
         ...account(SYSTEM_PROGRAM, 1n, rentSysvarData(6960n, 1)),
         address: RENT_SYSVAR,
       };
-      script.accounts.set(RENT_SYSVAR, rent);
-      script.accounts.set(payer.address, account(SYSTEM_PROGRAM, lamports));
+      script.put(rent);
+      script.put(account(SYSTEM_PROGRAM, lamports));
       if (silent)
         script.simulationFault = new LedgerUnavailable({
           retryable: true,
@@ -207,7 +207,7 @@ describe("a fee payer, with or without preflight", () => {
   test("that another program owns is refused without a simulation", async () => {
     const { failure, sent } = await relayed((script) => {
       const owned = account(LOCAL_DEPLOYMENT.attestorProgram, 10n ** 9n);
-      script.accounts.set(payer.address, owned);
+      script.put(owned);
       script.simulationFault = new LedgerUnavailable({ retryable: true, cause: "no such method" });
     });
     expect(failure).toMatchObject({

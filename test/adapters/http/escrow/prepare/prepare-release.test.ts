@@ -75,7 +75,7 @@ describe("a release", () => {
 
   test("a missing account is made, and an account with a delegate is a warning", async () => {
     const account = associatedTokenAddress(MERCHANT, MINT);
-    service.ledger.accounts.delete(account);
+    service.ledger.vanish(account);
     const made = await post(`${path}/release/prepare`, await attested());
     expect(made.data.instructions).toHaveLength(3);
     expect(made.data.instructions[0]?.accounts[0]?.address).toBeNull();

@@ -19,10 +19,10 @@ import {
   superseded,
   told,
 } from "../relayed-creation.ts";
-import { EARLIER, relayOver, type ScriptedLedger, scriptedPorts } from "../scripted-ledger.ts";
+import { EARLIER, relayOver, type RelayChain, scriptedPorts } from "../scripted-ledger.ts";
 
 /** What the relay says once no status shows the transaction, one block after its expiry can be told. */
-const late = (setUp: (script: ScriptedLedger) => void, height = 1215n) => told(setUp, height);
+const late = (setUp: (script: RelayChain) => void, height = 1215n) => told(setUp, height);
 
 test("expired: the escrow is not there, and a list from before the blockhash existed does not name the transaction", async () => {
   expect(await late(() => undefined)).toMatchObject({ ...EXPIRED, underWay: 0 });
@@ -127,11 +127,11 @@ test("just beyond the last valid height a lagging list proves nothing", async ()
 });
 
 test("without getFirstAvailableBlock the lists decide, and what they cannot tell leaves the queue", async () => {
-  const mute = (script: ScriptedLedger): void => {
+  const mute = (script: RelayChain): void => {
     script.historyStart = null;
   };
   expect(await late(mute)).toMatchObject({ ...EXPIRED, underWay: 0 });
-  const forgetful = (script: ScriptedLedger): void => {
+  const forgetful = (script: RelayChain): void => {
     mute(script);
     script.listed = [];
   };

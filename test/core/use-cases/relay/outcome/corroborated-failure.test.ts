@@ -19,17 +19,16 @@ import {
   superseded,
   told,
 } from "../relayed-creation.ts";
-import { EARLIER, relayOver, type ScriptedLedger, scriptedPorts } from "../scripted-ledger.ts";
+import { EARLIER, relayOver, type RelayChain, scriptedPorts } from "../scripted-ledger.ts";
 
 /** A status says that the creation failed at a finalized slot. */
-const saysFailed = (script: ScriptedLedger): void =>
+const saysFailed = (script: RelayChain): void =>
   void script.landed.set(signature, { slot: 1999n, commitment: "finalized", error: ERROR });
-const failedInHistory = (script: ScriptedLedger): void =>
-  void script.transactions.set(signature, shown(signature, true));
+const failedInHistory = (script: RelayChain): void => script.record(shown(signature, true));
 
 /** What the relay says one round after a status said so and the ledger was set up. */
 const failing = (
-  setUp: (script: ScriptedLedger) => void,
+  setUp: (script: RelayChain) => void,
   height?: bigint,
   index?: ReturnType<typeof indexOfPaid>,
 ) =>
@@ -90,7 +89,7 @@ test("a false failure is not believed while the escrow is there, whatever else a
       await failing((script) => {
         paid(script);
         script.listed = listing(listed, EARLIER);
-        script.transactions.set(signature, shown(signature, false));
+        script.record(shown(signature, false));
       }, height),
       await failing((script) => {
         paid(script);
@@ -103,7 +102,7 @@ test("a false failure is not believed while the escrow is there, whatever else a
 
 test("a history in which the creation succeeded contradicts the failure, though the escrow is not seen", async () => {
   const outcome = await failing((script) => {
-    script.transactions.set(signature, shown(signature, false));
+    script.record(shown(signature, false));
   }, LATE);
   expect(outcome).toMatchObject(UNPROVEN);
 });
