@@ -1,14 +1,12 @@
 import { expect, test } from "bun:test";
-import { Effect } from "effect";
 import { RELAY_POLICY } from "../../../../core/domain/relay/relay-policy.ts";
 import { readRelayOutcome } from "../../../../core/use-cases/relay/read-relay-outcome.ts";
 import { RelayDelivery } from "../../../../core/use-cases/relay/relay-delivery.ts";
 import { entry, EXPIRED, PENDING, round, signature, told } from "./relayed-creation.ts";
-import { relayOver, scriptedPorts } from "./scripted-ledger.ts";
+import { relaying } from "./scripted-ledger.ts";
 
-test("one false finalized height neither expires a transaction nor ends its sending", () => {
-  const { script, ports } = scriptedPorts();
-  return Effect.gen(function* () {
+test("one false finalized height neither expires a transaction nor ends its sending", () =>
+  relaying(function* (script) {
     const delivery = yield* RelayDelivery;
     yield* delivery.accept(entry, null);
     yield* round;
@@ -20,8 +18,7 @@ test("one false finalized height neither expires a transaction nor ends its send
       expect(yield* delivery.underWay).toBe(1);
       expect(yield* readRelayOutcome(signature)).toMatchObject(PENDING);
     }
-  }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-});
+  }));
 
 test("a height counts while it grew by at most one block for each slot", async () => {
   const grown = (falseHeight: bigint) =>
@@ -33,9 +30,8 @@ test("a height counts while it grew by at most one block for each slot", async (
   expect(await grown(16n)).toMatchObject(PENDING);
 });
 
-test("a status that says finalized at a slot above the finalized tip is not the outcome yet", () => {
-  const { script, ports } = scriptedPorts();
-  return Effect.gen(function* () {
+test("a status that says finalized at a slot above the finalized tip is not the outcome yet", () =>
+  relaying(function* (script) {
     const delivery = yield* RelayDelivery;
     yield* delivery.accept(entry, null);
     script.landed.set(signature, { slot: 2600n, commitment: "finalized", error: null });
@@ -45,5 +41,4 @@ test("a status that says finalized at a slot above the finalized tip is not the 
     yield* round;
     expect(yield* delivery.underWay).toBe(1);
     expect(yield* readRelayOutcome(signature)).toMatchObject(PENDING);
-  }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-});
+  }));
