@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { Duration, Effect } from "effect";
+import { Duration } from "effect";
 import { TestClock } from "effect/testing";
 import { indexReaderOf } from "../../../../adapters/memory/index-queries.ts";
 import { IndexRows } from "../../../../adapters/memory/index-rows.ts";
