@@ -1,9 +1,17 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { acceptedMediaType } from "../../../../adapters/http/request/accept.ts";
+import { Effect } from "effect";
+import { acceptedMediaType, acceptsGzip } from "../../../../adapters/http/request/accept.ts";
+import { fieldPointers } from "../../../../adapters/http/request/request-fields.ts";
+import {
+  type InvalidAddress,
+  ValidationFailed,
+} from "../../../../core/use-cases/request-errors.ts";
 
 const JSON_TYPE = "application/json";
+
 const HTML = "text/html";
+
 /** The media types that the evidence endpoint offers. */
 const OFFERS = [JSON_TYPE, HTML];
 
@@ -56,4 +64,74 @@ test("the most exact range decides a type's quality, and the first offer with th
       expect(acceptedMediaType(header, OFFERS)).toBe(expected);
     }),
   );
+});
+
+test.each([
+  "gzip",
+  "GZIP",
+  "x-gzip",
+  "br, gzip;q=0.5",
+  "deflate , gzip ; q=1.000",
+  "*",
+  "identity;q=0, *;q=0.1",
+])("%j accepts gzip", (header) => {
+  expect(acceptsGzip(header)).toBe(true);
+});
+
+test.each([
+  null,
+  "",
+  "identity",
+  "br",
+  "gzip;q=0",
+  "gzip;q=0.000, *",
+  "*;q=0",
+  "gzip;q=2",
+  "gzipped",
+  "not gzip",
+])("%j does not", (header) => {
+  expect(acceptsGzip(header)).toBe(false);
+});
+
+const detail = "is wrong";
+
+/** Fails with any of three fields, one of them with a pointer inside. */
+const useCase: Effect.Effect<
+  never,
+  ValidationFailed<"amount" | "payload"> | InvalidAddress<"mint">
+> = Effect.fail(
+  new ValidationFailed([
+    { field: "amount", detail },
+    { field: "payload", inside: "/a/0", detail },
+  ]),
+);
+
+test("a field becomes the pointer to its place in the request", () => {
+  const pointers = fieldPointers({ amount: "?amount", payload: "/payload", mint: "/mint" });
+  const failure = Effect.runSync(
+    Effect.flip(
+      useCase.pipe(
+        Effect.catchTags({
+          ValidationFailed: pointers.validationFailed,
+          InvalidAddress: pointers.invalidAddress,
+        }),
+      ),
+    ),
+  );
+  expect(failure).toMatchObject({
+    _tag: "InvalidRequest",
+    faults: [
+      { pointer: "?amount", detail },
+      { pointer: "/payload/a/0", detail },
+    ],
+  });
+});
+
+test("a failure with a field that has no pointer does not compile", () => {
+  const pointers = fieldPointers({ amount: "/amount", mint: "/mint" });
+  // @ts-expect-error `payload` has no pointer.
+  const mapped = useCase.pipe(Effect.catchTag("ValidationFailed", pointers.validationFailed));
+  expect(Effect.isEffect(mapped)).toBe(true);
+  const located = useCase.pipe(Effect.catchTag("InvalidAddress", pointers.invalidAddress));
+  expect(Effect.isEffect(located)).toBe(true);
 });

@@ -9,6 +9,10 @@ import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-depl
 import { anyCharacter } from "../../../arbitraries/any-character.ts";
 import { anyMerchant } from "../../../arbitraries/merchant.ts";
 import { runs } from "../../../arbitraries/runs.ts";
+import { isMerchantName, showsSomething } from "../../../../core/domain/merchant/merchant-name.ts";
+import { address } from "../../../../core/domain/address.ts";
+import { merchantStats } from "../../../../core/domain/merchant/merchant-stats.ts";
+import { anyEscrow } from "../../../arbitraries/escrow.ts";
 
 const text = fc.string({ unit: anyCharacter, maxLength: 12 });
 
@@ -103,4 +107,97 @@ test.each([
   ["\u041c\u0438\u0440", "\u041c\u0435\u0440", false],
 ] as const)("%j and %j are the same name: %p", (one, other, same) => {
   expect(nameKey(one) === nameKey(other)).toBe(same);
+});
+
+const BLANKS = [0x20, 0xa0, 0xad, 0x34f, 0x115f, 0x180e, 0x2000, 0x200b, 0x200d, 0x2060, 0x2800];
+
+const anyBlanks = fc
+  .array(fc.constantFrom(...BLANKS, 0x3000, 0x3164, 0xfe0f, 0xfeff, 0xffa0, 0xe0020), {
+    minLength: 1,
+    maxLength: 8,
+  })
+  .map((points) => String.fromCodePoint(...points));
+
+describe("whether a merchant's name shows something", () => {
+  test("a name of blanks and invisible characters does not, and the program takes it", () => {
+    fc.assert(
+      fc.property(anyBlanks, (name) => {
+        expect(showsSomething(name)).toBe(false);
+        expect(isMerchantName(name)).toBe(true);
+      }),
+      runs(100),
+    );
+  });
+
+  test("one character among them that shows is enough", () => {
+    for (const shown of ["a", ".", "é", "本", "😀", "ب", "\u0301"]) {
+      expect(showsSomething(shown)).toBe(true);
+      fc.assert(
+        fc.property(anyBlanks, anyBlanks, (before, behind) =>
+          showsSomething(before + shown + behind),
+        ),
+        runs(20),
+      );
+    }
+  });
+
+  test("of no characters, nothing shows", () => {
+    expect(showsSomething("")).toBe(false);
+  });
+});
+
+const escrows = fc.array(
+  anyEscrow({
+    custodyProgram: address("Custody111111111111111111111111111111111111"),
+    attestorProgram: address("Attestor11111111111111111111111111111111111"),
+  }),
+  { maxLength: 12 },
+);
+
+describe("merchant statistics", () => {
+  test("counts add up", () => {
+    fc.assert(
+      fc.property(escrows, (list) => {
+        const stats = merchantStats(list);
+        const tally = { Pending: 0, Fulfilled: 0, PartiallyFulfilled: 0, Refunded: 0 };
+        for (const escrow of list) tally[escrow.state] += 1;
+        expect(stats).toMatchObject({
+          escrows: list.length,
+          pending: tally.Pending,
+          fulfilled: tally.Fulfilled,
+          partiallyFulfilled: tally.PartiallyFulfilled,
+          refunded: tally.Refunded,
+        });
+      }),
+      runs(200),
+    );
+  });
+
+  // The lower median: at least half of the values are at or below it, and no smaller value has that property.
+  test("the median is the lower median, and so the time of a real delivery", () => {
+    fc.assert(
+      fc.property(escrows, (list) => {
+        const { medianDeliverySeconds: median } = merchantStats(list);
+        const seconds = list
+          .filter(({ state }) => state === "Fulfilled" || state === "PartiallyFulfilled")
+          .map(({ settledAt, createdAt }) => (settledAt ?? 0n) - createdAt);
+        if (median === null) return expect(seconds).toHaveLength(0);
+        expect(seconds).toContain(median);
+        const below = seconds.filter((value) => value < median).length;
+        const upTo = seconds.filter((value) => value <= median).length;
+        expect(below).toBeLessThan(seconds.length / 2);
+        expect(upTo).toBeGreaterThanOrEqual(seconds.length / 2);
+      }),
+      runs(200),
+    );
+  });
+
+  test("order does not matter", () => {
+    fc.assert(
+      fc.property(escrows, (list) => {
+        expect(merchantStats(list.toReversed())).toEqual(merchantStats(list));
+      }),
+      runs(50),
+    );
+  });
 });

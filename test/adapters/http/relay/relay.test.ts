@@ -2,12 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
 import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
-import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
-import { parseLedgerSignature } from "../../../../core/domain/ledger/signature.ts";
-import { OutcomeLog } from "../../../../ports/outcome-log.ts";
 import { makeRelayClient, signatureOf, transaction } from "./relay-client.ts";
-import { checkedClient, dataOf, jsonOf, makeService } from "../support/service.ts";
+import { checkedClient, dataOf, jsonOf, makeService, problemOf } from "../support/service.ts";
 import { walletAccount } from "../../../doubles/accounts.ts";
+import { STRANGER } from "../support/parties.ts";
+
 let relayed: Awaited<ReturnType<typeof makeRelayClient>>;
 
 beforeAll(async () => {
@@ -33,20 +32,6 @@ describe("a transaction that is sent", () => {
     expect(relayed.service.ledger.submitted).toContain(encodeBase64(transaction()));
   });
 
-  test("is confirmed when the caller asks for that and the confirmation comes in time", async () => {
-    relayed.service.ledger.fate = { slot: 1001n, commitment: "confirmed", error: null };
-    const first = transaction(undefined, 4);
-    expect(await dataOf(await relay(first, { confirm: true }))).toMatchObject({
-      status: "confirmed",
-      slot: 1001,
-    });
-    relayed.service.ledger.fate = null;
-    const second = transaction(undefined, 5);
-    expect(await dataOf(await relay(second, { confirm: true }))).toMatchObject({
-      status: "submitted",
-    });
-  });
-
   test("a hundred times concurrently is sent once and gets a hundred equal answers", async () => {
     const bytes = transaction(undefined, 6);
     const answers = await Promise.all(
@@ -57,35 +42,6 @@ describe("a transaction that is sent", () => {
       (sent) => sent === encodeBase64(bytes),
     );
     expect(sendings).toHaveLength(1);
-  });
-
-  test("that failed on the ledger is a problem that says whether signing again is safe", async () => {
-    const error = {
-      kind: "InstructionError",
-      instructionIndex: 0,
-      instructionError: "Custom",
-      customCode: 6024,
-    };
-    const bytes = transaction(undefined, 7);
-    await relay(bytes);
-    relayed.service.ledger.fate = { slot: 1001n, commitment: "confirmed", error };
-    expect(await jsonOf(await relay(bytes))).toMatchObject({
-      code: "transaction_rejected",
-      detail: "Instruction 0 fails with NotPending: The escrow is settled already.",
-      safe_to_sign_again: false,
-    });
-    relayed.service.ledger.fate = { slot: 1001n, commitment: "finalized", error };
-    // A status alone does not prove it.
-    expect(await jsonOf(await relay(bytes))).toMatchObject({ safe_to_sign_again: false });
-    const name = parseLedgerSignature(signatureOf(bytes));
-    if (name === undefined) throw new Error("not a signature");
-    await relayed.service.runtime.runPromise(
-      OutcomeLog.use((log) => log.resolve(name, { status: "landed", slot: 1001n, error })),
-    );
-    expect(await jsonOf(await relay(bytes))).toMatchObject({
-      commitment: "finalized",
-      safe_to_sign_again: true,
-    });
   });
 });
 
@@ -122,16 +78,48 @@ describe("shares of the queue", () => {
   });
 });
 
-test("the policy states what the relay enforces", async () => {
-  expect(await dataOf(await relayed.send("/v1/relay"))).toMatchObject({
-    encodings: ["base64"],
-    max_transaction_bytes: 1232,
-    required_programs: [LOCAL_DEPLOYMENT.custodyProgram, LOCAL_DEPLOYMENT.attestorProgram],
-    durable_nonces: false,
-    preflight: "unless_skipped",
-    never_skipped: expect.arrayContaining(["DuplicateInstruction", "InvalidAccountForFee"]),
-    queue: { capacity: 1000, share_of_client: 250, share_of_fee_payer: 50 },
-    rate_limit: { failed_preflight_cost: 5, expired_cost: 5, max_owed_windows: 5 },
-    private_keys: "never accepted",
+const changed = (at: number): Uint8Array => {
+  const bytes = transaction();
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  return bytes;
+};
+
+describe("a transaction that is not sent", () => {
+  test.each<[string, Uint8Array | string, string]>([
+    ["no base64", "***", "422 transaction_malformed"],
+    [
+      "base64 without padding",
+      encodeBase64(transaction()).slice(0, -1),
+      "422 transaction_malformed",
+    ],
+    ["a byte behind the end", Uint8Array.from([...transaction(), 0]), "422 transaction_malformed"],
+    ["too large", new Uint8Array(1233), "422 transaction_too_large"],
+    ["unsigned", transaction().fill(0, 1, 65), "422 signature_missing"],
+    ["signed, then changed", changed(150), "422 signature_invalid"],
+    ["for another program", transaction(STRANGER), "422 program_not_allowed"],
+  ])("%s", async (_, bytes, problem) => {
+    expect(await problemOf(await relay(bytes))).toBe(problem);
+    expect(relayed.service.ledger.submitted).not.toContain(
+      typeof bytes === "string" ? bytes : encodeBase64(bytes),
+    );
+  });
+});
+
+describe("Idempotency-Key", () => {
+  const keyed = (bytes: Uint8Array, key: string, more: Record<string, unknown> = {}) =>
+    relay(bytes, more, { "idempotency-key": key });
+
+  test("a repetition while the first runs costs a read and no relay", async () => {
+    const bytes = transaction(undefined, 14);
+    const remaining = (response: Response) =>
+      Number(/r=(\d+)/.exec(String(response.headers.get("ratelimit")))?.[1]);
+    const readsLeft = async () => remaining(await relayed.send("/v1/relay"));
+    const relaysLeft = async () => remaining(await relay("no transaction"));
+    const before = { reads: await readsLeft(), relays: await relaysLeft() };
+    const answers = await Promise.all([keyed(bytes, "order-14"), keyed(bytes, "order-14")]);
+    expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([202, 409]);
+    // The one that was sent, and the request that looks.
+    expect(await relaysLeft()).toBe(before.relays - 2);
+    expect(await readsLeft()).toBe(before.reads - 2);
   });
 });
