@@ -1145,9 +1145,9 @@ export interface HistoryHead {
  */
 count: string
 /**
- * The chain over their leaves.
+ * The root of the log that holds them.
  */
-head: string
+root: string
 }
 /**
  * A program's interface in the form that Anchor 0.30 and later write.
@@ -1222,7 +1222,7 @@ lag_slots: (number | null)
 escrows: (number | null)
 unseen: (number | null)
 count: (number | null)
-head: (string | null)
+root: (string | null)
 merchants: (number | null)
 running: (boolean | null)
 /**
