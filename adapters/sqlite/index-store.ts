@@ -92,7 +92,8 @@ const openPages = Effect.fn("openIndexReader")(function* (options: IndexOptions)
     known !== null && known.revision === revision() ? known : (known = readSummary.deferred());
   return IndexReader.of({
     escrows: storeCall("IndexReader.escrows", escrows.page),
-    escrowsAt: storeCall("IndexReader.escrowsAt", escrows.at),
+    // Without a span: each live read of an escrow asks for it.
+    escrowsAt: (addresses) => tryStore(() => escrows.at(addresses)),
     events: Effect.fn("IndexReader.events")((filter, limit, range) =>
       inTurns(() => events.page(filter, limit, range)),
     ),

@@ -70,9 +70,8 @@ export const register = async (
   const terms = { merchant, attestor, name };
   const transaction = await preparedTransaction(
     context,
-    "/v1/merchants/prepare",
-    terms,
-    paying,
+    "POST /v1/merchants/prepare?transaction=true",
+    { ...terms, payer: paying },
     (deployment) => [registerMerchantInstruction(deployment, { payer: paying, ...terms })],
     signal,
   );

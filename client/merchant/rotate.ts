@@ -64,9 +64,8 @@ const changeKey = async (
   const terms = { attestor, revoke: compromised };
   const transaction = await preparedTransaction(
     context,
-    `/v1/merchants/${merchant}/attestor/prepare`,
-    terms,
-    paying,
+    "POST /v1/merchants/{pubkey}/attestor/prepare?transaction=true",
+    { pubkey: merchant, ...terms, payer: paying },
     (deployment) => [rotateAttestorInstruction(deployment, { merchant, ...terms })],
     signal,
   );

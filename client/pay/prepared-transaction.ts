@@ -4,6 +4,7 @@ import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import type { Instruction } from "../../core/domain/ledger/instruction.ts";
 import type { UnsignedTransaction } from "../../core/protocol/transaction/unsigned-transaction.ts";
 import type { PreparedEscrowCall } from "../generated/contract.ts";
+import { type CarriedBy, dataBy, type Operation } from "../service/operation.ts";
 import type { Requests } from "../service/requests.ts";
 import { expectedTransaction } from "../signing/expected-transaction.ts";
 import { deploymentIn } from "./payment-terms.ts";
@@ -17,24 +18,24 @@ export type PrepareContext = {
 };
 
 /**
- * The unsigned transaction that the service prepares at `path` for `payer`, when it is `asked`, byte for byte, as `expectedTransaction` says.
- * `body` is sent besides the payer. @throws SettlementError
+ * The unsigned transaction that an operation prepares for the payer it carries, when it is `asked`, byte for byte, as
+ * `expectedTransaction` says. @throws SettlementError
  */
-export const preparedTransaction = async (
+export const preparedTransaction = async <
+  Name extends Extract<Operation, `${string}?transaction=true`>,
+  const Given extends { readonly payer: Address },
+>(
   { requests, policy, mostPriorityFee }: PrepareContext,
-  path: string,
-  body: object,
-  payer: Address,
+  operation: Name,
+  carried: CarriedBy<Name, Given>,
   asked: (
     deployment: Deployment,
     prepared: ReadonlyArray<Instruction>,
   ) => ReadonlyArray<Instruction>,
   signal: AbortSignal | undefined,
 ): Promise<UnsignedTransaction> => {
-  const prepared = await requests.data<Pick<PreparedEscrowCall, "transaction">>(
-    `${path}?transaction=true`,
-    { body: { ...body, payer }, signal },
-  );
+  const prepared: object = await dataBy(requests, operation, carried, { signal });
+  const { transaction } = prepared as Pick<PreparedEscrowCall, "transaction">;
   const expected = (all: ReadonlyArray<Instruction>) => asked(deploymentIn(policy), all);
-  return expectedTransaction(prepared.transaction?.base64 ?? "", payer, expected, mostPriorityFee);
+  return expectedTransaction(transaction?.base64 ?? "", carried.payer, expected, mostPriorityFee);
 };

@@ -2,6 +2,7 @@ import { createAssociatedTokenInstruction } from "../../core/protocol/accounts/t
 import { claimRefundInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
 import { addressNamed } from "../pinned-policy.ts";
 import type { LiveEscrow } from "../generated/contract.ts";
+import { dataBy } from "../service/operation.ts";
 import type { Requests } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { type AcceptedSigner, signTransaction } from "../signing/sign-transaction.ts";
@@ -37,9 +38,8 @@ const refundTransaction = async (
   const account = createAssociatedTokenInstruction({ payer, owner: agentOwner, mint });
   const unsigned = await preparedTransaction(
     context,
-    `/v1/escrows/${escrow}/refund/prepare`,
-    {},
-    payer,
+    "POST /v1/escrows/{pda}/refund/prepare?transaction=true",
+    { pda: escrow, payer },
     (deployment, all) => {
       const refund = claimRefundInstruction(deployment, { escrow, mint, rentPayer, agentOwner });
       return all.length === 1 ? [refund] : [account, refund];
@@ -55,7 +55,7 @@ const refundedNow = async (
   escrow: string,
   signal?: AbortSignal,
 ): Promise<{ readonly found: LiveEscrow; readonly isRefunded: boolean }> => {
-  const found = await requests.data<LiveEscrow>(`/v1/escrows/${escrow}`, { signal });
+  const found = await dataBy(requests, "GET /v1/escrows/{pda}", { pda: escrow }, { signal });
   if (found.escrow_pda !== escrow)
     throw new SettlementError(
       "another_escrow",

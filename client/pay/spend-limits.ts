@@ -65,7 +65,9 @@ const refuse = (detail: string): never => {
 };
 
 /** The most that was kept for each escrow, summed, base units: of several payments with its nonce at most one is made. */
-export const mostOfEach = (entries: ReadonlyArray<Pick<SpendEntry, "escrow" | "amount">>): bigint => {
+export const mostOfEach = (
+  entries: ReadonlyArray<Pick<SpendEntry, "escrow" | "amount">>,
+): bigint => {
   const most = new Map<string, bigint>();
   for (const { escrow, amount } of entries) {
     const units = BigInt(amount);

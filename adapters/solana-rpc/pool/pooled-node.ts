@@ -134,7 +134,10 @@ export class PooledNode {
 
   #judged<A>(answer: Effect.Effect<A, NodeFailure>, ticket: Ticket): Effect.Effect<A, NodeFailure> {
     return answer.pipe(
-      Effect.tap(() => Effect.sync(() => this.#breaker.succeeded(ticket))),
+      Effect.map((value) => {
+        this.#breaker.succeeded(ticket);
+        return value;
+      }),
       Effect.tapError((failure) => {
         if (failure._tag === "NodeFault" && failure.kind !== "rate_limited")
           return this.#leave(ticket, failure);

@@ -38,9 +38,8 @@ export const cancellation = async (
   const existing = context.needsAgentAccount === true ? owners : [];
   return preparedTransaction(
     context,
-    `/v1/escrows/${escrow}/cancel/prepare`,
-    {},
-    paying,
+    "POST /v1/escrows/{pda}/cancel/prepare?transaction=true",
+    { pda: escrow, payer: paying },
     (deployment, found) =>
       withPayoutAccounts(found, { payer: paying, mint, owners, existing }, [
         cancelEscrowInstruction(deployment, { ...terms, merchant: wallet }),

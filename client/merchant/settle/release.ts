@@ -55,12 +55,6 @@ export const releaseTransaction = async (
   const { proofHash, timestamp, signature, amount } = claimIn(attestation);
   const paying = addressNamed(payer, "payer");
   const { merchant, mint, agentOwner, attestor } = terms;
-  const body = {
-    proof_hash: proofHash,
-    timestamp: attestation.timestamp,
-    attestation_signature: attestation.attestation_signature,
-    ...(amount === null ? {} : { amount_stroops: amount.toString() }),
-  };
   const input = { ...terms, proofHash, timestamp };
   const claim = { escrow: terms.escrow, proofHash, timestamp };
   const message = attestationMessage(amount === null ? claim : { ...claim, partialAmount: amount });
@@ -76,9 +70,15 @@ export const releaseTransaction = async (
   const accounts = { payer: paying, mint, owners, existing };
   return preparedTransaction(
     context,
-    `/v1/escrows/${terms.escrow}/release/prepare`,
-    body,
-    paying,
+    "POST /v1/escrows/{pda}/release/prepare?transaction=true",
+    {
+      pda: terms.escrow,
+      proof_hash: proofHash,
+      timestamp: attestation.timestamp,
+      attestation_signature: attestation.attestation_signature,
+      ...(amount === null ? {} : { amount_stroops: amount.toString() }),
+      payer: paying,
+    },
     (deployment, found) => withPayoutAccounts(found, accounts, callsOf(deployment)),
     signal,
   );

@@ -1,12 +1,9 @@
 import { mkdir, mkdtemp, realpath, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import {
-  buildPackage,
-  type BuiltPackage,
-  packageManifest,
-} from "../../../app/client-package/build-package.ts";
+import { type BuiltPackage, packageManifest } from "../../../app/client-package/build-package.ts";
 import { tmpdir } from "../../temporary-root.ts";
+import { builtPackage } from "./built-package.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
@@ -35,7 +32,7 @@ export type Installed = { readonly folder: string; readonly built: BuiltPackage 
 
 const emptyProject = async (): Promise<Installed> => {
   const folder = await mkdtemp(join(tmpdir(), "package-"));
-  const built = await buildPackage(join(folder, "dist"));
+  const built = await builtPackage();
   await writeFile(join(folder, "package.json"), '{"private":true,"type":"module"}\n');
   return { folder, built };
 };

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { Duration, Effect } from "effect";
+import { Duration } from "effect";
 import { TestClock } from "effect/testing";
 import { indexReaderOf } from "../../../../adapters/memory/index-queries.ts";
 import { IndexRows } from "../../../../adapters/memory/index-rows.ts";
@@ -14,7 +14,7 @@ import { decodeWireTransaction } from "../../../../core/protocol/transaction/wir
 import { readRelayOutcome } from "../../../../core/use-cases/relay/read-relay-outcome.ts";
 import { RelayDelivery } from "../../../../core/use-cases/relay/relay-delivery.ts";
 import { JOBS } from "../../../chaos/relay/prepared-jobs.ts";
-import { EARLIER, relayOver, type RelayChain, scriptedPorts } from "./scripted-ledger.ts";
+import { EARLIER, type RelayChain, relaying } from "./scripted-ledger.ts";
 import { inBlock } from "../../../world/scripted-chain.ts";
 
 const [attempt, other] = JOBS[0] ?? [];
@@ -51,20 +51,21 @@ export const told = (
   setUp: (script: RelayChain) => void,
   height = 1000n,
   index?: ReturnType<typeof indexReaderOf>,
-) => {
-  const { script, ports } = scriptedPorts(undefined, undefined, index);
-  return Effect.gen(function* () {
-    const delivery = yield* RelayDelivery;
-    yield* delivery.accept(entry, null);
-    setUp(script);
-    script.blockHeight = height;
-    yield* round;
-    const underWay = yield* delivery.underWay;
-    const { recreatableEscrow, ...outcome } = yield* readRelayOutcome(signature);
-    expect(recreatableEscrow).toBe(escrow.address);
-    return { ...outcome, underWay };
-  }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-};
+) =>
+  relaying(
+    function* (script) {
+      const delivery = yield* RelayDelivery;
+      yield* delivery.accept(entry, null);
+      setUp(script);
+      script.blockHeight = height;
+      yield* round;
+      const underWay = yield* delivery.underWay;
+      const { recreatableEscrow, ...outcome } = yield* readRelayOutcome(signature);
+      expect(recreatableEscrow).toBe(escrow.address);
+      return { ...outcome, underWay };
+    },
+    { index },
+  );
 
 /** The escrow exists, as the creation would have left it. */
 export const paid = (script: RelayChain): void => script.put(escrow);

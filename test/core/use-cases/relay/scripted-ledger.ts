@@ -1,4 +1,4 @@
-import { Layer } from "effect";
+import { Effect, Layer } from "effect";
 import { outcomeLogMemory } from "../../../../adapters/memory/outcome-log.ts";
 import { rateLimiterMemory } from "../../../../adapters/memory/rate-limiter.ts";
 import { type Address, addressToBytes } from "../../../../core/domain/address.ts";
@@ -114,5 +114,21 @@ export const relayOver = (
   Layer.effect(RelayDelivery, makeRelayDelivery).pipe(
     Layer.provideMerge(Layer.mergeAll(ports, log)),
   );
+
+type RelayWorld = {
+  readonly accounts: TestLedger | undefined;
+  readonly limit: number;
+  readonly index: ReturnType<typeof indexWithoutRows> | undefined;
+};
+type Relay = Layer.Success<ReturnType<typeof relayOver>>;
+
+/** Runs a test's steps, as `Effect.gen` takes them, at a relay over a scripted chain. */
+export const relaying = <A>(
+  steps: (script: RelayChain) => Generator<Effect.Effect<unknown, unknown, Relay>, A, never>,
+  { accounts, limit, index }: Partial<RelayWorld> = {},
+): Promise<A> => {
+  const { script, ports } = scriptedPorts(accounts, limit, index);
+  return Effect.gen(() => steps(script)).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
+};
 
 export const TABLE_PROGRAM = ADDRESS_LOOKUP_TABLE_PROGRAM;

@@ -19,7 +19,7 @@ import {
   superseded,
   told,
 } from "../relayed-creation.ts";
-import { EARLIER, relayOver, type RelayChain, scriptedPorts } from "../scripted-ledger.ts";
+import { EARLIER, type RelayChain, relaying } from "../scripted-ledger.ts";
 
 /** A status says that the creation failed at a finalized slot. */
 const saysFailed = (script: RelayChain): void =>
@@ -116,9 +116,8 @@ test("an escrow that another transaction made does not contradict the failure", 
   expect(outcome).toMatchObject(FAILED);
 });
 
-test("when the false status is corrected, the outcome is the true one", () => {
-  const { script, ports } = scriptedPorts();
-  return Effect.gen(function* () {
+test("when the false status is corrected, the outcome is the true one", () =>
+  relaying(function* (script) {
     const delivery = yield* RelayDelivery;
     yield* delivery.accept(entry, null);
     saysFailed(script);
@@ -132,12 +131,10 @@ test("when the false status is corrected, the outcome is the true one", () => {
       error: null,
       safeToSignAgain: false,
     });
-  }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-});
+  }));
 
-test("an entry whose failure nobody can prove leaves the queue, and stays unsafe", () => {
-  const { script, ports } = scriptedPorts();
-  return Effect.gen(function* () {
+test("an entry whose failure nobody can prove leaves the queue, and stays unsafe", () =>
+  relaying(function* (script) {
     const delivery = yield* RelayDelivery;
     yield* delivery.accept(entry, null);
     saysFailed(script);
@@ -148,12 +145,10 @@ test("an entry whose failure nobody can prove leaves the queue, and stays unsafe
     expect(yield* readRelayOutcome(signature)).toMatchObject({ safeToSignAgain: false });
     yield* TestClock.adjust(Duration.hours(2));
     expect(yield* readRelayOutcome(signature)).toMatchObject({ safeToSignAgain: false });
-  }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-});
+  }));
 
-test("a signature that this relay has not taken on is never safe to sign again because of a status", () => {
-  const { script, ports } = scriptedPorts();
-  return Effect.gen(function* () {
+test("a signature that this relay has not taken on is never safe to sign again because of a status", () =>
+  relaying(function* (script) {
     saysFailed(script);
     expect(yield* readRelayOutcome(signature)).toMatchObject({
       status: "landed",
@@ -172,5 +167,4 @@ test("a signature that this relay has not taken on is never safe to sign again b
       _tag: "TransactionRejected",
       landed: { commitment: "confirmed", error: ERROR },
     });
-  }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-});
+  }));
