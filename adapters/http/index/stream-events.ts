@@ -11,7 +11,7 @@ import { parseLogPosition } from "../request/page-cursor.ts";
 import { endpoint } from "../server/endpoint.ts";
 import type { HttpServices } from "../server/http-services.ts";
 import { eventExample, eventRecord, sampleLogId, SettlementEvent } from "./event-contract.ts";
-import { filterPointers, IndexParameters } from "./query-escrows.ts";
+import { IndexParameters } from "./query-escrows.ts";
 
 /** One server-sent event. */
 type StreamedEvent = { readonly id: string; readonly data: string };
@@ -202,7 +202,7 @@ export const streamEventsEndpoint = (isDraining: () => boolean) => {
       const follower = yield* followEvents(
         { merchant: query.merchant, agentOwner: query.agent_owner, state: query.state },
         after,
-      ).pipe(Effect.catchTag("InvalidAddress", filterPointers.invalidAddress));
+      );
       const { supportedMints } = yield* Instance;
       const context = yield* Effect.context<HttpServices>();
       const stream = eventStream({

@@ -11,13 +11,12 @@ import {
 import type { Ticket } from "../transport/circuit-breaker.ts";
 import {
   ledgerFaultOf,
-  type NodeFault,
-  type NodeUnable,
+  type NodeFailure,
   RpcRefusal,
   timeoutFault,
 } from "../transport/rpc-failure.ts";
 import type { PoolLimits, SolanaRpcConfig } from "./node-pool.ts";
-import type { NodeAdmission, NodeFailure, PooledNode } from "./pooled-node.ts";
+import type { NodeAdmission, PooledNode } from "./pooled-node.ts";
 
 /** Why a node may not be asked now. */
 type NotAdmitted = Exclude<NodeAdmission, { readonly _tag: "Admitted" }>;
@@ -87,7 +86,7 @@ export type PoolCall<A> = {
 };
 
 /** Why one request to one node failed. */
-type FailedAttempt = NodeFault | NodeUnable;
+type FailedAttempt = Exclude<NodeFailure, RpcRefusal>;
 
 type Outcome<A> =
   | { readonly _tag: "Answered"; readonly value: A }

@@ -3,8 +3,7 @@ import { parseAddress } from "../../../core/domain/address.ts";
 import type { LedgerStanding } from "../../../ports/ledger/ledger-record.ts";
 import type { JsonRpcClient } from "../transport/json-rpc-client.ts";
 import { monotonicMs } from "../../../core/use-cases/single-flight.ts";
-import { NodeFault } from "../transport/rpc-failure.ts";
-import type { NodeFailure } from "./pooled-node.ts";
+import { NodeFault, type NodeFailure } from "../transport/rpc-failure.ts";
 import type { PoolLimits, SolanaRpcConfig } from "./node-pool.ts";
 
 /** How long a node's genesis hash is believed, milliseconds: another node can take over its address. */

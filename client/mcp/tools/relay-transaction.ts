@@ -1,5 +1,5 @@
 import { SettlementError } from "../../settlement-error.ts";
-import { describeTransaction } from "../describe-transaction.ts";
+import { describeTransaction } from "../../signing/describe-transaction.ts";
 import { aSignature, at, aWord } from "../output.ts";
 import { text } from "../parameter.ts";
 import { answerOf, tool } from "../tool.ts";

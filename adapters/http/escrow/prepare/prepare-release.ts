@@ -1,14 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { formatUnixTime } from "../../../../core/domain/unix-time.ts";
-import {
-  prepareRelease,
-  type PrepareReleaseRequest as Request,
-} from "../../../../core/use-cases/escrow/prepare/prepare-release.ts";
+import { prepareRelease } from "../../../../core/use-cases/escrow/prepare/prepare-release.ts";
 import { onSampleLedger, samplePendingEscrow } from "../../openapi/sample-ledger.ts";
 import { SAMPLE, sampleEscrow, sampleParties } from "../../openapi/sample-values.ts";
 import { AddressOrNull, record } from "../../openapi/values.ts";
-import { bodyFields, fieldPointers } from "../../request/request-fields.ts";
+import { fieldsOf } from "../../request/request-fields.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { PREPARE_OPERATION, preparedCallAnswer, preparedCallAnswers } from "./prepare-operation.ts";
 import { payerMember } from "./prepared-call-contract.ts";
@@ -38,19 +35,6 @@ const PrepareReleaseRequest = record(
   },
 );
 
-const fields = bodyFields(PrepareReleaseRequest);
-
-const requestOf = (
-  body: Static<typeof PrepareReleaseRequest>,
-  wantsTransaction: boolean | undefined,
-): Request => ({ ...fields.of(body), wantsTransaction });
-
-const pointers = fieldPointers<keyof Request | "pda">({
-  ...fields.pointers,
-  pda: "/pda",
-  wantsTransaction: "?transaction",
-});
-
 const bodyExample = (): Static<typeof PrepareReleaseRequest> => {
   const { attestation } = sampleEscrow();
   if (attestation === null) throw new Error("the sample escrow is released");
@@ -65,7 +49,8 @@ const bodyExample = (): Static<typeof PrepareReleaseRequest> => {
 const example = () => {
   const escrow = samplePendingEscrow();
   const at = { escrow, ledgerTime: SAMPLE.createdAt + 30n };
-  const call = onSampleLedger(at, prepareRelease(escrow.address, requestOf(bodyExample(), true)));
+  const request = fieldsOf({ ...bodyExample(), transaction: true });
+  const call = onSampleLedger(at, prepareRelease(escrow.address, request));
   return { escrow: escrow.address, call };
 };
 
@@ -81,12 +66,7 @@ export const prepareReleaseEndpoint = endpoint({
   answers: preparedCallAnswers(example),
 }).handle(
   Effect.fnUntraced(function* ({ params, query, body }) {
-    const call = yield* prepareRelease(params.pda, requestOf(body, query.transaction)).pipe(
-      Effect.catchTags({
-        ValidationFailed: pointers.validationFailed,
-        InvalidAddress: pointers.invalidAddress,
-      }),
-    );
+    const call = yield* prepareRelease(params.pda, fieldsOf({ ...body, ...query }));
     return preparedCallAnswer(params.pda, call);
   }),
 );

@@ -1,17 +1,15 @@
 import type { Static } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { ARCHIVE_DELAY_SECONDS } from "../../../../core/protocol/accounts/escrow-rules.ts";
-import type { SendingRequest } from "../../../../core/use-cases/escrow/prepare/parse-sending.ts";
 import {
   prepareArchive,
   prepareCancel,
   prepareRefund,
-  type PrepareReturnRequest as Request,
 } from "../../../../core/use-cases/escrow/prepare/prepare-return.ts";
 import { onSampleLedger, samplePendingEscrow } from "../../openapi/sample-ledger.ts";
 import { SAMPLE, sampleEscrow, sampleParties } from "../../openapi/sample-values.ts";
 import { AddressOrNull, record } from "../../openapi/values.ts";
-import { bodyFields, fieldPointers } from "../../request/request-fields.ts";
+import { fieldsOf } from "../../request/request-fields.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { PREPARE_OPERATION, preparedCallAnswer, preparedCallAnswers } from "./prepare-operation.ts";
 import { payerMember } from "./prepared-call-contract.ts";
@@ -21,13 +19,6 @@ const PrepareArchiveRequest = record(
   "Who archives an escrow; `{}` is enough.",
   payerMember,
 );
-
-const archiveFields = bodyFields(PrepareArchiveRequest);
-const archivePointers = fieldPointers<keyof SendingRequest | "pda">({
-  ...archiveFields.pointers,
-  pda: "/pda",
-  wantsTransaction: "?transaction",
-});
 
 const example = () => {
   const escrow = sampleEscrow();
@@ -49,13 +40,7 @@ export const prepareArchiveEndpoint = endpoint({
   answers: preparedCallAnswers(example),
 }).handle(
   Effect.fnUntraced(function* ({ params, query, body }) {
-    const request = { ...archiveFields.of(body), wantsTransaction: query.transaction };
-    const call = yield* prepareArchive(params.pda, request).pipe(
-      Effect.catchTags({
-        ValidationFailed: archivePointers.validationFailed,
-        InvalidAddress: archivePointers.invalidAddress,
-      }),
-    );
+    const call = yield* prepareArchive(params.pda, fieldsOf({ ...body, ...query }));
     return preparedCallAnswer(params.pda, call);
   }),
 );
@@ -73,23 +58,10 @@ const PrepareReturnRequest = record(
 
 type Body = Static<typeof PrepareReturnRequest>;
 
-const fields = bodyFields(PrepareReturnRequest);
-
-const requestOf = (body: Body, wantsTransaction: boolean | undefined): Request => ({
-  ...fields.of(body),
-  wantsTransaction,
-});
-
-const pointers = fieldPointers<keyof Request | "pda">({
-  ...fields.pointers,
-  pda: "/pda",
-  wantsTransaction: "?transaction",
-});
-
 const answers = (prepare: typeof prepareRefund, bodyExample: () => Body, ledgerTime: bigint) =>
   preparedCallAnswers(() => {
     const escrow = samplePendingEscrow();
-    const request = requestOf(bodyExample(), true);
+    const request = fieldsOf({ ...bodyExample(), transaction: true });
     const call = onSampleLedger({ escrow, ledgerTime }, prepare(escrow.address, request));
     return { escrow: escrow.address, call };
   });
@@ -102,12 +74,7 @@ type Asked = {
 
 const answering = (prepare: typeof prepareRefund) =>
   Effect.fnUntraced(function* ({ params, query, body }: Asked) {
-    const call = yield* prepare(params.pda, requestOf(body, query.transaction)).pipe(
-      Effect.catchTags({
-        ValidationFailed: pointers.validationFailed,
-        InvalidAddress: pointers.invalidAddress,
-      }),
-    );
+    const call = yield* prepare(params.pda, fieldsOf({ ...body, ...query }));
     return preparedCallAnswer(params.pda, call);
   });
 
