@@ -115,7 +115,7 @@ export const enterRoute = (
   exchange.shared = method === "POST" ? post : read;
 };
 
-/** The answer to an exchange, with its headers and these. */
+/** The answer to an exchange, with its headers and `more`, which replace others of their names; `vary` is added to what is there. */
 export const answerExchange = (
   { shared, headers: own }: Exchange,
   payload: BodyInit | null,
