@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
 import { transferLamports } from "../../../adapters/local-ledger/genesis/funding-instructions.ts";
-import { describeTransaction } from "../../../client/mcp/describe-transaction.ts";
+import {
+  describeTransaction,
+  transactionWords,
+} from "../../../client/signing/describe-transaction.ts";
 import { policyIn } from "../../../client/pinned-policy.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { type Instruction, readonly, writable } from "../../../core/domain/ledger/instruction.ts";
@@ -149,3 +152,13 @@ test.each([
     );
   },
 );
+
+test("whoever signs is told the same words, and no transaction with an instruction that has none", () => {
+  const payment = encodeBase64(honestTransaction(TERMS, []));
+  expect(transactionWords(payment, TRUST)).toStartWith("LOCK 1.000000 USDC");
+  const { custodyProgram } = LOCAL_DEPLOYMENT;
+  const unknown = [bare(custodyProgram, new Uint8Array(8).fill(255))];
+  expect(() => transactionWords(encodeBase64(honestTransaction(TERMS, unknown)), TRUST)).toThrow(
+    "The transaction calls an unknown instruction of the custody program.",
+  );
+});

@@ -21,8 +21,8 @@ import {
   type WireTransaction,
 } from "../../core/protocol/transaction/wire-transaction.ts";
 import { deploymentIn } from "../pay/payment-terms.ts";
+import { policyIn } from "../pinned-policy.ts";
 import { SettlementError } from "../settlement-error.ts";
-import type { KnownDeployment } from "./known-deployment.ts";
 
 /** A call of a program that can move SOL or tokens of its signers, and how its parts are told. */
 type MoneyCall = {
@@ -33,10 +33,8 @@ type MoneyCall = {
   readonly amountOf: (units: bigint, mint: string) => string;
 };
 
-type Told = (call: MoneyCall) => string;
-
 /** How an instruction is told in words, and the least bytes of data that it needs for that. */
-type Known = { readonly least: number; readonly told: Told };
+type Known = { readonly least: number; readonly told: (call: MoneyCall) => string };
 
 const units = (data: Uint8Array): string => `${fieldsOf(data).u64(1)} base units`;
 const checkedAmount = ({ data, at, amountOf }: MoneyCall): string =>
@@ -122,6 +120,8 @@ const amountText = (amount: bigint, mint: string, { supportedMints }: TrustPolic
 const accountText = (address: Address | undefined): string =>
   address ?? "an account of an address table";
 
+const UNKNOWN = "an unknown instruction of";
+
 /** What one instruction does, null for those that only accompany others. */
 const instructionText = (
   { program, accounts, data }: WireInstruction,
@@ -136,8 +136,8 @@ const instructionText = (
   if (money !== null) return money;
   const read = readCall({ program, data, accounts: named }, deploymentIn(policy));
   if (read !== undefined) return callWords(read, accountText, amountOf);
-  if (program === policy.custodyProgram) return "an unknown instruction of the custody program";
-  if (program === policy.attestorProgram) return "an unknown instruction of the attestor program";
+  if (program === policy.custodyProgram) return `${UNKNOWN} the custody program`;
+  if (program === policy.attestorProgram) return `${UNKNOWN} the attestor program`;
   if (program === COMPUTE_BUDGET_PROGRAM || program === ED25519_PROGRAM) return null;
   return `call another program, ${program}`;
 };
@@ -146,19 +146,48 @@ const instructionText = (
 const unpinnedText = ({ custodyProgram, attestorProgram }: TrustPolicy): string =>
   `NOT PINNED: this runs without a trust document (--trust), so amounts are base units, and only the service says which ledger this is, and that ${custodyProgram} is the custody program and ${attestorProgram} the attestor program. `;
 
-/** A transaction in words, for the person who is to confirm it, and the text that names it: the SHA-256 of its bytes. @throws SettlementError `transaction_malformed` */
-export const describeTransaction = (
-  base64: string,
-  { policy, isUnpinned }: KnownDeployment,
-): { readonly message: string; readonly subject: string } => {
+type Told = {
+  readonly bytes: Uint8Array;
+  readonly transaction: WireTransaction;
+  /** What its instructions do, in their order, but for those that only accompany others. */
+  readonly parts: ReadonlyArray<string>;
+};
+
+const toldOf = (base64: string, policy: TrustPolicy): Told => {
   const bytes = decodeBase64(base64);
   if (bytes === undefined) throw malformed("is not base64");
   const decoded = decodeWireTransaction(bytes);
   if (!("value" in decoded)) throw malformed(decoded.malformed);
-  const { value } = decoded;
-  const does = value.instructions.flatMap((each) => instructionText(each, value, policy) ?? []);
+  const transaction = decoded.value;
+  const { instructions } = transaction;
+  const parts = instructions.flatMap((each) => instructionText(each, transaction, policy) ?? []);
+  return { bytes, transaction, parts };
+};
+
+/**
+ * What a transaction does by a trust document, in words for the person who is to sign it: one part an instruction, with "; " between them. Amounts have the units of
+ * the document's mints. A compute budget and a signature that it brings along are not told. `transaction` is base64, signed or not. @throws SettlementError
+ * `transaction_malformed`, and `unknown_instruction` for one of the document's programs that this version has no words for.
+ */
+export const transactionWords = (transaction: string, trust: string | object): string => {
+  const { parts } = toldOf(transaction, policyIn(trust));
+  const unknown = parts.find((part) => part.startsWith(UNKNOWN));
+  if (unknown === undefined) return parts.join("; ");
+  throw new SettlementError(
+    "unknown_instruction",
+    `The transaction calls ${unknown}.`,
+    "Do not sign it. Take the client package that the service hands out, and read it again.",
+  );
+};
+
+/** A transaction in words, for the person who is to confirm it, and the text that names it: the SHA-256 of its bytes. @throws SettlementError `transaction_malformed` */
+export const describeTransaction = (
+  base64: string,
+  { policy, isUnpinned }: { readonly policy: TrustPolicy; readonly isUnpinned: boolean },
+): { readonly message: string; readonly subject: string } => {
+  const { bytes, transaction, parts } = toldOf(base64, policy);
   return {
-    message: `${isUnpinned ? unpinnedText(policy) : ""}Send this transaction to the ledger? It will: ${does.join("; ")}. Fee payer: ${value.feePayer}. Signature: ${value.signature}. On ${foreignText(policy.cluster, 32)}.`,
+    message: `${isUnpinned ? unpinnedText(policy) : ""}Send this transaction to the ledger? It will: ${parts.join("; ")}. Fee payer: ${transaction.feePayer}. Signature: ${transaction.signature}. On ${foreignText(policy.cluster, 32)}.`,
     subject: bytesToHex(sha256(bytes)),
   };
 };
