@@ -2,10 +2,8 @@ import { addressToBytes } from "../../core/domain/address.ts";
 import { isMerchantName, showsSomething } from "../../core/domain/merchant/merchant-name.ts";
 import { canVerifyUnder } from "../../core/protocol/crypto/strict-ed25519.ts";
 import { registerMerchantInstruction } from "../../core/protocol/instructions/attestor-instructions.ts";
-import type { PreparedMerchantCall } from "../generated/contract.ts";
-import { deploymentIn } from "../pay/payment-terms.ts";
+import { preparedTransaction } from "../pay/prepared-transaction.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { expectedTransaction } from "../signing/expected-transaction.ts";
 import type { MessageSigner } from "../signing/message-signer.ts";
 import { landTransaction } from "./land-transaction.ts";
 import { addressNamed } from "../pinned-policy.ts";
@@ -69,22 +67,13 @@ export const register = async (
     );
   }
   const paying = addressNamed(payer.publicKey, "payer");
-  const prepared = await context.requests.data<PreparedMerchantCall>(
-    "/v1/merchants/prepare?transaction=true",
-    { body: { merchant, attestor, name, payer: paying }, signal },
-  );
-  const transaction = expectedTransaction(
-    prepared.transaction?.base64 ?? "",
-    paying,
-    () => [
-      registerMerchantInstruction(deploymentIn(context.policy), {
-        payer: paying,
-        merchant,
-        attestor,
-        name,
-      }),
-    ],
-    context.mostPriorityFee,
+  const terms = { merchant, attestor, name };
+  const transaction = await preparedTransaction(
+    context,
+    "POST /v1/merchants/prepare?transaction=true",
+    { ...terms, payer: paying },
+    (deployment) => [registerMerchantInstruction(deployment, { payer: paying, ...terms })],
+    signal,
   );
   const signature = await landTransaction(context, transaction, [payer, wallet], signal);
   return { merchant, attestor, name, signature };

@@ -1,9 +1,8 @@
 import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { rotateAttestorInstruction } from "../../core/protocol/instructions/attestor-instructions.ts";
-import type { Merchant, PreparedAttestorCall } from "../generated/contract.ts";
-import { deploymentIn } from "../pay/payment-terms.ts";
+import type { Merchant } from "../generated/contract.ts";
+import { preparedTransaction } from "../pay/prepared-transaction.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { expectedTransaction } from "../signing/expected-transaction.ts";
 import type { MessageSigner } from "../signing/message-signer.ts";
 import { type Awaited, watch } from "./escrows/watch.ts";
 import { cancellation } from "./settle/cancel.ts";
@@ -62,21 +61,13 @@ const changeKey = async (
   const attestor = attestorKey(text);
   if (there.attestor === attestor) return null;
   const paying = addressNamed(payer.publicKey, "payer");
-  const prepared = await context.requests.data<PreparedAttestorCall>(
-    `/v1/merchants/${merchant}/attestor/prepare?transaction=true`,
-    { body: { attestor, revoke: compromised, payer: paying }, signal },
-  );
-  const transaction = expectedTransaction(
-    prepared.transaction?.base64 ?? "",
-    paying,
-    () => [
-      rotateAttestorInstruction(deploymentIn(context.policy), {
-        merchant,
-        attestor,
-        revoke: compromised,
-      }),
-    ],
-    context.mostPriorityFee,
+  const terms = { attestor, revoke: compromised };
+  const transaction = await preparedTransaction(
+    context,
+    "POST /v1/merchants/{pubkey}/attestor/prepare?transaction=true",
+    { pubkey: merchant, ...terms, payer: paying },
+    (deployment) => [rotateAttestorInstruction(deployment, { merchant, ...terms })],
+    signal,
   );
   return landTransaction(context, transaction, [payer, wallet], signal);
 };

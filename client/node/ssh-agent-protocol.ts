@@ -1,3 +1,5 @@
+import { concatBytes } from "@noble/hashes/utils.js";
+
 /** Message numbers (draft-miller-ssh-agent, section 6.1). */
 const REQUEST_IDENTITIES = 11;
 const IDENTITIES_ANSWER = 12;
@@ -12,16 +14,6 @@ const LENGTH_BYTES = 4;
 
 const utf8 = new TextEncoder();
 
-const joined = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
-};
-
 const u32 = (value: number): Uint8Array => {
   const bytes = new Uint8Array(LENGTH_BYTES);
   new DataView(bytes.buffer).setUint32(0, value);
@@ -29,7 +21,7 @@ const u32 = (value: number): Uint8Array => {
 };
 
 /** A `string` of RFC 4251: its length, then its bytes. */
-const string = (bytes: Uint8Array): Uint8Array => joined([u32(bytes.length), bytes]);
+const string = (bytes: Uint8Array): Uint8Array => concatBytes(u32(bytes.length), bytes);
 
 /** Reads strings one after another; undefined once one reaches beyond the bytes. */
 const stringsFrom = (bytes: Uint8Array, start: number) => {
@@ -57,18 +49,18 @@ const ed25519In = (blob: Uint8Array | undefined, length: number): Uint8Array | u
 
 /** The public key blob of a 32-byte Ed25519 key. */
 export const keyBlob = (publicKey: Uint8Array): Uint8Array =>
-  joined([string(utf8.encode(ED25519)), string(publicKey)]);
+  concatBytes(string(utf8.encode(ED25519)), string(publicKey));
 
 /** A whole message: its length, its number and its content. */
 const framed = (number: number, content: Uint8Array = new Uint8Array()): Uint8Array =>
-  string(joined([Uint8Array.of(number), content]));
+  string(concatBytes(Uint8Array.of(number), content));
 
 /** The request for the agent's keys. */
 export const identitiesRequest = (): Uint8Array => framed(REQUEST_IDENTITIES);
 
 /** The request to sign `message` with an Ed25519 key, 32 bytes. The agent signs exactly these bytes. */
 export const signRequest = (publicKey: Uint8Array, message: Uint8Array): Uint8Array =>
-  framed(SIGN_REQUEST, joined([string(keyBlob(publicKey)), string(message), u32(0)]));
+  framed(SIGN_REQUEST, concatBytes(string(keyBlob(publicKey)), string(message), u32(0)));
 
 /** The agent's Ed25519 keys, 32 bytes each, in an answer without its length; undefined for another answer. */
 export const keysInAnswer = (answer: Uint8Array): ReadonlyArray<Uint8Array> | undefined => {

@@ -5,8 +5,7 @@ import { createEscrowInstruction } from "../../core/protocol/instructions/custod
 import { decodeArgs, isInstruction } from "../../core/protocol/instructions/instruction-layout.ts";
 import { addressNamed } from "../pinned-policy.ts";
 import type { UnsignedTransaction } from "../../core/protocol/transaction/unsigned-transaction.ts";
-import type { PreparedEscrow } from "../generated/contract.ts";
-import type { Requests } from "../service/requests.ts";
+import { dataBy } from "../service/operation.ts";
 import { expectedTransaction } from "../signing/expected-transaction.ts";
 import {
   type AcceptedSigner,
@@ -14,14 +13,7 @@ import {
   signTransaction,
 } from "../signing/sign-transaction.ts";
 import { deploymentIn, type PaymentTerms } from "./payment-terms.ts";
-
-/** What making the transaction needs beside the terms. */
-export type LockContext = {
-  readonly requests: Requests;
-  readonly policy: TrustPolicy;
-  /** The most that the transaction may pay for priority, lamports; 1,000,000 when undefined. */
-  readonly mostPriorityFee?: bigint | undefined;
-};
+import type { PrepareContext } from "./prepared-transaction.ts";
 
 /** Who signs it: the agent, and who pays fee and rent where that is another one. */
 export type LockSigners = {
@@ -70,13 +62,15 @@ export const expectedLock = (
 
 /** The signed transaction that locks the payment, checked before it is signed. @throws SettlementError */
 export const lockingTransaction = async (
-  { requests, policy, mostPriorityFee }: LockContext,
+  { requests, policy, mostPriorityFee }: PrepareContext,
   terms: PaymentTerms,
   { signer, payer = signer, signal }: LockSigners,
 ): Promise<SignedTransaction> => {
   const paying = payer === signer ? terms.agent : addressNamed(payer.address, "payer");
-  const prepared = await requests.data<PreparedEscrow>("/v1/escrows/prepare?transaction=true", {
-    body: {
+  const prepared = await dataBy(
+    requests,
+    "POST /v1/escrows/prepare?transaction=true",
+    {
       agent_owner: terms.agent,
       merchant: terms.merchant,
       mint: terms.mint.address,
@@ -87,8 +81,8 @@ export const lockingTransaction = async (
       ...(terms.attestor === null ? {} : { attestor: terms.attestor }),
       ...(payer === signer ? {} : { payer: paying }),
     },
-    signal,
-  });
+    { signal },
+  );
   const base64 = prepared.transaction?.base64 ?? "";
   const unsigned = expectedLock(base64, policy, terms, paying, mostPriorityFee);
   return signTransaction(unsigned, [signer, payer]);

@@ -1,9 +1,7 @@
 import { cancelEscrowInstruction } from "../../../core/protocol/instructions/custody-instructions.ts";
 import type { UnsignedTransaction } from "../../../core/protocol/transaction/unsigned-transaction.ts";
-import type { PreparedEscrowCall } from "../../generated/contract.ts";
-import { deploymentIn } from "../../pay/payment-terms.ts";
+import { preparedTransaction } from "../../pay/prepared-transaction.ts";
 import { SettlementError } from "../../settlement-error.ts";
-import { expectedTransaction } from "../../signing/expected-transaction.ts";
 import type { MessageSigner } from "../../signing/message-signer.ts";
 import { type EscrowTerms, readEscrowTerms } from "./escrow-terms.ts";
 import { landTransaction } from "../land-transaction.ts";
@@ -36,21 +34,17 @@ export const cancellation = async (
       `${escrow} names the merchant ${terms.merchant}, not ${wallet}.`,
       "Sign with the wallet that the escrow names.",
     );
-  const prepared = await context.requests.data<PreparedEscrowCall>(
-    `/v1/escrows/${escrow}/cancel/prepare?transaction=true`,
-    { body: { payer: paying }, signal },
-  );
   const owners = [agentOwner];
   const existing = context.needsAgentAccount === true ? owners : [];
-  const call = cancelEscrowInstruction(deploymentIn(context.policy), {
-    ...terms,
-    merchant: wallet,
-  });
-  return expectedTransaction(
-    prepared.transaction?.base64 ?? "",
-    paying,
-    (found) => withPayoutAccounts(found, { payer: paying, mint, owners, existing }, [call]),
-    context.mostPriorityFee,
+  return preparedTransaction(
+    context,
+    "POST /v1/escrows/{pda}/cancel/prepare?transaction=true",
+    { pda: escrow, payer: paying },
+    (deployment, found) =>
+      withPayoutAccounts(found, { payer: paying, mint, owners, existing }, [
+        cancelEscrowInstruction(deployment, { ...terms, merchant: wallet }),
+      ]),
+    signal,
   );
 };
 

@@ -5,6 +5,7 @@ import { parseUnixTime, type UnixSeconds } from "../../../core/domain/unix-time.
 import { escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
 import type { LiveEscrow, LiveEscrowRead } from "../../generated/contract.ts";
 import { deploymentIn } from "../../pay/payment-terms.ts";
+import { requestOf } from "../../service/operation.ts";
 import { dataOf, jsonOf, problemOf } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { addressNamed } from "../../pinned-policy.ts";
@@ -51,7 +52,9 @@ export const readEscrowTerms = async (
   signal?: AbortSignal,
 ): Promise<EscrowTerms> => {
   const escrow = addressNamed(text, "escrow");
-  const answer = await context.requests.answer(`/v1/escrows/${escrow}`, { signal });
+  const answer = await context.requests.answer(
+    ...requestOf("GET /v1/escrows/{pda}", { pda: escrow }, { signal }),
+  );
   if (answer.status !== 200) throw problemOf(answer);
   const record = dataOf(answer) as LiveEscrow;
   const { context: at } = jsonOf(answer) as Partial<LiveEscrowRead>;

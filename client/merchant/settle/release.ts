@@ -1,6 +1,7 @@
 import { parseAmount } from "../../../core/domain/amount.ts";
 import { decodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { parseHash32 } from "../../../core/domain/hash32.ts";
+import type { Deployment } from "../../../core/domain/ledger/deployment.ts";
 import { parseUnixTime } from "../../../core/domain/unix-time.ts";
 import {
   attestationMessage,
@@ -11,10 +12,8 @@ import {
   releasePartialInstruction,
 } from "../../../core/protocol/instructions/custody-instructions.ts";
 import type { UnsignedTransaction } from "../../../core/protocol/transaction/unsigned-transaction.ts";
-import type { PreparedEscrowCall } from "../../generated/contract.ts";
-import { deploymentIn } from "../../pay/payment-terms.ts";
+import { preparedTransaction } from "../../pay/prepared-transaction.ts";
 import { SettlementError } from "../../settlement-error.ts";
-import { expectedTransaction } from "../../signing/expected-transaction.ts";
 import type { MessageSigner } from "../../signing/message-signer.ts";
 import type { Attestation } from "./attest.ts";
 import { type EscrowTerms, readEscrowTerms } from "./escrow-terms.ts";
@@ -56,24 +55,10 @@ export const releaseTransaction = async (
   const { proofHash, timestamp, signature, amount } = claimIn(attestation);
   const paying = addressNamed(payer, "payer");
   const { merchant, mint, agentOwner, attestor } = terms;
-  const prepared = await context.requests.data<PreparedEscrowCall>(
-    `/v1/escrows/${terms.escrow}/release/prepare?transaction=true`,
-    {
-      body: {
-        proof_hash: proofHash,
-        timestamp: attestation.timestamp,
-        attestation_signature: attestation.attestation_signature,
-        ...(amount === null ? {} : { amount_stroops: amount.toString() }),
-        payer: paying,
-      },
-      signal,
-    },
-  );
-  const deployment = deploymentIn(context.policy);
   const input = { ...terms, proofHash, timestamp };
   const claim = { escrow: terms.escrow, proofHash, timestamp };
   const message = attestationMessage(amount === null ? claim : { ...claim, partialAmount: amount });
-  const calls = [
+  const callsOf = (deployment: Deployment) => [
     ed25519Instruction({ publicKey: attestor, signature, message }),
     amount === null
       ? releaseEscrowInstruction(deployment, input)
@@ -82,11 +67,20 @@ export const releaseTransaction = async (
   const owners = amount === null ? [merchant] : [merchant, agentOwner];
   const existing =
     context.needsAgentAccount === true && agentOwner !== merchant ? [agentOwner] : [];
-  return expectedTransaction(
-    prepared.transaction?.base64 ?? "",
-    paying,
-    (found) => withPayoutAccounts(found, { payer: paying, mint, owners, existing }, calls),
-    context.mostPriorityFee,
+  const accounts = { payer: paying, mint, owners, existing };
+  return preparedTransaction(
+    context,
+    "POST /v1/escrows/{pda}/release/prepare?transaction=true",
+    {
+      pda: terms.escrow,
+      proof_hash: proofHash,
+      timestamp: attestation.timestamp,
+      attestation_signature: attestation.attestation_signature,
+      ...(amount === null ? {} : { amount_stroops: amount.toString() }),
+      payer: paying,
+    },
+    (deployment, found) => withPayoutAccounts(found, accounts, callsOf(deployment)),
+    signal,
   );
 };
 

@@ -18,8 +18,8 @@ type Schemes = {
 const payloadIn = (header: string): PaymentPayload =>
   JSON.parse(new TextDecoder().decode(decodeBase64(header))) as PaymentPayload;
 
-/** Who has paid for an answer must not share it with a cache's other clients. */
-const isPrivate = (cacheControl: string | null): string =>
+/** A `cache-control` that has who has paid for an answer not share it with a cache's other clients. */
+export const privately = (cacheControl: string | null): string =>
   cacheControl === null ? "private" : `${cacheControl}, private`;
 
 /**
@@ -40,7 +40,7 @@ export const answerAgain = async (
     if (replay === null || !replay.settled.success) return null;
     const { status, headers, body } = replay.answer;
     const given = new Headers(headers);
-    given.set("cache-control", isPrivate(given.get("cache-control")));
+    given.set("cache-control", privately(given.get("cache-control")));
     const settled = new TextEncoder().encode(JSON.stringify(replay.settled));
     given.set("payment-response", encodeBase64(settled));
     return new Response(body.length === 0 ? null : new Uint8Array(body), {

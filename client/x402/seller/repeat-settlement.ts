@@ -2,7 +2,8 @@ import type { SettleFailureContext } from "@x402/core/server";
 import type { SettleResponse } from "@x402/core/types";
 import { X402_VERSION } from "../../../core/protocol/x402/payment-payload.ts";
 import { jsonOf, problemOf } from "../../service/requests.ts";
-import type { SellerContext } from "./seller-context.ts";
+import { lineOf } from "../payment-error.ts";
+import type { HeldPayment, SellerContext } from "./seller-context.ts";
 
 /** The facilitator waits for a confirmation itself, so a few tries outlast a blockhash. */
 const TRIES = 4;
@@ -16,6 +17,24 @@ const isOpen = (error: unknown): boolean => {
       ? error.errorReason
       : undefined;
   return typeof reason !== "string" || reason === PENDING;
+};
+
+/** The answer that says how a settlement failed. */
+export const failedSettlement = (
+  { agent, escrow }: HeldPayment["payment"],
+  network: SettleResponse["network"],
+  cause: unknown,
+): SettleResponse => {
+  const { code, line } = lineOf(cause);
+  return {
+    success: false,
+    errorReason: code,
+    errorMessage: line,
+    payer: agent,
+    transaction: "",
+    network,
+    extra: { escrow },
+  };
 };
 
 /**

@@ -1,8 +1,7 @@
 import type { SettleContext, SkipHandlerDirective } from "@x402/core/server";
 import type { PaymentRequirements, SettleResponse } from "@x402/core/types";
-import { lineOf } from "../payment-error.ts";
 import { type KeptAnswer, keptAnswer } from "./kept-answers.ts";
-import { settleRelease } from "./repeat-settlement.ts";
+import { failedSettlement, settleRelease } from "./repeat-settlement.ts";
 import { type HeldPayment, presentedPayment, type SellerContext } from "./seller-context.ts";
 import { signedRelease } from "./seller-settlement.ts";
 
@@ -32,19 +31,7 @@ const settleKept = async (
     refused = first;
     return await settle(await signedRelease(seller, held, delivered, amount));
   } catch (cause) {
-    const { code, line } = lineOf(cause);
-    const { agent, escrow } = held.payment;
-    return (
-      refused ?? {
-        success: false,
-        errorReason: code,
-        errorMessage: line,
-        payer: agent,
-        transaction: "",
-        network: requirements.network,
-        extra: { escrow },
-      }
-    );
+    return refused ?? failedSettlement(held.payment, requirements.network, cause);
   }
 };
 

@@ -1,8 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Effect } from "effect";
 import { formatUnixTime } from "../../../../core/domain/unix-time.ts";
 import { prepareRelease } from "../../../../core/use-cases/escrow/prepare/prepare-release.ts";
-import { onSampleLedger, samplePendingEscrow } from "../../openapi/sample-ledger.ts";
+import { samplePendingEscrow } from "../../openapi/sample-ledger.ts";
 import { SAMPLE, sampleEscrow, sampleParties } from "../../openapi/sample-values.ts";
 import { AddressOrNull, record } from "../../openapi/values.ts";
 import { fieldsOf } from "../../request/request-fields.ts";
@@ -46,14 +45,6 @@ const bodyExample = (): Static<typeof PrepareReleaseRequest> => {
   };
 };
 
-const example = () => {
-  const escrow = samplePendingEscrow();
-  const at = { escrow, ledgerTime: SAMPLE.createdAt + 30n };
-  const request = fieldsOf({ ...bodyExample(), transaction: true });
-  const call = onSampleLedger(at, prepareRelease(escrow.address, request));
-  return { escrow: escrow.address, call };
-};
-
 /** `POST /v1/escrows/{pda}/release/prepare` */
 export const prepareReleaseEndpoint = endpoint({
   ...PREPARE_OPERATION,
@@ -63,10 +54,9 @@ export const prepareReleaseEndpoint = endpoint({
   description:
     "Verifies the attestation as strictly as the ledger does, then gives the instructions: make missing payout accounts, check the Ed25519 signature, release. Anyone may send them. Signs, sends and keeps nothing; the answer holds for the slot in `context`.",
   body: { schema: PrepareReleaseRequest, example: bodyExample },
-  answers: preparedCallAnswers(example),
-}).handle(
-  Effect.fnUntraced(function* ({ params, query, body }) {
-    const call = yield* prepareRelease(params.pda, fieldsOf({ ...body, ...query }));
-    return preparedCallAnswer(params.pda, call);
-  }),
+  answers: preparedCallAnswers(samplePendingEscrow, SAMPLE.createdAt + 30n, (pda) =>
+    prepareRelease(pda, fieldsOf({ ...bodyExample(), transaction: true })),
+  ),
+}).handle(({ params: { pda }, query, body }) =>
+  preparedCallAnswer(pda, prepareRelease(pda, fieldsOf({ ...body, ...query }))),
 );

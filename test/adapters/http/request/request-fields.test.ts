@@ -62,10 +62,13 @@ test("a field becomes the place in the request that fills it", () => {
 test("a failure with a field that nothing fills, or with a problem that is not declared, does not compile", () => {
   const refused = [
     // @ts-expect-error No member fills `nonce`.
+    // @effect-diagnostics-next-line missingEffectError:off
     handle(() => new ValidationFailed([{ field: "nonce", detail }])),
     // @ts-expect-error No member fills `mint` either.
+    // @effect-diagnostics-next-line missingEffectError:off
     handle(() => new InvalidAddress([{ field: "mint", detail }])),
     // @ts-expect-error `beta_limit_exceeded` is not among the problems.
+    // @effect-diagnostics-next-line missingEffectError:off
     handle(() => new BetaLimitExceeded({ faults: [{ field: "amount", detail }] })),
   ];
   expect(refused).toHaveLength(3);
