@@ -61,7 +61,8 @@ export const storeCall = <Args extends ReadonlyArray<unknown>, A>(
   run: Run,
   name: string,
   work: (sql: SQL, ...args: Args) => Promise<A>,
-) => Effect.fn(name)((...args: Args) => run((sql) => work(sql, ...args)));
+): ((...args: Args) => Effect.Effect<A, StoreUnavailable>) =>
+  Effect.fn(name)((...args: Args) => run((sql) => work(sql, ...args)));
 
 /** An address taken apart: `?schema=` is this program's own parameter, the rest is the client's. */
 const parse = (address: URL) => {

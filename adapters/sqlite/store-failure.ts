@@ -130,7 +130,8 @@ export const tryStore = <A>(work: () => A): Effect.Effect<A, StoreUnavailable> =
 export const storeCall = <Args extends ReadonlyArray<unknown>, A>(
   name: string,
   work: (...args: Args) => A,
-) => Effect.fn(name)((...args: Args) => tryStore(() => work(...args)));
+): ((...args: Args) => Effect.Effect<A, StoreUnavailable>) =>
+  Effect.fn(name)((...args: Args) => tryStore(() => work(...args)));
 
 /** `tryStore` of work that yields where the process may do other things. */
 export const inTurns = <A>(work: () => Generator<void, A>): Effect.Effect<A, StoreUnavailable> =>
