@@ -115,7 +115,7 @@ export const enterRoute = (
   exchange.shared = method === "POST" ? post : read;
 };
 
-/** The answer to an exchange, with its headers and these. */
+/** The answer to an exchange, with its headers and `more`, which replace others of their names; `vary` is added to what is there. */
 export const answerExchange = (
   { shared, headers: own }: Exchange,
   payload: BodyInit | null,
@@ -124,10 +124,10 @@ export const answerExchange = (
 ): Response => {
   const response = new Response(payload, { status, headers: shared });
   const { headers } = response;
-  for (const [name, value] of Object.entries(own)) headers.set(name, value);
-  for (const [name, value] of Object.entries(more))
-    if (name === "vary") headers.append(name, value);
-    else headers.set(name, value);
+  for (const name of Object.keys(own)) headers.set(name, own[name] ?? "");
+  for (const name of Object.keys(more))
+    if (name === "vary") headers.append(name, more[name] ?? "");
+    else headers.set(name, more[name] ?? "");
   return response;
 };
 

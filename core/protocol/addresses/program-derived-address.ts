@@ -24,9 +24,13 @@ export type ProgramDerivedAddress = { readonly address: Address; readonly bump: 
  * @throws Error for more than 15 seeds, or one of more than 32 bytes.
  */
 const preimageOf = (program: Address, seeds: ReadonlyArray<Uint8Array>) => {
-  if (seeds.length > 15 || seeds.some((seed) => seed.length > 32))
-    throw new Error("at most 15 seeds of at most 32 bytes");
-  const bumpAt = seeds.reduce((length, seed) => length + seed.length, 0);
+  let bumpAt = 0;
+  let isTooLong = seeds.length > 15;
+  for (const { length } of seeds) {
+    isTooLong ||= length > 32;
+    bumpAt += length;
+  }
+  if (isTooLong) throw new Error("at most 15 seeds of at most 32 bytes");
   const preimage = new Uint8Array(bumpAt + 1 + 32 + MARKER.length);
   let at = 0;
   for (const seed of seeds) {

@@ -43,11 +43,10 @@ export const makeUnpinnedPrograms = Effect.gen(function* () {
 });
 
 /** Fails with a `LedgerUnavailable` that says so when a program is not what this service pins, and as a read of the ledger does. */
-export const requirePinned = Effect.gen(function* () {
-  const unpinned = yield* yield* UnpinnedPrograms;
-  if (unpinned.length === 0) return;
+export const requirePinned = Effect.flatMap(Effect.flatten(UnpinnedPrograms), (unpinned) => {
+  if (unpinned.length === 0) return Effect.void;
   const names = unpinned.join(" and ");
-  return yield* new LedgerUnavailable({
+  const failure = new LedgerUnavailable({
     retryable: false,
     cause: `${names} is not the pinned program`,
     fault: {
@@ -60,4 +59,5 @@ export const requirePinned = Effect.gen(function* () {
       cure: `The bytes of ${names} on the ledger are not those that this service accepts: \`/v1/status\` shows both hashes. Sign nothing for it. Where the upgrade is wanted, the operator adds its hash to CUSTODY_PROGRAM_SHA256 or ATTESTOR_PROGRAM_SHA256.`,
     },
   });
+  return Effect.fail(failure);
 });
