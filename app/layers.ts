@@ -9,7 +9,7 @@ import {
 } from "../core/use-cases/service/unpinned-programs.ts";
 import { LedgerPulse, makeLedgerPulse } from "../core/use-cases/service/ledger-pulse.ts";
 import { IndexGrowth, makeIndexGrowth } from "../core/use-cases/index/follow-events.ts";
-import { IndexClock, makeIndexClock } from "../core/use-cases/index/index-clock.ts";
+import { IndexClock, makeIndexClock } from "../core/use-cases/index/index-query.ts";
 import { makeRecentPages, RecentPages } from "../core/use-cases/index/recent-pages.ts";
 import {
   makeSettledEvidence,

@@ -1,14 +1,12 @@
 import { addressToBytes } from "../../core/domain/address.ts";
-import { isMerchantName, showsSomething } from "../../core/domain/merchant/merchant-name.ts";
+import { isMerchantName, showsSomething } from "../../core/domain/merchant/merchant.ts";
 import { canVerifyUnder } from "../../core/protocol/crypto/strict-ed25519.ts";
 import { registerMerchantInstruction } from "../../core/protocol/instructions/attestor-instructions.ts";
 import { preparedTransaction } from "../pay/prepared-transaction.ts";
 import { SettlementError } from "../settlement-error.ts";
-import type { MessageSigner } from "../signing/message-signer.ts";
-import { landTransaction } from "./land-transaction.ts";
+import type { MessageSigner } from "../signing/sign-transaction.ts";
+import { landTransaction, type MerchantContext, readMerchant } from "./merchant-context.ts";
 import { addressNamed } from "../pinned-policy.ts";
-import type { MerchantContext } from "./merchant-context.ts";
-import { readMerchant } from "./read-merchant.ts";
 
 /** Who registers, and under which name and key. */
 export type Registration = {

@@ -3,14 +3,12 @@ import { rotateAttestorInstruction } from "../../core/protocol/instructions/atte
 import type { Merchant } from "../generated/contract.ts";
 import { preparedTransaction } from "../pay/prepared-transaction.ts";
 import { SettlementError } from "../settlement-error.ts";
-import type { MessageSigner } from "../signing/message-signer.ts";
+import type { MessageSigner } from "../signing/sign-transaction.ts";
 import { type Awaited, watch } from "./escrows/watch.ts";
 import { cancellation } from "./settle/cancel.ts";
 import { readEscrowTerms } from "./settle/escrow-terms.ts";
-import { landTransaction } from "./land-transaction.ts";
+import { landTransaction, type MerchantContext, readMerchant } from "./merchant-context.ts";
 import { addressNamed } from "../pinned-policy.ts";
-import type { MerchantContext } from "./merchant-context.ts";
-import { readMerchant } from "./read-merchant.ts";
 import { attestorKey } from "./register.ts";
 
 /** Which key comes next. */

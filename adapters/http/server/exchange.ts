@@ -1,17 +1,26 @@
 import { Cause, type Context, Effect, type Exit, Option } from "effect";
-import type { RouteMeter } from "./http-metrics.ts";
-import type { HttpServices } from "./http-services.ts";
+import { isShort } from "../../../core/domain/encoding/foreign-text.ts";
 import type { ApiFailure } from "../problems/api-failure.ts";
 import { INTERNAL_ERROR, problemOfFailure } from "../problems/failure-problem.ts";
 import {
-  PROBLEM_MEDIA_TYPE,
   type Problem,
+  PROBLEM_MEDIA_TYPE,
   problemDocument,
   problemStatus,
 } from "../problems/problem.ts";
-import { requestIdOf } from "../request/request-id.ts";
-import type { Opening, SharedHeaders } from "./response-headers.ts";
 import type { SentTarget } from "../request/query-string.ts";
+import type { RouteMeter } from "./http-metrics.ts";
+import type { HttpServices } from "./http-services.ts";
+import type { Opening, SharedHeaders } from "./response-headers.ts";
+
+/** Text that is harmless in a header, a log line and a URL fragment. */
+const SANE = /^[A-Za-z0-9._-]+$/;
+
+/** The caller's own id of a request when it is a short token, otherwise a new UUID. */
+const requestIdOf = (request: Request): string => {
+  const given = request.headers.get("x-request-id");
+  return given !== null && isShort(given) && SANE.test(given) ? given : crypto.randomUUID();
+};
 
 /** The connection a request came on. */
 export type Connection = {

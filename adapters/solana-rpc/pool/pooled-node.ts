@@ -1,6 +1,5 @@
 import { Effect } from "effect";
-import { type Lane, LastAnswer } from "../../../ports/ledger/ledger.ts";
-import { ledgerFaultText } from "../../../core/use-cases/ledger-fault-text.ts";
+import { type Lane, LastAnswer, ledgerFaultText } from "../../../ports/ledger/ledger.ts";
 import { backoffMs } from "../../../core/use-cases/reconnect.ts";
 import { type Admission, CircuitBreaker, type Ticket } from "../transport/circuit-breaker.ts";
 import type { JsonRpcClient } from "../transport/json-rpc-client.ts";

@@ -2,12 +2,11 @@ import { cancelEscrowInstruction } from "../../../core/protocol/instructions/cus
 import type { UnsignedTransaction } from "../../../core/protocol/transaction/unsigned-transaction.ts";
 import { preparedTransaction } from "../../pay/prepared-transaction.ts";
 import { SettlementError } from "../../settlement-error.ts";
-import type { MessageSigner } from "../../signing/message-signer.ts";
+import type { MessageSigner } from "../../signing/sign-transaction.ts";
 import { type EscrowTerms, readEscrowTerms } from "./escrow-terms.ts";
-import { landTransaction } from "../land-transaction.ts";
+import { landTransaction, type MerchantContext } from "../merchant-context.ts";
 import { addressNamed } from "../../pinned-policy.ts";
-import type { MerchantContext } from "../merchant-context.ts";
-import { withPayoutAccounts } from "./with-payout-accounts.ts";
+import { withPayoutAccounts } from "./release.ts";
 
 /** An escrow that went back to its agent. */
 export type Cancelled = {

@@ -5,7 +5,7 @@ import type {
   RoutesConfig,
   x402HTTPResourceServer,
 } from "@x402/core/server";
-import { answerAgain, privately } from "./answer-again.ts";
+import { answerAgain, privately } from "./replay.ts";
 
 /** A method and a path under which a request may have to be paid. */
 type Candidate = { readonly method: string; readonly path: string };

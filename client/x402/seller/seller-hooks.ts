@@ -2,7 +2,7 @@ import type { SettleContext, SettleResultContext } from "@x402/core/server";
 import type { SchemeServerHooks } from "@x402/core/types";
 import { SettlementError } from "../../settlement-error.ts";
 import { lineOf } from "../payment-error.ts";
-import { failedSettlement, repeatSettlement } from "./repeat-settlement.ts";
+import { failedSettlement, repeatSettlement } from "./seller-settlement.ts";
 import { type Replay, replayOf, skippedHandler } from "./replay.ts";
 import { expiredMs, paymentOf, presentedPayment, type SellerContext } from "./seller-context.ts";
 

@@ -1,5 +1,4 @@
-import { type Address, addressToBytes } from "../../domain/address.ts";
-import { recentAddress } from "../../domain/recent-address.ts";
+import { type Address, addressToBytes, recentAddress } from "../../domain/address.ts";
 import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../domain/hash32.ts";
 
 /** The little-endian fields of account data at byte offsets. */

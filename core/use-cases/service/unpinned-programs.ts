@@ -4,7 +4,7 @@ import { programDataAddress } from "../../protocol/addresses/addresses.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger, type LedgerFailure, LedgerUnavailable } from "../../../ports/ledger/ledger.ts";
 import type { ProgramName } from "./program-status.ts";
-import { sharedReading } from "./shared-reading.ts";
+import { sharedReading } from "../single-flight.ts";
 
 /** Maximum age of a reading, milliseconds: whole programs are read, and anonymous callers ask for it. */
 const FRESH_MS = 1_000;

@@ -2,7 +2,7 @@ import { Effect } from "effect";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import { hash32ToBytes } from "../../domain/hash32.ts";
 import { isSameHash } from "../../log/tree/tree-hash.ts";
-import { decodeCustodyConfigAccount } from "../../protocol/accounts/custody-config-account.ts";
+import { decodeCustodyConfigAccount } from "../../protocol/accounts/settings-accounts.ts";
 import { custodyConfigAddress } from "../../protocol/addresses/addresses.ts";
 import type { Ledger } from "../../../ports/ledger/ledger.ts";
 import { WitnessNotReady } from "./witness-errors.ts";

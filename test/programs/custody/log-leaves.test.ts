@@ -3,7 +3,7 @@ import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import { leavesOfEscrow, leavesOfTombstone } from "../../../core/log/leaf/escrow-leaves.ts";
 import { headOf } from "../../../core/log/leaf/leaf-chain.ts";
 import { decodeArchivedEscrowAccount } from "../../../core/protocol/accounts/archived-escrow-account.ts";
-import { decodeCustodyConfigAccount } from "../../../core/protocol/accounts/custody-config-account.ts";
+import { decodeCustodyConfigAccount } from "../../../core/protocol/accounts/settings-accounts.ts";
 import { custodyConfigAddress } from "../../../core/protocol/addresses/addresses.ts";
 import * as s from "../fixture/settlement.ts";
 import {

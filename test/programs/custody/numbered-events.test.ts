@@ -4,7 +4,7 @@ import { addressToBytes } from "../../../core/domain/address.ts";
 import { ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
 import { hash32FromBytes, hash32ToBytes, type Hash32 } from "../../../core/domain/hash32.ts";
 import { sha256 } from "../../../core/domain/sha256.ts";
-import { decodeCustodyConfigAccount } from "../../../core/protocol/accounts/custody-config-account.ts";
+import { decodeCustodyConfigAccount } from "../../../core/protocol/accounts/settings-accounts.ts";
 import {
   encodeEscrowAccount,
   pendingEscrowBytes,

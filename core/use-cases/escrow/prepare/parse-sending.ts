@@ -1,7 +1,7 @@
 import { Effect } from "effect";
 import { type Address, addressToBytes, parseAddress } from "../../../domain/address.ts";
 import { canVerifyUnder } from "../../../protocol/crypto/strict-ed25519.ts";
-import { isOffCurve, isSmallOrderAddress } from "../../../protocol/addresses/curve-point.ts";
+import { isOffCurve, isSmallOrderAddress } from "../../../protocol/crypto/curve-point.ts";
 import {
   addressFault,
   type FieldFault,

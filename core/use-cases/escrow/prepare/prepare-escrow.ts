@@ -14,7 +14,7 @@ import { createEscrowAddresses } from "../../../protocol/addresses/addresses.ts"
 import { createEscrowInstruction } from "../../../protocol/instructions/custody-instructions.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { requirePinned } from "../../service/unpinned-programs.ts";
-import { enforceBetaLimits } from "../enforce-beta-limits.ts";
+import { enforceBetaLimits } from "../beta-limits.ts";
 import { checkAttestorKey, nobodysFaults, payerFaults } from "./parse-sending.ts";
 import {
   addressFault,

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { proofHash } from "../../../../core/domain/evidence/proof-template.ts";
-import { PROOF_TEMPLATES } from "../../../../core/domain/evidence/proof-template-catalogue.ts";
+import { PROOF_TEMPLATES, proofHash } from "../../../../core/domain/evidence/proof-template.ts";
 import { escrow } from "../support/parties.ts";
 import { dataOf, errorsOf } from "../support/service.ts";
 import { standing } from "../support/standing-service.ts";
