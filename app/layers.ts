@@ -25,7 +25,8 @@ import { blockspaceSolanaRpc } from "../adapters/solana-rpc/broadcast/blockspace
 import { broadcasterSolanaRpc } from "../adapters/solana-rpc/broadcast/broadcaster-solana-rpc.ts";
 import { ledgerArchiveSolanaRpc } from "../adapters/solana-rpc/history/ledger-archive-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../adapters/solana-rpc/ledger-solana-rpc.ts";
-import { nodePool, solanaRpcConfig } from "../adapters/solana-rpc/pool/node-pool.ts";
+import { nodePool } from "../adapters/solana-rpc/pool/node-pool.ts";
+import { solanaRpcConfig } from "../adapters/solana-rpc/pool/pool-config.ts";
 import {
   ledgerFloorSolanaRpc,
   ledgerNodesSolanaRpc,

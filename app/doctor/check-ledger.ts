@@ -1,6 +1,7 @@
 import { Clock, Effect, Layer, Logger, Redacted, Result } from "effect";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
-import { nodePool, solanaRpcConfig } from "../../adapters/solana-rpc/pool/node-pool.ts";
+import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
+import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/pool-config.ts";
 import { redactedRpcAddress } from "../../adapters/solana-rpc/transport/rpc-failure.ts";
 import type { Deployment, ProgramPins } from "../../core/domain/ledger/deployment.ts";
 import type { SupportedMint } from "../../core/domain/supported-mint.ts";

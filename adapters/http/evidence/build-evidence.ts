@@ -2,10 +2,10 @@ import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { buildEvidence } from "../../../core/use-cases/evidence/build-evidence.ts";
 import {
-  type EvidencePacket as Packet,
   SettledEvidence,
   STANDING_FRESH_MS,
 } from "../../../core/use-cases/evidence/settled-evidence.ts";
+import type { EvidencePacket as Packet } from "../../../core/use-cases/evidence/stored-packet.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { jsonText } from "../server/declared-answer.ts";
 import { READ_ESCROW_PROBLEMS } from "../escrow/read-escrow.ts";

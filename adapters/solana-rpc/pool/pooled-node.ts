@@ -14,7 +14,7 @@ import {
 } from "../transport/rpc-failure.ts";
 import { monotonicMs } from "../../../core/use-cases/single-flight.ts";
 import type { ScanSink } from "../accounts/scan-body.ts";
-import type { Pool, PoolLimits, SolanaRpcConfig } from "./node-pool.ts";
+import type { Pool, PoolLimits, SolanaRpcConfig } from "./pool-config.ts";
 
 /** A decoded `result`, "malformed" when the method cannot return it, or how its slot was judged when that is not fine. */
 export type Reading<A> = { readonly value: A } | "malformed" | Exclude<SlotJudgement, "fine">;
