@@ -2,12 +2,10 @@ import type { Address } from "../../../core/domain/address.ts";
 import type { Deployment } from "../../../core/domain/ledger/deployment.ts";
 import {
   type AttestorRegistry,
-  decodeAttestorRegistryAccount,
-} from "../../../core/protocol/accounts/attestor-registry-account.ts";
-import {
   type CustodyConfig,
+  decodeAttestorRegistryAccount,
   decodeCustodyConfigAccount,
-} from "../../../core/protocol/accounts/custody-config-account.ts";
+} from "../../../core/protocol/accounts/settings-accounts.ts";
 import {
   custodyConfigAddress,
   registryAddress,

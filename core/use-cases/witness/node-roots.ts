@@ -10,7 +10,7 @@ import { isSameHash } from "../../log/tree/tree-hash.ts";
 import {
   decodeCustodyConfigAccount,
   ledgerDomain,
-} from "../../protocol/accounts/custody-config-account.ts";
+} from "../../protocol/accounts/settings-accounts.ts";
 import { custodyConfigAddress } from "../../protocol/addresses/addresses.ts";
 import { WitnessNotReady } from "./witness-errors.ts";
 
