@@ -220,7 +220,7 @@ export const runDeploy = async (
     const proposal = await proposalFor(context, target, state, choice);
     plans.push({ target, name, state, choice, proposal });
   }
-  const configuration = await readConfiguration(context, deployment);
+  const configuration = await readConfiguration(context, deployment, genesisHash);
   const { registry } = configuration;
   if (registry === null || configuration.config === null)
     for (const { target, state } of plans) requireUpgradeable(target, state, payer.address);
