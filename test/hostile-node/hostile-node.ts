@@ -1,4 +1,5 @@
 import type { ServerWebSocket } from "bun";
+import { walletOf } from "../simulation/world-escrow.ts";
 import { seededRandom } from "../arbitraries/seeded-random.ts";
 import { SettlementChain } from "../world/settlement-chain.ts";
 import { worldBackend } from "./backends.ts";
@@ -7,7 +8,7 @@ import { type RpcCall, parseExactly, printExactly, answerText } from "../world/r
 
 type Subscriber = { readonly ends: Array<() => void> };
 
-const foreignLedger = (): Backend => worldBackend(new SettlementChain("another genesis"));
+const foreignLedger = (): Backend => worldBackend(new SettlementChain(walletOf("another genesis")));
 
 /**
  * A JSON-RPC node on a free port, HTTP and WebSocket, that stands before `backend` and plays a scenario until it is
