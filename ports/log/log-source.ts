@@ -1,5 +1,4 @@
 import { Context, Data, type Effect } from "effect";
-import type { Tile } from "../../core/log/tiles/tile-path.ts";
 
 /** A log did not answer, answered too much, or with a status that says nothing about its tiles. */
 export class LogUnavailable extends Data.TaggedError("LogUnavailable")<{
@@ -9,12 +8,21 @@ export class LogUnavailable extends Data.TaggedError("LogUnavailable")<{
 /** The longest tile that is read, in bytes: 256 hashes. */
 export const MAX_TILE_BYTES = 8192;
 
+/** A tile of a log (core/log/tiles/tile-path.ts). */
+export type SourceTile = {
+  readonly level: number | "entries";
+  /** Which one of its level, from 0 on. */
+  readonly index: number;
+  /** How many hashes it has, [1, 256]. */
+  readonly width: number;
+};
+
 /** Reads the tiles of hashes that logs publish. What a log serves proves nothing by itself. */
 export class LogSource extends Context.Service<
   LogSource,
   {
     /** The bytes of a tile of the log at an address, null where the log has none. At most `MAX_TILE_BYTES`. */
-    readonly tile: (log: URL, tile: Tile) => Effect.Effect<Uint8Array | null, LogUnavailable>;
+    readonly tile: (log: URL, tile: SourceTile) => Effect.Effect<Uint8Array | null, LogUnavailable>;
   }
 >()("settlement-evidence/ports/LogSource") {}
 

@@ -1,13 +1,17 @@
 import { Context, Data, type Effect } from "effect";
-import type { TreeHead } from "../../core/log/tree/tree-edge.ts";
 
 /** The state cannot be read or written, or what is kept is damaged. */
 export class WitnessStateUnavailable extends Data.TaggedError("WitnessStateUnavailable")<{
   readonly cause: unknown;
 }> {}
 
-/** The checkpoint of a log that the witness cosigned last. Its size is at least 1. */
-export type CosignedLog = TreeHead;
+/** The checkpoint of a log that the witness cosigned last. */
+export type CosignedLog = {
+  /** Leaves of the tree, at least 1. */
+  readonly size: number;
+  /** 32 bytes */
+  readonly root: Uint8Array;
+};
 
 /** A checkpoint that the log signed and the witness did not cosign. */
 export type RefusedCheckpoint = {

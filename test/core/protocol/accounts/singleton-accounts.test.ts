@@ -57,7 +57,14 @@ const cases: ReadonlyArray<{
     rest: {
       bytes: Uint8Array.of(
         ...new Uint8Array(32).fill(0xab),
-        ...[7, 0, 0, 0, 1, 0, 0, 0],
+        7,
+        0,
+        0,
+        0,
+        1,
+        0,
+        0,
+        0,
         ...new Uint8Array(1280).fill(0xcd),
       ),
       fields: {
