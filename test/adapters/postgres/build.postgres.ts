@@ -91,7 +91,7 @@ describe("a build", () => {
     await aside(
       url,
       `DROP INDEX ${allIndexes.join(", ")}`,
-      `UPDATE ledger SET building = gen_random_uuid(), mark_count = NULL, mark_head = NULL, mark_slot = NULL,
+      `UPDATE ledger SET building = gen_random_uuid(), mark_count = NULL, mark_frontier = NULL, mark_slot = NULL,
          mark_ledger_time = NULL, mark_at_ms = NULL, escrows = 0`,
     );
     await Effect.runPromise(withStore(url, applyNumbered(3)));

@@ -41,7 +41,7 @@ const FILL = `
     SELECT 'M' || lpad(n::text, 9, '0'), 1, sha256('account'), sha256(('merchant ' || n)::bytea), 0, 1, n, n::text,
       'name', 'name' FROM generate_series(0, ${MERCHANTS - 1}) AS n;
   INSERT INTO escrow_tally SELECT merchant, state, count(*) FROM escrow GROUP BY merchant, state;
-  UPDATE ledger SET mark_count = ${3 * ROWS}, mark_head = sha256('head'), mark_slot = 1, mark_ledger_time = 1, mark_at_ms = 1;
+  UPDATE ledger SET mark_count = ${3 * ROWS}, mark_frontier = decode(repeat('5a', 1280), 'hex'), mark_slot = 1, mark_ledger_time = 1, mark_at_ms = 1;
   ANALYZE escrow, unseen_escrow, event_transaction, merchant, escrow_tally, delivery_tally, ledger`;
 
 type Plan = {
