@@ -21,7 +21,7 @@ Ends with 0 when no check fails under the trust document, 1 when one fails, 2 wh
 wrong command line, 66 when the packet or the document cannot be read.
 `;
 
-const EXIT_CODES = { verified: 0, failed: 1, untrusted: 2 } as const;
+const EXIT_CODES = { verified: 0, failed: 1, untrusted: 2, unsupported_version: 3 } as const;
 
 const readTrust = async (from: string | undefined): Promise<TrustPolicy | null> => {
   if (from === undefined) return null;

@@ -12,9 +12,14 @@ import {
   ASSOCIATED_TOKEN_PROGRAM,
   ED25519_PROGRAM,
 } from "../../core/protocol/addresses/well-known-addresses.ts";
-import { attestationMessage } from "../../core/protocol/instructions/attestation.ts";
+import {
+  attestationMessage,
+  domainOf,
+  SINGLE_DELIVERY,
+} from "../../core/protocol/instructions/attestation.ts";
 import { readInstruction } from "../../core/protocol/instructions/program-call.ts";
 import { decodeWireTransaction } from "../../core/protocol/transaction/wire-transaction.ts";
+import type { EscrowTerms } from "../merchant/settle/escrow-terms.ts";
 import { type DeliveryPayload, payloadFault } from "../pay/delivery.ts";
 import { expectedLock } from "../pay/locking-transaction.ts";
 import { deploymentIn } from "../pay/payment-terms.ts";
@@ -25,7 +30,6 @@ import type { HeldTo, PREPARED } from "./output.ts";
 
 /** A claim as the caller made it. */
 type Claim = {
-  readonly escrow: string;
   readonly payload?: object;
   readonly proof_hash?: string;
   /** Base units, for a part. */
@@ -51,19 +55,29 @@ const hashOf = ({ payload, proof_hash: given }: Claim) => {
 };
 
 /**
- * The message that an attestor signs for a claim, in base64, built anew. Escrow, proof hash and amount are the caller's; only the
- * time is the service's. @throws SettlementError `prepared_otherwise` when the service prepared another message
+ * The message that an attestor signs for a claim, in base64, built anew. Proof hash and amount are the caller's, ledger and program the
+ * policy's; the escrow's terms and the time are the service's, and false ones release nothing. @throws SettlementError
+ * `prepared_otherwise` when the service prepared another message
  */
-export const rebuiltAttestation = (told: ToldAttestation, claim: Claim): string => {
-  const escrow = addressNamed(claim.escrow, "escrow");
+export const rebuiltAttestation = (
+  told: ToldAttestation,
+  claim: Claim,
+  { escrow, terms, amount: whole }: EscrowTerms,
+  policy: TrustPolicy,
+): string => {
   const hash = hashOf(claim);
   const timestamp = parseUnixTime(told.timestamp);
   const amount = claim.amount === undefined ? null : parseAmount(claim.amount);
   if (hash !== undefined && timestamp !== undefined && amount !== undefined) {
-    const whole = { escrow, proofHash: hash, timestamp };
-    const message = encodeBase64(
-      attestationMessage(amount === null ? whole : { ...whole, partialAmount: amount }),
-    );
+    const rebuilt = attestationMessage({
+      domain: domainOf(policy),
+      terms,
+      proofHash: hash,
+      total: amount ?? whole,
+      timestamp,
+      ...SINGLE_DELIVERY,
+    });
+    const message = encodeBase64(rebuilt);
     if (message === told.message_base64 && hash === told.proof_hash) return message;
   }
   throw new SettlementError(

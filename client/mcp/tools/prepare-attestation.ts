@@ -1,3 +1,5 @@
+import { readEscrowTerms } from "../../merchant/settle/escrow-terms.ts";
+import { knownDeployment } from "../known-deployment.ts";
 import { aHash, anAddress, at, aTime, heldTo, someBytes } from "../output.ts";
 import { address, anyObject, optional, text } from "../parameter.ts";
 import { rebuiltAttestation } from "../rebuilt.ts";
@@ -24,9 +26,9 @@ export const prepareAttestation = tool({
     amount: optional(text("Base units, for a partial release")),
   },
   output: OUTPUT,
-  run: async (claim, { call, rebuilds }) => {
+  run: async (claim, context) => {
     const { escrow, payload, proof_hash, template_id, amount } = claim;
-    const answer = await answerOf(call, `/v1/escrows/${escrow}/attestation/prepare`, {
+    const answer = await answerOf(context.call, `/v1/escrows/${escrow}/attestation/prepare`, {
       body: {
         ...(payload === undefined ? {} : { payload }),
         ...(proof_hash === undefined ? {} : { proof_hash }),
@@ -35,7 +37,10 @@ export const prepareAttestation = tool({
       },
     });
     const told = heldTo(OUTPUT, answer);
-    if (!rebuilds) return { result: told };
-    return { result: { ...told, message_base64: rebuiltAttestation(told, claim) } };
+    if (!context.rebuilds) return { result: told };
+    const { policy } = await knownDeployment(context);
+    const terms = await readEscrowTerms({ policy, requests: { answer: context.call } }, escrow);
+    const message_base64 = rebuiltAttestation(told, claim, terms, policy);
+    return { result: { ...told, message_base64 } };
   },
 });

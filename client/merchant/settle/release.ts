@@ -4,7 +4,9 @@ import { parseHash32 } from "../../../core/domain/hash32.ts";
 import { parseUnixTime } from "../../../core/domain/unix-time.ts";
 import {
   attestationMessage,
+  domainOf,
   ed25519Instruction,
+  SINGLE_DELIVERY,
 } from "../../../core/protocol/instructions/attestation.ts";
 import {
   releaseEscrowInstruction,
@@ -71,8 +73,14 @@ export const releaseTransaction = async (
   );
   const deployment = deploymentIn(context.policy);
   const input = { ...terms, proofHash, timestamp };
-  const claim = { escrow: terms.escrow, proofHash, timestamp };
-  const message = attestationMessage(amount === null ? claim : { ...claim, partialAmount: amount });
+  const message = attestationMessage({
+    domain: domainOf(context.policy),
+    terms: terms.terms,
+    proofHash,
+    total: amount ?? terms.amount,
+    timestamp,
+    ...SINGLE_DELIVERY,
+  });
   const calls = [
     ed25519Instruction({ publicKey: attestor, signature, message }),
     amount === null

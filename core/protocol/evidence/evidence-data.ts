@@ -7,10 +7,10 @@ import { type Escrow, refundedAmount } from "../../domain/escrow/escrow.ts";
 import { settlementDecision } from "../../domain/evidence/settlement-decision.ts";
 import { formatUnixTime, type UnixSeconds } from "../../domain/unix-time.ts";
 import { associatedTokenAddress, merchantAddress } from "../addresses/addresses.ts";
-import { attestationMessage } from "../instructions/attestation.ts";
+import { attestedMessage } from "../instructions/attestation.ts";
 
 /** The packet format's identifier. */
-export const EVIDENCE_VERSION = "settlement-evidence-v1";
+export const EVIDENCE_VERSION = "settlement-evidence-v2";
 
 const PURPOSE =
   "Audit packet for post-payment delivery settlement state: what the merchant's attestor asserted and what the ledger did with the payment. It does not say that anything was delivered.";
@@ -58,9 +58,10 @@ const escrowFields = (escrow: Escrow, network: EvidenceNetwork) => ({
   settled_seq: escrow.settledSeq?.toString() ?? null,
 });
 
-const deliveryClaim = (escrow: Escrow) => {
+const deliveryClaim = (escrow: Escrow, network: EvidenceNetwork) => {
   const { attestation } = escrow;
-  if (attestation === null)
+  const message = attestedMessage(escrow, network);
+  if (attestation === null || message === null)
     return {
       proof_hash: null,
       verification: VERIFICATION,
@@ -69,12 +70,6 @@ const deliveryClaim = (escrow: Escrow) => {
       attestation: null,
       claim: null,
     };
-  const message = attestationMessage({
-    escrow: escrow.address,
-    proofHash: attestation.proofHash,
-    timestamp: attestation.attestedAt,
-    ...(escrow.state === "PartiallyFulfilled" ? { partialAmount: escrow.released } : {}),
-  });
   return {
     proof_hash: attestation.proofHash,
     verification: VERIFICATION,
@@ -107,7 +102,7 @@ export const evidenceData = (source: EvidenceSource) => {
     },
     escrow: escrowFields(escrow, network),
     account: { owner: account.owner, data_base64: encodeBase64(account.data) },
-    delivery_claim: deliveryClaim(escrow),
+    delivery_claim: deliveryClaim(escrow, network),
     settlement_decision: {
       ...decision,
       settled_at: time(escrow.settledAt),

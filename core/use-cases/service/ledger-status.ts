@@ -1,5 +1,6 @@
 import { Clock, Effect } from "effect";
 import { decodeAttestorRegistryAccount } from "../../protocol/accounts/attestor-registry-account.ts";
+import { domainOf } from "../../protocol/instructions/attestation.ts";
 import { programDataAddress } from "../../protocol/addresses/addresses.ts";
 import { initialisedBy, ownAccounts } from "./program-status.ts";
 import { Instance } from "../../../ports/instance.ts";
@@ -14,6 +15,7 @@ export const readLedgerStatus = Effect.gen(function* () {
   const tip = yield* ledger.tip("finalized");
   const latencyMs = Math.max(0, (yield* Clock.currentTimeMillis) - startedAtMs);
   const genesisHash = yield* ledger.genesisHash;
+  const domain = domainOf({ ...deployment, genesisHash });
   const addresses = [
     ...programs.flatMap((program) => [program, programDataAddress(program)]),
     ...ownAccounts(deployment),
@@ -31,7 +33,7 @@ export const readLedgerStatus = Effect.gen(function* () {
     slot: tip.slot,
     latencyMs,
     genesisHash,
-    initialised: initialisedBy(config, registry, deployment),
+    initialised: initialisedBy(config, registry, deployment, domain),
     custody: pair(0),
     attestor: pair(2),
     settlementMint: decoded && "value" in decoded ? decoded.value.settlementMint : null,

@@ -14,7 +14,7 @@ export const MERCHANT_DISCRIMINATOR: ReadonlyUint8Array = new Uint8Array([71, 23
 export function getMerchantDiscriminatorBytes(): ReadonlyUint8Array { return fixEncoderSize(getBytesEncoder(), 8).encode(MERCHANT_DISCRIMINATOR); }
 
 export type Merchant = { discriminator: ReadonlyUint8Array; 
-/** 2. */
+/** 3. */
 version: number; bump: number; status: MerchantStatus; nameLen: number; reserved: ReadonlyUint8Array; 
 /** The merchant's wallet. */
 merchant: Address; attestor: Address; 
@@ -32,7 +32,7 @@ volume: bigint;
 revokedSeq: bigint;  };
 
 export type MerchantArgs = { 
-/** 2. */
+/** 3. */
 version: number; bump: number; status: MerchantStatusArgs; nameLen: number; reserved: ReadonlyUint8Array; 
 /** The merchant's wallet. */
 merchant: Address; attestor: Address; 

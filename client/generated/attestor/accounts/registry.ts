@@ -13,13 +13,13 @@ export const REGISTRY_DISCRIMINATOR: ReadonlyUint8Array = new Uint8Array([47, 17
 export function getRegistryDiscriminatorBytes(): ReadonlyUint8Array { return fixEncoderSize(getBytesEncoder(), 8).encode(REGISTRY_DISCRIMINATOR); }
 
 export type Registry = { discriminator: ReadonlyUint8Array; 
-/** 2. */
+/** 3. */
 version: number; bump: number; reserved: ReadonlyUint8Array; admin: Address; custodyProgram: Address; settlementMint: Address; 
 /** Who may become admin; zero: nobody. */
 proposedAdmin: Address;  };
 
 export type RegistryArgs = { 
-/** 2. */
+/** 3. */
 version: number; bump: number; reserved: ReadonlyUint8Array; admin: Address; custodyProgram: Address; settlementMint: Address; 
 /** Who may become admin; zero: nobody. */
 proposedAdmin: Address;  };

@@ -9,7 +9,7 @@
 import { assertIsInstructionWithAccounts, containsBytes, extendClient, fixEncoderSize, getBytesEncoder, SOLANA_ERROR__PROGRAM_CLIENTS__FAILED_TO_IDENTIFY_ACCOUNT, SOLANA_ERROR__PROGRAM_CLIENTS__FAILED_TO_IDENTIFY_INSTRUCTION, SOLANA_ERROR__PROGRAM_CLIENTS__UNRECOGNIZED_INSTRUCTION_TYPE, SolanaError, type Address, type ClientWithPayer, type ClientWithRpc, type ClientWithTransactionPlanning, type ClientWithTransactionSending, type GetAccountInfoApi, type GetMultipleAccountsApi, type Instruction, type InstructionWithData, type ReadonlyUint8Array } from '@solana/kit';
 import { addSelfFetchFunctions, addSelfPlanAndSendFunctions, type SelfFetchFunctions, type SelfPlanAndSendFunctions } from '@solana/kit/program-client-core';
 import { getMerchantCodec, getRegistryCodec, type Merchant, type MerchantArgs, type Registry, type RegistryArgs } from '../accounts/index.ts';
-import { getAcceptAdminInstructionAsync, getInitializeRegistryInstructionAsync, getProposeAdminInstructionAsync, getRegisterMerchantInstructionAsync, getRotateAttestorInstructionAsync, getSetMerchantStatusInstructionAsync, getSlashMerchantInstructionAsync, getVerifyAttestationInstructionAsync, parseAcceptAdminInstruction, parseInitializeRegistryInstruction, parseProposeAdminInstruction, parseRegisterMerchantInstruction, parseRotateAttestorInstruction, parseSetMerchantStatusInstruction, parseSlashMerchantInstruction, parseVerifyAttestationInstruction, type AcceptAdminAsyncInput, type InitializeRegistryAsyncInput, type ParsedAcceptAdminInstruction, type ParsedInitializeRegistryInstruction, type ParsedProposeAdminInstruction, type ParsedRegisterMerchantInstruction, type ParsedRotateAttestorInstruction, type ParsedSetMerchantStatusInstruction, type ParsedSlashMerchantInstruction, type ParsedVerifyAttestationInstruction, type ProposeAdminAsyncInput, type RegisterMerchantAsyncInput, type RotateAttestorAsyncInput, type SetMerchantStatusAsyncInput, type SlashMerchantAsyncInput, type VerifyAttestationAsyncInput } from '../instructions/index.ts';
+import { getAcceptAdminInstructionAsync, getInitializeRegistryInstructionAsync, getProposeAdminInstructionAsync, getRecordDeliveryInstructionAsync, getRegisterMerchantInstructionAsync, getRotateAttestorInstructionAsync, getSetMerchantStatusInstructionAsync, getSlashMerchantInstructionAsync, parseAcceptAdminInstruction, parseInitializeRegistryInstruction, parseProposeAdminInstruction, parseRecordDeliveryInstruction, parseRegisterMerchantInstruction, parseRotateAttestorInstruction, parseSetMerchantStatusInstruction, parseSlashMerchantInstruction, type AcceptAdminAsyncInput, type InitializeRegistryAsyncInput, type ParsedAcceptAdminInstruction, type ParsedInitializeRegistryInstruction, type ParsedProposeAdminInstruction, type ParsedRecordDeliveryInstruction, type ParsedRegisterMerchantInstruction, type ParsedRotateAttestorInstruction, type ParsedSetMerchantStatusInstruction, type ParsedSlashMerchantInstruction, type ProposeAdminAsyncInput, type RecordDeliveryAsyncInput, type RegisterMerchantAsyncInput, type RotateAttestorAsyncInput, type SetMerchantStatusAsyncInput, type SlashMerchantAsyncInput } from '../instructions/index.ts';
 import { findMerchantPda, findRegistryPda } from '../pdas/index.ts';
 
 export const ATTESTOR_PROGRAM_ADDRESS = 'EvidenceAttestor111111111111111111111111111' as Address<'EvidenceAttestor111111111111111111111111111'>;
@@ -23,7 +23,7 @@ if (containsBytes(data, fixEncoderSize(getBytesEncoder(), 8).encode(new Uint8Arr
     throw new SolanaError(SOLANA_ERROR__PROGRAM_CLIENTS__FAILED_TO_IDENTIFY_ACCOUNT, { accountData: data, programName: "attestor" });
 }
 
-export enum AttestorInstruction { InitializeRegistry, RegisterMerchant, RotateAttestor, SetMerchantStatus, SlashMerchant, ProposeAdmin, AcceptAdmin, VerifyAttestation }
+export enum AttestorInstruction { InitializeRegistry, RegisterMerchant, RotateAttestor, SetMerchantStatus, SlashMerchant, ProposeAdmin, AcceptAdmin, RecordDelivery }
 
 export function identifyAttestorInstruction(instruction: { data: ReadonlyUint8Array } | ReadonlyUint8Array): AttestorInstruction {
     const data = 'data' in instruction ? instruction.data : instruction;
@@ -34,7 +34,7 @@ if (containsBytes(data, fixEncoderSize(getBytesEncoder(), 8).encode(new Uint8Arr
 if (containsBytes(data, fixEncoderSize(getBytesEncoder(), 8).encode(new Uint8Array([4, 142, 156, 239, 42, 53, 12, 181])), 0)) { return AttestorInstruction.SlashMerchant; }
 if (containsBytes(data, fixEncoderSize(getBytesEncoder(), 8).encode(new Uint8Array([121, 214, 199, 212, 87, 39, 117, 234])), 0)) { return AttestorInstruction.ProposeAdmin; }
 if (containsBytes(data, fixEncoderSize(getBytesEncoder(), 8).encode(new Uint8Array([112, 42, 45, 90, 116, 181, 13, 170])), 0)) { return AttestorInstruction.AcceptAdmin; }
-if (containsBytes(data, fixEncoderSize(getBytesEncoder(), 8).encode(new Uint8Array([144, 30, 116, 186, 33, 176, 35, 60])), 0)) { return AttestorInstruction.VerifyAttestation; }
+if (containsBytes(data, fixEncoderSize(getBytesEncoder(), 8).encode(new Uint8Array([72, 245, 251, 211, 129, 177, 93, 214])), 0)) { return AttestorInstruction.RecordDelivery; }
     throw new SolanaError(SOLANA_ERROR__PROGRAM_CLIENTS__FAILED_TO_IDENTIFY_INSTRUCTION, { instructionData: data, programName: "attestor" });
 }
 
@@ -46,7 +46,7 @@ export type ParsedAttestorInstruction<TProgram extends string = 'EvidenceAttesto
 | { instructionType: AttestorInstruction.SlashMerchant } & ParsedSlashMerchantInstruction<TProgram>
 | { instructionType: AttestorInstruction.ProposeAdmin } & ParsedProposeAdminInstruction<TProgram>
 | { instructionType: AttestorInstruction.AcceptAdmin } & ParsedAcceptAdminInstruction<TProgram>
-| { instructionType: AttestorInstruction.VerifyAttestation } & ParsedVerifyAttestationInstruction<TProgram>
+| { instructionType: AttestorInstruction.RecordDelivery } & ParsedRecordDeliveryInstruction<TProgram>
 
 
         export function parseAttestorInstruction<TProgram extends string>(
@@ -69,8 +69,8 @@ case AttestorInstruction.ProposeAdmin: { assertIsInstructionWithAccounts(instruc
 return { instructionType: AttestorInstruction.ProposeAdmin, ...parseProposeAdminInstruction(instruction) }; }
 case AttestorInstruction.AcceptAdmin: { assertIsInstructionWithAccounts(instruction);
 return { instructionType: AttestorInstruction.AcceptAdmin, ...parseAcceptAdminInstruction(instruction) }; }
-case AttestorInstruction.VerifyAttestation: { assertIsInstructionWithAccounts(instruction);
-return { instructionType: AttestorInstruction.VerifyAttestation, ...parseVerifyAttestationInstruction(instruction) }; }
+case AttestorInstruction.RecordDelivery: { assertIsInstructionWithAccounts(instruction);
+return { instructionType: AttestorInstruction.RecordDelivery, ...parseRecordDeliveryInstruction(instruction) }; }
                 default: throw new SolanaError(SOLANA_ERROR__PROGRAM_CLIENTS__UNRECOGNIZED_INSTRUCTION_TYPE, { instructionType: instructionType as string, programName: "attestor" });
             }
         }
@@ -79,7 +79,7 @@ export type AttestorPlugin = { accounts: AttestorPluginAccounts; instructions: A
 
 export type AttestorPluginAccounts = { merchant: ReturnType<typeof getMerchantCodec> & SelfFetchFunctions<MerchantArgs, Merchant>; registry: ReturnType<typeof getRegistryCodec> & SelfFetchFunctions<RegistryArgs, Registry>; }
 
-export type AttestorPluginInstructions = { initializeRegistry: (input: MakeOptional<InitializeRegistryAsyncInput, "payer">) => ReturnType<typeof getInitializeRegistryInstructionAsync> & SelfPlanAndSendFunctions; registerMerchant: (input: MakeOptional<RegisterMerchantAsyncInput, "payer">) => ReturnType<typeof getRegisterMerchantInstructionAsync> & SelfPlanAndSendFunctions; rotateAttestor: (input: RotateAttestorAsyncInput) => ReturnType<typeof getRotateAttestorInstructionAsync> & SelfPlanAndSendFunctions; setMerchantStatus: (input: SetMerchantStatusAsyncInput) => ReturnType<typeof getSetMerchantStatusInstructionAsync> & SelfPlanAndSendFunctions; slashMerchant: (input: SlashMerchantAsyncInput) => ReturnType<typeof getSlashMerchantInstructionAsync> & SelfPlanAndSendFunctions; proposeAdmin: (input: ProposeAdminAsyncInput) => ReturnType<typeof getProposeAdminInstructionAsync> & SelfPlanAndSendFunctions; acceptAdmin: (input: AcceptAdminAsyncInput) => ReturnType<typeof getAcceptAdminInstructionAsync> & SelfPlanAndSendFunctions; verifyAttestation: (input: VerifyAttestationAsyncInput) => ReturnType<typeof getVerifyAttestationInstructionAsync> & SelfPlanAndSendFunctions; }
+export type AttestorPluginInstructions = { initializeRegistry: (input: MakeOptional<InitializeRegistryAsyncInput, "payer">) => ReturnType<typeof getInitializeRegistryInstructionAsync> & SelfPlanAndSendFunctions; registerMerchant: (input: MakeOptional<RegisterMerchantAsyncInput, "payer">) => ReturnType<typeof getRegisterMerchantInstructionAsync> & SelfPlanAndSendFunctions; rotateAttestor: (input: RotateAttestorAsyncInput) => ReturnType<typeof getRotateAttestorInstructionAsync> & SelfPlanAndSendFunctions; setMerchantStatus: (input: SetMerchantStatusAsyncInput) => ReturnType<typeof getSetMerchantStatusInstructionAsync> & SelfPlanAndSendFunctions; slashMerchant: (input: SlashMerchantAsyncInput) => ReturnType<typeof getSlashMerchantInstructionAsync> & SelfPlanAndSendFunctions; proposeAdmin: (input: ProposeAdminAsyncInput) => ReturnType<typeof getProposeAdminInstructionAsync> & SelfPlanAndSendFunctions; acceptAdmin: (input: AcceptAdminAsyncInput) => ReturnType<typeof getAcceptAdminInstructionAsync> & SelfPlanAndSendFunctions; recordDelivery: (input: RecordDeliveryAsyncInput) => ReturnType<typeof getRecordDeliveryInstructionAsync> & SelfPlanAndSendFunctions; }
 
 export type AttestorPluginPdas = { registry: typeof findRegistryPda; merchant: typeof findMerchantPda; }
 
@@ -87,7 +87,7 @@ export type AttestorPluginRequirements = ClientWithRpc<GetAccountInfoApi & GetMu
 
 export function attestorProgram() {
     return <T extends AttestorPluginRequirements>(client: T): Omit<T, "attestor"> & { attestor: AttestorPlugin } => {
-        return extendClient(client, { attestor: <AttestorPlugin>{ accounts: { merchant: addSelfFetchFunctions(client, getMerchantCodec()), registry: addSelfFetchFunctions(client, getRegistryCodec()) }, instructions: { initializeRegistry: input => addSelfPlanAndSendFunctions(client, getInitializeRegistryInstructionAsync({ ...input, payer: input.payer ?? client.payer })), registerMerchant: input => addSelfPlanAndSendFunctions(client, getRegisterMerchantInstructionAsync({ ...input, payer: input.payer ?? client.payer })), rotateAttestor: input => addSelfPlanAndSendFunctions(client, getRotateAttestorInstructionAsync(input)), setMerchantStatus: input => addSelfPlanAndSendFunctions(client, getSetMerchantStatusInstructionAsync(input)), slashMerchant: input => addSelfPlanAndSendFunctions(client, getSlashMerchantInstructionAsync(input)), proposeAdmin: input => addSelfPlanAndSendFunctions(client, getProposeAdminInstructionAsync(input)), acceptAdmin: input => addSelfPlanAndSendFunctions(client, getAcceptAdminInstructionAsync(input)), verifyAttestation: input => addSelfPlanAndSendFunctions(client, getVerifyAttestationInstructionAsync(input)) }, pdas: { registry: findRegistryPda, merchant: findMerchantPda } } });
+        return extendClient(client, { attestor: <AttestorPlugin>{ accounts: { merchant: addSelfFetchFunctions(client, getMerchantCodec()), registry: addSelfFetchFunctions(client, getRegistryCodec()) }, instructions: { initializeRegistry: input => addSelfPlanAndSendFunctions(client, getInitializeRegistryInstructionAsync({ ...input, payer: input.payer ?? client.payer })), registerMerchant: input => addSelfPlanAndSendFunctions(client, getRegisterMerchantInstructionAsync({ ...input, payer: input.payer ?? client.payer })), rotateAttestor: input => addSelfPlanAndSendFunctions(client, getRotateAttestorInstructionAsync(input)), setMerchantStatus: input => addSelfPlanAndSendFunctions(client, getSetMerchantStatusInstructionAsync(input)), slashMerchant: input => addSelfPlanAndSendFunctions(client, getSlashMerchantInstructionAsync(input)), proposeAdmin: input => addSelfPlanAndSendFunctions(client, getProposeAdminInstructionAsync(input)), acceptAdmin: input => addSelfPlanAndSendFunctions(client, getAcceptAdminInstructionAsync(input)), recordDelivery: input => addSelfPlanAndSendFunctions(client, getRecordDeliveryInstructionAsync(input)) }, pdas: { registry: findRegistryPda, merchant: findMerchantPda } } });
     };
 }
 

@@ -14,7 +14,7 @@ export const ARCHIVED_ESCROW_DISCRIMINATOR: ReadonlyUint8Array = new Uint8Array(
 export function getArchivedEscrowDiscriminatorBytes(): ReadonlyUint8Array { return fixEncoderSize(getBytesEncoder(), 8).encode(ARCHIVED_ESCROW_DISCRIMINATOR); }
 
 export type ArchivedEscrow = { discriminator: ReadonlyUint8Array; createdSeq: bigint; settledSeq: bigint; state: EscrowState; 
-/** 2. */
+/** 3. */
 version: number; reserved: ReadonlyUint8Array; 
 /** SHA-256 of the account's data while Pending. */
 pendingHash: ReadonlyUint8Array; 
@@ -22,7 +22,7 @@ pendingHash: ReadonlyUint8Array;
 lastHash: ReadonlyUint8Array;  };
 
 export type ArchivedEscrowArgs = { createdSeq: number | bigint; settledSeq: number | bigint; state: EscrowStateArgs; 
-/** 2. */
+/** 3. */
 version: number; reserved: ReadonlyUint8Array; 
 /** SHA-256 of the account's data while Pending. */
 pendingHash: ReadonlyUint8Array; 

@@ -6,36 +6,40 @@
  * @see https://github.com/codama-idl/codama
  */
 
-import { assertAccountExists, assertAccountsExist, combineCodec, decodeAccount, fetchEncodedAccount, fetchEncodedAccounts, fixDecoderSize, fixEncoderSize, getAddressDecoder, getAddressEncoder, getBytesDecoder, getBytesEncoder, getStructDecoder, getStructEncoder, getU64Decoder, getU64Encoder, getU8Decoder, getU8Encoder, transformEncoder, type Account, type Address, type EncodedAccount, type FetchAccountConfig, type FetchAccountsConfig, type FixedSizeCodec, type FixedSizeDecoder, type FixedSizeEncoder, type MaybeAccount, type MaybeEncodedAccount, type ReadonlyUint8Array } from '@solana/kit';
+import { assertAccountExists, assertAccountsExist, combineCodec, decodeAccount, fetchEncodedAccount, fetchEncodedAccounts, fixDecoderSize, fixEncoderSize, getAddressDecoder, getAddressEncoder, getArrayDecoder, getArrayEncoder, getBytesDecoder, getBytesEncoder, getStructDecoder, getStructEncoder, getU64Decoder, getU64Encoder, getU8Decoder, getU8Encoder, transformEncoder, type Account, type Address, type EncodedAccount, type FetchAccountConfig, type FetchAccountsConfig, type FixedSizeCodec, type FixedSizeDecoder, type FixedSizeEncoder, type MaybeAccount, type MaybeEncodedAccount, type ReadonlyUint8Array } from '@solana/kit';
 
 export const CUSTODY_CONFIG_DISCRIMINATOR: ReadonlyUint8Array = new Uint8Array([241, 165, 157, 31, 210, 36, 248, 113]);
 
 export function getCustodyConfigDiscriminatorBytes(): ReadonlyUint8Array { return fixEncoderSize(getBytesEncoder(), 8).encode(CUSTODY_CONFIG_DISCRIMINATOR); }
 
 export type CustodyConfig = { discriminator: ReadonlyUint8Array; 
-/** 2. */
+/** 3. */
 version: number; bump: number; reserved: ReadonlyUint8Array; attestorProgram: Address; 
-/** How many events were numbered: creations and settlements. */
+/** The ledger and this program: what leaf 0 of the log holds. */
+domain: ReadonlyUint8Array; 
+/** Leaves of the log: leaf 0 and one for each event. */
 count: bigint; 
-/** SHA-256 chain over the leaves of all events; zero before the first. */
-head: ReadonlyUint8Array;  };
+/** The log's perfect subtrees: a node for each bit of the count, the smallest first. */
+frontier: Array<ReadonlyUint8Array>;  };
 
 export type CustodyConfigArgs = { 
-/** 2. */
+/** 3. */
 version: number; bump: number; reserved: ReadonlyUint8Array; attestorProgram: Address; 
-/** How many events were numbered: creations and settlements. */
+/** The ledger and this program: what leaf 0 of the log holds. */
+domain: ReadonlyUint8Array; 
+/** Leaves of the log: leaf 0 and one for each event. */
 count: number | bigint; 
-/** SHA-256 chain over the leaves of all events; zero before the first. */
-head: ReadonlyUint8Array;  };
+/** The log's perfect subtrees: a node for each bit of the count, the smallest first. */
+frontier: Array<ReadonlyUint8Array>;  };
 
 /** Gets the encoder for {@link CustodyConfigArgs} account data. */
 export function getCustodyConfigEncoder(): FixedSizeEncoder<CustodyConfigArgs> {
-    return transformEncoder(getStructEncoder([['discriminator', fixEncoderSize(getBytesEncoder(), 8)], ['version', getU8Encoder()], ['bump', getU8Encoder()], ['reserved', fixEncoderSize(getBytesEncoder(), 6)], ['attestorProgram', getAddressEncoder()], ['count', getU64Encoder()], ['head', fixEncoderSize(getBytesEncoder(), 32)]]), (value) => ({ ...value, discriminator: CUSTODY_CONFIG_DISCRIMINATOR }));
+    return transformEncoder(getStructEncoder([['discriminator', fixEncoderSize(getBytesEncoder(), 8)], ['version', getU8Encoder()], ['bump', getU8Encoder()], ['reserved', fixEncoderSize(getBytesEncoder(), 6)], ['attestorProgram', getAddressEncoder()], ['domain', fixEncoderSize(getBytesEncoder(), 32)], ['count', getU64Encoder()], ['frontier', getArrayEncoder(fixEncoderSize(getBytesEncoder(), 32), { size: 40 })]]), (value) => ({ ...value, discriminator: CUSTODY_CONFIG_DISCRIMINATOR }));
 }
 
 /** Gets the decoder for {@link CustodyConfig} account data. */
 export function getCustodyConfigDecoder(): FixedSizeDecoder<CustodyConfig> {
-    return getStructDecoder([['discriminator', fixDecoderSize(getBytesDecoder(), 8)], ['version', getU8Decoder()], ['bump', getU8Decoder()], ['reserved', fixDecoderSize(getBytesDecoder(), 6)], ['attestorProgram', getAddressDecoder()], ['count', getU64Decoder()], ['head', fixDecoderSize(getBytesDecoder(), 32)]]);
+    return getStructDecoder([['discriminator', fixDecoderSize(getBytesDecoder(), 8)], ['version', getU8Decoder()], ['bump', getU8Decoder()], ['reserved', fixDecoderSize(getBytesDecoder(), 6)], ['attestorProgram', getAddressDecoder()], ['domain', fixDecoderSize(getBytesDecoder(), 32)], ['count', getU64Decoder()], ['frontier', getArrayDecoder(fixDecoderSize(getBytesDecoder(), 32), { size: 40 })]]);
 }
 
 /** Gets the codec for {@link CustodyConfig} account data. */
@@ -88,5 +92,5 @@ export async function fetchAllMaybeCustodyConfig(
 }
 
 export function getCustodyConfigSize(): number {
-  return 88;
+  return 1368;
 }

@@ -14,7 +14,7 @@ export const ESCROW_DISCRIMINATOR: ReadonlyUint8Array = new Uint8Array([31, 213,
 export function getEscrowDiscriminatorBytes(): ReadonlyUint8Array { return fixEncoderSize(getBytesEncoder(), 8).encode(ESCROW_DISCRIMINATOR); }
 
 export type Escrow = { discriminator: ReadonlyUint8Array; 
-/** 2. */
+/** 3. */
 version: number; bump: number; state: EscrowState; 
 /** The bump of the vault's address. */
 vaultBump: number; reserved: ReadonlyUint8Array; agentOwner: Address; 
@@ -38,7 +38,7 @@ createdSeq: bigint;
 settledSeq: bigint;  };
 
 export type EscrowArgs = { 
-/** 2. */
+/** 3. */
 version: number; bump: number; state: EscrowStateArgs; 
 /** The bump of the vault's address. */
 vaultBump: number; reserved: ReadonlyUint8Array; agentOwner: Address; 

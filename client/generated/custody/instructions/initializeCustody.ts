@@ -18,16 +18,20 @@ export function getInitializeCustodyDiscriminatorBytes(): ReadonlyUint8Array { r
 export type InitializeCustodyInstruction<TProgram extends string = typeof CUSTODY_PROGRAM_ADDRESS, TAccountPayer extends string | AccountMeta<string> = string, TAccountUpgradeAuthority extends string | AccountMeta<string> = string, TAccountConfig extends string | AccountMeta<string> = string, TAccountProgramData extends string | AccountMeta<string> = string, TAccountAttestorProgram extends string | AccountMeta<string> = string, TAccountSystemProgram extends string | AccountMeta<string> = "11111111111111111111111111111111", TRemainingAccounts extends readonly AccountMeta<string>[] = []> =
 Instruction<TProgram> & InstructionWithData<ReadonlyUint8Array> & InstructionWithAccounts<[TAccountPayer extends string ? WritableSignerAccount<TAccountPayer> & AccountSignerMeta<TAccountPayer> : TAccountPayer, TAccountUpgradeAuthority extends string ? ReadonlySignerAccount<TAccountUpgradeAuthority> & AccountSignerMeta<TAccountUpgradeAuthority> : TAccountUpgradeAuthority, TAccountConfig extends string ? WritableAccount<TAccountConfig> : TAccountConfig, TAccountProgramData extends string ? ReadonlyAccount<TAccountProgramData> : TAccountProgramData, TAccountAttestorProgram extends string ? ReadonlyAccount<TAccountAttestorProgram> : TAccountAttestorProgram, TAccountSystemProgram extends string ? ReadonlyAccount<TAccountSystemProgram> : TAccountSystemProgram, ...TRemainingAccounts]>;
 
-export type InitializeCustodyInstructionData = { discriminator: ReadonlyUint8Array;  };
+export type InitializeCustodyInstructionData = { discriminator: ReadonlyUint8Array; 
+/** The ledger's genesis hash. */
+genesisHash: ReadonlyUint8Array;  };
 
-export type InitializeCustodyInstructionDataArgs = {  };
+export type InitializeCustodyInstructionDataArgs = { 
+/** The ledger's genesis hash. */
+genesisHash: ReadonlyUint8Array;  };
 
 export function getInitializeCustodyInstructionDataEncoder(): FixedSizeEncoder<InitializeCustodyInstructionDataArgs> {
-    return transformEncoder(getStructEncoder([['discriminator', fixEncoderSize(getBytesEncoder(), 8)]]), (value) => ({ ...value, discriminator: INITIALIZE_CUSTODY_DISCRIMINATOR }));
+    return transformEncoder(getStructEncoder([['discriminator', fixEncoderSize(getBytesEncoder(), 8)], ['genesisHash', fixEncoderSize(getBytesEncoder(), 32)]]), (value) => ({ ...value, discriminator: INITIALIZE_CUSTODY_DISCRIMINATOR }));
 }
 
 export function getInitializeCustodyInstructionDataDecoder(): FixedSizeDecoder<InitializeCustodyInstructionData> {
-    return getStructDecoder([['discriminator', fixDecoderSize(getBytesDecoder(), 8)]]);
+    return getStructDecoder([['discriminator', fixDecoderSize(getBytesDecoder(), 8)], ['genesisHash', fixDecoderSize(getBytesDecoder(), 32)]]);
 }
 
 export function getInitializeCustodyInstructionDataCodec(): FixedSizeCodec<InitializeCustodyInstructionDataArgs, InitializeCustodyInstructionData> {
@@ -47,6 +51,7 @@ programData?: Address<TAccountProgramData>;
 attestorProgram: Address<TAccountAttestorProgram>;
 /** The System program. */
 systemProgram?: Address<TAccountSystemProgram>;
+genesisHash: InitializeCustodyInstructionDataArgs["genesisHash"];
 }
 
 export async function getInitializeCustodyInstructionAsync<TAccountPayer extends string, TAccountUpgradeAuthority extends string, TAccountConfig extends string, TAccountProgramData extends string, TAccountAttestorProgram extends string, TAccountSystemProgram extends string, TProgramAddress extends Address = typeof CUSTODY_PROGRAM_ADDRESS>(input: InitializeCustodyAsyncInput<TAccountPayer, TAccountUpgradeAuthority, TAccountConfig, TAccountProgramData, TAccountAttestorProgram, TAccountSystemProgram>, config?: { programAddress?: TProgramAddress } ): Promise<InitializeCustodyInstruction<TProgramAddress, TAccountPayer, TAccountUpgradeAuthority, TAccountConfig, TAccountProgramData, TAccountAttestorProgram, TAccountSystemProgram>> {
@@ -56,6 +61,10 @@ const programAddress = config?.programAddress ?? CUSTODY_PROGRAM_ADDRESS;
  // Original accounts.
 const originalAccounts = { payer: { value: input.payer ?? null, isWritable: true }, upgradeAuthority: { value: input.upgradeAuthority ?? null, isWritable: false }, config: { value: input.config ?? null, isWritable: true }, programData: { value: input.programData ?? null, isWritable: false }, attestorProgram: { value: input.attestorProgram ?? null, isWritable: false }, systemProgram: { value: input.systemProgram ?? null, isWritable: false } }
 const accounts = originalAccounts as Record<keyof typeof originalAccounts, ResolvedInstructionAccount>;
+
+
+// Original args.
+const args = { ...input,  };
 
 
 // Resolve default values.
@@ -70,7 +79,7 @@ accounts.systemProgram.value = '11111111111111111111111111111111' as Address<'11
 }
 
 const getAccountMeta = getAccountMetaFactory(programAddress, 'programId');
-return Object.freeze({ accounts: [getAccountMeta("payer", accounts.payer), getAccountMeta("upgradeAuthority", accounts.upgradeAuthority), getAccountMeta("config", accounts.config), getAccountMeta("programData", accounts.programData), getAccountMeta("attestorProgram", accounts.attestorProgram), getAccountMeta("systemProgram", accounts.systemProgram)], data: getInitializeCustodyInstructionDataEncoder().encode({}), programAddress } as InitializeCustodyInstruction<TProgramAddress, TAccountPayer, TAccountUpgradeAuthority, TAccountConfig, TAccountProgramData, TAccountAttestorProgram, TAccountSystemProgram>);
+return Object.freeze({ accounts: [getAccountMeta("payer", accounts.payer), getAccountMeta("upgradeAuthority", accounts.upgradeAuthority), getAccountMeta("config", accounts.config), getAccountMeta("programData", accounts.programData), getAccountMeta("attestorProgram", accounts.attestorProgram), getAccountMeta("systemProgram", accounts.systemProgram)], data: getInitializeCustodyInstructionDataEncoder().encode(args as InitializeCustodyInstructionDataArgs), programAddress } as InitializeCustodyInstruction<TProgramAddress, TAccountPayer, TAccountUpgradeAuthority, TAccountConfig, TAccountProgramData, TAccountAttestorProgram, TAccountSystemProgram>);
 }
 
 export type InitializeCustodyInput<TAccountPayer extends string = string, TAccountUpgradeAuthority extends string = string, TAccountConfig extends string = string, TAccountProgramData extends string = string, TAccountAttestorProgram extends string = string, TAccountSystemProgram extends string = string> =  {
@@ -86,6 +95,7 @@ programData: Address<TAccountProgramData>;
 attestorProgram: Address<TAccountAttestorProgram>;
 /** The System program. */
 systemProgram?: Address<TAccountSystemProgram>;
+genesisHash: InitializeCustodyInstructionDataArgs["genesisHash"];
 }
 
 export function getInitializeCustodyInstruction<TAccountPayer extends string, TAccountUpgradeAuthority extends string, TAccountConfig extends string, TAccountProgramData extends string, TAccountAttestorProgram extends string, TAccountSystemProgram extends string, TProgramAddress extends Address = typeof CUSTODY_PROGRAM_ADDRESS>(input: InitializeCustodyInput<TAccountPayer, TAccountUpgradeAuthority, TAccountConfig, TAccountProgramData, TAccountAttestorProgram, TAccountSystemProgram>, config?: { programAddress?: TProgramAddress } ): InitializeCustodyInstruction<TProgramAddress, TAccountPayer, TAccountUpgradeAuthority, TAccountConfig, TAccountProgramData, TAccountAttestorProgram, TAccountSystemProgram> {
@@ -97,13 +107,17 @@ const originalAccounts = { payer: { value: input.payer ?? null, isWritable: true
 const accounts = originalAccounts as Record<keyof typeof originalAccounts, ResolvedInstructionAccount>;
 
 
+// Original args.
+const args = { ...input,  };
+
+
 // Resolve default values.
 if (!accounts.systemProgram.value) {
 accounts.systemProgram.value = '11111111111111111111111111111111' as Address<'11111111111111111111111111111111'>;
 }
 
 const getAccountMeta = getAccountMetaFactory(programAddress, 'programId');
-return Object.freeze({ accounts: [getAccountMeta("payer", accounts.payer), getAccountMeta("upgradeAuthority", accounts.upgradeAuthority), getAccountMeta("config", accounts.config), getAccountMeta("programData", accounts.programData), getAccountMeta("attestorProgram", accounts.attestorProgram), getAccountMeta("systemProgram", accounts.systemProgram)], data: getInitializeCustodyInstructionDataEncoder().encode({}), programAddress } as InitializeCustodyInstruction<TProgramAddress, TAccountPayer, TAccountUpgradeAuthority, TAccountConfig, TAccountProgramData, TAccountAttestorProgram, TAccountSystemProgram>);
+return Object.freeze({ accounts: [getAccountMeta("payer", accounts.payer), getAccountMeta("upgradeAuthority", accounts.upgradeAuthority), getAccountMeta("config", accounts.config), getAccountMeta("programData", accounts.programData), getAccountMeta("attestorProgram", accounts.attestorProgram), getAccountMeta("systemProgram", accounts.systemProgram)], data: getInitializeCustodyInstructionDataEncoder().encode(args as InitializeCustodyInstructionDataArgs), programAddress } as InitializeCustodyInstruction<TProgramAddress, TAccountPayer, TAccountUpgradeAuthority, TAccountConfig, TAccountProgramData, TAccountAttestorProgram, TAccountSystemProgram>);
 }
 
 export type ParsedInitializeCustodyInstruction<TProgram extends string = typeof CUSTODY_PROGRAM_ADDRESS, TAccountMetas extends readonly AccountMeta[] = readonly AccountMeta[]> = { programAddress: Address<TProgram>;

@@ -290,7 +290,7 @@ describe("the descriptor", () => {
 test("the version names contract and evidence format", async () => {
   expect(await dataOf(await client.send("/v1"))).toMatchObject({
     contract_version: "1.0.0-devnet",
-    evidence_format: "settlement-evidence-v1",
+    evidence_format: "settlement-evidence-v2",
   });
 });
 

@@ -50,7 +50,6 @@ import {
 } from "../../../../adapters/http/witness/add-checkpoint.ts";
 import { ClientPackage } from "../../../../ports/client-package.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
-import { address } from "../../../../core/domain/address.ts";
 import { networkIdOf, networkLeaf } from "../../../../core/log/leaf/event-leaf.ts";
 import { decodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { custodyConfigOf } from "../../../simulation/custody-log.ts";
@@ -73,10 +72,7 @@ import { logKeyOf } from "../../../doubles/log-key.ts";
 import { usdc } from "../../../core/use-cases/test-instance.ts";
 import { type Contract, documentedAnswers } from "./documented-answers.ts";
 import { makeLedgerDouble } from "./ledger-double.ts";
-import { CREATED_AT, MINT } from "./parties.ts";
-
-/** The genesis hash of the ledger behind every test service. */
-export const GENESIS = address("4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY");
+import { CREATED_AT, GENESIS, MINT } from "./parties.ts";
 
 /** The id of the log of the services' ledger. */
 export const TEST_LOG_ID = networkIdOf(networkLeaf(GENESIS, LOCAL_DEPLOYMENT.custodyProgram));

@@ -31,6 +31,7 @@ import { walletAccount } from "../../../doubles/accounts.ts";
 import { broadcasterPort } from "../../../world/broadcaster-port.ts";
 import { indexWithoutRows } from "../../../doubles/index-without-rows.ts";
 import { ledgerPort } from "../../../world/ledger-port.ts";
+import { genesisHash } from "../../../programs/fixture/settlement.ts";
 import type { TestLedger } from "../../../programs/fixture/test-ledger.ts";
 import { testInstance } from "../test-instance.ts";
 import { patientClock } from "../../../doubles/patient-clock.ts";
@@ -121,6 +122,7 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000, index = index
   const slotAt = (commitment: Commitment): bigint =>
     script.blockHeight + (commitment === "finalized" ? 1010n : 1000n);
   const ledger = ledgerPort({
+    genesisHash,
     slot: () => slotAt("finalized"),
     tip: (commitment) => ({
       slot: slotAt(commitment),

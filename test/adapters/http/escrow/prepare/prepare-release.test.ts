@@ -7,7 +7,7 @@ import { associatedTokenAddress } from "../../../../../core/protocol/addresses/a
 import { LOCAL_DEPLOYMENT } from "../../../../../core/protocol/addresses/local-deployment.ts";
 import { ED25519_PROGRAM } from "../../../../../core/protocol/addresses/well-known-addresses.ts";
 import { CREATED_AT, MERCHANT, MINT, STRANGER } from "../../support/parties.ts";
-import { GENESIS } from "../../support/service.ts";
+import { GENESIS } from "../../support/parties.ts";
 import { preparingService } from "./preparing-service.ts";
 
 const { service, pending, path, tokens, post, attested } = await preparingService();
