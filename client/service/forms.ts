@@ -46,6 +46,7 @@ export const MEMBER_FORMS: Readonly<Record<string, Form>> = {
   base64: isBase64,
   commitment: isWord,
   created_at: isTime,
+  created_seq: isUnits,
   deliveries: isCount,
   escrow_pda: isAddress,
   expires_at: isTime,
