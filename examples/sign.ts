@@ -3,8 +3,7 @@
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import * as kit from "@solana/kit";
-import { custody } from "settlement-evidence/generated";
-import { readKeyFile } from "settlement-evidence/node";
+import { readKeyFile, transactionWords } from "settlement-evidence/node";
 
 const [keyFile = "", preparedFile = ""] = process.argv.slice(2);
 const refuse = (message: string, cure = ""): never => {
@@ -35,11 +34,8 @@ try {
     const fee = program.startsWith("ComputeBudget111") && !call.data?.slice(4).some(Boolean);
     if (program !== trust.custody_program && !fee)
       refuse(`${program} is no program to sign for.`, "Sign only what you asked to be prepared.");
-    if (fee) continue;
-    const { instructionType, accounts, data } = custody.parseCustodyInstruction(call as never);
-    const parties = Object.entries(accounts).map(([role, account]) => [role, account?.address]);
-    console.error(custody.CustodyInstruction[instructionType], Object.fromEntries(parties), data);
   }
+  console.error(`It will ${transactionWords(transaction, trust)}.`);
   const signers = Object.keys(unsigned.signatures).join(", ");
   if (!(signer.address in unsigned.signatures))
     refuse(`${signer.address} is no signer of this.`, `Name the key file of ${signers}.`);

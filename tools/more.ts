@@ -8,7 +8,7 @@ const MORE: Readonly<Record<string, readonly [string, string]>> = {
   ],
   pages: ["writes the generated pages of docs/", "bun test/pages/write.ts"],
   "generate-client": [
-    "writes the client's types and instructions",
+    "writes the types of what the client asks and is answered",
     "bun test/client/generated/write.ts",
   ],
   "build-programs": [

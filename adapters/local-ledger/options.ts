@@ -43,24 +43,16 @@ start only; a new DIR is a new ledger. Besides Solana's JSON-RPC it answers
 requestTokenAirdrop(owner, amount), which mints mock USDC in base units to the owner's associated token account.
 `;
 
-const portOf = (text: string, name: string): number => {
-  const port = Number(text);
-  if (!/^[0-9]{1,5}$/.test(text) || port > 65_535)
-    throw new Error(`${name} must be a port number from 0 to 65535`);
-  return port;
+const upTo = (most: number, what: string) => {
+  const digits = new RegExp(`^[0-9]{1,${String(most).length}}$`);
+  return (text: string, name: string): number => {
+    if (digits.test(text) && Number(text) <= most) return Number(text);
+    throw new Error(`${name} must be a ${what} from 0 to ${most}`);
+  };
 };
-
-const daysOf = (text: string, name: string): number => {
-  if (!/^[0-9]{1,3}$/.test(text) || Number(text) > 365)
-    throw new Error(`${name} must be a number of days from 0 to 365`);
-  return Number(text);
-};
-
-const finalityOf = (text: string, name: string): number => {
-  if (!/^[0-9]{1,3}$/.test(text) || Number(text) > MAX_FINALITY_SLOTS)
-    throw new Error(`${name} must be a number of slots from 0 to ${MAX_FINALITY_SLOTS}`);
-  return Number(text);
-};
+const portOf = upTo(65_535, "port number");
+const daysOf = upTo(365, "number of days");
+const finalityOf = upTo(MAX_FINALITY_SLOTS, "number of slots");
 
 const flagOf = (text: string, name: string): boolean => {
   if (text !== "true" && text !== "false") throw new Error(`${name} must be true or false`);

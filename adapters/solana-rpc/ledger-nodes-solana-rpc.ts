@@ -25,7 +25,6 @@ export const ledgerNodesSolanaRpc: Layer.Layer<LedgerNodes, never, NodePool> = L
         const request: RpcRequest<AtSlot<LedgerAccount | null>> = {
           method: "getMultipleAccounts",
           params: [[address], { encoding: "base64", commitment: "finalized" }],
-          pool: "single",
           decode: (result) => {
             if (!isValueAtSlot(result)) return "malformed";
             const accounts = parseAccounts([address], result.value);

@@ -95,9 +95,8 @@ const openPages = Effect.fn("openIndexReader")(function* (options: IndexOptions)
     escrows: Effect.fn("IndexReader.escrows")((filter, limit, before) =>
       tryStore(() => escrows.page(filter, limit, before)),
     ),
-    escrowsAt: Effect.fn("IndexReader.escrowsAt")((addresses) =>
-      tryStore(() => escrows.at(addresses)),
-    ),
+    // Without a span: each live read of an escrow asks for it.
+    escrowsAt: (addresses) => tryStore(() => escrows.at(addresses)),
     events: Effect.fn("IndexReader.events")((filter, limit, range) =>
       inTurns(() => events.page(filter, limit, range)),
     ),

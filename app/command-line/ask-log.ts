@@ -1,16 +1,16 @@
 import { type FreshLog, freshTiles } from "../../core/protocol/verification/verify-in-log.ts";
-import { EX_UNAVAILABLE, EX_USAGE, exitWith } from "./command-line.ts";
+import { EX_UNAVAILABLE, EX_USAGE, endWith } from "./command-line.ts";
 import { fetchBytes } from "./fetch-bytes.ts";
 
 /** More than the longest checkpoint that is read, and 32 times a full tile. */
 const MAX_BYTES = 262_144;
 const HASH_LENGTH = 32;
 
-/** The address below which a log serves; of a service it is /log. Ends the process when the text is no address. */
+/** The address below which a log serves; of a service it is /log. Ends the command when the text is no address. */
 export const logAddress = (text: string): URL => {
   const url = URL.parse(text);
   if (url === null || !["http:", "https:"].includes(url.protocol))
-    return exitWith(EX_USAGE, "--log: expected the http:// or https:// address of a log");
+    return endWith(EX_USAGE, "--log: expected the http:// or https:// address of a log");
   url.pathname = url.pathname === "/" ? "/log/" : `${url.pathname.replace(/\/+$/, "")}/`;
   return url;
 };
@@ -31,7 +31,7 @@ const tileAt = async (prefix: URL, path: string): Promise<Uint8Array> => {
 };
 
 /**
- * What a log serves now: its checkpoint, and the tiles that compare it with a packet's. Ends the process when the log gives no
+ * What a log serves now: its checkpoint, and the tiles that compare it with a packet's. Ends the command when the log gives no
  * answer, because the packet is then undecided.
  */
 export const askLog = async (packet: Uint8Array, prefix: URL): Promise<FreshLog> => {
@@ -44,7 +44,7 @@ export const askLog = async (packet: Uint8Array, prefix: URL): Promise<FreshLog>
     return { checkpoint, tiles };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    return exitWith(
+    return endWith(
       EX_UNAVAILABLE,
       `the log at ${prefix.origin} gave no usable answer (${reason}); the packet is undecided`,
     );

@@ -6,14 +6,14 @@ import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import type { LedgerWitness } from "../../core/protocol/verification/verify-on-ledger.ts";
 import { witnessEvidence } from "../../core/use-cases/evidence/stored-packet.ts";
 import type { LedgerFailure } from "../../ports/ledger/ledger.ts";
-import { EX_UNAVAILABLE, EX_USAGE, exitWith } from "./command-line.ts";
+import { EX_UNAVAILABLE, EX_USAGE, endWith } from "./command-line.ts";
 
-/** A node's address; ends the process when the text is not one. The message does not repeat the text, because it can hold a key. */
+/** A node's address; ends the command when the text is not one. The message does not repeat the text, because it can hold a key. */
 export const nodeAddress = (rpc: string): URL => {
   const url = URL.parse(rpc);
   return url !== null && ["http:", "https:"].includes(url.protocol)
     ? url
-    : exitWith(EX_USAGE, "--rpc: expected the http:// or https:// address of a node");
+    : endWith(EX_USAGE, "--rpc: expected the http:// or https:// address of a node");
 };
 
 /** Why a node's answer was refused, null when it gave none. */
@@ -36,7 +36,7 @@ const undecidedText = (nodes: ReadonlyArray<string>, refusal: string | null): st
 
 /**
  * What a node says about a packet, undefined for a packet that names no accounts. While a node gives no answer that decides, the
- * next one is asked (docs/verify-evidence.md, "With a node"). Ends the process when none is left, because the packet is then
+ * next one is asked (docs/verify-evidence.md, "With a node"). Ends the command when none is left, because the packet is then
  * undecided. Messages show only the addresses' hosts, because the rest may be a key.
  */
 export const askNode = async (
@@ -58,5 +58,5 @@ export const askNode = async (
   if (Exit.isSuccess(exit)) return exit.value;
   if (Cause.hasDies(exit.cause)) throw Cause.squash(exit.cause);
   const nodes = urls.map(redactedRpcAddress);
-  return exitWith(EX_UNAVAILABLE, undecidedText(nodes, refusalIn(exit.cause)));
+  return endWith(EX_UNAVAILABLE, undecidedText(nodes, refusalIn(exit.cause)));
 };

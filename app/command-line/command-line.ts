@@ -1,4 +1,5 @@
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
+import type { CommandIo } from "../../client/command-line/command-io.ts";
 import { fetchDirectly } from "../../client/service/fetch-directly.ts";
 import { SettlementError } from "../../client/settlement-error.ts";
 import { foreignLines } from "../../core/domain/encoding/foreign-text.ts";
@@ -14,6 +15,54 @@ export const EX_NOINPUT = 66;
 /** A service outside does not answer (sysexits.h). */
 export const EX_UNAVAILABLE = 69;
 
+/** A command ends here: with 0 its text is an answer, otherwise it is the reason. */
+class CommandEnded extends Error {
+  override readonly name = "CommandEnded";
+  readonly code: number;
+  constructor(code: number, text: string) {
+    super(text);
+    this.code = code;
+  }
+}
+
+/** Ends the command that runs: `runCommand` prints the reason on standard error. */
+export const endWith = (code: number, message: string): never => {
+  throw new CommandEnded(code, `${foreignLines(message)}\n`);
+};
+
+/** What a command does with its arguments; it gives its exit code. */
+type Command = (args: ReadonlyArray<string>, io: CommandIo) => Promise<number>;
+
+/** Prints why a command ended, and gives its exit code. Throws on what is no end of a command. */
+const ended = (cause: unknown, io: Pick<CommandIo, "stdout" | "stderr">): number => {
+  if (!(cause instanceof CommandEnded)) throw cause;
+  (cause.code === 0 ? io.stdout : io.stderr).write(cause.message);
+  return cause.code;
+};
+
+/** Runs a command to its end and gives its exit code. */
+export const runCommand = async (
+  command: Command,
+  args: ReadonlyArray<string>,
+  io: CommandIo,
+): Promise<number> => {
+  try {
+    return await command(args, io);
+  } catch (cause) {
+    return ended(cause, io);
+  }
+};
+
+/** Runs a command as this process: its arguments, its streams, its exit code. */
+export const runAsProcess = async (command: Command): Promise<void> => {
+  try {
+    // Set, not called: what is still to be written to a pipe is written.
+    process.exitCode = await command(process.argv.slice(2), process);
+  } catch (cause) {
+    process.exit(ended(cause, process));
+  }
+};
+
 /** Prints the reason on standard error, with what a terminal would obey shown as code points, and ends the process. */
 export const exitWith = (code: number, message: string): never => {
   process.stderr.write(`${foreignLines(message)}\n`);
@@ -28,10 +77,11 @@ export const SERVICE_HERE = `http://127.0.0.1:${PORT}`;
 const HELP = { help: { type: "boolean", short: "h" } } as const;
 
 /**
- * The process's arguments. Prints `help` and ends with 0 when `--help` is among them. Ends with `EX_USAGE` and one line
- * for an unknown flag or a wrong number of operands. `[name...]` as the last operand stands for any number.
+ * A command's arguments. Ends it with `help` and 0 when `--help` is among them, and with `EX_USAGE` and one line for an
+ * unknown flag or a wrong number of operands. `[name...]` as the last operand stands for any number.
  */
-export const readCommandLine = <const O extends ParseArgsOptionsConfig>(
+export const parseCommandLine = <const O extends ParseArgsOptionsConfig>(
+  args: ReadonlyArray<string>,
   help: string,
   options: O,
   operands: ReadonlyArray<string> = [],
@@ -39,7 +89,7 @@ export const readCommandLine = <const O extends ParseArgsOptionsConfig>(
   const read = () => {
     try {
       return parseArgs({
-        args: process.argv.slice(2),
+        args: [...args],
         options: { ...options, ...HELP },
         allowPositionals: operands.length > 0,
       });
@@ -47,47 +97,57 @@ export const readCommandLine = <const O extends ParseArgsOptionsConfig>(
       const reason = cause instanceof Error ? cause.message : String(cause);
       // What follows is Node's advice on operands that begin with a hyphen, which no command takes.
       const [first = reason] = reason.split(". To specify a positional argument");
-      return exitWith(EX_USAGE, `${first}; see --help`);
+      return endWith(EX_USAGE, `${first}; see --help`);
     }
   };
   const { values, positionals } = read();
-  if ((values as { readonly help?: boolean }).help === true) {
-    process.stdout.write(help);
-    process.exit(0);
-  }
+  if ((values as { readonly help?: boolean }).help === true) throw new CommandEnded(0, help);
   // The last operand may be repeated where its name ends with dots.
   const last = operands.at(-1) ?? "";
   const isEnough = /\.\.\.\]?$/.test(last)
     ? positionals.length >= operands.length - (last.startsWith("[") ? 1 : 0)
     : positionals.length === operands.length;
-  if (!isEnough) exitWith(EX_USAGE, `expected ${operands.join(" ")}, and nothing else; see --help`);
+  if (!isEnough) endWith(EX_USAGE, `expected ${operands.join(" ")}, and nothing else; see --help`);
   return { values, positionals: positionals as ReadonlyArray<string> };
+};
+
+/** As `parseCommandLine`, of this process, which it ends. For scripts whose whole file is their command. */
+export const readCommandLine = <const O extends ParseArgsOptionsConfig>(
+  help: string,
+  options: O,
+  operands: ReadonlyArray<string> = [],
+) => {
+  try {
+    return parseCommandLine(process.argv.slice(2), help, options, operands);
+  } catch (cause) {
+    return process.exit(ended(cause, process));
+  }
 };
 
 /** What is said of a service that does not answer at `url`, and what to do. */
 const noAnswerFrom = (url: string): string =>
   `${url} does not answer; start the service or set --service`;
 
-/** The answer of the service at `url` to a request of `path`. Ends the process where none comes, and where it redirects. */
+/** The answer of the service at `url` to a request of `path`. Ends the command where none comes, and where it redirects. */
 export const askService = (url: string, path: string, method = "GET"): Promise<Response> =>
   fetchDirectly(`${url}${path}`, { method }).catch((cause: unknown) =>
-    exitWith(
+    endWith(
       EX_UNAVAILABLE,
       cause instanceof SettlementError ? `${cause.message} ${cause.cure}` : noAnswerFrom(url),
     ),
   );
 
-/** The address of a running service without a trailing slash. Ends the process when it is malformed. */
+/** The address of a running service without a trailing slash. Ends the command when it is malformed. */
 export const serviceUrl = (text: string): string => {
   const isPort = /^\d{1,5}$/.test(PORT) && Number(PORT) >= 1 && Number(PORT) <= 65_535;
   if (text === SERVICE_HERE && !isPort)
-    return exitWith(
+    return endWith(
       EX_USAGE,
       `PORT is ${JSON.stringify(PORT)}; expected a whole number from 1 to 65535, or the option --service`,
     );
   const url = URL.parse(text);
   if (url === null || !["http:", "https:"].includes(url.protocol))
-    return exitWith(EX_USAGE, `--service ${text}: expected an http:// or https:// address`);
+    return endWith(EX_USAGE, `--service ${text}: expected an http:// or https:// address`);
   return url.href.replace(/\/+$/, "");
 };
 

@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
+import type { CommandIo } from "../../client/command-line/command-io.ts";
 import { policyIn } from "../../client/pinned-policy.ts";
 import { usualJournal } from "../../client/bin/attest.ts";
 import { exitCodeOf } from "../../client/command-line/command-line.ts";
@@ -20,8 +21,9 @@ import { spendingCeiling } from "../../client/merchant/attestor/spending-ceiling
 import {
   EX_UNAVAILABLE,
   EX_USAGE,
-  exitWith,
-  readCommandLine,
+  endWith,
+  parseCommandLine,
+  runAsProcess,
   SERVICE_HERE,
   serviceUrl,
 } from "../command-line/command-line.ts";
@@ -52,49 +54,54 @@ const OPTIONS = {
   release: { type: "boolean" },
 } as const;
 
-const { values } = readCommandLine(HELP, OPTIONS);
-// Its input may stay open after npx has ended. A claim that was begun is kept, as at any other end.
-await endWithNpx();
+/** Runs the command. */
+export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
+  const { values } = parseCommandLine(args, HELP, OPTIONS);
+  // Its input may stay open after npx has ended. A claim that was begun is kept, as at any other end.
+  await endWithNpx();
 
-const setup = async (): Promise<AttestorSetup> => {
-  const { rules: rulesFile, trust } = values;
-  if (rulesFile === undefined || trust === undefined)
-    return exitWith(EX_USAGE, "--rules and --trust must name files. See --help.");
-  if ([rulesFile, trust, values.key, values["payer-key"]].includes("-"))
-    return exitWith(
-      EX_USAGE,
-      "Standard input is for the exchanges. Put rules and keys into files.",
-    );
-  const rules = parseRules(await readInput(rulesFile, "the rules", MOST_BYTES));
-  const policy = policyIn(await readInput(trust, "the trust document", MOST_BYTES));
-  const { signer, payer } = await readSigners(values);
-  const folder = resolve(values.journal ?? usualJournal());
-  return {
-    context: {
-      requests: requestsTo(serviceUrl(values.service ?? SERVICE_HERE)),
-      policy,
-      mostPriorityFee: undefined,
-    },
-    rules,
-    ceiling: spendingCeiling(join(folder, policy.genesisHash, "spent"), rules.ceiling),
-    attestor: signer,
-    journal: attestationFiles(folder),
-    payer: values.release === true ? (payer ?? signer) : null,
+  const setup = async (): Promise<AttestorSetup> => {
+    const { rules: rulesFile, trust } = values;
+    if (rulesFile === undefined || trust === undefined)
+      return endWith(EX_USAGE, "--rules and --trust must name files. See --help.");
+    if ([rulesFile, trust, values.key, values["payer-key"]].includes("-"))
+      return endWith(
+        EX_USAGE,
+        "Standard input is for the exchanges. Put rules and keys into files.",
+      );
+    const rules = parseRules(await readInput(rulesFile, "the rules", MOST_BYTES, io.stdin));
+    const policy = policyIn(await readInput(trust, "the trust document", MOST_BYTES, io.stdin));
+    const { signer, payer } = await readSigners(values, io);
+    const folder = resolve(values.journal ?? usualJournal(io));
+    return {
+      context: {
+        requests: requestsTo(serviceUrl(values.service ?? SERVICE_HERE)),
+        policy,
+        mostPriorityFee: undefined,
+      },
+      rules,
+      ceiling: spendingCeiling(join(folder, policy.genesisHash, "spent"), rules.ceiling),
+      attestor: signer,
+      journal: attestationFiles(folder),
+      payer: values.release === true ? (payer ?? signer) : null,
+    };
   };
+
+  try {
+    const attestor = await setup();
+    const failures = new Set<number>();
+    for await (const line of linesIn(io.stdin)) {
+      if (line.trim() === "") continue;
+      const { decision, cause } = await decide(attestor, line);
+      if (decision.decision === "failed")
+        failures.add(cause?.code === "service_unreachable" ? EX_UNAVAILABLE : 1);
+      io.stdout.write(`${foreignJson(decision)}\n`);
+    }
+    return Math.min(...failures, failures.size === 0 ? 0 : EX_UNAVAILABLE);
+  } catch (cause) {
+    if (!(cause instanceof SettlementError)) throw cause;
+    return endWith(exitCodeOf(cause), `${cause.message} ${cause.cure}`);
+  }
 };
 
-try {
-  const attestor = await setup();
-  const failures = new Set<number>();
-  for await (const line of linesIn(process.stdin)) {
-    if (line.trim() === "") continue;
-    const { decision, cause } = await decide(attestor, line);
-    if (decision.decision === "failed")
-      failures.add(cause?.code === "service_unreachable" ? EX_UNAVAILABLE : 1);
-    process.stdout.write(`${foreignJson(decision)}\n`);
-  }
-  process.exitCode = Math.min(...failures, failures.size === 0 ? 0 : EX_UNAVAILABLE);
-} catch (cause) {
-  if (!(cause instanceof SettlementError)) throw cause;
-  exitWith(exitCodeOf(cause), `${cause.message} ${cause.cure}`);
-}
+if (import.meta.main) await runAsProcess(main);

@@ -1,16 +1,23 @@
 import process from "node:process";
+import { runAsProcess } from "../command-line/command-line.ts";
 
 /** Each command of the service with its sentence. Those of the package come after them: what is not here is its. */
 const COMMANDS: Readonly<Record<string, readonly [string, () => Promise<unknown>]>> = {
-  verify: ["checks an evidence packet, by the log and a node too", () => import("./verify.ts")],
-  sync: ["brings a running service's index up to its ledger", () => import("./sync.ts")],
+  verify: [
+    "checks an evidence packet, by the log and a node too",
+    async () => runAsProcess((await import("./verify.ts")).main),
+  ],
+  sync: [
+    "brings a running service's index up to its ledger",
+    async () => runAsProcess((await import("./sync.ts")).main),
+  ],
   "rebuild-index": [
     "says how the ledger's history contradicts the index, and approves it",
-    () => import("./rebuild-index.ts"),
+    async () => runAsProcess((await import("./rebuild-index.ts")).main),
   ],
   "import-escrow": [
     "gives a service the bytes of archived escrows, out of packets",
-    () => import("./import-escrow.ts"),
+    async () => runAsProcess((await import("./import-escrow.ts")).main),
   ],
   witness: [
     "cosigns the checkpoints of other services' logs after replaying them",
@@ -22,7 +29,7 @@ const COMMANDS: Readonly<Record<string, readonly [string, () => Promise<unknown>
   ],
   attestor: [
     "judges HTTP exchanges by rules and signs deliveries under a ceiling",
-    () => import("./attestor.ts"),
+    async () => runAsProcess((await import("./attestor.ts")).main),
   ],
   "published-idl": [
     "prints a program's IDL for a deployment, or says whether it is published",

@@ -2,12 +2,14 @@ import { resolve } from "node:path";
 import { foreignLines } from "../../core/domain/encoding/foreign-text.ts";
 import { approveRebuild } from "../../adapters/files/operator-files.ts";
 import { parseHash32 } from "../../core/domain/hash32.ts";
+import type { CommandIo } from "../../client/command-line/command-io.ts";
 import {
   askService,
   EX_UNAVAILABLE,
   EX_USAGE,
-  exitWith,
-  readCommandLine,
+  endWith,
+  parseCommandLine,
+  runAsProcess,
   SERVICE_HERE,
   serviceUrl,
 } from "../command-line/command-line.ts";
@@ -27,12 +29,6 @@ command line, 69 when the service does not answer. The service replaces its inde
 syncs, once scans prove the history again.
 `;
 
-const { values } = readCommandLine(HELP, {
-  accept: { type: "string" },
-  "data-dir": { type: "string", default: process.env["DATA_DIR"] ?? "./data" },
-  service: { type: "string", default: SERVICE_HERE },
-});
-
 type Head = { readonly count: string; readonly root: string };
 type Contradiction = {
   readonly kind: string;
@@ -41,45 +37,57 @@ type Contradiction = {
   readonly first_difference: { readonly from: string; readonly to: string } | null;
 };
 
-const contradictionOf = async (service: string): Promise<Contradiction | null> => {
-  const answer = await askService(service, "/v1/status");
-  if (answer.status !== 200)
-    return exitWith(EX_UNAVAILABLE, `${service} answered ${answer.status}; see its log`);
-  const { data } = (await answer.json()) as {
-    readonly data: { readonly indexer: { readonly contradiction: Contradiction | null } };
+/** Runs the command. */
+export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
+  const { values } = parseCommandLine(args, HELP, {
+    accept: { type: "string" },
+    "data-dir": { type: "string", default: io.env["DATA_DIR"] ?? "./data" },
+    service: { type: "string", default: SERVICE_HERE },
+  });
+
+  const contradictionOf = async (service: string): Promise<Contradiction | null> => {
+    const answer = await askService(service, "/v1/status");
+    if (answer.status !== 200)
+      return endWith(EX_UNAVAILABLE, `${service} answered ${answer.status}; see its log`);
+    const { data } = (await answer.json()) as {
+      readonly data: { readonly indexer: { readonly contradiction: Contradiction | null } };
+    };
+    return data.indexer.contradiction;
   };
-  return data.indexer.contradiction;
+
+  const service = serviceUrl(values.service);
+  const accepted = values.accept === undefined ? undefined : parseHash32(values.accept);
+  if (values.accept !== undefined && accepted === undefined)
+    endWith(EX_USAGE, "--accept: expected a root, 64 hex digits");
+  const found = await contradictionOf(service);
+  if (found === null)
+    endWith(1, "The service knows of no history that contradicts its index. Nothing to approve.");
+  else {
+    const { index, ledger, first_difference: first } = found;
+    io.stdout.write(
+      foreignLines(
+        `the index holds    ${index.count} events, root ${index.root}\n` +
+          `the ledger shows   ${ledger.count} events, root ${ledger.root}\n` +
+          (first === null
+            ? "The ledger's history is the beginning of the index's, or empty.\n"
+            : `The first event that differs is among ${first.from} to ${first.to}.\n`),
+      ),
+    );
+    if (values.accept === undefined)
+      endWith(
+        1,
+        `Nothing is approved. Compare the ledger with a node of another operator first; then run this command with --accept ${ledger.root}`,
+      );
+    const replaces = parseHash32(index.root);
+    if (accepted === undefined || replaces === undefined || accepted !== ledger.root)
+      endWith(EX_USAGE, `--accept is not the root that the ledger shows, which is ${ledger.root}`);
+    else {
+      const by = { count: BigInt(ledger.count), root: accepted };
+      await approveRebuild(resolve(values["data-dir"]), { replaces, by });
+      io.stdout.write("Approved. One of the next syncs replaces the index.\n");
+    }
+  }
+  return 0;
 };
 
-const service = serviceUrl(values.service);
-const accepted = values.accept === undefined ? undefined : parseHash32(values.accept);
-if (values.accept !== undefined && accepted === undefined)
-  exitWith(EX_USAGE, "--accept: expected a root, 64 hex digits");
-const found = await contradictionOf(service);
-if (found === null)
-  exitWith(1, "The service knows of no history that contradicts its index. Nothing to approve.");
-else {
-  const { index, ledger, first_difference: first } = found;
-  process.stdout.write(
-    foreignLines(
-      `the index holds    ${index.count} events, root ${index.root}\n` +
-        `the ledger shows   ${ledger.count} events, root ${ledger.root}\n` +
-        (first === null
-          ? "The ledger's history is the beginning of the index's, or empty.\n"
-          : `The first event that differs is among ${first.from} to ${first.to}.\n`),
-    ),
-  );
-  if (values.accept === undefined)
-    exitWith(
-      1,
-      `Nothing is approved. Compare the ledger with a node of another operator first; then run this command with --accept ${ledger.root}`,
-    );
-  const replaces = parseHash32(index.root);
-  if (accepted === undefined || replaces === undefined || accepted !== ledger.root)
-    exitWith(EX_USAGE, `--accept is not the root that the ledger shows, which is ${ledger.root}`);
-  else {
-    const by = { count: BigInt(ledger.count), root: accepted };
-    await approveRebuild(resolve(values["data-dir"]), { replaces, by });
-    process.stdout.write("Approved. One of the next syncs replaces the index.\n");
-  }
-}
+if (import.meta.main) await runAsProcess(main);

@@ -1,10 +1,12 @@
+import type { CommandIo } from "../../client/command-line/command-io.ts";
 import { fetchDirectly } from "../../client/service/fetch-directly.ts";
 import { foreignJson, foreignText } from "../../core/domain/encoding/foreign-text.ts";
 import {
   askService,
-  exitWith,
+  endWith,
   progressLine,
-  readCommandLine,
+  parseCommandLine,
+  runAsProcess,
   SERVICE_HERE,
   serviceUrl,
   type ShownProgress,
@@ -27,42 +29,47 @@ const LOOK_EVERY_MS = 250;
 /** Moves to the beginning of the line and clears it (ECMA-48, EL). */
 const CLEAR_LINE = "\r\u001b[K";
 
-const { values } = readCommandLine(HELP, {
-  service: { type: "string", default: SERVICE_HERE },
-  snapshot: { type: "boolean", default: false },
-});
-const service = serviceUrl(values.service);
-const path = `/v1/indexer/sync${values.snapshot ? "?snapshot=true" : ""}`;
+/** Runs the command. */
+export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
+  const { values } = parseCommandLine(args, HELP, {
+    service: { type: "string", default: SERVICE_HERE },
+    snapshot: { type: "boolean", default: false },
+  });
+  const service = serviceUrl(values.service);
+  const path = `/v1/indexer/sync${values.snapshot ? "?snapshot=true" : ""}`;
 
-const progressNow = async (): Promise<ShownProgress | null> => {
-  const answer = await fetchDirectly(`${service}/v1/status`).catch(() => null);
-  if (answer?.status !== 200) return null;
-  const { data } = (await answer.json()) as {
-    readonly data: { readonly indexer: { readonly progress?: ShownProgress | null } };
+  const progressNow = async (): Promise<ShownProgress | null> => {
+    const answer = await fetchDirectly(`${service}/v1/status`).catch(() => null);
+    if (answer?.status !== 200) return null;
+    const { data } = (await answer.json()) as {
+      readonly data: { readonly indexer: { readonly progress?: ShownProgress | null } };
+    };
+    return data.indexer.progress ?? null;
   };
-  return data.indexer.progress ?? null;
+
+  /** Draws the progress until `over` resolves. */
+  const showProgress = async (over: Promise<unknown>): Promise<void> => {
+    let isOver = false;
+    const end = over.then(
+      () => void (isOver = true),
+      () => void (isOver = true),
+    );
+    for (;;) {
+      await Promise.race([end, Bun.sleep(LOOK_EVERY_MS)]);
+      if (isOver) break;
+      const progress = await progressNow();
+      if (progress !== null) io.stderr.write(`${CLEAR_LINE}${foreignText(progressLine(progress))}`);
+    }
+    io.stderr.write(CLEAR_LINE);
+  };
+
+  const answer = askService(service, path, "POST");
+  if (io.stderr.isTTY) await showProgress(answer);
+  const response = await answer;
+  const body = await response.text();
+  if (response.status !== 202) endWith(1, `${service}${path} answered ${response.status}: ${body}`);
+  io.stdout.write(`${foreignJson(JSON.parse(body), 2)}\n`);
+  return 0;
 };
 
-/** Draws the progress until `over` resolves. */
-const showProgress = async (over: Promise<unknown>): Promise<void> => {
-  let isOver = false;
-  const end = over.then(
-    () => void (isOver = true),
-    () => void (isOver = true),
-  );
-  for (;;) {
-    await Promise.race([end, Bun.sleep(LOOK_EVERY_MS)]);
-    if (isOver) break;
-    const progress = await progressNow();
-    if (progress !== null)
-      process.stderr.write(`${CLEAR_LINE}${foreignText(progressLine(progress))}`);
-  }
-  process.stderr.write(CLEAR_LINE);
-};
-
-const answer = askService(service, path, "POST");
-if (process.stderr.isTTY) await showProgress(answer);
-const response = await answer;
-const body = await response.text();
-if (response.status !== 202) exitWith(1, `${service}${path} answered ${response.status}: ${body}`);
-process.stdout.write(`${foreignJson(JSON.parse(body), 2)}\n`);
+if (import.meta.main) await runAsProcess(main);

@@ -1,11 +1,18 @@
 import { foreignJson, foreignLines } from "../../core/domain/encoding/foreign-text.ts";
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
+import type { CommandIo } from "../../client/command-line/command-io.ts";
 import { fetchBytes } from "../command-line/fetch-bytes.ts";
 import { unprovenIn, verdictText } from "../../core/domain/evidence/verdict-text.ts";
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
 import { askLog, logAddress } from "../command-line/ask-log.ts";
-import { EX_NOINPUT, EX_USAGE, exitWith, readCommandLine } from "../command-line/command-line.ts";
+import {
+  EX_NOINPUT,
+  EX_USAGE,
+  endWith,
+  parseCommandLine,
+  runAsProcess,
+} from "../command-line/command-line.ts";
 import { nodeAddress } from "../command-line/ask-node.ts";
 
 const HELP = `Checks an evidence packet: offline, with a node of the ledger as witness, or with the log that it has a proof of.
@@ -24,8 +31,9 @@ usage: bun run cli verify FILE [options]
   --help        this text
 
 Ends with 0 when no check fails under the trust policy, 1 when one fails, 2 when none fails but no policy
-was given, 3 for a packet of another version of the format, of which nothing was checked, 64 for a wrong command line, 66 when the packet or the policy cannot be read, 69 when nothing fails
-without node and log, and the nodes or the log give no answer that decides.
+was given, 3 for a packet of another version of the format, of which nothing was checked, 64 for a wrong command line,
+66 when the packet or the policy cannot be read, 69 when nothing fails without node and log, and the nodes or the log
+give no answer that decides.
 `;
 
 const EXIT_CODES = { verified: 0, failed: 1, untrusted: 2, unsupported_version: 3 } as const;
@@ -48,7 +56,7 @@ const read = async (from: string): Promise<Uint8Array> => {
     return await (/^https?:\/\//.test(from) ? fetched(new URL(from)) : Bun.file(from).bytes());
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    return exitWith(
+    return endWith(
       EX_NOINPUT,
       `${from} cannot be read: ${reason.replace(/\.$/, "")}. Name a file that exists, or an address that answers`,
     );
@@ -71,42 +79,50 @@ const readTrust = async (from: string | undefined): Promise<TrustPolicy | null> 
   const parsed = parseTrustPolicy(await read(from));
   return "value" in parsed
     ? parsed.value
-    : exitWith(EX_NOINPUT, `${from}: ${parsed.fault}. ${FETCH_TRUST}`);
+    : endWith(EX_NOINPUT, `${from}: ${parsed.fault}. ${FETCH_TRUST}`);
 };
 
-const { values, positionals } = readCommandLine(
-  HELP,
-  {
-    trust: { type: "string" },
-    log: { type: "string" },
-    rpc: { type: "string", multiple: true },
-    json: { type: "boolean" },
-  },
-  ["FILE"],
-);
-const trust = await readTrust(values.trust);
-const packet = await read(positionals[0] ?? "-");
-const nodes = (values.rpc ?? []).map(nodeAddress);
-const log = values.log === undefined ? null : logAddress(values.log);
-if (log !== null && (trust === null || trust.log === null))
-  exitWith(
-    EX_USAGE,
-    '--log: give a trust document with --trust that names the log; docs/verify-evidence.md, "With the command", says how',
+/** Runs the command. */
+export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
+  const { values, positionals } = parseCommandLine(
+    args,
+    HELP,
+    {
+      trust: { type: "string" },
+      log: { type: "string" },
+      rpc: { type: "string", multiple: true },
+      json: { type: "boolean" },
+    },
+    ["FILE"],
   );
-const offline = verifyEvidence(packet, trust);
-// No answer can save a packet that fails offline or is not read, so neither node nor log is asked about such a packet.
-const isAsked = offline.verdict !== "failed" && offline.verdict !== "unsupported_version";
-const result = isAsked
-  ? verifyEvidence(
-      packet,
-      trust,
-      await asked(packet, trust, nodes),
-      log === null ? undefined : await askLog(packet, log),
-    )
-  : offline;
-process.stdout.write(
-  values.json === true
-    ? `${foreignJson({ ...result, unproven: unprovenIn(result) }, 2)}\n`
-    : foreignLines(verdictText(result, nodes.length === 0 ? "none" : isAsked ? "asked" : "spared")),
-);
-process.exitCode = EXIT_CODES[result.verdict];
+  const trust = await readTrust(values.trust);
+  const packet = await read(positionals[0] ?? "-");
+  const nodes = (values.rpc ?? []).map(nodeAddress);
+  const log = values.log === undefined ? null : logAddress(values.log);
+  if (log !== null && (trust === null || trust.log === null))
+    endWith(
+      EX_USAGE,
+      '--log: give a trust document with --trust that names the log; docs/verify-evidence.md, "With the command", says how',
+    );
+  const offline = verifyEvidence(packet, trust);
+  // No answer can save a packet that fails offline or is not read, so neither node nor log is asked about such a packet.
+  const isAsked = offline.verdict !== "failed" && offline.verdict !== "unsupported_version";
+  const result = isAsked
+    ? verifyEvidence(
+        packet,
+        trust,
+        await asked(packet, trust, nodes),
+        log === null ? undefined : await askLog(packet, log),
+      )
+    : offline;
+  io.stdout.write(
+    values.json === true
+      ? `${foreignJson({ ...result, unproven: unprovenIn(result) }, 2)}\n`
+      : foreignLines(
+          verdictText(result, nodes.length === 0 ? "none" : isAsked ? "asked" : "spared"),
+        ),
+  );
+  return EXIT_CODES[result.verdict];
+};
+
+if (import.meta.main) await runAsProcess(main);

@@ -1,4 +1,5 @@
-import type { LiveEscrow, Merchant, SettlementEvent } from "../../client/generated/contract.ts";
+import type { LiveEscrow, SettlementEvent } from "../../client/generated/contract.ts";
+import { dataBy } from "../../client/service/operation.ts";
 import type { DeliveryPayload, Settled } from "../../client/index.ts";
 import { memoryAttestations } from "../../client/merchant.ts";
 import { transactionSignerOf } from "../../client/signing/message-signer.ts";
@@ -36,7 +37,7 @@ const shown = ({ mint }: Stage, units: string): string =>
   `${formatUnits(BigInt(units), mint.decimals)} ${mint.symbol}`;
 
 const escrowAt = ({ requests }: Stage, escrow: string, signal?: AbortSignal): Promise<LiveEscrow> =>
-  requests.data<LiveEscrow>(`/v1/escrows/${escrow}`, { signal });
+  dataBy(requests, "GET /v1/escrows/{pda}", { pda: escrow }, { signal });
 
 /** The merchant registers itself with its attestor's key. @throws SettlementError */
 export const registerMerchant = async (stage: Stage): Promise<void> => {
@@ -51,7 +52,7 @@ export const registerMerchant = async (stage: Stage): Promise<void> => {
     name: MERCHANT_NAME,
   });
   narrator.result(`landed, signature ${signature}`);
-  const record = await requests.data<Merchant>(`/v1/merchants/${merchant}`);
+  const record = await dataBy(requests, "GET /v1/merchants/{pubkey}", { pubkey: merchant });
   expectSame("the merchant's status", record.status, "Active");
   expectSame("the merchant's attestor", record.attestor, parties.attestor.address);
   narrator.result(`${record.name} is ${record.status}, account ${record.merchant_pda}`);
@@ -207,13 +208,11 @@ export const checkSettled = async (
     "The index knows",
     "A sync reads both programs' accounts; then escrows and events can be listed and filtered.",
   );
-  await requests.data("/v1/indexer/sync", { body: {} });
-  const rows = await requests.data<ReadonlyArray<LiveEscrow>>(`/v1/indexer?agent_owner=${agent}`);
+  await dataBy(requests, "POST /v1/indexer/sync", {});
+  const rows = await dataBy(requests, "GET /v1/indexer", { agent_owner: agent });
   const row = rows.find(({ escrow_pda }) => escrow_pda === escrow);
   expectSame("the state in the index", row?.state, expected.state);
-  const all = await requests.data<ReadonlyArray<SettlementEvent>>(
-    `/v1/indexer/events?agent_owner=${agent}`,
-  );
+  const all = await dataBy(requests, "GET /v1/indexer/events", { agent_owner: agent });
   const kinds = all.filter(({ escrow_pda }) => escrow_pda === escrow).map(({ kind }) => kind);
   expectSame("the events", kinds.join(", "), expected.events.join(", "));
   narrator.result(`${row?.state}; events, newest first: ${kinds.join(", ")}`);

@@ -1,4 +1,5 @@
 import type { ServiceStatus } from "../../client/generated/contract.ts";
+import { dataBy, requestOf } from "../../client/service/operation.ts";
 import { connect, type SettlementClient, SettlementError } from "../../client/index.ts";
 import { connectMerchant, type MerchantClient } from "../../client/merchant.ts";
 import { deploymentIn } from "../../client/pay/payment-terms.ts";
@@ -58,7 +59,7 @@ const expectOnline = async (
       );
     },
   );
-  const ask = (signal?: AbortSignal) => requests.data<ServiceStatus>("/v1/status", { signal });
+  const ask = (signal?: AbortSignal) => dataBy(requests, "GET /v1/status", {}, { signal });
   const { cluster } = (await ask()).network;
   if (cluster !== "localnet" && !hasFunds)
     throw failed(
@@ -110,7 +111,7 @@ export const openStage = async (
     "Everyone pins what they trust",
     "Ledger, programs, mints and the service's keys, before there is anything to pay or to check. From here on\nthe clients sign and believe only what fits this document.",
   );
-  const answer = await requests.answer("/.well-known/evidence-trust.json");
+  const answer = await requests.answer(...requestOf("GET /.well-known/evidence-trust.json", {}));
   if (answer.status !== 200) throw problemOf(answer);
   const trust = answer.text;
   const policy = policyIn(trust);

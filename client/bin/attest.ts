@@ -1,6 +1,5 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import process from "node:process";
 import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
 import { connectMerchant } from "../merchant/connect-merchant.ts";
 import type { Attestation } from "../merchant/settle/attest.ts";
@@ -8,6 +7,7 @@ import { ReleasedAlready } from "../merchant/settle/released.ts";
 import { attestationFiles } from "../node/attestation-files.ts";
 import { readInput } from "../node/input.ts";
 import { SettlementError } from "../settlement-error.ts";
+import type { CommandIo } from "../command-line/command-io.ts";
 import { readArguments, required, usageError } from "../command-line/command-line.ts";
 import { payloadIn } from "../command-line/read-input.ts";
 import { readSigners, SIGNER_HELP, SIGNER_OPTIONS } from "../command-line/signer-options.ts";
@@ -48,8 +48,8 @@ const OPTIONS = {
   release: { type: "boolean" },
 } as const;
 
-const print = (value: object): void => {
-  process.stdout.write(`${foreignJson(value)}\n`);
+const print = (io: CommandIo, value: object): void => {
+  io.stdout.write(`${foreignJson(value)}\n`);
 };
 
 /** The failure of a release after its attestation was printed. */
@@ -64,26 +64,29 @@ const unreleased = (cause: unknown, { until }: Attestation): unknown =>
     : cause;
 
 /** The folder of the journal unless one is named. */
-export const usualJournal = (): string =>
+export const usualJournal = ({ env }: CommandIo): string =>
   join(
-    process.env["XDG_STATE_HOME"] || join(homedir(), ".local", "state"),
+    env["XDG_STATE_HOME"] || join(homedir(), ".local", "state"),
     "settlement-evidence",
     "attestations",
   );
 
 /** What was signed, null when the escrow was released with this claim before, which is then printed. @throws SettlementError */
-const signedNow = async (signing: Promise<Attestation>): Promise<Attestation | null> => {
+const signedNow = async (
+  io: CommandIo,
+  signing: Promise<Attestation>,
+): Promise<Attestation | null> => {
   try {
     return await signing;
   } catch (cause) {
     if (!(cause instanceof ReleasedAlready)) throw cause;
-    print(cause.released);
+    print(io, cause.released);
     return null;
   }
 };
 
 /** Runs the command. @throws SettlementError */
-export const run = async (args: ReadonlyArray<string>): Promise<number> => {
+export const run = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
   const { values, positionals } = readArguments(args, OPTIONS, ["ESCROW"]);
   const escrow = positionals[0] ?? "";
   const path = required(values.payload, "--payload", "a file with the payload, or -");
@@ -97,10 +100,10 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
       "Payload and key are both read from standard input.",
       "Put one of them into a file.",
     );
-  const { url, trust } = await serviceNamed(values);
+  const { url, trust } = await serviceNamed(values, io);
   const merchant = connectMerchant(url, { trust });
-  const payload = payloadIn(await readInput(path, "the payload", MOST_PAYLOAD_BYTES));
-  const { signer, payer } = await readSigners(values);
+  const payload = payloadIn(await readInput(path, "the payload", MOST_PAYLOAD_BYTES, io.stdin));
+  const { signer, payer } = await readSigners(values, io);
   const signing = merchant.attest({
     escrow,
     payload,
@@ -108,18 +111,19 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
     ...(values.amount === undefined ? {} : { amount: values.amount }),
     ...(values.mint === undefined ? {} : { mint: values.mint }),
     attestor: signer,
-    journal: attestationFiles(resolve(values.journal ?? usualJournal())),
+    journal: attestationFiles(resolve(values.journal ?? usualJournal(io))),
   });
-  const attestation = await signedNow(signing);
+  const attestation = await signedNow(io, signing);
   if (attestation === null) return 0;
-  print(attestation);
+  print(io, attestation);
   if (values.release !== true) {
-    process.stderr.write(
+    io.stderr.write(
       `Not released yet: run the same with --release, or POST /v1/escrows/${escrow}/release/prepare with it before ${attestation.until}.\n`,
     );
     return 0;
   }
   print(
+    io,
     await merchant.release({ attestation, payer: payer ?? signer }).catch((cause: unknown) => {
       throw unreleased(cause, attestation);
     }),

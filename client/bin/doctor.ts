@@ -1,8 +1,8 @@
-import process from "node:process";
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
 import { readKeyFile } from "../node/key-file.ts";
 import { type Answer, requestsTo } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
+import type { CommandIo } from "../command-line/command-io.ts";
 import {
   EX_UNAVAILABLE,
   exitCodeOf,
@@ -54,17 +54,17 @@ const membersOf = (text: string): string => {
 };
 
 /** Runs the command. @throws SettlementError for a wrong command line. */
-export const run = async (args: ReadonlyArray<string>): Promise<number> => {
+export const run = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
   const { values } = readArguments(args, { ...SERVICE_OPTIONS, key: { type: "string" } });
   const requests = requestsTo(required(values.service, "--service", "the service's address"));
   const exitCodes = new Set<number>();
   const check = async (name: string, look: () => Promise<string>): Promise<void> => {
     try {
-      process.stdout.write(`ok       ${name}: ${await look()}\n`);
+      io.stdout.write(`ok       ${name}: ${await look()}\n`);
     } catch (cause) {
       if (!(cause instanceof SettlementError)) throw cause;
       exitCodes.add(exitCodeOf(cause) === EX_UNAVAILABLE ? EX_UNAVAILABLE : 1);
-      process.stdout.write(`PROBLEM  ${name}: ${cause.message} ${cause.cure}\n`);
+      io.stdout.write(`PROBLEM  ${name}: ${cause.message} ${cause.cure}\n`);
     }
   };
   let ready: { readonly answer: Answer; readonly asked: number } | null = null;
@@ -86,7 +86,7 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
   const { trust, key } = values;
   if (trust !== undefined)
     await check("trust document", async () => {
-      const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(await readInput(trust));
+      const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(await readInput(trust, io));
       const parsed = parseTrustPolicy(text);
       if ("fault" in parsed)
         throw problem(`${trust}: ${parsed.fault}.`, `Fetch ${TRUST_PATH}, check it, and keep it.`);

@@ -1,5 +1,5 @@
-import process from "node:process";
 import { createKeyFile } from "../node/key-file.ts";
+import type { CommandIo } from "../command-line/command-io.ts";
 import { readArguments } from "../command-line/command-line.ts";
 
 /** What the command says of itself. */
@@ -14,8 +14,8 @@ Ends with 0, 64 for a wrong command line, 73 when the file exists or cannot be m
 `;
 
 /** Runs the command. @throws SettlementError */
-export const run = async (args: ReadonlyArray<string>): Promise<number> => {
+export const run = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
   const read = readArguments(args, {}, ["FILE"]);
-  process.stdout.write(`${await createKeyFile(read.positionals[0] ?? "")}\n`);
+  io.stdout.write(`${await createKeyFile(read.positionals[0] ?? "")}\n`);
   return 0;
 };

@@ -1,9 +1,9 @@
-import process from "node:process";
 import { foreignText } from "../../core/domain/encoding/foreign-text.ts";
 import { requestsTo } from "../service/requests.ts";
 import { policyIn } from "../pinned-policy.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { errorCode } from "../node/key-file.ts";
+import type { CommandIo } from "../command-line/command-io.ts";
 import { readArguments, required } from "../command-line/command-line.ts";
 import { readInput } from "../command-line/read-input.ts";
 import { SERVICE_OPTIONS } from "../command-line/service-options.ts";
@@ -24,8 +24,8 @@ It needs @modelcontextprotocol/server 2.4.0 beside this package. It ends with 0 
 command line, 66 when the trust document cannot be read, 69 when that package is missing.
 `;
 
-const trustIn = async (from: string) =>
-  policyIn(new TextDecoder("utf-8", { ignoreBOM: true }).decode(await readInput(from)));
+const trustIn = async (from: string, io: CommandIo) =>
+  policyIn(new TextDecoder("utf-8", { ignoreBOM: true }).decode(await readInput(from, io)));
 
 /** What serves; only this command needs the package of the protocol. */
 const load = async () => {
@@ -42,17 +42,19 @@ const load = async () => {
 };
 
 /** Standard output belongs to the protocol. */
-const report = (bug: unknown): void => {
-  const text = bug instanceof Error ? bug.message : String(bug);
-  process.stderr.write(`${foreignText(text.replaceAll(/\s+/g, " "))}\n`);
-};
+const reportTo =
+  ({ stderr }: CommandIo) =>
+  (bug: unknown): void => {
+    const text = bug instanceof Error ? bug.message : String(bug);
+    stderr.write(`${foreignText(text.replaceAll(/\s+/g, " "))}\n`);
+  };
 
 /** Runs the command. @throws SettlementError */
-export const run = async (args: ReadonlyArray<string>): Promise<number> => {
+export const run = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
   const { values } = readArguments(args, SERVICE_OPTIONS);
   const { answer } = requestsTo(required(values.service, "--service", "the service's address"));
-  const trust = values.trust === undefined ? null : await trustIn(values.trust);
+  const trust = values.trust === undefined ? null : await trustIn(values.trust, io);
   const { serveOverStdio } = await load();
-  serveOverStdio({ call: answer, trust, report });
+  serveOverStdio({ call: answer, trust, report: reportTo(io) });
   return 0;
 };

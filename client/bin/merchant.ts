@@ -1,9 +1,9 @@
-import process from "node:process";
 import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
 import { connectMerchant, type MerchantClient } from "../merchant/connect-merchant.ts";
 import { csvLine } from "../merchant/escrows/export.ts";
 import { EXPORT_COLUMNS } from "../merchant/escrows/watch.ts";
 import { SettlementError } from "../settlement-error.ts";
+import type { CommandIo } from "../command-line/command-io.ts";
 import { readArguments, required, usageError } from "../command-line/command-line.ts";
 import { readSigners, SIGNER_HELP, SIGNER_OPTIONS } from "../command-line/signer-options.ts";
 import { SERVICE_HELP, SERVICE_OPTIONS, serviceNamed } from "../command-line/service-options.ts";
@@ -31,21 +31,22 @@ Each can be run again after any failure. Ends with 0; 64 wrong command line; 66 
 
 const ADDRESS_OPTION = { type: "string" } as const;
 
-const print = (value: object): void => {
-  process.stdout.write(`${foreignJson(value)}\n`);
+const print = (io: CommandIo, value: object): void => {
+  io.stdout.write(`${foreignJson(value)}\n`);
 };
 
 const merchantNamed = async (
   values: Parameters<typeof serviceNamed>[0],
+  io: CommandIo,
 ): Promise<MerchantClient> => {
-  const { url, trust } = await serviceNamed(values);
+  const { url, trust } = await serviceNamed(values, io);
   return connectMerchant(url, { trust });
 };
 
 const payerIn = (payer: Awaited<ReturnType<typeof readSigners>>["payer"]) =>
   payer === null ? {} : { payer };
 
-const register = async (args: ReadonlyArray<string>): Promise<number> => {
+const register = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
   const { values } = readArguments(args, {
     ...SERVICE_OPTIONS,
     ...SIGNER_OPTIONS,
@@ -54,13 +55,13 @@ const register = async (args: ReadonlyArray<string>): Promise<number> => {
   });
   const attestor = required(values.attestor, "--attestor", "the attestor's public key");
   const name = required(values.name, "--name", "the merchant's name");
-  const merchant = await merchantNamed(values);
-  const { signer, payer } = await readSigners(values);
-  print(await merchant.register({ wallet: signer, attestor, name, ...payerIn(payer) }));
+  const merchant = await merchantNamed(values, io);
+  const { signer, payer } = await readSigners(values, io);
+  print(io, await merchant.register({ wallet: signer, attestor, name, ...payerIn(payer) }));
   return 0;
 };
 
-const rotate = async (args: ReadonlyArray<string>): Promise<number> => {
+const rotate = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
   const { values } = readArguments(args, {
     ...SERVICE_OPTIONS,
     ...SIGNER_OPTIONS,
@@ -72,53 +73,54 @@ const rotate = async (args: ReadonlyArray<string>): Promise<number> => {
   const compromised = values.compromised === true;
   if (values.cancel === true && !compromised)
     throw usageError("--cancel is for --compromised.", "Cancel one escrow with `merchant cancel`.");
-  const merchant = await merchantNamed(values);
-  const { signer, payer } = await readSigners(values);
+  const merchant = await merchantNamed(values, io);
+  const { signer, payer } = await readSigners(values, io);
   const rotated = await merchant.rotate({
     wallet: signer,
     attestor,
     compromised,
     ...payerIn(payer),
   });
-  print(rotated);
+  print(io, rotated);
   let failed = 0;
   if (values.cancel === true)
     for (const { escrow } of rotated.cancellations)
-      await merchant
-        .cancel({ escrow, wallet: signer, ...payerIn(payer) })
-        .then(print, (cause: unknown) => {
+      await merchant.cancel({ escrow, wallet: signer, ...payerIn(payer) }).then(
+        (cancelled) => print(io, cancelled),
+        (cause: unknown) => {
           if (!(cause instanceof SettlementError)) throw cause;
           failed++;
-          print({ escrow, failed: cause.message, cure: cause.cure });
-        });
+          print(io, { escrow, failed: cause.message, cure: cause.cure });
+        },
+      );
   return failed === 0 ? 0 : 1;
 };
 
-const cancel = async (args: ReadonlyArray<string>): Promise<number> => {
+const cancel = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
   const { values, positionals } = readArguments(args, { ...SERVICE_OPTIONS, ...SIGNER_OPTIONS }, [
     "ESCROW",
   ]);
   const escrow = positionals[0] ?? "";
-  const merchant = await merchantNamed(values);
-  const { signer, payer } = await readSigners(values);
-  print(await merchant.cancel({ escrow, wallet: signer, ...payerIn(payer) }));
+  const merchant = await merchantNamed(values, io);
+  const { signer, payer } = await readSigners(values, io);
+  print(io, await merchant.cancel({ escrow, wallet: signer, ...payerIn(payer) }));
   return 0;
 };
 
-const watch = async (args: ReadonlyArray<string>): Promise<number> => {
+const watch = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
   const { values } = readArguments(args, {
     ...SERVICE_OPTIONS,
     merchant: ADDRESS_OPTION,
     once: { type: "boolean" },
   });
   const wallet = required(values.merchant, "--merchant", "the merchant's wallet");
-  const merchant = await merchantNamed(values);
+  const merchant = await merchantNamed(values, io);
   const stream = merchant.watch({ merchant: wallet, once: values.once === true });
-  for await (const each of stream) print(each);
+  for await (const each of stream) print(io, each);
   return 0;
 };
 
-const exportRows = async (args: ReadonlyArray<string>): Promise<number> => {
+const exportRows = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
   const { values } = readArguments(args, {
     ...SERVICE_OPTIONS,
     merchant: ADDRESS_OPTION,
@@ -128,18 +130,20 @@ const exportRows = async (args: ReadonlyArray<string>): Promise<number> => {
   const { format = "csv" } = values;
   if (format !== "csv" && format !== "jsonl")
     throw usageError(`--format ${format} is not known.`, "Give csv or jsonl.");
-  const merchant = await merchantNamed(values);
+  const merchant = await merchantNamed(values, io);
   const { rows, totals } = await merchant.export({ merchant: wallet });
   if (format === "csv")
-    process.stdout.write(
+    io.stdout.write(
       [EXPORT_COLUMNS.join(","), ...rows.map(csvLine)].map((line) => `${line}\r\n`).join(""),
     );
-  else for (const row of rows) print(row);
-  process.stderr.write(`Equal to the ledger's: ${foreignJson(totals)}\n`);
+  else for (const row of rows) print(io, row);
+  io.stderr.write(`Equal to the ledger's: ${foreignJson(totals)}\n`);
   return 0;
 };
 
-const ACTIONS: Readonly<Record<string, (args: ReadonlyArray<string>) => Promise<number>>> = {
+const ACTIONS: Readonly<
+  Record<string, (args: ReadonlyArray<string>, io: CommandIo) => Promise<number>>
+> = {
   register,
   rotate,
   cancel,
@@ -148,12 +152,15 @@ const ACTIONS: Readonly<Record<string, (args: ReadonlyArray<string>) => Promise<
 };
 
 /** Runs the command. @throws SettlementError */
-export const run = ([action = "", ...args]: ReadonlyArray<string>): Promise<number> => {
+export const run = (
+  [action = "", ...args]: ReadonlyArray<string>,
+  io: CommandIo,
+): Promise<number> => {
   const chosen = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
   if (chosen === undefined)
     throw usageError(
       action === "" ? "No action is named." : `There is no action ${action}.`,
       `Give one of ${Object.keys(ACTIONS).join(", ")}.`,
     );
-  return chosen(args);
+  return chosen(args, io);
 };

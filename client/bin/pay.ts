@@ -1,8 +1,8 @@
-import process from "node:process";
 import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
 import { connect } from "../connect.ts";
 import { fileJournal } from "../node/file-journal.ts";
 import { readKeyFile } from "../node/key-file.ts";
+import type { CommandIo } from "../command-line/command-io.ts";
 import { interrupted, readArguments, required, usageError } from "../command-line/command-line.ts";
 import { SERVICE_HELP, SERVICE_OPTIONS, serviceNamed } from "../command-line/service-options.ts";
 
@@ -50,7 +50,7 @@ const OPTIONS = {
 } as const;
 
 /** Runs the command. @throws SettlementError */
-export const run = async (args: ReadonlyArray<string>): Promise<number> => {
+export const run = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
   const { values } = readArguments(args, OPTIONS);
   const { mint, attestor, max, journal, only, rpc, "max-per-day": maxPerDay } = values;
   const merchant = required(values.merchant, "--merchant", "the merchant's wallet");
@@ -68,7 +68,7 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
     ...(max === undefined ? {} : { maxPerEscrow: max }),
     ...(only === undefined ? {} : { merchants: only }),
   };
-  const { url, trust } = await serviceNamed(values);
+  const { url, trust } = await serviceNamed(values, io);
   const client = connect(url, {
     trust,
     ...(rpc === undefined ? {} : { rpc }),
@@ -86,11 +86,11 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
     ...(mint === undefined ? {} : { mint }),
     ...(attestor === undefined ? {} : { attestor }),
     signer: await readKeyFile(key),
-    signal: interrupted(),
+    signal: interrupted(io),
   });
-  process.stdout.write(`${foreignJson(paid)}\n`);
+  io.stdout.write(`${foreignJson(paid)}\n`);
   if (paid.terms === "unproven")
-    process.stderr.write(
+    io.stderr.write(
       rpc === undefined
         ? "Only the service says so, and nothing was proven. To have it looked up on the ledger, run the same again with --rpc and a node of your own: nothing is paid twice.\n"
         : "This task and nonce were paid and settled, and the ledger shows no more on which terms: the escrow is archived. Read your own packet.\n",

@@ -1,7 +1,7 @@
-import process from "node:process";
 import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
 import { connect } from "../connect.ts";
 import { readKeyFile } from "../node/key-file.ts";
+import type { CommandIo } from "../command-line/command-io.ts";
 import { interrupted, readArguments, required } from "../command-line/command-line.ts";
 import { SERVICE_HELP, SERVICE_OPTIONS, serviceNamed } from "../command-line/service-options.ts";
 
@@ -19,19 +19,19 @@ when a file cannot be read, 69 when the service does not answer, 75 when it was 
 `;
 
 /** Runs the command. @throws SettlementError */
-export const run = async (args: ReadonlyArray<string>): Promise<number> => {
+export const run = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
   const { values, positionals } = readArguments(
     args,
     { ...SERVICE_OPTIONS, key: { type: "string" } },
     ["ESCROW"],
   );
   const key = required(values.key, "--key", "the file of the key that pays the fee");
-  const { url, trust } = await serviceNamed(values);
+  const { url, trust } = await serviceNamed(values, io);
   const client = connect(url, { trust });
   const refunded = await client.refund(positionals[0] ?? "", {
     signer: await readKeyFile(key),
-    signal: interrupted(),
+    signal: interrupted(io),
   });
-  process.stdout.write(`${foreignJson(refunded)}\n`);
+  io.stdout.write(`${foreignJson(refunded)}\n`);
   return 0;
 };

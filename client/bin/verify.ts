@@ -1,10 +1,10 @@
-import process from "node:process";
 import { foreignJson, foreignLines } from "../../core/domain/encoding/foreign-text.ts";
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { unprovenIn, verdictText } from "../../core/domain/evidence/verdict-text.ts";
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
 import { SettlementError } from "../settlement-error.ts";
+import type { CommandIo } from "../command-line/command-io.ts";
 import { readArguments } from "../command-line/command-line.ts";
 import { readInput } from "../command-line/read-input.ts";
 
@@ -17,15 +17,16 @@ usage: npx --no-install settlement-evidence verify FILE [--trust FILE] [--json]
   --trust FILE  what to trust: an evidence-trust.json, obtained before the packet, from someone you trust
   --json        prints the verdict, its checks and the names of what is unproven as JSON
 
-Ends with 0 when no check fails under the trust document, 1 when one fails, 2 when none fails but no document was given, 64 for a
-wrong command line, 66 when the packet or the document cannot be read.
+Ends with 0 when no check fails under the trust document, 1 when one fails, 2 when none fails but no document was given, 3 for a
+packet of another version of the format, of which nothing was checked, 64 for a wrong command line, 66 when the packet or the
+document cannot be read.
 `;
 
 const EXIT_CODES = { verified: 0, failed: 1, untrusted: 2, unsupported_version: 3 } as const;
 
-const readTrust = async (from: string | undefined): Promise<TrustPolicy | null> => {
+const readTrust = async (from: string | undefined, io: CommandIo): Promise<TrustPolicy | null> => {
   if (from === undefined) return null;
-  const parsed = parseTrustPolicy(await readInput(from));
+  const parsed = parseTrustPolicy(await readInput(from, io));
   if ("value" in parsed) return parsed.value;
   throw new SettlementError(
     "invalid_trust",
@@ -35,15 +36,15 @@ const readTrust = async (from: string | undefined): Promise<TrustPolicy | null> 
 };
 
 /** Runs the command. @throws SettlementError */
-export const run = async (args: ReadonlyArray<string>): Promise<number> => {
+export const run = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
   const { values, positionals } = readArguments(
     args,
     { trust: { type: "string" }, json: { type: "boolean" } },
     ["FILE"],
   );
-  const trust = await readTrust(values.trust);
-  const result = verifyEvidence(await readInput(positionals[0] ?? "-"), trust);
-  process.stdout.write(
+  const trust = await readTrust(values.trust, io);
+  const result = verifyEvidence(await readInput(positionals[0] ?? "-", io), trust);
+  io.stdout.write(
     values.json === true
       ? `${foreignJson({ ...result, unproven: unprovenIn(result) }, 2)}\n`
       : foreignLines(verdictText(result, "offline")),

@@ -1,10 +1,10 @@
 import { access, constants, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import process from "node:process";
 import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
 import { connect } from "../connect.ts";
 import { errorCode } from "../node/key-file.ts";
 import { SettlementError } from "../settlement-error.ts";
+import type { CommandIo } from "../command-line/command-io.ts";
 import { interrupted, readArguments, required, usageError } from "../command-line/command-line.ts";
 import { payloadIn, readInput } from "../command-line/read-input.ts";
 import { SERVICE_HELP, SERVICE_OPTIONS, serviceNamed } from "../command-line/service-options.ts";
@@ -67,23 +67,23 @@ const keep = async (path: string, text: string): Promise<void> => {
 };
 
 /** Runs the command. @throws SettlementError */
-export const run = async (args: ReadonlyArray<string>): Promise<number> => {
+export const run = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
   const { values, positionals } = readArguments(args, OPTIONS, ["ESCROW"]);
   const { template } = values;
   const out = required(values.out, "--out", "the file where the packet is kept");
   if (template !== undefined && values.delivery === undefined)
     throw usageError("--template goes with --delivery.", "Give the file of what was delivered.");
   const delivery =
-    values.delivery === undefined ? undefined : payloadIn(await readInput(values.delivery));
+    values.delivery === undefined ? undefined : payloadIn(await readInput(values.delivery, io));
   await requireFree(out);
-  const { url, trust } = await serviceNamed(values);
+  const { url, trust } = await serviceNamed(values, io);
   const client = connect(url, { trust });
   const { packet, verdict, ...outcome } = await client.settled(positionals[0] ?? "", {
-    signal: interrupted(),
+    signal: interrupted(io),
     ...(delivery === undefined ? {} : { delivery }),
     ...(template === undefined ? {} : { template }),
   });
   await keep(out, packet);
-  process.stdout.write(`${foreignJson({ ...outcome, verdict: verdict.verdict })}\n`);
+  io.stdout.write(`${foreignJson({ ...outcome, verdict: verdict.verdict })}\n`);
   return outcome.delivery?.accepted === false ? 1 : 0;
 };

@@ -1,6 +1,6 @@
-import process from "node:process";
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { SettlementError } from "../settlement-error.ts";
+import type { CommandIo } from "./command-io.ts";
 
 /** The command line is wrong (sysexits.h). */
 export const EX_USAGE = 64;
@@ -39,10 +39,10 @@ export const exitCodeOf = ({ code, status }: SettlementError): number => {
 };
 
 /** A signal that is aborted by Ctrl-C or SIGTERM. A second Ctrl-C ends the process at once. */
-export const interrupted = (): AbortSignal => {
+export const interrupted = (io: CommandIo): AbortSignal => {
   const controller = new AbortController();
   for (const name of ["SIGINT", "SIGTERM"] as const)
-    process.once(name, () =>
+    io.once(name, () =>
       controller.abort(
         new SettlementError(
           "interrupted",

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
-import process from "node:process";
 import { parseStrictJson } from "../../core/domain/encoding/strict-json.ts";
 import { errorCode } from "../node/key-file.ts";
 import { type DeliveryPayload, payloadFault } from "../pay/delivery.ts";
 import { SettlementError } from "../settlement-error.ts";
+import type { CommandIo } from "./command-io.ts";
 
 /** More than any packet, trust document or payload, in bytes. */
 const MAX_BYTES = 16_777_216;
@@ -27,9 +27,9 @@ const unreadable = (from: string, reason: string): SettlementError =>
   );
 
 /** The bytes of a file, or of standard input for `-`. @throws SettlementError `unreadable` */
-export const readInput = async (from: string): Promise<Uint8Array> => {
+export const readInput = async (from: string, { stdin }: CommandIo): Promise<Uint8Array> => {
   try {
-    if (from === "-") return await bounded(from, process.stdin);
+    if (from === "-") return await bounded(from, stdin);
     return await readFile(from);
   } catch (cause) {
     if (cause instanceof SettlementError) throw cause;

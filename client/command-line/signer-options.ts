@@ -4,6 +4,7 @@ import { KEY_FORMS, keySigner, parseKeyText, readKeyFile } from "../node/key-fil
 import { sshAgentSigner } from "../node/ssh-agent-signer.ts";
 import { SettlementError } from "../settlement-error.ts";
 import type { MessageSigner } from "../signing/message-signer.ts";
+import type { CommandIo } from "./command-io.ts";
 import { usageError } from "./command-line.ts";
 
 /** The options that name who signs, and who pays where that is another one. */
@@ -37,8 +38,8 @@ const ofFile = async (path: string): Promise<MessageSigner> => {
   return { publicKey: address, sign: signMessage };
 };
 
-const ofStdin = async (): Promise<MessageSigner> => {
-  const seed = parseKeyText(await readInput("-", "a key", MOST_KEY_BYTES));
+const ofStdin = async ({ stdin }: CommandIo): Promise<MessageSigner> => {
+  const seed = parseKeyText(await readInput("-", "a key", MOST_KEY_BYTES, stdin));
   if (seed === undefined)
     throw new SettlementError("key_unusable", "Standard input holds no key.", `Give ${KEY_FORMS}.`);
   const { address, signMessage } = keySigner(seed);
@@ -55,6 +56,7 @@ type Named = {
 const signerOf = async (
   { file, agent, command, address }: Named,
   prefix: "" | "payer-",
+  io: CommandIo,
 ): Promise<MessageSigner | null> => {
   const commandOption = prefix === "" ? "--signer-command" : "--payer-command";
   const addressOption = prefix === "" ? "--signer" : "--payer";
@@ -73,7 +75,7 @@ const signerOf = async (
     throw usageError(`${addressOption} names a key, and nothing signs with it.`, `Add ${options}.`);
   const signer =
     file === "-"
-      ? await ofStdin()
+      ? await ofStdin(io)
       : file === undefined
         ? agent === undefined
           ? null
@@ -90,6 +92,7 @@ const signerOf = async (
 /** Who signs, and who pays: null where nobody else is named. @throws SettlementError for a wrong or missing signer. */
 export const readSigners = async (
   values: SignerValues,
+  io: CommandIo,
 ): Promise<{ readonly signer: MessageSigner; readonly payer: MessageSigner | null }> => {
   if (values.key === "-" && values["payer-key"] === "-")
     throw usageError("Two keys are read from standard input.", "Put one of them into a file.");
@@ -101,6 +104,7 @@ export const readSigners = async (
       address: values.signer,
     },
     "",
+    io,
   );
   if (signer === null)
     throw usageError("No signer is named.", "Give --key, --ssh-agent or --signer-command.");
@@ -112,6 +116,7 @@ export const readSigners = async (
       address: values.payer,
     },
     "payer-",
+    io,
   );
   return { signer, payer };
 };

@@ -3144,3 +3144,69 @@ invalidMessage?: string
  */
 payer?: string
 }
+/**
+ * By method and path: what a request of the operation carries, and the JSON of its usual answer; `object` for none.
+ */
+export interface HttpOperations {
+  "POST /v1/escrows/prepare": { path: object; query: { preflight?: boolean; transaction?: boolean }; body: PrepareEscrowRequest; answer: PreparedEscrowAnswer };
+  "GET /v1/escrows/{pda}": { path: { pda: string }; query: object; body: object; answer: LiveEscrowRead };
+  "POST /v1/escrows/{pda}/attestation/prepare": { path: { pda: string }; query: object; body: PrepareAttestationRequest; answer: PreparedAttestationRead };
+  "POST /v1/escrows/{pda}/release/prepare": { path: { pda: string }; query: { transaction?: boolean }; body: PrepareReleaseRequest; answer: PreparedEscrowCallRead };
+  "POST /v1/escrows/{pda}/refund/prepare": { path: { pda: string }; query: { transaction?: boolean }; body: PrepareReturnRequest; answer: PreparedEscrowCallRead };
+  "POST /v1/escrows/{pda}/cancel/prepare": { path: { pda: string }; query: { transaction?: boolean }; body: PrepareReturnRequest; answer: PreparedEscrowCallRead };
+  "POST /v1/escrows/{pda}/archive/prepare": { path: { pda: string }; query: { transaction?: boolean }; body: PrepareArchiveRequest; answer: PreparedEscrowCallRead };
+  "GET /v1/evidence/{pda}": { path: { pda: string }; query: { download?: "json" }; body: object; answer: EvidencePacket };
+  "GET /v1/evidence/{pda}/proof": { path: { pda: string }; query: object; body: object; answer: object };
+  "POST /v1/evidence/{pda}/verify": { path: { pda: string }; query: object; body: VerifyDeliveryRequest; answer: DeliveryComparisonRead };
+  "GET /.well-known/jwks.json": { path: object; query: object; body: object; answer: JsonWebKeySet };
+  "GET /.well-known/evidence-trust.json": { path: object; query: object; body: object; answer: EvidenceTrust };
+  "GET /v1/merchants/{pubkey}": { path: { pubkey: string }; query: object; body: object; answer: MerchantRead };
+  "POST /v1/merchants/prepare": { path: object; query: { transaction?: boolean }; body: PrepareMerchantRequest; answer: PreparedMerchantCallRead };
+  "POST /v1/merchants/{pubkey}/attestor/prepare": { path: { pubkey: string }; query: { transaction?: boolean }; body: PrepareAttestorRequest; answer: PreparedAttestorCallRead };
+  "GET /v1/registry/merchants": { path: object; query: { status?: MerchantStatus; q?: string; min_reputation?: number; limit?: number; cursor?: string }; body: object; answer: RegistryEntryPage };
+  "GET /v1/proof-templates": { path: object; query: { wedge?: string }; body: object; answer: ProofTemplateList };
+  "GET /v1/proof-templates/{id}": { path: { id: string }; query: object; body: object; answer: ProofTemplateAnswer };
+  "GET /log/checkpoint": { path: object; query: object; body: object; answer: object };
+  "GET /log/tile/{level}/{first}": { path: { level: string; first: string }; query: object; body: object; answer: object };
+  "GET /log/tile/{level}/{first}/{second}": { path: { level: string; first: string; second: string }; query: object; body: object; answer: object };
+  "GET /log/tile/{level}/{first}/{second}/{third}": { path: { level: string; first: string; second: string; third: string }; query: object; body: object; answer: object };
+  "GET /log/tile/{level}/{first}/{second}/{third}/{fourth}": { path: { level: string; first: string; second: string; third: string; fourth: string }; query: object; body: object; answer: object };
+  "GET /v1/indexer": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; refundable?: true; limit?: number; cursor?: string }; body: object; answer: EscrowPage };
+  "GET /v1/indexer/events": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; refundable?: true; limit?: number; cursor?: string }; body: object; answer: SettlementEventPage };
+  "GET /v1/indexer/events/stream": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; after?: string }; body: object; answer: object };
+  "POST /v1/indexer/sync": { path: object; query: { snapshot?: boolean }; body: object; answer: SyncReportAnswer };
+  "GET /v1/relay": { path: object; query: object; body: object; answer: RelayPolicyAnswer };
+  "POST /v1/relay": { path: object; query: object; body: RelayRequest; answer: RelayResultAnswer };
+  "GET /v1/relay/{signature}": { path: { signature: string }; query: object; body: object; answer: RelayOutcomeAnswer };
+  "GET /actions.json": { path: object; query: object; body: object; answer: ActionsJson };
+  "GET /icon.svg": { path: object; query: object; body: object; answer: object };
+  "GET /v1/actions/create": { path: object; query: { merchant: string; mint: string; amount_stroops: string; ttl_seconds: number; task_intent: string; nonce: string; attestor?: string }; body: object; answer: ActionMetadata };
+  "POST /v1/actions/create": { path: object; query: { merchant: string; mint: string; amount_stroops: string; ttl_seconds: number; task_intent: string; nonce: string; attestor?: string }; body: ActionRequest; answer: ActionTransaction };
+  "GET /v1/actions/refund/{pda}": { path: { pda: string }; query: object; body: object; answer: ActionMetadata };
+  "POST /v1/actions/refund/{pda}": { path: { pda: string }; query: object; body: ActionRequest; answer: ActionTransaction };
+  "GET /v1/actions/archive/{pda}": { path: { pda: string }; query: object; body: object; answer: ActionMetadata };
+  "POST /v1/actions/archive/{pda}": { path: { pda: string }; query: object; body: ActionRequest; answer: ActionTransaction };
+  "GET /x402/supported": { path: object; query: object; body: object; answer: X402Supported };
+  "POST /x402/verify": { path: object; query: object; body: X402Request; answer: X402Verified };
+  "POST /x402/settle": { path: object; query: object; body: X402Request; answer: X402Settled };
+  "POST /witness/add-checkpoint": { path: object; query: object; body: object; answer: object };
+  "GET /": { path: object; query: object; body: object; answer: Descriptor };
+  "GET /console/verify.js": { path: object; query: object; body: object; answer: object };
+  "GET /client/settlement-evidence.tgz": { path: object; query: object; body: object; answer: object };
+  "GET /.well-known/settlement-evidence.json": { path: object; query: object; body: object; answer: Descriptor };
+  "GET /idl/custody.json": { path: object; query: object; body: object; answer: Idl };
+  "GET /idl/attestor.json": { path: object; query: object; body: object; answer: Idl };
+  "GET /v1": { path: object; query: object; body: object; answer: VersionAnswer };
+  "GET /v1/status": { path: object; query: object; body: object; answer: ServiceStatusAnswer };
+  "GET /health": { path: object; query: object; body: object; answer: Health };
+  "GET /ready": { path: object; query: object; body: object; answer: Readiness };
+  "GET /metrics": { path: object; query: object; body: object; answer: object };
+  "GET /openapi.json": { path: object; query: object; body: object; answer: OpenApiDocument };
+  "GET /arazzo.json": { path: object; query: object; body: object; answer: ArazzoDocument };
+  "GET /llms.txt": { path: object; query: object; body: object; answer: object };
+  "POST /mcp": { path: object; query: object; body: McpMessage; answer: McpReply };
+  "GET /docs": { path: object; query: object; body: object; answer: object };
+  "GET /docs.md": { path: object; query: object; body: object; answer: object };
+  "GET /docs/{page}": { path: { page: string }; query: object; body: object; answer: object };
+  "GET /problems/{code}": { path: { code: string }; query: object; body: object; answer: ProblemPage };
+}

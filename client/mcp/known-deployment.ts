@@ -1,5 +1,6 @@
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { policyIn } from "../pinned-policy.ts";
+import { requestOf } from "../service/operation.ts";
 import { problemOf } from "../service/requests.ts";
 import type { ToolContext } from "./tool.ts";
 
@@ -20,7 +21,7 @@ export const knownDeployment = async ({
   rebuilds,
 }: Pick<ToolContext, "call" | "trust" | "rebuilds">): Promise<KnownDeployment> => {
   if (trust !== null) return { policy: trust, isUnpinned: false };
-  const answer = await call("/.well-known/evidence-trust.json");
+  const answer = await call(...requestOf("GET /.well-known/evidence-trust.json", {}));
   if (answer.status !== 200) throw problemOf(answer);
   const policy = policyIn(answer.text);
   return rebuilds

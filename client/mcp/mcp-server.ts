@@ -16,7 +16,8 @@ import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { readResource, resourceList, resourceTemplates } from "./resources.ts";
 import { problemLine, shown } from "./shown.ts";
-import type { Consent, Question, ServiceCall, ToolAnswer } from "./tool.ts";
+import type { ServiceCall } from "./ask.ts";
+import type { Consent, Question, ToolAnswer } from "./tool.ts";
 import { ALL_TOOLS } from "./tools/all-tools.ts";
 
 /** What a server is made from. */

@@ -1,113 +1,154 @@
 import { type ForeignText, foreignText } from "../../core/domain/encoding/foreign-text.ts";
-import {
-  departure,
-  type Form,
-  isAddress,
-  isBase64,
-  isCount,
-  isCursor,
-  isHash,
-  isSignature,
-  isTextOf,
-  isTime,
-  isUnits,
-  isWord,
-} from "../service/forms.ts";
+import type { HttpOperations } from "../generated/contract.ts";
+import { departure, type Form, FORMS, MEMBER_FORMS, textOf } from "../service/forms.ts";
 import type { JsonSchema } from "./parameter.ts";
 
 /** A value in a tool's result. Whatever a service answers is held to it before a model sees it. */
 export type Field<T> = {
   readonly schema: JsonSchema;
-  /** Where it stands in the service's answer, names with dots between; its own name when left out. */
-  readonly from?: string;
   /** A value of this form. @throws SettlementError `unexpected_answer`, which names `path` and quotes nothing. */
   readonly held: (value: unknown, path: string) => T;
 };
 
-/** The values of a result by their names. */
-export type Fields = Readonly<Record<string, Field<unknown>>>;
+/** A field and where it stands in the service's answer, names with dots between. */
+type Placed<Place extends string, T> = Field<T> & { readonly from: Place };
+
+const { address, base64, count, cursor, hash, list, time, word } = FORMS;
+const flag: Form<boolean> = {
+  words: "true or false",
+  type: "boolean",
+  fits: (value) => typeof value === "boolean",
+};
+
+/** The forms of the members that tools show, by their names. */
+const SHOWN_FORMS = {
+  ...MEMBER_FORMS,
+  action: word,
+  address,
+  by: word,
+  cluster: word,
+  decimals: count,
+  digest_sha256: hash,
+  genesis_hash: address,
+  last_valid_block_height: count,
+  matches: flag,
+  message_base64: base64,
+  next_cursor: cursor,
+  reason: word,
+  recreatable_escrow: address,
+  reputation: count,
+  safe_to_sign_again: flag,
+  same_name: count,
+  timestamp: time,
+  until: time,
+} as const satisfies Readonly<Record<string, Form>>;
+
+type Forms = typeof SHOWN_FORMS;
+type Member = keyof Forms;
+/** A place whose last name says the form. */
+type MemberPlace = Member | `${string}.${Member}`;
+type FormedBy<Name> = Name extends Member ? (Forms[Name] extends Form<infer T> ? T : never) : never;
+type FormAt<Place extends string> = Place extends `${string}.${infer Rest}`
+  ? FormAt<Rest>
+  : FormedBy<Place>;
+
+/** A result's member: the place that it is taken from, or a field, which stands under its own name unless it says another place. */
+type Shown<Place extends string = string> = Place | (Field<unknown> & { readonly from?: Place });
+
+/** The members of a result by their names. */
+export type Fields = Readonly<Record<string, Shown>>;
 
 /** A result that was held to its fields. */
 export type HeldTo<F extends Fields> = {
-  readonly [Name in keyof F]: F[Name] extends Field<infer T> ? T : never;
+  readonly [Name in keyof F]: F[Name] extends Field<infer T>
+    ? T
+    : F[Name] extends string
+      ? FormAt<F[Name]>
+      : never;
 };
 
-const field = <T>(
-  schema: JsonSchema,
-  form: string,
-  fits: Form,
-  description?: string,
-): Field<T> => ({
-  schema: { ...schema, ...(description === undefined ? {} : { description }) },
+/** Where a record has members, names with dots between. */
+type PlaceIn<T> = T extends ReadonlyArray<unknown> | string | number | boolean | null
+  ? never
+  : {
+      [Name in keyof T & string]-?: string extends Name
+        ? never
+        : Name | `${Name}.${PlaceIn<NonNullable<T[Name]>>}`;
+    }[keyof T & string];
+
+/** The fields that a tool can take out of such a record. */
+export type ShownOf<T> = Readonly<Record<string, Shown<PlaceIn<T>>>>;
+
+/** The fields that a tool can take out of an operation's answer. */
+export type ShownBy<Operation extends keyof HttpOperations> = ShownOf<
+  HttpOperations[Operation]["answer"]
+>;
+
+const field = <T>(form: Form<T>, description?: string): Field<T> => ({
+  schema: { type: form.type, ...(description === undefined ? {} : { description }) },
   held: (value, path) => {
-    if (!fits(value)) throw departure(path, form);
-    return value as T;
+    if (!form.fits(value)) throw departure(path, form.words);
+    return value;
   },
 });
 
-const formedText =
-  (form: string, fits: Form) =>
-  (description?: string): Field<string> =>
-    field({ type: "string" }, form, fits, description);
+/** A member of the service's answer, in the form of its name. */
+export const at = <const Place extends MemberPlace>(
+  from: Place,
+  description?: string,
+): Placed<Place, FormAt<Place>> => {
+  const name = from.slice(from.lastIndexOf(".") + 1) as Member;
+  return { ...field(SHOWN_FORMS[name] as Form<FormAt<Place>>, description), from };
+};
 
-/** An account's address. */
-export const anAddress = formedText("an address", isAddress);
-/** A transaction's signature. */
-export const aSignature = formedText("a transaction's signature", isSignature);
-/** A hash, 64 hex digits. */
-export const aHash = formedText("64 hex digits", isHash);
-/** A second, RFC 3339 in UTC. */
-export const aTime = formedText("a time", isTime);
-/** Base units from 0. */
-export const anAmount = formedText("base units", isUnits);
-/** One of the contract's words, such as a state. */
-export const aWord = formedText("a word", isWord);
-/** What continues a list. */
-export const aCursor = formedText("a cursor", isCursor);
-/** Bytes in base64, at most those of a transaction. */
-export const someBytes = formedText("base64", isBase64);
+/** A word that the tool finds itself. */
+export const aWord = (description?: string): Field<string> => field(word, description);
+/** True or false, which the tool finds itself. */
+export const aFlag = (description?: string): Field<boolean> => field(flag, description);
 
 /** A text that anybody may have chosen, of at most `most` characters, as it may be shown. */
-export const aForeignText = (most: number, description?: string): Field<ForeignText> => {
-  const raw = field<string>(
-    { type: "string" },
-    `a text of at most ${most} characters`,
-    isTextOf(most),
-    description,
-  );
+export const aForeignText = (most: number): Field<ForeignText> => {
+  const raw = field(textOf(most));
   return { ...raw, held: (value, path) => foreignText(raw.held(value, path), most) };
 };
 
-/** A whole number from 0. */
-export const aNumber = (description?: string): Field<number> =>
-  field({ type: "integer" }, "a whole number", isCount, description);
-
-/** True or false. */
-export const aFlag = (description?: string): Field<boolean> =>
-  field({ type: "boolean" }, "true or false", (value) => typeof value === "boolean", description);
-
-/** A value or null. */
-export const maybe = <T>({ schema, held }: Field<T>): Field<T | null> => ({
+const orNull = <T>({ schema, held }: Field<T>): Field<T | null> => ({
   schema: { ...schema, type: [schema["type"] ?? "object", "null"] },
   held: (value, path) => (value === null ? null : held(value, path)),
 });
 
-/** A field that stands elsewhere in the service's answer. */
-export const at = <T>(from: string, of: Field<T>): Field<T> => ({ ...of, from });
+/** A word that the tool finds itself, or null. */
+export const aWordOrNull = (description?: string): Field<string | null> =>
+  orNull(aWord(description));
 
-/** A list of at most `most` rows. */
-export const aList = <T>(of: Field<T>, most: number, description?: string): Field<Array<T>> => {
-  const list = field<ReadonlyArray<unknown>>(
-    { type: "array", items: of.schema },
-    `a list of at most ${most}`,
-    (value) => Array.isArray(value) && value.length <= most,
-    description,
-  );
-  return {
+/** A member of the service's answer that can be null. */
+export const atOrNull = <const Place extends MemberPlace>(
+  from: Place,
+  description?: string,
+): Placed<Place, FormAt<Place> | null> => ({ ...orNull(at(from, description)), from });
+
+/** A list at a place of the service's answer, of at most `most` values. */
+const aList = <const Place extends string, T>(
+  from: Place,
+  of: Field<T>,
+  most: number,
+  description?: string,
+): Placed<Place, Array<T>> => {
+  const short: Form<Array<unknown>> = {
     ...list,
-    held: (value, path) => list.held(value, path).map((row, i) => of.held(row, `${path}/${i}`)),
+    words: `a list of at most ${most}`,
+    fits: (value): value is Array<unknown> => list.fits(value) && value.length <= most,
+  };
+  const { schema, held } = field(short, description);
+  return {
+    from,
+    schema: { type: short.type, items: of.schema, ...schema },
+    held: (value, path) => held(value, path).map((row, i) => of.held(row, `${path}/${i}`)),
   };
 };
+
+const fieldOf = (shown: Shown): Field<unknown> & { readonly from?: string } =>
+  typeof shown === "string" ? at(shown as MemberPlace) : shown;
 
 /** What stands at a place of an answer, names with dots between; undefined where there is nothing. */
 export const memberOf = (answer: unknown, place: string): unknown =>
@@ -119,26 +160,39 @@ export const memberOf = (answer: unknown, place: string): unknown =>
 /** The part of a service's answer that a result shows. @throws SettlementError `unexpected_answer` */
 export const heldTo = <const F extends Fields>(fields: F, answer: unknown, path = ""): HeldTo<F> =>
   Object.fromEntries(
-    Object.entries(fields).map(([name, { from = name, held }]) => [
-      name,
-      held(memberOf(answer, from), `${path}/${from.replaceAll(".", "/")}`),
-    ]),
+    Object.entries(fields).map(([name, shown]) => {
+      const { from = name, held } = fieldOf(shown);
+      return [name, held(memberOf(answer, from), `${path}/${from.replaceAll(".", "/")}`)];
+    }),
   ) as HeldTo<F>;
 
 /** The schemas of fields, as members of an object's schema. */
 export const schemasOf = (fields: Fields): { [name: string]: JsonSchema } =>
-  Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema]));
+  Object.fromEntries(Object.entries(fields).map(([name, shown]) => [name, fieldOf(shown).schema]));
 
-/** An object with these members; clients read those that they need. */
-export const anObject = <const F extends Fields>(members: F): Field<HeldTo<F>> => ({
-  schema: { type: "object", properties: schemasOf(members) },
-  held: (value, path) => heldTo(members, value, path),
-});
+/** The rows of a list, of which clients read the members that they need. */
+export const rowsAt = <const Place extends string, const F extends Fields>(
+  from: Place,
+  members: F,
+  most: number,
+): Placed<Place, Array<HeldTo<F>>> =>
+  aList(
+    from,
+    {
+      schema: { type: "object", properties: schemasOf(members) },
+      held: (value, path) => heldTo(members, value, path),
+    },
+    most,
+  );
 
 /** What a caller needs of every prepared transaction to sign it. */
 export const PREPARED = {
-  escrow: at("data.escrow_pda", anAddress()),
-  transaction: at("data.transaction.base64", someBytes("Unsigned, base64")),
-  signers: at("data.transaction.signers", aList(anAddress(), 12, "Who must sign, in order")),
-  last_valid_block_height: at("data.transaction.last_valid_block_height", aNumber()),
-};
+  escrow: "data.escrow_pda",
+  transaction: at("data.transaction.base64", "Unsigned, base64"),
+  signers: aList("data.transaction.signers", field(address), 12, "Who must sign, in order"),
+  last_valid_block_height: "data.transaction.last_valid_block_height",
+} as const satisfies ShownBy<"POST /v1/escrows/prepare"> &
+  ShownBy<"POST /v1/escrows/{pda}/refund/prepare">;
+
+/** A prepared transaction as a tool shows it. */
+export type Prepared = HeldTo<typeof PREPARED>;

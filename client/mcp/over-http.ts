@@ -5,7 +5,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { echoed, isShort } from "../../core/domain/encoding/foreign-text.ts";
 import { mcpServer, type McpParts } from "./mcp-server.ts";
-import type { ServiceCall } from "./tool.ts";
+import type { ServiceCall } from "./ask.ts";
 
 /** Headers of MCP that the protocol's own checks compare with the message. */
 const FORWARDED = ["mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id"] as const;

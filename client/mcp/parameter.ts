@@ -1,5 +1,4 @@
-import { parseAddress } from "../../core/domain/address.ts";
-import { parseLedgerSignature } from "../../core/domain/ledger/signature.ts";
+import { type Form, FORMS } from "../service/forms.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { shown } from "./shown.ts";
 
@@ -11,12 +10,20 @@ export type JsonSchema = { [name: string]: Json };
 /** The schema of an object. */
 export type ObjectSchema = { type: "object"; properties: { [name: string]: Json } } & JsonSchema;
 
+type ValueSchema = {
+  type: "string" | "integer" | "boolean" | "object";
+  enum?: Array<string>;
+  minimum?: number;
+  maximum?: number;
+  description?: string;
+};
+
 /** One argument of a tool. */
 type Parameter<T, Required extends boolean = boolean> = {
-  readonly schema: JsonSchema;
+  readonly schema: ValueSchema;
   readonly required: Required;
-  /** What is wrong with a value, as the end of a sentence that begins with the argument's name; null for nothing. */
-  readonly faultOf: (value: unknown) => string | null;
+  /** Of a text that is checked here, because it becomes part of a path. */
+  readonly form?: Form<string>;
   /** Only for the compiler: the type of a value without fault. */
   readonly type?: T;
 };
@@ -32,114 +39,83 @@ export type ValuesOf<P extends Parameters> = {
 };
 type TypeOf<P> = P extends Parameter<infer T> ? T : never;
 
-const about = (description: string | undefined): JsonSchema =>
-  description === undefined ? {} : { description };
+const required = <T>(
+  schema: ValueSchema,
+  description?: string,
+  form?: Form<string>,
+): Parameter<T, true> => ({
+  schema: { ...schema, ...(description === undefined ? {} : { description }) },
+  required: true,
+  ...(form === undefined ? {} : { form }),
+});
+
+/** A text of 1 to 4,096 characters. */
+export const text = (description?: string) => required<string>({ type: "string" }, description);
+
+/** An account's address. */
+export const address = (description?: string) =>
+  required<string>({ type: "string" }, description, FORMS.address);
+
+/** A transaction's signature. */
+export const signature = (description?: string) =>
+  required<string>({ type: "string" }, description, FORMS.signature);
+
+/** A whole number from `minimum` to `maximum`. */
+export const whole = (minimum: number, maximum: number, description?: string) =>
+  required<number>({ type: "integer", minimum, maximum }, description);
+
+/** True or false. */
+export const flag = (description?: string) => required<boolean>({ type: "boolean" }, description);
+
+/** One text of a list. */
+export const oneOf = <const T extends ReadonlyArray<string>>(values: T, description?: string) =>
+  required<T[number]>({ type: "string", enum: [...values] }, description);
+
+/** A JSON object with any members. */
+export const anyObject = (description?: string) =>
+  required<{ readonly [name: string]: unknown }>({ type: "object" }, description);
+
+/** The same argument, which may be left out. */
+export const optional = <T>(parameter: Parameter<T, true>): Parameter<T, false> => ({
+  ...parameter,
+  required: false,
+});
 
 /** The most characters of any text argument. A transaction has 1,644 in base64, a task 4,096 bytes. */
 const MAX_TEXT = 4096;
 
-const textFault = (value: unknown): string | null => {
+/** What is wrong with an argument's value, as the end of a sentence that begins with its name; null for nothing. */
+const faultOf = ({ schema, form }: Parameter<unknown>, value: unknown): string | null => {
+  const { type, enum: words, minimum = 0, maximum = 0 } = schema;
+  if (words !== undefined)
+    return words.includes(value as string) ? null : `must be one of ${words.join(", ")}`;
+  if (type === "boolean") return typeof value === "boolean" ? null : "must be true or false";
+  if (type === "object")
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? null
+      : "must be an object";
+  if (type === "integer")
+    return Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum
+      ? null
+      : `must be an integer from ${minimum} to ${maximum}`;
   if (typeof value !== "string") return "must be a string";
   if (value === "") return "must not be empty";
-  return value.length > MAX_TEXT ? `must have at most ${MAX_TEXT} characters` : null;
+  if (value.length > MAX_TEXT) return `must have at most ${MAX_TEXT} characters`;
+  return form === undefined || form.fits(value) ? null : `must be ${form.words}`;
 };
-
-/** A text of 1 to 4,096 characters. */
-export const text = (description?: string): Parameter<string, true> => ({
-  schema: { type: "string", ...about(description) },
-  required: true,
-  faultOf: textFault,
-});
-
-/** A text whose form is checked here, because it becomes part of a path. */
-const formed = (
-  isFormed: (value: string) => boolean,
-  form: string,
-  description: string | undefined,
-): Parameter<string, true> => ({
-  ...text(description),
-  faultOf: (value) => textFault(value) ?? (isFormed(value as string) ? null : `must be ${form}`),
-});
-
-/** An account's address. */
-export const address = (description?: string): Parameter<string, true> =>
-  formed(
-    (value) => parseAddress(value) !== undefined,
-    "an address: base58 of 32 bytes",
-    description,
-  );
-
-/** A transaction's signature. */
-export const signature = (description?: string): Parameter<string, true> =>
-  formed(
-    (value) => parseLedgerSignature(value) !== undefined,
-    "a transaction's signature: base58 of 64 bytes",
-    description,
-  );
-
-/** A whole number from `minimum` to `maximum`. */
-export const whole = (
-  minimum: number,
-  maximum: number,
-  description?: string,
-): Parameter<number, true> => ({
-  schema: { type: "integer", minimum, maximum, ...about(description) },
-  required: true,
-  faultOf: (value) =>
-    Number.isInteger(value) && (value as number) >= minimum && (value as number) <= maximum
-      ? null
-      : `must be an integer from ${minimum} to ${maximum}`,
-});
-
-/** True or false. */
-export const flag = (description?: string): Parameter<boolean, true> => ({
-  schema: { type: "boolean", ...about(description) },
-  required: true,
-  faultOf: (value) => (typeof value === "boolean" ? null : "must be true or false"),
-});
-
-/** One text of a list. */
-export const oneOf = <const T extends ReadonlyArray<string>>(
-  values: T,
-  description?: string,
-): Parameter<T[number], true> => ({
-  schema: { type: "string", enum: [...values], ...about(description) },
-  required: true,
-  faultOf: (value) =>
-    values.includes(value as string) ? null : `must be one of ${values.join(", ")}`,
-});
-
-/** A JSON object with any members. */
-export const anyObject = (description?: string): Parameter<object, true> => ({
-  schema: { type: "object", ...about(description) },
-  required: true,
-  faultOf: (value) =>
-    typeof value === "object" && value !== null && !Array.isArray(value)
-      ? null
-      : "must be an object",
-});
-
-/** The same argument, which may be left out. */
-export const optional = <T>({ schema, faultOf }: Parameter<T, true>): Parameter<T, false> => ({
-  schema,
-  faultOf,
-  required: false,
-});
 
 /** The most faults of one call that are named. */
 const MAX_FAULTS = 5;
 
 /** The JSON Schema of a tool's arguments. */
 export const inputSchema = (parameters: Parameters): ObjectSchema => {
-  const required = Object.entries(parameters).flatMap(([name, each]) =>
-    each.required ? [name] : [],
-  );
+  const needed = Object.keys(parameters).filter((name) => parameters[name]?.required);
   return {
     type: "object",
     properties: Object.fromEntries(
       Object.entries(parameters).map(([name, { schema }]) => [name, schema]),
     ),
-    ...(required.length === 0 ? {} : { required }),
+    ...(needed.length === 0 ? {} : { required: needed }),
     additionalProperties: false,
   };
 };
@@ -148,9 +124,9 @@ const faultsOf = (
   parameters: Parameters,
   given: Readonly<Record<string, unknown>>,
 ): ReadonlyArray<string> => {
-  const known = Object.entries(parameters).flatMap(([name, { required, faultOf }]) => {
-    if (!Object.hasOwn(given, name)) return required ? [`${name} is required`] : [];
-    const fault = faultOf(given[name]);
+  const known = Object.entries(parameters).flatMap(([name, parameter]) => {
+    if (!Object.hasOwn(given, name)) return parameter.required ? [`${name} is required`] : [];
+    const fault = faultOf(parameter, given[name]);
     return fault === null ? [] : [`${name} ${fault}`];
   });
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(parameters, name));

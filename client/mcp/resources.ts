@@ -1,12 +1,16 @@
 import { departure } from "../service/forms.ts";
+import type { ReadPath } from "../service/operation.ts";
 import { jsonOf, problemOf } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { shown } from "./shown.ts";
-import type { ServiceCall } from "./tool.ts";
+import type { ServiceCall } from "./ask.ts";
 
 const JSON_TYPE = "application/json";
 /** More than the longest resource, the list of proof templates. */
 const MOST_CHARACTERS = 262_144;
+
+/** What a client is told of a resource, and where the service has it. */
+type Served = { readonly path: ReadPath; readonly [told: string]: string };
 
 /** The records that are always there, each with its path on the service. */
 const RESOURCES = [
@@ -31,7 +35,7 @@ const RESOURCES = [
     mimeType: JSON_TYPE,
     path: "/v1/proof-templates",
   },
-] as const;
+] as const satisfies ReadonlyArray<Served>;
 
 /** The records that an address or an id names. */
 const TEMPLATES = [
@@ -39,27 +43,27 @@ const TEMPLATES = [
     kind: "evidence",
     key: "escrow",
     description: "An escrow's evidence packet, to verify offline.",
-    path: "/v1/evidence/",
+    path: "/v1/evidence/{pda}",
   },
   {
     kind: "escrow",
     key: "escrow",
     description: "An escrow on the ledger, every member.",
-    path: "/v1/escrows/",
+    path: "/v1/escrows/{pda}",
   },
   {
     kind: "merchant",
     key: "merchant",
     description: "A merchant on the ledger, every member.",
-    path: "/v1/merchants/",
+    path: "/v1/merchants/{pubkey}",
   },
   {
     kind: "template",
     key: "id",
     description: "A delivery proof template with its JSON Schema and an example.",
-    path: "/v1/proof-templates/",
+    path: "/v1/proof-templates/{id}",
   },
-] as const;
+] as const satisfies ReadonlyArray<Served>;
 
 const NAMED = /^settlement:\/\/([a-z]{1,16})\/([A-Za-z0-9-]{1,64})$/;
 
@@ -82,7 +86,8 @@ const placeOf = (uri: string): { readonly path: string; readonly mimeType: strin
   if (fixed !== undefined) return fixed;
   const [, kind, name = ""] = NAMED.exec(uri) ?? [];
   const found = TEMPLATES.find((template) => template.kind === kind);
-  return found === undefined ? undefined : { path: found.path + name, mimeType: JSON_TYPE };
+  if (found === undefined) return undefined;
+  return { path: found.path.replace(/\{[a-z]+\}/, name), mimeType: JSON_TYPE };
 };
 
 /** A resource's text, byte for byte as the service answers it. @throws SettlementError `resource_not_found` for a URI that names none, and the service's problems */

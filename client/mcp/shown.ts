@@ -1,6 +1,7 @@
 import { echoed, foreignText } from "../../core/domain/encoding/foreign-text.ts";
 import { parseLedgerSignature } from "../../core/domain/ledger/signature.ts";
 import type { SettlementError } from "../settlement-error.ts";
+import { argumentOf } from "./ask.ts";
 
 /** Names and URIs have no other characters. */
 const PLAIN = /^[\w:/.…-]+$/;
@@ -11,13 +12,6 @@ export const shown = (text: string): string => {
   return PLAIN.test(part) ? part : JSON.stringify(part);
 };
 
-/** The arguments of tools by the names that the HTTP contract has for them. */
-const ARGUMENT_OF: Readonly<Record<string, string>> = {
-  agent_owner: "agent",
-  amount_stroops: "amount",
-  task_intent: "task",
-  pda: "escrow",
-};
 /** The longest line. Details of the service are bounded themselves. */
 const MAX_LINE = 600;
 
@@ -34,8 +28,7 @@ const inOneLine = (text: string, most: number): string =>
 const faultText = (fault: unknown): ReadonlyArray<string> => {
   const { pointer, detail } = (fault ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof pointer !== "string" || typeof detail !== "string") return [];
-  const name = pointer.replace(/^[/?]/, "");
-  return [`${Object.hasOwn(ARGUMENT_OF, name) ? ARGUMENT_OF[name] : name} ${detail}`];
+  return [`${argumentOf(pointer.replace(/^[/?]/, ""))} ${detail}`];
 };
 
 /** The name of the transaction that a problem is about, so that its outcome can be asked for. */

@@ -1,5 +1,5 @@
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
-import { type Answer, jsonOf, problemOf, type RequestOptions } from "../service/requests.ts";
+import type { ServiceCall } from "./ask.ts";
 import {
   inputSchema,
   type ObjectSchema,
@@ -8,9 +8,6 @@ import {
   type ValuesOf,
 } from "./parameter.ts";
 import { type Fields, heldTo, schemasOf } from "./output.ts";
-
-/** One request of the service. Answers problems too; rejects with a SettlementError when no answer comes. */
-export type ServiceCall = (path: string, options?: RequestOptions) => Promise<Answer>;
 
 /** What a person answered to a question: null when nobody was asked yet. */
 export type Consent = "given" | "refused" | null;
@@ -94,24 +91,3 @@ export const tool = <const P extends Parameters>(spec: {
     return { result: heldTo(spec.output, answer), ...links };
   },
 });
-
-/** The whole JSON of a successful answer, whatever it holds. @throws SettlementError for a problem. */
-export const answerOf = async (
-  call: ServiceCall,
-  path: string,
-  options?: RequestOptions,
-): Promise<unknown> => {
-  const answer = await call(path, options);
-  if (answer.status < 200 || answer.status > 299) throw problemOf(answer);
-  return jsonOf(answer);
-};
-
-/** The query of a request, `?` included; members without a value are left out. */
-export const queryOf = (
-  members: Readonly<Record<string, string | number | boolean | undefined>>,
-): string => {
-  const given = Object.entries(members).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${encodeURIComponent(String(value))}`],
-  );
-  return given.length === 0 ? "" : `?${given.join("&")}`;
-};

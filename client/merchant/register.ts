@@ -2,7 +2,7 @@ import { addressToBytes } from "../../core/domain/address.ts";
 import { isMerchantName, showsSomething } from "../../core/domain/merchant/merchant-name.ts";
 import { canVerifyUnder } from "../../core/protocol/crypto/strict-ed25519.ts";
 import { registerMerchantInstruction } from "../../core/protocol/instructions/attestor-instructions.ts";
-import type { PreparedMerchantCall } from "../generated/contract.ts";
+import { dataBy } from "../service/operation.ts";
 import { deploymentIn } from "../pay/payment-terms.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { expectedTransaction } from "../signing/expected-transaction.ts";
@@ -69,9 +69,11 @@ export const register = async (
     );
   }
   const paying = addressNamed(payer.publicKey, "payer");
-  const prepared = await context.requests.data<PreparedMerchantCall>(
-    "/v1/merchants/prepare?transaction=true",
-    { body: { merchant, attestor, name, payer: paying }, signal },
+  const prepared = await dataBy(
+    context.requests,
+    "POST /v1/merchants/prepare?transaction=true",
+    { merchant, attestor, name, payer: paying },
+    { signal },
   );
   const transaction = expectedTransaction(
     prepared.transaction?.base64 ?? "",

@@ -1,6 +1,7 @@
 import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { rotateAttestorInstruction } from "../../core/protocol/instructions/attestor-instructions.ts";
-import type { Merchant, PreparedAttestorCall } from "../generated/contract.ts";
+import type { Merchant } from "../generated/contract.ts";
+import { dataBy } from "../service/operation.ts";
 import { deploymentIn } from "../pay/payment-terms.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { expectedTransaction } from "../signing/expected-transaction.ts";
@@ -62,9 +63,11 @@ const changeKey = async (
   const attestor = attestorKey(text);
   if (there.attestor === attestor) return null;
   const paying = addressNamed(payer.publicKey, "payer");
-  const prepared = await context.requests.data<PreparedAttestorCall>(
-    `/v1/merchants/${merchant}/attestor/prepare?transaction=true`,
-    { body: { attestor, revoke: compromised, payer: paying }, signal },
+  const prepared = await dataBy(
+    context.requests,
+    "POST /v1/merchants/{pubkey}/attestor/prepare?transaction=true",
+    { pubkey: merchant, attestor, revoke: compromised, payer: paying },
+    { signal },
   );
   const transaction = expectedTransaction(
     prepared.transaction?.base64 ?? "",

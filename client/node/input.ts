@@ -1,5 +1,4 @@
 import { open } from "node:fs/promises";
-import process from "node:process";
 import { SettlementError } from "../settlement-error.ts";
 import { errorCode } from "./key-file.ts";
 
@@ -8,9 +7,12 @@ const STDIN = "-";
 const unreadable = (what: string, detail: string): SettlementError =>
   new SettlementError("unreadable", detail, `Name a file with ${what}, or - for standard input.`);
 
-const partsOf = async function* (path: string): AsyncGenerator<Uint8Array> {
+const partsOf = async function* (
+  path: string,
+  stdin: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
   if (path === STDIN) {
-    yield* process.stdin as AsyncIterable<Uint8Array>;
+    yield* stdin;
     return;
   }
   const file = await open(path, "r");
@@ -22,14 +24,19 @@ const partsOf = async function* (path: string): AsyncGenerator<Uint8Array> {
 };
 
 /**
- * The UTF-8 text of a file, or of standard input for `-`; `what` names it in messages. @throws SettlementError `unreadable` when it cannot be read, has
+ * The UTF-8 text of a file, or of `stdin` for `-`; `what` names it in messages. @throws SettlementError `unreadable` when it cannot be read, has
  * more than `mostBytes`, or is no UTF-8.
  */
-export const readInput = async (path: string, what: string, mostBytes: number): Promise<string> => {
+export const readInput = async (
+  path: string,
+  what: string,
+  mostBytes: number,
+  stdin: AsyncIterable<Uint8Array>,
+): Promise<string> => {
   const parts: Array<Uint8Array> = [];
   let bytes = 0;
   try {
-    for await (const part of partsOf(path)) {
+    for await (const part of partsOf(path, stdin)) {
       bytes += part.length;
       if (bytes > mostBytes) break;
       parts.push(part);

@@ -1,4 +1,5 @@
 import type { LiveEscrow } from "../generated/contract.ts";
+import { requestOf } from "../service/operation.ts";
 import {
   type Answer,
   type ClientClock,
@@ -60,7 +61,9 @@ export const escrowNow = async (
   escrow: string,
   signal?: AbortSignal,
 ): Promise<"archived" | LiveEscrow | null> => {
-  const answer = await requests.answer(`/v1/escrows/${escrow}`, { signal });
+  const answer = await requests.answer(
+    ...requestOf("GET /v1/escrows/{pda}", { pda: escrow }, { signal }),
+  );
   if (answer.status === 404) return null;
   if (answer.status === 410 && isTombstone(answer)) return "archived";
   if (answer.status !== 200) throw problemOf(answer);

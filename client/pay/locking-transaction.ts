@@ -5,7 +5,7 @@ import { createEscrowInstruction } from "../../core/protocol/instructions/custod
 import { decodeArgs, isInstruction } from "../../core/protocol/instructions/instruction-layout.ts";
 import { addressNamed } from "../pinned-policy.ts";
 import type { UnsignedTransaction } from "../../core/protocol/transaction/unsigned-transaction.ts";
-import type { PreparedEscrow } from "../generated/contract.ts";
+import { dataBy } from "../service/operation.ts";
 import type { Requests } from "../service/requests.ts";
 import { expectedTransaction } from "../signing/expected-transaction.ts";
 import {
@@ -75,8 +75,10 @@ export const lockingTransaction = async (
   { signer, payer = signer, signal }: LockSigners,
 ): Promise<SignedTransaction> => {
   const paying = payer === signer ? terms.agent : addressNamed(payer.address, "payer");
-  const prepared = await requests.data<PreparedEscrow>("/v1/escrows/prepare?transaction=true", {
-    body: {
+  const prepared = await dataBy(
+    requests,
+    "POST /v1/escrows/prepare?transaction=true",
+    {
       agent_owner: terms.agent,
       merchant: terms.merchant,
       mint: terms.mint.address,
@@ -87,8 +89,8 @@ export const lockingTransaction = async (
       ...(terms.attestor === null ? {} : { attestor: terms.attestor }),
       ...(payer === signer ? {} : { payer: paying }),
     },
-    signal,
-  });
+    { signal },
+  );
   const base64 = prepared.transaction?.base64 ?? "";
   const unsigned = expectedLock(base64, policy, terms, paying, mostPriorityFee);
   return signTransaction(unsigned, [signer, payer]);

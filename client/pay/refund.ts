@@ -2,7 +2,8 @@ import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { createAssociatedTokenInstruction } from "../../core/protocol/accounts/token.ts";
 import { claimRefundInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
 import { addressNamed } from "../pinned-policy.ts";
-import type { LiveEscrow, PreparedEscrowCall } from "../generated/contract.ts";
+import type { LiveEscrow } from "../generated/contract.ts";
+import { dataBy } from "../service/operation.ts";
 import type { Requests } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { expectedTransaction } from "../signing/expected-transaction.ts";
@@ -36,9 +37,11 @@ const refundTransaction = async (
   signal?: AbortSignal,
 ) => {
   const payer = addressNamed(signer.address, "signer");
-  const prepared = await requests.data<PreparedEscrowCall>(
-    `/v1/escrows/${found.escrow_pda}/refund/prepare?transaction=true`,
-    { body: { payer }, signal },
+  const prepared = await dataBy(
+    requests,
+    "POST /v1/escrows/{pda}/refund/prepare?transaction=true",
+    { pda: found.escrow_pda, payer },
+    { signal },
   );
   const [mint, agentOwner] = [
     addressNamed(found.mint, "mint"),
@@ -67,7 +70,7 @@ const refundedNow = async (
   escrow: string,
   signal?: AbortSignal,
 ): Promise<{ readonly found: LiveEscrow; readonly isRefunded: boolean }> => {
-  const found = await requests.data<LiveEscrow>(`/v1/escrows/${escrow}`, { signal });
+  const found = await dataBy(requests, "GET /v1/escrows/{pda}", { pda: escrow }, { signal });
   if (found.escrow_pda !== escrow)
     throw new SettlementError(
       "another_escrow",

@@ -1,5 +1,6 @@
 import type { RelayOutcome } from "../generated/contract.ts";
-import { dataOf, problemOf, type Requests } from "../service/requests.ts";
+import { dataOrNull, requestOf } from "../service/operation.ts";
+import { problemOf, type Requests } from "../service/requests.ts";
 import type { SignedTransaction } from "../signing/sign-transaction.ts";
 
 const FIRST_LOOK_MS = 500;
@@ -14,11 +15,13 @@ const isTaken = async (
   { base64, signature }: SignedTransaction,
   signal?: AbortSignal,
 ): Promise<boolean> => {
-  const answer = await requests.answer("/v1/relay", {
-    body: { signed_transaction: base64, confirm: true },
-    headers: { "idempotency-key": signature },
-    signal,
-  });
+  const answer = await requests.answer(
+    ...requestOf(
+      "POST /v1/relay",
+      { signed_transaction: base64, confirm: true },
+      { headers: { "idempotency-key": signature }, signal },
+    ),
+  );
   if (answer.status >= 200 && answer.status <= 299) return true;
   const failure = problemOf(answer);
   if (failure.code !== "idempotency_key_in_flight") throw failure;
@@ -26,16 +29,12 @@ const isTaken = async (
 };
 
 /** What became of a signature; null while the relay does not know it, as in the moment before it has taken it. */
-const outcomeNow = async (
+const outcomeNow = (
   requests: Requests,
   signature: string,
   signal?: AbortSignal,
-): Promise<RelayOutcome | null> => {
-  const answer = await requests.answer(`/v1/relay/${signature}`, { signal });
-  if (answer.status === 404) return null;
-  if (answer.status !== 200) throw problemOf(answer);
-  return dataOf(answer) as RelayOutcome;
-};
+): Promise<RelayOutcome | null> =>
+  dataOrNull(requests, "GET /v1/relay/{signature}", { signature }, { signal });
 
 /**
  * Relays a signed transaction and asks for its outcome until it is known: `landed`, with or without an error, or `expired`. The

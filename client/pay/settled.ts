@@ -2,6 +2,7 @@ import { parseAddress } from "../../core/domain/address.ts";
 import type { EvidenceVerdict, TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
 import type { EvidencePacket } from "../generated/contract.ts";
+import { requestOf } from "../service/operation.ts";
 import {
   type ClientClock,
   jsonOf,
@@ -70,7 +71,9 @@ const readPacket = async (
   escrow: string,
   signal: AbortSignal | undefined,
 ): Promise<Reading> => {
-  const answer = await requests.answer(`/v1/evidence/${escrow}`, { signal });
+  const answer = await requests.answer(
+    ...requestOf("GET /v1/evidence/{pda}", { pda: escrow }, { signal }),
+  );
   const { status, text, headers } = answer;
   if (status === 200) return { kind: "packet", text, packet: jsonOf(answer) as EvidencePacket };
   const failure = problemOf(answer);

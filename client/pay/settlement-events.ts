@@ -1,4 +1,4 @@
-import type { LiveEscrow } from "../generated/contract.ts";
+import { dataBy, requestOf } from "../service/operation.ts";
 import type { Requests } from "../service/requests.ts";
 
 /** A listener for what the ledger does with one escrow. It only wakes its owner, who then reads. */
@@ -43,15 +43,14 @@ export const settlementEvents = (
   };
 
   const follow = async (): Promise<void> => {
-    const { agent_owner, merchant } = await requests.data<LiveEscrow>(`/v1/escrows/${escrow}`, {
-      signal: both,
-    });
-    const query = new URLSearchParams({ agent_owner, merchant });
+    const operation = "GET /v1/escrows/{pda}";
+    const found = await dataBy(requests, operation, { pda: escrow }, { signal: both });
+    const { agent_owner, merchant } = found;
+    const [path] = requestOf("GET /v1/indexer/events/stream", { agent_owner, merchant });
     let last: string | null = null;
     for (;;) {
       both.throwIfAborted();
       const headers: Record<string, string> = last === null ? {} : { "last-event-id": last };
-      const path = `/v1/indexer/events/stream?${query.toString()}`;
       const response = await requests.stream(path, { headers, signal: both }).catch(() => null);
       // What happened between two streams without an id is found by looking.
       if (last === null) ring();

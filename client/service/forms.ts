@@ -5,73 +5,93 @@ import { parseLedgerSignature } from "../../core/domain/ledger/signature.ts";
 import { parseUnixTime } from "../../core/domain/unix-time.ts";
 import { SettlementError } from "../settlement-error.ts";
 
-/** Whether a value that a service gave has the form that its contract says. */
-export type Form = (value: unknown) => boolean;
+/** The form of a value that a service gave. */
+export type Form<T = unknown> = {
+  /** What it must be, as the end of a sentence. */
+  readonly words: string;
+  /** Its type in JSON Schema. */
+  readonly type: "string" | "integer" | "boolean" | "array";
+  readonly fits: (value: unknown) => value is T;
+};
 
-const text =
-  (isFormed: (value: string) => boolean): Form =>
-  (value) =>
-    typeof value === "string" && isFormed(value);
+const text = (words: string, isFormed: (value: string) => boolean): Form<string> => ({
+  words,
+  type: "string",
+  fits: (value): value is string => typeof value === "string" && isFormed(value),
+});
 
-/** An account's address. */
-export const isAddress = text((value) => parseAddress(value) !== undefined);
-/** A transaction's signature. */
-export const isSignature = text((value) => parseLedgerSignature(value) !== undefined);
-/** A hash, 64 hex digits. */
-export const isHash = text((value) => parseHash32(value) !== undefined);
-/** A time of RFC 3339 in UTC, to the second or the millisecond. */
-export const isTime = text(
-  (value) => parseUnixTime(value.replace(/\.[0-9]{3}Z$/, "Z")) !== undefined,
-);
-/** Base units from 0 to 2^64-1, decimal. */
-export const isUnits = text((value) => value === "0" || parseAmount(value) !== undefined);
-/** One of the contract's words, such as a state or a code: no sentence can be written with it. */
-export const isWord = text((value) => /^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(value));
-/** What continues a list. */
-export const isCursor = text((value) => /^[A-Za-z0-9_-]{1,512}$/.test(value));
-/** Bytes in base64, at most those of a transaction. */
-export const isBase64 = text((value) => /^[A-Za-z0-9+/]{0,1644}={0,2}$/.test(value));
 /** A text that anybody may have chosen, of at most `most` characters. */
-export const isTextOf = (most: number): Form => text((value) => value.length <= most);
-/** A whole number from 0. */
-export const isCount: Form = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
-const isList: Form = Array.isArray;
+export const textOf = (most: number): Form<string> =>
+  text(`a text of at most ${most} characters`, (value) => value.length <= most);
+
+/** The forms that values of the contract have. */
+export const FORMS = {
+  address: text("an address: base58 of 32 bytes", (value) => parseAddress(value) !== undefined),
+  signature: text(
+    "a transaction's signature: base58 of 64 bytes",
+    (value) => parseLedgerSignature(value) !== undefined,
+  ),
+  hash: text("64 hex digits", (value) => parseHash32(value) !== undefined),
+  /** RFC 3339 in UTC, to the second or the millisecond. */
+  time: text("a time", (value) => parseUnixTime(value.replace(/\.[0-9]{3}Z$/, "Z")) !== undefined),
+  /** From 0 to 2^64-1, decimal. */
+  units: text("base units", (value) => value === "0" || parseAmount(value) !== undefined),
+  /** One of the contract's words, such as a state or a code: no sentence can be written with it. */
+  word: text("a word", (value) => /^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(value)),
+  /** What continues a list. */
+  cursor: text("a cursor", (value) => /^[A-Za-z0-9_-]{1,512}$/.test(value)),
+  /** At most the bytes of a transaction. */
+  base64: text("base64", (value) => /^[A-Za-z0-9+/]{0,1644}={0,2}$/.test(value)),
+  /** From 0. */
+  count: {
+    words: "a whole number",
+    type: "integer",
+    fits: (value): value is number => Number.isSafeInteger(value) && (value as number) >= 0,
+  },
+  list: {
+    words: "a list",
+    type: "array",
+    fits: (value): value is Array<unknown> => Array.isArray(value),
+  },
+} as const satisfies Readonly<Record<string, Form>>;
+
+const { address, base64, count, hash, list, signature, time, units, word } = FORMS;
 
 /** The forms of the members that the client reads, by their names. */
-export const MEMBER_FORMS: Readonly<Record<string, Form>> = {
-  agent_owner: isAddress,
-  amount_stroops: isUnits,
-  attested_at: isTime,
-  attestor: isAddress,
-  base64: isBase64,
-  commitment: isWord,
-  created_at: isTime,
-  created_seq: isUnits,
-  deliveries: isCount,
-  escrow_pda: isAddress,
-  expires_at: isTime,
-  ledger_time: isTime,
-  merchant: isAddress,
-  message: isTextOf(1_000),
-  mint: isAddress,
-  name: isTextOf(64),
-  next_actions: isList,
-  partial_deliveries: isCount,
-  previous_attestor: isAddress,
-  proof_hash: isHash,
-  refunded_stroops: isUnits,
-  released_stroops: isUnits,
-  rent_payer: isAddress,
-  revoked_seq: isUnits,
-  settled_at: isTime,
-  settlement_mint: isAddress,
-  signature: isSignature,
-  state: isWord,
-  status: isWord,
-  symbol: isTextOf(16),
-  task_hash: isHash,
-  volume_stroops: isUnits,
-};
+export const MEMBER_FORMS = {
+  agent_owner: address,
+  amount_stroops: units,
+  attested_at: time,
+  attestor: address,
+  base64,
+  commitment: word,
+  created_at: time,
+  created_seq: units,
+  deliveries: count,
+  escrow_pda: address,
+  expires_at: time,
+  ledger_time: time,
+  merchant: address,
+  message: textOf(1_000),
+  mint: address,
+  name: textOf(64),
+  next_actions: list,
+  partial_deliveries: count,
+  previous_attestor: address,
+  proof_hash: hash,
+  refunded_stroops: units,
+  released_stroops: units,
+  rent_payer: address,
+  revoked_seq: units,
+  settled_at: time,
+  settlement_mint: address,
+  signature,
+  state: word,
+  status: word,
+  symbol: textOf(16),
+  task_hash: hash,
+  volume_stroops: units,
+} as const satisfies Readonly<Record<string, Form>>;
 
 /** The failure of a service that answers something else than its contract says. `path` and `form` are the client's own words. */
 export const departure = (path: string, form: string): SettlementError =>
@@ -89,12 +109,13 @@ const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
  * out stand for nothing. @throws SettlementError `unexpected_answer`
  */
 export const requireForms = (answer: unknown): void => {
+  const forms: Readonly<Record<string, Form>> = MEMBER_FORMS;
   const { data, context } = membersOf(answer);
   const { transaction, program_error: programError } = membersOf(data);
   for (const part of [data, transaction, programError, context])
     for (const [name, value] of Object.entries(membersOf(part))) {
-      const form = Object.hasOwn(MEMBER_FORMS, name) ? MEMBER_FORMS[name] : undefined;
-      if (value !== null && form?.(value) === false)
+      const form = Object.hasOwn(forms, name) ? forms[name] : undefined;
+      if (value !== null && form?.fits(value) === false)
         throw departure(name, "null or of its own form");
     }
 };

@@ -62,8 +62,6 @@ export type Answer = { readonly status: number; readonly headers: Headers; reado
 
 /** Calls of one service. Each repeats what a passing fault has stopped, so each must be safe to repeat. */
 export type Requests = {
-  /** The `data` of a JSON answer. @throws SettlementError for a problem, and when no answer comes. */
-  readonly data: <A extends object>(path: string, options?: RequestOptions) => Promise<A>;
   /** The answer as it is, problems too. @throws SettlementError when no answer comes. */
   readonly answer: (path: string, options?: RequestOptions) => Promise<Answer>;
   /** A stream's response, tried once. @throws what `fetch` throws. */
@@ -253,11 +251,6 @@ export const requestsTo = (
 
   return {
     answer,
-    data: async <A extends object>(path: string, options?: RequestOptions) => {
-      const found = await answer(path, options);
-      if (found.status < 200 || found.status > 299) throw problemOf(found);
-      return dataOf(found) as A;
-    },
     stream: (path, options = {}) => send(path, options),
     clock,
   };

@@ -63,13 +63,16 @@ export const orAskOthers = <A, E extends Failure, R>(
       const contradiction = contradictionIn(failure);
       return contradiction === null ? Effect.void : countContradiction(contradiction, last.source);
     });
-    return Effect.retry(counted, {
-      times: most,
-      while: (failure) =>
-        contradictionIn(failure) === null
-          ? Effect.succeed(false)
-          : Effect.flatMap(AskAnotherNode, (askAnother) => askAnother),
-    }).pipe(Effect.provideService(LastAnswer, last));
+    // A schedule's steps cost a twentieth of a read, and nearly every read is the first and last.
+    const attempt = (left: number): Effect.Effect<A, E, R> =>
+      Effect.catch(counted, (failure) =>
+        left === 0 || contradictionIn(failure) === null
+          ? Effect.fail(failure)
+          : Effect.flatMap(Effect.flatten(AskAnotherNode), (isAnother) =>
+              isAnother ? attempt(left - 1) : Effect.fail(failure),
+            ),
+      );
+    return Effect.provideService(attempt(most), LastAnswer, last);
   });
 
 /** Makes a read once more at most, as `orAskOthers` does: a request waits for two nodes and no more. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import process from "node:process";
 import { run as attest } from "../../client/bin/attest.ts";
 import { run as watch } from "../../client/bin/watch.ts";
 import { temporaryDirectory } from "../app/support/running-service.ts";
@@ -21,22 +22,28 @@ const NOBODY = "http://127.0.0.1:1";
 
 const COMMANDS: Readonly<Record<string, (payload: string) => Promise<number>>> = {
   "watch --delivery": (payload) =>
-    watch([
-      ESCROW,
-      `--service=${NOBODY}`,
-      `--trust=${TRUST}`,
-      `--delivery=${payload}`,
-      `--out=${join(folder.path, "packet.json")}`,
-    ]),
+    watch(
+      [
+        ESCROW,
+        `--service=${NOBODY}`,
+        `--trust=${TRUST}`,
+        `--delivery=${payload}`,
+        `--out=${join(folder.path, "packet.json")}`,
+      ],
+      process,
+    ),
   "attest --payload": (payload) =>
-    attest([
-      `--service=${NOBODY}`,
-      `--trust=${TRUST}`,
-      ESCROW,
-      `--payload=${payload}`,
-      "--template=api-delivered-v1",
-      `--key=${join(folder.path, "key.json")}`,
-    ]),
+    attest(
+      [
+        `--service=${NOBODY}`,
+        `--trust=${TRUST}`,
+        ESCROW,
+        `--payload=${payload}`,
+        "--template=api-delivered-v1",
+        `--key=${join(folder.path, "key.json")}`,
+      ],
+      process,
+    ),
 };
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);

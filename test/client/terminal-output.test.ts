@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { localKey } from "../../adapters/local-ledger/genesis/local-keys.ts";
+import { main } from "../../client/command-line/main.ts";
 import { createKeyFile } from "../../client/node/key-file.ts";
-import { runScript } from "../app/support/run-script.ts";
+import { runHere } from "../app/support/run-here.ts";
+import { tmpdir } from "../temporary-root.ts";
 import { temporaryDirectory } from "../app/support/running-service.ts";
 
-const COMMAND = fileURLToPath(new URL("../../client/bin/settlement-evidence.ts", import.meta.url));
 const TRUST = join(import.meta.dir, "../vectors/evidence/trust.json");
 const ESCROW = localKey("an escrow").address;
 /** Clears the screen, writes another title, colours by a C1 character, turns the direction, and begins a line that looks like the command's own. */
@@ -64,16 +64,14 @@ afterAll(async () => {
   await folder.remove();
 });
 
-const run = (args: ReadonlyArray<string>) =>
-  runScript(COMMAND, args, {
-    env: { PATH: process.env["PATH"] ?? "", BUN_JSC_useDFGJIT: "0" },
-    cwd: folder.path,
-  });
+const run = (args: ReadonlyArray<string>) => runHere((io) => main(args, io));
 
 const SOME = localKey("another escrow").address;
 const PAYS = ["--merchant", SOME, "--amount", "1", "--task", "a", "--ttl", "60", "--nonce", "n"];
 const CLAIMS = [SOME, "--template", "api-delivered-v1", "--payload", TRUST];
 const NAMES = ["--attestor", ESCROW, "--name", "me"];
+/** Where no packet comes to lie, since none is good. */
+const OUT = join(tmpdir(), `packet-${process.pid}.json`);
 const BY_SERVICE = ["--service"];
 
 /** Every command that asks a service. */
@@ -81,7 +79,7 @@ const COMMANDS: Readonly<
   Record<string, readonly [ReadonlyArray<string>, string | null, ReadonlyArray<string>]>
 > = {
   pay: [BY_SERVICE, "--key", PAYS],
-  watch: [BY_SERVICE, null, [SOME, "--out", "packet.json"]],
+  watch: [BY_SERVICE, null, [SOME, "--out", OUT]],
   refund: [BY_SERVICE, "--key", [ESCROW]],
   doctor: [BY_SERVICE, "--key", []],
   attest: [BY_SERVICE, "--key", CLAIMS],

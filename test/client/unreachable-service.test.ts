@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { localKey } from "../../adapters/local-ledger/genesis/local-keys.ts";
+import { main } from "../../client/command-line/main.ts";
 import { temporaryDirectory } from "../app/support/running-service.ts";
-import { runScript } from "../app/support/run-script.ts";
+import { runHere } from "../app/support/run-here.ts";
 import { SILENT_ADDRESS } from "../app/support/silent-address.ts";
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
-const COMMAND = at("client/bin/settlement-evidence.ts");
 const TRUST = at("test/vectors/evidence/trust.json");
 const SOME = localKey("merchant/forecast").address as string;
 
@@ -21,11 +21,11 @@ beforeAll(async () => {
 });
 afterAll(() => directory.remove());
 
-const run = (...args: ReadonlyArray<string>) =>
-  runScript(COMMAND, args, {
-    cwd: directory.path,
-    env: { PATH: process.env["PATH"] ?? "", XDG_STATE_HOME: directory.path },
-  });
+/** Runs the command; a bare file's name is of one in the directory. */
+const run = (...args: ReadonlyArray<string>) => {
+  const given = args.map((arg) => (/^\w+\.json$/.test(arg) ? join(directory.path, arg) : arg));
+  return runHere((io) => main(given, io), { env: { XDG_STATE_HOME: directory.path } });
+};
 
 const pays = ["--merchant", SOME, "--amount", "1", "--task", "a", "--ttl", "60", "--nonce", "n"];
 const claims = [SOME, "--template", "api-delivered-v1", "--payload", "payload.json"];

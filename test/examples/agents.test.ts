@@ -35,7 +35,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-/** What an example prints, and its last line of errors, when the person types `said`. */
+/** What an example prints, its lines of errors, and the last of these, when the person types `said`. */
 const runAt = async (url: string, said: string, name: string, ...args: ReadonlyArray<string>) => {
   const example = fileURLToPath(new URL(`../../examples/${name}.ts`, import.meta.url));
   const child = Bun.spawn([process.execPath, example, ...args], {
@@ -49,7 +49,8 @@ const runAt = async (url: string, said: string, name: string, ...args: ReadonlyA
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
   ]);
-  return { code: await child.exited, out, error: errors.trimEnd().split("\n").at(-1) ?? "" };
+  const lines = errors.trimEnd().split("\n");
+  return { code: await child.exited, out, lines, error: lines.at(-1) ?? "" };
 };
 
 const run = (said: string, name: string, ...args: ReadonlyArray<string>) =>
@@ -97,8 +98,12 @@ test(
       expect([refused.code, refused.out]).toEqual([1, ""]);
       expect(refused.error).toStartWith(error);
     }
-    await land(prepared);
     const { escrow } = JSON.parse(prepared) as { readonly escrow: string };
+    const { lines } = await run("n\n", "sign", "agent.json", "prepared.json");
+    expect(lines[0]).toBe(
+      `It will LOCK 1.500000 USDC (mint ${LOCAL_USDC_MINT}) of agent ${AGENT.address} for merchant ${MERCHANT.address} in escrow ${escrow}, refundable after 1 s.`,
+    );
+    await land(prepared);
     const refund = await until(
       "the escrow expires",
       () => tool("prepare_settlement", { escrow, action: "refund", payer: AGENT.address }),

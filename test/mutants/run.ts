@@ -31,6 +31,9 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const MUTATED = /^(core\/use-cases|adapters)\/.*\.ts$/;
 const SOURCE = /^(core|ports|adapters|app|client|programs|test|tools)\/.*\.ts$/;
 const ON_POSTGRES = "adapters/postgres/";
+/** Writes every answer of the service, and the test that compares them with the recorded ones. */
+const RECORDER = "test/conformance/http-answers/record.ts";
+const RECORDED = "test/conformance/http-answers/http-answers.test.ts";
 
 const fail = (message: string): never => {
   process.stderr.write(`test:more mutants: ${message}\n`);
@@ -118,8 +121,8 @@ const cluster =
 const env = cluster === undefined ? {} : { TEST_DATABASE_URL: cluster.url };
 const stopping = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stopping.abort());
-const testsFor = (file: string): ReadonlyArray<string> =>
-  coveringTests(
+const testsFor = (file: string): ReadonlyArray<string> => {
+  const nearest = coveringTests(
     importers,
     file,
     (one) =>
@@ -127,6 +130,10 @@ const testsFor = (file: string): ReadonlyArray<string> =>
       (file.startsWith(ON_POSTGRES) && /^test\/.*\.postgres\.ts$/.test(one)),
     most,
   );
+  // The recorder runs in a process that the test of its answers starts.
+  const isRecorded = coveringTests(importers, file, (one) => one === RECORDER, 1).length > 0;
+  return isRecorded ? [...nearest.filter((one) => one !== RECORDED), RECORDED] : nearest;
+};
 
 /** The lines around a change, before and after. */
 const diffOf = (mutant: Mutant): string => {

@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { main } from "../../client/command-line/main.ts";
+import { runHere } from "../app/support/run-here.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 
@@ -15,7 +17,7 @@ be read, and 69 when a service, a node or a database does not answer and nothing
 
 const CLI = "app/commands/cli.ts";
 const PACKAGE = "client/bin/settlement-evidence.ts";
-const cli = (name: string) => [`cli ${name}`, `app/commands/${name}.ts`] as const;
+const cli = (name: string) => [`cli ${name}`, CLI, name] as const;
 const packaged = (name: string) => [`settlement-evidence ${name}`, PACKAGE, name] as const;
 
 /** Headings, each with its commands: what a command is called, its script, and arguments before --help. */
@@ -30,8 +32,7 @@ const COMMANDS: Readonly<Record<string, ReadonlyArray<readonly [string, string, 
   "One command line": [
     ["cli", CLI],
     ...["verify", "sync", "rebuild-index", "import-escrow"].map(cli),
-    ...["witness", "local-ledger", "attestor"].map(cli),
-    ["cli published-idl", "programs/published-idl.ts"],
+    ...["witness", "local-ledger", "attestor", "published-idl"].map(cli),
   ],
   "The package": [
     ["settlement-evidence", PACKAGE],
@@ -48,6 +49,7 @@ const COMMANDS: Readonly<Record<string, ReadonlyArray<readonly [string, string, 
 
 const helpOf = async (script: string, before?: string): Promise<string> => {
   const args = before === undefined ? ["--help"] : [before, "--help"];
+  if (script === PACKAGE) return (await runHere((io) => main(args, io))).stdout.trimEnd();
   const child = Bun.spawn([process.execPath, join(ROOT, script), ...args], {
     env: { PATH: process.env["PATH"] ?? "" },
     stdin: "ignore",

@@ -142,6 +142,13 @@ test("a field of an answer without its value does not compile", async () => {
   expect(files).toContain(file);
 });
 
+test("what the client and its tools ask of an operation that has gone does not compile", async () => {
+  const files = await filesRefusing("client/generated/contract.ts", (text) =>
+    text.replace('"GET /v1/relay/{signature}"', '"GET /v1/outcomes/{signature}"'),
+  );
+  expect(files).toEqual(["client/mcp/tools/relay-outcome.ts", "client/pay/relay.ts"]);
+});
+
 test("a storage without one of its parts does not compile", async () => {
   const file = "app/stores/storage-in-database.ts";
   const files = await filesRefusing(file, (text) => text.replace(", packets, news)", ", packets)"));

@@ -77,18 +77,17 @@ export class Chain implements ChainView {
     this.#timeAt = timeAt;
   }
 
-  /** Sets an account at the present slot. */
-  put(account: ShownAccount): void {
-    this.#write(account.address, account);
+  /** Sets an account, at the present slot by default. */
+  put(account: ShownAccount, slot = this.slot): void {
+    this.#write(account.address, account, slot);
   }
 
-  /** Deletes the account at an address at the present slot. */
-  vanish(address: Address): void {
-    this.#write(address, null);
+  /** Deletes the account at an address, at the present slot by default. */
+  vanish(address: Address, slot = this.slot): void {
+    this.#write(address, null, slot);
   }
 
-  #write(address: Address, account: ShownAccount | null): void {
-    const { slot } = this;
+  #write(address: Address, account: ShownAccount | null, slot: bigint): void {
     const versions = this.#versions.get(address);
     if (versions === undefined) this.#versions.set(address, [{ slot, account }]);
     else if (versions.at(-1)?.slot === slot) versions[versions.length - 1] = { slot, account };
@@ -96,13 +95,21 @@ export class Chain implements ChainView {
   }
 
   accountAt(address: Address, slot: bigint): ShownAccount | null {
-    if (address === CLOCK_SYSVAR) return clockAccount(this.#timeAt(slot));
-    return lastUpTo(this.#versions.get(address) ?? [], slot)?.account ?? null;
+    const versions = this.#versions.get(address);
+    if (versions === undefined)
+      return address === CLOCK_SYSVAR ? clockAccount(this.#timeAt(slot)) : null;
+    return lastUpTo(versions, slot)?.account ?? null;
   }
 
   /** The account at an address now, null for a missing one. */
   account(address: Address): ShownAccount | null {
     return this.accountAt(address, this.slot);
+  }
+
+  /** All accounts now. */
+  get accounts(): ReadonlyArray<ShownAccount> {
+    const newest = Array.from(this.#versions.values(), (versions) => lastUpTo(versions, this.slot));
+    return newest.flatMap((version) => version?.account ?? []);
   }
 
   get size(): number {

@@ -1,44 +1,49 @@
 import { Layer, Logger } from "effect";
-import { LOCAL_FAUCET } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
-import { Blockspace } from "../../ports/ledger/blockspace.ts";
-import { Broadcaster } from "../../ports/ledger/broadcaster.ts";
 import { Ledger } from "../../ports/ledger/ledger.ts";
 import { configOver } from "../adapters/solana-rpc/ledger-under-test.ts";
-import { blockspaceContract } from "../contracts/blockspace.ts";
-import { broadcasterContract } from "../contracts/broadcaster.ts";
 import type { LedgerWorld } from "../contracts/ledger-world.ts";
 import { ledgerContract } from "../contracts/ledger.ts";
 import { PLANTED, plantedParts } from "../contracts/planted-accounts.ts";
-import { walletAccount } from "../doubles/accounts.ts";
 import { serveNode } from "../simulation/serve-node.ts";
 import { walletOf } from "../simulation/world-escrow.ts";
-import { chainBroadcaster } from "./chain-broadcaster.ts";
 import { ChainNode } from "./chain-node.ts";
-import { Chain } from "./chain.ts";
 import { ledgerPort, partsOf } from "./ledger-port.ts";
+import { inBlock, ScriptedChain } from "./scripted-chain.ts";
+import { walletAccount } from "../doubles/accounts.ts";
+
+/** Puts a transfer of lamports into the present slot, and what it leaves to who gets them. */
+const landIn =
+  (chain: ScriptedChain): ScriptedChain["onSend"] =>
+  (sent) => {
+    const landed = inBlock(sent, chain.slot);
+    chain.record(landed);
+    const [transfer] = landed.instructions;
+    const [, to] = transfer?.accounts ?? [];
+    if (!transfer?.data || to === undefined) throw new Error("not a transfer");
+    // The System program's Transfer, number 2, and the amount, both little-endian.
+    const lamports = Buffer.from(transfer.data).readBigUInt64LE(4);
+    chain.put(walletAccount(to, lamports), chain.slot);
+  };
 
 /** A chain that finalizes after two slots, with a face of it as the Ledger. */
 const worldOf = (
-  face: (chain: Chain) => { readonly ledger: Layer.Layer<Ledger>; readonly close: () => void },
+  face: (chain: ScriptedChain) => {
+    readonly ledger: Layer.Layer<Ledger>;
+    readonly close: () => void;
+  },
 ): LedgerWorld => {
-  const chain = new Chain(walletOf("genesis"), () => 0n);
+  const chain = new ScriptedChain();
   for (const account of PLANTED) chain.put(account);
-  chain.put(walletAccount(LOCAL_FAUCET.address, 10n ** 15n));
-  chain.slot += 2n;
   chain.finality = 2n;
-  const { blockhash, broadcaster, blockspace } = chainBroadcaster(chain);
+  chain.onSend = landIn(chain);
   const { ledger, close } = face(chain);
   return {
     ...plantedParts(),
-    layer: Layer.mergeAll(
-      ledger,
-      Layer.succeed(Broadcaster, broadcaster),
-      Layer.succeed(Blockspace, blockspace),
-    ),
+    layer: Layer.merge(chain.portsWith(), ledger),
     genesisHash: chain.genesisHash,
-    blockhash,
+    blockhash: () => walletOf("blockhash"),
     finalize: () => {
       chain.slot += 2n;
     },
@@ -62,5 +67,3 @@ const asNode = () =>
 
 ledgerContract("the simulated chain's port", asPort);
 ledgerContract("solana-rpc over the simulated chain's node", asNode);
-broadcasterContract("the simulated chain", asPort);
-blockspaceContract("the simulated chain", asPort);

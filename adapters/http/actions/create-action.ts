@@ -3,16 +3,13 @@ import { Effect } from "effect";
 import { MAX_NONCE_BYTES, MAX_TASK_INTENT_BYTES } from "../../../core/domain/escrow/task-hash.ts";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../../core/domain/escrow/escrow.ts";
 import { offerEscrow } from "../../../core/use-cases/escrow/prepare/offer-escrow.ts";
-import {
-  prepareEscrow,
-  type PrepareEscrowRequest,
-} from "../../../core/use-cases/escrow/prepare/prepare-escrow.ts";
+import { prepareEscrow } from "../../../core/use-cases/escrow/prepare/prepare-escrow.ts";
 import { preflightEscrow } from "../../../core/use-cases/escrow/prepare/preflight-escrow.ts";
 import { WrongState } from "../../../core/use-cases/request-errors.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
 import { EXAMPLE_MINT, EXAMPLE_WALLET, judged, RequestAddress } from "../openapi/values.ts";
-import { fieldPointers } from "../request/request-fields.ts";
+import { fieldsOf } from "../request/request-fields.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { ACTION_PATHS, actionRecord, disabledRecord } from "./action-contract.ts";
 import {
@@ -56,29 +53,6 @@ const Terms = Type.Object(
 );
 type TermsRecord = Static<typeof Terms>;
 
-const termsOf = (query: TermsRecord) => ({
-  merchant: query.merchant,
-  mint: query.mint,
-  amount: query.amount_stroops,
-  ttlSeconds: query.ttl_seconds,
-  taskIntent: query.task_intent,
-  nonce: query.nonce,
-  attestor: query.attestor,
-});
-
-const pointers = fieldPointers<keyof PrepareEscrowRequest>({
-  agentOwner: "/account",
-  payer: "/account",
-  merchant: "?merchant",
-  mint: "?mint",
-  amount: "?amount_stroops",
-  ttlSeconds: "?ttl_seconds",
-  taskHash: "?task_intent",
-  taskIntent: "?task_intent",
-  nonce: "?nonce",
-  attestor: "?attestor",
-});
-
 /** The link's own path and query, in the order of the contract. */
 const ownPath = (query: TermsRecord): string =>
   `${ACTION_PATHS.create}?${new URLSearchParams(
@@ -94,7 +68,12 @@ const sampleQuery = (): TermsRecord => ({
   nonce: SAMPLE.nonce,
 });
 
-const shared = { ...ACTION, path: ACTION_PATHS.create, query: Terms } as const;
+const shared = {
+  ...ACTION,
+  path: ACTION_PATHS.create,
+  query: Terms,
+  places: { agentOwner: "/account", payer: "/account", taskHash: "?task_intent" },
+} as const;
 
 /** `GET /v1/actions/create` */
 export const readCreateActionEndpoint = endpoint({
@@ -119,13 +98,8 @@ export const readCreateActionEndpoint = endpoint({
 }).handle(
   Effect.fnUntraced(function* ({ query, publicUrl }) {
     const base = yield* publicAddress(publicUrl);
-    const offer = yield* offerEscrow(termsOf(query)).pipe(
-      Effect.catchTags({
-        ValidationFailed: pointers.validationFailed,
-        InvalidAddress: pointers.invalidAddress,
-        BetaLimitExceeded: pointers.betaLimitExceeded,
-        TaskRequired: Effect.die,
-      }),
+    const offer = yield* offerEscrow(fieldsOf(query)).pipe(
+      Effect.catchTag("TaskRequired", Effect.die),
     );
     const { supportedMints } = yield* Instance;
     const { button, ...texts } = createTexts(offer, supportedMints);
@@ -164,19 +138,11 @@ export const runCreateActionEndpoint = endpoint({
 }).handle(
   Effect.fnUntraced(function* ({ query, body, publicUrl }) {
     yield* publicAddress(publicUrl);
-    const asked = yield* prepareEscrow({ ...termsOf(query), agentOwner: body.account }).pipe(
-      Effect.catchTags({
-        ValidationFailed: pointers.validationFailed,
-        InvalidAddress: pointers.invalidAddress,
-        BetaLimitExceeded: pointers.betaLimitExceeded,
-        TaskRequired: Effect.die,
-      }),
+    const asked = yield* prepareEscrow({ ...fieldsOf(query), agentOwner: body.account }).pipe(
+      Effect.catchTag("TaskRequired", Effect.die),
     );
     const { call, prepared } = yield* preflightEscrow(asked, true).pipe(
-      Effect.catchTags({
-        ValidationFailed: pointers.validationFailed,
-        WrongState: asPaid(asked.escrow),
-      }),
+      Effect.catchTag("WrongState", asPaid(asked.escrow)),
     );
     const { supportedMints } = yield* Instance;
     return yield* transactionAnswer(call, ({ cost }) =>

@@ -11,7 +11,6 @@ import { Instance } from "../../../ports/instance.ts";
 import { PREPARE_PROBLEMS } from "../escrow/prepare/prepare-operation.ts";
 import { READ_ESCROW_PROBLEMS } from "../escrow/read-escrow.ts";
 import { PathAddress } from "../openapi/values.ts";
-import { fieldPointers } from "../request/request-fields.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { ACTION_PATHS, actionRecord, disabledRecord } from "./action-contract.ts";
 import {
@@ -22,16 +21,6 @@ import {
   transactionAnswer,
 } from "./action-operation.ts";
 import { archiveTexts, impossibleTexts, refundTexts, refusalMessage } from "./action-texts.ts";
-
-const pointers = fieldPointers<
-  "pda" | "payer" | "wantsTransaction" | "agentFallbackAccount" | "account"
->({
-  pda: "/pda",
-  payer: "/account",
-  account: "/account",
-  wantsTransaction: "/account",
-  agentFallbackAccount: "/account",
-});
 
 /** An action on an escrow, by the names and texts in which the two differ. */
 type Kind = {
@@ -60,57 +49,47 @@ type Asked = { readonly params: { readonly pda: string }; readonly publicUrl: st
 
 /** What a wallet shows: the action, or why it cannot be run now. */
 const showing = ({ name, prepare, texts }: Kind) =>
-  Effect.fnUntraced(
-    function* ({ params, publicUrl }: Asked) {
-      const base = yield* publicAddress(publicUrl);
-      const { escrow } = yield* readEscrow(params.pda);
-      const { supportedMints } = yield* Instance;
-      return yield* prepare(params.pda, {}).pipe(
-        Effect.map((call) => ({
-          json: actionRecord(base, texts(escrow, call, supportedMints)),
-        })),
-        Effect.catchTag("WrongState", (refused) =>
-          Effect.succeed({
-            json: disabledRecord(base, impossibleTexts(name, escrow), refusalMessage(refused)),
-          }),
-        ),
-      );
-    },
-    Effect.catchTags({
-      InvalidAddress: pointers.invalidAddress,
-      ValidationFailed: pointers.validationFailed,
-    }),
-  );
+  Effect.fnUntraced(function* ({ params, publicUrl }: Asked) {
+    const base = yield* publicAddress(publicUrl);
+    const { escrow } = yield* readEscrow(params.pda);
+    const { supportedMints } = yield* Instance;
+    return yield* prepare(params.pda, {}).pipe(
+      Effect.map((call) => ({
+        json: actionRecord(base, texts(escrow, call, supportedMints)),
+      })),
+      Effect.catchTag("WrongState", (refused) =>
+        Effect.succeed({
+          json: disabledRecord(base, impossibleTexts(name, escrow), refusalMessage(refused)),
+        }),
+      ),
+    );
+  });
 
 /** The transaction that the posted account signs and pays for. */
 const running = ({ prepare, texts }: Kind) =>
-  Effect.fnUntraced(
-    function* ({
-      params,
-      publicUrl,
-      body,
-    }: Asked & { readonly body: { readonly account: string } }) {
-      yield* publicAddress(publicUrl);
-      const request: SendingRequest = { payer: body.account, wantsTransaction: true };
-      const { escrow } = yield* readEscrow(params.pda);
-      const call = yield* prepare(params.pda, request);
-      const { supportedMints } = yield* Instance;
-      const { description } = texts(escrow, call, supportedMints);
-      return yield* transactionAnswer(
-        call,
-        ({ cost }) => `${description} The fee is ${cost.fee} lamports.`,
-      );
-    },
-    Effect.catchTags({
-      InvalidAddress: pointers.invalidAddress,
-      ValidationFailed: pointers.validationFailed,
-    }),
-  );
+  Effect.fnUntraced(function* ({
+    params,
+    publicUrl,
+    body,
+  }: Asked & { readonly body: { readonly account: string } }) {
+    yield* publicAddress(publicUrl);
+    const request: SendingRequest = { payer: body.account, wantsTransaction: true };
+    const { escrow } = yield* readEscrow(params.pda);
+    const call = yield* prepare(params.pda, request);
+    const { supportedMints } = yield* Instance;
+    const { description } = texts(escrow, call, supportedMints);
+    return yield* transactionAnswer(
+      call,
+      ({ cost }) => `${description} The fee is ${cost.fee} lamports.`,
+    );
+  });
 
 const shared = {
   ...ACTION,
   budget: "reads",
   params: { pda: PathAddress("The escrow address.") },
+  // The posted account is all that a wallet says.
+  places: { payer: "/account", wantsTransaction: "/account", agentFallbackAccount: "/account" },
 } as const;
 
 const reading = {

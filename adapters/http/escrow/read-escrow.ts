@@ -3,7 +3,6 @@ import { readActionGround, readEscrow } from "../../../core/use-cases/escrow/rea
 import { Instance } from "../../../ports/instance.ts";
 import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";
 import { PathAddress } from "../openapi/values.ts";
-import { fieldPointers } from "../request/request-fields.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { LiveEscrow, liveEscrowExample, liveEscrowRecord } from "./escrow-contract.ts";
 
@@ -16,8 +15,6 @@ export const READ_ESCROW_PROBLEMS = [
   "ledger_unavailable",
   "ledger_timeout",
 ] as const;
-
-const pointers = fieldPointers({ pda: "/pda" });
 
 /** `GET /v1/escrows/{pda}` */
 export const readEscrowEndpoint = endpoint({
@@ -44,9 +41,7 @@ export const readEscrowEndpoint = endpoint({
   problems: READ_ESCROW_PROBLEMS,
 }).handle(
   Effect.fnUntraced(function* ({ params }) {
-    const live = yield* readEscrow(params.pda).pipe(
-      Effect.catchTag("InvalidAddress", pointers.invalidAddress),
-    );
+    const live = yield* readEscrow(params.pda);
     const ground = yield* readActionGround(live);
     const instance = yield* Instance;
     return {

@@ -7,7 +7,6 @@ import {
   STANDING_FRESH_MS,
 } from "../../../core/use-cases/evidence/settled-evidence.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { fieldPointers } from "../request/request-fields.ts";
 import { jsonText } from "../server/declared-answer.ts";
 import { READ_ESCROW_PROBLEMS } from "../escrow/read-escrow.ts";
 import { endpoint } from "../server/endpoint.ts";
@@ -46,8 +45,6 @@ const markdownOf = (packet: Packet, origin: string) => {
   const text = evidenceMarkdown(evidenceRecord(packet), origin);
   return { body: { text }, etag: entityTag(text), headers: {} };
 };
-
-const pointers = fieldPointers({ pda: "/pda" });
 
 /** `GET /v1/evidence/{pda}` */
 export const buildEvidenceEndpoint = endpoint({
@@ -96,9 +93,7 @@ export const buildEvidenceEndpoint = endpoint({
 }).handle(
   Effect.fnUntraced(function* (input) {
     const { params, query, mediaType, publicUrl } = input;
-    const packet = yield* buildEvidence(params.pda).pipe(
-      Effect.catchTag("InvalidAddress", pointers.invalidAddress),
-    );
+    const packet = yield* buildEvidence(params.pda);
     const isSettled = packet.data.settlement_decision.status !== "pending";
     const { supportedMints } = yield* Instance;
     const form = query.download === undefined ? mediaType : "application/json";

@@ -20,7 +20,7 @@ import {
   record,
 } from "../openapi/values.ts";
 import { MAX_PAYLOAD_BODY_BYTES } from "../request/request-body.ts";
-import { fieldPointers } from "../request/request-fields.ts";
+import { fieldsOf } from "../request/request-fields.ts";
 import { endpoint } from "../server/endpoint.ts";
 
 /** The body of `POST /v1/evidence/{pda}/verify`. */
@@ -156,8 +156,6 @@ const deliveryExample = () => {
   });
 };
 
-const pointers = fieldPointers({ pda: "/pda", payload: "/payload" });
-
 /** `POST /v1/evidence/{pda}/verify` */
 export const verifyDeliveryEndpoint = endpoint({
   method: "POST",
@@ -188,15 +186,7 @@ export const verifyDeliveryEndpoint = endpoint({
   problems: [...READ_ESCROW_PROBLEMS, "proof_template_not_found"],
 }).handle(
   Effect.fnUntraced(function* ({ params, body }) {
-    const comparison = yield* verifyDelivery(params.pda, {
-      payload: body.payload,
-      templateId: body.template_id ?? undefined,
-    }).pipe(
-      Effect.catchTags({
-        ValidationFailed: pointers.validationFailed,
-        InvalidAddress: pointers.invalidAddress,
-      }),
-    );
+    const comparison = yield* verifyDelivery(params.pda, fieldsOf(body));
     return {
       json: { data: deliveryRecord(comparison), context: readContext(comparison.live) },
     };

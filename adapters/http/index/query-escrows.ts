@@ -1,8 +1,7 @@
-import { type Static, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import type { IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
 import {
-  type IndexQuery,
   PAGE_LIMIT,
   queryEscrows,
   queryEvents,
@@ -16,13 +15,10 @@ import { indexPage, PAGE_EXAMPLE, pageParameters } from "../openapi/envelopes.ts
 import { EscrowState, RequestAddress } from "../openapi/values.ts";
 import { NotReady } from "../problems/http-failures.ts";
 import { escrowCursor, eventCursor, type PageCursor } from "../request/page-cursor.ts";
-import { fieldPointers } from "../request/request-fields.ts";
+import { fieldsOf } from "../request/request-fields.ts";
 import { type JsonText, jsonText } from "../server/declared-answer.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { eventExample, eventRecord, SettlementEvent } from "./event-contract.ts";
-
-/** The pointers to the filters that can be wrong, in requests to the index's lists and its stream. */
-export const filterPointers = fieldPointers({ merchant: "?merchant", agentOwner: "?agent_owner" });
 
 /** The query parameters of the index's two lists. */
 export const IndexParameters = Type.Object(
@@ -44,14 +40,6 @@ export const IndexParameters = Type.Object(
   },
   { additionalProperties: false },
 );
-
-/** The filters that these parameters select. */
-const indexQueryOf = (query: Static<typeof IndexParameters>): IndexQuery => ({
-  merchant: query.merchant,
-  agentOwner: query.agent_owner,
-  state: query.state,
-  refundable: query.refundable,
-});
 
 /** The page size a query asks for. */
 export const limitOf = (query: { readonly limit?: number }): number =>
@@ -136,9 +124,7 @@ export const queryEscrowsEndpoint = endpoint({
     const cursor = escrowCursor(yield* LogIdentity.use(({ id }) => id));
     const before = yield* cursor.decode(query.cursor);
     const limit = limitOf(query);
-    const page = yield* queryEscrows(indexQueryOf(query), limit, before).pipe(
-      Effect.catchTag("InvalidAddress", filterPointers.invalidAddress),
-    );
+    const page = yield* queryEscrows(fieldsOf(query), limit, before);
     if (page.mark === null) return yield* new NotReady({ missing: ["index"] });
     return { jsonText: textOf(page, limit, cursor, yield* Instance, yield* isLedgerStale) };
   }),
@@ -171,9 +157,7 @@ export const queryEventsEndpoint = endpoint({
     const cursor = eventCursor(yield* LogIdentity.use(({ id }) => id));
     const before = yield* cursor.decode(query.cursor);
     const limit = limitOf(query);
-    const page = yield* queryEvents(indexQueryOf(query), limit, before).pipe(
-      Effect.catchTag("InvalidAddress", filterPointers.invalidAddress),
-    );
+    const page = yield* queryEvents(fieldsOf(query), limit, before);
     if (page.mark === null) return yield* new NotReady({ missing: ["index"] });
     const { supportedMints } = yield* Instance;
     const record = (row: IndexedEvent) => eventRecord(row, supportedMints);

@@ -8,10 +8,11 @@ import { LogIdentity } from "../../../ports/log/log-signer.ts";
 import { judged } from "../openapi/values.ts";
 import { InvalidRequest, MalformedEventId, RateLimited } from "../problems/http-failures.ts";
 import { parseLogPosition } from "../request/page-cursor.ts";
+import { fieldsOf } from "../request/request-fields.ts";
 import { endpoint } from "../server/endpoint.ts";
 import type { HttpServices } from "../server/http-services.ts";
 import { eventExample, eventRecord, sampleLogId, SettlementEvent } from "./event-contract.ts";
-import { filterPointers, IndexParameters } from "./query-escrows.ts";
+import { IndexParameters } from "./query-escrows.ts";
 
 /** One server-sent event. */
 type StreamedEvent = { readonly id: string; readonly data: string };
@@ -199,10 +200,7 @@ export const streamEventsEndpoint = (isDraining: () => boolean) => {
       const key = clientGroup(client());
       if (streams >= MOST_STREAMS || (open.get(key) ?? 0) >= MOST_OF_A_CLIENT)
         return yield* new RateLimited({ resetSeconds: COME_BACK_SECONDS });
-      const follower = yield* followEvents(
-        { merchant: query.merchant, agentOwner: query.agent_owner, state: query.state },
-        after,
-      ).pipe(Effect.catchTag("InvalidAddress", filterPointers.invalidAddress));
+      const follower = yield* followEvents(fieldsOf(query), after);
       const { supportedMints } = yield* Instance;
       const context = yield* Effect.context<HttpServices>();
       const stream = eventStream({

@@ -16,7 +16,6 @@ import {
 import { SAMPLE } from "../openapi/sample-values.ts";
 import { PathAddress } from "../openapi/values.ts";
 import { entityTag, isNotModified } from "../request/accept.ts";
-import { fieldPointers } from "../request/request-fields.ts";
 import { endpoint } from "../server/endpoint.ts";
 
 /** A log of leaf 0 and one event, as the document's examples show it. Its signature is made up. */
@@ -84,8 +83,6 @@ export const checkpointEndpoint = endpoint({
   }),
 );
 
-const pointers = fieldPointers({ pda: "/pda" });
-
 /** `GET /v1/evidence/{pda}/proof` */
 export const escrowProofEndpoint = endpoint({
   method: "GET",
@@ -116,9 +113,7 @@ export const escrowProofEndpoint = endpoint({
   ],
 }).handle(
   Effect.fnUntraced(function* ({ params }) {
-    const text = yield* readEscrowProof(params.pda).pipe(
-      Effect.catchTag("InvalidAddress", pointers.invalidAddress),
-    );
+    const text = yield* readEscrowProof(params.pda);
     return { text };
   }),
 );

@@ -1,9 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
-import {
-  prepareAttestor,
-  type PrepareAttestorRequest as Request,
-} from "../../../core/use-cases/merchant/prepare-attestor.ts";
+import { prepareAttestor } from "../../../core/use-cases/merchant/prepare-attestor.ts";
 import {
   callRecord,
   payerMember,
@@ -14,7 +11,7 @@ import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelo
 import { onSampleRegistry } from "../openapi/sample-ledger.ts";
 import { sampleParties } from "../openapi/sample-values.ts";
 import { Address, EXAMPLE_WALLET, PathAddress, record, RequestAddress } from "../openapi/values.ts";
-import { bodyFields, fieldPointers } from "../request/request-fields.ts";
+import { fieldsOf } from "../request/request-fields.ts";
 import { endpoint } from "../server/endpoint.ts";
 
 const PrepareAttestorRequest = record("PrepareAttestorRequest", "A merchant's new attestor key.", {
@@ -34,19 +31,6 @@ const PreparedAttestorCall = preparedCall("PreparedAttestorCall", {
   previous_attestor: Address("The key that is replaced."),
   attestor: Address("The key that will be recorded."),
   revoke: Type.Boolean({ description: "Whether earlier escrows become impossible to release." }),
-});
-
-const fields = bodyFields(PrepareAttestorRequest);
-
-const requestOf = (
-  body: Static<typeof PrepareAttestorRequest>,
-  wantsTransaction: boolean | undefined,
-): Request => ({ ...fields.of(body), wantsTransaction });
-
-const pointers = fieldPointers<keyof Request | "wallet">({
-  ...fields.pointers,
-  wallet: "/pubkey",
-  wantsTransaction: "?transaction",
 });
 
 /** A body with another key of the samples. */
@@ -75,6 +59,7 @@ export const prepareAttestorEndpoint = endpoint({
     "The instruction with which a merchant's wallet names a new attestor key. Existing escrows keep their recorded key. With `revoke` they become impossible to release. Signs, sends and keeps nothing.",
   budget: "reads",
   params: { pubkey: PathAddress("The merchant's wallet.", EXAMPLE_WALLET) },
+  places: { wallet: "/pubkey" },
   query: Type.Object(transactionQuery, { additionalProperties: false }),
   body: { schema: PrepareAttestorRequest, example: bodyExample },
   answers: {
@@ -87,7 +72,10 @@ export const prepareAttestorEndpoint = endpoint({
             data: preparedRecord(
               onSampleRegistry(
                 true,
-                prepareAttestor(sampleParties().merchant, requestOf(bodyExample(), true)),
+                prepareAttestor(
+                  sampleParties().merchant,
+                  fieldsOf({ ...bodyExample(), transaction: true }),
+                ),
               ),
             ),
             context: READ_CONTEXT_EXAMPLE,
@@ -105,12 +93,7 @@ export const prepareAttestorEndpoint = endpoint({
   ],
 }).handle(
   Effect.fnUntraced(function* ({ params, query, body }) {
-    const call = yield* prepareAttestor(params.pubkey, requestOf(body, query.transaction)).pipe(
-      Effect.catchTags({
-        ValidationFailed: pointers.validationFailed,
-        InvalidAddress: pointers.invalidAddress,
-      }),
-    );
+    const call = yield* prepareAttestor(params.pubkey, fieldsOf({ ...body, ...query }));
     return { json: { data: preparedRecord(call), context: readContext(call.at) } };
   }),
 );

@@ -4,10 +4,7 @@ import {
   MAX_MERCHANT_NAME_BYTES,
   MERCHANT_NAME_PATTERN,
 } from "../../../core/domain/merchant/merchant-name.ts";
-import {
-  prepareMerchant,
-  type PrepareMerchantRequest as Request,
-} from "../../../core/use-cases/merchant/prepare-merchant.ts";
+import { prepareMerchant } from "../../../core/use-cases/merchant/prepare-merchant.ts";
 import {
   callRecord,
   payerMember,
@@ -17,7 +14,7 @@ import {
 import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";
 import { onSampleRegistry } from "../openapi/sample-ledger.ts";
 import { Address, EXAMPLE_WALLET, judged, record, RequestAddress } from "../openapi/values.ts";
-import { bodyFields, fieldPointers } from "../request/request-fields.ts";
+import { fieldsOf } from "../request/request-fields.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { sampleParties } from "../openapi/sample-values.ts";
 
@@ -39,18 +36,6 @@ const PreparedMerchantCall = preparedCall("PreparedMerchantCall", {
   merchant: Address("The merchant's wallet."),
   merchant_pda: Address("Its account in the attestor program."),
   attestor: Address("The key that will be recorded."),
-});
-
-const fields = bodyFields(PrepareMerchantRequest);
-
-const requestOf = (
-  body: Static<typeof PrepareMerchantRequest>,
-  wantsTransaction: boolean | undefined,
-): Request => ({ ...fields.of(body), wantsTransaction });
-
-const pointers = fieldPointers<keyof Request>({
-  ...fields.pointers,
-  wantsTransaction: "?transaction",
 });
 
 const bodyExample = (): Static<typeof PrepareMerchantRequest> => {
@@ -85,7 +70,10 @@ export const prepareMerchantEndpoint = endpoint({
           schema: ledgerRead(PreparedMerchantCall),
           example: () => ({
             data: preparedRecord(
-              onSampleRegistry(false, prepareMerchant(requestOf(bodyExample(), true))),
+              onSampleRegistry(
+                false,
+                prepareMerchant(fieldsOf({ ...bodyExample(), transaction: true })),
+              ),
             ),
             context: READ_CONTEXT_EXAMPLE,
           }),
@@ -96,12 +84,7 @@ export const prepareMerchantEndpoint = endpoint({
   problems: ["invalid_address", "wrong_state", "ledger_unavailable", "ledger_timeout"],
 }).handle(
   Effect.fnUntraced(function* ({ query, body }) {
-    const call = yield* prepareMerchant(requestOf(body, query.transaction)).pipe(
-      Effect.catchTags({
-        ValidationFailed: pointers.validationFailed,
-        InvalidAddress: pointers.invalidAddress,
-      }),
-    );
+    const call = yield* prepareMerchant(fieldsOf({ ...body, ...query }));
     return { json: { data: preparedRecord(call), context: readContext(call.at) } };
   }),
 );

@@ -20,7 +20,6 @@ import {
 import { EXAMPLE_WALLET, MerchantStatus, PathAddress } from "../openapi/values.ts";
 import { NotReady } from "../problems/http-failures.ts";
 import { merchantCursor } from "../request/page-cursor.ts";
-import { fieldPointers } from "../request/request-fields.ts";
 import { endpoint } from "../server/endpoint.ts";
 import {
   Merchant,
@@ -30,8 +29,6 @@ import {
   registryEntryRecord,
   RegistryEntry as RegistryEntrySchema,
 } from "./merchant-contract.ts";
-
-const pointers = fieldPointers({ pubkey: "/pubkey" });
 
 /** `GET /v1/merchants/{pubkey}` */
 export const readMerchantEndpoint = endpoint({
@@ -65,9 +62,7 @@ export const readMerchantEndpoint = endpoint({
   ],
 }).handle(
   Effect.fnUntraced(function* ({ params }) {
-    const { merchant, ...at } = yield* readMerchant(params.pubkey).pipe(
-      Effect.catchTag("InvalidAddress", pointers.invalidAddress),
-    );
+    const { merchant, ...at } = yield* readMerchant(params.pubkey);
     const sameName = yield* countSameNames(merchant);
     return {
       json: {

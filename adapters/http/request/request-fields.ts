@@ -1,77 +1,98 @@
-import type { Static, TObject } from "@sinclair/typebox";
-import { Effect } from "effect";
-import type { FieldFault } from "../../../core/use-cases/request-errors.ts";
+import type { TObject, TSchema } from "@sinclair/typebox";
+import type {
+  BetaLimitExceeded,
+  InvalidAddress,
+  LimitedTerm,
+  ValidationFailed,
+} from "../../../core/use-cases/request-errors.ts";
+import type { ApiFailure } from "../problems/api-failure.ts";
 import {
   InvalidRequest,
   InvalidRequestAddress,
   RequestBeyondBetaLimit,
-  type RequestFault,
 } from "../problems/http-failures.ts";
+import type { ProblemCode } from "../problems/problem-catalogue.ts";
 
 type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : Name;
 
-/** The domain's field that a member of a body fills: the same words in camel case; an amount's unit is not repeated. */
-type FieldOf<Member> = Member extends "amount_stroops"
-  ? "amount"
+/** The members whose domain field has another name than theirs in camel case. */
+const OWN_NAMES = { amount_stroops: "amount", transaction: "wantsTransaction" } as const;
+type OwnNames = typeof OWN_NAMES;
+
+/** The domain's field that a member of a request fills. */
+export type FieldOf<Member> = Member extends keyof OwnNames
+  ? OwnNames[Member]
   : Member extends string
     ? Camel<Member>
     : never;
 
-type FieldsOf<Body> = {
-  readonly [Member in keyof Body as FieldOf<Member>]:
-    | Exclude<Body[Member], null>
-    | (null extends Body[Member] ? undefined : never);
+type FieldsOf<Given> = {
+  readonly [Member in keyof Given as FieldOf<Member>]:
+    | Exclude<Given[Member], null>
+    | (null extends Given[Member] ? undefined : never);
 };
 
-const fieldOf = (member: string): string =>
-  member === "amount_stroops"
-    ? "amount"
-    : member.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+const names = new Map<string, string>(Object.entries(OWN_NAMES));
+
+/** Kept, because the members of the declarations are few and each request has some. */
+const fieldOf = (member: string): string => {
+  const name =
+    names.get(member) ??
+    member.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  names.set(member, name);
+  return name;
+};
+
+/** The checked members of a request as the input of a use case. A member that is null counts as absent. */
+export const fieldsOf = <const Given extends object>(given: Given): FieldsOf<Given> =>
+  Object.fromEntries(
+    Object.entries(given).map(([member, value]) => [fieldOf(member), value ?? undefined]),
+  ) as FieldsOf<Given>;
+
+/** A failure of a use case that names fields of its input, of an operation with these fields and problem codes. */
+export type FieldFailure<Field extends string, Code extends ProblemCode> =
+  | ValidationFailed<Field>
+  | ("invalid_address" extends Code ? InvalidAddress<Field> : never)
+  | ("beta_limit_exceeded" extends Code
+      ? LimitedTerm extends Field
+        ? BetaLimitExceeded
+        : never
+      : never);
+
+/** What an operation declares of its request, and the places of fields that no member fills by its name. */
+type Declared = {
+  readonly params?: Readonly<Record<string, TSchema>>;
+  readonly query?: TObject;
+  readonly body?: { readonly schema: TObject };
+  readonly places?: Readonly<Record<string, string>>;
+};
+
+const filledBy = (members: object, sign: "/" | "?") =>
+  Object.fromEntries(Object.keys(members).map((member) => [fieldOf(member), sign + member]));
 
 /**
- * A body's schema read as the input of a use case: its fields, and the place of each (RFC 6901). A member that is null counts as absent.
- * Both follow from the members' names, so a body is told once.
+ * Maps the failures of an operation's use case. Those that name fields become ones that name the place in its request that holds
+ * each: a JSON pointer (RFC 6901) into the body, `?name` for a query parameter, `/name` for a path parameter.
  */
-export const bodyFields = <Schema extends TObject>(schema: Schema) => {
-  const members = Object.keys(schema.properties).map(
-    (member) => [member, fieldOf(member)] as const,
-  );
-  return {
-    of: (body: Static<Schema>): FieldsOf<Static<Schema>> => {
-      const fields: Record<string, unknown> = {};
-      const given = body as Readonly<Record<string, unknown>>;
-      for (const [member, field] of members) fields[field] = given[member] ?? undefined;
-      return fields as FieldsOf<Static<Schema>>;
-    },
-    pointers: Object.fromEntries(
-      members.map(([member, field]) => [field, `/${member}`]),
-    ) as Readonly<Record<FieldOf<keyof Static<Schema>>, string>>,
+export const locatedIn = ({ params = {}, query, body, places: own }: Declared) => {
+  const places: Readonly<Record<string, string>> = {
+    ...filledBy(params, "/"),
+    ...filledBy(query?.properties ?? {}, "?"),
+    ...filledBy(body?.schema.properties ?? {}, "/"),
+    ...own,
   };
-};
-
-type Failed<Field extends string> = { readonly faults: ReadonlyArray<FieldFault<Field>> };
-
-/**
- * Handlers for the failures of a use case, each for the tag of its name. They name the place in a route's request that holds a
- * field: a JSON pointer (RFC 6901) into the body, `?name` for a query parameter, `/name` for a path parameter. A
- * failure that can name a field without a pointer does not compile.
- */
-export const fieldPointers = <Field extends string>(pointers: Readonly<Record<Field, string>>) => {
-  const located = ({
-    faults,
-  }: Failed<Field>): { readonly faults: ReadonlyArray<RequestFault> } => ({
-    faults: faults.map(({ field, inside = "", detail }) => ({
-      pointer: `${pointers[field]}${inside}`,
+  return (failure: ApiFailure | FieldFailure<string, ProblemCode>): ApiFailure => {
+    const { _tag: tag } = failure;
+    if (tag !== "ValidationFailed" && tag !== "InvalidAddress" && tag !== "BetaLimitExceeded")
+      return failure;
+    const faults = failure.faults.map(({ field, inside = "", detail }) => ({
+      pointer: `${places[field]}${inside}`,
       detail,
-    })),
-  });
-  return {
-    validationFailed: (failed: Failed<Field>) => Effect.fail(new InvalidRequest(located(failed))),
-    invalidAddress: (failed: Failed<Field>) =>
-      Effect.fail(new InvalidRequestAddress(located(failed))),
-    betaLimitExceeded: (failed: Failed<Field>) =>
-      Effect.fail(new RequestBeyondBetaLimit(located(failed))),
+    }));
+    if (tag === "ValidationFailed") return new InvalidRequest({ faults });
+    if (tag === "InvalidAddress") return new InvalidRequestAddress({ faults });
+    return new RequestBeyondBetaLimit({ faults });
   };
 };

@@ -19,24 +19,30 @@ import {
   RateLimited,
 } from "../problems/http-failures.ts";
 import { queryDecoder } from "../request/query-string.ts";
-import { rateLimitHeaders } from "./response-headers.ts";
+import { rateLimit, rateLimitPolicy } from "./response-headers.ts";
 import { schemaCheck } from "../request/schema-check.ts";
 
 /**
  * Takes the cost of a request with a body of `bytes` from the client's budget, less the cost that is already paid
  * for `paidBytes`, and writes the remaining budget into the answer's headers. Fails with `RateLimited`.
  */
-const spend = ({ clientOf }: ExchangeSettings, budget: NonNullable<Endpoint["budget"]>) =>
-  Effect.fnUntraced(function* (exchange: Exchange, bytes: number, paidBytes?: number) {
-    const limiter = yield* RateLimiter;
-    const limit = limiter.limits[budget];
-    const paid = paidBytes === undefined ? 0 : requestCost(paidBytes, limit);
-    const cost = requestCost(bytes, limit) - paid;
-    if (cost === 0) return;
-    const decision = yield* limiter.take(budget, clientOf(exchange), cost);
-    Object.assign(exchange.headers, rateLimitHeaders(budget, decision));
-    if (!decision.allowed) return yield* new RateLimited({ resetSeconds: decision.resetSeconds });
-  });
+const spend = ({ clientOf }: ExchangeSettings, budget: NonNullable<Endpoint["budget"]>) => {
+  let policy: string | undefined;
+  return (exchange: Exchange, bytes: number, paidBytes?: number) =>
+    Effect.flatMap(RateLimiter, (limiter) => {
+      const limit = limiter.limits[budget];
+      const paid = paidBytes === undefined ? 0 : requestCost(paidBytes, limit);
+      const cost = requestCost(bytes, limit) - paid;
+      if (cost === 0) return Effect.void;
+      return Effect.flatMap(limiter.take(budget, clientOf(exchange), cost), (decision) => {
+        exchange.headers["ratelimit-policy"] = policy ??= rateLimitPolicy(budget, decision);
+        exchange.headers["ratelimit"] = rateLimit(budget, decision);
+        return decision.allowed
+          ? Effect.void
+          : Effect.fail(new RateLimited({ resetSeconds: decision.resetSeconds }));
+      });
+    });
+};
 
 /**
  * The checks before a request's handler, in this order: budget, Accept, query and body. Returns the decoded query and

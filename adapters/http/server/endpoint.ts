@@ -1,8 +1,9 @@
 import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
-import type { Effect } from "effect";
+import { Effect } from "effect";
 import type { Budget } from "../../../ports/rate-limiter.ts";
 import type { AnswerOf, JsonOf, Undeclared } from "./declared-answer.ts";
 import { MAX_BODY_BYTES } from "../request/request-body.ts";
+import { type FieldFailure, type FieldOf, locatedIn } from "../request/request-fields.ts";
 import type { HttpServices } from "./http-services.ts";
 import type { ApiFailure, FailureOf } from "../problems/api-failure.ts";
 import type { ProblemCode } from "../problems/problem-catalogue.ts";
@@ -81,6 +82,7 @@ export type EndpointSpec<
   Body extends TObject,
   Declared extends Answers,
   Code extends ProblemCode,
+  Placed extends string = string,
 > = {
   readonly method: "GET" | "POST";
   /** OpenAPI's form: `/v1/escrows/{pda}`. */
@@ -107,6 +109,8 @@ export type EndpointSpec<
     /** A limit below the usual one, in bytes. */
     readonly maxBytes?: number;
   };
+  /** The places of domain fields that no member of the request has the name of, such as `/account`. */
+  readonly places?: Readonly<Record<Placed, string>>;
   /** A body of text in place of JSON, of any media type. */
   readonly textBody?: { readonly description: string; readonly example: () => string };
   /** By status; the lowest is the usual one. */
@@ -132,8 +136,8 @@ const NO_MEMBERS = Type.Object({}, { additionalProperties: false });
 /**
  * Declares an operation; `handle` takes its handler and makes it an endpoint. The compiler holds the handler to the
  * declaration: it is given parameters, query and body of the types of their schemas, every failure must have its code
- * among `problems`, and an answer must be one of `answers`: a declared status, and JSON of its schema without any
- * other member.
+ * among `problems`, a field that a failure names must be filled by a member of the request or stand in `places`, and an
+ * answer must be one of `answers`: a declared status, and JSON of its schema without any other member.
  */
 export const endpoint = <
   const Path extends string,
@@ -141,19 +145,32 @@ export const endpoint = <
   Body extends TObject = typeof NO_MEMBERS,
   const Declared extends Answers = Answers,
   const Code extends ProblemCode = never,
+  const Placed extends string = never,
 >(
-  spec: EndpointSpec<Path, Query, Body, Declared, Code>,
+  spec: EndpointSpec<Path, Query, Body, Declared, Code, Placed>,
 ) => ({
   handle: <const Given extends AnswerOf<Declared>>(
     handle: (
       input: Input<Path, Query, Static<Body>>,
-    ) => Effect.Effect<Given, FailureOf<Code | (typeof COMMON_PROBLEMS)[number]>, HttpServices>,
+    ) => Effect.Effect<
+      Given,
+      | FailureOf<Code | (typeof COMMON_PROBLEMS)[number]>
+      | FieldFailure<
+          | FieldOf<PathParameter<Path> | keyof Query["properties"] | keyof Body["properties"]>
+          | Placed,
+          Code
+        >,
+      HttpServices
+    >,
     ..._undeclared: Undeclared<JsonOf<Given>, JsonOf<AnswerOf<Declared>>> extends never
       ? []
       : [undeclared: Undeclared<JsonOf<Given>, JsonOf<AnswerOf<Declared>>>]
   ): Endpoint => {
     const { params = {}, query = NO_MEMBERS } = spec;
-    return { ...spec, params, query, handle } as unknown as Endpoint;
+    const located = locatedIn(spec);
+    const answer = (input: Input<Path, Query, Static<Body>>) =>
+      Effect.mapError(handle(input), located);
+    return { ...spec, params, query, handle: answer } as unknown as Endpoint;
   },
 });
 

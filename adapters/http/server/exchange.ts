@@ -10,7 +10,7 @@ import {
   problemStatus,
 } from "../problems/problem.ts";
 import { requestIdOf } from "../request/request-id.ts";
-import { baseHeaders, corsHeaders, type Opening } from "./response-headers.ts";
+import type { Opening, SharedHeaders } from "./response-headers.ts";
 import type { SentTarget } from "../request/query-string.ts";
 
 /** The connection a request came on. */
@@ -31,7 +31,9 @@ export type ExchangeSettings = {
     effect: Effect.Effect<A, E, HttpServices>,
     options?: Effect.RunOptions,
   ) => Promise<Exit.Exit<A, E>>;
-  readonly corsOrigins: ReadonlyArray<string>;
+  /** Runs an effect with every service, for what it does. */
+  readonly fork: (effect: Effect.Effect<void>) => unknown;
+  readonly shared: SharedHeaders;
   /** The HTTPS origin that the operator configured; null for none. No request changes it. */
   readonly publicUrl: string | null;
   /** The client's key in the rate limiter. */
@@ -59,7 +61,9 @@ export type Exchange = {
   readonly connection: Connection | undefined;
   readonly requestId: string;
   readonly startedMs: number;
-  /** Headers of the answer, whatever it will be. */
+  /** Headers that its answer shares with others. */
+  shared: Headers;
+  /** Its answer's own headers, whatever it will be. */
   readonly headers: Record<string, string>;
   route: Route;
   /** The media type offered by the operation that the caller prefers. */
@@ -76,37 +80,65 @@ const problemOf = (cause: Cause.Cause<ApiFailure>): Problem =>
 
 /** Begins a request's exchange. The router sets its route later. */
 export const beginExchange = (
-  { isDraining }: ExchangeSettings,
+  { isDraining, shared: { unrouted } }: ExchangeSettings,
   route: Route,
   request: Request,
   connection: Connection | undefined,
 ): Exchange => {
   const startedMs = performance.now();
   const requestId = requestIdOf(request);
-  const headers = baseHeaders(request.method, requestId);
+  const headers: Record<string, string> = { "x-request-id": requestId };
   if (isDraining()) headers["connection"] = "close";
-  return { request, connection, requestId, startedMs, headers, route, mediaType: "", cause: null };
+  return {
+    request,
+    connection,
+    requestId,
+    startedMs,
+    shared: request.method === "POST" ? unrouted.post : unrouted.read,
+    headers,
+    route,
+    mediaType: "",
+    cause: null,
+  };
 };
 
 /** Puts an exchange on its route, which pages may call as `opening` says. */
 export const enterRoute = (
-  { corsOrigins }: ExchangeSettings,
+  { shared: { routed } }: ExchangeSettings,
   exchange: Exchange,
   route: Route,
   opening: Opening,
 ): void => {
+  const { method, headers } = exchange.request;
+  const { post, read } = routed(headers.get("origin"), opening);
   exchange.route = route;
-  const origin = exchange.request.headers.get("origin");
-  Object.assign(exchange.headers, corsHeaders(corsOrigins, origin, opening));
+  exchange.shared = method === "POST" ? post : read;
+};
+
+/** The answer to an exchange, with its headers and these. */
+export const answerExchange = (
+  { shared, headers: own }: Exchange,
+  payload: BodyInit | null,
+  status: number,
+  more: Readonly<Record<string, string>> = {},
+): Response => {
+  const response = new Response(payload, { status, headers: shared });
+  const { headers } = response;
+  for (const [name, value] of Object.entries(own)) headers.set(name, value);
+  for (const [name, value] of Object.entries(more))
+    if (name === "vary") headers.append(name, value);
+    else headers.set(name, value);
+  return response;
 };
 
 /** The answer with the problem of a cause, which the exchange keeps for the log. */
 export const problemResponse = (exchange: Exchange, cause: Cause.Cause<ApiFailure>): Response => {
   exchange.cause = cause;
   const problem = problemOf(cause);
-  return new Response(problemDocument(problem, exchange.requestId, exchange.route.forWallets), {
-    status: problemStatus(problem),
-    headers: { ...exchange.headers, "content-type": PROBLEM_MEDIA_TYPE, ...problem.headers },
+  const document = problemDocument(problem, exchange.requestId, exchange.route.forWallets);
+  return answerExchange(exchange, document, problemStatus(problem), {
+    "content-type": PROBLEM_MEDIA_TYPE,
+    ...problem.headers,
   });
 };
 
@@ -122,7 +154,7 @@ const isAbandoned = ({ request, cause }: Exchange): boolean =>
 
 /** Ends an exchange with its answer: one measurement and one log line. Only the log line shows a defect's cause. */
 export const endExchange = (
-  { run }: ExchangeSettings,
+  { fork }: ExchangeSettings,
   exchange: Exchange,
   response: Pick<Response, "status">,
 ): void => {
@@ -141,7 +173,7 @@ export const endExchange = (
     duration_ms: Math.round(durationMs * 1000) / 1000,
     ...(cause === null ? {} : { problem: problemOf(cause).code }),
   };
-  void run(
+  fork(
     cause !== null && Cause.hasDies(cause)
       ? Effect.logError("request", fields, cause)
       : Effect.logInfo("request", fields),

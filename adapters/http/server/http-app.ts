@@ -23,6 +23,7 @@ import { openApiDocument } from "../openapi/openapi-document.ts";
 import { referenceOf } from "../openapi/reference.ts";
 import { METRICS_PATH } from "../service/metrics.ts";
 import { operationRoute } from "./operation-route.ts";
+import { sharedHeaders } from "./response-headers.ts";
 import { referencePage } from "../pages/reference/reference-page.ts";
 import { hasSoundHost, requestOrigin, trustedProxies } from "../request/request-origin.ts";
 import { placeTarget } from "../request/query-string.ts";
@@ -66,10 +67,12 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
   const isTrusted = trustedProxies(options.trustedProxies ?? []);
   const keyOf = clientKey(isTrusted);
   const originOf = requestOrigin(isTrusted);
+  const corsOrigins = options.corsOrigins ?? ["*"];
   const settings: ExchangeSettings = {
     context: options.context,
     run: Effect.runPromiseExitWith(options.context),
-    corsOrigins: options.corsOrigins ?? ["*"],
+    fork: Effect.runForkWith(options.context),
+    shared: sharedHeaders(corsOrigins),
     publicUrl: options.publicUrl ?? null,
     clientOf: ({ request, connection }) => keyOf(request, connection?.address ?? null),
     originOf: ({ request, connection }) => originOf(request, connection?.address ?? null),
@@ -90,7 +93,7 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     referenceMarkdown: once(async () => referenceMarkdown(await reference())),
     llmsText: once(() => llmsText(operations)),
     openApiDocument: document,
-    mcp: { answer: mcp ?? noMcp, origins: settings.corsOrigins },
+    mcp: { answer: mcp ?? noMcp, origins: corsOrigins },
   }).filter(isServed);
 
   const app = new Elysia({

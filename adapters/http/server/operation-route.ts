@@ -2,7 +2,13 @@ import { Effect, Exit } from "effect";
 import { actionHeaders } from "../actions/action-operation.ts";
 import { admission } from "./admission.ts";
 import { type Answer, type Endpoint, openingOf } from "./endpoint.ts";
-import { enterRoute, type Exchange, type ExchangeSettings, problemResponse } from "./exchange.ts";
+import {
+  answerExchange,
+  enterRoute,
+  type Exchange,
+  type ExchangeSettings,
+  problemResponse,
+} from "./exchange.ts";
 import { routeMeter } from "./http-metrics.ts";
 import { isAsSent } from "../request/query-string.ts";
 
@@ -41,35 +47,30 @@ export const operationRoute = (
   const route = { path, meter: routeMeter(settings.context, path), forWallets };
   const opening = openingOf(operation);
 
-  const decide = Effect.fnUntraced(function* (exchange: Exchange, params: Params) {
-    const { query, body, text } = yield* judge(exchange);
-    if (maySeconds !== undefined) exchange.connection?.allowSeconds(maySeconds);
-    return yield* operation.handle({
-      // A segment that is not valid percent-encoding has no text; as an empty one it is refused by name.
-      params: Object.fromEntries(names.map((name) => [name, params?.[name] ?? ""])),
-      query,
-      body,
-      text,
-      mediaType: exchange.mediaType,
-      origin: () => settings.originOf(exchange),
-      publicUrl: settings.publicUrl,
-      headers: exchange.request.headers,
-      client: () => settings.clientOf(exchange),
-      ask: (path, init) => settings.askFor(exchange, path, init),
+  const decide = (exchange: Exchange, params: Params) =>
+    Effect.flatMap(judge(exchange), ({ query, body, text }) => {
+      if (maySeconds !== undefined) exchange.connection?.allowSeconds(maySeconds);
+      return operation.handle({
+        // A segment that is not valid percent-encoding has no text; as an empty one it is refused by name.
+        params: Object.fromEntries(names.map((name) => [name, params?.[name] ?? ""])),
+        query,
+        body,
+        text,
+        mediaType: exchange.mediaType,
+        origin: () => settings.originOf(exchange),
+        publicUrl: settings.publicUrl,
+        headers: exchange.request.headers,
+        client: () => settings.clientOf(exchange),
+        ask: (path, init) => settings.askFor(exchange, path, init),
+      });
     });
-  });
 
   const respond = (exchange: Exchange, answer: Answer): Response => {
-    const { status = usualStatus, headers: own } = answer;
-    const headers = { ...exchange.headers };
-    const shared = headers["vary"];
+    const { status = usualStatus, headers } = answer;
     if (!("text" in answer && answer.text === null))
-      headers["content-type"] = contentType(exchange.mediaType);
-    Object.assign(headers, own);
-    if (shared !== undefined && own?.["vary"] !== undefined)
-      headers["vary"] = `${shared}, ${own["vary"]}`;
+      exchange.headers["content-type"] = contentType(exchange.mediaType);
     const payload = payloadOf(answer, exchange.request.method === "HEAD");
-    return new Response(payload, { status, headers });
+    return answerExchange(exchange, payload, status, headers);
   };
 
   return async ({ request, params }: { readonly request: Request; readonly params: Params }) => {

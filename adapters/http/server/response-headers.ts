@@ -14,44 +14,56 @@ const EXPOSED = "allow, etag, ratelimit, ratelimit-policy, retry-after, x-reques
 /** Whose pages may call an operation: those of the listed origins, of any origin where `*` is listed, or always of any. */
 export type Opening = "listed" | "any_if_starred" | "any";
 
+/** The headers that the answers of one kind share, to reads and to POST. */
+type KindOfAnswer = { readonly read: Headers; readonly post: Headers };
+
+/** A cached live answer must be revalidated. An answer to a POST must not be stored. */
+const kindOf = (cors: Readonly<Record<string, string>>): KindOfAnswer => ({
+  read: new Headers({ ...SECURITY, "cache-control": "no-cache", ...cors }),
+  post: new Headers({ ...SECURITY, "cache-control": "no-store", ...cors }),
+});
+
+/** The headers that answers share: security, caching and CORS. */
+export type SharedHeaders = {
+  /** Those of answers without a route. */
+  readonly unrouted: KindOfAnswer;
+  /** Those of answers to a page of `origin`, or to a program, on a route with this opening. */
+  readonly routed: (origin: string | null, opening: Opening) => KindOfAnswer;
+};
+
 /**
- * The CORS headers of an answer to a page of `origin` (WHATWG Fetch, section 3.2). No credentials are ever allowed.
+ * The headers of every answer, with those of CORS for pages of `origins` (WHATWG Fetch, section 3.2). No credentials are ever allowed.
+ * They are made once: a response copies them in a third of the time that it takes to make them.
  */
-export const corsHeaders = (
-  origins: ReadonlyArray<string>,
-  origin: string | null,
-  opening: Opening,
-): Readonly<Record<string, string>> => {
-  if (opening === "any")
-    return {
-      "access-control-allow-origin": "*",
-      "access-control-expose-headers": `${EXPOSED}, x-action-version, x-blockchain-ids`,
-    };
-  if (opening === "any_if_starred" && origins.includes("*"))
-    return { "access-control-allow-origin": "*", "access-control-expose-headers": EXPOSED };
-  if (origin === null || origin === "*" || !origins.includes(origin)) return { vary: "origin" };
-  return {
+export const sharedHeaders = (origins: ReadonlyArray<string>): SharedHeaders => {
+  const allowing = (origin: string, exposed = EXPOSED) => ({
     "access-control-allow-origin": origin,
-    "access-control-expose-headers": EXPOSED,
-    vary: "origin",
+    "access-control-expose-headers": exposed,
+  });
+  const any = kindOf(allowing("*", `${EXPOSED}, x-action-version, x-blockchain-ids`));
+  const starred = origins.includes("*") ? kindOf(allowing("*")) : null;
+  const unlisted = kindOf({ vary: "origin" });
+  const listed = new Map(
+    origins
+      .filter((origin) => origin !== "*")
+      .map((origin) => [origin, kindOf({ ...allowing(origin), vary: "origin" })]),
+  );
+  return {
+    unrouted: kindOf({}),
+    routed: (origin, opening) => {
+      if (opening === "any") return any;
+      if (opening === "any_if_starred" && starred !== null) return starred;
+      return (origin === null ? undefined : listed.get(origin)) ?? unlisted;
+    },
   };
 };
 
-/** The two structured fields of draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4. */
-export const rateLimitHeaders = (
+/** What a budget allows (draft-ietf-httpapi-ratelimit-headers-10, section 3). */
+export const rateLimitPolicy = (
   budget: Budget,
-  { limit, windowSeconds, remaining, resetSeconds }: RateDecision,
-): Readonly<Record<string, string>> => ({
-  "ratelimit-policy": `"${budget}";q=${limit};w=${windowSeconds}`,
-  ratelimit: `"${budget}";r=${remaining};t=${resetSeconds}`,
-});
+  { limit, windowSeconds }: Pick<RateDecision, "limit" | "windowSeconds">,
+): string => `"${budget}";q=${limit};w=${windowSeconds}`;
 
-/** A cached live answer must be revalidated. An answer to a POST must not be stored. */
-const cacheControl = (method: string): string => (method === "POST" ? "no-store" : "no-cache");
-
-/** The headers of an answer before its own: security, caching, request id. */
-export const baseHeaders = (method: string, requestId: string): Record<string, string> => ({
-  ...SECURITY,
-  "cache-control": cacheControl(method),
-  "x-request-id": requestId,
-});
+/** What is left of a budget (the same draft, section 4). */
+export const rateLimit = (budget: Budget, { remaining, resetSeconds }: RateDecision): string =>
+  `"${budget}";r=${remaining};t=${resetSeconds}`;

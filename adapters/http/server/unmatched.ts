@@ -2,6 +2,7 @@ import { Cause } from "effect";
 import { ACTION_PREFLIGHT, actionHeaders } from "../actions/action-operation.ts";
 import { type Endpoint, openingOf } from "./endpoint.ts";
 import {
+  answerExchange,
   enterRoute,
   type Exchange,
   type ExchangeSettings,
@@ -95,7 +96,6 @@ export const unmatchedRoute = (
       );
     const list = allow.join(", ");
     const preflight = forWallets ? ACTION_PREFLIGHT : preflightHeaders(request, list);
-    const headers = { ...exchange.headers, allow: list, ...preflight };
-    return new Response(null, { status: 204, headers });
+    return answerExchange(exchange, null, 204, { allow: list, ...preflight });
   };
 };

@@ -1,14 +1,6 @@
-import {
-  appendTransactionMessageInstructions,
-  blockhash,
-  compileTransactionMessage,
-  createTransactionMessage,
-  getCompiledTransactionMessageEncoder,
-  pipe,
-  setTransactionMessageFeePayer,
-  setTransactionMessageLifetimeUsingBlockhash,
-} from "@solana/kit";
+import { address } from "../../../core/domain/address.ts";
 import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
+import { unsignedTransaction } from "../../../core/protocol/transaction/unsigned-transaction.ts";
 import type { LocalKey } from "./local-keys.ts";
 
 /**
@@ -21,24 +13,18 @@ export const signedTransaction = (input: {
   readonly instructions: ReadonlyArray<Instruction>;
   readonly blockhash: string;
 }): Uint8Array => {
-  const message = pipe(
-    createTransactionMessage({ version: 0 }),
-    (m) => setTransactionMessageFeePayer(input.payer.address, m),
-    (m) =>
-      setTransactionMessageLifetimeUsingBlockhash(
-        { blockhash: blockhash(input.blockhash), lastValidBlockHeight: 0n },
-        m,
-      ),
-    (m) => appendTransactionMessageInstructions(input.instructions, m),
-  );
-  const compiled = compileTransactionMessage(message);
-  const bytes = new Uint8Array(getCompiledTransactionMessageEncoder().encode(compiled));
+  const { instructions } = input;
   const keys = [input.payer, ...(input.signers ?? [])];
-  const required = compiled.staticAccounts.slice(0, compiled.header.numSignerAccounts);
-  const signatures = required.map((needed) => {
-    const key = keys.find(({ address }) => address === needed);
-    if (key === undefined) throw new Error(`no local key for the signer ${needed}`);
-    return key.sign(bytes);
+  const { bytes, message, signers } = unsignedTransaction({
+    payer: input.payer.address,
+    instructions,
+    blockhash: address(input.blockhash),
   });
-  return new Uint8Array(Buffer.concat([Uint8Array.of(signatures.length), ...signatures, bytes]));
+  signers.forEach((signer, place) => {
+    const key = keys.find((each) => each.address === signer);
+    if (key === undefined) throw new Error(`no local key for the signer ${signer}`);
+    // The count of signatures takes one byte.
+    bytes.set(key.sign(message), 1 + 64 * place);
+  });
+  return bytes;
 };

@@ -1,6 +1,6 @@
 import { decodeJson, encodeJson } from "../runtime/json-text.ts";
 import { PreEncoded } from "./encoding/account-encoding.ts";
-import { RpcError, RpcErrorCode, type RpcMethod } from "./rpc-params.ts";
+import { invalidRequest, RpcError, RpcErrorCode, type RpcMethod } from "./rpc-params.ts";
 
 type Id = string | number | bigint | null;
 type Pieces = ReadonlyArray<string>;
@@ -32,10 +32,7 @@ export const jsonRpc = (methods: (name: string) => RpcMethod | undefined) => {
       typeof request === "object" && request !== null ? request : {}
     ) as Readonly<Record<string, unknown>>;
     if (jsonrpc !== "2.0" || typeof method !== "string" || (id !== undefined && !isId(id)))
-      return errorPieces(
-        isId(id) ? id : null,
-        new RpcError(RpcErrorCode.invalidRequest, "Invalid request"),
-      );
+      return errorPieces(isId(id) ? id : null, invalidRequest());
     if (id === undefined) return undefined;
     try {
       const run = methods(method);
@@ -57,8 +54,7 @@ export const jsonRpc = (methods: (name: string) => RpcMethod | undefined) => {
       return errorPieces(null, new RpcError(RpcErrorCode.parseError, "Parse error"));
     }
     if (!Array.isArray(message)) return answer(message);
-    if (message.length === 0)
-      return errorPieces(null, new RpcError(RpcErrorCode.invalidRequest, "Invalid request"));
+    if (message.length === 0) return errorPieces(null, invalidRequest());
     const answers = message.map(answer).filter((pieces) => pieces !== undefined);
     if (answers.length === 0) return undefined;
     const pieces = answers.flatMap((one) => [",", one].flat());

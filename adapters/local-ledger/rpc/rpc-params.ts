@@ -76,6 +76,16 @@ export const unknownVariant = (value: unknown, known: ReadonlyArray<string>): Rp
   return invalidParams(`Invalid params: unknown variant \`${value}\`, expected ${expected}.`);
 };
 
+/** The value, which must be one of these texts. @throws RpcError otherwise. */
+export const variantOf = <const V extends string>(
+  value: unknown,
+  variants: ReadonlyArray<V>,
+): V => {
+  const found = variants.find((variant) => variant === value);
+  if (found === undefined) throw unknownVariant(value, variants);
+  return found;
+};
+
 /** Longest base58 text of 32 and of 64 bytes (Agave `pubkey`, `hash`, `signature`: MAX_BASE58_LEN). */
 const LONGEST_BASE58 = { 32: 44, 64: 88 } as const;
 
@@ -165,9 +175,5 @@ export const arrayOf = (value: unknown, what: string, max: number): ReadonlyArra
 const COMMITMENTS = ["processed", "confirmed", "finalized"] as const;
 
 /** The commitment a configuration asks for, `finalized` unless it says otherwise. @throws RpcError for an unknown one. */
-export const commitmentOf = (config: RpcConfig, key = "commitment"): Commitment => {
-  const value = config[key] ?? "finalized";
-  const known = COMMITMENTS.find((commitment) => commitment === value);
-  if (known === undefined) throw unknownVariant(value, COMMITMENTS);
-  return known;
-};
+export const commitmentOf = (config: RpcConfig, key = "commitment"): Commitment =>
+  variantOf(config[key] ?? "finalized", COMMITMENTS);

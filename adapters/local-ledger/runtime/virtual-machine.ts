@@ -141,8 +141,6 @@ export const createVirtualMachine = () => {
     writeRaw,
     /** Addresses of this owner's accounts that the virtual machine contains from its start. */
     builtInAccounts: (owner: Address): ReadonlyArray<Address> => builtIn.get(owner) ?? [],
-    /** Addresses of all of them. */
-    allBuiltInAccounts: (): ReadonlyArray<Address> => [...builtIn.values()].flat(),
     minimumBalance: (dataLength: number): bigint =>
       vm.minimumBalanceForRentExemption(BigInt(dataLength)),
     execute: (transaction: WireTransaction): Execution =>

@@ -6,6 +6,7 @@ import {
   isValueAtSlot,
   parseEnvelope,
   parseJson,
+  utf8,
 } from "../transport/rpc-envelope.ts";
 import { ObjectEnd } from "./scan-body.ts";
 
@@ -61,24 +62,6 @@ const listOf = (
 
 const isSpace = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
-
-const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-const utf8 = (bytes: Uint8Array): string | undefined => {
-  try {
-    return strictUtf8.decode(bytes);
-  } catch {
-    return undefined;
-  }
-};
-
-const parsed = (text: string | undefined): unknown => {
-  try {
-    return text === undefined ? undefined : parseJson(text);
-  } catch {
-    return undefined;
-  }
-};
 
 /**
  * Reads the answer of getProgramAccounts or getProgramAccountsV2 as it arrives. It holds no more than one network chunk and one record, and
@@ -144,38 +127,21 @@ export class AccountScan {
     if (this.#passing !== null) return "not_json";
     const rest = utf8(this.#held.bytes);
     if (rest === undefined) return "not_json";
-    if (this.#stage === "tail") return this.#endOfStream(rest);
-    return this.#slotted ? "not_json" : this.#endOfWhole(rest);
-  }
-
-  get #slotted(): boolean {
-    return this.slot !== null;
-  }
-
-  #endOfStream(tail: string): ScanEnd | ScanFault {
-    const envelope = parseEnvelope(this.#head + tail, this.#id);
-    if (typeof envelope === "string" || "error" in envelope) return envelope;
-    const { result } = envelope;
-    // A repeated member would have replaced what has been read.
-    if (!isValueAtSlot(result) || result.context.slot !== this.slot) return "malformed";
-    const list = listOf(result.value, this.#form);
-    if (list === undefined) return "malformed";
-    const { accounts, ...cursor } = list;
-    return accounts.length > 0 ? "malformed" : { slot: result.context.slot, ...cursor };
-  }
-
-  #endOfWhole(text: string): ScanEnd | ScanFault {
-    const envelope = parseEnvelope(text, this.#id);
+    const isStream = this.#stage === "tail";
+    const read = this.slot;
+    if (!isStream && read !== null) return "not_json";
+    const envelope = parseEnvelope(this.#head + rest, this.#id);
     if (typeof envelope === "string" || "error" in envelope) return envelope;
     if (!isValueAtSlot(envelope.result)) return "malformed";
-    const list = listOf(envelope.result.value, this.#form);
-    if (list === undefined) return "malformed";
-    const { accounts: records, ...cursor } = list;
-    const accounts = parseKeyedAccounts(records);
+    const { context, value } = envelope.result;
+    const { accounts: records, ...cursor } = listOf(value, this.#form) ?? {};
+    const accounts = records === undefined ? undefined : parseKeyedAccounts(records);
     if (accounts === undefined) return "malformed";
-    this.slot = envelope.result.context.slot;
-    this.#accounts = [...accounts];
-    return { slot: this.slot, ...cursor };
+    // A repeated member would have replaced what has been read.
+    if (isStream && (context.slot !== read || accounts.length > 0)) return "malformed";
+    if (!isStream) this.#accounts = [...accounts];
+    this.slot = context.slot;
+    return { slot: context.slot, ...cursor };
   }
 
   /**
@@ -216,12 +182,12 @@ export class AccountScan {
     }
     const head = utf8(bytes.subarray(0, bracket + 1));
     const end = this.#form === "list" ? "]}}" : "]}}}";
-    const answer = parsed(`${head}${end}`) as { readonly result?: unknown } | undefined;
-    if (head === undefined || !isValueAtSlot(answer?.result)) {
-      this.#stage = "whole";
-      return 0;
-    }
-    if (listOf(answer.result.value, this.#form) === undefined) {
+    const answer = parseJson(`${head}${end}`) as { readonly result?: unknown } | null | undefined;
+    if (
+      head === undefined ||
+      !isValueAtSlot(answer?.result) ||
+      listOf(answer.result.value, this.#form) === undefined
+    ) {
       this.#stage = "whole";
       return 0;
     }
@@ -284,7 +250,7 @@ export class AccountScan {
     }
     if (found < 0) return -1;
     const record = bytes.subarray(at, end);
-    const [account] = parseKeyedAccounts([parsed(utf8(record))]) ?? [];
+    const [account] = parseKeyedAccounts([parseJson(utf8(record) ?? "")]) ?? [];
     if (account === undefined) return "malformed";
     this.#accounts.push(account);
     const shape = RecordShape.of(record, account);

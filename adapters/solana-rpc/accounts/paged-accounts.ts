@@ -1,7 +1,6 @@
 import { Effect } from "effect";
 import { encodeBase58 } from "../../../core/domain/encoding/base58.ts";
 import type { AccountKind } from "../../../core/domain/ledger/account-kind.ts";
-import { monotonicMs } from "../../../core/use-cases/single-flight.ts";
 import {
   type LedgerFailure,
   LedgerUnavailable,
@@ -10,7 +9,7 @@ import {
 } from "../../../ports/ledger/ledger.ts";
 import { refusalAsUnavailable } from "../pool/fail-over.ts";
 import type { NodePool } from "../pool/node-pool.ts";
-import { NodeFault, NodeUnable, RpcRefusal } from "../transport/rpc-failure.ts";
+import { mayNotOffer, optionalMethod } from "../pool/optional-method.ts";
 
 /** A filter for accounts with these bytes at `offset` (Agave `rpc-client-types`, `RpcFilterType::Memcmp`). */
 export const bytesAt = (offset: number, bytes: Uint8Array) => ({
@@ -18,30 +17,17 @@ export const bytesAt = (offset: number, bytes: Uint8Array) => ({
 });
 
 /** The filters for the accounts of a kind. A node accepts up to four. */
-export const filtersOf = ({ length, discriminator }: AccountKind): ReadonlyArray<object> => [
+const filtersOf = ({ length, discriminator }: AccountKind): ReadonlyArray<object> => [
   { dataSize: length },
   bytesAt(0, discriminator),
 ];
 
 /** The largest page that the providers of getProgramAccountsV2 give. */
 export const PAGE_ACCOUNTS = 10_000;
-const CHUNK_ACCOUNTS = 1000;
 /** More pages than any program of this kind needs: a thousand million accounts. Each costs memory for its cursor. */
 const MOST_PAGES = 100_000;
 /** Filters can empty a page before it is sent. This number of empty pages in a row shows a node that leads nowhere. */
 const MOST_EMPTY_PAGES = 1000;
-/** How long nodes that do not know the method are not asked for it again, milliseconds. */
-const ASK_AGAIN_MS = 3_600_000;
-
-/** Whether a failure may mean that the nodes do not offer pages. An unknown method has many codes among providers. */
-const mayNotOffer = (failure: LedgerFailure): boolean => {
-  if (failure._tag === "LedgerTimeout") return false;
-  const { cause } = failure;
-  if (cause instanceof NodeUnable) return cause.kind !== "behind";
-  if (cause instanceof NodeFault) return cause.kind === "unwell" || cause.kind === "malformed";
-  return cause instanceof RpcRefusal;
-};
-
 const astray = (reason: string) =>
   new LedgerUnavailable({ retryable: true, cause: new Error(`a node's pages ${reason}`) });
 
@@ -51,13 +37,39 @@ type Page = { readonly slot: bigint; readonly accounts: number; readonly next: s
 /** Takes the chunks of a scan as they arrive. */
 export type TakeChunk = (chunk: ScannedAccounts) => Effect.Effect<void>;
 
+/** One request for accounts of a kind, read into `take` at a slot of at least `notBefore` or of what was seen; its slot. */
+export const scanInto = Effect.fnUntraced(function* (
+  pool: NodePool["Service"],
+  kind: AccountKind,
+  notBefore: bigint | undefined,
+  asked: { readonly filters?: ReadonlyArray<object>; readonly [option: string]: unknown },
+  take: TakeChunk,
+  paged?: (next: string | null) => void,
+) {
+  const lowest = pool.slots.boundsOf("finalized", [], notBefore).absent;
+  const options = {
+    encoding: "base64",
+    withContext: true,
+    commitment: "finalized",
+    ...(lowest > 0 ? { minContextSlot: lowest } : {}),
+    ...asked,
+    filters: [...filtersOf(kind), ...(asked.filters ?? [])],
+  };
+  const slot = yield* pool.scan([kind.program, options], {
+    ...(paged && { paged }),
+    judge: (slot) => pool.slots.judge(lowest, slot),
+    emit: take,
+  });
+  pool.slots.saw("finalized", slot);
+  return slot;
+}, refusalAsUnavailable);
+
 /**
  * Scans of program accounts by getProgramAccountsV2: pages of 10,000 with a cursor, read one after the other. Whether
  * the nodes offer the method is found out by the first page, and remembered.
  */
 export const pagedAccounts = (pool: NodePool["Service"]) => {
-  let isOffered = false;
-  let notOfferedMs: number | null = null;
+  const offering = optionalMethod();
 
   const page = Effect.fn("Ledger.programAccounts.page")(function* (
     kind: AccountKind,
@@ -65,32 +77,28 @@ export const pagedAccounts = (pool: NodePool["Service"]) => {
     { changedSince, notBefore }: ScanOptions,
     take: TakeChunk,
   ) {
-    const lowest = pool.slots.boundsOf("finalized", [], notBefore).absent;
-    const options = {
-      encoding: "base64",
-      withContext: true,
-      commitment: "finalized",
+    const asked = {
       limit: PAGE_ACCOUNTS,
-      ...(lowest > 0 ? { minContextSlot: lowest } : {}),
       ...(cursor === null ? {} : { paginationKey: cursor }),
       ...(changedSince === undefined ? {} : { changedSinceSlot: Number(changedSince) }),
-      filters: filtersOf(kind),
     };
     let next: string | null = null;
     let accounts = 0;
-    const slot = yield* pool.scan([kind.program, options], {
-      paged: (cursor) => void (next = cursor),
-      judge: (slot) => pool.slots.judge(lowest, slot),
-      chunkAccounts: CHUNK_ACCOUNTS,
-      emit: (chunk) => {
-        accounts += chunk.value.length;
-        return take(chunk);
-      },
-    });
-    pool.slots.saw("finalized", slot);
+    const counted: TakeChunk = (chunk) => {
+      accounts += chunk.value.length;
+      return take(chunk);
+    };
+    const slot = yield* scanInto(
+      pool,
+      kind,
+      notBefore,
+      asked,
+      counted,
+      (told) => void (next = told),
+    );
     const read: Page = { slot: BigInt(slot), accounts, next };
     return read;
-  }, refusalAsUnavailable);
+  });
 
   /** As `page`, but from the beginning when the nodes do not take the cursor; null when they do not offer pages. */
   const firstPage = (
@@ -100,7 +108,7 @@ export const pagedAccounts = (pool: NodePool["Service"]) => {
   ): Effect.Effect<Page | null, LedgerFailure> =>
     Effect.catchIf(page(kind, after ?? null, options, take), mayNotOffer, (failure) => {
       if (after !== undefined) return firstPage(kind, options, take);
-      return isOffered ? Effect.fail(failure) : Effect.succeed(null);
+      return offering.isKnown ? Effect.fail(failure) : Effect.succeed(null);
     });
 
   /**
@@ -108,12 +116,10 @@ export const pagedAccounts = (pool: NodePool["Service"]) => {
    * pages without accounts and without end, are faults of the node.
    */
   return Effect.fnUntraced(function* (kind: AccountKind, options: ScanOptions, take: TakeChunk) {
-    const nowMs = yield* monotonicMs;
-    if (notOfferedMs !== null && nowMs - notOfferedMs < ASK_AGAIN_MS) return false;
+    if (!(yield* offering.isWorthAsking)) return false;
     const cursors = new Set<string>(options.after === undefined ? [] : [options.after]);
     let read: Page | null = yield* firstPage(kind, options, take);
-    isOffered = read !== null;
-    notOfferedMs = isOffered ? null : nowMs;
+    yield* offering.note(read !== null);
     if (read === null) return false;
     let empty = 0;
     for (let next = read.next; next !== null; next = read.next) {

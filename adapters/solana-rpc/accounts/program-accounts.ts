@@ -4,16 +4,14 @@ import { encodeBase58 } from "../../../core/domain/encoding/base58.ts";
 import type { LedgerFailure, ScannedAccounts, ScanOptions } from "../../../ports/ledger/ledger.ts";
 import {
   bytesAt,
-  filtersOf,
   PAGE_ACCOUNTS,
   pagedAccounts,
+  scanInto,
   type TakeChunk,
 } from "./paged-accounts.ts";
 import type { NodePool } from "../pool/node-pool.ts";
-import { refusalAsUnavailable } from "../pool/fail-over.ts";
 import { NodeFault, NodeUnable, RpcRefusal } from "../transport/rpc-failure.ts";
 
-const CHUNK_ACCOUNTS = 1000;
 /** Above this number of accounts, the next scan of a kind is split. */
 const SPLIT_ABOVE = 200_000;
 /** Parts of a split scan requested at the same time. Public nodes limit requests. */
@@ -64,29 +62,18 @@ export const programAccounts = (pool: NodePool["Service"]) => {
   /** Kinds with many accounts, by program and discriminator. */
   const large = new Set<string>();
 
-  const scan = Effect.fn("Ledger.programAccounts")(function* (
+  const scan = (
     kind: AccountKind,
-    part: ReadonlyArray<object>,
-    lowest: number,
+    filters: ReadonlyArray<object>,
+    { notBefore }: ScanOptions,
     emit: TakeChunk,
-  ) {
-    const options = {
-      encoding: "base64",
-      withContext: true,
-      commitment: "finalized",
-      ...(lowest > 0 ? { minContextSlot: lowest } : {}),
-      filters: [...filtersOf(kind), ...part],
-    };
-    const slot = yield* pool.scan([kind.program, options], {
-      judge: (slot) => pool.slots.judge(lowest, slot),
-      chunkAccounts: CHUNK_ACCOUNTS,
-      emit,
-    });
-    pool.slots.saw("finalized", slot);
-  }, refusalAsUnavailable);
+  ) =>
+    scanInto(pool, kind, notBefore, { filters }, emit).pipe(
+      Effect.withSpan("Ledger.programAccounts"),
+    );
 
   /** One request for each value of the byte at `splitAt`, from a part on. Tells each time all parts up to one are complete. */
-  const inParts = (kind: AccountKind, splitAt: number, from: number, lowestNow: () => number) =>
+  const inParts = (kind: AccountKind, splitAt: number, from: number, options: ScanOptions) =>
     Stream.suspend(() => {
       const complete = new Set<number>();
       let open = from;
@@ -95,7 +82,7 @@ export const programAccounts = (pool: NodePool["Service"]) => {
           (value) => {
             let slot: bigint | null = null;
             const part = streamed((emit) =>
-              scan(kind, [bytesAt(splitAt, Uint8Array.of(value))], lowestNow(), emit),
+              scan(kind, [bytesAt(splitAt, Uint8Array.of(value))], options, emit),
             ).pipe(Stream.tap((chunk) => Effect.sync(() => void (slot = chunk.slot))));
             const end = Stream.suspend(() => {
               complete.add(value);
@@ -112,24 +99,23 @@ export const programAccounts = (pool: NodePool["Service"]) => {
       );
     });
 
-  const unpaged = (kind: AccountKind, { after, notBefore }: ScanOptions) => {
+  const unpaged = (kind: AccountKind, options: ScanOptions) => {
     const { program, discriminator, splitAt } = kind;
-    const lowestNow = () => pool.slots.boundsOf("finalized", [], notBefore).absent;
     const name = `${program} ${encodeBase58(discriminator)}`;
     const whole = Stream.suspend(() => {
       let accounts = 0;
-      return streamed((emit) => scan(kind, [], lowestNow(), emit)).pipe(
+      return streamed((emit) => scan(kind, [], options, emit)).pipe(
         Stream.tap(({ value }) => Effect.sync(() => void (accounts += value.length))),
         Stream.onEnd(Effect.sync(() => void (accounts > SPLIT_ABOVE && large.add(name)))),
       );
     });
     if (splitAt === undefined) return whole;
     return Stream.suspend(() => {
-      const from = firstPart(after);
-      if (large.has(name) || from > 0) return inParts(kind, splitAt, from, lowestNow);
+      const from = firstPart(options.after);
+      if (large.has(name) || from > 0) return inParts(kind, splitAt, from, options);
       return Stream.catchIf(whole, maySizeMatter, () => {
         large.add(name);
-        return inParts(kind, splitAt, 0, lowestNow);
+        return inParts(kind, splitAt, 0, options);
       });
     });
   };

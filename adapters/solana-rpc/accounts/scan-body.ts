@@ -75,14 +75,15 @@ export class ObjectEnd {
  */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
+/** The most accounts of a chunk. */
+const CHUNK_ACCOUNTS = 1000;
+
 /** How accounts are taken from an arriving answer. */
 export type ScanSink = {
   /** Asks for a page with getProgramAccountsV2, and is called with the next page's cursor, null after the last page. */
   readonly paged?: (next: string | null) => void;
   /** Judges an answer by its slot. */
   readonly judge: (slot: number) => SlotJudgement;
-  /** The most accounts per chunk. */
-  readonly chunkAccounts: number;
   /**
    * Called for each chunk, and once with an empty chunk when there is no account. Reading continues when it is done.
    */
@@ -124,7 +125,7 @@ export const scanBody = Effect.fnUntraced(function* (
   };
   const emit = (slot: number) => {
     emitted = true;
-    return sink.emit({ slot: BigInt(slot), value: scan.take(sink.chunkAccounts) });
+    return sink.emit({ slot: BigInt(slot), value: scan.take(CHUNK_ACCOUNTS) });
   };
   for (;;) {
     const startMs: number = yield* monotonicMs;
@@ -149,7 +150,7 @@ export const scanBody = Effect.fnUntraced(function* (
     if (scan.slot === null) continue;
     if (isFirst) yield* judged(scan.slot);
     isFirst = false;
-    while (scan.waiting >= sink.chunkAccounts) yield* emit(scan.slot);
+    while (scan.waiting >= CHUNK_ACCOUNTS) yield* emit(scan.slot);
   }
   const end = scan.end();
   if (typeof end === "string") return yield* failures.fault(end);

@@ -29,7 +29,6 @@ export const blockspaceSolanaRpc: Layer.Layer<Blockspace, never, NodePool> = Lay
       args: [],
       options: {},
       commitment: "confirmed",
-      pool: "single",
       accounts: [],
       parse: parseLatest,
       isAbsence: () => false,
@@ -44,7 +43,6 @@ export const blockspaceSolanaRpc: Layer.Layer<Blockspace, never, NodePool> = Lay
         pool.call({
           method: "getRecentPrioritizationFees",
           params: [[account]],
-          pool: "single",
           decode: (result) =>
             isFees(result)
               ? { value: result.map(({ prioritizationFee }) => BigInt(prioritizationFee)) }

@@ -41,7 +41,6 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
         args: [blockhash],
         options: {},
         commitment: "confirmed",
-        pool: "single",
         accounts: [],
         parse: (value) => (typeof value === "boolean" ? value : undefined),
         isAbsence: (isValid) => !isValid,
@@ -58,7 +57,6 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
         args: [encodeBase64(message)],
         options: {},
         commitment: "confirmed",
-        pool: "single",
         accounts: [],
         parse: (value) => (value === null ? null : isNatural(value) ? BigInt(value) : undefined),
         isAbsence: (fee) => fee === null,
@@ -81,7 +79,6 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
           args: [encodeBase64(transaction)],
           options: { encoding: "base64", sigVerify: true, replaceRecentBlockhash: false },
           commitment: "confirmed",
-          pool: "single",
           accounts: accountsWritten(transaction),
           parse: parseSimulation,
           isAbsence: (simulated) => simulated.error !== null,
@@ -102,7 +99,6 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
             encodeBase64(transaction),
             { encoding: "base64", skipPreflight: true, maxRetries: 0 },
           ],
-          pool: "single",
           decode: (result) =>
             typeof result === "string" && parseLedgerSignature(result) !== undefined
               ? { value: undefined }
@@ -124,7 +120,6 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
       return {
         method: "getSignatureStatuses",
         params: [signatures, { searchTransactionHistory: true }],
-        pool: "single",
         decode: (result) => {
           if (!isValueAtSlot(result)) return "malformed";
           const { slot } = result.context;
@@ -155,30 +150,8 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
     const searchAll = Effect.fn("Broadcaster.searchAll")(function* (
       signatures: ReadonlyArray<LedgerSignature>,
     ) {
-      let landed: HistorySearch["landed"] | null = null;
-      const request = statuses(signatures);
-      const noting: typeof request = {
-        ...request,
-        decode: (result) => {
-          const reading = request.decode(result);
-          if (typeof reading === "object") landed = reading.value;
-          return reading;
-        },
-      };
-      // What a node has after the search, it also had during the search. Some nodes do not offer this method.
-      const [found, completeFrom] = yield* pool
-        .callInTurn(noting, {
-          method: "getFirstAvailableBlock",
-          params: [],
-          pool: "single",
-          decode: (result) => (isNatural(result) ? { value: BigInt(result) } : "malformed"),
-        })
-        .pipe(
-          Effect.catch((failure) =>
-            landed === null ? Effect.fail(failure) : Effect.succeed([landed, null] as const),
-          ),
-        );
-      return { landed: found, completeFrom };
+      const [landed, completeFrom] = yield* pool.callWithHistoryStart(statuses(signatures));
+      return { landed, completeFrom };
     }, refusalAsUnavailable);
 
     const logs = Effect.fn("Broadcaster.logs")(function* (signature: LedgerSignature) {
@@ -188,7 +161,6 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
           signature,
           { commitment: "confirmed", encoding: "base64", maxSupportedTransactionVersion: 0 },
         ],
-        pool: "single",
         decode: (result) => {
           const lines = parseTransactionLogs(result);
           return lines === undefined ? "malformed" : { value: lines };

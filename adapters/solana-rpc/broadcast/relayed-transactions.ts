@@ -10,7 +10,7 @@ import {
   decodeSanitizedTransaction,
   type WireMessage,
 } from "../../../core/protocol/transaction/wire-transaction.ts";
-import { parseTransactionError } from "../history/transaction-json.ts";
+import { parseErr, plainError } from "../history/transaction-json.ts";
 import type { HighestSlots } from "../pool/highest-slots.ts";
 import {
   INVALID_PARAMS,
@@ -24,13 +24,6 @@ import {
 const hasErr = Schema.is(Schema.Struct({ err: Schema.Unknown }));
 const hasLogs = Schema.is(Schema.Struct({ logs: Schema.Array(Schema.String) }));
 
-const named = (kind: string): TransactionError => ({
-  kind,
-  instructionIndex: null,
-  instructionError: null,
-  customCode: null,
-});
-
 /**
  * The runtime's error behind a node's refusal of a transaction, null when there is none. A failed preflight carries the
  * error. A transaction that could not be read or verified has only a code.
@@ -38,14 +31,14 @@ const named = (kind: string): TransactionError => ({
 export const refusedTransactionError = ({ code, data }: RpcRefusal): TransactionError | null => {
   switch (code) {
     case PREFLIGHT_FAILED:
-      return (hasErr(data) ? parseTransactionError(data.err) : undefined) ?? null;
+      return (hasErr(data) ? parseErr(data.err) : undefined) ?? null;
     case SIGNATURE_VERIFICATION_FAILED:
-      return named("SignatureFailure");
+      return plainError("SignatureFailure");
     case UNSUPPORTED_TRANSACTION_VERSION:
-      return named("UnsupportedVersion");
+      return plainError("UnsupportedVersion");
     case SIGNATURE_COUNT_MISMATCH:
     case INVALID_PARAMS:
-      return named("SanitizeFailure");
+      return plainError("SanitizeFailure");
     default:
       return null;
   }

@@ -9,14 +9,13 @@ import {
   type LedgerSignature,
   parseLedgerSignature,
 } from "../../../core/domain/ledger/signature.ts";
-import { monotonicMs } from "../../../core/use-cases/single-flight.ts";
 import { type ArchivePage, LedgerArchive } from "../../../ports/ledger/ledger-archive.ts";
 import { LedgerUnavailable } from "../../../ports/ledger/ledger.ts";
 import { refusalAsUnavailable } from "../pool/fail-over.ts";
+import { mayNotOffer, optionalMethod } from "../pool/optional-method.ts";
 import { NodePool } from "../pool/node-pool.ts";
 import type { RpcRequest } from "../pool/pooled-node.ts";
 import { decodeBase58OfAnyLength } from "../transport/base64-bytes.ts";
-import { NodeFault, NodeUnable, RpcRefusal } from "../transport/rpc-failure.ts";
 import { parseTransactionError } from "./transaction-json.ts";
 
 /** Agave `rpc-client-types`, `RpcConfirmedTransactionStatusWithSignature`. */
@@ -136,8 +135,6 @@ export const parseTransaction = (
 
 /** Transactions of one answer: what every plan of the provider allows with all details. */
 const PAGE = 100;
-/** How long nodes that do not know the method are not asked for it again, milliseconds. */
-const ASK_AGAIN_MS = 3_600_000;
 
 /** A page of getTransactionsForAddress with `transactionDetails: "full"` (Helius), undefined for other JSON. */
 const parseArchivePage = (json: unknown): ArchivePage | undefined => {
@@ -159,24 +156,15 @@ const parseArchivePage = (json: unknown): ArchivePage | undefined => {
   return { transactions, next: paginationToken === "" ? null : paginationToken };
 };
 
-const mayNotOffer = (failure: { readonly _tag: string; readonly cause?: unknown }): boolean => {
-  const { cause } = failure;
-  if (cause instanceof NodeUnable) return cause.kind !== "behind";
-  if (cause instanceof NodeFault) return cause.kind === "unwell" || cause.kind === "malformed";
-  return cause instanceof RpcRefusal;
-};
-
 /** The LedgerArchive port over getTransactionsForAddress. Whether nodes offer it is found out by asking. */
 export const ledgerArchiveSolanaRpc: Layer.Layer<LedgerArchive, never, NodePool> = Layer.effect(
   LedgerArchive,
   Effect.gen(function* () {
     const pool = yield* NodePool;
-    let isOffered = false;
-    let notOfferedMs: number | null = null;
+    const offering = optionalMethod();
     return {
       transactionsOf: Effect.fn("LedgerArchive.transactionsOf")(function* (address, cursor) {
-        const nowMs = yield* monotonicMs;
-        if (notOfferedMs !== null && nowMs - notOfferedMs < ASK_AGAIN_MS) return null;
+        if (!(yield* offering.isWorthAsking)) return null;
         const request: RpcRequest<ArchivePage> = {
           method: "getTransactionsForAddress",
           params: [
@@ -192,7 +180,6 @@ export const ledgerArchiveSolanaRpc: Layer.Layer<LedgerArchive, never, NodePool>
               ...(cursor === null ? {} : { paginationToken: cursor }),
             },
           ],
-          pool: "single",
           decode: (result) => {
             const page = parseArchivePage(result);
             return page === undefined ? "malformed" : { value: page };
@@ -201,15 +188,12 @@ export const ledgerArchiveSolanaRpc: Layer.Layer<LedgerArchive, never, NodePool>
         const page = yield* pool.call(request).pipe(
           refusalAsUnavailable,
           Effect.catchIf(
-            (failure) => !isOffered && mayNotOffer(failure),
+            (failure) => !offering.isKnown && mayNotOffer(failure),
             () => Effect.succeed(null),
           ),
         );
-        if (page === null) {
-          notOfferedMs = nowMs;
-          return null;
-        }
-        isOffered = true;
+        yield* offering.note(page !== null);
+        if (page === null) return null;
         if (page.next !== null && page.next === cursor)
           return yield* new LedgerUnavailable({
             retryable: true,

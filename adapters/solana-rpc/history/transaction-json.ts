@@ -16,7 +16,8 @@ const isCustom = Schema.is(
   Schema.Struct({ Custom: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: U32_MAX })) }),
 );
 
-const plain = (kind: string): TransactionError => ({
+/** A transaction's error that says no more than its kind. */
+export const plainError = (kind: string): TransactionError => ({
   kind,
   instructionIndex: null,
   instructionError: null,
@@ -50,12 +51,12 @@ const parseInstructionFailure = (json: unknown): TransactionError | undefined =>
  * whose one key is the name. Unknown names are kept. Undefined for any other JSON.
  */
 export const parseTransactionError = (json: unknown): TransactionError | undefined => {
-  if (isName(json)) return plain(json);
+  if (isName(json)) return plainError(json);
   const variant = variantOf(json);
   if (variant === undefined) return undefined;
   return variant.name === "InstructionError"
     ? parseInstructionFailure(variant.held)
-    : plain(variant.name);
+    : plainError(variant.name);
 };
 
 /** An `err` member; null for success, undefined for any other JSON. */

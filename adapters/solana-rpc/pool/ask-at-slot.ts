@@ -1,6 +1,6 @@
 import { Effect } from "effect";
 import type { AtSlot, Commitment, LedgerFailure } from "../../../ports/ledger/ledger.ts";
-import type { NodePool, Pool } from "./node-pool.ts";
+import type { NodePool } from "./node-pool.ts";
 import { isValueAtSlot } from "../transport/rpc-envelope.ts";
 import type { RpcRefusal } from "../transport/rpc-failure.ts";
 
@@ -10,7 +10,6 @@ export type SlotQuestion<A> = {
   readonly args: ReadonlyArray<unknown>;
   readonly options: Readonly<Record<string, unknown>>;
   readonly commitment: Commitment;
-  readonly pool: Pool;
   /** The accounts that the answer is about. */
   readonly accounts: ReadonlyArray<string>;
   /** The lowest slot that the caller needs; without it, what is known of the accounts decides. */
@@ -33,8 +32,7 @@ export const askAtSlot = <A>(
   question: SlotQuestion<A>,
 ): Effect.Effect<AtSlot<A>, LedgerFailure | RpcRefusal> =>
   Effect.suspend(() => {
-    const { method, args, options, commitment, pool, accounts, notBefore, parse, isAbsence } =
-      question;
+    const { method, args, options, commitment, accounts, notBefore, parse, isAbsence } = question;
     const { slots } = nodes;
     const { present, absent } = slots.boundsOf(commitment, accounts, notBefore);
     return nodes.call({
@@ -43,7 +41,6 @@ export const askAtSlot = <A>(
         ...args,
         { ...options, commitment, ...(present > 0 ? { minContextSlot: present } : {}) },
       ],
-      pool,
       decode: (result) => {
         if (!isValueAtSlot(result)) return "malformed";
         const { slot } = result.context;

@@ -1,4 +1,4 @@
-import { Effect, Result } from "effect";
+import { Effect } from "effect";
 import { backoffMs } from "../../../core/use-cases/reconnect.ts";
 import { monotonicMs } from "../../../core/use-cases/single-flight.ts";
 import {
@@ -11,13 +11,12 @@ import {
 import type { Ticket } from "../transport/circuit-breaker.ts";
 import {
   ledgerFaultOf,
-  type NodeFault,
-  type NodeUnable,
+  type NodeFailure,
   RpcRefusal,
   timeoutFault,
 } from "../transport/rpc-failure.ts";
 import type { PoolLimits, SolanaRpcConfig } from "./node-pool.ts";
-import type { NodeAdmission, NodeFailure, PooledNode } from "./pooled-node.ts";
+import type { NodeAdmission, PooledNode } from "./pooled-node.ts";
 
 /** Why a node may not be asked now. */
 type NotAdmitted = Exclude<NodeAdmission, { readonly _tag: "Admitted" }>;
@@ -87,7 +86,7 @@ export type PoolCall<A> = {
 };
 
 /** Why one request to one node failed. */
-type FailedAttempt = NodeFault | NodeUnable;
+type FailedAttempt = Exclude<NodeFailure, RpcRefusal>;
 
 type Outcome<A> =
   | { readonly _tag: "Answered"; readonly value: A }
@@ -118,21 +117,25 @@ const askFirstFree = <A>(
   nodes: ReadonlyArray<PooledNode>,
   call: PoolCall<A>,
 ): Effect.Effect<Outcome<A>, RpcRefusal> =>
-  Effect.acquireUseRelease(
-    Effect.map(monotonicMs, (nowMs) => firstFree(nodes, call, nowMs)),
-    Effect.fnUntraced(function* (choice): Effect.fn.Return<Outcome<A>, RpcRefusal> {
-      if (choice._tag === "NoneFree") return choice;
-      const { node, ticket } = choice;
-      const answer = yield* Effect.result(call.ask(node, ticket));
-      if (Result.isSuccess(answer)) return { _tag: "Answered", value: answer.success };
-      if (answer.failure._tag === "RpcRefusal") return yield* answer.failure;
-      return { _tag: "Failed", node, attempt: answer.failure };
-    }),
-    (choice) =>
-      Effect.sync(() => {
-        if (choice._tag === "Admitted") choice.node.abandon(choice.ticket);
-      }),
-  );
+  Effect.suspend(() => {
+    let choice: ReturnType<typeof firstFree<A>> | null = null;
+    const outcome = Effect.flatMap(monotonicMs, (nowMs): Effect.Effect<Outcome<A>, RpcRefusal> => {
+      const chosen = (choice = firstFree(nodes, call, nowMs));
+      if (chosen._tag === "NoneFree") return Effect.succeed(chosen);
+      const { node, ticket } = chosen;
+      return Effect.matchEffect(call.ask(node, ticket), {
+        onSuccess: (value) => Effect.succeed({ _tag: "Answered", value }),
+        onFailure: (attempt) =>
+          attempt._tag === "RpcRefusal"
+            ? Effect.fail(attempt)
+            : Effect.succeed({ _tag: "Failed", node, attempt }),
+      });
+    });
+    return Effect.onExitPrimitive(outcome, () => {
+      if (choice?._tag === "Admitted") choice.node.abandon(choice.ticket);
+      return undefined;
+    });
+  });
 
 /** Whether the same request may succeed at the same node later. */
 const isPassing = (attempt: FailedAttempt): boolean =>

@@ -10,16 +10,11 @@ const MOST_ACCOUNTS = 10_000;
  * asked of a newer slot than needed and never goes back.
  */
 class AccountFloors {
-  readonly #most: number;
   readonly #floors: Record<Commitment, Map<string, number>> = {
     confirmed: new Map(),
     finalized: new Map(),
   };
   readonly #pushedOut: Record<Commitment, number> = { confirmed: 0, finalized: 0 };
-
-  constructor(most = MOST_ACCOUNTS) {
-    this.#most = most;
-  }
 
   /** Records that these accounts were seen, or found missing, at a slot. */
   saw(commitment: Commitment, accounts: ReadonlyArray<string>, slot: number): void {
@@ -52,7 +47,7 @@ class AccountFloors {
     // Set anew, it is the last to be pushed out.
     floors.delete(account);
     floors.set(account, Math.max(known, slot));
-    if (floors.size <= this.#most) return;
+    if (floors.size <= MOST_ACCOUNTS) return;
     const [oldest] = floors;
     if (oldest === undefined) return;
     floors.delete(oldest[0]);

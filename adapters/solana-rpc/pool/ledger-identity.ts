@@ -3,8 +3,7 @@ import { parseAddress } from "../../../core/domain/address.ts";
 import type { LedgerStanding } from "../../../ports/ledger/ledger-record.ts";
 import type { JsonRpcClient } from "../transport/json-rpc-client.ts";
 import { monotonicMs } from "../../../core/use-cases/single-flight.ts";
-import { NodeFault } from "../transport/rpc-failure.ts";
-import type { NodeFailure } from "./pooled-node.ts";
+import { NodeFault, type NodeFailure } from "../transport/rpc-failure.ts";
 import type { PoolLimits, SolanaRpcConfig } from "./node-pool.ts";
 
 /** How long a node's genesis hash is believed, milliseconds: another node can take over its address. */
@@ -56,15 +55,14 @@ export class LedgerIdentity {
 
   /** Fails with a node fault when the node serves another ledger, or does not show which. */
   confirm(client: JsonRpcClient): Effect.Effect<void, NodeFailure> {
-    return Effect.gen({ self: this }, function* () {
-      const nowMs = yield* monotonicMs;
-      if (!this.isDue(client, nowMs)) return;
+    return Effect.flatMap(monotonicMs, (nowMs) => {
+      if (!this.isDue(client, nowMs)) return Effect.void;
       // Other requests do not wait for the check of a node that was confirmed a minute ago.
       if (this.#confirmedMs.has(client)) this.#confirmedMs.set(client, nowMs);
-      const hash = yield* Effect.onError(client.ask("getGenesisHash", [], this.#limits), () =>
+      const asking = Effect.onError(client.ask("getGenesisHash", [], this.#limits), () =>
         Effect.sync(() => this.doubt(client)),
       );
-      yield* this.judge(client, hash);
+      return Effect.flatMap(asking, (hash) => this.judge(client, hash));
     });
   }
 

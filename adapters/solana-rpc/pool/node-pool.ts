@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer, type Redacted } from "effect";
+import { Clock, Context, Effect, Layer, type Redacted, Schema } from "effect";
 import { type LedgerFailure, LedgerLane } from "../../../ports/ledger/ledger.ts";
 import { scanMethod, type ScanSink } from "../accounts/scan-body.ts";
 import { jsonRpcClient } from "../transport/json-rpc-client.ts";
@@ -82,6 +82,13 @@ export const solanaRpcConfig = (urls: SolanaRpcConfig["urls"]): SolanaRpcConfig 
   retryAfterCapMs: 300_000,
 });
 
+const isSlot = Schema.is(Schema.Natural);
+const HISTORY_START: RpcRequest<bigint> = {
+  method: "getFirstAvailableBlock",
+  params: [],
+  decode: (result) => (isSlot(result) ? { value: BigInt(result) } : "malformed"),
+};
+
 /** All nodes of one ledger behind one interface. Every request to the ledger goes through it. */
 export class NodePool extends Context.Service<
   NodePool,
@@ -89,14 +96,13 @@ export class NodePool extends Context.Service<
     /** The first usable answer of any node. The request may reach several nodes, so it must be safe to repeat. */
     readonly call: <A>(request: RpcRequest<A>) => Effect.Effect<A, LedgerFailure | RpcRefusal>;
     /**
-     * One node's answers to two requests of one pool. The second request is sent after the first answer; `before`, which the
-     * same node must answer, before both.
+     * An answer, and the first slot that the history of the same node still holds; null for a slot that it does not tell. What
+     * a node has after the answer, it also had during it. `before`, which that node must answer, is asked before both.
      */
-    readonly callInTurn: <A, B>(
-      first: RpcRequest<A>,
-      second: RpcRequest<B>,
+    readonly callWithHistoryStart: <A>(
+      request: RpcRequest<A>,
       before?: RpcRequest<void>,
-    ) => Effect.Effect<readonly [A, B], LedgerFailure | RpcRefusal>;
+    ) => Effect.Effect<readonly [A, bigint | null], LedgerFailure | RpcRefusal>;
     /** Sends the request to every node at once and succeeds with the first answer. */
     readonly tellAll: <A>(request: RpcRequest<A>) => Effect.Effect<A, LedgerFailure | RpcRefusal>;
     /** Sends the request to every node; each one's answer in the order of the configuration, null for one without a usable answer. */
@@ -152,8 +158,8 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
         Effect.flatMap(LedgerLane, (lane) =>
           run({ nodes: pools[name], limits: config.pools[name], config, lane, ...call }),
         );
-      const asking = <A>(request: RpcRequest<A>, nodes = pools[request.pool]) =>
-        inLane(request.pool, failOver<A>, {
+      const asking = <A>(request: RpcRequest<A>, nodes = pools.single) =>
+        inLane("single", failOver<A>, {
           nodes,
           ask: (node, ticket) => node.ask(request, ticket),
           methods: [request.method],
@@ -161,25 +167,38 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
         });
       return NodePool.of({
         call: (request) => notingBehind(asking(request)),
-        callInTurn: <A, B>(
-          first: RpcRequest<A>,
-          second: RpcRequest<B>,
-          before?: RpcRequest<void>,
-        ) =>
-          notingBehind(
-            inLane(first.pool, failOver<readonly [A, B]>, {
-              ask: (node, ticket) => node.askInTurn(first, second, ticket, before),
-              methods: [first.method, second.method, ...(before ? [before.method] : [])],
-            }),
-          ),
+        callWithHistoryStart: <A>(request: RpcRequest<A>, before?: RpcRequest<void>) =>
+          Effect.suspend(() => {
+            let answered: { readonly value: A } | null = null;
+            const noting: RpcRequest<A> = {
+              ...request,
+              decode: (result) => {
+                const reading = request.decode(result);
+                if (typeof reading === "object") answered = reading;
+                return reading;
+              },
+            };
+            return notingBehind(
+              inLane("single", failOver<readonly [A, bigint | null]>, {
+                ask: (node, ticket) => node.askInTurn(noting, HISTORY_START, ticket, before),
+                methods: [request.method, HISTORY_START.method, ...(before ? [before.method] : [])],
+              }),
+            ).pipe(
+              Effect.catch((failure) =>
+                answered === null
+                  ? Effect.fail(failure)
+                  : Effect.succeed([answered.value, null] as const),
+              ),
+            );
+          }),
         tellAll: (request) =>
           firstToSucceed(
-            pools[request.pool].map((node) => asking(request, [node])),
+            pools.single.map((node) => asking(request, [node])),
             ({ _tag }) => _tag === "RpcRefusal",
           ),
         askEach: (request) =>
           Effect.forEach(
-            pools[request.pool],
+            pools.single,
             (node) => Effect.orElseSucceed(asking(request, [node]), () => null),
             { concurrency: "unbounded" },
           ),

@@ -4,33 +4,32 @@ import { ledgerFaultText } from "../../../core/use-cases/ledger-fault-text.ts";
 import { backoffMs } from "../../../core/use-cases/reconnect.ts";
 import { type Admission, CircuitBreaker, type Ticket } from "../transport/circuit-breaker.ts";
 import type { JsonRpcClient } from "../transport/json-rpc-client.ts";
+import type { SlotJudgement } from "./highest-slots.ts";
 import type { LedgerIdentity } from "./ledger-identity.ts";
 import type { MethodPace } from "./method-pace.ts";
-import { ledgerFaultOf, NodeFault, NodeUnable, type RpcRefusal } from "../transport/rpc-failure.ts";
+import {
+  ledgerFaultOf,
+  NodeFault,
+  type NodeFailure,
+  NodeUnable,
+} from "../transport/rpc-failure.ts";
 import { monotonicMs } from "../../../core/use-cases/single-flight.ts";
 import type { ScanSink } from "../accounts/scan-body.ts";
 import type { Pool, PoolLimits, SolanaRpcConfig } from "./node-pool.ts";
 
-/**
- * A decoded `result`. "malformed" when the method cannot return it, "behind" when its slot is too low, "slot_beyond_reach"
- * when the ledger cannot have come to its slot.
- */
-export type Reading<A> = { readonly value: A } | "malformed" | "behind" | "slot_beyond_reach";
+/** A decoded `result`, "malformed" when the method cannot return it, or how its slot was judged when that is not fine. */
+export type Reading<A> = { readonly value: A } | "malformed" | Exclude<SlotJudgement, "fine">;
 
 /** One JSON-RPC request and the decoder of its result. */
 export type RpcRequest<A> = {
   readonly method: string;
   readonly params: ReadonlyArray<unknown>;
-  readonly pool: Pool;
   readonly decode: (result: unknown) => Reading<A>;
   /** Whether requests of this method that are sent at the same time may share a batch. */
   readonly mayShare?: boolean;
   /** How long the call waits for a node that is behind, milliseconds; the pool's `behindPatienceMs` by default. */
   readonly behindPatienceMs?: number;
 };
-
-/** How one request to one node fails. */
-export type NodeFailure = NodeFault | NodeUnable | RpcRefusal;
 
 /** Whether a node may be asked now. `Paced` when the node limits requests for the method. */
 export type NodeAdmission = Admission | { readonly _tag: "Paced"; readonly untilMs: number };
@@ -135,7 +134,10 @@ export class PooledNode {
 
   #judged<A>(answer: Effect.Effect<A, NodeFailure>, ticket: Ticket): Effect.Effect<A, NodeFailure> {
     return answer.pipe(
-      Effect.tap(() => Effect.sync(() => this.#breaker.succeeded(ticket))),
+      Effect.map((value) => {
+        this.#breaker.succeeded(ticket);
+        return value;
+      }),
       Effect.tapError((failure) => {
         if (failure._tag === "NodeFault" && failure.kind !== "rate_limited")
           return this.#leave(ticket, failure);

@@ -3,6 +3,7 @@ import type { Address } from "../../../core/domain/address.ts";
 import { parseLedgerSignature } from "../../../core/domain/ledger/signature.ts";
 import { reconnect } from "../../../core/use-cases/reconnect.ts";
 import { type LedgerSignal, LedgerSignals } from "../../../ports/ledger/ledger-signals.ts";
+import { parseJson } from "../transport/rpc-envelope.ts";
 import { redactedRpcAddress } from "../transport/rpc-failure.ts";
 
 /** The answer to a subscription (Agave `rpc/src/rpc_pubsub.rs`): its request's id, and the subscription's number. */
@@ -21,14 +22,6 @@ const isNotification = Schema.is(
   }),
 );
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
 /** What one connection's messages say of its subscriptions, the first of which has the request id 1. */
 class LogsSubscriptions {
   readonly #addresses: ReadonlyArray<Address>;
@@ -45,7 +38,7 @@ class LogsSubscriptions {
   hear(text: string): LedgerSignal | undefined {
     const isLogs = text.includes('"logsNotification"');
     if (!isLogs && this.#names.size === this.#addresses.length) return undefined;
-    const message = parsed(text);
+    const message = parseJson(text);
     if (!isLogs) {
       const address = isSubscribed(message) ? this.#addresses[message.id - 1] : undefined;
       if (isSubscribed(message) && address !== undefined) this.#names.set(message.result, address);

@@ -2,6 +2,7 @@ import { Clock, Effect, Redacted } from "effect";
 import { AccountScan } from "../accounts/account-scan.ts";
 import {
   errorCodeMeaning,
+  type NodeFailure,
   NodeFault,
   type NodeFaultKind,
   NodeUnable,
@@ -14,8 +15,6 @@ import { scanBody, scanMethod, type ScanSink } from "../accounts/scan-body.ts";
 import { SharedBatches } from "./shared-batches.ts";
 import type { PoolLimits } from "../pool/node-pool.ts";
 
-type ClientFailure = NodeFault | NodeUnable | RpcRefusal;
-
 /** Sends one request to one node, once, and returns the unchecked `result`. */
 export type JsonRpcClient = {
   /** Redacted address. */
@@ -24,7 +23,7 @@ export type JsonRpcClient = {
     method: string,
     params: ReadonlyArray<unknown>,
     limits: PoolLimits,
-  ) => Effect.Effect<unknown, ClientFailure>;
+  ) => Effect.Effect<unknown, NodeFailure>;
   /** As `ask`, in one batch with the requests of this method that are made at the same time, if the node takes batches. */
   readonly askTogether: JsonRpcClient["ask"];
   /**
@@ -35,7 +34,7 @@ export type JsonRpcClient = {
     params: ReadonlyArray<unknown>,
     limits: PoolLimits,
     sink: ScanSink,
-  ) => Effect.Effect<number, ClientFailure>;
+  ) => Effect.Effect<number, NodeFailure>;
 };
 
 type HttpAnswer = {
@@ -93,7 +92,7 @@ const LIMIT_CODES: ReadonlySet<number> = new Set([429, -32_429]);
 export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient => {
   const url = Redacted.value(address);
   const node = redactedRpcAddress(url);
-  const batches = new Map<string, SharedBatches<ClientFailure>>();
+  const batches = new Map<string, SharedBatches<NodeFailure>>();
   let lastId = 0;
 
   /** How requests of one method to this node fail. */
@@ -103,7 +102,7 @@ export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient =>
       code: number | string | null = null,
       retryAfter: number | null = null,
     ) => new NodeFault({ node, method, kind, code, retryAfterMs: retryAfter });
-    const errorFailure = (code: number, data: unknown): ClientFailure => {
+    const errorFailure = (code: number, data: unknown): NodeFailure => {
       if (LIMIT_CODES.has(code)) return fault("rate_limited", code);
       const meaning = errorCodeMeaning(code);
       if (meaning === "refused") return new RpcRefusal({ node, method, code, data });
@@ -111,7 +110,7 @@ export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient =>
       const kind = meaning === "behind" ? "behind" : "rpc_error";
       return new NodeUnable({ node, method, kind, code });
     };
-    const fromEnvelope = (envelope: Envelope): Effect.Effect<unknown, ClientFailure> => {
+    const fromEnvelope = (envelope: Envelope): Effect.Effect<unknown, NodeFailure> => {
       if (typeof envelope === "string") return Effect.fail(fault(envelope));
       if ("result" in envelope) return Effect.succeed(envelope.result);
       return Effect.fail(errorFailure(envelope.error.code, envelope.error.data));
@@ -120,7 +119,7 @@ export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient =>
       { status, retryAfter, body }: HttpAnswer,
       id: number,
       nowMs: number,
-    ): Effect.Effect<unknown, ClientFailure> => {
+    ): Effect.Effect<unknown, NodeFailure> => {
       const ok = status >= 200 && status < 300;
       if (!ok && isTransient(status)) {
         const kind = status === 429 ? "rate_limited" : "http_status";
@@ -167,7 +166,7 @@ export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient =>
     const { fault, fromEnvelope } = failing(method);
     const requests = all.map((params) => requestOf(++lastId, method, params));
     const sent = yield* Effect.result(send(method, requests, limits));
-    const failedAll = (failure: ClientFailure, isLimited: boolean) => ({
+    const failedAll = (failure: NodeFailure, isLimited: boolean) => ({
       answers: all.map(() => Effect.fail(failure)),
       isLimited,
     });
@@ -194,7 +193,7 @@ export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient =>
     ask,
     askTogether: (method, params, limits) => {
       const known = batches.get(method);
-      const shared = known ?? new SharedBatches<ClientFailure>();
+      const shared = known ?? new SharedBatches<NodeFailure>();
       if (known === undefined) batches.set(method, shared);
       return shared.ask(params, {
         single: (each) => ask(method, each, limits),

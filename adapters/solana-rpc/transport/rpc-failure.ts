@@ -87,6 +87,22 @@ export const retryAfterMs = (header: string | null, nowMs: number): number | nul
   return Number.isNaN(at) ? null : Math.max(0, at - nowMs);
 };
 
+/** What each failure says of itself: who was asked what. None carries a message of the node or the runtime. */
+type Asked = {
+  /** Redacted address. */
+  readonly node: string;
+  /** The JSON-RPC method that was asked. */
+  readonly method: string;
+};
+
+const kindText = ({
+  node,
+  method,
+  kind,
+  code,
+}: Asked & { kind: string; code: number | string | null }) =>
+  `${node}: ${method}: ${kind}${code === null ? "" : ` (${code})`}`;
+
 /**
  * How a node failed. None of these carries a message of the node or the runtime: messages quote the address, which may
  * hold an API key.
@@ -105,54 +121,48 @@ export type NodeFaultKind =
   | "unwell";
 
 /** A node gave no usable answer. It is not asked for a while. */
-export class NodeFault extends Data.TaggedError("NodeFault")<{
-  /** Redacted address. */
-  readonly node: string;
-  /** The JSON-RPC method that was asked. */
-  readonly method: string;
-  readonly kind: NodeFaultKind;
-  /** HTTP status, JSON-RPC error code or the runtime's error code, null without one. */
-  readonly code: number | string | null;
-  /** The milliseconds of the node's `Retry-After`, null without one. */
-  readonly retryAfterMs: number | null;
-}> {
+export class NodeFault extends Data.TaggedError("NodeFault")<
+  Asked & {
+    readonly kind: NodeFaultKind;
+    /** HTTP status, JSON-RPC error code or the runtime's error code, null without one. */
+    readonly code: number | string | null;
+    /** The milliseconds of the node's `Retry-After`, null without one. */
+    readonly retryAfterMs: number | null;
+  }
+> {
   override get message(): string {
-    return `${this.node}: ${this.method}: ${this.kind}${this.code === null ? "" : ` (${this.code})`}`;
+    return kindText(this);
   }
 }
 
 /** A healthy node cannot answer this: it is `behind`, or does not serve such requests. */
-export class NodeUnable extends Data.TaggedError("NodeUnable")<{
-  /** Redacted address. */
-  readonly node: string;
-  /** The JSON-RPC method that was asked. */
-  readonly method: string;
-  readonly kind: "behind" | "http_status" | "rpc_error";
-  /** HTTP status or JSON-RPC error code; null when its slot is below the one asked for. */
-  readonly code: number | null;
-}> {
+export class NodeUnable extends Data.TaggedError("NodeUnable")<
+  Asked & {
+    readonly kind: "behind" | "http_status" | "rpc_error";
+    /** HTTP status or JSON-RPC error code; null when its slot is below the one asked for. */
+    readonly code: number | null;
+  }
+> {
   override get message(): string {
-    return `${this.node}: ${this.method}: ${this.kind}${this.code === null ? "" : ` (${this.code})`}`;
+    return kindText(this);
   }
 }
 
 /** A node refused the request, as any node would. */
-export class RpcRefusal extends Data.TaggedError("RpcRefusal")<{
-  /** Redacted address. */
-  readonly node: string;
-  /** The JSON-RPC method that was asked. */
-  readonly method: string;
-  readonly code: number;
-  /** The error's `data` as the node sent it. */
-  readonly data: unknown;
-}> {
+export class RpcRefusal extends Data.TaggedError("RpcRefusal")<
+  Asked & {
+    readonly code: number;
+    /** The error's `data` as the node sent it. */
+    readonly data: unknown;
+  }
+> {
   override get message(): string {
     return `${this.node}: ${this.method}: refused with JSON-RPC error ${this.code}`;
   }
 }
 
-/** One failed request to one node. */
-export type FailedRequest = NodeFault | NodeUnable | RpcRefusal;
+/** How one request to one node fails. */
+export type NodeFailure = NodeFault | NodeUnable | RpcRefusal;
 
 type Kind = NodeFault["kind"] | NodeUnable["kind"] | "refused";
 
@@ -196,7 +206,7 @@ export const timeoutFault = (method: string): LedgerFault => ({
 });
 
 /** A failed request as operators are told of it. */
-export const ledgerFaultOf = (failed: FailedRequest): LedgerFault => {
+export const ledgerFaultOf = (failed: NodeFailure): LedgerFault => {
   const { node, method, code } = failed;
   const kind = failed._tag === "RpcRefusal" ? "refused" : failed.kind;
   const isStatus = typeof code === "number" && code >= 100 && code <= 599;

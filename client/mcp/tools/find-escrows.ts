@@ -1,18 +1,18 @@
 import { ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
-import {
-  aCursor,
-  aList,
-  anAddress,
-  anAmount,
-  anObject,
-  at,
-  aTime,
-  aWord,
-  maybe,
-} from "../output.ts";
-import { PAGE_ROWS } from "../shown.ts";
+import type { Escrow } from "../../generated/contract.ts";
+import { ask, membersOf } from "../ask.ts";
+import { at, atOrNull, rowsAt, type ShownBy, type ShownOf } from "../output.ts";
 import { address, flag, oneOf, optional, text } from "../parameter.ts";
-import { answerOf, queryOf, tool } from "../tool.ts";
+import { PAGE_ROWS } from "../shown.ts";
+import { tool } from "../tool.ts";
+
+const ROW = {
+  escrow: "escrow_pda",
+  state: "state",
+  amount: at("amount_stroops", "Base units"),
+  mint: "mint",
+  expires_at: "expires_at",
+} as const satisfies ShownOf<Escrow>;
 
 /** `find_escrows`: escrows out of the index, newest first. */
 export const findEscrows = tool({
@@ -26,30 +26,14 @@ export const findEscrows = tool({
     cursor: optional(text()),
   },
   output: {
-    escrows: at(
-      "data",
-      aList(
-        anObject({
-          escrow: at("escrow_pda", anAddress()),
-          state: aWord(),
-          amount: at("amount_stroops", anAmount("Base units")),
-          mint: anAddress(),
-          expires_at: aTime(),
-        }),
-        PAGE_ROWS,
-      ),
-    ),
-    next_cursor: at("page.next_cursor", maybe(aCursor())),
-  },
-  run: async ({ agent, merchant, state, refundable, cursor }, { call }) => {
-    const query = queryOf({
-      agent_owner: agent,
-      merchant,
-      state,
-      refundable: refundable === true ? true : undefined,
-      cursor,
+    escrows: rowsAt("data", ROW, PAGE_ROWS),
+    next_cursor: atOrNull("page.next_cursor"),
+  } satisfies ShownBy<"GET /v1/indexer">,
+  run: async ({ refundable, ...filter }, { call }) => ({
+    answer: await ask(call, "GET /v1/indexer", {
+      ...membersOf(filter),
+      ...(refundable === true ? { refundable } : {}),
       limit: PAGE_ROWS,
-    });
-    return { answer: await answerOf(call, `/v1/indexer${query}`) };
-  },
+    }),
+  }),
 });

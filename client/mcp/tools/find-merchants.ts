@@ -1,16 +1,17 @@
-import {
-  aCursor,
-  aForeignText,
-  aList,
-  anAddress,
-  anObject,
-  aNumber,
-  at,
-  maybe,
-} from "../output.ts";
+import type { RegistryEntry } from "../../generated/contract.ts";
+import { ask } from "../ask.ts";
+import { aForeignText, at, atOrNull, rowsAt, type ShownBy, type ShownOf } from "../output.ts";
 import { optional, text, whole } from "../parameter.ts";
-import { answerOf, queryOf, tool } from "../tool.ts";
 import { PAGE_ROWS } from "../shown.ts";
+import { tool } from "../tool.ts";
+
+const ROW = {
+  merchant: at("merchant", "Wallet"),
+  name: aForeignText(32),
+  same_name: atOrNull("same_name", "Others so named"),
+  reputation: "reputation",
+  deliveries: "deliveries",
+} as const satisfies ShownOf<RegistryEntry>;
 
 /** `find_merchants`: active merchants of the registry. */
 export const findMerchants = tool({
@@ -23,23 +24,14 @@ export const findMerchants = tool({
     cursor: optional(text()),
   },
   output: {
-    merchants: at(
-      "data",
-      aList(
-        anObject({
-          merchant: anAddress("Wallet"),
-          name: aForeignText(32),
-          same_name: maybe(aNumber("Others so named")),
-          reputation: aNumber(),
-          deliveries: aNumber(),
-        }),
-        PAGE_ROWS,
-      ),
-    ),
-    next_cursor: at("page.next_cursor", maybe(aCursor())),
-  },
-  run: async ({ q, min_reputation, cursor }, { call }) => {
-    const query = queryOf({ status: "Active", q, min_reputation, cursor, limit: PAGE_ROWS });
-    return { answer: await answerOf(call, `/v1/registry/merchants${query}`) };
-  },
+    merchants: rowsAt("data", ROW, PAGE_ROWS),
+    next_cursor: atOrNull("page.next_cursor"),
+  } satisfies ShownBy<"GET /v1/registry/merchants">,
+  run: async (filter, { call }) => ({
+    answer: await ask(call, "GET /v1/registry/merchants", {
+      status: "Active",
+      ...filter,
+      limit: PAGE_ROWS,
+    }),
+  }),
 });

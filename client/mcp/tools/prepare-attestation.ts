@@ -1,16 +1,86 @@
-import { readEscrowTerms } from "../../merchant/settle/escrow-terms.ts";
+import { parseAmount } from "../../../core/domain/amount.ts";
+import type { TrustPolicy } from "../../../core/domain/evidence/evidence-check.ts";
+import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import { proofHash } from "../../../core/domain/evidence/proof-template.ts";
+import { parseHash32 } from "../../../core/domain/hash32.ts";
+import { parseUnixTime } from "../../../core/domain/unix-time.ts";
+import {
+  attestationMessage,
+  domainOf,
+  SINGLE_DELIVERY,
+} from "../../../core/protocol/instructions/attestation.ts";
+import { type EscrowTerms, readEscrowTerms } from "../../merchant/settle/escrow-terms.ts";
+import { type DeliveryPayload, payloadFault } from "../../pay/delivery.ts";
+import { SettlementError } from "../../settlement-error.ts";
+import { ask, membersOf } from "../ask.ts";
 import { knownDeployment } from "../known-deployment.ts";
-import { aHash, anAddress, at, aTime, heldTo, someBytes } from "../output.ts";
-import { address, anyObject, optional, text } from "../parameter.ts";
-import { rebuiltAttestation } from "../rebuilt.ts";
-import { answerOf, tool } from "../tool.ts";
+import { at, heldTo, type HeldTo, type ShownBy } from "../output.ts";
+import { address, anyObject, optional, text, type ValuesOf } from "../parameter.ts";
+import { tool } from "../tool.ts";
+
+const parameters = {
+  escrow: address(),
+  payload: optional(anyObject("What was delivered; it is hashed")),
+  proof_hash: optional(text()),
+  template_id: optional(text()),
+  amount: optional(text("Base units, for a partial release")),
+} as const;
+
+/** A claim as the caller made it. */
+type Claim = ValuesOf<typeof parameters>;
+
+const OPERATION = "POST /v1/escrows/{pda}/attestation/prepare";
 
 const OUTPUT = {
-  message_base64: at("data.message_base64", someBytes()),
-  attestor: at("data.attestor", anAddress("Who signs")),
-  proof_hash: at("data.proof_hash", aHash()),
-  timestamp: at("data.timestamp", aTime()),
-  until: at("data.until", aTime()),
+  message_base64: "data.message_base64",
+  attestor: at("data.attestor", "Who signs"),
+  proof_hash: "data.proof_hash",
+  timestamp: "data.timestamp",
+  until: "data.until",
+} as const satisfies ShownBy<typeof OPERATION>;
+
+/**
+ * The proof hash that a claim names, or that of its payload. Undefined when there is neither, when the two differ, and for a payload
+ * that can be read in two ways.
+ */
+const hashOf = ({ payload, proof_hash: given }: Claim) => {
+  if (payload === undefined) return given === undefined ? undefined : parseHash32(given);
+  const delivered = payload as DeliveryPayload;
+  const hash = payloadFault(delivered) === null ? proofHash(delivered) : undefined;
+  return given === undefined || given === hash ? hash : undefined;
+};
+
+/**
+ * The message that an attestor signs for a claim, in base64, built anew. Proof hash and amount are the caller's, ledger and program the
+ * policy's; the escrow's terms and the time are the service's, and false ones release nothing. @throws SettlementError
+ * `prepared_otherwise` when the service prepared another message
+ */
+const rebuiltAttestation = (
+  told: HeldTo<typeof OUTPUT>,
+  claim: Claim,
+  { escrow, terms, amount: whole }: EscrowTerms,
+  policy: TrustPolicy,
+): string => {
+  const hash = hashOf(claim);
+  const timestamp = parseUnixTime(told.timestamp);
+  const amount = claim.amount === undefined ? null : parseAmount(claim.amount);
+  if (hash !== undefined && timestamp !== undefined && amount !== undefined) {
+    const rebuilt = attestationMessage({
+      domain: domainOf(policy),
+      terms,
+      proofHash: hash,
+      total: amount ?? whole,
+      timestamp,
+      ...SINGLE_DELIVERY,
+    });
+    const message = encodeBase64(rebuilt);
+    if (message === told.message_base64 && hash === told.proof_hash) return message;
+  }
+  throw new SettlementError(
+    "prepared_otherwise",
+    `The service prepared another message than that of this claim about ${escrow}.`,
+    "Sign nothing of it, and do not use this service before its operator has explained it.",
+  );
 };
 
 /** `prepare_attestation`: the message that an escrow's attestor signs. */
@@ -18,29 +88,14 @@ export const prepareAttestation = tool({
   name: "prepare_attestation",
   description:
     "For the merchant's side: the message that the attestor signs (Ed25519) to attest a delivery. Give payload or proof_hash.",
-  parameters: {
-    escrow: address(),
-    payload: optional(anyObject("What was delivered; it is hashed")),
-    proof_hash: optional(text()),
-    template_id: optional(text()),
-    amount: optional(text("Base units, for a partial release")),
-  },
+  parameters,
   output: OUTPUT,
   run: async (claim, context) => {
-    const { escrow, payload, proof_hash, template_id, amount } = claim;
-    const answer = await answerOf(context.call, `/v1/escrows/${escrow}/attestation/prepare`, {
-      body: {
-        ...(payload === undefined ? {} : { payload }),
-        ...(proof_hash === undefined ? {} : { proof_hash }),
-        ...(template_id === undefined ? {} : { template_id }),
-        ...(amount === undefined ? {} : { amount_stroops: amount }),
-      },
-    });
-    const told = heldTo(OUTPUT, answer);
+    const told = heldTo(OUTPUT, await ask(context.call, OPERATION, membersOf(claim)));
     if (!context.rebuilds) return { result: told };
     const { policy } = await knownDeployment(context);
-    const terms = await readEscrowTerms({ policy, requests: { answer: context.call } }, escrow);
-    const message_base64 = rebuiltAttestation(told, claim, terms, policy);
-    return { result: { ...told, message_base64 } };
+    const requests = { answer: context.call };
+    const terms = await readEscrowTerms({ policy, requests }, claim.escrow);
+    return { result: { ...told, message_base64: rebuiltAttestation(told, claim, terms, policy) } };
   },
 });

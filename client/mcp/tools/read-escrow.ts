@@ -1,9 +1,16 @@
-import { aHash, aList, anAddress, anAmount, anObject, at, aTime, aWord, maybe } from "../output.ts";
+import type { NextAction } from "../../generated/contract.ts";
+import { ask, membersOf } from "../ask.ts";
+import { at, atOrNull, rowsAt, type ShownBy, type ShownOf } from "../output.ts";
 import { address } from "../parameter.ts";
-import { answerOf, tool } from "../tool.ts";
+import { tool } from "../tool.ts";
 
 /** More than all actions that there are. */
 const MOST_ACTIONS = 10;
+const ACTION = {
+  action: "action",
+  by: "by",
+  until: atOrNull("until"),
+} as const satisfies ShownOf<NextAction>;
 
 /** `read_escrow`: one escrow from the ledger, and what can be done with it. */
 export const readEscrow = tool({
@@ -11,22 +18,19 @@ export const readEscrow = tool({
   description: "An escrow on the ledger, and what can be done next, by whom and until when.",
   parameters: { escrow: address() },
   output: {
-    state: at("data.state", aWord()),
-    agent: at("data.agent_owner", anAddress()),
-    merchant: at("data.merchant", anAddress()),
-    mint: at("data.mint", anAddress()),
-    amount: at("data.amount_stroops", anAmount("Base units")),
-    task_hash: at("data.task_hash", aHash()),
-    proof_hash: at("data.proof_hash", maybe(aHash())),
-    expires_at: at("data.expires_at", aTime()),
-    ledger_time: at("context.ledger_time", aTime()),
-    next: at(
-      "data.next_actions",
-      aList(anObject({ action: aWord(), by: aWord(), until: maybe(aTime()) }), MOST_ACTIONS),
-    ),
-  },
-  run: async ({ escrow }, { call }) => ({
-    answer: await answerOf(call, `/v1/escrows/${escrow}`),
-    links: [{ uri: `settlement://escrow/${escrow}`, name: "The whole escrow" }],
+    state: "data.state",
+    agent: "data.agent_owner",
+    merchant: "data.merchant",
+    mint: "data.mint",
+    amount: at("data.amount_stroops", "Base units"),
+    task_hash: "data.task_hash",
+    proof_hash: atOrNull("data.proof_hash"),
+    expires_at: "data.expires_at",
+    ledger_time: "context.ledger_time",
+    next: rowsAt("data.next_actions", ACTION, MOST_ACTIONS),
+  } satisfies ShownBy<"GET /v1/escrows/{pda}">,
+  run: async (asked, { call }) => ({
+    answer: await ask(call, "GET /v1/escrows/{pda}", membersOf(asked)),
+    links: [{ uri: `settlement://escrow/${asked.escrow}`, name: "The whole escrow" }],
   }),
 });

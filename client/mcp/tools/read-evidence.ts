@@ -1,16 +1,24 @@
 import { verifyEvidence } from "../../../core/protocol/verification/verify-evidence.ts";
-import { aFlag, aHash, anAddress, at, aWord, heldTo, maybe } from "../output.ts";
-import { address, anyObject, optional, text } from "../parameter.ts";
+import { requestOf } from "../../service/operation.ts";
 import { jsonOf, problemOf } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
-import { answerOf, tool } from "../tool.ts";
+import { ask } from "../ask.ts";
+import { aFlag, at, atOrNull, aWord, heldTo, type ShownBy } from "../output.ts";
+import { address, anyObject, optional, text } from "../parameter.ts";
+import { tool } from "../tool.ts";
 
-const ESCROW = at("data.escrow.escrow_pda", anAddress());
 const STATED = {
-  decision: at("data.settlement_decision.status", aWord("pending, released or refunded")),
-  reason: at("data.settlement_decision.reason", aWord()),
-  digest_sha256: at("signature.digest_sha256", aHash()),
-};
+  decision: at("data.settlement_decision.status", "pending, released or refunded"),
+  reason: "data.settlement_decision.reason",
+  digest_sha256: "signature.digest_sha256",
+} as const satisfies ShownBy<"GET /v1/evidence/{pda}">;
+const ABOUT = {
+  escrow: "data.escrow.escrow_pda",
+  ...STATED,
+} as const satisfies ShownBy<"GET /v1/evidence/{pda}">;
+const COMPARED = {
+  matches: atOrNull("data.matches"),
+} as const satisfies ShownBy<"POST /v1/evidence/{pda}/verify">;
 
 /** `read_evidence`: what the evidence packet of an escrow says, and where the packet is. */
 export const readEvidence = tool({
@@ -30,11 +38,10 @@ export const readEvidence = tool({
   },
   maybe: ["verdict", "matches"],
   run: async ({ escrow, payload, template_id }, { call, trust }) => {
-    const answer = await call(`/v1/evidence/${escrow}`, {
-      headers: { accept: "application/json" },
-    });
+    const headers = { accept: "application/json" };
+    const answer = await call(...requestOf("GET /v1/evidence/{pda}", { pda: escrow }, { headers }));
     if (answer.status !== 200) throw problemOf(answer);
-    const { escrow: found, ...stated } = heldTo({ escrow: ESCROW, ...STATED }, jsonOf(answer));
+    const { escrow: found, ...stated } = heldTo(ABOUT, jsonOf(answer));
     // A packet of another escrow verifies just as well.
     if (found !== escrow)
       throw new SettlementError(
@@ -46,9 +53,11 @@ export const readEvidence = tool({
       payload === undefined
         ? null
         : heldTo(
-            { matches: at("data.matches", maybe(aFlag())) },
-            await answerOf(call, `/v1/evidence/${escrow}/verify`, {
-              body: { payload, ...(template_id === undefined ? {} : { template_id }) },
+            COMPARED,
+            await ask(call, "POST /v1/evidence/{pda}/verify", {
+              pda: escrow,
+              payload,
+              ...(template_id === undefined ? {} : { template_id }),
             }),
           );
     const packet = `settlement://evidence/${escrow}`;

@@ -1,6 +1,7 @@
-import { aFlag, anAddress, at, aWord, maybe, memberOf } from "../output.ts";
+import { ask } from "../ask.ts";
+import { at, atOrNull, aWordOrNull, memberOf, type ShownBy } from "../output.ts";
 import { signature } from "../parameter.ts";
-import { answerOf, tool } from "../tool.ts";
+import { tool } from "../tool.ts";
 
 /** `relay_outcome`: what became of a transaction. */
 export const relayOutcome = tool({
@@ -9,17 +10,17 @@ export const relayOutcome = tool({
     "What became of a transaction. Ask after any lost answer; sign again only if safe_to_sign_again.",
   parameters: { signature: signature() },
   output: {
-    status: at("data.status", aWord("landed, pending or expired")),
-    commitment: at("data.commitment", maybe(aWord())),
-    error: maybe(aWord("Why it failed")),
-    safe_to_sign_again: at("data.safe_to_sign_again", aFlag()),
-    recreatable_escrow: at(
+    status: at("data.status", "landed, pending or expired"),
+    commitment: atOrNull("data.commitment"),
+    error: aWordOrNull("Why it failed"),
+    safe_to_sign_again: "data.safe_to_sign_again",
+    recreatable_escrow: atOrNull(
       "data.recreatable_escrow",
-      maybe(anAddress("Its very creation may be signed again")),
+      "Its very creation may be signed again",
     ),
-  },
-  run: async ({ signature: asked }, { call }) => {
-    const answer = await answerOf(call, `/v1/relay/${asked}`);
+  } satisfies ShownBy<"GET /v1/relay/{signature}">,
+  run: async (asked, { call }) => {
+    const answer = await ask(call, "GET /v1/relay/{signature}", asked);
     const why = memberOf(answer, "data.program_error.name") ?? memberOf(answer, "data.error.kind");
     return { answer: { data: memberOf(answer, "data"), error: why ?? null } };
   },

@@ -1,8 +1,9 @@
 import { SettlementError } from "../../settlement-error.ts";
-import { describeTransaction } from "../describe-transaction.ts";
-import { aSignature, at, aWord } from "../output.ts";
+import { describeTransaction } from "../../signing/describe-transaction.ts";
+import { at, type ShownBy } from "../output.ts";
 import { text } from "../parameter.ts";
-import { answerOf, tool } from "../tool.ts";
+import { ask } from "../ask.ts";
+import { tool } from "../tool.ts";
 import { knownDeployment } from "../known-deployment.ts";
 
 /** `relay_transaction`: sends a signed transaction once the person has agreed. */
@@ -13,9 +14,9 @@ export const relayTransaction = tool({
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   parameters: { signed_transaction: text("base64") },
   output: {
-    signature: at("data.signature", aSignature()),
-    status: at("data.status", aWord("submitted: ask relay_outcome")),
-  },
+    signature: "data.signature",
+    status: at("data.status", "submitted: ask relay_outcome"),
+  } satisfies ShownBy<"POST /v1/relay">,
   run: async ({ signed_transaction }, context) => {
     const { call, canAsk, consentTo } = context;
     const { subject, message } = describeTransaction(
@@ -37,7 +38,6 @@ export const relayTransaction = tool({
         'Let the person POST {"signed_transaction": …} to /v1/relay, or connect over stdio or with a client that elicits.',
       );
     }
-    const body = { signed_transaction, confirm: true };
-    return { answer: await answerOf(call, "/v1/relay", { body }) };
+    return { answer: await ask(call, "POST /v1/relay", { signed_transaction, confirm: true }) };
   },
 });

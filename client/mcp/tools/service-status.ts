@@ -1,39 +1,35 @@
 import { foreignText } from "../../../core/domain/encoding/foreign-text.ts";
+import type { SupportedMint } from "../../generated/contract.ts";
+import { ask } from "../ask.ts";
 import {
   aForeignText,
-  aList,
-  anAddress,
-  anObject,
-  aNumber,
   at,
-  aWord,
+  atOrNull,
   heldTo,
-  maybe,
+  rowsAt,
+  type ShownBy,
+  type ShownOf,
 } from "../output.ts";
-import { answerOf, tool } from "../tool.ts";
+import { tool } from "../tool.ts";
 
 /** More mints than a service lists. */
 const MOST_MINTS = 100;
 /** The longest symbol that is shown, characters. */
 const MOST_SYMBOL = 16;
 
+const MINT = {
+  mint: "address",
+  symbol: aForeignText(MOST_SYMBOL),
+  decimals: "decimals",
+} as const satisfies ShownOf<SupportedMint>;
+
 const STATUS = {
-  status: at("data.status", aWord("online or degraded")),
-  relay: at("data.relay.status", aWord()),
-  cluster: at("data.network.cluster", aWord()),
-  genesis_hash: at("data.network.genesis_hash", maybe(anAddress())),
-  mints: at(
-    "data.supported_mints",
-    aList(
-      anObject({
-        mint: at("address", anAddress()),
-        symbol: aForeignText(MOST_SYMBOL),
-        decimals: aNumber(),
-      }),
-      MOST_MINTS,
-    ),
-  ),
-};
+  status: at("data.status", "online or degraded"),
+  relay: "data.relay.status",
+  cluster: "data.network.cluster",
+  genesis_hash: atOrNull("data.network.genesis_hash"),
+  mints: rowsAt("data.supported_mints", MINT, MOST_MINTS),
+} as const satisfies ShownBy<"GET /v1/status">;
 
 /** `service_status`: whether the service works, on which ledger, and which mints it lists. */
 export const serviceStatus = tool({
@@ -42,7 +38,7 @@ export const serviceStatus = tool({
   parameters: {},
   output: STATUS,
   run: async (_, { call, trust, rebuilds }) => {
-    const result = heldTo(STATUS, await answerOf(call, "/v1/status"));
+    const result = heldTo(STATUS, await ask(call, "GET /v1/status", {}));
     if (trust !== null)
       return {
         result: {

@@ -1,4 +1,5 @@
-import type { Escrow, Merchant, ServiceStatus } from "../../generated/contract.ts";
+import type { Escrow, Merchant } from "../../generated/contract.ts";
+import { dataBy } from "../../service/operation.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { escrowsOf, EXPORT_COLUMNS, type IndexedEscrows } from "./watch.ts";
 import { addressNamed } from "../../pinned-policy.ts";
@@ -76,7 +77,7 @@ export const exportEscrows = async (
 ): Promise<Export> => {
   const { requests } = context;
   const wallet = addressNamed(merchant, "merchant");
-  const status = await requests.data<ServiceStatus>("/v1/status", { signal });
+  const status = await dataBy(requests, "GET /v1/status", {}, { signal });
   for (let tried = 1; ; tried++) {
     const indexed = await escrowsOf(requests, wallet, { signal });
     const account = await readMerchant(context, wallet, signal);

@@ -1,8 +1,9 @@
 import type { Address } from "../../../core/domain/address.ts";
 import type { Escrow, EscrowPage, EscrowState, LiveEscrow } from "../../generated/contract.ts";
 import { addressNamed } from "../../pinned-policy.ts";
-import { isCount, isCursor, MEMBER_FORMS } from "../../service/forms.ts";
-import { type Answer, dataOf, jsonOf, problemOf, type Requests } from "../../service/requests.ts";
+import { FORMS, MEMBER_FORMS } from "../../service/forms.ts";
+import { dataOrNull, requestOf } from "../../service/operation.ts";
+import { type Answer, jsonOf, problemOf, type Requests } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { MerchantContext } from "../merchant-context.ts";
 import { readMerchant } from "../read-merchant.ts";
@@ -100,8 +101,8 @@ const unsoundEscrow = (detail: string): SettlementError =>
  */
 const soundRow = <R extends Escrow>(row: R, merchant: Address): R => {
   const given = (typeof row === "object" && row !== null ? row : {}) as Record<string, unknown>;
-  const fits = (name: string): boolean =>
-    (LATER.has(name) && given[name] === null) || MEMBER_FORMS[name]?.(given[name]) === true;
+  const fits = (name: (typeof EXPORT_COLUMNS)[number]): boolean =>
+    (LATER.has(name) && given[name] === null) || MEMBER_FORMS[name].fits(given[name]);
   const wrong = STATES.has(given["state"])
     ? EXPORT_COLUMNS.find((name) => !fits(name))
     : ("state" as const);
@@ -121,13 +122,17 @@ export type IndexedEscrows = {
 };
 
 /** The most that the index gives in one page. */
-const PAGE = "100";
+const PAGE = 100;
 
 const pageIn = (answer: Answer): EscrowPage => {
   if (answer.status !== 200) throw problemOf(answer);
   const { data, page, index } = (jsonOf(answer) ?? {}) as Partial<EscrowPage>;
   const next = page?.next_cursor;
-  if (!Array.isArray(data) || (next !== null && !isCursor(next)) || !isCount(index?.unseen))
+  if (
+    !Array.isArray(data) ||
+    (next !== null && !FORMS.cursor.fits(next)) ||
+    !FORMS.count.fits(index?.unseen)
+  )
     throw unsoundEscrow("The service gave a page of escrows that is none.");
   return { data, page, index } as EscrowPage;
 };
@@ -144,11 +149,9 @@ export const escrowsOf = async (
   const byAddress = new Map<string, Escrow>();
   let cursor: string | null = null;
   for (;;) {
-    const query = new URLSearchParams({ merchant, limit: PAGE });
-    if (state !== undefined) query.set("state", state);
-    if (cursor !== null) query.set("cursor", cursor);
-    const path = `/v1/indexer?${query.toString()}`;
-    const answer = await requests.answer(path, { signal });
+    const filter = { merchant, limit: PAGE, ...(state === undefined ? {} : { state }) };
+    const asked = { ...filter, ...(cursor === null ? {} : { cursor }) };
+    const answer = await requests.answer(...requestOf("GET /v1/indexer", asked, { signal }));
     const { data, page, index } = pageIn(answer);
     const before = byAddress.size;
     for (const each of data) {
@@ -175,10 +178,10 @@ const liveEscrow = async (
   merchant: Address,
   signal: AbortSignal | undefined,
 ): Promise<LiveEscrow | null> => {
-  const answer = await requests.answer(`/v1/escrows/${escrow}`, { signal });
-  if (answer.status === 404 || answer.status === 410) return null;
-  if (answer.status !== 200) throw problemOf(answer);
-  const found = soundRow(dataOf(answer) as LiveEscrow, merchant);
+  const options = { signal, absent: [404, 410] };
+  const live = await dataOrNull(requests, "GET /v1/escrows/{pda}", { pda: escrow }, options);
+  if (live === null) return null;
+  const found = soundRow(live, merchant);
   if (found.escrow_pda === escrow) return found;
   throw unsoundEscrow(`The service gave the escrow ${found.escrow_pda} for ${escrow}.`);
 };

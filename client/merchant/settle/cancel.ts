@@ -1,6 +1,6 @@
 import { cancelEscrowInstruction } from "../../../core/protocol/instructions/custody-instructions.ts";
 import type { UnsignedTransaction } from "../../../core/protocol/transaction/unsigned-transaction.ts";
-import type { PreparedEscrowCall } from "../../generated/contract.ts";
+import { dataBy } from "../../service/operation.ts";
 import { deploymentIn } from "../../pay/payment-terms.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { expectedTransaction } from "../../signing/expected-transaction.ts";
@@ -36,9 +36,11 @@ export const cancellation = async (
       `${escrow} names the merchant ${terms.merchant}, not ${wallet}.`,
       "Sign with the wallet that the escrow names.",
     );
-  const prepared = await context.requests.data<PreparedEscrowCall>(
-    `/v1/escrows/${escrow}/cancel/prepare?transaction=true`,
-    { body: { payer: paying }, signal },
+  const prepared = await dataBy(
+    context.requests,
+    "POST /v1/escrows/{pda}/cancel/prepare?transaction=true",
+    { pda: escrow, payer: paying },
+    { signal },
   );
   const owners = [agentOwner];
   const existing = context.needsAgentAccount === true ? owners : [];

@@ -6,6 +6,7 @@ import { termsOf } from "../../../core/protocol/accounts/escrow-account.ts";
 import { associatedToken, escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
 import type { LiveEscrow, LiveEscrowRead } from "../../generated/contract.ts";
 import { deploymentIn } from "../../pay/payment-terms.ts";
+import { requestOf } from "../../service/operation.ts";
 import { dataOf, jsonOf, problemOf } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { addressNamed } from "../../pinned-policy.ts";
@@ -56,7 +57,9 @@ export const readEscrowTerms = async (
   signal?: AbortSignal,
 ): Promise<EscrowTerms> => {
   const escrow = addressNamed(text, "escrow");
-  const answer = await context.requests.answer(`/v1/escrows/${escrow}`, { signal });
+  const answer = await context.requests.answer(
+    ...requestOf("GET /v1/escrows/{pda}", { pda: escrow }, { signal }),
+  );
   if (answer.status !== 200) throw problemOf(answer);
   const record = dataOf(answer) as LiveEscrow;
   const { context: at } = jsonOf(answer) as Partial<LiveEscrowRead>;

@@ -13,7 +13,7 @@ import {
   releasePartialInstruction,
 } from "../../../core/protocol/instructions/custody-instructions.ts";
 import type { UnsignedTransaction } from "../../../core/protocol/transaction/unsigned-transaction.ts";
-import type { PreparedEscrowCall } from "../../generated/contract.ts";
+import { dataBy } from "../../service/operation.ts";
 import { deploymentIn } from "../../pay/payment-terms.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { expectedTransaction } from "../../signing/expected-transaction.ts";
@@ -58,18 +58,18 @@ export const releaseTransaction = async (
   const { proofHash, timestamp, signature, amount } = claimIn(attestation);
   const paying = addressNamed(payer, "payer");
   const { merchant, mint, agentOwner, attestor } = terms;
-  const prepared = await context.requests.data<PreparedEscrowCall>(
-    `/v1/escrows/${terms.escrow}/release/prepare?transaction=true`,
+  const prepared = await dataBy(
+    context.requests,
+    "POST /v1/escrows/{pda}/release/prepare?transaction=true",
     {
-      body: {
-        proof_hash: proofHash,
-        timestamp: attestation.timestamp,
-        attestation_signature: attestation.attestation_signature,
-        ...(amount === null ? {} : { amount_stroops: amount.toString() }),
-        payer: paying,
-      },
-      signal,
+      pda: terms.escrow,
+      proof_hash: proofHash,
+      timestamp: attestation.timestamp,
+      attestation_signature: attestation.attestation_signature,
+      ...(amount === null ? {} : { amount_stroops: amount.toString() }),
+      payer: paying,
     },
+    { signal },
   );
   const deployment = deploymentIn(context.policy);
   const input = { ...terms, proofHash, timestamp };

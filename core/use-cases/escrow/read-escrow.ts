@@ -124,7 +124,7 @@ const readOnce = Effect.fnUntraced(function* (address: Address, commitment: Comm
  * `InvalidAddress`, with `EscrowArchived` when nobody kept those bytes, with `EscrowNotFound` when there is no account,
  * with `NotAnEscrow` for any other account, and with `LedgerUnavailable` for an answer that contradicts the index.
  */
-export const readEscrow = Effect.fn("readEscrow")(function* (
+export const readEscrow = Effect.fnUntraced(function* (
   pda: string,
   commitment: Commitment = "confirmed",
 ) {
@@ -146,7 +146,7 @@ export const merchantIn = (
  * What the next actions of an escrow depend on besides it: before it expires its merchant, who may have revoked its attestor, and
  * from then on the agent's associated token account, which a refund pays. Nothing is read for a settled escrow.
  */
-export const readActionGround = Effect.fn("readActionGround")(function* ({
+export const readActionGround = Effect.fnUntraced(function* ({
   escrow,
   ledgerTime,
   commitment,

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { runCommand } from "../../../app/command-line/command-line.ts";
+import { main as syncMain } from "../../../app/commands/sync.ts";
+import { main as verifyMain } from "../../../app/commands/verify.ts";
 import type { EscrowRecord } from "../../../adapters/http/escrow/escrow-contract.ts";
 import { bundledScript } from "../support/bundled-script.ts";
 import { withDemoLedger } from "../support/demo-ledger.ts";
+import { runHere } from "../support/run-here.ts";
 import { runScript } from "../support/run-script.ts";
 import {
   quietEnvironment,
@@ -28,6 +32,10 @@ const runBundle = async (file: string, ...args: ReadonlyArray<string>) =>
   run(await bundledScript(join(ROOT, file)), ...args);
 
 const verify = (...args: ReadonlyArray<string>) => runBundle("app/commands/verify.ts", ...args);
+const verifyHere = (...args: ReadonlyArray<string>) =>
+  runHere((io) => runCommand(verifyMain, args, io));
+const syncHere = (...args: ReadonlyArray<string>) =>
+  runHere((io) => runCommand(syncMain, args, io));
 
 const save = async (name: string, text: string): Promise<string> => {
   const path = join(directory.path, name);
@@ -61,12 +69,12 @@ test("sync --snapshot asks for a snapshot, and a flag that it does not know is r
     const answer = await fetch(`${service.url}/v1/status`);
     return ((await answer.json()) as { data: { indexer: Record<string, unknown> } }).data.indexer;
   };
-  const asked = await runBundle("app/commands/sync.ts", "--service", service.url, "--snapshot");
+  const asked = await syncHere("--service", service.url, "--snapshot");
   expect(asked.code).toBe(0);
   expect(JSON.parse(asked.stdout)).toMatchObject({ data: { status: "completed" } });
   expect((await statusOf())["last_snapshot_at"]).toBeString();
   for (const wrong of ["--snapshots", "--snapshot=yes"]) {
-    const { code, stdout, stderr } = await runBundle("app/commands/sync.ts", wrong);
+    const { code, stdout, stderr } = await syncHere(wrong);
     expect([code, stdout]).toEqual([64, ""]);
     expect(stderr).toContain("--snapshot");
   }
@@ -87,10 +95,10 @@ test("verify exits with 0 under the trust document, with 2 without one, and with
   );
   const [byFile, byUrl, without, forged, missing] = await Promise.all([
     verify(packet, "--trust", trust),
-    verify(packet, "--trust", service.url, "--json"),
-    verify(packet),
+    verifyHere(packet, "--trust", service.url, "--json"),
+    verifyHere(packet),
     verify(await save("changed.json", changed), "--trust", trust),
-    verify(join(directory.path, "nothing.json"), "--trust", trust),
+    verifyHere(join(directory.path, "nothing.json"), "--trust", trust),
   ]);
   expect([byFile.code, byUrl.code, without.code, forged.code, missing.code]).toEqual([
     0, 0, 2, 1, 66,

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { runCommand } from "../../../app/command-line/command-line.ts";
+import { main } from "../../../app/commands/import-escrow.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { startLedger } from "../../adapters/local-ledger/ledger-fixture.ts";
 import { archivedGenesis, RELEASED_ESCROW as ESCROW } from "../support/archived-genesis.ts";
-import { runScript } from "../support/run-script.ts";
+import { runHere } from "../support/run-here.ts";
 import {
   quietEnvironment,
   runService,
@@ -12,7 +13,6 @@ import {
   until,
 } from "../support/running-service.ts";
 
-const SCRIPT = fileURLToPath(new URL("../../../app/commands/import-escrow.ts", import.meta.url));
 /** The demo data's Pending escrow; see README.md. */
 const PENDING = "EpfWbK4mHqwAxUYQ9o8Kp2Di27Pe2nD9CxxzP4rjBf7b";
 const HISTORY = new Set(["getSignaturesForAddress", "getTransaction"]);
@@ -79,7 +79,7 @@ const shown = async ({ url }: Service) => {
 
 const run = (to: Service, ...packets: ReadonlyArray<string>) => {
   const own = ["--service", to.url, "--data-dir", to.dataDir];
-  return runScript(SCRIPT, [...own, ...packets]);
+  return runHere((io) => runCommand(main, [...own, ...packets], io));
 };
 
 beforeAll(async () => {

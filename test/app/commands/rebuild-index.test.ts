@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { fileURLToPath } from "node:url";
 import { Effect } from "effect";
+import { runCommand } from "../../../app/command-line/command-line.ts";
+import { main } from "../../../app/commands/rebuild-index.ts";
 import { rebuildApprovalFile } from "../../../adapters/files/operator-files.ts";
 import { RebuildApprovals } from "../../../ports/index/index-news.ts";
 import { temporaryDirectory } from "../support/running-service.ts";
-import { runScript } from "../support/run-script.ts";
+import { runHere } from "../support/run-here.ts";
 
-const SCRIPT = fileURLToPath(new URL("../../../app/commands/rebuild-index.ts", import.meta.url));
 const [OLD, NEW] = ["01".repeat(32), "02".repeat(32)] as const;
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const run = (...args: ReadonlyArray<string>) => {
   const own = ["--service", service.url.href, "--data-dir", directory.path];
-  return runScript(SCRIPT, [...own, ...args]);
+  return runHere((io) => runCommand(main, [...own, ...args], io));
 };
 
 const approved = () =>

@@ -2,12 +2,18 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
+import { runCommand } from "../../../app/command-line/command-line.ts";
+import { main as demo } from "../../../app/commands/demo.ts";
+import { main as importEscrow } from "../../../app/commands/import-escrow.ts";
+import { main as rebuildIndex } from "../../../app/commands/rebuild-index.ts";
+import { main as sync } from "../../../app/commands/sync.ts";
+import { main as verify } from "../../../app/commands/verify.ts";
+import { main as CLIENT } from "../../../client/command-line/main.ts";
 import { createKeyFile } from "../../../client/node/key-file.ts";
-import { runScript } from "../support/run-script.ts";
+import { runHere } from "../support/run-here.ts";
 import { temporaryDirectory } from "../support/running-service.ts";
 
 const at = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
-const CLIENT = "client/bin/settlement-evidence";
 const TRUST = at("test/vectors/evidence/trust.json");
 const PACKET = at("test/vectors/evidence/fulfilled.json");
 const SOME = localKey("merchant/forecast").address as string;
@@ -41,17 +47,21 @@ afterAll(async () => {
   await directory.remove();
 });
 
+/** A bare file's name is of one in the directory. */
+const inFolder = (arg: string): string =>
+  /^\w+\.json$/.test(arg) ? join(directory.path, arg) : arg;
+
 const KEY = ["--trust", TRUST, "--key", "key.json"];
 const FILE = ["--trust", TRUST, "--key", "key.json"];
 const PAYS = ["--merchant", SOME, "--amount", "1", "--task", "a", "--ttl", "60", "--nonce", "n"];
 
 test.concurrent.each([
-  ["verify --trust", "app/commands/verify", [PACKET, "--trust", url], 66],
-  ["verify of an address", "app/commands/verify", [`${url}/v1/evidence/${SOME}`], 66],
-  ["import-escrow", "app/commands/import-escrow", [`${url}/v1/evidence/${SOME}`], 66],
-  ["sync", "app/commands/sync", ["--service", url], 69],
-  ["rebuild-index", "app/commands/rebuild-index", ["--service", url], 69],
-  ["demo", "app/commands/demo", ["--service", url], 69],
+  ["verify --trust", verify, [PACKET, "--trust", url], 66],
+  ["verify of an address", verify, [`${url}/v1/evidence/${SOME}`], 66],
+  ["import-escrow", importEscrow, [`${url}/v1/evidence/${SOME}`], 66],
+  ["sync", sync, ["--service", url], 69],
+  ["rebuild-index", rebuildIndex, ["--service", url], 69],
+  ["demo", demo, ["--service", url], 69],
   ["pay", CLIENT, ["pay", "--service", url, ...KEY, ...PAYS], 69],
   ["watch", CLIENT, ["watch", SOME, "--service", url, "--trust", TRUST, "--out", "p.json"], 69],
   ["refund", CLIENT, ["refund", SOME, "--service", url, ...KEY], 69],
@@ -67,8 +77,8 @@ test.concurrent.each([
     ["merchant", "export", "--service", url, "--trust", TRUST, "--merchant", SOME],
     69,
   ],
-] as const)("%s follows no redirect, and says what to do", async (_, script, args, code) => {
-  const told = await runScript(at(`${script}.ts`), args, { cwd: directory.path });
+] as const)("%s follows no redirect, and says what to do", async (_, command, args, code) => {
+  const told = await runHere((io) => runCommand(command, args.map(inFolder), io));
   expect(told.stderr).toInclude(`redirects to ${elsewhere.url.origin}`);
   expect(told.stderr).toInclude("Give that address itself, if you trust it.");
   expect([told.code, told.stdout]).toEqual([code, expect.any(String)]);

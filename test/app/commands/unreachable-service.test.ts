@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { runCommand } from "../../../app/command-line/command-line.ts";
+import { main as attestor } from "../../../app/commands/attestor.ts";
+import { main as demo } from "../../../app/commands/demo.ts";
 import { localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
+import { createKeyFile } from "../../../client/node/key-file.ts";
 import { exchangeOf, RULES } from "../../client/merchant/attestor/rules-fixture.ts";
 import { TEST_DEPLOYMENT } from "../../arbitraries/test-ledger.ts";
 import { quietEnvironment, temporaryDirectory } from "../support/running-service.ts";
+import { runHere } from "../support/run-here.ts";
 import { runScript } from "../support/run-script.ts";
 import { SILENT_ADDRESS } from "../support/silent-address.ts";
 
@@ -17,23 +22,22 @@ let key: string;
 beforeAll(async () => {
   directory = await temporaryDirectory();
   key = join(directory.path, "key.json");
-  expect((await run("client/bin/settlement-evidence", ["keygen", key])).code).toBe(0);
+  await createKeyFile(key);
 });
 afterAll(() => directory.remove());
 
 const run = (
   script: string,
   args: ReadonlyArray<string>,
-  { env = {}, stdin }: { readonly env?: Record<string, string>; readonly stdin?: Blob } = {},
+  { env = {} }: { readonly env?: Record<string, string> } = {},
 ) =>
   runScript(at(`${script}.ts`), args, {
     cwd: directory.path,
     env: { PATH: process.env["PATH"] ?? "", XDG_STATE_HOME: directory.path, ...env },
-    ...(stdin === undefined ? {} : { stdin }),
   });
 
 test.concurrent("demo ends with 69 when the service does not answer", async () => {
-  const told = await run("app/commands/demo", ["--service", url]);
+  const told = await runHere((io) => runCommand(demo, ["--service", url], io));
   expect([told.code, told.stderr]).toEqual([
     69,
     `\nThe demo failed: No service answers at ${url}. Start one there, or give its --service.\n`,
@@ -41,7 +45,8 @@ test.concurrent("demo ends with 69 when the service does not answer", async () =
 });
 
 test.concurrent("a paid demo ends with 69 when the node does not answer", async () => {
-  const told = await run("app/commands/demo", ["--service", url, "--payer-key", key, "--rpc", url]);
+  const args = ["--service", url, "--payer-key", key, "--rpc", url];
+  const told = await runHere((io) => runCommand(demo, args, io));
   expect([told.code, told.stderr]).toEqual([69, expect.stringContaining("no node answers at")]);
 });
 
@@ -83,9 +88,12 @@ test.concurrent("attestor ends with 69 when every failure is that the service do
   const rules = join(directory.path, "rules.json");
   await Bun.write(rules, JSON.stringify(RULES));
   const trust = at("test/vectors/evidence/trust.json");
-  const stdin = new Blob([JSON.stringify(exchangeOf(localKey("agent/trader").address, "n"))]);
+  const stdin = JSON.stringify(exchangeOf(localKey("agent/trader").address, "n"));
   const args = ["--rules", rules, "--service", url, "--trust", trust, "--key", key];
-  const told = await run("app/commands/attestor", args, { stdin });
+  const told = await runHere((io) => runCommand(attestor, args, io), {
+    env: { XDG_STATE_HOME: directory.path },
+    stdin,
+  });
   expect(JSON.parse(told.stdout)).toMatchObject({ decision: "failed", attestation: null });
   expect(told.code).toBe(69);
 });

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { runCommand } from "../../../app/command-line/command-line.ts";
+import { main } from "../../../app/commands/verify.ts";
 import type { EscrowRecord } from "../../../adapters/http/escrow/escrow-contract.ts";
 import { PROGRAM_HASHES } from "../../../core/protocol/generated/program-hashes.ts";
 import { NETWORK } from "../../arbitraries/evidence.ts";
 import { goldenEscrow, invented } from "../../conformance/evidence/packet-edits.ts";
 import { trustDocument } from "../../conformance/evidence/policy-vectors.ts";
-import { bundledScript } from "../support/bundled-script.ts";
 import { withDemoLedger } from "../support/demo-ledger.ts";
-import { runScript } from "../support/run-script.ts";
+import { runHere } from "../support/run-here.ts";
 import {
   quietEnvironment,
   runService,
@@ -16,15 +16,16 @@ import {
   until,
 } from "../support/running-service.ts";
 
-const COMMAND = fileURLToPath(new URL("../../../app/commands/verify.ts", import.meta.url));
-
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let service: Awaited<ReturnType<typeof runService>>;
 let genesisHash: string;
-let command: string;
 
+const at = (name: string): string => join(directory.path, name);
+
+/** Runs the command; a bare file's name is of one in the directory. */
 const verify = (...args: ReadonlyArray<string>) => {
-  return runScript(command, args, { cwd: directory.path });
+  const given = args.map((arg) => (/^[\w-]+\.json$/.test(arg) ? at(arg) : arg));
+  return runHere((io) => runCommand(main, given, io));
 };
 
 const save = async (name: string, content: string | Uint8Array): Promise<string> => {
@@ -76,7 +77,6 @@ const withoutConfiguration = (rpcUrl: string) => {
 };
 
 beforeAll(async () => {
-  command = await bundledScript(COMMAND);
   directory = await temporaryDirectory();
   service = await runService(quietEnvironment(withDemoLedger(join(directory.path, "data"))));
   await until(
@@ -289,12 +289,12 @@ describe("undecided packets", () => {
     ]);
     expect([packet.code, trust.code, other.code]).toEqual([66, 66, 66]);
     const cure = ". Name a file that exists, or an address that answers\n";
-    expect(packet.stderr).toStartWith("absent.json cannot be read: ");
+    expect(packet.stderr).toStartWith(`${at("absent.json")} cannot be read: `);
     expect(packet.stderr).toEndWith(cure);
     expect(trust.stderr).toStartWith("http://127.0.0.1:1 cannot be read: ");
     expect(trust.stderr).toEndWith(cure);
     expect(other.stderr).toBe(
-      "Fulfilled.json: the trust policy has an unknown member. Fetch /.well-known/evidence-trust.json of the service, check it, and keep it\n",
+      `${at("Fulfilled.json")}: the trust policy has an unknown member. Fetch /.well-known/evidence-trust.json of the service, check it, and keep it\n`,
     );
   });
 

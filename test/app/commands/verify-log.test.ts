@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { runCommand } from "../../../app/command-line/command-line.ts";
+import { main } from "../../../app/commands/verify.ts";
 import { loggedEscrow, packetWithLog } from "../../conformance/evidence/log-vectors.ts";
 import {
   checkpointNote,
@@ -14,17 +15,14 @@ import {
 } from "../../conformance/evidence/log-world.ts";
 import { trustDocument } from "../../conformance/evidence/policy-vectors.ts";
 import { NETWORK } from "../../arbitraries/evidence.ts";
-import { bundledScript } from "../support/bundled-script.ts";
 import { temporaryDirectory } from "../support/running-service.ts";
-import { runScript } from "../support/run-script.ts";
+import { runHere } from "../support/run-here.ts";
 
-const COMMAND = fileURLToPath(new URL("../../../app/commands/verify.ts", import.meta.url));
 const ESCROW = loggedEscrow("fulfilled");
 const TREE = treeOf(900, leavesWith(ESCROW));
 const GROWN = treeOf(1100, leavesWith(ESCROW));
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-let command: string;
 /** The paths that were asked of the log. */
 let asked: Array<string> = [];
 
@@ -50,12 +48,15 @@ const log = Bun.serve({
   fetch: (request) => answer(new URL(request.url).pathname),
 });
 
+const at = (name: string): string => join(directory.path, name);
+
+/** Runs the command; a bare file's name is of one in the directory. */
 const verify = (...args: ReadonlyArray<string>) => {
-  return runScript(command, args, { cwd: directory.path });
+  const given = args.map((arg) => (/^[\w-]+\.json$/.test(arg) ? at(arg) : arg));
+  return runHere((io) => runCommand(main, given, io));
 };
 
 beforeAll(async () => {
-  command = await bundledScript(COMMAND);
   directory = await temporaryDirectory();
   const save = (name: string, text: string) => Bun.write(join(directory.path, name), text);
   const packet = packetWithLog(ESCROW, logProofOf(ESCROW));
@@ -153,7 +154,7 @@ describe("bun run cli verify --log", () => {
     ]);
     expect([wrongPolicy.code, wrongPolicy.stderr]).toEqual([
       66,
-      "wrong-trust.json: the trust policy: log: r is not defined before it is named. Fetch /.well-known/evidence-trust.json of the service, check it, and keep it\n",
+      `${at("wrong-trust.json")}: the trust policy: log: r is not defined before it is named. Fetch /.well-known/evidence-trust.json of the service, check it, and keep it\n`,
     ]);
   });
 });

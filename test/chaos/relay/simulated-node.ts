@@ -15,6 +15,7 @@ import {
 import type { Attempt } from "./prepared-jobs.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 import { CONFIRMED_AFTER, FINALIZED_AFTER, type SimulatedChain } from "./simulated-chain.ts";
+import { inBlock } from "../../world/scripted-chain.ts";
 
 const SLOT_MS = 400;
 const FUNDING = ledgerSignatureFromBytes(new Uint8Array(64).fill(250));
@@ -147,20 +148,7 @@ export const simulatedNode = (options: {
       const landed = chain.landed(signature, finalizedSlot(), options.historyStart());
       const decoded = attempt && decodeWireTransaction(attempt.bytes);
       if (landed === null || decoded === undefined || "malformed" in decoded) return null;
-      const { staticAccounts, instructions } = decoded.value;
-      return {
-        signature,
-        slot: landed.slot,
-        failed: landed.error !== null,
-        signers: new Set(staticAccounts.slice(0, decoded.value.signerCount)),
-        accounts: staticAccounts,
-        instructions: instructions.map(({ program, accounts, data }) => ({
-          program,
-          accounts: accounts.flatMap((place) => staticAccounts[place] ?? []),
-          data,
-        })),
-        hasCalls: true,
-      };
+      return inBlock(decoded.value, landed.slot, landed.error);
     },
   });
 

@@ -4,7 +4,7 @@ import { declaredTools } from "../../../client/mcp/mcp-server.ts";
 import { answerMcp } from "../../../client/mcp/over-http.ts";
 import { policyIn } from "../../../client/pinned-policy.ts";
 import { ALL_TOOLS } from "../../../client/mcp/tools/all-tools.ts";
-import type { ServiceCall } from "../../../client/mcp/tool.ts";
+import type { ServiceCall } from "../../../client/mcp/ask.ts";
 import { SettlementError } from "../../../client/settlement-error.ts";
 import packet from "../../vectors/evidence/fulfilled.json" with { type: "json" };
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";

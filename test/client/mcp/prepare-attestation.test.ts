@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import { policyIn } from "../../../client/pinned-policy.ts";
-import type { ServiceCall } from "../../../client/mcp/tool.ts";
+import type { ServiceCall } from "../../../client/mcp/ask.ts";
 import { prepareAttestation } from "../../../client/mcp/tools/prepare-attestation.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { proofHash } from "../../../core/domain/evidence/proof-template.ts";

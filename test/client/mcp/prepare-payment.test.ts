@@ -6,7 +6,8 @@ import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deploym
 import { transferLamports } from "../../../adapters/local-ledger/genesis/funding-instructions.ts";
 import { policyIn } from "../../../client/pinned-policy.ts";
 import { problemLine } from "../../../client/mcp/shown.ts";
-import type { ServiceCall, ToolContext } from "../../../client/mcp/tool.ts";
+import type { ServiceCall } from "../../../client/mcp/ask.ts";
+import type { ToolContext } from "../../../client/mcp/tool.ts";
 import { preparePayment } from "../../../client/mcp/tools/prepare-payment.ts";
 import { failureOf } from "../support/failure-of.ts";
 import {

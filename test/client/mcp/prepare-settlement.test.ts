@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { transferLamports } from "../../../adapters/local-ledger/genesis/funding-instructions.ts";
 import { policyIn } from "../../../client/pinned-policy.ts";
-import type { ServiceCall } from "../../../client/mcp/tool.ts";
+import type { ServiceCall } from "../../../client/mcp/ask.ts";
 import { prepareSettlement } from "../../../client/mcp/tools/prepare-settlement.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import type { Instruction } from "../../../core/domain/ledger/instruction.ts";

@@ -24,6 +24,8 @@ type Case = {
   readonly stdin?: () => string;
   readonly code: number;
   readonly says: string;
+  /** In a process of its own, whose environment names no ssh-agent. */
+  readonly isApart?: true;
 };
 
 const journal = () => join(merchant.directory.path, "state");
@@ -176,6 +178,7 @@ const CASES: ReadonlyArray<Case> = [
     ],
     code: 66,
     says: "SSH_AUTH_SOCK",
+    isApart: true,
   },
   {
     name: "a signer's command that prints nothing",
@@ -278,9 +281,10 @@ const CASES: ReadonlyArray<Case> = [
   },
 ];
 
-for (const { name, args, stdin, code, says } of CASES)
+for (const { name, args, stdin, code, says, isApart } of CASES)
   test(`${name}: one line, exit code ${code}, nothing signed`, async () => {
-    const ran = await merchant.run(await args(), stdin?.());
+    const run = isApart === true ? merchant.runApart : merchant.run;
+    const ran = await run(await args(), stdin?.());
     expect(ran).toMatchObject({ code, stdout: "" });
     expect(ran.stderr).toContain(says);
     expect(ran.stderr.trimEnd()).not.toContain("\n");

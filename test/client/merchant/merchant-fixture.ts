@@ -2,8 +2,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chmod } from "node:fs/promises";
 import { type LocalKey, localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
+import { main } from "../../../client/command-line/main.ts";
 import { connect } from "../../../client/connect.ts";
 import { keySigner, keyText } from "../../../client/node/key-file.ts";
+import { runHere } from "../../app/support/run-here.ts";
 import { withDemoLedger } from "../../app/support/demo-ledger.ts";
 import {
   quietEnvironment,
@@ -44,20 +46,16 @@ export const merchantFixture = async () => {
     XDG_STATE_HOME: join(directory.path, "state"),
     BUN_JSC_useDFGJIT: "0",
   };
-  const start = (args: ReadonlyArray<string>, stdin = "", more: Record<string, string> = {}) =>
+  const start = (args: ReadonlyArray<string>, stdin = "") =>
     Bun.spawn([process.execPath, COMMAND, ...args], {
       cwd: directory.path,
-      env: { ...env, ...more },
+      env,
       stdin: new Blob([stdin]),
       stdout: "pipe",
       stderr: "pipe",
     });
-  const run = async (
-    args: ReadonlyArray<string>,
-    stdin?: string,
-    more?: Record<string, string>,
-  ): Promise<Ran> => {
-    const child = start(args, stdin, more);
+  const runApart = async (args: ReadonlyArray<string>, stdin?: string): Promise<Ran> => {
+    const child = start(args, stdin);
     const [code, stdout, stderr] = await Promise.all([
       child.exited,
       new Response(child.stdout).text(),
@@ -65,6 +63,8 @@ export const merchantFixture = async () => {
     ]);
     return { code, stdout, stderr };
   };
+  const run = (args: ReadonlyArray<string>, stdin = ""): Promise<Ran> =>
+    runHere((io) => main(args, io), { env, stdin });
   const agent = connect(service.url, { trust });
   const payments = { made: 0 };
   return {
@@ -76,6 +76,8 @@ export const merchantFixture = async () => {
     file,
     start,
     run,
+    /** As `run`, in a process of its own. */
+    runApart,
     /** A file with a local key. */
     keyFile: (key: LocalKey) => file(`${key.address}.json`, keyText(key.seed)),
     /** An agent's new escrow of 1.00 for a merchant. */

@@ -50,7 +50,7 @@ test("a wallet registers, and again without harm", async () => {
     "--key",
     await merchant.keyFile(passerBy),
   ];
-  const first = await merchant.run(args);
+  const first = await merchant.runApart(args);
   expect([first.code, first.stderr]).toEqual([0, ""]);
   expect(linesOf(first.stdout)).toMatchObject([{ merchant: passerBy.address, name: "Passer-by" }]);
   expect(linesOf(first.stdout)[0]?.["signature"]).toBeString();

@@ -1,12 +1,9 @@
 import { mkdir, mkdtemp, realpath, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import {
-  buildPackage,
-  type BuiltPackage,
-  packageManifest,
-} from "../../../app/client-package/build-package.ts";
+import { type BuiltPackage, packageManifest } from "../../../app/client-package/build-package.ts";
 import { tmpdir } from "../../temporary-root.ts";
+import { builtPackage } from "./built-package.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
@@ -35,7 +32,7 @@ export type Installed = { readonly folder: string; readonly built: BuiltPackage 
 
 const emptyProject = async (): Promise<Installed> => {
   const folder = await mkdtemp(join(tmpdir(), "package-"));
-  const built = await buildPackage(join(folder, "dist"));
+  const built = await builtPackage();
   await writeFile(join(folder, "package.json"), '{"private":true,"type":"module"}\n');
   return { folder, built };
 };
@@ -57,16 +54,12 @@ export const installedOffline = async (): Promise<Installed> => {
   return installed;
 };
 
-/** The tarball as npm installs it from a registry, and kit, the peer of `./generated`, beside it. @throws Error with what npm said */
+/** The tarball as npm installs it from a registry. @throws Error with what npm said */
 export const installedByNpm = async (): Promise<Installed> => {
   const installed = await emptyProject();
-  const npm = async (...args: ReadonlyArray<string>): Promise<void> => {
-    const flags = ["--no-audit", "--no-fund", "--loglevel=error"];
-    const { code, err } = await run(installed.folder, "npm", "install", ...flags, ...args);
-    if (code !== 0) throw new Error(err);
-  };
-  await npm("--engine-strict", installed.built.path);
-  // A part of kit that no program loads asks for Node 22, so the engines are not judged here.
-  await npm(`@solana/kit@${packageManifest().peerDependencies["@solana/kit"]}`);
+  const flags = ["--no-audit", "--no-fund", "--loglevel=error", "--engine-strict"];
+  const { path } = installed.built;
+  const { code, err } = await run(installed.folder, "npm", "install", ...flags, path);
+  if (code !== 0) throw new Error(err);
   return installed;
 };

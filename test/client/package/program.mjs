@@ -1,7 +1,6 @@
 // A program of another project: it runs in each runtime, beside the installed package, and prints what it found.
 import { readFileSync } from "node:fs";
 import { connect, SettlementError } from "settlement-evidence";
-import { custody } from "settlement-evidence/generated";
 import { attestationFiles, fileJournal, readKeyFile } from "settlement-evidence/node";
 import { parseTrustPolicy, verifyEvidence } from "settlement-evidence/verify";
 
@@ -61,6 +60,5 @@ console.log(
     // The service prepares nothing that can be signed.
     prepared: await codeOf(() => clientWith(preparing()).pay(payment)),
     signature: (await signer.signMessage(new Uint8Array(3))).length,
-    program: typeof custody.CUSTODY_PROGRAM_ADDRESS,
   }),
 );

@@ -36,7 +36,6 @@ export const tryEntries = async (
     proofs: 1,
     prepared: "prepared_otherwise",
     signature: 64,
-    program: "string",
   });
 };
 

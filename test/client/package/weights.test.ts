@@ -9,13 +9,12 @@ const MOST_VERIFY = 45_000;
 /** What a stated weight may be above the measured one before the docs are stale, in kilobytes. */
 const MOST_OVER = 3;
 
-/** Bytes of an entry's bundle, minified and gzipped, with everything that it imports but kit, which is the importer's own. */
+/** Bytes of an entry's bundle, minified and gzipped, with everything that it imports. */
 const weigh = async (module: string): Promise<number> => {
   const built = await Bun.build({
     entrypoints: [join(ROOT, `client/${module}.ts`)],
     target: module.startsWith("node/") ? "node" : "browser",
     minify: true,
-    external: ["@solana/kit"],
   });
   const [bundle] = built.outputs;
   if (bundle === undefined) throw new Error(built.logs.map(({ message }) => message).join("\n"));

@@ -6,7 +6,6 @@ import { formatUnixTime } from "../../../../core/domain/unix-time.ts";
 import {
   prepareAttestation,
   type PreparedAttestation as Prepared,
-  type PrepareAttestationRequest as Request,
 } from "../../../../core/use-cases/escrow/prepare/prepare-attestation.ts";
 import { PROOF_TEMPLATES } from "../../../../core/domain/evidence/proof-template-catalogue.ts";
 import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../../openapi/envelopes.ts";
@@ -24,7 +23,7 @@ import {
   Time,
 } from "../../openapi/values.ts";
 import { MAX_PAYLOAD_BODY_BYTES } from "../../request/request-body.ts";
-import { bodyFields, fieldPointers } from "../../request/request-fields.ts";
+import { fieldsOf } from "../../request/request-fields.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { PREPARE_PROBLEMS } from "./prepare-operation.ts";
 
@@ -90,9 +89,6 @@ const preparedRecord = (prepared: Prepared): Static<typeof PreparedAttestation> 
   until: formatUnixTime(prepared.until),
 });
 
-const fields = bodyFields(PrepareAttestationRequest);
-const pointers = fieldPointers<keyof Request | "pda">({ ...fields.pointers, pda: "/pda" });
-
 const bodyExample = (): Static<typeof PrepareAttestationRequest> => ({
   payload: { ...PROOF_TEMPLATES[0]?.example, task_hash: sampleEscrow().taskHash },
 });
@@ -100,7 +96,7 @@ const bodyExample = (): Static<typeof PrepareAttestationRequest> => ({
 const example = () => {
   const escrow = samplePendingEscrow();
   const at = { escrow, ledgerTime: SAMPLE.createdAt + 30n };
-  const prepared = onSampleLedger(at, prepareAttestation(escrow.address, fields.of(bodyExample())));
+  const prepared = onSampleLedger(at, prepareAttestation(escrow.address, fieldsOf(bodyExample())));
   return { data: preparedRecord(prepared), context: READ_CONTEXT_EXAMPLE };
 };
 
@@ -129,12 +125,7 @@ export const prepareAttestationEndpoint = endpoint({
   problems: [...PREPARE_PROBLEMS, "proof_template_not_found"],
 }).handle(
   Effect.fnUntraced(function* ({ params, body }) {
-    const prepared = yield* prepareAttestation(params.pda, fields.of(body)).pipe(
-      Effect.catchTags({
-        ValidationFailed: pointers.validationFailed,
-        InvalidAddress: pointers.invalidAddress,
-      }),
-    );
+    const prepared = yield* prepareAttestation(params.pda, fieldsOf(body));
     return { json: { data: preparedRecord(prepared), context: readContext(prepared.at) } };
   }),
 );

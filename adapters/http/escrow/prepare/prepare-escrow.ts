@@ -1,11 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { preflightEscrow } from "../../../../core/use-cases/escrow/prepare/preflight-escrow.ts";
-import {
-  prepareEscrow,
-  type PrepareEscrowRequest as Request,
-} from "../../../../core/use-cases/escrow/prepare/prepare-escrow.ts";
-import { bodyFields, fieldPointers } from "../../request/request-fields.ts";
+import { prepareEscrow } from "../../../../core/use-cases/escrow/prepare/prepare-escrow.ts";
+import { fieldsOf } from "../../request/request-fields.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import {
   preflightRecord,
@@ -17,9 +14,6 @@ import {
 } from "./prepared-escrow-contract.ts";
 import { transactionQuery, transactionRecord } from "./prepared-call-contract.ts";
 import { data } from "../../openapi/envelopes.ts";
-
-const fields = bodyFields(PrepareEscrowRequest);
-const pointers = fieldPointers<keyof Request>(fields.pointers);
 
 /** `POST /v1/escrows/prepare` */
 export const prepareEscrowEndpoint = endpoint({
@@ -65,19 +59,11 @@ export const prepareEscrowEndpoint = endpoint({
   ],
 }).handle(
   Effect.fnUntraced(function* ({ body, query, publicUrl }) {
-    const prepared = yield* prepareEscrow(fields.of(body)).pipe(
-      Effect.catchTags({
-        ValidationFailed: pointers.validationFailed,
-        InvalidAddress: pointers.invalidAddress,
-        BetaLimitExceeded: pointers.betaLimitExceeded,
-      }),
-    );
+    const prepared = yield* prepareEscrow(fieldsOf(body));
     const { preflight = false, transaction = false } = query;
     if (!preflight && !transaction)
       return { json: { data: preparedEscrowRecord(prepared, publicUrl) } };
-    const checked = yield* preflightEscrow(prepared, transaction).pipe(
-      Effect.catchTag("ValidationFailed", pointers.validationFailed),
-    );
+    const checked = yield* preflightEscrow(prepared, transaction);
     const unsigned = checked.call?.transaction;
     const data = {
       ...preparedEscrowRecord(checked.prepared, publicUrl),

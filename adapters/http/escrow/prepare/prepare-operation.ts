@@ -1,6 +1,13 @@
 import { Type } from "@sinclair/typebox";
+import { Effect } from "effect";
+import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import type { FinishedCall } from "../../../../core/use-cases/escrow/prepare/finish-call.ts";
+import type { Ledger } from "../../../../ports/ledger/ledger.ts";
+import type { IndexReader } from "../../../../ports/index/index-reader.ts";
+import type { Instance } from "../../../../ports/instance.ts";
+import type { TransactionTerms } from "../../../../core/use-cases/service/transaction-terms.ts";
 import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../../openapi/envelopes.ts";
+import { onSampleLedger } from "../../openapi/sample-ledger.ts";
 import { PathAddress } from "../../openapi/values.ts";
 import { callRecord, PreparedEscrowCall, transactionQuery } from "./prepared-call-contract.ts";
 
@@ -24,14 +31,22 @@ export const PREPARE_OPERATION = {
   problems: PREPARE_PROBLEMS,
 } as const;
 
+type Prepared<E> = Effect.Effect<
+  FinishedCall,
+  E,
+  Ledger | IndexReader | Instance | TransactionTerms
+>;
+
 const dataOf = (escrow: string, call: FinishedCall) => ({
   escrow_pda: escrow,
   ...callRecord(call),
 });
 
-/** The answers of such an operation, with what it prepares in the documentation's example. */
-export const preparedCallAnswers = (
-  example: () => { readonly escrow: string; readonly call: FinishedCall },
+/** The answers of such an operation. The example is what `prepare` gives for the escrow at that time, with the transaction. */
+export const preparedCallAnswers = <E>(
+  escrowOf: () => Escrow,
+  ledgerTime: bigint,
+  prepare: (pda: string) => Prepared<E>,
 ) =>
   ({
     200: {
@@ -40,15 +55,17 @@ export const preparedCallAnswers = (
         "application/json": {
           schema: ledgerRead(PreparedEscrowCall),
           example: () => {
-            const { escrow, call } = example();
-            return { data: dataOf(escrow, call), context: READ_CONTEXT_EXAMPLE };
+            const escrow = escrowOf();
+            const call = onSampleLedger({ escrow, ledgerTime }, prepare(escrow.address));
+            return { data: dataOf(escrow.address, call), context: READ_CONTEXT_EXAMPLE };
           },
         },
       },
     },
   }) as const;
 
-/** A prepared call on an escrow as the answer. */
-export const preparedCallAnswer = (escrow: string, call: FinishedCall) => ({
-  json: { data: dataOf(escrow, call), context: readContext(call.at) },
-});
+/** Answers with the call on an escrow that a use case prepares. */
+export const preparedCallAnswer = <E>(escrow: string, prepared: Prepared<E>) =>
+  Effect.map(prepared, (call) => ({
+    json: { data: dataOf(escrow, call), context: readContext(call.at) },
+  }));

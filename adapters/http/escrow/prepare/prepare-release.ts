@@ -1,14 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Effect } from "effect";
 import { formatUnixTime } from "../../../../core/domain/unix-time.ts";
-import {
-  prepareRelease,
-  type PrepareReleaseRequest as Request,
-} from "../../../../core/use-cases/escrow/prepare/prepare-release.ts";
-import { onSampleLedger, samplePendingEscrow } from "../../openapi/sample-ledger.ts";
+import { prepareRelease } from "../../../../core/use-cases/escrow/prepare/prepare-release.ts";
+import { samplePendingEscrow } from "../../openapi/sample-ledger.ts";
 import { SAMPLE, sampleEscrow, sampleParties } from "../../openapi/sample-values.ts";
 import { AddressOrNull, record } from "../../openapi/values.ts";
-import { bodyFields, fieldPointers } from "../../request/request-fields.ts";
+import { fieldsOf } from "../../request/request-fields.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { PREPARE_OPERATION, preparedCallAnswer, preparedCallAnswers } from "./prepare-operation.ts";
 import { payerMember } from "./prepared-call-contract.ts";
@@ -38,19 +34,6 @@ const PrepareReleaseRequest = record(
   },
 );
 
-const fields = bodyFields(PrepareReleaseRequest);
-
-const requestOf = (
-  body: Static<typeof PrepareReleaseRequest>,
-  wantsTransaction: boolean | undefined,
-): Request => ({ ...fields.of(body), wantsTransaction });
-
-const pointers = fieldPointers<keyof Request | "pda">({
-  ...fields.pointers,
-  pda: "/pda",
-  wantsTransaction: "?transaction",
-});
-
 const bodyExample = (): Static<typeof PrepareReleaseRequest> => {
   const { attestation } = sampleEscrow();
   if (attestation === null) throw new Error("the sample escrow is released");
@@ -62,13 +45,6 @@ const bodyExample = (): Static<typeof PrepareReleaseRequest> => {
   };
 };
 
-const example = () => {
-  const escrow = samplePendingEscrow();
-  const at = { escrow, ledgerTime: SAMPLE.createdAt + 30n };
-  const call = onSampleLedger(at, prepareRelease(escrow.address, requestOf(bodyExample(), true)));
-  return { escrow: escrow.address, call };
-};
-
 /** `POST /v1/escrows/{pda}/release/prepare` */
 export const prepareReleaseEndpoint = endpoint({
   ...PREPARE_OPERATION,
@@ -78,15 +54,9 @@ export const prepareReleaseEndpoint = endpoint({
   description:
     "Verifies the attestation as strictly as the ledger does, then gives the instructions: make missing payout accounts, check the Ed25519 signature, release. Anyone may send them. Signs, sends and keeps nothing; the answer holds for the slot in `context`.",
   body: { schema: PrepareReleaseRequest, example: bodyExample },
-  answers: preparedCallAnswers(example),
-}).handle(
-  Effect.fnUntraced(function* ({ params, query, body }) {
-    const call = yield* prepareRelease(params.pda, requestOf(body, query.transaction)).pipe(
-      Effect.catchTags({
-        ValidationFailed: pointers.validationFailed,
-        InvalidAddress: pointers.invalidAddress,
-      }),
-    );
-    return preparedCallAnswer(params.pda, call);
-  }),
+  answers: preparedCallAnswers(samplePendingEscrow, SAMPLE.createdAt + 30n, (pda) =>
+    prepareRelease(pda, fieldsOf({ ...bodyExample(), transaction: true })),
+  ),
+}).handle(({ params: { pda }, query, body }) =>
+  preparedCallAnswer(pda, prepareRelease(pda, fieldsOf({ ...body, ...query }))),
 );

@@ -1,17 +1,13 @@
-import type { Static } from "@sinclair/typebox";
-import { Effect } from "effect";
 import { ARCHIVE_DELAY_SECONDS } from "../../../../core/protocol/accounts/escrow-rules.ts";
-import type { SendingRequest } from "../../../../core/use-cases/escrow/prepare/parse-sending.ts";
 import {
   prepareArchive,
   prepareCancel,
   prepareRefund,
-  type PrepareReturnRequest as Request,
 } from "../../../../core/use-cases/escrow/prepare/prepare-return.ts";
-import { onSampleLedger, samplePendingEscrow } from "../../openapi/sample-ledger.ts";
+import { samplePendingEscrow } from "../../openapi/sample-ledger.ts";
 import { SAMPLE, sampleEscrow, sampleParties } from "../../openapi/sample-values.ts";
 import { AddressOrNull, record } from "../../openapi/values.ts";
-import { bodyFields, fieldPointers } from "../../request/request-fields.ts";
+import { fieldsOf } from "../../request/request-fields.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { PREPARE_OPERATION, preparedCallAnswer, preparedCallAnswers } from "./prepare-operation.ts";
 import { payerMember } from "./prepared-call-contract.ts";
@@ -22,21 +18,6 @@ const PrepareArchiveRequest = record(
   payerMember,
 );
 
-const archiveFields = bodyFields(PrepareArchiveRequest);
-const archivePointers = fieldPointers<keyof SendingRequest | "pda">({
-  ...archiveFields.pointers,
-  pda: "/pda",
-  wantsTransaction: "?transaction",
-});
-
-const example = () => {
-  const escrow = sampleEscrow();
-  const ledgerTime = SAMPLE.createdAt + 9n + ARCHIVE_DELAY_SECONDS;
-  const request = { payer: sampleParties().agent, wantsTransaction: true };
-  const call = onSampleLedger({ escrow, ledgerTime }, prepareArchive(escrow.address, request));
-  return { escrow: escrow.address, call };
-};
-
 /** `POST /v1/escrows/{pda}/archive/prepare` */
 export const prepareArchiveEndpoint = endpoint({
   ...PREPARE_OPERATION,
@@ -46,18 +27,11 @@ export const prepareArchiveEndpoint = endpoint({
   description:
     "The instruction that replaces the escrow by its tombstone, seven days after settlement or later, and gives its rent payer most of the rent back. Its data holds the account's last bytes, so that the ledger's history keeps them. Anyone may send it.",
   body: { schema: PrepareArchiveRequest, example: () => ({ payer: sampleParties().agent }) },
-  answers: preparedCallAnswers(example),
-}).handle(
-  Effect.fnUntraced(function* ({ params, query, body }) {
-    const request = { ...archiveFields.of(body), wantsTransaction: query.transaction };
-    const call = yield* prepareArchive(params.pda, request).pipe(
-      Effect.catchTags({
-        ValidationFailed: archivePointers.validationFailed,
-        InvalidAddress: archivePointers.invalidAddress,
-      }),
-    );
-    return preparedCallAnswer(params.pda, call);
-  }),
+  answers: preparedCallAnswers(sampleEscrow, SAMPLE.createdAt + 9n + ARCHIVE_DELAY_SECONDS, (pda) =>
+    prepareArchive(pda, { payer: sampleParties().agent, wantsTransaction: true }),
+  ),
+}).handle(({ params: { pda }, query, body }) =>
+  preparedCallAnswer(pda, prepareArchive(pda, fieldsOf({ ...body, ...query }))),
 );
 
 const PrepareReturnRequest = record(
@@ -71,48 +45,6 @@ const PrepareReturnRequest = record(
   },
 );
 
-type Body = Static<typeof PrepareReturnRequest>;
-
-const fields = bodyFields(PrepareReturnRequest);
-
-const requestOf = (body: Body, wantsTransaction: boolean | undefined): Request => ({
-  ...fields.of(body),
-  wantsTransaction,
-});
-
-const pointers = fieldPointers<keyof Request | "pda">({
-  ...fields.pointers,
-  pda: "/pda",
-  wantsTransaction: "?transaction",
-});
-
-const answers = (prepare: typeof prepareRefund, bodyExample: () => Body, ledgerTime: bigint) =>
-  preparedCallAnswers(() => {
-    const escrow = samplePendingEscrow();
-    const request = requestOf(bodyExample(), true);
-    const call = onSampleLedger({ escrow, ledgerTime }, prepare(escrow.address, request));
-    return { escrow: escrow.address, call };
-  });
-
-type Asked = {
-  readonly params: { readonly pda: string };
-  readonly query: { readonly transaction?: boolean };
-  readonly body: Body;
-};
-
-const answering = (prepare: typeof prepareRefund) =>
-  Effect.fnUntraced(function* ({ params, query, body }: Asked) {
-    const call = yield* prepare(params.pda, requestOf(body, query.transaction)).pipe(
-      Effect.catchTags({
-        ValidationFailed: pointers.validationFailed,
-        InvalidAddress: pointers.invalidAddress,
-      }),
-    );
-    return preparedCallAnswer(params.pda, call);
-  });
-
-const refundBodyExample = (): Body => ({ payer: sampleParties().agent });
-
 /** `POST /v1/escrows/{pda}/refund/prepare` */
 export const prepareRefundEndpoint = endpoint({
   ...PREPARE_OPERATION,
@@ -121,9 +53,15 @@ export const prepareRefundEndpoint = endpoint({
   summary: "Prepare the refund of an expired escrow",
   description:
     "The instructions that pay the agent back, from the second of expiry on. Anyone may send them. Signs, sends and keeps nothing; the answer holds for the slot in `context`.",
-  body: { schema: PrepareReturnRequest, example: refundBodyExample },
-  answers: answers(prepareRefund, refundBodyExample, SAMPLE.createdAt + BigInt(SAMPLE.ttlSeconds)),
-}).handle(answering(prepareRefund));
+  body: { schema: PrepareReturnRequest, example: () => ({ payer: sampleParties().agent }) },
+  answers: preparedCallAnswers(
+    samplePendingEscrow,
+    SAMPLE.createdAt + BigInt(SAMPLE.ttlSeconds),
+    (pda) => prepareRefund(pda, { payer: sampleParties().agent, wantsTransaction: true }),
+  ),
+}).handle(({ params: { pda }, query, body }) =>
+  preparedCallAnswer(pda, prepareRefund(pda, fieldsOf({ ...body, ...query }))),
+);
 
 /** `POST /v1/escrows/{pda}/cancel/prepare` */
 export const prepareCancelEndpoint = endpoint({
@@ -134,5 +72,9 @@ export const prepareCancelEndpoint = endpoint({
   description:
     "The instructions that pay the agent back before the escrow expires. The merchant's wallet must sign them. Signs, sends and keeps nothing; the answer holds for the slot in `context`.",
   body: { schema: PrepareReturnRequest, example: () => ({}) },
-  answers: answers(prepareCancel, () => ({}), SAMPLE.createdAt + 30n),
-}).handle(answering(prepareCancel));
+  answers: preparedCallAnswers(samplePendingEscrow, SAMPLE.createdAt + 30n, (pda) =>
+    prepareCancel(pda, { wantsTransaction: true }),
+  ),
+}).handle(({ params: { pda }, query, body }) =>
+  preparedCallAnswer(pda, prepareCancel(pda, fieldsOf({ ...body, ...query }))),
+);

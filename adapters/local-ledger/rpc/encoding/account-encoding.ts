@@ -15,7 +15,7 @@ import {
   type RpcConfig,
   RpcError,
   RpcErrorCode,
-  unknownVariant,
+  variantOf,
   wholeNumberOf,
 } from "../rpc-params.ts";
 
@@ -114,9 +114,7 @@ export const accountEncodingOf = (
   config: RpcConfig,
   absent: AccountEncoding["encoding"] = "binary",
 ): AccountEncoding => {
-  const asked = config["encoding"] ?? absent;
-  const encoding = ENCODINGS.find((known) => known === asked);
-  if (encoding === undefined) throw unknownVariant(asked, ENCODINGS);
+  const encoding = variantOf(config["encoding"] ?? absent, ENCODINGS);
   // A mint's decimals never change, so the newest state answers for every commitment.
   const decimalsOf = (mint: Address) =>
     tokenMint(ledger.accounts.read(mint, "processed"))?.decimals;

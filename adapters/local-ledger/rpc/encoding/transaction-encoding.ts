@@ -21,13 +21,12 @@ import {
   RpcError,
   RpcErrorCode,
   textOf,
-  unknownVariant,
+  variantOf,
 } from "../rpc-params.ts";
 import { base58Bytes } from "./encoded-bytes.ts";
 
 /** How a transaction can be shown. `binary` is bare base58, which Agave keeps for old clients. */
 const TRANSACTION_ENCODINGS = ["binary", "base64", "base58", "json", "jsonParsed"] as const;
-/** See `TRANSACTION_ENCODINGS`. */
 type TransactionEncoding = (typeof TRANSACTION_ENCODINGS)[number];
 
 /** A landed transaction names no account twice, so its programs can be found by address. */
@@ -154,9 +153,7 @@ const decodedText = (text: string, encoding: "base58" | "base64", what: string):
 /** The transaction a caller sent, base58 unless the configuration says base64. @throws RpcError when it is none. */
 export const transactionOf = (value: unknown, config: RpcConfig): WireTransaction => {
   const text = textOf(value, "transaction");
-  const asked = config["encoding"] ?? "base58";
-  const known = TRANSACTION_ENCODINGS.find((name) => name === asked);
-  if (known === undefined) throw unknownVariant(asked, TRANSACTION_ENCODINGS);
+  const known = variantOf(config["encoding"] ?? "base58", TRANSACTION_ENCODINGS);
   if (known === "json" || known === "jsonParsed")
     throw invalidParams(`unsupported encoding: ${known}. Supported encodings: base58, base64`);
   const bytes = decodedText(text, known === "binary" ? "base58" : known, TRANSACTION);
@@ -182,24 +179,15 @@ type TransactionConfig = {
 };
 
 /**
- * Applies `read` to a configuration of getTransaction, in which a bare text is the encoding. Agave tries
- * both forms, and its error does not name the fault. @throws RpcError when it is neither.
+ * The configuration of getTransaction, in which a bare text is the encoding. Agave tries both forms, and its error does
+ * not name the fault. @throws RpcError when it is neither.
  */
-export const transactionConfigOf = <T>(
-  options: unknown,
-  read: (asked: TransactionConfig) => T,
-): T => {
+export const transactionConfigOf = (options: unknown): TransactionConfig => {
   try {
     const config = typeof options === "string" ? { encoding: options } : configOf(options);
-    const asked = config["encoding"] ?? "json";
-    const encoding = TRANSACTION_ENCODINGS.find((known) => known === asked);
-    if (encoding === undefined) throw unknownVariant(asked, TRANSACTION_ENCODINGS);
+    const encoding = variantOf(config["encoding"] ?? "json", TRANSACTION_ENCODINGS);
     const name = "maxSupportedTransactionVersion";
-    return read({
-      config,
-      encoding,
-      maxVersion: optionalNumberOf(config[name], name, undefined, "u8"),
-    });
+    return { config, encoding, maxVersion: optionalNumberOf(config[name], name, undefined, "u8") };
   } catch (cause) {
     if (!(cause instanceof RpcError)) throw cause;
     throw invalidParams(

@@ -87,7 +87,7 @@ export const historyMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
     },
 
     getTransaction: ([signature, options]) => {
-      const { config, encoding, maxVersion } = transactionConfigOf(options, (asked) => asked);
+      const { config, encoding, maxVersion } = transactionConfigOf(options);
       const { context } = finalizedPoint(config);
       const logged = ledger.log.read(signatureOf(signature));
       if (logged === undefined || logged.slot > context.slot) return null;

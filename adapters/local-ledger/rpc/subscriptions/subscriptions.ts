@@ -173,15 +173,13 @@ export const subscriptions = (ledger: LocalLedger) => {
   const watchSlotEnd = (): void => {
     const waits = landed.length > 0 || unfinal.length > 0 || wantsSlots();
     if (timer !== undefined || open.size === 0 || !waits) return;
-    const slot = ledger.slots.current();
-    timer = setTimeout(
-      () => {
-        timer = undefined;
-        ledger.slots.current();
-        watchSlotEnd();
-      },
-      Math.ceil(ledger.clock.msUntilEnd(slot)),
-    );
+    const look = (): void => {
+      timer = undefined;
+      // Reading the slot is what ends the one before it.
+      ledger.slots.current();
+      watchSlotEnd();
+    };
+    timer = setTimeout(look, Math.ceil(ledger.clock.msUntilEnd(ledger.slots.current())));
   };
 
   /** Notifies the subscriptions of a commitment of what has reached it, slot by slot. */

@@ -58,9 +58,8 @@ type Row = {
 
 const u64 = (stored: bigint): bigint => BigInt.asUintN(64, stored);
 
-const stateOf = (row: Row, owner: Address): AccountState => ({
+const stateOf = (row: Row): Omit<AccountState, "owner"> => ({
   lamports: u64(row.lamports),
-  owner,
   data: row.data,
   executable: row.executable !== 0n,
   rentEpoch: u64(row.rent_epoch),
@@ -99,18 +98,8 @@ export const accountStore = (database: Database) => {
     *all(): Generator<Row & { readonly state: Omit<AccountState, "owner"> }> {
       for (const row of database
         .query<Row, []>("select * from account order by executable")
-        .iterate()) {
-        const { lamports, data, executable, rent_epoch } = row;
-        yield {
-          ...row,
-          state: {
-            lamports: u64(lamports),
-            data,
-            executable: executable !== 0n,
-            rentEpoch: u64(rent_epoch),
-          },
-        };
-      }
+        .iterate())
+        yield { ...row, state: stateOf(row) };
     },
 
     /** The accounts of one owner that meet the conditions. SQLite filters them before any data is copied. */
@@ -130,7 +119,7 @@ export const accountStore = (database: Database) => {
       );
       try {
         for (const row of statement.iterate(...parameters))
-          yield [addressFromBytes(row.address), stateOf(row, owner)];
+          yield [addressFromBytes(row.address), { ...stateOf(row), owner }];
       } finally {
         statement.finalize();
       }

@@ -1,4 +1,5 @@
-import { type Address, addressFromBytes } from "../../../../core/domain/address.ts";
+import type { Address } from "../../../../core/domain/address.ts";
+import { fieldsOf } from "../../../../core/protocol/accounts/byte-fields.ts";
 import type { AccountState } from "./account-store.ts";
 
 const TOKEN_PROGRAMS: ReadonlySet<string> = new Set([
@@ -17,9 +18,6 @@ export type TokenHolding = {
   readonly amount: bigint;
 };
 
-const u64At = (data: Uint8Array, at: number): bigint =>
-  new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(at, true);
-
 /** Token-2022 stores the kind of an account with extensions at byte 165: 1 for a mint, 2 for a token account. */
 const isHolding = (data: Uint8Array): boolean =>
   data.length === 165 || (data.length > 165 && data[165] === 2);
@@ -31,11 +29,8 @@ export const tokenHolding = (state: AccountState | undefined): TokenHolding | un
   if (state === undefined || !isTokenProgram(state.owner) || !isHolding(state.data))
     return undefined;
   if (state.data[108] === 0) return undefined;
-  return {
-    mint: addressFromBytes(state.data.subarray(0, 32)),
-    holder: addressFromBytes(state.data.subarray(32, 64)),
-    amount: u64At(state.data, 64),
-  };
+  const fields = fieldsOf(state.data);
+  return { mint: fields.address(0), holder: fields.address(32), amount: fields.u64(64) };
 };
 
 /** Supply in base units and decimals of the mint in this state; undefined when it is not one (`state.rs`: Mint). */
@@ -44,7 +39,7 @@ export const tokenMint = (
 ): { readonly supply: bigint; readonly decimals: number } | undefined =>
   state === undefined || !isTokenProgram(state.owner) || !isMint(state.data) || state.data[45] !== 1
     ? undefined
-    : { supply: u64At(state.data, 36), decimals: state.data[44] ?? 0 };
+    : { supply: fieldsOf(state.data).u64(36), decimals: state.data[44] ?? 0 };
 
 /** A token amount as RPC answers show it. */
 export type UiTokenAmount = {

@@ -1,4 +1,5 @@
 import type { Address } from "../../../../core/domain/address.ts";
+import { fieldsOf } from "../../../../core/protocol/accounts/byte-fields.ts";
 import {
   COMPUTE_BUDGET_PROGRAM,
   ED25519_PROGRAM,
@@ -38,8 +39,6 @@ const BUILTINS: ReadonlySet<string> = new Set([
   "LoaderV411111111111111111111111111111111111",
 ]);
 
-const view = (data: Uint8Array) => new DataView(data.buffer, data.byteOffset, data.byteLength);
-
 /** The compute budget of a message: its requested or default units, and their price. */
 const computeBudgetOf = ({
   instructions,
@@ -50,8 +49,8 @@ const computeBudgetOf = ({
   for (const { program, data } of instructions) {
     grantedUnits += BUILTINS.has(program) ? BUILTIN_UNITS : PROGRAM_UNITS;
     if (program !== COMPUTE_BUDGET_PROGRAM) continue;
-    if (data[0] === 2 && data.length >= 5) limit = BigInt(view(data).getUint32(1, true));
-    if (data[0] === 3 && data.length >= 9) microLamportsPerUnit = view(data).getBigUint64(1, true);
+    if (data[0] === 2 && data.length >= 5) limit = BigInt(fieldsOf(data).u32(1));
+    if (data[0] === 3 && data.length >= 9) microLamportsPerUnit = fieldsOf(data).u64(1);
   }
   const asked = limit ?? grantedUnits;
   return { units: asked < MAX_UNITS ? asked : MAX_UNITS, microLamportsPerUnit };

@@ -111,23 +111,6 @@ describe("messages", () => {
     for (const args of [[], "x", 5])
       expect((await call("service_status", args as object)).error?.code).toBe(-32602);
   });
-
-  test("a tool that does not exist is named, and the ones that do", async () => {
-    const { error } = await call("drain_wallet", {});
-    expect(error?.code).toBe(-32602);
-    expect(error?.message).toMatch(/^There is no tool drain_wallet\. Call one of service_status, /);
-    expect((await call("constructor", {})).error?.code).toBe(-32602);
-  });
-
-  test("a notification is taken, and an answer that nobody asked for", async () => {
-    for (const body of [
-      { jsonrpc: "2.0", method: "notifications/initialized" },
-      { jsonrpc: "2.0", id: 3, result: {} },
-    ]) {
-      const response = await posted(body);
-      expect([response.status, await response.text()]).toEqual([202, ""]);
-    }
-  });
 });
 
 describe("revisions", () => {
@@ -159,15 +142,6 @@ describe("revisions", () => {
       expect([status, result?.["protocolVersion"]]).toEqual([200, revision]);
     },
   );
-
-  test("nothing listens and no stream opens", async () => {
-    const listen = { ...list, method: "subscriptions/listen", params: { _meta: envelope({}) } };
-    expect(await replyTo(listen)).toMatchObject([404, { id: 7, error: { code: -32601 } }]);
-    for (const method of ["GET", "DELETE", "PUT"]) {
-      const response = await client.send("/mcp", { method });
-      expect([response.status, response.headers.get("allow")]).toEqual([405, "POST, OPTIONS"]);
-    }
-  });
 });
 
 describe("pages in browsers", () => {

@@ -3,8 +3,7 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { evidenceExample } from "../../../../adapters/http/evidence/evidence-contract.ts";
 import { evidencePage } from "../../../../adapters/http/pages/evidence-page/evidence-page.ts";
-import { evidenceSignerNone } from "../../../../adapters/signer/evidence-signer.ts";
-import { escrow, EXPIRES_AT, merchant, CREATED_AT } from "../support/parties.ts";
+import { escrow, EXPIRES_AT, merchant } from "../support/parties.ts";
 import { scanQrCode } from "../support/scan-qr-code.ts";
 import { checkedClient, jsonOf, makeService } from "../support/service.ts";
 
@@ -62,28 +61,6 @@ describe("content negotiation", () => {
     }
     expect((await get(released, "image/png")).status).toBe(406);
   });
-
-  test("a download is the packet, also for a browser", async () => {
-    const download = await get(released, BROWSER, "?download=json");
-    expect(download.headers.get("content-type")).toBe("application/json");
-    expect(download.headers.get("content-disposition")).toStartWith("attachment;");
-    expect(await download.text()).toBe(await (await get(released)).text());
-  });
-
-  test("page and packet of a settled escrow have validators of their own", async () => {
-    const [page, packet] = [await get(released, BROWSER), await get(released)];
-    const etag = page.headers.get("etag") ?? "";
-    expect(etag).toMatch(/^"[\w-]{43}"$/);
-    expect(packet.headers.get("etag")).not.toBe(etag);
-    const again = await get(released, BROWSER, "", etag);
-    expect([again.status, await again.text(), again.headers.get("vary")]).toEqual([
-      304,
-      "",
-      "accept",
-    ]);
-    expect((await get(released, undefined, "", etag)).status).toBe(200);
-    expect((await get(pending, BROWSER)).headers.get("etag")).toBeNull();
-  });
 });
 
 describe("the page", () => {
@@ -140,44 +117,6 @@ describe("the page", () => {
     );
   });
 
-  test("it shows the packet's digest, address, parties, hashes and signatures", async () => {
-    const packet = await jsonOf<{
-      data: { delivery_claim: { proof_hash: string; attestation: { signature: string } } };
-      signature: { digest_sha256: string; signature: string; key_id: string };
-    }>(await get(released));
-    const html = await pageOf(released);
-    for (const shown of [
-      packet.signature.digest_sha256,
-      packet.signature.signature,
-      packet.signature.key_id,
-      packet.data.delivery_claim.proof_hash,
-      packet.data.delivery_claim.attestation.signature,
-      released.agentOwner,
-      released.merchant,
-      released.taskHash,
-      `http://localhost/v1/evidence/${released.address}`,
-    ])
-      expect(html).toContain(shown);
-  });
-
-  test("each state is described without a claim that anything was delivered", async () => {
-    service.ledger.setClock(CREATED_AT + 60n);
-    expect(await textOf(pending)).toContain(
-      "No delivery proof had been presented, and the escrow had not expired.",
-    );
-    service.ledger.setClock(EXPIRES_AT);
-    expect(await textOf(pending)).toContain("anyone may claim the refund for the agent");
-    expect(await textOf(released)).toContain(
-      "released the whole 1.500000 USDC to the merchant at 2026-03-01 12:00:09 UTC, on a statement signed by the merchant's attestor.",
-    );
-    expect(await textOf(partial)).toContain(
-      "released 0.000001 USDC of 1.500000 USDC to the merchant",
-    );
-    expect(await textOf(refunded)).toContain("returned the whole 1.500000 USDC to the agent");
-    for (const row of [released, partial, refunded, pending])
-      expect(await textOf(row)).toContain("It does not say that anything was delivered.");
-  });
-
   test("amounts of an unlisted mint are base units without a currency", async () => {
     const listed = await textOf(partial);
     expect(listed).toContain("In base units1500000 escrowed, 1 to the merchant, 1499999 back");
@@ -194,26 +133,6 @@ describe("the page", () => {
     // The signed data does not depend on the list.
     const { data } = JSON.parse(packet) as { data: object };
     expect(data).toEqual((await jsonOf<{ data: object }>(await get(partial))).data);
-  });
-
-  test("an unsigned packet is said to be unsigned", async () => {
-    expect(await textOf(released)).toContain(
-      "the packet at the address above, signed by the service.",
-    );
-    const unsigned = await makeService({ signer: evidenceSignerNone() });
-    unsigned.seed({ escrows: [released] });
-    const { send } = await checkedClient(unsigned);
-    const html = await (
-      await send(`/v1/evidence/${released.address}`, { headers: { accept: BROWSER } })
-    ).text();
-    await unsigned.runtime.dispose();
-    expect(html).toContain("which the service has not signed.");
-    expect(html).toContain(`<th scope="row">Signature</th><td><span class="none">none</span>`);
-  });
-
-  test("references that were not found are named", async () => {
-    expect(await textOf(released)).toContain("Not foundescrow created, escrow released");
-    expect(await textOf(pending)).toContain("Not foundescrow created");
   });
 
   test("an expired escrow's page has a code that another library reads, only with a public address", async () => {

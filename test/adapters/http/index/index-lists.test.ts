@@ -1,22 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Effect } from "effect";
 import { encodeBase64Url } from "../../../../core/domain/encoding/base64.ts";
-import { merchantAddress } from "../../../../core/protocol/addresses/addresses.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
-import { IndexReader } from "../../../../ports/index/index-reader.ts";
-import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
-import { LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
-import { AGENT, escrow, EXPIRES_AT, MERCHANT, merchant, STRANGER } from "../support/parties.ts";
+import { AGENT, escrow, MERCHANT, merchant, STRANGER } from "../support/parties.ts";
 import {
   checkedClient,
   dataOf,
-  errorsOf,
   jsonOf,
   makeService,
   problemOf,
   TEST_LOG_ID,
 } from "../support/service.ts";
+import { accountOf } from "../../../doubles/accounts.ts";
 
 type Page = {
   readonly data: ReadonlyArray<Record<string, unknown>>;
@@ -58,18 +53,13 @@ const walk = async (
   return rows;
 };
 
-test("before the first sync there are no lists, rather than empty ones", async () => {
-  for (const path of ["/v1/indexer", "/v1/indexer/events", "/v1/registry/merchants"])
-    expect(await problemOf(await client.send(path))).toBe("503 not_ready");
-});
-
 test("a sync reports what it did, including the accounts it refused", async () => {
   service.seed({ escrows, merchants: [merchant(), merchant(STRANGER, "Zebra GmbH")] });
   const owner = LOCAL_DEPLOYMENT.custodyProgram;
   // Accounts that anybody can make are not listed as rejected. Accounts that custody wrote are checked and listed.
-  service.ledger.put({ address: STRANGER, owner, data: new Uint8Array(368) });
+  service.ledger.put(accountOf(STRANGER, owner, new Uint8Array(368)));
   const future = encodeEscrowAccount(escrow("from a later version")).with(8, 9);
-  service.ledger.put({ address: AGENT, owner, data: future });
+  service.ledger.put(accountOf(AGENT, owner, future));
   const response = await client.send("/v1/indexer/sync", { method: "POST" });
   expect(response.status).toBe(202);
   expect(await dataOf(response)).toMatchObject({
@@ -104,63 +94,6 @@ describe("lists", () => {
       escrows.map(({ address }) => address as string).toReversed(),
     );
   });
-
-  test("filters narrow a list, and together they narrow it further", async () => {
-    const count = async (query: string) => (await page(`/v1/indexer?${query}`)).data.length;
-    expect(await count("state=Pending")).toBe(7);
-    expect(await count("state=Refunded")).toBe(1);
-    expect(await count(`merchant=${MERCHANT}`)).toBe(10);
-    expect(await count(`merchant=${STRANGER}`)).toBe(0);
-    expect(await count(`agent_owner=${AGENT}&state=Fulfilled`)).toBe(1);
-    expect((await page("/v1/indexer/events?state=Refunded")).data).toMatchObject([
-      { kind: "escrow_refunded", amount_stroops: "1500000", signature: null, slot: null },
-    ]);
-  });
-
-  test("refundable escrows are those that expired by the ledger's clock", async () => {
-    service.ledger.setClock(EXPIRES_AT);
-    service.ledger.slot += 1n;
-    await client.send("/v1/indexer/sync", { method: "POST" });
-    const { data } = await page("/v1/indexer?refundable=true");
-    expect(data.length).toBe(7);
-    expect(data.every((row) => row["refundable"] === true)).toBe(true);
-  });
-
-  test("a filter that is not an address is named", async () => {
-    const response = await client.send("/v1/indexer?merchant=abc&agent_owner=0");
-    expect(response.status).toBe(422);
-    expect((await errorsOf(response)).map(({ pointer }) => pointer)).toEqual([
-      "?merchant",
-      "?agent_owner",
-    ]);
-  });
-
-  test("merchants are searched in any case, by name and by key", async () => {
-    const found = async (query: string) =>
-      (await page(`/v1/registry/merchants?${query}`)).data.map((row) => row["name"]);
-    expect(await found("q=ZEBRA")).toEqual(["Zebra GmbH"]);
-    expect(await found(`q=${MERCHANT.toLowerCase()}`)).toEqual(["Test Quotes"]);
-    expect(await found("min_reputation=4")).toEqual([]);
-    expect((await found("status=Active&min_reputation=3")).length).toBe(2);
-    expect(await found("status=Suspended")).toEqual([]);
-  });
-
-  test("a merchant carries the counts of its escrows", async () => {
-    const { data } = await page("/v1/registry/merchants?q=quotes");
-    expect(data[0]).toMatchObject({
-      merchant: MERCHANT,
-      merchant_pda: merchantAddress(LOCAL_DEPLOYMENT, MERCHANT).address,
-      stats: {
-        escrows: 10,
-        pending: 7,
-        fulfilled: 1,
-        partially_fulfilled: 1,
-        refunded: 1,
-        volume_usdc: "4.500000",
-        median_delivery_seconds: 9,
-      },
-    });
-  });
 });
 
 test("volume is an amount of USDC only where the settlement mint is listed as USDC", async () => {
@@ -185,14 +118,6 @@ describe("cursors", () => {
     if (next_cursor === null) throw new Error(`${path} has one page only`);
     return next_cursor;
   };
-
-  test("the cursor of one list is refused by another", async () => {
-    const cursor = await cursorOf("/v1/indexer");
-    for (const path of ["/v1/indexer/events", "/v1/registry/merchants"])
-      expect(await problemOf(await client.send(`${path}?cursor=${cursor}`))).toBe(
-        "400 malformed_cursor",
-      );
-  });
 
   test("any text that is not a cursor is refused", async () => {
     const text = (value: string) => encodeBase64Url(new TextEncoder().encode(value));
@@ -241,20 +166,6 @@ describe("cursors", () => {
 });
 
 describe("what fails", () => {
-  test("a ledger that fails during a sync is a 502, and the status says so", async () => {
-    service.ledger.fault = new LedgerUnavailable({ retryable: true, cause: "down" });
-    const response = await client.send("/v1/indexer/sync", { method: "POST" });
-    expect(await problemOf(response)).toBe("502 ledger_unavailable");
-    service.ledger.fault = null;
-    expect(await dataOf(await client.send("/v1/status"))).toMatchObject({
-      indexer: { status: "degraded", last_error: "ledger_unavailable" },
-    });
-    await client.send("/v1/indexer/sync", { method: "POST" });
-    expect(await dataOf(await client.send("/v1/status"))).toMatchObject({
-      indexer: { status: "online", last_error: null },
-    });
-  });
-
   test.each([
     ["ahead", 10n ** 12n, "the ledger cannot have reached it by this service's clock"],
     ["behind", -900n, "is more than 64 below"],
@@ -287,32 +198,4 @@ describe("what fails", () => {
       expect(await failed("slot_beyond_reach")).toBe("0");
     },
   );
-
-  test("a sync that dies by a defect is a 500, and the status says so", async () => {
-    const index = await service.runtime.runPromise(IndexReader);
-    const { summary } = index;
-    Object.assign(index, { summary: Effect.die(new TypeError("a defect")) });
-    const response = await client.send("/v1/indexer/sync", { method: "POST" });
-    expect(await problemOf(response)).toBe("500 internal_error");
-    Object.assign(index, { summary });
-    expect(await dataOf(await client.send("/v1/status"))).toMatchObject({
-      indexer: { status: "degraded", last_error: "internal_error", running: false },
-    });
-    await client.send("/v1/indexer/sync", { method: "POST" });
-    expect(await dataOf(await client.send("/v1/status"))).toMatchObject({
-      indexer: { status: "online", last_error: null },
-    });
-  });
-
-  test("a store that fails is a 503 that says when to ask again", async () => {
-    const index = await service.runtime.runPromise(IndexReader);
-    const { summary } = index;
-    const broken = Effect.fail(new StoreUnavailable({ retryable: true, cause: "disk" }));
-    Object.assign(index, { summary: broken });
-    const response = await client.send("/v1/indexer");
-    expect(response.headers.get("retry-after")).toBe("1");
-    expect(await problemOf(response)).toBe("503 store_unavailable");
-    expect((await client.send("/ready")).status).toBe(503);
-    Object.assign(index, { summary });
-  });
 });

@@ -48,8 +48,8 @@ test("the service accepts every example request of its document", async () => {
   const { send, postJson } = await checkedClient(service);
   service.seed({ merchants: [sampleMerchant()] });
   const { agent } = sampleParties();
-  service.ledger.accounts.set(agent, walletAccount(agent, 1_000_000_000n));
-  service.ledger.landed = { slot: 1000n, commitment: "finalized", error: null };
+  service.ledger.put(walletAccount(agent, 1_000_000_000n));
+  service.ledger.fate = { slot: 1000n, commitment: "finalized", error: null };
 
   const { paths } = await jsonOf<Document>(await send("/openapi.json"));
   const answers: Record<string, number | string> = {};

@@ -3,6 +3,8 @@ import { addressToBytes } from "../../../../core/domain/address.ts";
 import { encodeBase58 } from "../../../../core/domain/encoding/base58.ts";
 import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import { walletAccount } from "../../../doubles/accounts.ts";
+import { PAYER } from "../support/parties.ts";
 import { checkedClient, makeService } from "../support/service.ts";
 
 /** A legacy transaction of one instruction without accounts, signed by its payer alone; `n` tells them apart. */
@@ -40,5 +42,10 @@ export const makeRelayClient = async () => {
       { signed_transaction: typeof bytes === "string" ? bytes : encodeBase64(bytes), ...more },
       headers,
     );
-  return { service, send: client.send, relay };
+  /** Makes the node work again, and its payer able to pay. */
+  const reset = (): void => {
+    service.ledger.reset();
+    service.ledger.put(walletAccount(PAYER, 1_000_000n));
+  };
+  return { service, send: client.send, relay, reset };
 };

@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { acceptedMediaType } from "../../../../adapters/http/request/accept.ts";
+import { acceptedMediaType, acceptsGzip } from "../../../../adapters/http/request/accept.ts";
 
 const JSON_TYPE = "application/json";
+
 const HTML = "text/html";
+
 /** The media types that the evidence endpoint offers. */
 const OFFERS = [JSON_TYPE, HTML];
 
@@ -56,4 +58,31 @@ test("the most exact range decides a type's quality, and the first offer with th
       expect(acceptedMediaType(header, OFFERS)).toBe(expected);
     }),
   );
+});
+
+test.each([
+  "gzip",
+  "GZIP",
+  "x-gzip",
+  "br, gzip;q=0.5",
+  "deflate , gzip ; q=1.000",
+  "*",
+  "identity;q=0, *;q=0.1",
+])("%j accepts gzip", (header) => {
+  expect(acceptsGzip(header)).toBe(true);
+});
+
+test.each([
+  null,
+  "",
+  "identity",
+  "br",
+  "gzip;q=0",
+  "gzip;q=0.000, *",
+  "*;q=0",
+  "gzip;q=2",
+  "gzipped",
+  "not gzip",
+])("%j does not", (header) => {
+  expect(acceptsGzip(header)).toBe(false);
 });

@@ -27,7 +27,6 @@ beforeAll(async () => {
   service = await makeSyncedService({ publicUrl: "https://evidence.example" });
   client = await checkedClient(service);
   service.seed({ escrows: [released], merchants: [merchant()] });
-  service.ledger.reset();
 });
 afterAll(() => service.runtime.dispose());
 

@@ -13,28 +13,6 @@ afterAll(() => service.runtime.dispose());
 
 describe("paths", () => {
   test.each([
-    "/nothing",
-    "/v1/",
-    "/health/",
-    "//health",
-    "/v1//status",
-    "/V1",
-    "/v1/escrows",
-    "/v1/escrows/",
-    `/v1/escrows/${AGENT}/`,
-    `/v1/escrows/${AGENT}/more`,
-    "/v1/*",
-    "/docs/json",
-    "/swagger",
-    "/problems/nothing",
-    "/problems/__proto__",
-    "/.env",
-    "/..%2f..%2fetc/passwd",
-  ])("%s is a 404", async (path) => {
-    expect(await problemOf(await client.send(path))).toBe("404 route_not_found");
-  });
-
-  test.each([
     ["/problems/nothing", "No problem has this code."],
     ["/problems/nothing.md", "No problem has this code."],
     ["/docs/nothing.md", "The documentation has no page of this name."],

@@ -5,7 +5,6 @@ import { deployedProgramAccounts } from "../../../../core/protocol/accounts/load
 import { type Hash32, hash32FromBytes, parseHash32 } from "../../../../core/domain/hash32.ts";
 import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import { IndexSync, type SyncActivity } from "../../../../core/use-cases/index/sync/index-sync.ts";
-import { LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { prepareRequestExample } from "../../../../adapters/http/escrow/prepare/prepared-escrow-contract.ts";
 import { walletAccount } from "../../../doubles/accounts.ts";
 import { forwardedClock } from "../../../doubles/forwarded-clock.ts";
@@ -18,7 +17,6 @@ import {
   jsonOf,
   makeService,
   makeSyncedService,
-  problemOf,
 } from "../support/service.ts";
 
 const clock = forwardedClock();
@@ -33,7 +31,7 @@ const deployPrograms = ({ ledger }: Pick<Awaited<ReturnType<typeof makeService>>
       { slot: 1n, upgradeAuthority: AGENT, elf: Uint8Array.of(1, 2, 3, 0, 0) },
       () => 1n,
     ))
-      ledger.accounts.set(account.address, account);
+      ledger.put(account);
 };
 
 let service: Awaited<ReturnType<typeof makeService>>;
@@ -46,69 +44,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.runtime.dispose());
 
-test("health asks nothing of the ledger", async () => {
-  service.ledger.fault = "hangs";
-  expect(await jsonOf(await client.send("/health"))).toMatchObject({
-    status: "ok",
-    service: "Settlement Evidence API",
-  });
-  service.ledger.fault = null;
-});
-
-describe("status", () => {
-  test("is online when ledger, programs and store answer", async () => {
-    expect(await dataOf(await client.send("/v1/status"))).toMatchObject({
-      status: "online",
-      network: { cluster: "localnet", slot: 1000, healthy: true },
-      programs: {
-        custody: {
-          address: LOCAL_DEPLOYMENT.custodyProgram,
-          deployed: true,
-          executable: true,
-          upgrade_authority: AGENT,
-          // SHA-256 of 01 02 03
-          sha256: "039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81",
-          sbpf_version: null,
-          is_ours: false,
-          initialised: true,
-        },
-      },
-      relay: { status: "online" },
-      indexer: { escrows: 0, last_synced_slot: null, running: false },
-    });
-  });
-
-  test("is degraded, and still a 200 within a second, when the ledger hangs", async () => {
-    const hanging = await makeService();
-    hanging.ledger.fault = "hangs";
-    const response = await (await checkedClient(hanging)).send("/v1/status");
-    await hanging.runtime.dispose();
-    expect(response.status).toBe(200);
-    expect(await dataOf(response)).toMatchObject({
-      status: "degraded",
-      network: { slot: null, latency_ms: null, healthy: false },
-      programs: { custody: { deployed: null, sha256: null } },
-      relay: { status: "degraded" },
-    });
-  });
-});
-
 describe("ready", () => {
-  test("is a 503 until the first sync, and so are the lists of the index", async () => {
-    const early = await client.send("/ready");
-    expect(await jsonOf(early)).toMatchObject({
-      status: 503,
-      code: "not_ready",
-      errors: [{ pointer: "/index", detail: "has not been synced yet" }],
-    });
-    const lists = ["/v1/indexer", "/v1/indexer/events", "/v1/registry/merchants"];
-    for (const path of lists)
-      expect(await problemOf(await client.send(path))).toBe("503 not_ready");
-    expect((await client.send("/v1/indexer/sync", { method: "POST" })).status).toBe(202);
-    expect((await client.send("/ready")).status).toBe(200);
-    for (const path of lists) expect((await client.send(path)).status).toBe(200);
-  });
-
   test("names programs that are not initialised for each other, such as swapped ids", async () => {
     const { custodyProgram, attestorProgram } = LOCAL_DEPLOYMENT;
     const deployment = { custodyProgram: attestorProgram, attestorProgram: custodyProgram };
@@ -124,19 +60,6 @@ describe("ready", () => {
       relay: { status: "degraded" },
     });
     await swapped.runtime.dispose();
-  });
-
-  test("names the dependencies that do not answer", async () => {
-    expect(await jsonOf(await client.send("/ready"))).toEqual({ status: "ready" });
-    service.ledger.fault = new LedgerUnavailable({ retryable: true, cause: "down" });
-    clock.forward(FRESH_MS);
-    const response = await client.send("/ready");
-    expect(await jsonOf(response)).toMatchObject({
-      status: 503,
-      code: "not_ready",
-      errors: [{ pointer: "/ledger", detail: "does not answer" }],
-    });
-    service.ledger.fault = null;
   });
 
   test("reports a stale index in the body of a 200", async () => {
@@ -209,52 +132,9 @@ describe("ready", () => {
     expect(await ready()).toMatchObject({ status: "ready", index: { lag_slots: 750 } });
     await stale.runtime.dispose();
   });
-
-  test("is a 503 once the instance drains, and answers close their connections", async () => {
-    const draining = await makeService();
-    const { send } = await checkedClient(draining);
-    expect((await send("/health")).headers.get("connection")).toBeNull();
-    draining.app.drain();
-    expect(await problemOf(await send("/ready"))).toBe("503 shutting_down");
-    const health = await send("/health");
-    expect([health.status, health.headers.get("connection")]).toEqual([200, "close"]);
-    await draining.runtime.dispose();
-  });
 });
 
 describe("the descriptor", () => {
-  test("has the members of the specification, at both of its paths", async () => {
-    const descriptor = await jsonOf(await client.send("/.well-known/settlement-evidence.json"));
-    expect(descriptor).toMatchObject({
-      name: "Settlement Evidence API",
-      status: "online",
-      role: "public relay, indexer, and protocol API surface",
-      phase: "devnet headless API",
-      network: "http://127.0.0.1:8899",
-      programs: {
-        custody: LOCAL_DEPLOYMENT.custodyProgram,
-        attestor: LOCAL_DEPLOYMENT.attestorProgram,
-      },
-      primary_wedge: "api_data_commerce",
-      mainnet_beta_limits: {
-        status: "planned_limited_beta",
-        first_wedge: "api_data_commerce",
-        max_escrow_usdc: "100.00",
-        max_ttl_seconds: 86_400,
-        supported_assets: ["USDC"],
-        required_controls: [
-          "external_contract_review",
-          "merchant_allowlist",
-          "evidence_signing_key",
-          "rate_limited_public_relay",
-          "upgrade_authority_policy",
-        ],
-      },
-      links: { site: "http://localhost/", docs: "http://localhost/docs" },
-    });
-    expect(await jsonOf(await client.send("/"))).toEqual(descriptor);
-  });
-
   test("every endpoint it names is there", async () => {
     const { endpoints } = await jsonOf<{ readonly endpoints: Readonly<Record<string, string>> }>(
       await client.send("/"),
@@ -267,54 +147,6 @@ describe("the descriptor", () => {
       );
       expect(template, named).toBeDefined();
     }
-  });
-
-  test("links begin with the address that a trusted proxy forwards", async () => {
-    const behind = await makeService({ trustedProxies: ["10.0.0.0/8"] });
-    const request = new Request("http://inner:3000/", {
-      headers: { "x-forwarded-proto": "https", "x-forwarded-host": "evidence.example" },
-    });
-    const connection = { address: "10.1.1.1", allowSeconds: () => undefined };
-    expect(await jsonOf(await behind.app.handle(request, connection))).toMatchObject({
-      links: {
-        site: "https://evidence.example/",
-        docs: "https://evidence.example/docs",
-        demo: "https://evidence.example/#demo",
-        api: "https://evidence.example/v1",
-      },
-    });
-    await behind.runtime.dispose();
-  });
-});
-
-test("the version names contract and evidence format", async () => {
-  expect(await dataOf(await client.send("/v1"))).toMatchObject({
-    contract_version: "1.0.0-devnet",
-    evidence_format: "settlement-evidence-v2",
-  });
-});
-
-describe("proof templates", () => {
-  type Template = { readonly id: string; readonly wedge: string };
-  const list = async (query = "") =>
-    dataOf<ReadonlyArray<Template>>(await client.send(`/v1/proof-templates${query}`));
-
-  test("API and data come first, and a wedge narrows the list", async () => {
-    const all = await list();
-    expect(all[0]).toMatchObject({ id: "api-delivered-v1", wedge: "api-data", category: "api" });
-    const wedges = new Set((await list("?wedge=api-data")).map(({ wedge }) => wedge));
-    expect([...wedges]).toEqual(["api-data"]);
-    expect(await list("?wedge=nothing")).toEqual([]);
-  });
-
-  test("each is found by its id, and an unknown id is a 404", async () => {
-    for (const template of await list())
-      expect(await dataOf(await client.send(`/v1/proof-templates/${template.id}`))).toEqual(
-        template as never,
-      );
-    expect(await problemOf(await client.send("/v1/proof-templates/nothing"))).toBe(
-      "404 proof_template_not_found",
-    );
   });
 });
 
@@ -329,8 +161,7 @@ describe("a service that pins its programs", () => {
       instance: { programPins: { custody, attestor: [THERE] } },
     });
     deployPrograms(made);
-    made.ledger.reset();
-    made.ledger.accounts.set(AGENT, walletAccount(AGENT, 1_000_000_000n));
+    made.ledger.put(walletAccount(AGENT, 1_000_000_000n));
     return { ...made, ...(await checkedClient(made)) };
   };
   const prepare = "/v1/merchants/prepare";

@@ -13,13 +13,9 @@ import {
 import { indexMemory } from "../../../../adapters/memory/index-store.ts";
 import { rateLimiterMemory } from "../../../../adapters/memory/rate-limiter.ts";
 import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
-import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { jwkThumbprint } from "../../../../core/domain/evidence/evidence-signature.ts";
-import type { Merchant } from "../../../../core/domain/merchant/merchant.ts";
-import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { NO_PINS } from "../../../../core/domain/ledger/deployment.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
-import { encodeMerchantAccount } from "../../../../core/protocol/accounts/merchant-account.ts";
 import {
   ArchivedEscrows,
   makeArchivedEscrows,
@@ -51,9 +47,6 @@ import {
 import { ClientPackage } from "../../../../ports/client-package.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { networkIdOf, networkLeaf } from "../../../../core/log/leaf/event-leaf.ts";
-import { decodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
-import { custodyConfigOf } from "../../../simulation/custody-log.ts";
-import { decodeCustodyConfigAccount } from "../../../../core/protocol/accounts/custody-config-account.ts";
 import { NO_PACKETS, SettledPackets } from "../../../../ports/settled-packets.ts";
 import { noArchive, noNews, nothingKept } from "../../../doubles/nothing-kept.ts";
 import { Instance } from "../../../../ports/instance.ts";
@@ -71,8 +64,8 @@ import { logIdentity } from "../../../doubles/log-identity.ts";
 import { logKeyOf } from "../../../doubles/log-key.ts";
 import { usdc } from "../../../core/use-cases/test-instance.ts";
 import { type Contract, documentedAnswers } from "./documented-answers.ts";
-import { makeLedgerDouble } from "./ledger-double.ts";
-import { CREATED_AT, GENESIS, MINT } from "./parties.ts";
+import { GENESIS, MINT } from "./parties.ts";
+import { seedInto, settlementLedger } from "./settlement-ledger.ts";
 
 /** The id of the log of the services' ledger. */
 export const TEST_LOG_ID = networkIdOf(networkLeaf(GENESIS, LOCAL_DEPLOYMENT.custodyProgram));
@@ -120,7 +113,7 @@ export type ServiceOptions = Omit<HttpOptions, "context"> & {
   readonly clock?: Layer.Layer<never>;
 };
 
-/** The use cases over stores in memory and a double of the Ledger port, behind HTTP. */
+/** The use cases over stores in memory and a scripted chain, behind HTTP. */
 export const makeService = async (options: ServiceOptions = {}) => {
   const {
     limit = 1_000_000,
@@ -135,8 +128,8 @@ export const makeService = async (options: ServiceOptions = {}) => {
     ...http
   } = options;
   const lines: Array<LogLine> = [];
-  const { double: ledger, layer: ledgerLayer } = makeLedgerDouble(GENESIS);
-  ledger.setClock(CREATED_AT + 60n);
+  const ledger = settlementLedger(GENESIS);
+  ledger.simulationLogs = ["Program log: double"];
   const instance = Layer.succeed(Instance, {
     deployment: LOCAL_DEPLOYMENT,
     programPins: NO_PINS,
@@ -153,7 +146,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     ...otherwise,
   });
   const ports = Layer.mergeAll(
-    ledgerLayer,
+    ledger.portsWith(),
     instance,
     clock,
     indexMemory(),
@@ -215,58 +208,6 @@ export const makeSyncedService = async (options: ServiceOptions = {}) => {
   service.ledger.reads = 0;
   return service;
 };
-
-type Double = ReturnType<typeof makeLedgerDouble>["double"];
-
-/** The number of the last event on a ledger double. */
-const countOn = ({ accounts }: Double): bigint => {
-  const config = custodyConfigOf(LOCAL_DEPLOYMENT, accounts.values());
-  const decoded = decodeCustodyConfigAccount(config, LOCAL_DEPLOYMENT);
-  if ("fault" in decoded) throw new Error(decoded.fault);
-  return decoded.value.count;
-};
-
-/**
- * An escrow with the next numbers of a ledger double: for its creation unless it is there already, and for its
- * settlement unless it is settled there.
- */
-export const numberedOn = (ledger: Double, row: Escrow): Escrow => {
-  const account = ledger.accounts.get(row.address);
-  const decoded = account && decodeEscrowAccount(account, LOCAL_DEPLOYMENT);
-  const known = decoded !== undefined && "value" in decoded ? decoded.value : undefined;
-  const count = countOn(ledger);
-  const createdSeq = known?.createdSeq ?? count + 1n;
-  const next = known === undefined ? count + 2n : count + 1n;
-  return {
-    ...row,
-    createdSeq,
-    settledSeq: row.state === "Pending" ? null : (known?.settledSeq ?? next),
-  };
-};
-
-/** Puts escrow and merchant accounts on a ledger double. Escrows get the ledger's next numbers, and are returned so. */
-export const seedInto =
-  (ledger: Double) =>
-  (rows: {
-    readonly escrows?: ReadonlyArray<Escrow>;
-    readonly merchants?: ReadonlyArray<Merchant>;
-  }): ReadonlyArray<Escrow> => {
-    for (const row of rows.merchants ?? [])
-      ledger.put({
-        address: row.address,
-        owner: LOCAL_DEPLOYMENT.attestorProgram,
-        data: encodeMerchantAccount(row),
-      });
-    return (rows.escrows ?? []).map((row) => {
-      const escrow = numberedOn(ledger, row);
-      ledger.put({
-        address: row.address,
-        owner: LOCAL_DEPLOYMENT.custodyProgram,
-        data: encodeEscrowAccount(escrow),
-      });
-      return escrow;
-    });
-  };
 
 let contract: Contract | undefined;
 

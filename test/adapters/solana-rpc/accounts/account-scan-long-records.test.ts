@@ -6,13 +6,19 @@ import {
 } from "../../../../adapters/solana-rpc/accounts/account-scan.ts";
 import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import { runs } from "../../../arbitraries/runs.ts";
+import { ObjectEnd } from "../../../../adapters/solana-rpc/accounts/scan-body.ts";
 
 const ID = 3;
+
 const OWNER = "SysvarC1ock11111111111111111111111111111111";
+
 /** An address of 43 characters, and one of 44. */
 const PUBKEY = "So11111111111111111111111111111111111111112";
+
 const LONGER_PUBKEY = "EWn7dE93GeQJu72WEkEmC5MZpm5FhiJzkcJEf1xpRdWP";
+
 const HEAD = '{"jsonrpc":"2.0","result":{"context":{"slot":5},"value":[';
+
 const TAIL = `]},"id":${ID}}`;
 
 /** A record of an account. Its lamports identify it. */
@@ -20,6 +26,7 @@ const recordOf = (lamports: number, data: string, space: number, extra = ""): st
   `{"account":{"data":["${data}","base64"],"executable":false,"lamports":${lamports},"owner":"${OWNER}","rentEpoch":0,"space":${space}${extra}},"pubkey":"${PUBKEY}"}`;
 
 const short = (lamports: number): string => recordOf(lamports, "AQID", 3);
+
 const ofLength = (lamports: number, length: number): string => {
   const extra = (text: string) => recordOf(lamports, "AQID", 3, `,"extra":"${text}"`);
   return extra("x".repeat(length - extra("").length));
@@ -113,4 +120,47 @@ describe("records longer than any account asked for", () => {
     expect(scan.heldBytes).toBe(0);
     expect(scan.end()).toBe("not_json");
   });
+});
+
+const anyText = fc.string({ unit: fc.constantFrom(...'\\\\\\"{}[],:aé'.split("")) });
+
+const anyObject = fc
+  .dictionary(anyText, fc.oneof(anyText, fc.jsonValue({ maxDepth: 4 })))
+  .map((value) => JSON.stringify(value));
+
+/** The end of the object at the start of these bytes, which arrive in pieces cut at these indexes. */
+const endIn = (bytes: Buffer, cuts: ReadonlyArray<number>): number => {
+  const place = new ObjectEnd();
+  const places = [...new Set(cuts.map((cut) => cut % bytes.length))].sort((a, b) => a - b);
+  let from = 0;
+  for (const to of [...places, bytes.length]) {
+    const end = place.find(bytes.subarray(from, to), 0);
+    if (end >= 0) return from + end;
+    from = to;
+  }
+  return -1;
+};
+
+test("an object's end is found wherever its bytes are cut, with any strings and escapes", () => {
+  fc.assert(
+    fc.property(anyObject, anyText, fc.array(fc.nat(), { maxLength: 12 }), (text, rest, cuts) => {
+      const length = Buffer.from(text).length;
+      expect(endIn(Buffer.from(text + rest), cuts)).toBe(length);
+      expect(endIn(Buffer.from(text).subarray(0, length - 1), cuts)).toBe(-1);
+    }),
+    runs(1000),
+  );
+});
+
+test("an object's end is found byte by byte, and from any index of a piece", () => {
+  fc.assert(
+    fc.property(anyObject, anyText, (text, before) => {
+      const bytes = Buffer.from(before + text);
+      const at = Buffer.from(before).length;
+      expect(new ObjectEnd().find(bytes, at)).toBe(bytes.length);
+      const every = Array.from({ length: bytes.length }, (_, i) => i);
+      expect(endIn(Buffer.from(text), every)).toBe(bytes.length - at);
+    }),
+    runs(300),
+  );
 });

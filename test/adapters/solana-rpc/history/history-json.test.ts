@@ -9,8 +9,18 @@ import { addressFromBytes } from "../../../../core/domain/address.ts";
 import { encodeBase58 } from "../../../../core/domain/encoding/base58.ts";
 import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
 import { runs } from "../../../arbitraries/runs.ts";
+import {
+  parseErr,
+  parseTransactionError,
+} from "../../../../adapters/solana-rpc/history/transaction-json.ts";
+import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import { archiveEscrowInstruction } from "../../../../core/protocol/instructions/custody-instructions.ts";
+import { archivedBytesOf } from "../../../../core/protocol/transaction/transaction-effects.ts";
+import { escrow, STRANGER } from "../../http/support/parties.ts";
 
 const nth = (n: number) => addressFromBytes(new Uint8Array(32).fill(n));
+
 const SIGNATURE = ledgerSignatureFromBytes(new Uint8Array(64).fill(9));
 
 const transaction = (meta: object, message: object = {}) => ({
@@ -35,7 +45,9 @@ const transaction = (meta: object, message: object = {}) => ({
     },
   },
 });
+
 const loadedAddresses = { writable: [nth(3)], readonly: [nth(4)] };
+
 const called = { programIdIndex: 3, accounts: [2], data: "", stackHeight: 2 };
 
 describe("transactions in JSON", () => {
@@ -117,5 +129,127 @@ describe("transactions in JSON", () => {
     );
     expect(decodeBase58OfAnyLength("0")).toBeUndefined();
     expect(decodeBase58OfAnyLength("z".repeat(2000))).toBe("long");
+  });
+});
+
+const plain = (kind: string) => ({
+  kind,
+  instructionIndex: null,
+  instructionError: null,
+  customCode: null,
+});
+
+const atInstruction = (
+  instructionIndex: number,
+  instructionError: string,
+  customCode?: number,
+) => ({
+  kind: "InstructionError",
+  instructionIndex,
+  instructionError,
+  customCode: customCode ?? null,
+});
+
+describe("a transaction's error in JSON", () => {
+  test.each([
+    ["BlockhashNotFound", plain("BlockhashNotFound")],
+    ["SomeErrorOfTheFuture", plain("SomeErrorOfTheFuture")],
+    [{ DuplicateInstruction: 3 }, plain("DuplicateInstruction")],
+    [{ InsufficientFundsForRent: { account_index: 1 } }, plain("InsufficientFundsForRent")],
+    [{ InstructionError: [2, "InvalidAccountData"] }, atInstruction(2, "InvalidAccountData")],
+    [{ InstructionError: [0, { Custom: 0 }] }, atInstruction(0, "Custom", 0)],
+    [
+      { InstructionError: [255, { Custom: 4294967295 }] },
+      atInstruction(255, "Custom", 2 ** 32 - 1),
+    ],
+    [{ InstructionError: [1, { BorshIoError: "Unknown" }] }, atInstruction(1, "BorshIoError")],
+  ])("%j", (json, error) => {
+    expect(parseTransactionError(json)).toEqual(error);
+  });
+
+  test.each([
+    [undefined],
+    [1],
+    [""],
+    ["not a name"],
+    ["<script>"],
+    [[]],
+    [{}],
+    [{ A: 1, B: 2 }],
+    [{ InstructionError: "Custom" }],
+    [{ InstructionError: [0] }],
+    [{ InstructionError: [-1, "GenericError"] }],
+    [{ InstructionError: [256, "GenericError"] }],
+    [{ InstructionError: [0, null] }],
+    [{ InstructionError: [0, { Custom: -1 }] }],
+    [{ InstructionError: [0, { Custom: 4294967296 }] }],
+    [{ InstructionError: [0, { Custom: "6000" }] }],
+  ])("%j is none", (json) => {
+    expect(parseTransactionError(json)).toBeUndefined();
+  });
+
+  test("null means success", () => {
+    expect(parseErr(null)).toBeNull();
+    expect(parseErr(undefined)).toBeUndefined();
+  });
+});
+
+describe("archived bytes", () => {
+  const gone = escrow("archived by a program", "Refunded");
+
+  const lastBytes = encodeEscrowAccount(gone);
+
+  const archive = archiveEscrowInstruction(LOCAL_DEPLOYMENT, {
+    escrow: gone.address,
+    rentPayer: gone.rentPayer,
+    lastBytes,
+  });
+
+  const { custodyProgram } = LOCAL_DEPLOYMENT;
+
+  const CALLER = addressFromBytes(new Uint8Array(32).fill(99));
+
+  const SIGNATURE = ledgerSignatureFromBytes(new Uint8Array(64).fill(1));
+
+  /** The JSON of a transaction whose one instruction is the caller's, or custody's own. */
+  const transaction = (where: "inner" | "top", err: unknown = null) => {
+    const accountKeys = [STRANGER, gone.address, gone.rentPayer, custodyProgram, CALLER];
+    const compiled = { programIdIndex: 3, accounts: [1, 2], data: encodeBase58(archive.data) };
+    const caller = { programIdIndex: 4, accounts: [1, 2, 3], data: "" };
+    return {
+      slot: 7,
+      transaction: {
+        signatures: [SIGNATURE],
+        message: {
+          header: { numRequiredSignatures: 1 },
+          accountKeys,
+          instructions: [where === "top" ? compiled : caller],
+        },
+      },
+      meta: {
+        err,
+        innerInstructions: where === "inner" ? [{ index: 0, instructions: [compiled] }] : [],
+      },
+    };
+  };
+
+  const bytesIn = (json: unknown) => {
+    const parsed = parseTransaction(SIGNATURE, json);
+    if (!parsed) throw new Error("the JSON is not a transaction");
+    return archivedBytesOf(parsed, LOCAL_DEPLOYMENT);
+  };
+
+  test.each(["inner", "top"] as const)(
+    "the last bytes are found in an instruction of the %s level, unless the transaction failed",
+    (where) => {
+      expect(bytesIn(transaction(where))).toEqual([{ escrow: gone.address, data: lastBytes }]);
+      expect(bytesIn(transaction(where, { InstructionError: [0, "Custom"] }))).toEqual([]);
+    },
+  );
+
+  test("another program's instruction with the same data is none", () => {
+    const json = transaction("top");
+    json.transaction.message.accountKeys[3] = CALLER;
+    expect(bytesIn(json)).toEqual([]);
   });
 });

@@ -86,7 +86,7 @@ const relaying: ReadonlyArray<Exchange> = [
     SIGNED,
     {
       given: (world) => {
-        world.ledger.onSubmit = () => landed("confirmed")(world);
+        world.ledger.onSend = () => landed("confirmed")(world);
       },
     },
     answered(true),

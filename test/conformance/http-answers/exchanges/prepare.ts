@@ -47,12 +47,12 @@ const BY_RICH = { payer: RICH.address };
 /** The merchant's associated account is frozen. */
 const frozenMerchant = ({ ledger }: World): void => {
   const account = tokenAccount(MERCHANT.wallet, MINT, 0n, true);
-  ledger.accounts.set(account.address, account);
+  ledger.put(account);
 };
 
 /** The merchant has no associated account. */
 const noMerchantAccount = ({ ledger }: World): void => {
-  ledger.accounts.delete(tokenAccount(MERCHANT.wallet, MINT, 0n).address);
+  ledger.vanish(tokenAccount(MERCHANT.wallet, MINT, 0n).address);
 };
 
 const archivable = ({ settledAt }: Escrow) => clockAt((settledAt ?? 0n) + 604_800n);

@@ -41,7 +41,7 @@ export const serviceStateExchanges: ReadonlyArray<Exchange> = [
   status("the ledger hangs", { given: ledgerHangs, waits: PART }),
   status("the store is down", { given: storeDown }),
   status("a program that is not deployed", {
-    given: ({ ledger }) => void ledger.accounts.delete(LOCAL_DEPLOYMENT.custodyProgram),
+    given: ({ ledger }) => ledger.vanish(LOCAL_DEPLOYMENT.custodyProgram),
   }),
 ];
 

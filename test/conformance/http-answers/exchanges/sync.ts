@@ -5,6 +5,7 @@ import { ledgerDown, ledgerSlow, storeDefect, storeDown } from "../world/conditi
 import { EXPIRED, NEXT_SEQ } from "../world/escrows.ts";
 import type { World } from "../world/fixed-world.ts";
 import { historyOf } from "../world/history.ts";
+import { accountOf } from "../../../doubles/accounts.ts";
 
 const sync = (title: string, given?: Exchange["given"]) =>
   get("syncIndex", title, "/v1/indexer/sync", {
@@ -26,7 +27,7 @@ const settled = {
 
 /** The ledger has its whole history and is one slot ahead, without a new transaction. */
 const quietSlot = ({ ledger }: World): void => {
-  ledger.historyFrom = 0n;
+  ledger.keptFrom = 0n;
   ledger.slot += 1n;
 };
 
@@ -34,16 +35,11 @@ const quietSlot = ({ ledger }: World): void => {
 const refund = (world: World): void => {
   quietSlot(world);
   const { ledger } = world;
-  ledger.history.push(
-    ...historyOf(settled, ledger.slot)
-      .slice(1)
-      .map((one) => ({ ...one, slot: ledger.slot })),
+  for (const one of historyOf(settled, ledger.slot).slice(1))
+    ledger.record({ ...one, slot: ledger.slot });
+  ledger.put(
+    accountOf(settled.address, LOCAL_DEPLOYMENT.custodyProgram, encodeEscrowAccount(settled)),
   );
-  ledger.put({
-    address: settled.address,
-    owner: LOCAL_DEPLOYMENT.custodyProgram,
-    data: encodeEscrowAccount(settled),
-  });
 };
 
 /** The node answers from a slot before the last sync. */

@@ -54,13 +54,13 @@ const settle = (title: string, change: PaymentChange = {}, more: More = {}): Exc
 const holds =
   (escrow: Escrow): Condition =>
   ({ ledger }) =>
-    void ledger.accounts.set(escrow.address, accountOf(escrow));
+    ledger.put(accountOf(escrow));
 
 /** As soon as a transaction is sent, the ledger holds an escrow and the transaction is confirmed. */
 const becomes =
   (escrow: Escrow): Condition =>
   (world) => {
-    world.ledger.onSubmit = () => {
+    world.ledger.onSend = () => {
       holds(escrow)(world);
       landed("confirmed")(world);
     };

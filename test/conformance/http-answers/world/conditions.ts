@@ -71,8 +71,8 @@ export const notFinalYet =
         mark: is.mark && { ...is.mark, count: escrow.createdSeq - 1n },
       })),
     });
-    ledger.finalizedBehind = 32n;
-    ledger.unfinalized.add(escrow.address);
+    ledger.finality = 32n;
+    ledger.confirm(escrow.address);
   };
 
 /** Sets the ledger's clock, Unix seconds. */
@@ -89,7 +89,7 @@ export const archivedNow =
     const archived = decodeArchivedEscrowAccount(account, LOCAL_DEPLOYMENT);
     if ("fault" in archived) throw new Error(archived.fault);
     const unseen = [unseenEscrowOf(escrow.address, archived.value)];
-    ledger.accounts.set(escrow.address, account);
+    ledger.put(account);
     const { escrowsAt } = index;
     const seen = (held: EscrowsAt): EscrowsAt =>
       held.escrows.length > 0 ? held : { ...held, unseen };

@@ -77,8 +77,8 @@ export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) 
   const pass = (ms: number): Promise<void> => runtime.runPromise(TestClock.adjust(ms));
 
   seed({ escrows: ESCROWS, merchants: MERCHANTS });
-  for (const account of OTHER_ACCOUNTS) ledger.accounts.set(account.address, account);
-  ledger.history.push(...HISTORY);
+  for (const account of OTHER_ACCOUNTS) ledger.put(account);
+  for (const transaction of HISTORY) ledger.record(transaction);
   ledger.setClock(LEDGER_TIME);
   if (isSynced) {
     const synced = await app.handle(
@@ -88,16 +88,16 @@ export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) 
     if (options.logSigner) await runtime.runPromise(publishLog);
   }
 
-  const accounts = new Map(ledger.accounts);
+  const { accounts } = ledger;
   const usual = {
     fault: null,
-    landed: null,
+    fate: null,
     logs: [],
-    onSubmit: () => {},
+    onSend: () => {},
     simulationError: null,
-    blockhashValid: true,
+    isBlockhashValid: () => true,
     slot: ledger.slot,
-    finalizedBehind: 0n,
+    finality: 0n,
   };
   const services = [index, writer, relayLog, logStore].map(
     (service) => [service, { ...service }] as const,
@@ -127,9 +127,8 @@ export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) 
     restore: (): void => {
       Object.assign(ledger, usual);
       forgetPulse();
-      ledger.unfinalized.clear();
-      ledger.accounts.clear();
-      for (const [address, account] of accounts) ledger.accounts.set(address, account);
+      for (const { address } of ledger.accounts) ledger.vanish(address);
+      for (const account of accounts) ledger.put(account);
       for (const [service, whole] of services) Object.assign(service, whole);
     },
     end: (): Promise<void> => runtime.dispose(),

@@ -101,7 +101,7 @@ const programs = [
 
 const registryPda = registryAddress(LOCAL_DEPLOYMENT);
 
-/** The account that says how the attestor program is set up. The ledger double has custody's. */
+/** The account that says how the attestor program is set up. The ledger has custody's. */
 const SET_UP: ReadonlyArray<LedgerAccount> = [
   account(
     registryPda.address,

@@ -1,6 +1,10 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { cosignatureOf, timedSignatureOf } from "../../../../core/log/notes/cosignature.ts";
+import {
+  cosignatureMessage,
+  cosignatureOf,
+  timedSignatureOf,
+} from "../../../../core/log/notes/cosignature.ts";
 import {
   MAX_SIGNATURES,
   parseSignatures,
@@ -9,16 +13,23 @@ import {
   printSignedNote,
   type SignedNote,
 } from "../../../../core/log/notes/signed-note.ts";
-import { parseVerifierKey } from "../../../../core/log/notes/verifier-key.ts";
-import { verifyNote } from "../../../../core/log/notes/verify-note.ts";
+import {
+  isKeyName,
+  parseVerifierKey,
+  printVerifierKey,
+  verifierKey,
+} from "../../../../core/log/notes/verifier-key.ts";
+import { noteMessage, verifyNote } from "../../../../core/log/notes/verify-note.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { cosigned, signatureOf, testKey } from "../support/test-signer.ts";
+import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
 
 /** The example of C2SP signed-note, "Verifier keys". */
 const NOTE = `This is an example message.
 
 — example.com/foo Uw2QOkn8srV1yJGh2VYRlL1Tnagv1YEq6TfXppzi2ONncAlTgK7Ztg1ERYNZXsYjOBH3mFXmRKuwHjG1Yu72IneyaQM=
 `;
+
 const KEY = "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k";
 
 const parsed = (text: string): SignedNote => {
@@ -26,6 +37,7 @@ const parsed = (text: string): SignedNote => {
   if ("fault" in note) throw new Error(note.fault);
   return note.value;
 };
+
 const exampleKey = () => {
   const key = parseVerifierKey(KEY);
   if ("fault" in key) throw new Error(key.fault);
@@ -40,9 +52,13 @@ test("the specification's example verifies", () => {
 });
 
 const TEXT = "origin\n\na line — and another\n";
+
 const log = testKey("origin", "ed25519", 1);
+
 const witness = testKey("witness", "cosignature", 2);
+
 const other = testKey("origin", "ed25519", 3);
+
 const note: SignedNote = {
   text: TEXT,
   signatures: [signatureOf(log, TEXT), cosigned(witness, TEXT, 77n), signatureOf(other, TEXT)],
@@ -123,6 +139,7 @@ test("print and parse are inverse", () => {
 });
 
 const LINE = printSignatures(note.signatures.slice(0, 1));
+
 test.each([
   ["no signature", `${TEXT}\n`],
   ["no empty line", `text\n${LINE}`],
@@ -163,4 +180,119 @@ test("a cosignature has a time from 1 to 2^63 - 1", () => {
   expect(timedSignatureOf(bytes.slice(1))).toBeUndefined();
   expect(timedSignatureOf(bytes.with(0, 0x80))).toBeUndefined();
   expect(timedSignatureOf(bytes.with(7, 0))).toBeUndefined();
+});
+
+/** The example of C2SP signed-note, "Verifier keys". */
+const EXAMPLE = "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k";
+
+test("the specification's example is read and printed", () => {
+  const parsed = parseVerifierKey(EXAMPLE);
+  if ("fault" in parsed) throw new Error(parsed.fault);
+  expect(parsed.value).toMatchObject({ name: "example.com/foo", id: "530d903a", use: "ed25519" });
+  expect(printVerifierKey(parsed.value)).toBe(EXAMPLE);
+  expect(verifierKey("example.com/foo", "ed25519", parsed.value.publicKey)).toEqual(parsed.value);
+});
+
+test("print and parse are inverse, and the two uses of a key have two ids", () => {
+  const name = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }).filter(isKeyName);
+  fc.assert(
+    fc.property(name, fc.integer({ min: 1, max: 255 }), (name, seed) => {
+      const [log, witness] = [testKey(name, "ed25519", seed), testKey(name, "cosignature", seed)];
+      expect(parseVerifierKey(printVerifierKey(log.key))).toEqual({ value: log.key });
+      expect(parseVerifierKey(printVerifierKey(witness.key))).toEqual({ value: witness.key });
+      expect(log.key.id).not.toBe(witness.key.id);
+    }),
+    runs(30),
+  );
+});
+
+test("no text with another character is a key", () => {
+  fc.assert(
+    fc.property(
+      fc.nat(EXAMPLE.length - 1),
+      fc.constantFrom("A", "0", "+", " ", "", "\n"),
+      (at, by) => {
+        const other = EXAMPLE.slice(0, at) + by + EXAMPLE.slice(at + 1);
+        expect("fault" in parseVerifierKey(other)).toBe(other !== EXAMPLE);
+      },
+    ),
+    runs(200),
+  );
+});
+
+test.each([
+  ["nothing", ""],
+  ["an upper-case id", EXAMPLE.replace("530d903a", "530D903A")],
+  ["no name", EXAMPLE.slice("example.com/foo".length)],
+  ["another name", `x${EXAMPLE}`],
+  ["a short key", `a+530d903a+${Buffer.alloc(32, 1).toString("base64")}`],
+  ["an unknown type", `a+530d903a+${Buffer.alloc(33, 6).toString("base64")}`],
+  [
+    "a point of small order",
+    `a+530d903a+${Buffer.from([1, 1, ...new Uint8Array(31)]).toString("base64")}`,
+  ],
+])("%s is no key", (_, text) => {
+  expect(parseVerifierKey(text)).toHaveProperty("fault");
+});
+
+test.each([
+  "",
+  " ",
+  "a b",
+  "a+b",
+  "a\u00a0b",
+  "a\u2028b",
+  "a\u0085b",
+  "a\nb",
+  "a\u0000",
+  "\ud800",
+  "a".repeat(257),
+])("%j names no key", (name) => {
+  expect(isKeyName(name)).toBe(false);
+  expect(() => verifierKey(name, "ed25519", new Uint8Array(32))).toThrow(RangeError);
+});
+
+describe("verify note", () => {
+  const TEXT =
+    "log.example/log/e4fcafed17647573/0\n1\nfY7xsRt0ud3PoqljHlBBSg6nAx1xobLXS61nlNjEyi0=\n";
+
+  const log = ed25519Key(new Uint8Array(32).fill(1));
+
+  const logKey = verifierKey("log.example", "ed25519", log.publicKey);
+
+  const witness = ed25519Key(new Uint8Array(32).fill(2));
+
+  const witnessKey = verifierKey("witness.example", "cosignature", witness.publicKey);
+
+  const logLine = { name: logKey.name, id: logKey.id, signature: log.sign(noteMessage(TEXT)) };
+
+  const witnessLine = (time: bigint) =>
+    cosignatureOf(witnessKey, time, witness.sign(cosignatureMessage(TEXT, time)));
+
+  const verified = (signatures: ReadonlyArray<typeof logLine>) =>
+    verifyNote({ text: TEXT, signatures }, [logKey, witnessKey]);
+
+  test("a line that is repeated as often as a note may have lines is verified once", () => {
+    const repeated = Array.from({ length: MAX_SIGNATURES }, () => logLine);
+    expect(verified(repeated)).toEqual({ value: [{ key: logKey, time: null }] });
+  });
+
+  test("a witness's lines of different times are different ones", () => {
+    const lines = [witnessLine(7n), witnessLine(9n), witnessLine(7n), logLine];
+    expect(verified(lines)).toEqual({
+      value: [
+        { key: witnessKey, time: 7n },
+        { key: witnessKey, time: 9n },
+        { key: logKey, time: null },
+      ],
+    });
+  });
+
+  test("a wrong line of a known key spoils the note, also behind a good one", () => {
+    const wrong = {
+      ...logLine,
+      signature: logLine.signature.with(0, (logLine.signature[0] ?? 0) ^ 1),
+    };
+    expect(verified([logLine, logLine, wrong])).toHaveProperty("fault");
+  });
 });

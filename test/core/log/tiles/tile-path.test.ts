@@ -1,7 +1,15 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseTilePath, type Tile, tilePath } from "../../../../core/log/tiles/tile-path.ts";
+import {
+  fullTilesSince,
+  parseTilePath,
+  partialTiles,
+  type Tile,
+  tilePath,
+  tileWidthIn,
+} from "../../../../core/log/tiles/tile-path.ts";
 import { runs } from "../../../arbitraries/runs.ts";
+import { decodeEntryBundle, encodeEntryBundle } from "../../../../core/log/tiles/entry-bundle.ts";
 
 const anyTile: fc.Arbitrary<Tile> = fc.record({
   level: fc.oneof(fc.constant("entries" as const), fc.nat(63)),
@@ -73,4 +81,79 @@ test("no other text is a tile's path than the one that is printed", () => {
     ),
     runs(500),
   );
+});
+
+const pathsOf = (size: number) => partialTiles(size).map(tilePath);
+
+const fullOf = (size: number) => [...fullTilesSince(0, size)].map(tilePath);
+
+test("the specification's examples: 70,000 and 256 leaves", () => {
+  expect(pathsOf(70_000)).toEqual([
+    "tile/entries/273.p/112",
+    "tile/0/273.p/112",
+    "tile/1/001.p/17",
+    "tile/2/000.p/1",
+  ]);
+  const full = fullOf(70_000);
+  expect(full.filter((path) => path.startsWith("tile/0/")).length).toBe(273);
+  expect(full.filter((path) => path.startsWith("tile/1/"))).toEqual(["tile/1/000"]);
+  expect(full.length).toBe(273 + 273 + 1);
+  expect(pathsOf(256)).toEqual(["tile/1/000.p/1"]);
+  expect(fullOf(256)).toEqual(["tile/entries/000", "tile/0/000"]);
+  expect([pathsOf(0), fullOf(0)]).toEqual([[], []]);
+});
+
+test("a tile has what its level has behind the tiles before it", () => {
+  const size = 70_000;
+  for (const tile of [...partialTiles(size), ...fullTilesSince(0, size)])
+    expect(tileWidthIn(tile, size)).toBe(tile.width);
+  expect(tileWidthIn({ level: 0, index: 274 }, size)).toBe(0);
+  expect(tileWidthIn({ level: 3, index: 0 }, size)).toBe(0);
+  expect(tileWidthIn({ level: 63, index: 0 }, Number.MAX_SAFE_INTEGER)).toBe(0);
+  expect(tileWidthIn({ level: 0, index: Number.MAX_SAFE_INTEGER }, size)).toBe(0);
+});
+
+test("what became full between two sizes is what only the later one has", () => {
+  fc.assert(
+    fc.property(fc.nat(200_000), fc.nat(200_000), (size, more) => {
+      const before = new Set(fullOf(size));
+      expect([...fullTilesSince(size, size + more)].map(tilePath)).toEqual(
+        fullOf(size + more).filter((path) => !before.has(path)),
+      );
+    }),
+    runs(20),
+  );
+});
+
+const entries = fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 256 });
+
+test("encode and decode are inverse", () => {
+  fc.assert(
+    fc.property(entries, (leaves) => {
+      const bytes = encodeEntryBundle(leaves);
+      expect(decodeEntryBundle(bytes, leaves.length)).toEqual({ value: leaves });
+      expect(decodeEntryBundle(bytes, leaves.length + 1)).toHaveProperty("fault");
+    }),
+    runs(50),
+  );
+});
+
+test("each entry follows its length, two bytes with the higher one first", () => {
+  const long = new Uint8Array(0x0102).fill(7);
+  expect(encodeEntryBundle([Uint8Array.of(9), new Uint8Array(), long])).toEqual(
+    Uint8Array.of(0, 1, 9, 0, 0, 1, 2, ...long),
+  );
+});
+
+test("a bundle that ends inside a length or an entry is refused", () => {
+  expect(decodeEntryBundle(Uint8Array.of(0, 1, 9, 0), 2)).toEqual({ fault: "a length is cut off" });
+  expect(decodeEntryBundle(Uint8Array.of(0, 1, 9, 0, 2, 1), 2)).toEqual({
+    fault: "an entry is cut off",
+  });
+});
+
+test("an entry has at most 65,535 bytes", () => {
+  const longest = new Uint8Array(65_535);
+  expect(decodeEntryBundle(encodeEntryBundle([longest]), 1)).toEqual({ value: [longest] });
+  expect(() => encodeEntryBundle([new Uint8Array(65_536)])).toThrow(RangeError);
 });

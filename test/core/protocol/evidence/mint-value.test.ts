@@ -10,8 +10,11 @@ import { GOLDEN_ESCROWS } from "../../use-cases/escrow/golden-escrows.ts";
 const WORTHLESS = address("Worth1ess1111111111111111111111111111111111");
 
 const golden = GOLDEN_ESCROWS.find(({ name }) => name === "fulfilled")?.escrow;
+
 if (golden === undefined) throw new Error("no golden escrow is fulfilled");
+
 const AMOUNT = 1_000_000_000_000_000n;
+
 const worthless = packetText(
   attested(withVault({ ...golden, mint: WORTHLESS, amount: AMOUNT, released: AMOUNT })),
 );
@@ -70,4 +73,51 @@ test("without a policy no mint is listed, and a failed packet shows no amounts",
     amounts: { mint_supported: false, amount_stroops: "2500000", amount_usdc: null },
   });
   expect(judge(packetText(golden).replace('"bump":', '"bump": 1'), TRUST).amounts).toBeNull();
+});
+
+describe("packet length", () => {
+  const [golden] = GOLDEN_ESCROWS;
+
+  if (golden === undefined) throw new Error("no golden escrow");
+
+  /** A valid packet of the given length in UTF-8 bytes, whose merchant's name has two bytes per letter. */
+  const packetOf = (bytes: number): string => {
+    const { escrow } = golden;
+    const packet = JSON.parse(packetText(escrow)) as { references: Record<string, unknown> };
+    packet.references["merchant"] = {
+      name: "é".repeat(16),
+      status: "Active",
+      current_attestor: escrow.merchant,
+    };
+    packet.references["not_found"] = [];
+    const text = JSON.stringify(packet);
+    return text + " ".repeat(bytes - Buffer.byteLength(text));
+  };
+
+  test.each([
+    [65_536, "verified"],
+    [65_537, "failed"],
+    [65_552, "failed"],
+  ] as const)("a packet of %i bytes is %s, given as text or as bytes", (bytes, verdict) => {
+    const text = packetOf(bytes);
+    const encoded = new TextEncoder().encode(text);
+    expect(encoded.length).toBe(bytes);
+    expect([verifyEvidence(text, TRUST).verdict, verifyEvidence(encoded, TRUST).verdict]).toEqual([
+      verdict,
+      verdict,
+    ]);
+  });
+
+  test.each([
+    ["é".repeat(16), "verified"],
+    [`${"é".repeat(16)}.`, "failed"],
+    ["𝄞".repeat(9), "failed"],
+  ] as const)(
+    "a merchant's name of at most 32 bytes is part of the form: %j is %s",
+    (name, verdict) => {
+      const packet = JSON.parse(packetOf(10_000)) as { references: { merchant: { name: string } } };
+      packet.references.merchant.name = name;
+      expect(verifyEvidence(JSON.stringify(packet), TRUST).verdict).toBe(verdict);
+    },
+  );
 });

@@ -33,7 +33,7 @@ type World = ReturnType<typeof makeWorld>;
 /** A node that shows one escrow, or none, and an index that proves one, or none. */
 const worldWith = async (proved: Escrow | null, shown: Escrow | null): Promise<World> => {
   const world = makeWorld();
-  world.ledger.accounts.delete(settled.address);
+  world.ledger.vanish(settled.address);
   world.seed({ escrows: shown === null ? [] : [shown], merchants: [merchant()] });
   if (proved !== null) await world.apply({ escrows: [indexedOf(proved)] });
   return world;
@@ -75,9 +75,9 @@ describe("where the index proves an escrow", () => {
 
   test("another program's account at its address is not believed", async () => {
     const world = await worldWith(settled, settled);
-    const account = world.ledger.accounts.get(settled.address);
-    if (account === undefined) throw new Error("no account");
-    world.ledger.accounts.set(settled.address, { ...account, owner: settled.merchant });
+    const account = world.ledger.account(settled.address);
+    if (account === null) throw new Error("no account");
+    world.ledger.put({ ...account, owner: settled.merchant });
     expect(await outcomes(world)).toEqual(REFUSED);
   });
 
@@ -127,8 +127,8 @@ describe("where the index proves nothing", () => {
 /** A node that shows an account of a world's escrow, or none, and an index that knows the escrow by its numbers and digests only. */
 const worldUnseen = async (proved: Escrow, account: LedgerAccount | null): Promise<World> => {
   const world = makeWorld();
-  world.ledger.accounts.delete(settled.address);
-  if (account !== null) world.ledger.accounts.set(settled.address, account);
+  world.ledger.vanish(settled.address);
+  if (account !== null) world.ledger.put(account);
   await world.apply({ unseen: [unseenOf(indexedOf(proved))] });
   return world;
 };
@@ -215,15 +215,15 @@ test("an account that the index proves and nobody can decode is no escrow, anoth
   if (row === undefined) throw new Error("no leaves");
   const world = makeWorld();
   await world.apply({ unseen: [row] });
-  world.ledger.accounts.set(settled.address, unreadable);
+  world.ledger.put(unreadable);
   expect(await outcomes(world)).toEqual(["NotAnEscrow", "NotAnEscrow"]);
-  world.ledger.accounts.set(settled.address, account);
+  world.ledger.put(account);
   expect(await outcomes(world)).toEqual(REFUSED);
 });
 
 describe("a preflight of an escrow that the index proves", () => {
   const preflight = (world: World) => {
-    world.ledger.accounts.set(rentAccount.address, rentAccount);
+    world.ledger.put(rentAccount);
     return world.run(
       Effect.flatMap(asked, (prepared) => preflightEscrow(prepared)).pipe(
         Effect.map(({ preflight: { escrowAddressFree } }) => escrowAddressFree),
@@ -254,7 +254,7 @@ describe("where the index proves every field of an escrow", () => {
     ["of another escrow", { ...tombstoneAccount(other, custodyProgram), address: settled.address }],
   ])("a tombstone %s is not believed", async (_, account) => {
     const world = await worldWith(settled, null);
-    world.ledger.accounts.set(settled.address, account);
+    world.ledger.put(account);
     expect(await outcomes(world)).toEqual(REFUSED);
     const surroundings = Effect.flip(readSurroundings(settled.address, []));
     expect(await world.run(surroundings)).toMatchObject({
@@ -265,7 +265,7 @@ describe("where the index proves every field of an escrow", () => {
 
   test("its own tombstone is", async () => {
     const world = await worldWith(settled, null);
-    world.ledger.accounts.set(settled.address, tombstone);
+    world.ledger.put(tombstone);
     expect(await outcomes(world)).toEqual(["Fulfilled", "Fulfilled"]);
   });
 });

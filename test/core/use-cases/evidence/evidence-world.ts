@@ -17,9 +17,8 @@ import {
 import { type IndexChanges, IndexWriter } from "../../../../ports/index/index-writer.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { Instance } from "../../../../ports/instance.ts";
-import { makeLedgerDouble } from "../../../adapters/http/support/ledger-double.ts";
-import { CREATED_AT, escrow, merchant } from "../../../adapters/http/support/parties.ts";
-import { seedInto } from "../../../adapters/http/support/service.ts";
+import { escrow, merchant } from "../../../adapters/http/support/parties.ts";
+import { seedInto, settlementLedger } from "../../../adapters/http/support/settlement-ledger.ts";
 import { changesOf } from "../../../arbitraries/index-history.ts";
 import { NO_PACKETS, SettledPackets } from "../../../../ports/settled-packets.ts";
 import { testInstance } from "../test-instance.ts";
@@ -41,12 +40,11 @@ export const signerOf = (seed: number) => {
 
 /** A ledger, an empty index and a key, with one process's kept evidence. */
 export const makeWorld = () => {
-  const { double: ledger, layer } = makeLedgerDouble(GENESIS);
-  ledger.setClock(CREATED_AT + 60n);
+  const ledger = settlementLedger(GENESIS);
   const seed = seedInto(ledger);
   seed({ escrows: [settled], merchants: [merchant()] });
   const ports = Layer.mergeAll(
-    layer,
+    ledger.portsWith(),
     Layer.succeed(Instance, testInstance()),
     Layer.succeed(EvidenceSigner, signerOf(7)),
     indexMemory(),

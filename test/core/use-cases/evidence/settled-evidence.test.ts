@@ -208,7 +208,7 @@ test("an archived escrow keeps its data and signature, and its references say so
   await world.pass(ARCHIVAL_FRESH_MS);
   const tombstone = tombstoneAccount(settled, LOCAL_DEPLOYMENT.custodyProgram);
   expect(await world.packet()).toMatchObject({ references: { archived: null } });
-  world.ledger.accounts.set(settled.address, tombstone);
+  world.ledger.put(tombstone);
   await world.pass(ARCHIVAL_FRESH_MS);
   const second = await world.packet();
   const digest = createHash("sha256").update(encodeEscrowAccount(settled)).digest("hex");
@@ -228,10 +228,10 @@ test("a tombstone with another digest than the packet's bytes have is not in its
   const forged = { ...settled, rentPayer: settled.merchant };
   const { custodyProgram } = LOCAL_DEPLOYMENT;
   world.ledger.setClock((settled.settledAt ?? 0n) + 8n * 86_400n);
-  world.ledger.accounts.set(settled.address, tombstoneAccount(forged, custodyProgram));
+  world.ledger.put(tombstoneAccount(forged, custodyProgram));
   await world.pass(8 * 86_400_000);
   expect((await world.packet()).references.archived).toBeNull();
-  world.ledger.accounts.set(settled.address, tombstoneAccount(settled, custodyProgram));
+  world.ledger.put(tombstoneAccount(settled, custodyProgram));
   await world.pass(ARCHIVAL_FRESH_MS);
   const digest = createHash("sha256").update(encodeEscrowAccount(settled)).digest("hex");
   const second = await world.packet();
@@ -245,7 +245,7 @@ test("the ledger's clock says whether an escrow can be archived, not the service
   // The service's clock is far behind: it stands at 1970.
   world.ledger.setClock(ARCHIVABLE);
   const tombstone = tombstoneAccount(settled, LOCAL_DEPLOYMENT.custodyProgram);
-  world.ledger.accounts.set(settled.address, tombstone);
+  world.ledger.put(tombstone);
   await world.pass(STANDING_FRESH_MS);
   expect((await world.packet()).references.archived).not.toBeNull();
   // And far ahead: the ledger is not asked.
@@ -272,10 +272,7 @@ test("a process that never saw the escrow builds the same data from its index an
   const world = makeWorld();
   const before = await world.packet();
   const other = makeWorld();
-  other.ledger.accounts.set(
-    settled.address,
-    tombstoneAccount(settled, LOCAL_DEPLOYMENT.custodyProgram),
-  );
+  other.ledger.put(tombstoneAccount(settled, LOCAL_DEPLOYMENT.custodyProgram));
   expect(await other.failure(settled)).toContain("EscrowArchived");
   await other.apply({ escrows: [indexedOf(settled)] });
   const after = await other.packet();

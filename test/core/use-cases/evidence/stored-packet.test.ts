@@ -19,9 +19,8 @@ import { Instance } from "../../../../ports/instance.ts";
 import { LedgerRecord } from "../../../../ports/ledger/ledger-record.ts";
 import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { SettledPackets } from "../../../../ports/settled-packets.ts";
-import { makeLedgerDouble } from "../../../adapters/http/support/ledger-double.ts";
-import { CREATED_AT, escrow, merchant } from "../../../adapters/http/support/parties.ts";
-import { seedInto } from "../../../adapters/http/support/service.ts";
+import { escrow, merchant } from "../../../adapters/http/support/parties.ts";
+import { seedInto, settlementLedger } from "../../../adapters/http/support/settlement-ledger.ts";
 import { testInstance } from "../test-instance.ts";
 import { patientClock } from "../../../doubles/patient-clock.ts";
 
@@ -50,12 +49,11 @@ const startProcess = (
   packets: Map<string, string>,
   { key = 7, genesis = GENESIS }: { readonly key?: number | null; readonly genesis?: string } = {},
 ) => {
-  const { double: ledger, layer } = makeLedgerDouble(genesis);
-  ledger.setClock(CREATED_AT + 60n);
+  const ledger = settlementLedger(genesis);
   const seed = seedInto(ledger);
   seed({ escrows: [settled, other, pending], merchants: [merchant()] });
   const ports = Layer.mergeAll(
-    layer,
+    ledger.portsWith(),
     Layer.succeed(Instance, testInstance()),
     Layer.succeed(EvidenceSigner, signerOf(key)),
     Layer.succeed(LedgerRecord, {

@@ -60,63 +60,59 @@ const syncOf = (
 
 test("another whole history of the only node never replaces a proved index, and is named", async () => {
   const { ledger, rewritten } = twoHistories();
-  await simulate(ledger, (index) =>
-    Effect.gen(function* () {
-      const memory = new SyncMemory();
-      yield* syncWith(memory);
-      for (let n = 0; n < 12; n++) {
-        expect(yield* Effect.flip(syncOf(rewritten, memory))).toMatchObject({ retryable: true });
-        yield* expectMarked(index, ledger);
-        yield* TestClock.adjust("15 minutes");
-      }
-      expect(memory.contradiction).toEqual({
-        kind: "another_history",
-        index: { count: 3n, root: ledger.rootAt(3n) ?? fail() },
-        ledger: { count: 4n, root: rewritten.rootAt(4n) ?? fail() },
-        firstDifference: { from: 1n, to: 3n },
-      });
-      // The node was wrong, and shows the ledger again.
-      ledger.slot = rewritten.slot + 1n;
-      yield* syncWith(memory);
-      expect(memory.contradiction).toBeNull();
+  await simulate(ledger, function* (index) {
+    const memory = new SyncMemory();
+    yield* syncWith(memory);
+    for (let n = 0; n < 12; n++) {
+      expect(yield* Effect.flip(syncOf(rewritten, memory))).toMatchObject({ retryable: true });
       yield* expectMarked(index, ledger);
-    }),
-  );
+      yield* TestClock.adjust("15 minutes");
+    }
+    expect(memory.contradiction).toEqual({
+      kind: "another_history",
+      index: { count: 3n, root: ledger.rootAt(3n) ?? fail() },
+      ledger: { count: 4n, root: rewritten.rootAt(4n) ?? fail() },
+      firstDifference: { from: 1n, to: 3n },
+    });
+    // The node was wrong, and shows the ledger again.
+    ledger.slot = rewritten.slot + 1n;
+    yield* syncWith(memory);
+    expect(memory.contradiction).toBeNull();
+    yield* expectMarked(index, ledger);
+  });
 });
 
 test("a contradiction that nobody has confirmed is not proved again at once", async () => {
   const { ledger, rewritten } = twoHistories();
-  await simulate(ledger, () =>
-    Effect.gen(function* () {
-      const memory = new SyncMemory();
-      yield* syncWith(memory);
-      let scans = 0;
-      const port: Ledger["Service"] = {
-        ...rewritten.port,
-        programAccounts: (kind) => {
-          scans += 1;
-          return rewritten.port.programAccounts(kind);
-        },
-      };
-      const scansOf = (syncs: number) =>
-        Effect.gen(function* () {
-          const before = scans;
-          for (let n = 0; n < syncs; n++)
-            yield* Effect.flip(
-              syncWith(memory).pipe(Effect.provideService(Ledger, port)) as Effect.Effect<
-                unknown,
-                unknown,
-                Ports
-              >,
-            );
-          return scans - before;
-        });
-      const first = yield* scansOf(4);
-      expect(yield* scansOf(4)).toBeLessThan(first);
-      yield* TestClock.adjust("11 minutes");
-      expect(yield* scansOf(4)).toBe(first);
-    }),
-  );
+  await simulate(ledger, function* () {
+    const memory = new SyncMemory();
+    yield* syncWith(memory);
+    let scans = 0;
+    const port: Ledger["Service"] = {
+      ...rewritten.port,
+      programAccounts: (kind) => {
+        scans += 1;
+        return rewritten.port.programAccounts(kind);
+      },
+    };
+    const scansOf = (syncs: number) =>
+      Effect.gen(function* () {
+        const before = scans;
+        for (let n = 0; n < syncs; n++)
+          yield* Effect.flip(
+            syncWith(memory).pipe(Effect.provideService(Ledger, port)) as Effect.Effect<
+              unknown,
+              unknown,
+              Ports
+            >,
+          );
+        return scans - before;
+      });
+    const first = yield* scansOf(4);
+    expect(yield* scansOf(4)).toBeLessThan(first);
+    yield* TestClock.adjust("11 minutes");
+    expect(yield* scansOf(4)).toBe(first);
+  });
 });
 
 test.each([
@@ -125,23 +121,21 @@ test.each([
 ])("of several nodes, %s replace the index: %p", async (_name, isReplaced, showing) => {
   const { ledger, rewritten } = twoHistories();
   const nodes = [rewritten, showing === 2 ? rewritten : ledger];
-  await simulate(ledger, (index) =>
-    Effect.gen(function* () {
-      const memory = new SyncMemory();
-      yield* syncWith(memory);
-      for (let n = 0; n < 3; n++) yield* Effect.flip(syncOf(rewritten, memory, { nodes }));
-      const last = syncOf(rewritten, memory, { nodes });
-      if (isReplaced) {
-        expect(yield* last).toMatchObject({ mode: "snapshot", count: 4n });
-        yield* expectMarked(index, rewritten);
-        expect(memory.contradiction).toBeNull();
-      } else {
-        yield* Effect.flip(last);
-        yield* expectMarked(index, ledger);
-        expect(memory.contradiction).toMatchObject({ kind: "another_history" });
-      }
-    }),
-  );
+  await simulate(ledger, function* (index) {
+    const memory = new SyncMemory();
+    yield* syncWith(memory);
+    for (let n = 0; n < 3; n++) yield* Effect.flip(syncOf(rewritten, memory, { nodes }));
+    const last = syncOf(rewritten, memory, { nodes });
+    if (isReplaced) {
+      expect(yield* last).toMatchObject({ mode: "snapshot", count: 4n });
+      yield* expectMarked(index, rewritten);
+      expect(memory.contradiction).toBeNull();
+    } else {
+      yield* Effect.flip(last);
+      yield* expectMarked(index, ledger);
+      expect(memory.contradiction).toMatchObject({ kind: "another_history" });
+    }
+  });
 });
 
 test("the operator's approval replaces the index at the root that it names, by the history that it names", async () => {
@@ -154,20 +148,18 @@ test("the operator's approval replaces the index at the root that it names, by t
     { replaces, by: { count: 1n, root: rewritten.rootAt(1n) ?? fail() } },
   ];
   for (const approval of [...others, { replaces, by }])
-    await simulate(ledger, (index) =>
-      Effect.gen(function* () {
-        const memory = new SyncMemory();
-        yield* syncWith(memory);
-        for (let n = 0; n < 3; n++) yield* Effect.flip(syncOf(rewritten, memory));
-        if (others.includes(approval)) {
-          yield* Effect.flip(syncOf(rewritten, memory, { approval }));
-          yield* expectMarked(index, ledger);
-        } else {
-          expect(yield* syncOf(rewritten, memory, { approval })).toMatchObject({ count: 4n });
-          yield* expectMarked(index, rewritten);
-        }
-      }),
-    );
+    await simulate(ledger, function* (index) {
+      const memory = new SyncMemory();
+      yield* syncWith(memory);
+      for (let n = 0; n < 3; n++) yield* Effect.flip(syncOf(rewritten, memory));
+      if (others.includes(approval)) {
+        yield* Effect.flip(syncOf(rewritten, memory, { approval }));
+        yield* expectMarked(index, ledger);
+      } else {
+        expect(yield* syncOf(rewritten, memory, { approval })).toMatchObject({ count: 4n });
+        yield* expectMarked(index, rewritten);
+      }
+    });
 });
 
 test("an earlier state of the ledger takes the operator's approval, also with two nodes", async () => {
@@ -180,19 +172,17 @@ test("an earlier state of the ledger takes the operator's approval, also with tw
     replaces: ledger.rootAt(3n) ?? fail(),
     by: { count: 1n, root: earlier.rootAt(1n) ?? fail() },
   };
-  await simulate(ledger, (index) =>
-    Effect.gen(function* () {
-      const memory = new SyncMemory();
-      yield* syncWith(memory);
-      for (let n = 0; n < 9; n++) yield* Effect.flip(syncOf(earlier, memory, { nodes }));
-      expect(memory.contradiction).toMatchObject({ kind: "earlier_state", firstDifference: null });
-      yield* expectMarked(index, ledger);
-      for (let n = 0; n < 3 && memory.contradictions < 3; n++)
-        yield* Effect.flip(syncOf(earlier, memory));
-      expect(yield* syncOf(earlier, memory, { approval })).toMatchObject({ count: 1n });
-      yield* expectMarked(index, earlier);
-    }),
-  );
+  await simulate(ledger, function* (index) {
+    const memory = new SyncMemory();
+    yield* syncWith(memory);
+    for (let n = 0; n < 9; n++) yield* Effect.flip(syncOf(earlier, memory, { nodes }));
+    expect(memory.contradiction).toMatchObject({ kind: "earlier_state", firstDifference: null });
+    yield* expectMarked(index, ledger);
+    for (let n = 0; n < 3 && memory.contradictions < 3; n++)
+      yield* Effect.flip(syncOf(earlier, memory));
+    expect(yield* syncOf(earlier, memory, { approval })).toMatchObject({ count: 1n });
+    yield* expectMarked(index, earlier);
+  });
 });
 
 test("a build whose scans do not prove the approved history leaves the index as it was", async () => {
@@ -201,27 +191,25 @@ test("a build whose scans do not prove the approved history leaves the index as 
     replaces: ledger.rootAt(3n) ?? fail(),
     by: { count: 4n, root: rewritten.rootAt(4n) ?? fail() },
   };
-  await simulate(ledger, (index) =>
-    Effect.gen(function* () {
-      const memory = new SyncMemory();
-      yield* syncWith(memory);
-      for (let n = 0; n < 3; n++) yield* Effect.flip(syncOf(rewritten, memory));
-      // The node shows the history once, for the proof, and then the ledger's accounts.
-      let scans = 0;
-      const port: Ledger["Service"] = {
-        ...rewritten.port,
-        programAccounts: (kind) => {
-          scans += 1;
-          return (scans > 2 ? ledger : rewritten).port.programAccounts(kind);
-        },
-      };
-      const sync = syncWith(memory).pipe(
-        Effect.provideService(Ledger, port),
-        Effect.provideService(RebuildApprovals, Effect.succeed(approval)),
-      );
-      yield* Effect.flip(sync);
-      expect(scans).toBeGreaterThan(2);
-      yield* expectMarked(index, ledger);
-    }),
-  );
+  await simulate(ledger, function* (index) {
+    const memory = new SyncMemory();
+    yield* syncWith(memory);
+    for (let n = 0; n < 3; n++) yield* Effect.flip(syncOf(rewritten, memory));
+    // The node shows the history once, for the proof, and then the ledger's accounts.
+    let scans = 0;
+    const port: Ledger["Service"] = {
+      ...rewritten.port,
+      programAccounts: (kind) => {
+        scans += 1;
+        return (scans > 2 ? ledger : rewritten).port.programAccounts(kind);
+      },
+    };
+    const sync = syncWith(memory).pipe(
+      Effect.provideService(Ledger, port),
+      Effect.provideService(RebuildApprovals, Effect.succeed(approval)),
+    );
+    yield* Effect.flip(sync);
+    expect(scans).toBeGreaterThan(2);
+    yield* expectMarked(index, ledger);
+  });
 });

@@ -45,77 +45,65 @@ const slotsOf = (ledger: WeatheredChain) =>
 const createdOf = ({ address }: typeof first): string => `${address}:escrow_created`;
 
 describe("an event's slot is unknown, and never wrong, while a node contradicts itself", () => {
-  test("about a transaction that the history lists", () => {
-    const ledger = ledgerWithOne();
-    return simulate(ledger, (index) =>
-      Effect.gen(function* () {
-        const memory = new SyncMemory();
-        yield* syncWith(memory);
-        ledger.slot += 10n;
-        ledger.create([second]);
-        ledger.slot += 10n;
-        const forked = showing(ledger, ({ slot }) => ({ slot: slot + 5n }));
-        const report = yield* Effect.provideService(syncWith(memory), Ledger, forked);
-        // The row is the accounts', which the ledger's chain proves. Nothing proves the slot.
-        expect(report).toMatchObject({ mode: "incremental", count: 2n });
-        const { events } = yield* contents(index);
-        expect(events[createdOf(second)]).toMatchObject({ signature: null, slot: null });
-        yield* TestClock.adjust("11 minutes");
-        yield* syncWith(memory);
-        const after = (yield* contents(index)).events;
-        const slots = Object.entries(after).map(([id, { slot }]) => [id, slot] as const);
-        expect(Object.fromEntries(slots)).toEqual(slotsOf(ledger));
-      }),
-    );
-  });
+  test("about a transaction that the history lists", () =>
+    simulate(ledgerWithOne(), function* (index, ledger) {
+      const memory = new SyncMemory();
+      yield* syncWith(memory);
+      ledger.slot += 10n;
+      ledger.create([second]);
+      ledger.slot += 10n;
+      const forked = showing(ledger, ({ slot }) => ({ slot: slot + 5n }));
+      const report = yield* Effect.provideService(syncWith(memory), Ledger, forked);
+      // The row is the accounts', which the ledger's chain proves. Nothing proves the slot.
+      expect(report).toMatchObject({ mode: "incremental", count: 2n });
+      const { events } = yield* contents(index);
+      expect(events[createdOf(second)]).toMatchObject({ signature: null, slot: null });
+      yield* TestClock.adjust("11 minutes");
+      yield* syncWith(memory);
+      const after = (yield* contents(index)).events;
+      const slots = Object.entries(after).map(([id, { slot }]) => [id, slot] as const);
+      expect(Object.fromEntries(slots)).toEqual(slotsOf(ledger));
+    }));
 
-  test("about the transactions of events that a scan found", () => {
-    const ledger = ledgerWithOne();
-    return simulate(ledger, (index) =>
-      Effect.gen(function* () {
-        const memory = new SyncMemory();
-        const forked = showing(ledger, ({ slot }) => ({ slot: slot - 1n }));
-        for (let run = 0; run < 3; run++)
-          yield* Effect.provideService(syncWith(memory), Ledger, forked);
-        const before = (yield* contents(index)).events[createdOf(first)];
-        expect(before).toMatchObject({ signature: null, slot: null });
-        yield* TestClock.adjust("11 minutes");
-        yield* syncWith(memory);
-        const { slot } = (yield* contents(index)).events[createdOf(first)] ?? { slot: null };
-        expect(slot).toBe(slotsOf(ledger)[createdOf(first)] ?? -1n);
-      }),
-    );
-  });
+  test("about the transactions of events that a scan found", () =>
+    simulate(ledgerWithOne(), function* (index, ledger) {
+      const memory = new SyncMemory();
+      const forked = showing(ledger, ({ slot }) => ({ slot: slot - 1n }));
+      for (let run = 0; run < 3; run++)
+        yield* Effect.provideService(syncWith(memory), Ledger, forked);
+      const before = (yield* contents(index)).events[createdOf(first)];
+      expect(before).toMatchObject({ signature: null, slot: null });
+      yield* TestClock.adjust("11 minutes");
+      yield* syncWith(memory);
+      const { slot } = (yield* contents(index)).events[createdOf(first)] ?? { slot: null };
+      expect(slot).toBe(slotsOf(ledger)[createdOf(first)] ?? -1n);
+    }));
 
-  test("about a transaction of which it told, outside the slots of the missing events", () => {
-    const ledger = ledgerWithOne();
-    return simulate(ledger, (index) =>
-      Effect.gen(function* () {
-        const memory = new SyncMemory();
-        yield* syncWith(memory);
-        for (const wrong of [500n, 5000n]) {
-          ledger.slot += 10n;
-          const life = wrong === 500n ? first : second;
-          if (wrong === 500n)
-            ledger.settle({ ...life, state: "Refunded", settledAt: life.expiresAt });
-          else ledger.create([life]);
-          memory.told.add({
-            signature: ledger.newest(),
-            slot: ledger.slot,
-            names: TEST_DEPLOYMENT.custodyProgram,
-          });
-          const lying = {
-            ...showing(ledger, () => ({ slot: wrong })),
-            history: () => Effect.succeed({ entries: [], keptFrom: 0n }),
-          };
-          yield* Effect.provideService(syncWith(memory), Ledger, lying);
-        }
-        const { events } = yield* contents(index);
-        expect(events[createdOf(second)]).toMatchObject({ signature: null, slot: null });
-        expect(events[`${first.address}:escrow_refunded`]).toMatchObject({ slot: null });
-      }),
-    );
-  });
+  test("about a transaction of which it told, outside the slots of the missing events", () =>
+    simulate(ledgerWithOne(), function* (index, ledger) {
+      const memory = new SyncMemory();
+      yield* syncWith(memory);
+      for (const wrong of [500n, 5000n]) {
+        ledger.slot += 10n;
+        const life = wrong === 500n ? first : second;
+        if (wrong === 500n)
+          ledger.settle({ ...life, state: "Refunded", settledAt: life.expiresAt });
+        else ledger.create([life]);
+        memory.told.add({
+          signature: ledger.newest(),
+          slot: ledger.slot,
+          names: TEST_DEPLOYMENT.custodyProgram,
+        });
+        const lying = {
+          ...showing(ledger, () => ({ slot: wrong })),
+          history: () => Effect.succeed({ entries: [], keptFrom: 0n }),
+        };
+        yield* Effect.provideService(syncWith(memory), Ledger, lying);
+      }
+      const { events } = yield* contents(index);
+      expect(events[createdOf(second)]).toMatchObject({ signature: null, slot: null });
+      expect(events[`${first.address}:escrow_refunded`]).toMatchObject({ slot: null });
+    }));
 
   test("about the transactions of old events, on a walk through the whole history", () => {
     const ledger = ledgerWithOne();

@@ -77,32 +77,30 @@ for (const { name, count, frontier, hides, cause } of TIPS)
     const ledger = new WeatheredChain(seededRandom(5));
     for (const life of lives ?? []) ledger.create(life);
     expect(ledger.custodyLog.count).toBe(2n);
-    await simulate(ledger, (index) =>
-      Effect.gen(function* () {
-        const memory = new SyncMemory();
-        yield* syncWith(memory);
-        const { mark } = yield* index.reader.summary;
-        const logged = ledger.loggedAt(count);
-        if (logged === undefined) throw new Error("no such events");
-        const lies = new Map<Address, Lie>([
-          [ledger.custodyLog.address, configOf(count, frontier ?? logged.frontier)],
-        ]);
-        if (hides)
-          for (const { address, createdSeq } of ledger.escrows.values())
-            if (createdSeq > count) lies.set(address, () => null);
-        const causes: Array<unknown> = [];
-        for (let n = 0; n < 9; n++) {
-          const failure = yield* Effect.flip(
-            syncWith(memory).pipe(Effect.provideService(Ledger, lying(ledger.port, lies))),
-          );
-          expect(failure).toMatchObject({ _tag: "LedgerUnavailable", retryable: true });
-          if ("cause" in failure) causes.push(failure.cause);
-          expect((yield* index.reader.summary).mark).toEqual(mark);
-          yield* expectMarked(index, ledger);
-        }
-        expect(causes[3]).toStartWith(cause);
-        expect(yield* syncWith(memory)).toMatchObject({ mode: "incremental", count: 2n });
+    await simulate(ledger, function* (index) {
+      const memory = new SyncMemory();
+      yield* syncWith(memory);
+      const { mark } = yield* index.reader.summary;
+      const logged = ledger.loggedAt(count);
+      if (logged === undefined) throw new Error("no such events");
+      const lies = new Map<Address, Lie>([
+        [ledger.custodyLog.address, configOf(count, frontier ?? logged.frontier)],
+      ]);
+      if (hides)
+        for (const { address, createdSeq } of ledger.escrows.values())
+          if (createdSeq > count) lies.set(address, () => null);
+      const causes: Array<unknown> = [];
+      for (let n = 0; n < 9; n++) {
+        const failure = yield* Effect.flip(
+          syncWith(memory).pipe(Effect.provideService(Ledger, lying(ledger.port, lies))),
+        );
+        expect(failure).toMatchObject({ _tag: "LedgerUnavailable", retryable: true });
+        if ("cause" in failure) causes.push(failure.cause);
+        expect((yield* index.reader.summary).mark).toEqual(mark);
         yield* expectMarked(index, ledger);
-      }),
-    );
+      }
+      expect(causes[3]).toStartWith(cause);
+      expect(yield* syncWith(memory)).toMatchObject({ mode: "incremental", count: 2n });
+      yield* expectMarked(index, ledger);
+    });
   });

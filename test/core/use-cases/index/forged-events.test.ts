@@ -53,54 +53,50 @@ test("forged, dropped and reordered events never get a mark, and an honest node 
   await fc.assert(
     fc.asyncProperty(aPlan, async ({ seed, lives, isFirst, kind, victim, at, flip }) => {
       const ledger = new WeatheredChain(seededRandom(seed));
-      await simulate(ledger, (index) =>
-        Effect.gen(function* () {
-          const memory = new SyncMemory();
-          if (!isFirst) yield* syncWith(memory);
-          for (const life of lives) {
-            ledger.slot += 1n;
-            ledger.create(life);
-          }
-          for (const [, settled] of lives) if (settled !== undefined) ledger.settle(settled);
-          ledger.slot += 5n;
-          const escrows = [...ledger.escrows.values()];
-          const one = escrows[victim % escrows.length];
-          const other = escrows[(victim + 1) % escrows.length];
-          if (one === undefined || other === undefined) throw new Error("two escrows");
-          const seqOf = (seq: bigint) => (account: LedgerAccount) =>
-            changed(account, (data) =>
-              new DataView(data.buffer).setBigUint64(AT.createdSeq, seq, true),
-            );
-          const lies = new Map<Address, Lie>(
-            kind === "dropped"
-              ? [[one.address, () => null]]
-              : kind === "forged"
-                ? [
-                    [
-                      one.address,
-                      (account) => changed(account, (data) => (data[at] = (data[at] ?? 0) ^ flip)),
-                    ],
-                  ]
-                : [
-                    [one.address, seqOf(other.createdSeq)],
-                    [other.address, seqOf(one.createdSeq)],
+      await simulate(ledger, function* (index) {
+        const memory = new SyncMemory();
+        if (!isFirst) yield* syncWith(memory);
+        for (const life of lives) {
+          ledger.slot += 1n;
+          ledger.create(life);
+        }
+        for (const [, settled] of lives) if (settled !== undefined) ledger.settle(settled);
+        ledger.slot += 5n;
+        const escrows = [...ledger.escrows.values()];
+        const one = escrows[victim % escrows.length];
+        const other = escrows[(victim + 1) % escrows.length];
+        if (one === undefined || other === undefined) throw new Error("two escrows");
+        const seqOf = (seq: bigint) => (account: LedgerAccount) =>
+          changed(account, (data) =>
+            new DataView(data.buffer).setBigUint64(AT.createdSeq, seq, true),
+          );
+        const lies = new Map<Address, Lie>(
+          kind === "dropped"
+            ? [[one.address, () => null]]
+            : kind === "forged"
+              ? [
+                  [
+                    one.address,
+                    (account) => changed(account, (data) => (data[at] = (data[at] ?? 0) ^ flip)),
                   ],
-          );
-          const { mark } = yield* index.reader.summary;
-          const sync = syncWith(memory).pipe(
-            Effect.provideService(Ledger, lying(ledger.port, lies)),
-          );
-          expect(yield* Effect.flip(sync)).toMatchObject({
-            _tag: "LedgerUnavailable",
-            retryable: true,
-          });
-          refused += 1;
-          expect((yield* index.reader.summary).mark).toEqual(mark);
-          yield* expectMarked(index, ledger);
-          expect(yield* syncWith(memory)).toMatchObject({ count: ledger.custodyLog.count });
-          yield* expectMarked(index, ledger);
-        }),
-      );
+                ]
+              : [
+                  [one.address, seqOf(other.createdSeq)],
+                  [other.address, seqOf(one.createdSeq)],
+                ],
+        );
+        const { mark } = yield* index.reader.summary;
+        const sync = syncWith(memory).pipe(Effect.provideService(Ledger, lying(ledger.port, lies)));
+        expect(yield* Effect.flip(sync)).toMatchObject({
+          _tag: "LedgerUnavailable",
+          retryable: true,
+        });
+        refused += 1;
+        expect((yield* index.reader.summary).mark).toEqual(mark);
+        yield* expectMarked(index, ledger);
+        expect(yield* syncWith(memory)).toMatchObject({ count: ledger.custodyLog.count });
+        yield* expectMarked(index, ledger);
+      });
     }),
     runs(100),
   );
@@ -126,13 +122,11 @@ test("the Pending form of a settled escrow, shown after it, does not become its 
         return Stream.make(chunk, { slot: chunk.slot, value: earlier });
       }),
   };
-  await simulate(ledger, (index) =>
-    Effect.gen(function* () {
-      yield* Effect.provideService(syncWith(new SyncMemory()), Ledger, twice);
-      expect((yield* index.reader.summary).mark?.count).toBe(ledger.custodyLog.count);
-      yield* expectMarked(index, ledger);
-    }),
-  );
+  await simulate(ledger, function* (index) {
+    yield* Effect.provideService(syncWith(new SyncMemory()), Ledger, twice);
+    expect((yield* index.reader.summary).mark?.count).toBe(ledger.custodyLog.count);
+    yield* expectMarked(index, ledger);
+  });
 });
 
 /** The account with another bump, at the address of that bump: a scan takes it, and no search for a canonical bump finds it. */
@@ -175,70 +169,64 @@ test.each([
         value: value.flatMap(shown),
       })),
   };
-  await simulate(ledger, (index) =>
-    Effect.gen(function* () {
-      const memory = new SyncMemory();
-      const sync = Effect.provideService(syncWith(memory), Ledger, forging);
-      if (cause === null) expect(yield* sync).toMatchObject({ count: 3n, rejected: [] });
-      else {
-        expect(yield* Effect.flip(sync)).toMatchObject({ cause });
-        expect((yield* index.reader.summary).mark).toBeNull();
-        yield* syncWith(memory);
-      }
-      yield* expectMarked(index, ledger);
-    }),
-  );
+  await simulate(ledger, function* (index) {
+    const memory = new SyncMemory();
+    const sync = Effect.provideService(syncWith(memory), Ledger, forging);
+    if (cause === null) expect(yield* sync).toMatchObject({ count: 3n, rejected: [] });
+    else {
+      expect(yield* Effect.flip(sync)).toMatchObject({ cause });
+      expect((yield* index.reader.summary).mark).toBeNull();
+      yield* syncWith(memory);
+    }
+    yield* expectMarked(index, ledger);
+  });
 });
 
 test("an account that contradicts itself between two readings is named by its first number", async () => {
   const [lives] = fc.sample(escrowLives(3, 3), { numRuns: 1, seed: 4 });
   if (lives === undefined) throw new Error("no sample");
   const ledger = new WeatheredChain(seededRandom(4));
-  await simulate(ledger, () =>
-    Effect.gen(function* () {
-      const memory = new SyncMemory();
-      yield* syncWith(memory);
-      ledger.slot += 1n;
-      for (const life of lives) ledger.create(life);
-      ledger.slot += 1n;
-      let told = 0;
-      const victim = lives[1]?.[0].address;
-      if (victim === undefined) throw new Error("no sample");
-      const lies = new Map<Address, Lie>([
-        [victim, (account) => changed(account, (data) => (data[AT.rentPayer] = told++))],
-      ]);
-      const sync = syncWith(memory).pipe(Effect.provideService(Ledger, lying(ledger.port, lies)));
-      expect(yield* Effect.flip(sync)).toMatchObject({
-        cause: "the account of event 2 contradicts another answer about it",
-      });
-    }),
-  );
+  await simulate(ledger, function* () {
+    const memory = new SyncMemory();
+    yield* syncWith(memory);
+    ledger.slot += 1n;
+    for (const life of lives) ledger.create(life);
+    ledger.slot += 1n;
+    let told = 0;
+    const victim = lives[1]?.[0].address;
+    if (victim === undefined) throw new Error("no sample");
+    const lies = new Map<Address, Lie>([
+      [victim, (account) => changed(account, (data) => (data[AT.rentPayer] = told++))],
+    ]);
+    const sync = syncWith(memory).pipe(Effect.provideService(Ledger, lying(ledger.port, lies)));
+    expect(yield* Effect.flip(sync)).toMatchObject({
+      cause: "the account of event 2 contradicts another answer about it",
+    });
+  });
 });
 
 test("a node that invents a count does not empty the index", async () => {
   const [lives] = fc.sample(escrowLives(2, 2), { numRuns: 1, seed: 5 });
   const ledger = new WeatheredChain(seededRandom(5));
   for (const life of lives ?? []) ledger.create(life);
-  await simulate(ledger, (index) =>
-    Effect.gen(function* () {
-      const memory = new SyncMemory();
-      yield* syncWith(memory);
-      const { mark } = yield* index.reader.summary;
-      const lies = new Map<Address, Lie>([
-        [
-          ledger.custodyLog.address,
-          (account) =>
-            changed(account, (data) => new DataView(data.buffer).setBigUint64(80, 2n ** 39n, true)),
-        ],
-      ]);
-      for (let n = 0; n < 5; n++)
-        yield* Effect.flip(
-          syncWith(memory).pipe(Effect.provideService(Ledger, lying(ledger.port, lies))),
-        );
-      expect((yield* index.reader.summary).mark).toEqual(mark);
-      yield* expectMarked(index, ledger);
-    }),
-  );
+  await simulate(ledger, function* (index) {
+    const memory = new SyncMemory();
+    yield* syncWith(memory);
+    const { mark } = yield* index.reader.summary;
+    const lies = new Map<Address, Lie>([
+      [
+        ledger.custodyLog.address,
+        (account) =>
+          changed(account, (data) => new DataView(data.buffer).setBigUint64(80, 2n ** 39n, true)),
+      ],
+    ]);
+    for (let n = 0; n < 5; n++)
+      yield* Effect.flip(
+        syncWith(memory).pipe(Effect.provideService(Ledger, lying(ledger.port, lies))),
+      );
+    expect((yield* index.reader.summary).mark).toEqual(mark);
+    yield* expectMarked(index, ledger);
+  });
 });
 
 test("a byte that is flipped in any of these fields leaves an escrow that a scan takes", () => {

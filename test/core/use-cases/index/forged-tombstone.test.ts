@@ -36,37 +36,33 @@ test.each(UNPROVED)(
     const ledger = new WeatheredChain(seededRandom(1));
     ledger.create([life[0]]);
     ledger.create([other[0]]);
-    await simulate(ledger, (index) =>
-      Effect.gen(function* () {
-        const memory = new SyncMemory();
-        yield* syncWith(memory);
-        const { mark } = yield* index.reader.summary;
-        ledger.slot += 1n;
-        ledger.settle(settled);
-        ledger.slot += 1n;
-        const data = tombstoneOf(ledger.at(settled.address));
-        data[at] = (data[at] ?? 0) ^ flip;
-        const lies = new Map<Address, Lie>([
-          [settled.address, (account) => ({ ...account, data })],
-        ]);
-        const sync = syncWith(memory).pipe(Effect.provideService(Ledger, lying(ledger.port, lies)));
-        expect(yield* Effect.flip(sync)).toMatchObject({
-          cause: expect.stringMatching(/^the account of event [12] contradicts another answer/),
-        });
-        expect((yield* index.reader.summary).mark).toEqual(mark);
-        yield* expectMarked(index, ledger);
-        // A true tombstone is a row, whether or not anybody shows the bytes.
-        const archived = new Map<Address, Lie>([
-          [
-            settled.address,
-            (account) => ({ ...account, data: tombstoneOf(ledger.at(settled.address)) }),
-          ],
-        ]);
-        expect(
-          yield* syncWith(memory).pipe(Effect.provideService(Ledger, lying(ledger.port, archived))),
-        ).toMatchObject({ count: 3n, unseen: 1 });
-        yield* expectMarked(index, ledger);
-      }),
-    );
+    await simulate(ledger, function* (index) {
+      const memory = new SyncMemory();
+      yield* syncWith(memory);
+      const { mark } = yield* index.reader.summary;
+      ledger.slot += 1n;
+      ledger.settle(settled);
+      ledger.slot += 1n;
+      const data = tombstoneOf(ledger.at(settled.address));
+      data[at] = (data[at] ?? 0) ^ flip;
+      const lies = new Map<Address, Lie>([[settled.address, (account) => ({ ...account, data })]]);
+      const sync = syncWith(memory).pipe(Effect.provideService(Ledger, lying(ledger.port, lies)));
+      expect(yield* Effect.flip(sync)).toMatchObject({
+        cause: expect.stringMatching(/^the account of event [12] contradicts another answer/),
+      });
+      expect((yield* index.reader.summary).mark).toEqual(mark);
+      yield* expectMarked(index, ledger);
+      // A true tombstone is a row, whether or not anybody shows the bytes.
+      const archived = new Map<Address, Lie>([
+        [
+          settled.address,
+          (account) => ({ ...account, data: tombstoneOf(ledger.at(settled.address)) }),
+        ],
+      ]);
+      expect(
+        yield* syncWith(memory).pipe(Effect.provideService(Ledger, lying(ledger.port, archived))),
+      ).toMatchObject({ count: 3n, unseen: 1 });
+      yield* expectMarked(index, ledger);
+    });
   },
 );

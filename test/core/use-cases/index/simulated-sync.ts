@@ -1,4 +1,4 @@
-import { Clock, Effect, Layer } from "effect";
+import { Clock, Effect, Layer, Logger } from "effect";
 import { TestClock } from "effect/testing";
 import { indexMemory } from "../../../../adapters/memory/index-store.ts";
 import { syncIndex } from "../../../../core/use-cases/index/sync/sync-index.ts";
@@ -43,18 +43,21 @@ export type Ports =
 /** One sync, as the `run`th of a process with this memory. */
 export const syncWith = (memory: SyncMemory, run = 1) => syncIndex(run, memory, () => Effect.void);
 
-/** Runs a program against a simulated ledger and an index in memory, in virtual time in which no sleep lasts. */
-export const simulate = <A, E>(
-  ledger: WeatheredChain,
-  program: (index: Index) => Effect.Effect<A, E, Ports>,
+/** What a test does: an effect, or the steps of one as `Effect.gen` takes them. */
+export type Steps<A> =
+  | Effect.Effect<A, unknown, Ports>
+  | Generator<Effect.Effect<unknown, unknown, Ports>, A, never>;
+
+/** Runs a test's steps against a simulated ledger and an index in memory, silently and in virtual time in which no sleep lasts. */
+export const simulate = <Chain extends WeatheredChain, A>(
+  ledger: Chain,
+  stepsOf: (index: Index, ledger: Chain) => Steps<A>,
 ): Promise<A> =>
   Effect.gen(function* () {
     yield* TestClock.setTime(START_MS);
-    return yield* program({
-      reader: yield* IndexReader,
-      writer: yield* IndexWriter,
-      log: yield* LogStore,
-    });
+    const index = { reader: yield* IndexReader, writer: yield* IndexWriter, log: yield* LogStore };
+    const steps = stepsOf(index, ledger);
+    return yield* Effect.isEffect(steps) ? steps : Effect.gen(() => steps);
   }).pipe(
     Effect.provide(
       Layer.mergeAll(
@@ -64,6 +67,7 @@ export const simulate = <A, E>(
         indexMemory(),
         nothingKept,
         noArchive,
+        Logger.layer([]),
       ).pipe(Layer.provideMerge(impatientClock)),
     ),
     Effect.runPromise,

@@ -103,61 +103,57 @@ describe("syncs of a simulated ledger", () => {
     await fc.assert(
       fc.asyncProperty(anyWorld, async (world) => {
         const ledger = new WeatheredChain(seededRandom(world.seed + 1));
-        await simulate(ledger, (index) =>
-          Effect.gen(function* () {
-            const memory = yield* Ref.make(new SyncMemory());
-            const sync = Effect.gen(function* () {
-              const before = yield* index.reader.summary;
-              ledger.weather = FOUL;
-              // A restarted process has an empty memory.
-              if (ledger.calls % 3 === 0) yield* Ref.set(memory, new SyncMemory());
-              yield* Effect.exit(syncWith(yield* Ref.get(memory), 1));
-              ledger.weather = FAIR;
-              const after = yield* index.reader.summary;
-              expect(after.mark?.count ?? 0n).toBeGreaterThanOrEqual(before.mark?.count ?? 0n);
-              expect(after.mark?.slot ?? 0n).toBeLessThanOrEqual(ledger.slot);
-              yield* expectMarked(index, ledger);
-            }).pipe(Effect.orDie);
-            yield* play(ledger, world, sync);
-            ledger.slot += 1n;
-            const report = yield* syncWith(yield* Ref.get(memory), 2);
-            expect(report).toMatchObject({ slot: ledger.slot, vanished: [], rejected: [] });
-            // A snapshot finds the tombstones that a restarted process forgot, and the search for transactions that a
-            // node hid is repeated after ten minutes.
-            yield* TestClock.adjust("61 minutes");
-            yield* syncWith(yield* Ref.get(memory), 3);
-            yield* TestClock.adjust("11 minutes");
-            const last = yield* syncWith(yield* Ref.get(memory), 4);
-            expect(last.unseen).toBe(0);
-            const expected = oracle(ledger, world);
-            const held = asSets(yield* contents(index));
-            expect(held.escrows).toEqual(expected.escrows);
-            expect(held.merchants).toEqual(expected.merchants);
-            for (const [id, { event, signature, slot }] of Object.entries(held.events)) {
-              const known = expected.events[id];
-              expect(event).toEqual(known?.event as typeof event);
-              if (signature !== null)
-                expect({ signature, slot }).toEqual({
-                  signature: known?.signature as typeof signature,
-                  slot: known?.slot as typeof slot,
-                });
-            }
-            expect(Object.keys(held.events)).toEqual(Object.keys(expected.events));
+        await simulate(ledger, function* (index) {
+          const memory = yield* Ref.make(new SyncMemory());
+          const sync = Effect.gen(function* () {
+            const before = yield* index.reader.summary;
+            ledger.weather = FOUL;
+            // A restarted process has an empty memory.
+            if (ledger.calls % 3 === 0) yield* Ref.set(memory, new SyncMemory());
+            yield* Effect.exit(syncWith(yield* Ref.get(memory), 1));
+            ledger.weather = FAIR;
+            const after = yield* index.reader.summary;
+            expect(after.mark?.count ?? 0n).toBeGreaterThanOrEqual(before.mark?.count ?? 0n);
+            expect(after.mark?.slot ?? 0n).toBeLessThanOrEqual(ledger.slot);
+            yield* expectMarked(index, ledger);
+          }).pipe(Effect.orDie);
+          yield* play(ledger, world, sync);
+          ledger.slot += 1n;
+          const report = yield* syncWith(yield* Ref.get(memory), 2);
+          expect(report).toMatchObject({ slot: ledger.slot, vanished: [], rejected: [] });
+          // A snapshot finds the tombstones that a restarted process forgot, and the search for transactions that a
+          // node hid is repeated after ten minutes.
+          yield* TestClock.adjust("61 minutes");
+          yield* syncWith(yield* Ref.get(memory), 3);
+          yield* TestClock.adjust("11 minutes");
+          const last = yield* syncWith(yield* Ref.get(memory), 4);
+          expect(last.unseen).toBe(0);
+          const expected = oracle(ledger, world);
+          const held = asSets(yield* contents(index));
+          expect(held.escrows).toEqual(expected.escrows);
+          expect(held.merchants).toEqual(expected.merchants);
+          for (const [id, { event, signature, slot }] of Object.entries(held.events)) {
+            const known = expected.events[id];
+            expect(event).toEqual(known?.event as typeof event);
+            if (signature !== null)
+              expect({ signature, slot }).toEqual({
+                signature: known?.signature as typeof signature,
+                slot: known?.slot as typeof slot,
+              });
+          }
+          expect(Object.keys(held.events)).toEqual(Object.keys(expected.events));
 
-            const before = yield* contents(index);
-            for (let n = 0; n < 10; n++) {
-              const again = yield* syncWith(
-                n % 2 === 0 ? yield* Ref.get(memory) : new SyncMemory(),
-                n,
-              );
-              expect(again.eventsAdded + again.escrows.created + again.escrows.updated).toBe(0);
-            }
-            expect((yield* contents(index)).escrows).toEqual(before.escrows);
-            expect(Object.keys((yield* contents(index)).events)).toEqual(
-              Object.keys(before.events),
+          const before = yield* contents(index);
+          for (let n = 0; n < 10; n++) {
+            const again = yield* syncWith(
+              n % 2 === 0 ? yield* Ref.get(memory) : new SyncMemory(),
+              n,
             );
-          }),
-        );
+            expect(again.eventsAdded + again.escrows.created + again.escrows.updated).toBe(0);
+          }
+          expect((yield* contents(index)).escrows).toEqual(before.escrows);
+          expect(Object.keys((yield* contents(index)).events)).toEqual(Object.keys(before.events));
+        });
       }),
       runs(40),
     );
@@ -167,24 +163,22 @@ describe("syncs of a simulated ledger", () => {
     await fc.assert(
       fc.asyncProperty(anyWorld, async (world) => {
         const ledger = new WeatheredChain(seededRandom(world.seed));
-        await simulate(ledger, (index) =>
-          Effect.gen(function* () {
-            const memory = new SyncMemory();
-            expect(yield* syncWith(memory, 0)).toMatchObject({ mode: "snapshot" });
-            const modes: Array<string> = [];
-            const sync = Effect.gen(function* () {
-              modes.push((yield* syncWith(memory, 1)).mode);
-            }).pipe(Effect.orDie);
-            yield* play(ledger, world, sync);
-            yield* sync;
-            expect(new Set(modes)).toEqual(new Set(["incremental"]));
-            expect(asSets(yield* contents(index))).toEqual(oracle(ledger, world) as never);
-            const quiet = ledger.calls;
-            yield* sync;
-            // The tip, the config with the clock, and the attestor's history. No event lacks its transaction.
-            expect(ledger.calls - quiet).toBeLessThanOrEqual(3 + 8);
-          }),
-        );
+        await simulate(ledger, function* (index) {
+          const memory = new SyncMemory();
+          expect(yield* syncWith(memory, 0)).toMatchObject({ mode: "snapshot" });
+          const modes: Array<string> = [];
+          const sync = Effect.gen(function* () {
+            modes.push((yield* syncWith(memory, 1)).mode);
+          }).pipe(Effect.orDie);
+          yield* play(ledger, world, sync);
+          yield* sync;
+          expect(new Set(modes)).toEqual(new Set(["incremental"]));
+          expect(asSets(yield* contents(index))).toEqual(oracle(ledger, world) as never);
+          const quiet = ledger.calls;
+          yield* sync;
+          // The tip, the config with the clock, and the attestor's history. No event lacks its transaction.
+          expect(ledger.calls - quiet).toBeLessThanOrEqual(3 + 8);
+        });
       }),
       runs(30),
     );
@@ -196,33 +190,29 @@ describe("syncs of a simulated ledger", () => {
     isSynced: boolean,
     spoil: (spoiled: Spoiled) => Spoiled,
     outcome: (exit: Exit.Exit<unknown, unknown>) => void,
-  ) => {
-    const ledger = new WeatheredChain(seededRandom(world.seed));
-    return simulate(ledger, (index) =>
-      Effect.gen(function* () {
-        const [first, ...others] = world.lives;
-        if (first !== undefined) ledger.create(first);
-        ledger.slot += 5n;
-        if (isSynced) yield* syncWith(new SyncMemory(), 0);
-        const rest = { ...world, lives: others };
-        yield* play(ledger, rest, Effect.void);
-        const spoiled = spoil({ ledger: ledger.port, ...index });
-        const exit = yield* syncWith(new SyncMemory(), 1).pipe(
-          Effect.provideService(Ledger, spoiled.ledger),
-          Effect.provideService(IndexReader, spoiled.reader),
-          Effect.provideService(IndexWriter, spoiled.writer),
-          Effect.exit,
-        );
-        outcome(exit);
-        yield* expectMarked(index, ledger);
-        yield* syncWith(new SyncMemory(), 2);
-        expect((yield* index.reader.summary).mark?.count).toBe(ledger.custodyLog.count);
-        yield* expectMarked(index, ledger);
-        const held = asSets(yield* contents(index));
-        expect(held.escrows).toEqual(new Set(ledger.escrows.values()));
-      }),
-    );
-  };
+  ) =>
+    simulate(new WeatheredChain(seededRandom(world.seed)), function* (index, ledger) {
+      const [first, ...others] = world.lives;
+      if (first !== undefined) ledger.create(first);
+      ledger.slot += 5n;
+      if (isSynced) yield* syncWith(new SyncMemory(), 0);
+      const rest = { ...world, lives: others };
+      yield* play(ledger, rest, Effect.void);
+      const spoiled = spoil({ ledger: ledger.port, ...index });
+      const exit = yield* syncWith(new SyncMemory(), 1).pipe(
+        Effect.provideService(Ledger, spoiled.ledger),
+        Effect.provideService(IndexReader, spoiled.reader),
+        Effect.provideService(IndexWriter, spoiled.writer),
+        Effect.exit,
+      );
+      outcome(exit);
+      yield* expectMarked(index, ledger);
+      yield* syncWith(new SyncMemory(), 2);
+      expect((yield* index.reader.summary).mark?.count).toBe(ledger.custodyLog.count);
+      yield* expectMarked(index, ledger);
+      const held = asSets(yield* contents(index));
+      expect(held.escrows).toEqual(new Set(ledger.escrows.values()));
+    });
 
   type Spoiled = {
     readonly ledger: Ledger["Service"];

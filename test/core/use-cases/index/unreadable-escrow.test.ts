@@ -24,36 +24,34 @@ test.each(["the first sync", "a later sync"])(
   async (which) => {
     const ledger = new WeatheredChain(seededRandom(1));
     ledger.create([first]);
-    await simulate(ledger, (index) =>
-      Effect.gen(function* () {
-        const memory = new SyncMemory();
-        if (which === "a later sync") yield* syncWith(memory);
-        ledger.slot += 1n;
-        ledger.create([unreadable]);
-        ledger.create([third]);
-        ledger.slot += 1n;
-        const report = yield* syncWith(memory);
-        expect(report).toMatchObject({
-          count: 3n,
-          unseen: 1,
-          rejected: [{ address: second.address, fault: "amount_out_of_range" }],
-        });
-        expect(yield* index.writer.unseen(10, 0n)).toMatchObject([
-          { address: second.address, state: "Pending", createdSeq: 2n, settledSeq: null },
-        ]);
-        expect((yield* index.log.leaves(1n, 10)).length).toBe(3);
-        const { mark } = yield* index.reader.summary;
-        expect(mark && rootOf(mark)).toBe(ledger.rootAt(3n) ?? null);
-        ledger.slot += 1n;
-        ledger.settle(settled);
-        expect(yield* syncWith(memory)).toMatchObject({ count: 4n, unseen: 1 });
-        expect(yield* index.writer.unseen(10, 0n)).toMatchObject([
-          { address: second.address, state: "Refunded", createdSeq: 2n, settledSeq: 4n },
-        ]);
-        const later = (yield* index.reader.summary).mark;
-        expect(later && rootOf(later)).toBe(ledger.rootAt(4n) ?? null);
-      }),
-    );
+    await simulate(ledger, function* (index) {
+      const memory = new SyncMemory();
+      if (which === "a later sync") yield* syncWith(memory);
+      ledger.slot += 1n;
+      ledger.create([unreadable]);
+      ledger.create([third]);
+      ledger.slot += 1n;
+      const report = yield* syncWith(memory);
+      expect(report).toMatchObject({
+        count: 3n,
+        unseen: 1,
+        rejected: [{ address: second.address, fault: "amount_out_of_range" }],
+      });
+      expect(yield* index.writer.unseen(10, 0n)).toMatchObject([
+        { address: second.address, state: "Pending", createdSeq: 2n, settledSeq: null },
+      ]);
+      expect((yield* index.log.leaves(1n, 10)).length).toBe(3);
+      const { mark } = yield* index.reader.summary;
+      expect(mark && rootOf(mark)).toBe(ledger.rootAt(3n) ?? null);
+      ledger.slot += 1n;
+      ledger.settle(settled);
+      expect(yield* syncWith(memory)).toMatchObject({ count: 4n, unseen: 1 });
+      expect(yield* index.writer.unseen(10, 0n)).toMatchObject([
+        { address: second.address, state: "Refunded", createdSeq: 2n, settledSeq: 4n },
+      ]);
+      const later = (yield* index.reader.summary).mark;
+      expect(later && rootOf(later)).toBe(ledger.rootAt(4n) ?? null);
+    });
   },
 );
 
@@ -62,29 +60,27 @@ test.each(["the first sync", "a later sync"])(
   async (which) => {
     const ledger = new WeatheredChain(seededRandom(1));
     ledger.create([first]);
-    await simulate(ledger, (index) =>
-      Effect.gen(function* () {
-        const memory = new SyncMemory();
-        if (which === "a later sync") yield* syncWith(memory);
-        ledger.slot += 1n;
-        ledger.create([third]);
-        ledger.plant(
-          second.address,
-          encodeEscrowAccount({ ...unreadable, createdSeq: 2n, settledSeq: null }),
-        );
-        ledger.slot += 1n;
-        expect(yield* syncWith(memory)).toMatchObject({ count: 2n, unseen: 0 });
-        expect((yield* index.reader.escrows({}, 10, null)).length).toBe(2);
-        // Also where the node hides the escrow that has the number.
-        const lies = new Map([[third.address, () => null]]);
-        const fresh = syncWith(new SyncMemory()).pipe(
-          Effect.provideService(Ledger, lying(ledger.port, lies)),
-        );
-        ledger.slot += 1n;
-        yield* fresh;
-        expect(yield* index.writer.unseen(10, 0n)).toEqual([]);
-      }),
-    );
+    await simulate(ledger, function* (index) {
+      const memory = new SyncMemory();
+      if (which === "a later sync") yield* syncWith(memory);
+      ledger.slot += 1n;
+      ledger.create([third]);
+      ledger.plant(
+        second.address,
+        encodeEscrowAccount({ ...unreadable, createdSeq: 2n, settledSeq: null }),
+      );
+      ledger.slot += 1n;
+      expect(yield* syncWith(memory)).toMatchObject({ count: 2n, unseen: 0 });
+      expect((yield* index.reader.escrows({}, 10, null)).length).toBe(2);
+      // Also where the node hides the escrow that has the number.
+      const lies = new Map([[third.address, () => null]]);
+      const fresh = syncWith(new SyncMemory()).pipe(
+        Effect.provideService(Ledger, lying(ledger.port, lies)),
+      );
+      ledger.slot += 1n;
+      yield* fresh;
+      expect(yield* index.writer.unseen(10, 0n)).toEqual([]);
+    });
   },
 );
 
@@ -96,40 +92,36 @@ test("a stranger's account does not stand for an escrow that the node hides", as
     second.address,
     encodeEscrowAccount({ ...unreadable, createdSeq: 2n, settledSeq: null }),
   );
-  await simulate(ledger, (index) =>
-    Effect.gen(function* () {
-      const lies = new Map([[third.address, () => null]]);
-      const sync = syncWith(new SyncMemory()).pipe(
-        Effect.provideService(Ledger, lying(ledger.port, lies)),
-      );
-      expect(yield* Effect.flip(sync)).toMatchObject({
-        cause: "the events 1 to 2 do not give the root that the custody program has",
-      });
-      expect((yield* index.reader.summary).mark).toBeNull();
-      expect(yield* syncWith(new SyncMemory())).toMatchObject({ count: 2n, unseen: 0 });
-    }),
-  );
+  await simulate(ledger, function* (index) {
+    const lies = new Map([[third.address, () => null]]);
+    const sync = syncWith(new SyncMemory()).pipe(
+      Effect.provideService(Ledger, lying(ledger.port, lies)),
+    );
+    expect(yield* Effect.flip(sync)).toMatchObject({
+      cause: "the events 1 to 2 do not give the root that the custody program has",
+    });
+    expect((yield* index.reader.summary).mark).toBeNull();
+    expect(yield* syncWith(new SyncMemory())).toMatchObject({ count: 2n, unseen: 0 });
+  });
 });
 
 test("an account of another version, of which no leaf can be made, stops the sync and is named", async () => {
   const ledger = new WeatheredChain(seededRandom(1));
   ledger.create([first]);
   ledger.create([second]);
-  await simulate(ledger, () =>
-    Effect.gen(function* () {
-      const lies = new Map([
-        [
-          second.address,
-          (account: Parameters<typeof changed>[0]) =>
-            changed(account, (data) => (data[CUSTODY_ACCOUNTS.Escrow.at.version] = 9)),
-        ],
-      ]);
-      const sync = syncWith(new SyncMemory()).pipe(
-        Effect.provideService(Ledger, lying(ledger.port, lies)),
-      );
-      expect(yield* Effect.flip(sync)).toMatchObject({
-        cause: `1 of the custody program's events are missing, the first of them 2; accounts that cannot be read: ${second.address} (unknown_version)`,
-      });
-    }),
-  );
+  await simulate(ledger, function* () {
+    const lies = new Map([
+      [
+        second.address,
+        (account: Parameters<typeof changed>[0]) =>
+          changed(account, (data) => (data[CUSTODY_ACCOUNTS.Escrow.at.version] = 9)),
+      ],
+    ]);
+    const sync = syncWith(new SyncMemory()).pipe(
+      Effect.provideService(Ledger, lying(ledger.port, lies)),
+    );
+    expect(yield* Effect.flip(sync)).toMatchObject({
+      cause: `1 of the custody program's events are missing, the first of them 2; accounts that cannot be read: ${second.address} (unknown_version)`,
+    });
+  });
 });

@@ -15,9 +15,11 @@ import { RelayDelivery } from "../../../../core/use-cases/relay/relay-delivery.t
 import { relayTransaction } from "../../../../core/use-cases/relay/relay-transaction.ts";
 import { OutcomeLog } from "../../../../ports/outcome-log.ts";
 import { RateLimiter } from "../../../../ports/rate-limiter.ts";
+import { walletAccount } from "../../../doubles/accounts.ts";
 import { wallet } from "../../../programs/fixture/wallet.ts";
-import { relayOver, scriptedPorts } from "./scripted-ledger.ts";
+import { relaying, relayOver, scriptedPorts } from "./scripted-ledger.ts";
 import { blockhashOf, signedBase64, signedBytes } from "./signed.ts";
+import { inBlock } from "../../../world/scripted-chain.ts";
 
 const payer = wallet("payer");
 const registration = registerMerchantInstruction(LOCAL_DEPLOYMENT, {
@@ -32,11 +34,12 @@ const requestOf = (n: number, more: { confirm?: boolean; client?: string } = {})
   skipPreflight: false,
   ...more,
 });
-const signatureOf = (n: number) => {
+const sentAs = (n: number) => {
   const decoded = decodeWireTransaction(signedBytes([registration], [payer], blockhashOf(n)));
   if ("malformed" in decoded) throw new Error(decoded.malformed);
-  return decoded.value.signature;
+  return decoded.value;
 };
+const signatureOf = (n: number) => sentAs(n).signature;
 const entryOf = (signature: LedgerSignature) => OutcomeLog.use((log) => log.find(signature));
 const later = (ms: number) => TestClock.adjust(Duration.millis(ms));
 const failureOf = <A, E>(exit: Exit.Exit<A, E>): E | undefined => {
@@ -45,10 +48,10 @@ const failureOf = <A, E>(exit: Exit.Exit<A, E>): E | undefined => {
 };
 
 describe("delivery", () => {
-  test("the same bytes are sent every two seconds until they have landed, and never after", () => {
-    const { script, ports } = scriptedPorts();
-    const name = signatureOf(1);
-    return Effect.gen(function* () {
+  test("the same bytes are sent every two seconds until they have landed, and never after", () =>
+    relaying(function* (script) {
+      const name = signatureOf(1);
+
       yield* relayTransaction(requestOf(1));
       expect(script.sent).toEqual([name]);
       yield* later(3 * RELAY_POLICY.rebroadcastMs);
@@ -67,12 +70,10 @@ describe("delivery", () => {
       expect(yield* delivery.underWay).toBe(0);
       script.landed.clear();
       expect(yield* readRelayOutcome(name)).toMatchObject({ status: "landed", slot: 2005n });
-    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-  });
+    }));
 
-  test("a hundred concurrent requests make one simulation, one sending and one loop", () => {
-    const { script, ports } = scriptedPorts();
-    return Effect.gen(function* () {
+  test("a hundred concurrent requests make one simulation, one sending and one loop", () =>
+    relaying(function* (script) {
       const answers = yield* Effect.all(
         Array.from({ length: 100 }, () => relayTransaction(requestOf(1))),
         { concurrency: "unbounded" },
@@ -82,13 +83,12 @@ describe("delivery", () => {
       expect(script.sent).toHaveLength(1);
       yield* later(RELAY_POLICY.rebroadcastMs);
       expect(script.sent).toHaveLength(2);
-    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-  });
+    }));
 
-  test("expired needs a height well beyond the last valid one, and a history that goes far enough back", () => {
-    const { script, ports } = scriptedPorts();
-    const name = signatureOf(1);
-    return Effect.gen(function* () {
+  test("expired needs a height well beyond the last valid one, and a history that goes far enough back", () =>
+    relaying(function* (script) {
+      const name = signatureOf(1);
+
       yield* relayTransaction(requestOf(1));
       script.blockHeight = 1150n;
       yield* later(RELAY_POLICY.rebroadcastMs);
@@ -115,20 +115,17 @@ describe("delivery", () => {
         status: "pending",
         safeToSignAgain: false,
       });
-    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-  });
+    }));
 
-  test("a confirmed height beyond the last valid one is not enough, because of forks", () => {
-    const { script, ports } = scriptedPorts();
-    return Effect.gen(function* () {
+  test("a confirmed height beyond the last valid one is not enough, because of forks", () =>
+    relaying(function* (script) {
       yield* relayTransaction(requestOf(1));
       script.blockHeight = 1150n;
       script.heightAhead = 32n;
       yield* later(2 * RELAY_POLICY.rebroadcastMs);
       const outcome = yield* readRelayOutcome(signatureOf(1));
       expect(outcome).toMatchObject({ status: "pending", safeToSignAgain: false });
-    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-  });
+    }));
 
   test("nothing is sent before it is in the log", () => {
     const { script, ports } = scriptedPorts();
@@ -136,7 +133,7 @@ describe("delivery", () => {
       const log = yield* Layer.build(outcomeLogMemory);
       const recorded: Array<boolean> = [];
       const lookUp = Effect.runSyncWith(log);
-      script.onSend = (signature) => {
+      script.onSend = ({ signature }) => {
         recorded.push(lookUp(entryOf(signature)) !== null);
       };
       yield* Effect.provide(
@@ -147,16 +144,16 @@ describe("delivery", () => {
     }).pipe(Effect.scoped, Effect.runPromise);
   });
 
-  test("a failure is safe to sign again only once it is finalized", () => {
-    const { script, ports } = scriptedPorts();
-    const name = signatureOf(1);
-    const error = {
-      kind: "InstructionError",
-      instructionIndex: 0,
-      instructionError: "Custom",
-      customCode: 6112,
-    };
-    return Effect.gen(function* () {
+  test("a failure is safe to sign again only once it is finalized", () =>
+    relaying(function* (script) {
+      const name = signatureOf(1);
+      const error = {
+        kind: "InstructionError",
+        instructionIndex: 0,
+        instructionError: "Custom",
+        customCode: 6112,
+      };
+
       yield* relayTransaction(requestOf(1));
       script.landed.set(name, { slot: 2001n, commitment: "confirmed", error });
       expect(yield* readRelayOutcome(name)).toMatchObject({
@@ -169,35 +166,25 @@ describe("delivery", () => {
       script.landed.set(name, { slot: 2001n, commitment: "finalized", error });
       // A status alone proves nothing; the next round reads the history and the accounts.
       expect(yield* readRelayOutcome(name)).toMatchObject({ safeToSignAgain: false });
-      script.transactions.set(name, {
-        signature: name,
-        slot: 2001n,
-        failed: true,
-        signers: new Set(),
-        accounts: [],
-        instructions: [],
-        hasCalls: true,
-      });
+      script.record(inBlock(sentAs(1), 2001n, error));
       yield* later(RELAY_POLICY.rebroadcastMs);
       expect(yield* readRelayOutcome(name)).toMatchObject({
         commitment: "finalized",
         error,
         safeToSignAgain: true,
       });
-    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-  });
+    }));
 
-  test("an unknown signature is not found; one relayed elsewhere is read from the ledger", () => {
-    const { script, ports } = scriptedPorts();
-    const foreign = ledgerSignatureFromBytes(new Uint8Array(64).fill(9));
-    return Effect.gen(function* () {
+  test("an unknown signature is not found; one relayed elsewhere is read from the ledger", () =>
+    relaying(function* (script) {
+      const foreign = ledgerSignatureFromBytes(new Uint8Array(64).fill(9));
+
       expect(failureOf(yield* Effect.exit(readRelayOutcome(foreign)))).toMatchObject({
         _tag: "TransactionNotFound",
       });
       script.landed.set(foreign, { slot: 7n, commitment: "finalized", error: null });
       expect(yield* readRelayOutcome(foreign)).toMatchObject({ status: "landed", slot: 7n });
-    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-  });
+    }));
 
   test("open transactions continue after a restart", () => {
     const { script, ports } = scriptedPorts();
@@ -217,9 +204,8 @@ describe("delivery", () => {
     }).pipe(Effect.scoped, Effect.runPromise);
   });
 
-  test("confirm waits up to the limit, then returns submitted; in time, it returns the slot", () => {
-    const { script, ports } = scriptedPorts();
-    return Effect.gen(function* () {
+  test("confirm waits up to the limit, then returns submitted; in time, it returns the slot", () =>
+    relaying(function* (script) {
       const waiting = yield* Effect.forkChild(relayTransaction(requestOf(1, { confirm: true })));
       yield* later(0);
       yield* later(2_900);
@@ -232,13 +218,12 @@ describe("delivery", () => {
       script.landed.set(signatureOf(2), { slot: 2002n, commitment: "confirmed", error: null });
       yield* later(RELAY_POLICY.confirmPollMs);
       expect(yield* Fiber.join(second)).toMatchObject({ status: "confirmed", slot: 2002n });
-    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-  });
+    }));
 
-  test("a fee payer has a share of the queue, which is released as outcomes are known", () => {
-    const { script, ports } = scriptedPorts();
-    const share = RELAY_POLICY.queueShareOfFeePayer;
-    return Effect.gen(function* () {
+  test("a fee payer has a share of the queue, which is released as outcomes are known", () =>
+    relaying(function* (script) {
+      const share = RELAY_POLICY.queueShareOfFeePayer;
+
       for (let n = 0; n < share; n++) yield* relayTransaction(requestOf(n));
       const full = yield* Effect.exit(relayTransaction(requestOf(share)));
       expect(failureOf(full)).toMatchObject({
@@ -250,100 +235,105 @@ describe("delivery", () => {
       script.landed.set(signatureOf(0), { slot: 1n, commitment: "finalized", error: null });
       yield* later(RELAY_POLICY.rebroadcastMs);
       expect(yield* relayTransaction(requestOf(share))).toMatchObject({ status: "submitted" });
-    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-  });
+    }));
 });
 
 describe("budgets", () => {
-  test("a fee payer has a budget of its own, and repeating a known transaction costs nothing of it", () => {
-    const { ports } = scriptedPorts(undefined, 2);
-    return Effect.gen(function* () {
-      yield* relayTransaction(requestOf(1));
-      for (let i = 0; i < 5; i++) yield* relayTransaction(requestOf(1));
-      yield* relayTransaction(requestOf(2));
-      expect(failureOf(yield* Effect.exit(relayTransaction(requestOf(3))))).toMatchObject({
-        _tag: "FeePayerRateLimited",
-        resetSeconds: 60,
-      });
-    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-  });
-
-  test("replaying a payer's old transaction takes nothing from the payer's budget", () => {
-    const { script, ports } = scriptedPorts(undefined, 2);
-    script.staleBlockhashes.add(blockhashOf(1));
-    return Effect.gen(function* () {
-      for (let i = 0; i < 5; i++) {
-        const exit = yield* Effect.exit(relayTransaction(requestOf(1, { client: "192.0.2.1" })));
-        expect(failureOf(exit)).toMatchObject({ _tag: "BlockhashExpired" });
-      }
-      const limiter = yield* RateLimiter;
-      const key = `fee_payer:${payer.address}`;
-      expect(yield* limiter.take("relay", key, 1)).toMatchObject({ remaining: 1 });
-      expect(yield* relayTransaction(requestOf(2))).toMatchObject({ status: "submitted" });
-    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-  });
-
-  test("a failed simulation costs client and payer more", () => {
-    const { script, ports } = scriptedPorts(undefined, 10);
-    script.simulationError = {
-      kind: "InstructionError",
-      instructionIndex: 0,
-      instructionError: "Custom",
-      customCode: 6112,
-    };
-    return Effect.gen(function* () {
-      const limiter = yield* RateLimiter;
-      const exit = yield* Effect.exit(relayTransaction(requestOf(1, { client: "192.0.2.1" })));
-      expect(failureOf(exit)).toMatchObject({ _tag: "TransactionRejected", landed: null });
-      const extra = RELAY_POLICY.failedPreflightCost - 1;
-      expect(yield* limiter.take("relay", "192.0.2.1", 1)).toMatchObject({
-        remaining: 10 - extra - 1,
-      });
-      const key = `fee_payer:${payer.address}`;
-      expect(yield* limiter.take("relay", key, 1)).toMatchObject({ remaining: 10 - extra - 2 });
-      expect(script.sent).toEqual([]);
-    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-  });
-
-  test("repeating one failing transaction of a payer takes from the payer's budget once", () => {
-    const { script, ports } = scriptedPorts(undefined, 20);
-    script.simulationError = {
-      kind: "InstructionError",
-      instructionIndex: 0,
-      instructionError: "Custom",
-      customCode: 6112,
-    };
-    return Effect.gen(function* () {
-      const limiter = yield* RateLimiter;
-      const { failedPreflightCost } = RELAY_POLICY;
-      for (const client of ["192.0.2.1", "192.0.2.2", "192.0.2.3"]) {
-        for (let i = 0; i < 2; i++)
-          expect(
-            failureOf(yield* Effect.exit(relayTransaction(requestOf(1, { client })))),
-          ).toMatchObject({ _tag: "TransactionRejected" });
-        expect(yield* limiter.take("relay", client, 0)).toMatchObject({
-          remaining: 20 - 2 * (failedPreflightCost - 1),
+  test("a fee payer has a budget of its own, and repeating a known transaction costs nothing of it", () =>
+    relaying(
+      function* () {
+        yield* relayTransaction(requestOf(1));
+        for (let i = 0; i < 5; i++) yield* relayTransaction(requestOf(1));
+        yield* relayTransaction(requestOf(2));
+        expect(failureOf(yield* Effect.exit(relayTransaction(requestOf(3))))).toMatchObject({
+          _tag: "FeePayerRateLimited",
+          resetSeconds: 60,
         });
-      }
-      const key = `fee_payer:${payer.address}`;
-      expect(yield* limiter.take("relay", key, 0)).toMatchObject({
-        remaining: 20 - failedPreflightCost,
-      });
-      script.simulationError = null;
-      expect(yield* relayTransaction(requestOf(2))).toMatchObject({ status: "submitted" });
-    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-  });
+      },
+      { limit: 2 },
+    ));
 
-  test("a payer without lamports is refused as such, and nothing is sent", () => {
-    const { script, ports } = scriptedPorts();
-    script.lamports = 4999n;
-    return Effect.gen(function* () {
+  test("replaying a payer's old transaction takes nothing from the payer's budget", () =>
+    relaying(
+      function* (script) {
+        script.isBlockhashValid = (blockhash) => blockhash !== blockhashOf(1);
+
+        for (let i = 0; i < 5; i++) {
+          const exit = yield* Effect.exit(relayTransaction(requestOf(1, { client: "192.0.2.1" })));
+          expect(failureOf(exit)).toMatchObject({ _tag: "BlockhashExpired" });
+        }
+        const limiter = yield* RateLimiter;
+        const key = `fee_payer:${payer.address}`;
+        expect(yield* limiter.take("relay", key, 1)).toMatchObject({ remaining: 1 });
+        expect(yield* relayTransaction(requestOf(2))).toMatchObject({ status: "submitted" });
+      },
+      { limit: 2 },
+    ));
+
+  test("a failed simulation costs client and payer more", () =>
+    relaying(
+      function* (script) {
+        script.simulationError = {
+          kind: "InstructionError",
+          instructionIndex: 0,
+          instructionError: "Custom",
+          customCode: 6112,
+        };
+
+        const limiter = yield* RateLimiter;
+        const exit = yield* Effect.exit(relayTransaction(requestOf(1, { client: "192.0.2.1" })));
+        expect(failureOf(exit)).toMatchObject({ _tag: "TransactionRejected", landed: null });
+        const extra = RELAY_POLICY.failedPreflightCost - 1;
+        expect(yield* limiter.take("relay", "192.0.2.1", 1)).toMatchObject({
+          remaining: 10 - extra - 1,
+        });
+        const key = `fee_payer:${payer.address}`;
+        expect(yield* limiter.take("relay", key, 1)).toMatchObject({ remaining: 10 - extra - 2 });
+        expect(script.sent).toEqual([]);
+      },
+      { limit: 10 },
+    ));
+
+  test("repeating one failing transaction of a payer takes from the payer's budget once", () =>
+    relaying(
+      function* (script) {
+        script.simulationError = {
+          kind: "InstructionError",
+          instructionIndex: 0,
+          instructionError: "Custom",
+          customCode: 6112,
+        };
+
+        const limiter = yield* RateLimiter;
+        const { failedPreflightCost } = RELAY_POLICY;
+        for (const client of ["192.0.2.1", "192.0.2.2", "192.0.2.3"]) {
+          for (let i = 0; i < 2; i++)
+            expect(
+              failureOf(yield* Effect.exit(relayTransaction(requestOf(1, { client })))),
+            ).toMatchObject({ _tag: "TransactionRejected" });
+          expect(yield* limiter.take("relay", client, 0)).toMatchObject({
+            remaining: 20 - 2 * (failedPreflightCost - 1),
+          });
+        }
+        const key = `fee_payer:${payer.address}`;
+        expect(yield* limiter.take("relay", key, 0)).toMatchObject({
+          remaining: 20 - failedPreflightCost,
+        });
+        script.simulationError = null;
+        expect(yield* relayTransaction(requestOf(2))).toMatchObject({ status: "submitted" });
+      },
+      { limit: 20 },
+    ));
+
+  test("a payer without lamports is refused as such, and nothing is sent", () =>
+    relaying(function* (script) {
+      script.put(walletAccount(payer.address, 4999n));
+
       expect(failureOf(yield* Effect.exit(relayTransaction(requestOf(1))))).toMatchObject({
         _tag: "FeePayerCannotPay",
         balanceLamports: 4999n,
         feeLamports: 5000n,
       });
       expect(script.sent).toEqual([]);
-    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-  });
+    }));
 });

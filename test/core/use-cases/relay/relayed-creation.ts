@@ -1,11 +1,9 @@
 import { expect } from "bun:test";
-import { Duration, Effect } from "effect";
+import { Duration } from "effect";
 import { TestClock } from "effect/testing";
 import { indexReaderOf } from "../../../../adapters/memory/index-queries.ts";
 import { IndexRows } from "../../../../adapters/memory/index-rows.ts";
-import { ZERO_ADDRESS } from "../../../../core/domain/address.ts";
 import { decodeBase64 } from "../../../../core/domain/encoding/base64.ts";
-import type { LedgerTransaction } from "../../../../core/domain/ledger/history.ts";
 import type { RelayEntry } from "../../../../core/domain/relay/relay-entry.ts";
 import { RELAY_POLICY } from "../../../../core/domain/relay/relay-policy.ts";
 import { indexedEscrowOf } from "../../../../core/log/leaf/escrow-rows.ts";
@@ -15,7 +13,8 @@ import { decodeWireTransaction } from "../../../../core/protocol/transaction/wir
 import { readRelayOutcome } from "../../../../core/use-cases/relay/read-relay-outcome.ts";
 import { RelayDelivery } from "../../../../core/use-cases/relay/relay-delivery.ts";
 import { JOBS } from "../../../chaos/relay/prepared-jobs.ts";
-import { EARLIER, relayOver, type ScriptedLedger, scriptedPorts } from "./scripted-ledger.ts";
+import { EARLIER, type RelayChain, relaying } from "./scripted-ledger.ts";
+import { inBlock } from "../../../world/scripted-chain.ts";
 
 const [attempt, other] = JOBS[0] ?? [];
 if (attempt === undefined || other === undefined) throw new Error("no job");
@@ -48,27 +47,27 @@ export const round = TestClock.adjust(Duration.millis(RELAY_POLICY.rebroadcastMs
 
 /** What the relay says one round after the ledger was set up, and how many entries are under way then, beside an index. */
 export const told = (
-  setUp: (script: ScriptedLedger) => void,
+  setUp: (script: RelayChain) => void,
   height = 1000n,
   index?: ReturnType<typeof indexReaderOf>,
-) => {
-  const { script, ports } = scriptedPorts(undefined, undefined, index);
-  return Effect.gen(function* () {
-    const delivery = yield* RelayDelivery;
-    yield* delivery.accept(entry, null);
-    setUp(script);
-    script.blockHeight = height;
-    yield* round;
-    const underWay = yield* delivery.underWay;
-    const { recreatableEscrow, ...outcome } = yield* readRelayOutcome(signature);
-    expect(recreatableEscrow).toBe(escrow.address);
-    return { ...outcome, underWay };
-  }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-};
+) =>
+  relaying(
+    function* (script) {
+      const delivery = yield* RelayDelivery;
+      yield* delivery.accept(entry, null);
+      setUp(script);
+      script.blockHeight = height;
+      yield* round;
+      const underWay = yield* delivery.underWay;
+      const { recreatableEscrow, ...outcome } = yield* readRelayOutcome(signature);
+      expect(recreatableEscrow).toBe(escrow.address);
+      return { ...outcome, underWay };
+    },
+    { index },
+  );
 
 /** The escrow exists, as the creation would have left it. */
-export const paid = (script: ScriptedLedger): void =>
-  void script.accounts.set(escrow.address, escrow);
+export const paid = (script: RelayChain): void => script.put(escrow);
 
 /** An index that proves the escrow. */
 export const indexOfPaid = () => {
@@ -88,24 +87,13 @@ export const indexOfPaid = () => {
 };
 
 /** The creation as the ledger's history shows it under a signature. */
-export const shown = (of: typeof signature, failed: boolean): LedgerTransaction => ({
-  signature: of,
-  slot: 1999n,
-  failed,
-  signers: new Set(),
-  accounts: [],
-  instructions: transaction.instructions.map(({ program, accounts, data }) => ({
-    program,
-    accounts: accounts.map((place) => transaction.staticAccounts[place] ?? ZERO_ADDRESS),
-    data,
-  })),
-  hasCalls: true,
-});
+export const shown = (of: typeof signature, failed: boolean) =>
+  inBlock({ ...transaction, signature: of }, 1999n, failed ? ERROR : null);
 
 /** The escrow was made by the rival. */
-export const superseded = (script: ScriptedLedger): void => {
+export const superseded = (script: RelayChain): void => {
   paid(script);
-  script.transactions.set(rival, shown(rival, false));
+  script.record(shown(rival, false));
 };
 
 /** A list of an address that differs from `EARLIER` in these places. */

@@ -14,7 +14,7 @@ import { makeRelayQueue } from "../../../../core/use-cases/relay/relay-queue.ts"
 import { relayTransaction } from "../../../../core/use-cases/relay/relay-transaction.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { wallet } from "../../../programs/fixture/wallet.ts";
-import { relayOver, scriptedPorts } from "./scripted-ledger.ts";
+import { relaying, relayOver, scriptedPorts } from "./scripted-ledger.ts";
 import { signedBase64 } from "./signed.ts";
 
 const { queueCapacity, queueShareOfFeePayer } = RELAY_POLICY;
@@ -68,13 +68,11 @@ const honestRelay = relayTransaction({
 });
 
 describe("a relay whose transactions do not land", () => {
-  test("stays open to others during an attack by 20 payers from 9 addresses", () => {
-    const { ports } = scriptedPorts();
-    return Effect.gen(function* () {
+  test("stays open to others during an attack by 20 payers from 9 addresses", () =>
+    relaying(function* () {
       yield* attack;
       expect(yield* honestRelay).toMatchObject({ status: "submitted" });
-    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-  });
+    }));
 
   test("stays open after a restart in the middle of it, and during a second attack", () => {
     const { ports } = scriptedPorts();
@@ -107,15 +105,13 @@ describe("a relay whose transactions do not land", () => {
     }).pipe(Effect.scoped, Effect.runPromise);
   });
 
-  test("stays open when one replica is asked for transactions of other replicas", () => {
-    const { ports } = scriptedPorts();
-    return Effect.gen(function* () {
+  test("stays open when one replica is asked for transactions of other replicas", () =>
+    relaying(function* () {
       const delivery = yield* RelayDelivery;
       for (let n = 0; n < 5000; n++) yield* delivery.follow(entryOf(n, payerOf(n % 100)));
       expect(yield* delivery.underWay).toBeLessThan(queueCapacity);
       expect(yield* honestRelay).toMatchObject({ status: "submitted" });
-    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-  });
+    }));
 });
 
 describe("the shares of the queue", () => {

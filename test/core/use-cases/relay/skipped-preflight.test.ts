@@ -17,7 +17,7 @@ import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger/ledge
 import { RateLimiter } from "../../../../ports/rate-limiter.ts";
 import { rentSysvarData } from "../../../arbitraries/rent-sysvar-data.ts";
 import { wallet } from "../../../programs/fixture/wallet.ts";
-import { relayOver, scriptedPorts } from "./scripted-ledger.ts";
+import { type RelayChain, relaying } from "./scripted-ledger.ts";
 import { signedBase64 } from "./signed.ts";
 
 const payer = wallet("payer");
@@ -73,25 +73,25 @@ const REFUSED = [
   "UnsupportedVersion",
 ];
 
-type Script = ReturnType<typeof scriptedPorts>["script"];
-
 /** The result of a relay without preflight, and what was sent. */
-const relayed = (set: (script: Script) => void) => {
-  const { script, ports } = scriptedPorts(undefined, 100);
-  set(script);
-  return Effect.gen(function* () {
-    const exit = yield* Effect.exit(relayTransaction(request));
-    const { remaining } = yield* RateLimiter.use((limiter) =>
-      limiter.take("relay", "192.0.2.1", 1),
-    );
-    const failure = Exit.findErrorOption(exit);
-    return {
-      failure: failure._tag === "Some" ? failure.value : undefined,
-      sent: script.sent.length,
-      charged: 99 - remaining,
-    };
-  }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-};
+const relayed = (set: (script: RelayChain) => void) =>
+  relaying(
+    function* (script) {
+      set(script);
+
+      const exit = yield* Effect.exit(relayTransaction(request));
+      const { remaining } = yield* RateLimiter.use((limiter) =>
+        limiter.take("relay", "192.0.2.1", 1),
+      );
+      const failure = Exit.findErrorOption(exit);
+      return {
+        failure: failure._tag === "Some" ? failure.value : undefined,
+        sent: script.sent.length,
+        charged: 99 - remaining,
+      };
+    },
+    { limit: 100 },
+  );
 const simulating = (error: TransactionError, logs: ReadonlyArray<string>) =>
   relayed((script) => Object.assign(script, { simulationError: error, simulationLogs: logs }));
 
@@ -145,18 +145,17 @@ describe("without preflight, a simulation's error", () => {
     expect(answer).toEqual({ failure: undefined, sent: 1, charged: 0 });
   });
 
-  test("that does not arrive is awaited for the policy's time only", () => {
-    const { script, ports } = scriptedPorts();
-    script.simulationFault = "hangs";
-    return Effect.gen(function* () {
+  test("that does not arrive is awaited for the policy's time only", () =>
+    relaying(function* (script) {
+      script.simulationFault = "hangs";
+
       const waiting = yield* Effect.forkChild(relayTransaction(request));
       yield* TestClock.adjust(Duration.millis(RELAY_POLICY.simulationPatienceMs - 1));
       expect(waiting.pollUnsafe()).toBeUndefined();
       yield* TestClock.adjust(Duration.millis(1));
       expect(yield* Fiber.join(waiting)).toMatchObject({ status: "submitted" });
       expect(script.sent).toHaveLength(1);
-    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-  });
+    }));
 });
 
 describe("a fee payer, with or without preflight", () => {
@@ -177,8 +176,8 @@ describe("a fee payer, with or without preflight", () => {
         ...account(SYSTEM_PROGRAM, 1n, rentSysvarData(6960n, 1)),
         address: RENT_SYSVAR,
       };
-      script.accounts.set(RENT_SYSVAR, rent);
-      script.accounts.set(payer.address, account(SYSTEM_PROGRAM, lamports));
+      script.put(rent);
+      script.put(account(SYSTEM_PROGRAM, lamports));
       if (silent)
         script.simulationFault = new LedgerUnavailable({
           retryable: true,
@@ -207,7 +206,7 @@ describe("a fee payer, with or without preflight", () => {
   test("that another program owns is refused without a simulation", async () => {
     const { failure, sent } = await relayed((script) => {
       const owned = account(LOCAL_DEPLOYMENT.attestorProgram, 10n ** 9n);
-      script.accounts.set(payer.address, owned);
+      script.put(owned);
       script.simulationFault = new LedgerUnavailable({ retryable: true, cause: "no such method" });
     });
     expect(failure).toMatchObject({

@@ -5,7 +5,7 @@ import { associatedTokenAddress } from "../../../../../core/protocol/addresses/a
 import { LOCAL_DEPLOYMENT } from "../../../../../core/protocol/addresses/local-deployment.ts";
 import { CUSTODY_ACCOUNTS } from "../../../../../core/protocol/generated/custody.ts";
 import { decodeWireTransaction } from "../../../../../core/protocol/transaction/wire-transaction.ts";
-import { walletAccount } from "../../../../doubles/accounts.ts";
+import { accountOf, walletAccount } from "../../../../doubles/accounts.ts";
 import {
   CREATED_AT,
   escrow,
@@ -54,7 +54,7 @@ describe("going back", () => {
     expect(poor).toMatchObject({ status: 409, rule: "payer_cannot_pay" });
     // No key signs for an address that a program derives, whatever it holds.
     const derived = associatedTokenAddress(MERCHANT, pending.agentOwner);
-    service.ledger.accounts.set(derived, walletAccount(derived, 1_000_000_000n));
+    service.ledger.put(walletAccount(derived, 1_000_000_000n));
     const funded = await post(`${path}/refund/prepare?transaction=true`, { payer: derived });
     expect([funded.status, funded.errors?.[0]?.pointer]).toEqual([422, "/payer"]);
     service.ledger.setClock(CREATED_AT + 60n);
@@ -74,7 +74,7 @@ describe("an escrow whose attestor was revoked", () => {
   test("offers what the ledger takes: cancelling before it expires, a refund from then on", async () => {
     const theirs = merchant(MINT);
     service.seed({ escrows: [open] });
-    const account = service.ledger.accounts.get(open.address);
+    const account = service.ledger.account(open.address);
     const number = Buffer.from(account?.data ?? []).readBigUInt64LE(
       CUSTODY_ACCOUNTS.Escrow.at.createdSeq,
     );
@@ -110,11 +110,13 @@ describe("archiving", () => {
       .u8(1)
       .u8(3)
       .skip(6);
-    service.ledger.put({
-      address: settled.address,
-      owner: LOCAL_DEPLOYMENT.custodyProgram,
-      data: data.bytes(new Uint8Array(32).fill(1)).bytes(new Uint8Array(32).fill(2)).done(),
-    });
+    service.ledger.put(
+      accountOf(
+        settled.address,
+        LOCAL_DEPLOYMENT.custodyProgram,
+        data.bytes(new Uint8Array(32).fill(1)).bytes(new Uint8Array(32).fill(2)).done(),
+      ),
+    );
     const gone = await client.send(`/v1/escrows/${settled.address}`);
     expect([gone.status, await gone.json()]).toMatchObject([
       410,

@@ -10,6 +10,7 @@ import { LOCAL_DEPLOYMENT } from "../../../../../core/protocol/addresses/local-d
 import { SYSTEM_PROGRAM } from "../../../../../core/protocol/addresses/well-known-addresses.ts";
 import { AGENT, escrow, merchant, MERCHANT, MINT, STRANGER } from "../../support/parties.ts";
 import { preparingService } from "./preparing-service.ts";
+import { accountOf } from "../../../../doubles/accounts.ts";
 
 type Preflight = {
   readonly ready: boolean;
@@ -118,22 +119,22 @@ describe("an address that must sign", () => {
 });
 
 describe("merchants", () => {
-  const { accounts } = service.ledger;
+  const { ledger } = service;
 
   test.each([
     ["custody's config", custodyConfigAddress(LOCAL_DEPLOYMENT).address],
     ["the attestor's registry", registryAddress(LOCAL_DEPLOYMENT).address],
   ])("without %s nothing can be registered", async (_name, address) => {
     const body = { merchant: STRANGER, attestor: AGENT, name: "New" };
-    // The ledger double shows an initialised account wherever a test puts none.
-    service.ledger.put({ address, owner: SYSTEM_PROGRAM, data: new Uint8Array() });
+    // The ledger shows an initialised account wherever a test puts none.
+    ledger.put(accountOf(address, SYSTEM_PROGRAM, new Uint8Array()));
     expect(await post("/v1/merchants/prepare", body)).toMatchObject({
       status: 409,
       rule: "deployment_not_initialized",
     });
-    accounts.delete(address);
+    ledger.vanish(address);
     expect(await post("/v1/merchants/prepare", body)).toMatchObject({ status: 200 });
-    expect(accounts.has(merchantAddress(LOCAL_DEPLOYMENT, STRANGER).address)).toBe(false);
+    expect(ledger.account(merchantAddress(LOCAL_DEPLOYMENT, STRANGER).address)).toBeNull();
   });
 
   test("a key of small order, a name that turns direction and one that shows nothing are refused with their pointers", async () => {

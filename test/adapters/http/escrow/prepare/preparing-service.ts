@@ -3,7 +3,7 @@ import { decodeBase64, encodeBase64 } from "../../../../../core/domain/encoding/
 import { fieldWriter } from "../../../../../core/protocol/accounts/byte-fields.ts";
 import { associatedTokenAddress } from "../../../../../core/protocol/addresses/addresses.ts";
 import { TOKEN_PROGRAM } from "../../../../../core/protocol/addresses/well-known-addresses.ts";
-import { walletAccount } from "../../../../doubles/accounts.ts";
+import { accountOf, walletAccount } from "../../../../doubles/accounts.ts";
 import {
   AGENT,
   ATTESTOR_KEY,
@@ -61,7 +61,7 @@ export const preparingService = async (options: ServiceOptions = {}) => {
       .u8(state)
       .skip(56)
       .done();
-    service.ledger.put({ address: at, owner: TOKEN_PROGRAM, data });
+    service.ledger.put(accountOf(at, TOKEN_PROGRAM, data));
     return at;
   };
 
@@ -100,7 +100,7 @@ export const preparingService = async (options: ServiceOptions = {}) => {
 
   service.seed({ escrows: [pending], merchants: [merchant()] });
   for (const wallet of [AGENT, MERCHANT, STRANGER])
-    service.ledger.accounts.set(wallet, walletAccount(wallet, 1_000_000_000n));
+    service.ledger.put(walletAccount(wallet, 1_000_000_000n));
   tokens(pending.address);
   tokens(AGENT);
   tokens(MERCHANT);

@@ -65,7 +65,7 @@ const expiring = registration("expiring");
 const expire = async ({ ledger, pass }: World): Promise<void> => {
   ledger.slot += 215n;
   // The node keeps all history, so the fee payer's young list is whole.
-  ledger.historyFrom = 0n;
+  ledger.keptFrom = 0n;
   await pass(RELAY_POLICY.rebroadcastMs);
 };
 

@@ -26,6 +26,7 @@ import {
 } from "../../world/transactions.ts";
 import { relay } from "./relay.ts";
 import { PRIVATE_KEY } from "../private-key.ts";
+import { accountOf } from "../../../../doubles/accounts.ts";
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
 const bytesOf = (transaction: string): Buffer => Buffer.from(transaction, "base64");
@@ -86,11 +87,13 @@ const throughTable = (label: string, program: number): string =>
 const withTable =
   (entries: number) =>
   ({ ledger }: World): void =>
-    ledger.put({
-      address: STRANGER.address,
-      owner: ADDRESS_LOOKUP_TABLE_PROGRAM,
-      data: tableData([AGENT.address, MERCHANT.wallet].slice(0, entries)),
-    });
+    ledger.put(
+      accountOf(
+        STRANGER.address,
+        ADDRESS_LOOKUP_TABLE_PROGRAM,
+        tableData([AGENT.address, MERCHANT.wallet].slice(0, entries)),
+      ),
+    );
 
 /** What the relay answers to transactions that it does not admit, and to one with a valid address table. */
 export const notAdmittedExchanges: ReadonlyArray<Exchange> = [

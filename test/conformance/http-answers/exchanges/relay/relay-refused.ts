@@ -21,9 +21,9 @@ import {
 /** Sets the lamports of the fee payer; with 0 it has no account. */
 const payerHas =
   (lamports: bigint) =>
-  ({ ledger: { accounts } }: World): void => {
-    if (lamports === 0n) accounts.delete(RELAYER.address);
-    else accounts.set(RELAYER.address, fundedWallet(RELAYER.address, lamports));
+  ({ ledger }: World): void => {
+    if (lamports === 0n) ledger.vanish(RELAYER.address);
+    else ledger.put(fundedWallet(RELAYER.address, lamports));
   };
 
 const refused = (

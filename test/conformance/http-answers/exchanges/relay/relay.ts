@@ -31,7 +31,7 @@ export const outcome = (title: string, transaction: string, given?: Exchange["gi
 export const landed =
   (commitment: LandedTransaction["commitment"], error: TransactionError | null = null) =>
   ({ ledger }: World): void => {
-    ledger.landed = { slot: 1010n, commitment, error };
+    ledger.fate = { slot: 1010n, commitment, error };
     ledger.logs = error === null ? [] : ["Program log: of the landed transaction"];
   };
 
@@ -44,7 +44,7 @@ export const simulationFails =
 
 /** No blockhash is valid. */
 export const blockhashExpired = ({ ledger }: World): void => {
-  ledger.blockhashValid = false;
+  ledger.isBlockhashValid = () => false;
 };
 
 /** The error of instruction 0 with a custom code. */

@@ -297,14 +297,14 @@ export const settlementExchanges: ReadonlyArray<Exchange> = [
     given: clockAt(archivableAt),
   }),
   settle("a refund that is too early, without the ledger's clock", [refund(PENDING)], {
-    given: ({ ledger }) => void ledger.accounts.delete(CLOCK_SYSVAR),
+    given: ({ ledger }) => ledger.vanish(CLOCK_SYSVAR),
   }),
   ...Object.entries(REFUSED).flatMap(([rule, cases]) =>
     cases.map(({ of, instructions, at, holds = [] }) =>
       settle(`${rule}: ${of}`, instructions, {
         given: (world) => {
           if (at !== undefined) clockAt(at)(world);
-          for (const account of holds) world.ledger.accounts.set(account.address, account);
+          for (const account of holds) world.ledger.put(account);
         },
         ...(CHECKED_TWICE.has(rule) ? { waits: SECOND_LOOK } : {}),
       }),

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Duration, Effect } from "effect";
+import { Duration } from "effect";
 import { TestClock } from "effect/testing";
 import { RELAY_POLICY } from "../../../../../core/domain/relay/relay-policy.ts";
 import { readRelayOutcome } from "../../../../../core/use-cases/relay/read-relay-outcome.ts";
@@ -19,10 +19,10 @@ import {
   superseded,
   told,
 } from "../relayed-creation.ts";
-import { EARLIER, relayOver, type ScriptedLedger, scriptedPorts } from "../scripted-ledger.ts";
+import { EARLIER, type RelayChain, relaying } from "../scripted-ledger.ts";
 
 /** What the relay says once no status shows the transaction, one block after its expiry can be told. */
-const late = (setUp: (script: ScriptedLedger) => void, height = 1215n) => told(setUp, height);
+const late = (setUp: (script: RelayChain) => void, height = 1215n) => told(setUp, height);
 
 test("expired: the escrow is not there, and a list from before the blockhash existed does not name the transaction", async () => {
   expect(await late(() => undefined)).toMatchObject({ ...EXPIRED, underWay: 0 });
@@ -127,11 +127,11 @@ test("just beyond the last valid height a lagging list proves nothing", async ()
 });
 
 test("without getFirstAvailableBlock the lists decide, and what they cannot tell leaves the queue", async () => {
-  const mute = (script: ScriptedLedger): void => {
+  const mute = (script: RelayChain): void => {
     script.historyStart = null;
   };
   expect(await late(mute)).toMatchObject({ ...EXPIRED, underWay: 0 });
-  const forgetful = (script: ScriptedLedger): void => {
+  const forgetful = (script: RelayChain): void => {
     mute(script);
     script.listed = [];
   };
@@ -141,9 +141,8 @@ test("without getFirstAvailableBlock the lists decide, and what they cannot tell
   expect(await late(forgetful, last + 1n)).toMatchObject({ ...PENDING, underWay: 0 });
 });
 
-test("an entry that nobody can tell about leaves the queue after an hour, also when no block height moves", () => {
-  const { ports } = scriptedPorts();
-  return Effect.gen(function* () {
+test("an entry that nobody can tell about leaves the queue after an hour, also when no block height moves", () =>
+  relaying(function* () {
     const delivery = yield* RelayDelivery;
     yield* delivery.accept(entry, null);
     yield* TestClock.adjust(Duration.millis(RELAY_POLICY.queueMs - RELAY_POLICY.rebroadcastMs));
@@ -152,5 +151,4 @@ test("an entry that nobody can tell about leaves the queue after an hour, also w
     yield* round;
     expect(yield* delivery.underWay).toBe(0);
     expect(yield* readRelayOutcome(signature)).toMatchObject(PENDING);
-  }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-});
+  }));

@@ -19,17 +19,16 @@ import {
   superseded,
   told,
 } from "../relayed-creation.ts";
-import { EARLIER, relayOver, type ScriptedLedger, scriptedPorts } from "../scripted-ledger.ts";
+import { EARLIER, type RelayChain, relaying } from "../scripted-ledger.ts";
 
 /** A status says that the creation failed at a finalized slot. */
-const saysFailed = (script: ScriptedLedger): void =>
+const saysFailed = (script: RelayChain): void =>
   void script.landed.set(signature, { slot: 1999n, commitment: "finalized", error: ERROR });
-const failedInHistory = (script: ScriptedLedger): void =>
-  void script.transactions.set(signature, shown(signature, true));
+const failedInHistory = (script: RelayChain): void => script.record(shown(signature, true));
 
 /** What the relay says one round after a status said so and the ledger was set up. */
 const failing = (
-  setUp: (script: ScriptedLedger) => void,
+  setUp: (script: RelayChain) => void,
   height?: bigint,
   index?: ReturnType<typeof indexOfPaid>,
 ) =>
@@ -90,7 +89,7 @@ test("a false failure is not believed while the escrow is there, whatever else a
       await failing((script) => {
         paid(script);
         script.listed = listing(listed, EARLIER);
-        script.transactions.set(signature, shown(signature, false));
+        script.record(shown(signature, false));
       }, height),
       await failing((script) => {
         paid(script);
@@ -103,7 +102,7 @@ test("a false failure is not believed while the escrow is there, whatever else a
 
 test("a history in which the creation succeeded contradicts the failure, though the escrow is not seen", async () => {
   const outcome = await failing((script) => {
-    script.transactions.set(signature, shown(signature, false));
+    script.record(shown(signature, false));
   }, LATE);
   expect(outcome).toMatchObject(UNPROVEN);
 });
@@ -117,9 +116,8 @@ test("an escrow that another transaction made does not contradict the failure", 
   expect(outcome).toMatchObject(FAILED);
 });
 
-test("when the false status is corrected, the outcome is the true one", () => {
-  const { script, ports } = scriptedPorts();
-  return Effect.gen(function* () {
+test("when the false status is corrected, the outcome is the true one", () =>
+  relaying(function* (script) {
     const delivery = yield* RelayDelivery;
     yield* delivery.accept(entry, null);
     saysFailed(script);
@@ -133,12 +131,10 @@ test("when the false status is corrected, the outcome is the true one", () => {
       error: null,
       safeToSignAgain: false,
     });
-  }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-});
+  }));
 
-test("an entry whose failure nobody can prove leaves the queue, and stays unsafe", () => {
-  const { script, ports } = scriptedPorts();
-  return Effect.gen(function* () {
+test("an entry whose failure nobody can prove leaves the queue, and stays unsafe", () =>
+  relaying(function* (script) {
     const delivery = yield* RelayDelivery;
     yield* delivery.accept(entry, null);
     saysFailed(script);
@@ -149,12 +145,10 @@ test("an entry whose failure nobody can prove leaves the queue, and stays unsafe
     expect(yield* readRelayOutcome(signature)).toMatchObject({ safeToSignAgain: false });
     yield* TestClock.adjust(Duration.hours(2));
     expect(yield* readRelayOutcome(signature)).toMatchObject({ safeToSignAgain: false });
-  }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-});
+  }));
 
-test("a signature that this relay has not taken on is never safe to sign again because of a status", () => {
-  const { script, ports } = scriptedPorts();
-  return Effect.gen(function* () {
+test("a signature that this relay has not taken on is never safe to sign again because of a status", () =>
+  relaying(function* (script) {
     saysFailed(script);
     expect(yield* readRelayOutcome(signature)).toMatchObject({
       status: "landed",
@@ -173,5 +167,4 @@ test("a signature that this relay has not taken on is never safe to sign again b
       _tag: "TransactionRejected",
       landed: { commitment: "confirmed", error: ERROR },
     });
-  }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
-});
+  }));

@@ -1,2 +1,0 @@
-export * as custody from './custody/index.ts';
-export * as attestor from './attestor/index.ts';
