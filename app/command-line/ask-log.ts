@@ -1,3 +1,4 @@
+import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
 import { type FreshLog, freshTiles } from "../../core/protocol/verification/verify-in-log.ts";
 import { EX_UNAVAILABLE, EX_USAGE, endWith } from "./command-line.ts";
 import { fetchBytes } from "./fetch-bytes.ts";
@@ -20,27 +21,36 @@ const answerOf = (url: URL): Promise<Uint8Array | null> => fetchBytes(url.href, 
 const PARTIAL = /\.p\/([0-9]+)$/;
 
 /** A tile, or as much of the full one where a log that has grown serves only that (C2SP tlog-tiles, "Partial Tiles"). */
-const tileAt = async (prefix: URL, path: string): Promise<Uint8Array> => {
+const tileAt = async (prefix: URL, path: string): Promise<Uint8Array | null> => {
   const found = await answerOf(new URL(path, prefix));
   if (found !== null) return found;
   const width = PARTIAL.exec(path)?.[1];
   const full =
     width === undefined ? null : await answerOf(new URL(path.replace(PARTIAL, ""), prefix));
-  if (full === null) throw new Error(`it has no ${path}`);
-  return full.slice(0, Number(width) * HASH_LENGTH);
+  return full?.slice(0, Number(width) * HASH_LENGTH) ?? null;
 };
 
 /**
- * What a log serves now: its checkpoint, and the tiles that compare it with a packet's. Ends the command when the log gives no
- * answer, because the packet is then undecided.
+ * What a log serves now: its checkpoint, and the tiles that compare it with a packet's and with the configuration that a node has
+ * shown. Ends the command when the log gives no answer, because the packet is then undecided.
  */
-export const askLog = async (packet: Uint8Array, prefix: URL): Promise<FreshLog> => {
+export const askLog = async (
+  packet: Uint8Array,
+  prefix: URL,
+  custodyConfig: LedgerAccount | null,
+): Promise<FreshLog> => {
   try {
     const note = await answerOf(new URL("checkpoint", prefix));
     if (note === null) throw new Error("it has no checkpoint");
     const checkpoint = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(note);
     const tiles = new Map<string, Uint8Array>();
-    for (const path of freshTiles(packet, checkpoint)) tiles.set(path, await tileAt(prefix, path));
+    const needed = new Set(freshTiles(packet, checkpoint));
+    for (const path of freshTiles(packet, checkpoint, custodyConfig)) {
+      const tile = await tileAt(prefix, path);
+      if (tile !== null) tiles.set(path, tile);
+      // The ledger may have logged more than this log has signed: the node's accounts decide then.
+      else if (needed.has(path)) throw new Error(`it has no ${path}`);
+    }
     return { checkpoint, tiles };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);

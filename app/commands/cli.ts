@@ -20,7 +20,7 @@ const COMMANDS: Readonly<Record<string, readonly [string, () => Promise<unknown>
     async () => runAsProcess((await import("./import-escrow.ts")).main),
   ],
   witness: [
-    "cosigns the checkpoints of other services' logs after replaying them",
+    "cosigns the checkpoints of other services' logs after comparing them with the ledger",
     () => import("./witness.ts"),
   ],
   "local-ledger": [

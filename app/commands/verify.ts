@@ -27,6 +27,7 @@ usage: bun run cli verify FILE [options]
   --rpc URL     a node of the ledger, chosen by you: looks up whether the account stands there,
                 whether the attestor key was the merchant's (an offline check cannot), and how many events are numbered.
                 May be given again: the next node is asked while none before it gives an answer that decides.
+                With --log too, the log's tiles can show that the ledger's own root holds the account's last event.
   --json        prints the verdict, its checks and the names of what is unproven as JSON
   --help        this text
 
@@ -107,14 +108,10 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
   const offline = verifyEvidence(packet, trust);
   // No answer can save a packet that fails offline or is not read, so neither node nor log is asked about such a packet.
   const isAsked = offline.verdict !== "failed" && offline.verdict !== "unsupported_version";
-  const result = isAsked
-    ? verifyEvidence(
-        packet,
-        trust,
-        await asked(packet, trust, nodes),
-        log === null ? undefined : await askLog(packet, log),
-      )
-    : offline;
+  const witness = isAsked ? await asked(packet, trust, nodes) : undefined;
+  const fresh =
+    isAsked && log !== null ? await askLog(packet, log, witness?.custodyConfig ?? null) : undefined;
+  const result = isAsked ? verifyEvidence(packet, trust, witness, fresh) : offline;
   io.stdout.write(
     values.json === true
       ? `${foreignJson({ ...result, unproven: unprovenIn(result) }, 2)}\n`

@@ -206,7 +206,7 @@ export const variables = {
     "SNAPSHOT_INTERVAL_SECONDS",
     kinds.wholeNumber(0, 2_592_000),
     0,
-    "interval of scans for merchants which history did not show, 0 for none; escrows never need one: the ledger's count and head tell what is missing",
+    "interval of scans for merchants which history did not show, 0 for none; escrows never need one: the ledger's count and root tell what is missing",
   ),
   reads: variable(
     "RATE_LIMIT_READS",

@@ -8,7 +8,7 @@ import {
 
 /**
  * Answers of nodes that contradict what is proved, in this process: without labels those that contradicted the ledger's
- * count and head in a sync, and by node and method those that were refused because they contradict what the index proves.
+ * root in a sync, and by node and method those that were refused because they contradict what the index proves.
  */
 export const contradictoryAnswers = Metric.gauge("ledger_contradictory_answers", {
   description:

@@ -13,7 +13,12 @@ import { evidenceData, type EvidenceNetwork } from "../evidence/evidence-data.ts
 import type { ParsedPacket } from "../evidence/evidence-packet.ts";
 import { attestedMessage } from "../instructions/attestation.ts";
 import type { LoggedAccount, LogVerdict } from "./verify-in-log.ts";
-import { ledgerChecks, type LedgerWitness, programsCheck } from "./verify-on-ledger.ts";
+import {
+  ledgerChecks,
+  type LedgerWitness,
+  type LogPath,
+  programsCheck,
+} from "./verify-on-ledger.ts";
 
 const point = (name: string, outcome: EvidenceCheck["outcome"], reason: string): EvidenceCheck => ({
   name,
@@ -93,11 +98,12 @@ export const ledgerPoints = (
   trust: TrustPolicy | null,
   log: LogVerdict | null,
   witness: LedgerWitness | undefined,
+  path: LogPath,
 ): ReadonlyArray<EvidenceCheck> => {
   const witnessedBy = log?.witnessedBy ?? null;
   if (witness === undefined) return withoutNode(account, trust, witnessedBy);
   if (account === null) return [];
-  return ledgerChecks(account, trust, witness).map((each) =>
+  return ledgerChecks(account, trust, witness, path).map((each) =>
     each.name === "attestor_is_the_merchants" && each.outcome === "unproven" && witnessedBy !== null
       ? point(each.name, "witnessed", ATTESTOR_WITNESSED)
       : each,

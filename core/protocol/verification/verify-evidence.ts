@@ -138,7 +138,10 @@ const outerChecks = (
   return [
     ...(inLog?.checks ?? []),
     ...consistency,
-    ...ledgerPoints(account, trust, inLog, asked.ledger),
+    ...ledgerPoints(account, trust, inLog, asked.ledger, {
+      reference: packet?.log ?? null,
+      tiles: asked.log?.tiles ?? new Map(),
+    }),
     ...(account === null ? [] : [mintValueCheck(account.escrow, trust)]),
   ];
 };

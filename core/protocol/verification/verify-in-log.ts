@@ -2,6 +2,8 @@ import { address } from "../../domain/address.ts";
 import { decodeBase64Url } from "../../domain/encoding/base64.ts";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import type { EvidenceCheck, TrustPolicy } from "../../domain/evidence/evidence-check.ts";
+import type { LoggedEvents } from "../../domain/index/sync-report.ts";
+import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import { formatUnixTime, LAST_UNIX_SECOND } from "../../domain/unix-time.ts";
 import { parseCheckpoint } from "../../log/checkpoint/checkpoint.ts";
 import { leavesOfEscrow } from "../../log/leaf/escrow-leaves.ts";
@@ -11,6 +13,7 @@ import { type CountedCosignature, judgeCheckpoint } from "../../log/policy/judge
 import type { LogPolicy } from "../../log/policy/log-policy.ts";
 import { parseLogPolicy } from "../../log/policy/parse-log-policy.ts";
 import { type Tile, tilePath, tilesOfRanges, tileSource } from "../../log/tiles/tile-path.ts";
+import { edgeOf } from "../../log/tree/frontier.ts";
 import { leafHash } from "../../log/tree/tree-hash.ts";
 import {
   consistencyPath,
@@ -18,6 +21,7 @@ import {
   verifyConsistency,
   verifyInclusion,
 } from "../../log/tree/tree-proofs.ts";
+import { decodeCustodyConfigAccount } from "../accounts/custody-config-account.ts";
 import type { EvidenceNetwork } from "../evidence/evidence-data.ts";
 import { parseEvidencePacket } from "../evidence/evidence-packet.ts";
 import type { LogReference } from "../evidence/evidence-references.ts";
@@ -145,7 +149,7 @@ export const verifyInLog = (
 export type FreshLog = {
   /** The signed note at `/log/checkpoint`. */
   readonly checkpoint: string;
-  /** The tiles that `freshTiles` names, by their paths below the log's prefix. */
+  /** The tiles that `freshTiles` names, as many of them as the log has, by their paths below the log's prefix. */
   readonly tiles: ReadonlyMap<string, Uint8Array>;
 };
 
@@ -160,18 +164,24 @@ const tilesBetween = (oldSize: number, size: number): ReadonlyArray<Tile> =>
 
 /**
  * The paths of the tiles that show whether the tree of a log's checkpoint begins with the tree of a packet's, below the log's
- * prefix. Empty where nothing is to be compared: a packet without a proof, or a checkpoint of another log or of no form.
+ * prefix. Empty where nothing is to be compared: a packet without a proof, or a checkpoint of another log or of no form. With
+ * the custody program's configuration as a node shows it also those that lead to the ledger's own tree; the log may lack them.
  */
 export const freshTiles = (
   packet: string | Uint8Array,
   checkpoint: string,
+  custodyConfig: LedgerAccount | null = null,
 ): ReadonlyArray<string> => {
   const parsed = parseEvidencePacket(packet);
   const fresh = parseCheckpoint(checkpoint);
   if ("fault" in parsed || "fault" in fresh || parsed.value.log === null) return [];
   const { origin, size } = parsed.value.log.checkpoint;
   const head = fresh.value.checkpoint;
-  return head.origin === origin ? tilesBetween(size, head.size).map(tilePath) : [];
+  if (head.origin !== origin) return [];
+  const config = custodyConfig && decodeCustodyConfigAccount(custodyConfig, parsed.value.network);
+  const sizes =
+    config && "value" in config ? [head.size, Number(config.value.count) + 1] : [head.size];
+  return [...new Set(sizes.flatMap((to) => tilesBetween(size, to).map(tilePath)))];
 };
 
 const timeText = (time: bigint): string =>
@@ -191,10 +201,34 @@ const proofFrom = (
   size: number,
   tiles: FreshLog["tiles"],
 ): ReadonlyArray<Uint8Array> | null => {
+  if (oldSize > size) return null;
   const wanted = tilesBetween(oldSize, size);
   if (wanted.some((tile) => tiles.get(tilePath(tile))?.length !== tile.width * 32)) return null;
   const source = tileSource(size, (tile) => tiles.get(tilePath(tile)) ?? new Uint8Array());
   return consistencyProof(oldSize, size, source);
+};
+
+/**
+ * Whether the ledger's own log, of which a node has shown the frontier, holds an account's last event: the packet's proof leads to a
+ * checkpoint's root, and the log's tiles lead on from there to the ledger's root. Whoever signed that checkpoint does not matter. Never throws.
+ */
+export const isInLedgersLog = (
+  { escrow, data }: LoggedAccount,
+  reference: LogReference | null,
+  ledger: LoggedEvents,
+  tiles: FreshLog["tiles"],
+): boolean => {
+  const last = leavesOfEscrow(escrow, data).at(-1);
+  if (reference === null || last === undefined) return false;
+  const { proof, checkpoint } = reference;
+  const claim = { index: proof.index, leafHash: leafHash(last.leaf), head: checkpoint };
+  if (BigInt(proof.index) !== last.seq || !verifyInclusion(claim, proof.proof)) return false;
+  const edge = edgeOf(ledger);
+  const further = proofFrom(checkpoint.size, edge.size, tiles);
+  return (
+    further !== null &&
+    verifyConsistency(checkpoint, { size: edge.size, root: edge.root() }, further)
+  );
 };
 
 /**

@@ -14,7 +14,8 @@ import { decodeCustodyConfigAccount } from "../accounts/custody-config-account.t
 import { deployedHash } from "../accounts/loader-v3.ts";
 import { decodeMerchantAccount } from "../accounts/merchant-account.ts";
 import type { EvidenceNetwork } from "../evidence/evidence-data.ts";
-import type { LoggedAccount } from "./verify-in-log.ts";
+import type { LogReference } from "../evidence/evidence-references.ts";
+import { type FreshLog, isInLedgersLog, type LoggedAccount } from "./verify-in-log.ts";
 
 /** What a node of the verifier's own choice says about a packet's escrow. */
 export type LedgerWitness = {
@@ -81,13 +82,36 @@ const tombstoneCheck = (
       );
 };
 
+/** What a packet and its log show of a path to the ledger's own log. */
+export type LogPath = {
+  readonly reference: LogReference | null;
+  /** None where the log was not asked. */
+  readonly tiles: FreshLog["tiles"];
+};
+
+/** How many events the node counts whose log is shown to hold the account's last one; null where that is not shown. */
+const countOfLog = (
+  account: LoggedAccount,
+  { reference, tiles }: LogPath,
+  { custodyConfig }: LedgerWitness,
+): bigint | null => {
+  const decoded = custodyConfig && decodeCustodyConfigAccount(custodyConfig, account.network);
+  if (decoded === null || "fault" in decoded) return null;
+  return isInLedgersLog(account, reference, decoded.value, tiles) ? decoded.value.count : null;
+};
+
 const accountCheck = (
-  escrow: Escrow,
-  data: Uint8Array,
-  network: EvidenceNetwork,
+  { escrow, data, network }: LoggedAccount,
   witness: LedgerWitness,
+  logged: bigint | null,
 ): EvidenceCheck => {
   const name = "account_on_ledger";
+  if (logged !== null)
+    return outcome(
+      name,
+      "passed",
+      `the ledger's own log of ${logged} events holds the account's last one, by the root that the node shows`,
+    );
   if (witness.escrow === null)
     return outcome(name, "failed", "the node shows no account at the escrow's address");
   if (witness.escrow.owner === network.custodyProgram && sameBytes(witness.escrow.data, data))
@@ -113,6 +137,7 @@ const attestorCheck = (
   { attestation, attestor: recorded, createdAt, merchant }: Escrow,
   network: EvidenceNetwork,
   witness: LedgerWitness,
+  logged: bigint | null,
 ): EvidenceCheck => {
   const name = "attestor_is_the_merchants";
   if (attestation === null)
@@ -125,11 +150,13 @@ const attestorCheck = (
     return outcome(name, "passed", "the attestor is the merchant's current key");
   if (recorded === previousAttestor && createdAt <= attestorSince)
     return outcome(name, "passed", "the attestor was the merchant's key before its last rotation");
-  return outcome(
-    name,
-    "unproven",
-    "the merchant's record goes back one rotation and does not reach this key",
-  );
+  return logged === null
+    ? outcome(
+        name,
+        "unproven",
+        "the merchant's record goes back one rotation and does not reach this key",
+      )
+    : outcome(name, "passed", "the custody program wrote the merchant's key into this account");
 };
 
 /** Whether the account is on the ledger as the packet has it, still Pending. */
@@ -213,15 +240,17 @@ export const ledgerChecks = (
   account: LoggedAccount,
   trust: TrustPolicy | null,
   witness: LedgerWitness,
+  path: LogPath,
 ): ReadonlyArray<EvidenceCheck> => {
-  const { escrow, data, network } = account;
+  const { escrow, network } = account;
   if (witness.genesisHash !== network.genesisHash)
     return [outcome("ledger", "failed", "the node is on another ledger than the packet")];
+  const logged = countOfLog(account, path, witness);
   return [
     outcome("ledger", "passed", "the node is on the packet's ledger"),
-    accountCheck(escrow, data, network, witness),
+    accountCheck(account, witness, logged),
     stillPendingCheck(account, witness),
-    attestorCheck(escrow, network, witness),
+    attestorCheck(escrow, network, witness, logged),
     eventNumberCheck(account, witness),
     programsCheck(trust, witness.programs),
   ];

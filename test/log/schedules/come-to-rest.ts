@@ -7,6 +7,7 @@ import { IndependentTree } from "../independent-tree.ts";
 import { expectOfLedger } from "./expect-of-ledger.ts";
 import type { LivingProcesses } from "./living-processes.ts";
 import type { ScheduleWorld } from "./schedule-world.ts";
+import type { ScheduleWitness } from "./schedule-witness.ts";
 import type { SignedRoots } from "./signed-roots.ts";
 
 /** Syncs of all processes after which the store must have come to the ledger's head. */
@@ -20,6 +21,7 @@ export const comeToRest = Effect.fnUntraced(function* (
   { ledger, nodes, replicas }: ScheduleWorld,
   living: LivingProcesses,
   signed: SignedRoots,
+  witness: ScheduleWitness,
 ) {
   nodes.calm();
   for (let replica = 0; replica < replicas; replica++) yield* living.start(replica);
@@ -50,4 +52,5 @@ export const comeToRest = Effect.fnUntraced(function* (
   }
   // Whatever happened on the way, the log is signed to its end.
   signed.expectOf(tree);
+  yield* witness.expectOf(tree);
 });

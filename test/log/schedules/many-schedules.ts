@@ -31,6 +31,7 @@ export const manySchedules = async (
   if (amount < 12) return;
   expect(totals.syncs).toBeGreaterThan(2 * amount);
   expect(totals.signed).toBeGreaterThan(amount);
+  expect(totals.cosigned).toBeGreaterThan(amount);
   expect(totals.kills).toBeGreaterThan(0);
   expect(totals.failedSyncs).toBeGreaterThan(0);
   if (amount < 100) return;

@@ -11,7 +11,9 @@ import type { StoreKind } from "./schedule-stores.ts";
 import { type ScheduleWorld, scheduleWorld } from "./schedule-world.ts";
 import { SignedRoots } from "./signed-roots.ts";
 import { NOTHING, type Tally } from "./tally.ts";
+import { seededRandom } from "../../arbitraries/seeded-random.ts";
 import { patientClock } from "../../doubles/patient-clock.ts";
+import { type ScheduleWitness, scheduleWitness } from "./schedule-witness.ts";
 
 const START_MS = 1_800_000_000_000;
 const SLOT_MS = 400;
@@ -76,6 +78,7 @@ const grow = Effect.fnUntraced(function* (
   world: ScheduleWorld,
   living: LivingProcesses,
   tally: Counting,
+  beforeSync: Effect.Effect<void>,
 ) {
   const { below, ledger, steps, forkSteps, isLarge } = world;
   const syncs = 4 + below(8);
@@ -89,14 +92,16 @@ const grow = Effect.fnUntraced(function* (
     ledger.slot += BigInt(slots);
     if (at < firstLook) yield* TestClock.adjust(slots * SLOT_MS);
     else yield* living.pass(slots * SLOT_MS);
-    if (at >= firstLook && (at - firstLook) % every === 0) yield* syncSomehow(world, living, tally);
+    if (at < firstLook || (at - firstLook) % every !== 0) continue;
+    yield* beforeSync;
+    yield* syncSomehow(world, living, tally);
   }
 });
 
 /**
  * One schedule: a ledger grows while processes that share a store sync it, publish its log, die and start again, over nodes
- * that lag, lie and differ. Throws where a store says that it is complete and is not the ledger's, or where a signed root is
- * not the ledger's.
+ * that lag, lie and differ. Throws where a store says that it is complete and is not the ledger's, or where a signed
+ * or a cosigned root is not the ledger's.
  */
 export const runSchedule = async (seed: number, kind: StoreKind): Promise<Tally> => {
   const tally: Counting = { ...NOTHING, schedules: 1 };
@@ -115,10 +120,19 @@ export const runSchedule = async (seed: number, kind: StoreKind): Promise<Tally>
       lease: store.leaseOf(replica),
       keyFile: keyFiles[replica] ?? { text: null },
       signed: signed.note,
+      witness: (url, body) => witness.client(url, body),
     }));
-    yield* grow(world, living, tally);
-    yield* comeToRest(world, living, signed);
+    const chance = seededRandom(seed + 3);
+    const witness: ScheduleWitness = yield* scheduleWitness(
+      ledger,
+      () => living.all.map(({ index }) => index),
+      (n) => Math.floor(chance() * n),
+    );
+    yield* grow(world, living, tally, chance() < 0.5 ? Effect.void : witness.restart);
+    yield* comeToRest(world, living, signed, witness);
+    tally.cosigned = witness.cosigned;
     yield* living.endAll;
+    yield* witness.end;
   });
   const silent = Layer.merge(patientClock(), Logger.layer([]));
   await Effect.runPromise(program.pipe(Effect.scoped, Effect.provide(silent)));

@@ -19,6 +19,7 @@ import { noArchive, nothingKept } from "../../doubles/nothing-kept.ts";
 import { logIdentity } from "../../doubles/log-identity.ts";
 import { logKeyOf } from "../../doubles/log-key.ts";
 import { MortalCalls } from "./mortal-calls.ts";
+import { WITNESSED } from "./schedule-witness.ts";
 
 const SEED = new Uint8Array(32).fill(1);
 
@@ -33,6 +34,8 @@ export type ProcessParts = {
   /** The file beside the key, which outlives the process. */
   readonly keyFile: { text: string | null };
   readonly signed: (text: string) => void;
+  /** Asks the log's witness. */
+  readonly witness: WitnessClient["Service"]["addCheckpoint"];
 };
 
 /** A process that syncs a store and publishes its log. */
@@ -98,10 +101,10 @@ export const startProcess = Effect.fnUntraced(function* (parts: ProcessParts) {
     Layer.succeed(LogSigner, { name: "log.example", key }),
     logIdentity(TEST_GENESIS_HASH, TEST_DEPLOYMENT),
     Layer.succeed(Instance, { ...testInstance(), deployment: TEST_DEPLOYMENT }),
-    Layer.succeed(WitnessClient, { addCheckpoint: () => Effect.die("there is no witness") }),
+    Layer.succeed(WitnessClient, { addCheckpoint: parts.witness }),
   );
   const running = Effect.gen(function* () {
-    const publisher = yield* makeLogPublisher(null);
+    const publisher = yield* makeLogPublisher(WITNESSED);
     const local = yield* makeIndexSync(publisher.grown);
     const sync =
       parts.lease === null

@@ -7,6 +7,7 @@ export type Tally = {
   readonly kills: number;
   readonly restarts: number;
   readonly signed: number;
+  readonly cosigned: number;
   readonly onFork: number;
   readonly unseen: number;
 };
@@ -20,6 +21,7 @@ export const NOTHING: Tally = {
   kills: 0,
   restarts: 0,
   signed: 0,
+  cosigned: 0,
   onFork: 0,
   unseen: 0,
 };

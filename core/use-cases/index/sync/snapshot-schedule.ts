@@ -9,7 +9,7 @@ const ASK_EVERY_MS = 3_600_000;
 const WITHOUT_HISTORY_MS = 60_000;
 
 /**
- * When a scan of all merchants checks an index that follows their history. Escrows never need one: their count and head
+ * When a scan of all merchants checks an index that follows their history. Escrows never need one: their count and root
  * tell what is missing. Without an interval there is one only when it is asked for. Times are milliseconds of a monotonic clock. A failed scan
  * delays only the next one.
  */

@@ -113,8 +113,8 @@ describe("a published log", () => {
         Uint8Array.from(leaves.slice(0, width).flatMap((leaf) => [...leafHash(leaf)])),
       );
     }
-    const first = JSON.parse(new TextDecoder().decode(leaves[0])) as unknown;
-    expect(first).toMatchObject({ version: 1 });
+    const [first] = leaves;
+    expect([first?.[0], first?.length]).toEqual([0, 33]);
   });
 
   test.each([

@@ -31,8 +31,7 @@ export const settlementLogExchanges: ReadonlyArray<Exchange> = [
   checkpoint("without the store", { given: storeDown }),
   get("readLogTile", "a tile that is not full yet", "/log/tile/0/000"),
   get("readLogTileOfTwoSegments", "leaf 0", "/log/tile/entries/000.p/1", {
-    // Its length stands before it.
-    outline: (body) => body.slice(2),
+    outline: (body) => `(${body.length} characters)`,
   }),
   get("readLogTileOfTwoSegments", "a width beyond the log", "/log/tile/0/000.p/255"),
   get("readLogTileOfTwoSegments", "a width in another form", "/log/tile/0/000.p/01"),

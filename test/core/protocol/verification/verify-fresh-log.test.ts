@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { TrustPolicy } from "../../../../core/domain/evidence/evidence-check.ts";
 import { type FreshLog, freshTiles } from "../../../../core/protocol/verification/verify-in-log.ts";
 import { verifyEvidence } from "../../../../core/protocol/verification/verify-evidence.ts";
-import { TRUST } from "../../../arbitraries/evidence.ts";
+import { NETWORK, TRUST } from "../../../arbitraries/evidence.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { loggedEscrow, packetWithLog } from "../../../conformance/evidence/log-vectors.ts";
 import {
@@ -18,6 +18,13 @@ import {
   treeOf,
   WITNESSES,
 } from "../../../conformance/evidence/log-world.ts";
+import { address } from "../../../../core/domain/address.ts";
+import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
+import { eventsIn } from "../../../../core/log/tree/frontier.ts";
+import { subtreesOf } from "../../../../core/log/tree/subtree.ts";
+import { TreeEdge } from "../../../../core/log/tree/tree-edge.ts";
+import type { LedgerWitness } from "../../../../core/protocol/verification/verify-on-ledger.ts";
+import { custodyConfigAccount } from "../../../doubles/custody-config.ts";
 
 const POLICY: TrustPolicy = { ...TRUST, log: logPolicyText() };
 const ESCROW = loggedEscrow("fulfilled");
@@ -123,5 +130,60 @@ describe("a packet's checkpoint compared with the log's of now", () => {
       reason: "the log was not asked",
     });
     expect(freshTiles("{}", fresh.checkpoint)).toEqual([]);
+  });
+});
+
+describe("a packet's checkpoint compared with the ledger's own log", () => {
+  const PACKET = packetOf(300);
+  const number = ESCROW.settledSeq ?? ESCROW.createdSeq;
+
+  /** The configuration of a ledger that has logged a tree. */
+  const configOf = (tree: Tree): LedgerAccount => {
+    const roots = subtreesOf({ from: 0, to: tree.size }).map(tree.source);
+    const events = eventsIn(new TreeEdge(tree.size, roots));
+    return custodyConfigAccount(NETWORK, events, address(NETWORK.genesisHash));
+  };
+
+  /** What a node shows that hides the escrow and its merchant. */
+  const hiding = (custodyConfig: LedgerAccount): LedgerWitness => ({
+    genesisHash: NETWORK.genesisHash,
+    escrow: null,
+    merchant: null,
+    custodyConfig,
+  });
+
+  /** What is said of the account where the ledger has logged one tree and the log serves another one, whose checkpoint is of `signed`. */
+  const said = (ledger: Tree, served: Tree, signed = 700) => {
+    const checkpoint = noteOf(treeOf(signed, LEAVES));
+    const config = configOf(ledger);
+    const tiles = new Map(
+      freshTiles(PACKET, checkpoint, config).flatMap((path) => {
+        const bytes = tileBytes(served, path);
+        return bytes === undefined ? [] : [[path, bytes] as const];
+      }),
+    );
+    const { checks } = verifyEvidence(PACKET, POLICY, hiding(config), { checkpoint, tiles });
+    return checks.find(({ name }) => name === "account_on_ledger");
+  };
+
+  test("tiles that lead to the root that a node shows prove the account, whatever stands at its address", () => {
+    for (const size of [300, 301, 512, 900])
+      expect(said(treeOf(size, LEAVES), treeOf(size, LEAVES))).toMatchObject({
+        outcome: "passed",
+        reason: `the ledger's own log of ${size - 1} events holds the account's last one, by the root that the node shows`,
+      });
+  });
+
+  test("without such tiles, and on a ledger of another history or an earlier state, the account decides", () => {
+    const others = new Map([...LEAVES, [number - 1n, new Uint8Array(66).fill(9)]]);
+    const fork = treeOf(900, others);
+    const whole = treeOf(900, LEAVES);
+    for (const [ledger, served] of [
+      [whole, treeOf(899, LEAVES)],
+      [fork, whole],
+      [fork, fork],
+      [treeOf(299, LEAVES), whole],
+    ] as const)
+      expect(said(ledger, served)?.outcome).toBe("failed");
   });
 });
