@@ -132,19 +132,21 @@ const taggedStruct = (idl: Idl, kind: "ACCOUNT" | "EVENT", { name, discriminator
   ];
 };
 
+/** The zero of a field in C. */
+const zeroOf = (field: IdlField): string => {
+  const { declaration, size } = member(field);
+  const type = declaration.split(" ")[0];
+  return size > 8 ? `(${type}){{0}}` : "0";
+};
+
 /** The function that puts zeros into what a settlement writes in an account; none for an account that no settlement writes. */
 const undoLines = (idl: Idl, { name }: IdlTag) => {
   const written = settledFields(idl, name);
   if (written.length === 0) return [];
-  const zero = (field: IdlField): string => {
-    const { declaration, size } = member(field);
-    const type = declaration.split(" ")[0];
-    return size > 8 ? `(${type}){{0}}` : "0";
-  };
   return [
     `/* Gives ${name} back the bytes of its creation. */`,
     `static inline void undo_${name.toLowerCase()}(${name} *account) {`,
-    ...written.map((field) => `  account->${field.name} = ${zero(field)};`),
+    ...written.map((field) => `  account->${field.name} = ${zeroOf(field)};`),
     "}",
   ];
 };

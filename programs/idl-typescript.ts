@@ -66,7 +66,10 @@ const camelCase = (name: string): string =>
 /** Each field by its name here, with where it begins, and the length of all. */
 const placed = (fields: ReadonlyArray<IdlField>) => {
   const { places, length } = placesOf(fields);
-  return { places: places.map((place) => ({ ...place, name: camelCase(place.name) })), length };
+  return {
+    places: places.map(({ name, type, at }) => ({ name: camelCase(name), type, at })),
+    length,
+  };
 };
 
 const accountLine = (idl: Idl, { name, discriminator }: IdlTag): string => {

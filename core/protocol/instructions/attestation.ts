@@ -129,12 +129,13 @@ const HEADER = [
   ["message", OWN_DATA],
 ] as const;
 
+const malformed = (detail: string) => ({ kind: "malformed", detail }) as const;
+
 /**
  * Reads an Ed25519 instruction's data as the custody program does: 240 bytes of exactly one form, that of `ed25519Instruction` with a message of
  * 128 bytes.
  */
 export const readEd25519Instruction = (data: Uint8Array): Ed25519Claim => {
-  const malformed = (detail: string) => ({ kind: "malformed", detail }) as const;
   if (data.length < KEY_AT) return malformed(`it has ${data.length} bytes`);
   const fields = new DataView(data.buffer, data.byteOffset, data.length);
   const count = fields.getUint8(0);
