@@ -19,7 +19,8 @@ export const STRANGER = addressOf("stranger");
 export const MINT = addressOf("mint");
 /** The payer of the relay tests' transactions. */
 export const PAYER = addressFromBytes(ed25519Key(new Uint8Array(32).fill(9)).publicKey);
-const ATTESTOR = addressOf("attestor");
+/** The merchant's attestor. */
+export const ATTESTOR = addressOf("attestor");
 /** The key under which the merchant's attestations verify. */
 export const ATTESTOR_KEY = ed25519Key(seed("attestor"));
 
