@@ -9,7 +9,7 @@ import {
 } from "../core/use-cases/service/unpinned-programs.ts";
 import { LedgerPulse, makeLedgerPulse } from "../core/use-cases/service/ledger-pulse.ts";
 import { IndexGrowth, makeIndexGrowth } from "../core/use-cases/index/follow-events.ts";
-import { IndexClock, makeIndexClock } from "../core/use-cases/index/index-clock.ts";
+import { IndexClock, makeIndexClock } from "../core/use-cases/index/index-query.ts";
 import { makeRecentPages, RecentPages } from "../core/use-cases/index/recent-pages.ts";
 import {
   makeSettledEvidence,
@@ -25,7 +25,8 @@ import { blockspaceSolanaRpc } from "../adapters/solana-rpc/broadcast/blockspace
 import { broadcasterSolanaRpc } from "../adapters/solana-rpc/broadcast/broadcaster-solana-rpc.ts";
 import { ledgerArchiveSolanaRpc } from "../adapters/solana-rpc/history/ledger-archive-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../adapters/solana-rpc/ledger-solana-rpc.ts";
-import { nodePool, solanaRpcConfig } from "../adapters/solana-rpc/pool/node-pool.ts";
+import { nodePool } from "../adapters/solana-rpc/pool/node-pool.ts";
+import { solanaRpcConfig } from "../adapters/solana-rpc/pool/pool-config.ts";
 import {
   ledgerFloorSolanaRpc,
   ledgerNodesSolanaRpc,

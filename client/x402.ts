@@ -3,13 +3,13 @@
 export { buyerScheme } from "./x402/buyer/buyer-scheme.ts";
 export type { BuyerOptions, OfferedTerms } from "./x402/buyer/buyer-scheme.ts";
 export { wholeAnswers } from "./x402/buyer/kept-payments.ts";
-export { answerAgain } from "./x402/seller/answer-again.ts";
+export { answerAgain } from "./x402/seller/replay.ts";
 export { fastifyAdapter, payFastify } from "./x402/seller/fastify.ts";
 export type { FastifyApp, FastifyReply, FastifyRequest } from "./x402/seller/fastify.ts";
 export { networkOf } from "./x402/network.ts";
 export type { KeptAnswers } from "./x402/seller/kept-answers.ts";
-export { memoryClaims } from "./x402/seller/payment-claims.ts";
-export type { PaymentClaims } from "./x402/seller/payment-claims.ts";
+export { memoryClaims } from "./x402/seller/kept-answers.ts";
+export type { PaymentClaims } from "./x402/seller/kept-answers.ts";
 export { sellerScheme } from "./x402/seller/seller-scheme.ts";
 export type { SellerOptions } from "./x402/seller/seller-scheme.ts";
 export type { Delivered, Delivery } from "./x402/seller/seller-context.ts";

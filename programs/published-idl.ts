@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type Address, parseAddress } from "../core/domain/address.ts";
 import type { Deployment } from "../core/domain/ledger/deployment.ts";
-import { deployedIdl } from "../core/protocol/addresses/deployed-idl.ts";
+import { deployedIdl } from "../core/protocol/addresses/local-deployment.ts";
 import { PROGRAM_NAMES } from "./compile.ts";
 import { decodeIdlAccount, idlAddress, PROGRAM_METADATA } from "./idl-account.ts";
 

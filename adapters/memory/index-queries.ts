@@ -3,8 +3,7 @@ import type { Address } from "../../core/domain/address.ts";
 import { type Escrow, isRefundable } from "../../core/domain/escrow/escrow.ts";
 import type { IndexedEvent } from "../../core/domain/index/settlement-event.ts";
 import { matchesMerchant, nameKey } from "../../core/domain/merchant/merchant-search.ts";
-import { merchantStats } from "../../core/domain/merchant/merchant-stats.ts";
-import type { Merchant } from "../../core/domain/merchant/merchant.ts";
+import { type Merchant, merchantStats } from "../../core/domain/merchant/merchant.ts";
 import { indexedEventsOf } from "../../core/log/leaf/indexed-leaves.ts";
 import type {
   EscrowFilter,

@@ -14,7 +14,7 @@ import { unseenAfter } from "./index/put-escrows.ts";
 import { holdTerm, isTerm } from "./index/write-term.ts";
 import type { LedgerIdentity } from "../sql/ledger-identity.ts";
 import { openClaimed } from "./ledger-identity.ts";
-import type { PostgresStore } from "./postgres-store.ts";
+import { type PostgresStore, storeCall } from "./postgres-store.ts";
 import type { Queries } from "./queries.ts";
 
 type Store = PostgresStore["Service"];
@@ -30,45 +30,31 @@ const inTerm = <A>(store: Store, work: (sql: Queries) => Promise<A>) =>
     ),
   );
 
-const readerOf = (store: Store): IndexReader["Service"] => ({
-  escrows: Effect.fn("IndexReader.escrows")((...page) =>
-    store.run((sql) => escrowPage(sql, ...page)),
-  ),
-  escrowsAt: Effect.fn("IndexReader.escrowsAt")((addresses) =>
-    store.run((sql) => escrowsAt(sql, addresses)),
-  ),
-  events: Effect.fn("IndexReader.events")((...page) => store.run((sql) => eventPage(sql, ...page))),
-  merchants: Effect.fn("IndexReader.merchants")((...page) =>
-    store.run((sql) => registryPage(sql, ...page)),
-  ),
-  sameNames: Effect.fn("IndexReader.sameNames")((name, except) =>
-    store.run((sql) => sameNames(sql, name, except)),
-  ),
-  summary: Effect.withSpan(store.run(summaryIn), "IndexReader.summary"),
+const readerOf = ({ run }: Store): IndexReader["Service"] => ({
+  escrows: storeCall(run, "IndexReader.escrows", escrowPage),
+  escrowsAt: storeCall(run, "IndexReader.escrowsAt", escrowsAt),
+  events: storeCall(run, "IndexReader.events", eventPage),
+  merchants: storeCall(run, "IndexReader.merchants", registryPage),
+  sameNames: storeCall(run, "IndexReader.sameNames", sameNames),
+  summary: Effect.withSpan(run(summaryIn), "IndexReader.summary"),
 });
 
 const writerOf = (store: Store): IndexWriter["Service"] => ({
   apply: Effect.fn("IndexWriter.apply")((changes) =>
     inTerm(store, (sql) => applyChanges(sql, changes)),
   ),
-  merchantsAt: Effect.fn("IndexWriter.merchantsAt")((addresses) =>
-    store.run((sql) => merchantsAt(sql, addresses)),
-  ),
-  unseen: Effect.fn("IndexWriter.unseen")((limit, after) =>
-    store.run((sql) => unseenAfter(sql, limit, after)),
-  ),
+  merchantsAt: storeCall(store.run, "IndexWriter.merchantsAt", merchantsAt),
+  unseen: storeCall(store.run, "IndexWriter.unseen", unseenAfter),
   build: Effect.withSpan(buildIndex(store), "IndexWriter.build"),
 });
 
 const logOf = (store: Store): LogStore["Service"] => ({
-  leaves: Effect.fn("LogStore.leaves")((from, limit) =>
-    store.run((sql) => leavesFrom(sql, from, limit)),
-  ),
+  leaves: storeCall(store.run, "LogStore.leaves", leavesFrom),
   isWriter: Effect.withSpan(
     Effect.flatMap(SyncEpoch, (epoch) => store.run((sql) => isTerm(sql, epoch))),
     "LogStore.isWriter",
   ),
-  tile: Effect.fn("LogStore.tile")((path) => store.run((sql) => tileAt(sql, path))),
+  tile: storeCall(store.run, "LogStore.tile", tileAt),
   keepTiles: Effect.fn("LogStore.keepTiles")((tiles) =>
     inTerm(store, (sql) => keepTiles(sql, tiles)),
   ),

@@ -9,6 +9,7 @@ import {
 } from "./relay/relay-table.ts";
 import type { LedgerIdentity } from "../sql/ledger-identity.ts";
 import { openClaimed } from "./ledger-identity.ts";
+import { storeCall } from "./postgres-store.ts";
 
 /**
  * The relay's log in a Postgres database that several replicas may share: a transaction that one has taken
@@ -23,16 +24,12 @@ export const outcomeLogPostgres = (identity: LedgerIdentity) =>
       const { run } = store;
       const keys = yield* idempotencyKeys(store);
       return OutcomeLog.of({
-        open: Effect.fn("OutcomeLog.open")((entry) => run((sql) => openRelay(sql, entry))),
-        resolve: Effect.fn("OutcomeLog.resolve")((signature, outcome) =>
-          run((sql) => settleRelay(sql, signature, outcome)),
-        ),
-        find: Effect.fn("OutcomeLog.find")((signature) => run((sql) => findRelay(sql, signature))),
-        unresolved: Effect.fn("OutcomeLog.unresolved")((limit) =>
-          run((sql) => unsettledRelays(sql, limit)),
-        ),
-        claimKey: Effect.fn("OutcomeLog.claimKey")((use) => keys.claim(use)),
-        answerKey: Effect.fn("OutcomeLog.answerKey")((use, answer) => keys.answer(use, answer)),
+        open: storeCall(run, "OutcomeLog.open", openRelay),
+        resolve: storeCall(run, "OutcomeLog.resolve", settleRelay),
+        find: storeCall(run, "OutcomeLog.find", findRelay),
+        unresolved: storeCall(run, "OutcomeLog.unresolved", unsettledRelays),
+        claimKey: Effect.fn("OutcomeLog.claimKey")(keys.claim),
+        answerKey: Effect.fn("OutcomeLog.answerKey")(keys.answer),
       });
     }),
   );

@@ -32,6 +32,9 @@ const GIVEN_UP_AFTER = Duration.seconds(15);
 export const LONGEST_MS = 3_600_000;
 const LONG_GIVEN_UP_AFTER = Duration.millis(LONGEST_MS + 5000);
 
+/** How a store runs work. */
+type Run = <A>(work: (sql: SQL) => Promise<A>) => Effect.Effect<A, StoreUnavailable>;
+
 /** One schema of a Postgres database, and the connections to it. */
 export class PostgresStore extends Context.Service<
   PostgresStore,
@@ -42,16 +45,24 @@ export class PostgresStore extends Context.Service<
     /** Connects and makes the schema where there is none; once it has succeeded it asks nothing more. */
     readonly ready: Effect.Effect<void, StoreUnavailable | StoreTooNew | StoreCorrupt>;
     /** Runs work on the connections. A failure that asking again may mend is retryable. */
-    readonly run: <A>(work: (sql: SQL) => Promise<A>) => Effect.Effect<A, StoreUnavailable>;
+    readonly run: Run;
     /** Runs work once the schema is there. A store that `ready` refuses fails it for good. */
-    readonly runReady: <A>(work: (sql: SQL) => Promise<A>) => Effect.Effect<A, StoreUnavailable>;
+    readonly runReady: Run;
     /**
      * Runs work that takes the longer the more the store holds: the client gives it up after an hour, and so does the
      * server in a transaction that sets its `statement_timeout` to `LONGEST_MS`.
      */
-    readonly runLong: <A>(work: (sql: SQL) => Promise<A>) => Effect.Effect<A, StoreUnavailable>;
+    readonly runLong: Run;
   }
 >()("settlement-evidence/adapters/PostgresStore") {}
+
+/** A function of a port, with the span's name: work on the connections with its arguments. */
+export const storeCall = <Args extends ReadonlyArray<unknown>, A>(
+  run: Run,
+  name: string,
+  work: (sql: SQL, ...args: Args) => Promise<A>,
+): ((...args: Args) => Effect.Effect<A, StoreUnavailable>) =>
+  Effect.fn(name)((...args: Args) => run((sql) => work(sql, ...args)));
 
 /** An address taken apart: `?schema=` is this program's own parameter, the rest is the client's. */
 const parse = (address: URL) => {

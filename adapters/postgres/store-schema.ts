@@ -1,7 +1,16 @@
 import { INDEX_TABLES } from "./index/index-schema.ts";
 import { LOG_TABLES } from "./index/log-tables.ts";
-import { PACKET_TABLE } from "./packets/packet-table.ts";
 import { OUTCOME_TABLES } from "./relay/outcome-schema.ts";
+
+/** The packets of settled escrows that were served, numbered in the order in which they were kept last. */
+const PACKET_TABLE = `
+  CREATE SEQUENCE settled_packet_kept;
+  CREATE TABLE settled_packet (
+    escrow TEXT PRIMARY KEY,
+    kept INT8 NOT NULL UNIQUE DEFAULT nextval('settled_packet_kept'),
+    packet TEXT NOT NULL
+  );
+`;
 
 /** The version of the schema, in its table `schema_version`. A schema of another version is refused, never rewritten. */
 export const SCHEMA_VERSION = 2;

@@ -35,9 +35,18 @@ export type UnseenRow = {
   readonly settled_hash: Uint8Array | null;
 };
 
-/** The columns of an `UnseenRow`, in the order of `unseenValues`. */
-export const UNSEEN_COLUMNS =
-  "created_seq, settled_seq, state, address, pending_hash, settled_hash";
+/** The columns of an `UnseenRow` and their types in PostgreSQL, in the order of `unseenValues`. */
+export const UNSEEN_TYPES = {
+  created_seq: "INT8",
+  settled_seq: "INT8",
+  state: "INT2",
+  address: "BYTEA",
+  pending_hash: "BYTEA",
+  settled_hash: "BYTEA",
+} as const;
+
+/** Their names, as a list in SQL. */
+export const UNSEEN_COLUMNS = Object.keys(UNSEEN_TYPES).join(", ");
 
 /** The columns' values of an unseen escrow. */
 export const unseenValues = (row: UnseenEscrow) =>

@@ -17,6 +17,9 @@ export type IdentityRow = {
 
 const FIELDS = ["genesis_hash", "custody_program", "attestor_program"] as const;
 
+/** The columns of an `IdentityRow` with their types, for CREATE TABLE in both dialects. */
+export const IDENTITY_TYPES = FIELDS.map((field) => `${field} TEXT NOT NULL`).join(", ");
+
 /** The columns of an `IdentityRow`, as a list in SQL. */
 export const IDENTITY_COLUMNS = FIELDS.join(", ");
 

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Effect, Layer } from "effect";
+import type { Address } from "../../core/domain/address.ts";
 import { IndexReader } from "../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../ports/index/index-writer.ts";
 import { LogStore } from "../../ports/log/log-store.ts";
@@ -18,7 +19,7 @@ import { logLeaves } from "./log/log-leaves.ts";
 import { STANDING_FILE, STANDING_KIND, standingRow } from "./log/standing-file.ts";
 import { tileFiles } from "./log/tile-files.ts";
 import { openReader, openStore, refuseDamaged } from "./open-store.ts";
-import { tryStore, inTurns } from "./store-failure.ts";
+import { inTurns, storeCall, tryStore } from "./store-failure.ts";
 import { writeTransactions } from "./write-transaction.ts";
 
 /** The index's file, which a writer makes where there is none. */
@@ -50,12 +51,10 @@ const openWriter = Effect.fn("openIndexWriter")(function* (options: IndexOptions
     apply: Effect.fn("IndexWriter.apply")((changes) =>
       write(() => apply(changes), { durable: changes.from !== null || changes.mark !== null }),
     ),
-    merchantsAt: Effect.fn("IndexWriter.merchantsAt")((addresses) =>
-      tryStore(() => addresses.flatMap((address) => merchants.at(address) ?? [])),
+    merchantsAt: storeCall("IndexWriter.merchantsAt", (addresses: ReadonlyArray<Address>) =>
+      addresses.flatMap((address) => merchants.at(address) ?? []),
     ),
-    unseen: Effect.fn("IndexWriter.unseen")((limit, after) =>
-      tryStore(() => unseen.page(limit, after)),
-    ),
+    unseen: storeCall("IndexWriter.unseen", unseen.page),
     build: indexBuild(db, write, folder),
   });
 });
@@ -92,20 +91,14 @@ const openPages = Effect.fn("openIndexReader")(function* (options: IndexOptions)
   const summary = () =>
     known !== null && known.revision === revision() ? known : (known = readSummary.deferred());
   return IndexReader.of({
-    escrows: Effect.fn("IndexReader.escrows")((filter, limit, before) =>
-      tryStore(() => escrows.page(filter, limit, before)),
-    ),
+    escrows: storeCall("IndexReader.escrows", escrows.page),
     // Without a span: each live read of an escrow asks for it.
     escrowsAt: (addresses) => tryStore(() => escrows.at(addresses)),
     events: Effect.fn("IndexReader.events")((filter, limit, range) =>
       inTurns(() => events.page(filter, limit, range)),
     ),
-    merchants: Effect.fn("IndexReader.merchants")((filter, limit, after) =>
-      tryStore(() => registry.deferred(filter, limit, after)),
-    ),
-    sameNames: Effect.fn("IndexReader.sameNames")((name, except) =>
-      tryStore(() => merchants.sameNames(name, except)),
-    ),
+    merchants: storeCall("IndexReader.merchants", registry.deferred),
+    sameNames: storeCall("IndexReader.sameNames", merchants.sameNames),
     summary: tryStore(summary),
   });
 });
@@ -129,17 +122,12 @@ const openLog = Effect.fn("openLogStore")(function* (options: IndexStoreOptions)
   const standing = standingRow(db);
   const tiles = tileFiles(options.logFolder);
   return LogStore.of({
-    leaves: Effect.fn("LogStore.leaves")((from, limit) => tryStore(() => leaves(from, limit))),
+    leaves: storeCall("LogStore.leaves", leaves),
     isWriter: Effect.succeed(true),
-    tile: Effect.fn("LogStore.tile")((name) => tiles.read(name)),
-    keepTiles: Effect.fn("LogStore.keepTiles")((full) => tiles.keep(full)),
-    standing: Effect.withSpan(
-      tryStore(() => standing.read()),
-      "LogStore.standing",
-    ),
-    replaceStanding: Effect.fn("LogStore.replaceStanding")((before, next) =>
-      tryStore(() => standing.replace(before, next)),
-    ),
+    tile: Effect.fn("LogStore.tile")(tiles.read),
+    keepTiles: Effect.fn("LogStore.keepTiles")(tiles.keep),
+    standing: Effect.withSpan(tryStore(standing.read), "LogStore.standing"),
+    replaceStanding: storeCall("LogStore.replaceStanding", standing.replace),
   });
 });
 

@@ -126,6 +126,13 @@ export const tryStore = <A>(work: () => A): Effect.Effect<A, StoreUnavailable> =
     }
   });
 
+/** A function of a port, with the span's name: `tryStore` of work with its arguments. */
+export const storeCall = <Args extends ReadonlyArray<unknown>, A>(
+  name: string,
+  work: (...args: Args) => A,
+): ((...args: Args) => Effect.Effect<A, StoreUnavailable>) =>
+  Effect.fn(name)((...args: Args) => tryStore(() => work(...args)));
+
 /** `tryStore` of work that yields where the process may do other things. */
 export const inTurns = <A>(work: () => Generator<void, A>): Effect.Effect<A, StoreUnavailable> =>
   Effect.gen(function* () {

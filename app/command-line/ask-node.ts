@@ -1,6 +1,7 @@
 import { Cause, Effect, Exit, Layer, Logger, Redacted } from "effect";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
-import { nodePool, solanaRpcConfig } from "../../adapters/solana-rpc/pool/node-pool.ts";
+import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
+import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/pool-config.ts";
 import { redactedRpcAddress } from "../../adapters/solana-rpc/transport/rpc-failure.ts";
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import type { LedgerWitness } from "../../core/protocol/verification/verify-on-ledger.ts";

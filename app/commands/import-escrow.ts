@@ -39,6 +39,19 @@ imported), 66 when one cannot be read, 69 when the service does not answer or do
 /** What the service shows at an escrow's address. */
 type Shown = { readonly status: number; readonly digest: string | null };
 
+const packetFrom = async (from: string): Promise<{ bytes: Uint8Array; parsed: ParsedPacket }> => {
+  const bytes = await readPacket(from).catch((cause: unknown) =>
+    endWith(
+      EX_NOINPUT,
+      `${from} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+    ),
+  );
+  const parsed = parseEvidencePacket(bytes);
+  return "value" in parsed
+    ? { bytes, parsed: parsed.value }
+    : endWith(EX_DATAERR, `${from} is no evidence packet: ${parsed.fault}`);
+};
+
 /** Runs the command. */
 export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
   const { values, positionals } = parseCommandLine(
@@ -60,19 +73,6 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
     };
     const digest = body.archived?.digest ?? body.data?.archived?.digest ?? null;
     return { status: answer.status, digest };
-  };
-
-  const packetFrom = async (from: string): Promise<{ bytes: Uint8Array; parsed: ParsedPacket }> => {
-    const bytes = await readPacket(from).catch((cause: unknown) =>
-      endWith(
-        EX_NOINPUT,
-        `${from} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
-      ),
-    );
-    const parsed = parseEvidencePacket(bytes);
-    return "value" in parsed
-      ? { bytes, parsed: parsed.value }
-      : endWith(EX_DATAERR, `${from} is no evidence packet: ${parsed.fault}`);
   };
 
   /** Ends the command unless a packet's bytes are those that the ledger kept the digest of. False where the service has them. */

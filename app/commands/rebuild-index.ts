@@ -37,6 +37,16 @@ type Contradiction = {
   readonly first_difference: { readonly from: string; readonly to: string } | null;
 };
 
+const contradictionOf = async (service: string): Promise<Contradiction | null> => {
+  const answer = await askService(service, "/v1/status");
+  if (answer.status !== 200)
+    return endWith(EX_UNAVAILABLE, `${service} answered ${answer.status}; see its log`);
+  const { data } = (await answer.json()) as {
+    readonly data: { readonly indexer: { readonly contradiction: Contradiction | null } };
+  };
+  return data.indexer.contradiction;
+};
+
 /** Runs the command. */
 export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
   const { values } = parseCommandLine(args, HELP, {
@@ -44,16 +54,6 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
     "data-dir": { type: "string", default: io.env["DATA_DIR"] ?? "./data" },
     service: { type: "string", default: SERVICE_HERE },
   });
-
-  const contradictionOf = async (service: string): Promise<Contradiction | null> => {
-    const answer = await askService(service, "/v1/status");
-    if (answer.status !== 200)
-      return endWith(EX_UNAVAILABLE, `${service} answered ${answer.status}; see its log`);
-    const { data } = (await answer.json()) as {
-      readonly data: { readonly indexer: { readonly contradiction: Contradiction | null } };
-    };
-    return data.indexer.contradiction;
-  };
 
   const service = serviceUrl(values.service);
   const accepted = values.accept === undefined ? undefined : parseHash32(values.accept);

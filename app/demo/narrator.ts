@@ -1,6 +1,6 @@
 import { boundedText, problemOf } from "../../client/service/requests.ts";
 import { type Fetch, fetchDirectly } from "../../client/service/fetch-directly.ts";
-import type { MessageSigner } from "../../client/signing/message-signer.ts";
+import type { MessageSigner } from "../../client/signing/sign-transaction.ts";
 import type { DeployKey } from "../deploy/inputs/deploy-key.ts";
 
 /** What was asked over HTTP, and what came back. */

@@ -2,7 +2,7 @@ import type { LiveEscrow, SettlementEvent } from "../../client/generated/contrac
 import { dataBy } from "../../client/service/operation.ts";
 import type { DeliveryPayload, Settled } from "../../client/index.ts";
 import { memoryAttestations } from "../../client/merchant.ts";
-import { transactionSignerOf } from "../../client/signing/message-signer.ts";
+import { transactionSignerOf } from "../../client/signing/sign-transaction.ts";
 import { formatUnits } from "../../core/domain/amount.ts";
 import { hash32FromBytes } from "../../core/domain/hash32.ts";
 import { sha256 } from "../../core/domain/sha256.ts";

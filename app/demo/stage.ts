@@ -6,7 +6,7 @@ import { deploymentIn } from "../../client/pay/payment-terms.ts";
 import { policyIn } from "../../client/pinned-policy.ts";
 import type { Fetch } from "../../client/service/fetch-directly.ts";
 import { problemOf, type Requests, requestsTo } from "../../client/service/requests.ts";
-import type { MessageSigner } from "../../client/signing/message-signer.ts";
+import type { MessageSigner } from "../../client/signing/sign-transaction.ts";
 import { type Address, parseAddress } from "../../core/domain/address.ts";
 import { listedMint, type SupportedMint } from "../../core/domain/supported-mint.ts";
 import { eventually, failed } from "./expected.ts";

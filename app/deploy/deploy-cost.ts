@@ -66,14 +66,20 @@ export const deployCost = async (rpc: ClusterRpc, standing: Standing): Promise<D
   /** Transactions beside the writes, which are smaller. */
   let transactions = 0;
   let writes = 0;
+  /** Counts transactions with their signatures, and writes of one signature each. */
+  const sends = (count: number, signed: number, parts = 0): void => {
+    transactions += count;
+    signatures += signed + parts;
+    writes += parts;
+  };
   let held = 0n;
   for (const { name, state, choice, proposal } of standing.programs) {
     const paid = state.buffer?.lamports ?? 0n;
     if (proposal !== undefined || deployedBinary(state, choice.accepted) !== undefined) {
-      if (paid > 0n)
+      if (paid > 0n) {
         lines.push({ what: `${name}: a forgotten buffer comes back`, lamports: -paid });
-      signatures += paid > 0n ? 1 : 0;
-      transactions += paid > 0n ? 1 : 0;
+        sends(1, 1);
+      }
       if (proposal === undefined || proposal.isReady) continue;
       const { length } = proposal.binary.elf;
       const parts = bufferWrites(length, priorityFee);
@@ -91,17 +97,13 @@ export const deployCost = async (rpc: ClusterRpc, standing: Standing): Promise<D
           lamports: positive(grown - state.dataLamports),
         });
       // The buffer is made, filled and handed over, and one transaction extends.
-      signatures += 1 + parts + 2;
-      writes += parts;
-      transactions += 3;
+      sends(3, 3, parts);
       continue;
     }
     const length = Math.max(...choice.candidates.map(({ elf }) => elf.length));
     // The buffer is made, filled, and then deployed with two signatures, or two transactions extend and upgrade.
     const parts = bufferWrites(length, priorityFee);
-    signatures += 1 + parts + 2;
-    writes += parts;
-    transactions += state.data === null ? 2 : 3;
+    sends(state.data === null ? 2 : 3, 3, parts);
     const buffer = await rpc.rentExempt(BUFFER_HEADER_LENGTH + length);
     if (state.data === null) {
       const program = positive((await rpc.rentExempt(PROGRAM_LENGTH)) - state.lamports);
@@ -132,10 +134,10 @@ export const deployCost = async (rpc: ClusterRpc, standing: Standing): Promise<D
       what: "custody: deposit of the configuration",
       lamports: await rpc.rentExempt(CUSTODY_ACCOUNTS.CustodyConfig.length),
     });
-  signatures += (makesMint ? 2 : 0) + (registry === null || config === null ? 1 : 0);
-  transactions += (makesMint ? 1 : 0) + (registry === null || config === null ? 1 : 0);
-  signatures += (standing.handsOver ? 2 : 0) + (standing.givesAuthority ? 1 : 0);
-  transactions += (standing.handsOver ? 1 : 0) + (standing.givesAuthority ? 1 : 0);
+  if (makesMint) sends(1, 2);
+  if (registry === null || config === null) sends(1, 1);
+  if (standing.handsOver) sends(1, 2);
+  if (standing.givesAuthority) sends(1, 1);
   if (signatures > 0)
     lines.push({
       what: `fees of at most ${signatures} signatures`,

@@ -136,30 +136,30 @@ const confirmCost = (conversation: Conversation, yes: boolean, isFinal: boolean)
     throw new DeployStopped(NOT_AGREED, "stopped; nothing was sent");
 };
 
+/** A program to deploy, as it stood before. */
+type Plan = {
+  readonly target: ProgramTarget;
+  readonly name: ProgramName;
+  readonly state: ProgramState;
+  readonly choice: Choice;
+  /** The upgrade that another authority must sign, in place of one by the payer. */
+  readonly proposal: ProposedUpgrade | undefined;
+};
+
 /** Compares what stands with the built files, says so, and returns the hashes for the service's pins: what stands and what is proposed. */
-const checkHashes = async (
-  context: DeployContext,
-  targets: ReadonlyArray<ProgramTarget>,
-  choices: ReadonlyMap<ProgramName, Choice>,
-  proposals: ReadonlyArray<ProposedUpgrade>,
-): Promise<Pins> => {
+const checkHashes = async (context: DeployContext, plans: ReadonlyArray<Plan>): Promise<Pins> => {
   const pins: Pins = { custody: [], attestor: [] };
-  for (const target of targets) {
+  for (const { target, choice, proposal } of plans) {
     const state = await readProgram(context, target);
-    const choice = choices.get(target.name);
     const standing = state.data === null ? [] : [programHash(state.data.elf)];
     pins[target.name].push(...standing);
-    const proposal = proposals.find((each) => each.target.name === target.name);
     // The authority may have signed by now.
     if (proposal !== undefined && !standing.includes(proposal.binary.sha256)) {
       context.say(proposalText(proposal, context.payer.address, standing));
       pins[target.name].push(proposal.binary.sha256);
       continue;
     }
-    const binary = deployedBinary(state, [
-      ...(choice?.candidates ?? []),
-      ...(choice?.accepted ?? []),
-    ]);
+    const binary = deployedBinary(state, [...choice.candidates, ...choice.accepted]);
     if (binary === undefined)
       throw new DeployStopped(
         1,
@@ -171,9 +171,6 @@ const checkHashes = async (
   }
   return pins;
 };
-
-const say0 = (context: DeployContext, cluster: Cluster, genesisHash: string): void =>
-  context.say(`${context.rpc.shown}: ${cluster}, genesis ${genesisHash}`);
 
 const adminOf = async (
   options: DeployOptions,
@@ -204,7 +201,7 @@ export const runDeploy = async (
   const { context, genesisHash } = await openContext(options, say);
   const { rpc, payer } = context;
   const cluster = clusterOfGenesis(genesisHash);
-  say0(context, cluster, genesisHash);
+  say(`${rpc.shown}: ${cluster}, genesis ${genesisHash}`);
   const versions = await deployableVersions(rpc, options.sbpf);
   say(`its loader takes SBPF ${versions.join(" and ")}`);
 
@@ -212,32 +209,26 @@ export const runDeploy = async (
   const targets = await programTargets(options, folder);
   say(`keys are kept in ${folder} (mode 0700, files 0600): keep a copy`);
   const deployment = deploymentOf(targets);
-  const choices = new Map<ProgramName, Choice>();
-  for (const { name } of targets) choices.set(name, await choiceOf(name, versions, options.sbpf));
   const wanted = wantedAuthority(options);
-  const programs = [];
-  const given: Array<ProgramTarget> = [];
+  const plans: Array<Plan> = [];
+  const given: Array<ProgramName> = [];
   for (const target of targets) {
+    const { name } = target;
+    const choice = await choiceOf(name, versions, options.sbpf);
     const state = await readProgram(context, target);
-    const choice = choices.get(target.name);
-    if (choice === undefined) throw new Error(`no binaries of ${target.name}`);
-    if (isToBeGiven(target, state, payer.address, wanted)) given.push(target);
+    if (isToBeGiven(target, state, payer.address, wanted)) given.push(name);
     const proposal = await proposalFor(context, target, state, choice);
-    programs.push({ name: target.name, state, choice, proposal });
+    plans.push({ target, name, state, choice, proposal });
   }
-  const proposals = programs.flatMap(({ proposal }) => proposal ?? []);
-  const configuration = await readConfiguration(context, deployment);
+  const configuration = await readConfiguration(context, deployment, genesisHash);
   const { registry } = configuration;
   if (registry === null || configuration.config === null)
-    for (const [i, target] of targets.entries()) {
-      const state = programs[i]?.state;
-      if (state !== undefined) requireUpgradeable(target, state, payer.address);
-    }
+    for (const { target, state } of plans) requireUpgradeable(target, state, payer.address);
   const mint = await settlementMint(context, options, folder, genesisHash, registry);
   const admin = await adminOf(options, conversation, payer.address, registry?.admin);
 
   const cost = await deployCost(rpc, {
-    programs,
+    programs: plans,
     configuration,
     mint,
     handsOver: admin !== undefined && admin.address !== (registry?.admin ?? payer.address),
@@ -248,30 +239,22 @@ export const runDeploy = async (
   if (cost.lines.length === 0) say("nothing is left to deploy");
   else {
     say(`this costs payer ${payer.address}:\n${costText(cost)}`);
-    if (wanted !== undefined && given.length > 0)
-      say(
-        authorityText(
-          given.map(({ name }) => name),
-          wanted,
-        ),
-      );
+    if (wanted !== undefined && given.length > 0) say(authorityText(given, wanted));
     await requireFunds(context, cost.needed, options.airdrop);
     confirmCost(conversation, options.yes, wanted === null && given.length > 0);
   }
   const before = await rpc.balance(payer.address);
   await makeMint(context, mint);
-  for (const target of targets) {
-    const choice = choices.get(target.name);
-    const isProposed = proposals.some((each) => each.target.name === target.name);
-    if (choice !== undefined && !isProposed) await placeProgram(context, target, choice);
-  }
-  for (const proposal of proposals) await proposeUpgrade(context, proposal);
+  for (const { target, choice, proposal } of plans)
+    if (proposal === undefined) await placeProgram(context, target, choice);
+  for (const { proposal } of plans)
+    if (proposal !== undefined) await proposeUpgrade(context, proposal);
   await initialisePrograms(context, deployment, { settlementMint: mint.address, genesisHash });
   if (admin !== undefined) await handOverAdmin(context, deployment, admin);
   if (wanted !== undefined) await giveAuthority(context, targets, wanted);
   const spent = before - (await rpc.balance(payer.address));
   say(`deployed and initialised; the payer spent ${spent} lamports (${solText(spent)} SOL):`);
-  const pins = await checkHashes(context, targets, choices, proposals);
+  const pins = await checkHashes(context, plans);
   say(`  mint     ${mint.address}, ${mint.decimals} decimals`);
 
   const envFile = resolve(options.envFile);

@@ -1,6 +1,7 @@
 import { Clock, Effect, Layer, Logger, Redacted, Result } from "effect";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
-import { nodePool, solanaRpcConfig } from "../../adapters/solana-rpc/pool/node-pool.ts";
+import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
+import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/pool-config.ts";
 import { redactedRpcAddress } from "../../adapters/solana-rpc/transport/rpc-failure.ts";
 import type { Deployment, ProgramPins } from "../../core/domain/ledger/deployment.ts";
 import type { SupportedMint } from "../../core/domain/supported-mint.ts";
@@ -9,8 +10,7 @@ import { decodeClockSysvar } from "../../core/protocol/accounts/sysvars.ts";
 import { deployedHash } from "../../core/protocol/accounts/loader-v3.ts";
 import { programDataAddress } from "../../core/protocol/addresses/addresses.ts";
 import { CLOCK_SYSVAR } from "../../core/protocol/addresses/well-known-addresses.ts";
-import { ledgerFaultText } from "../../core/use-cases/ledger-fault-text.ts";
-import { Ledger, type LedgerFailure } from "../../ports/ledger/ledger.ts";
+import { Ledger, type LedgerFailure, ledgerFaultText } from "../../ports/ledger/ledger.ts";
 import { type Cluster, clusterOfGenesis } from "../config/cluster.ts";
 import type { Settings } from "../config/settings.ts";
 import { checkMints } from "../check-mints.ts";

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
 import { connectMerchant } from "../merchant/connect-merchant.ts";
 import type { Attestation } from "../merchant/settle/attest.ts";
-import { ReleasedAlready } from "../merchant/settle/released.ts";
+import { ReleasedAlready } from "../merchant/merchant-context.ts";
 import { attestationFiles } from "../node/attestation-files.ts";
 import { readInput } from "../node/input.ts";
 import { SettlementError } from "../settlement-error.ts";

@@ -3,7 +3,7 @@ import { readInput } from "../node/input.ts";
 import { KEY_FORMS, keySigner, parseKeyText, readKeyFile } from "../node/key-file.ts";
 import { sshAgentSigner } from "../node/ssh-agent-signer.ts";
 import { SettlementError } from "../settlement-error.ts";
-import type { MessageSigner } from "../signing/message-signer.ts";
+import type { MessageSigner } from "../signing/sign-transaction.ts";
 import type { CommandIo } from "./command-io.ts";
 import { usageError } from "./command-line.ts";
 

@@ -1,4 +1,4 @@
-import { type CarriedBy, type Operation, requestWith } from "../service/operation.ts";
+import { type CarriedBy, type Operation, requestOf } from "../service/operation.ts";
 import { type Answer, jsonOf, problemOf, type RequestOptions } from "../service/requests.ts";
 
 /** One request of the service. Answers problems too; rejects with a SettlementError when no answer comes. */
@@ -27,20 +27,13 @@ export const membersOf = <const Given extends object>(given: Given) =>
 export const argumentOf = (member: string): string =>
   Object.entries(members).find(([, name]) => name === member)?.[0] ?? member;
 
-/** As `ask`, with members that the caller holds to the operation itself. @throws SettlementError */
-export const askWith = async (
-  call: ServiceCall,
-  operation: Operation,
-  carried: object,
-): Promise<unknown> => {
-  const answer = await call(...requestWith(operation, carried));
-  if (answer.status < 200 || answer.status > 299) throw problemOf(answer);
-  return jsonOf(answer);
-};
-
 /** The whole JSON of an operation's answer, whatever it holds. @throws SettlementError for a problem. */
-export const ask: <Name extends Operation, const Given>(
+export const ask = async <Name extends Operation, const Given>(
   call: ServiceCall,
   operation: Name,
   carried: CarriedBy<Name, Given>,
-) => Promise<unknown> = askWith;
+): Promise<unknown> => {
+  const answer = await call(...requestOf(operation, carried));
+  if (answer.status < 200 || answer.status > 299) throw problemOf(answer);
+  return jsonOf(answer);
+};

@@ -1,16 +1,12 @@
 import { addressToBytes } from "../../core/domain/address.ts";
-import { isMerchantName, showsSomething } from "../../core/domain/merchant/merchant-name.ts";
+import { isMerchantName, showsSomething } from "../../core/domain/merchant/merchant.ts";
 import { canVerifyUnder } from "../../core/protocol/crypto/strict-ed25519.ts";
 import { registerMerchantInstruction } from "../../core/protocol/instructions/attestor-instructions.ts";
-import { dataBy } from "../service/operation.ts";
-import { deploymentIn } from "../pay/payment-terms.ts";
+import { preparedTransaction } from "../pay/prepared-transaction.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { expectedTransaction } from "../signing/expected-transaction.ts";
-import type { MessageSigner } from "../signing/message-signer.ts";
-import { landTransaction } from "./land-transaction.ts";
+import type { MessageSigner } from "../signing/sign-transaction.ts";
+import { landTransaction, type MerchantContext, readMerchant } from "./merchant-context.ts";
 import { addressNamed } from "../pinned-policy.ts";
-import type { MerchantContext } from "./merchant-context.ts";
-import { readMerchant } from "./read-merchant.ts";
 
 /** Who registers, and under which name and key. */
 export type Registration = {
@@ -69,24 +65,13 @@ export const register = async (
     );
   }
   const paying = addressNamed(payer.publicKey, "payer");
-  const prepared = await dataBy(
-    context.requests,
+  const terms = { merchant, attestor, name };
+  const transaction = await preparedTransaction(
+    context,
     "POST /v1/merchants/prepare?transaction=true",
-    { merchant, attestor, name, payer: paying },
-    { signal },
-  );
-  const transaction = expectedTransaction(
-    prepared.transaction?.base64 ?? "",
-    paying,
-    () => [
-      registerMerchantInstruction(deploymentIn(context.policy), {
-        payer: paying,
-        merchant,
-        attestor,
-        name,
-      }),
-    ],
-    context.mostPriorityFee,
+    { ...terms, payer: paying },
+    (deployment) => [registerMerchantInstruction(deployment, { payer: paying, ...terms })],
+    signal,
   );
   const signature = await landTransaction(context, transaction, [payer, wallet], signal);
   return { merchant, attestor, name, signature };

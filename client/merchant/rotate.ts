@@ -1,18 +1,14 @@
 import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { rotateAttestorInstruction } from "../../core/protocol/instructions/attestor-instructions.ts";
 import type { Merchant } from "../generated/contract.ts";
-import { dataBy } from "../service/operation.ts";
-import { deploymentIn } from "../pay/payment-terms.ts";
+import { preparedTransaction } from "../pay/prepared-transaction.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { expectedTransaction } from "../signing/expected-transaction.ts";
-import type { MessageSigner } from "../signing/message-signer.ts";
+import type { MessageSigner } from "../signing/sign-transaction.ts";
 import { type Awaited, watch } from "./escrows/watch.ts";
 import { cancellation } from "./settle/cancel.ts";
 import { readEscrowTerms } from "./settle/escrow-terms.ts";
-import { landTransaction } from "./land-transaction.ts";
+import { landTransaction, type MerchantContext, readMerchant } from "./merchant-context.ts";
 import { addressNamed } from "../pinned-policy.ts";
-import type { MerchantContext } from "./merchant-context.ts";
-import { readMerchant } from "./read-merchant.ts";
 import { attestorKey } from "./register.ts";
 
 /** Which key comes next. */
@@ -63,23 +59,13 @@ const changeKey = async (
   const attestor = attestorKey(text);
   if (there.attestor === attestor) return null;
   const paying = addressNamed(payer.publicKey, "payer");
-  const prepared = await dataBy(
-    context.requests,
+  const terms = { attestor, revoke: compromised };
+  const transaction = await preparedTransaction(
+    context,
     "POST /v1/merchants/{pubkey}/attestor/prepare?transaction=true",
-    { pubkey: merchant, attestor, revoke: compromised, payer: paying },
-    { signal },
-  );
-  const transaction = expectedTransaction(
-    prepared.transaction?.base64 ?? "",
-    paying,
-    () => [
-      rotateAttestorInstruction(deploymentIn(context.policy), {
-        merchant,
-        attestor,
-        revoke: compromised,
-      }),
-    ],
-    context.mostPriorityFee,
+    { pubkey: merchant, ...terms, payer: paying },
+    (deployment) => [rotateAttestorInstruction(deployment, { merchant, ...terms })],
+    signal,
   );
   return landTransaction(context, transaction, [payer, wallet], signal);
 };

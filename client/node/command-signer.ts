@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { parseAddress } from "../../core/domain/address.ts";
 import { SettlementError } from "../settlement-error.ts";
-import type { MessageSigner } from "../signing/message-signer.ts";
+import type { MessageSigner } from "../signing/sign-transaction.ts";
 import { errorCode } from "./key-file.ts";
 
 const SIGNATURE_BYTES = 64;

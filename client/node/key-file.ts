@@ -54,7 +54,7 @@ export const keyText = (seed: Uint8Array): string =>
   JSON.stringify([...seed, ...ed25519.getPublicKey(seed)]);
 
 /** Whether a text looks like a private key rather than the name of a file: such a text must not stand on a command line. */
-const looksLikeKey = (text: string): boolean =>
+export const looksLikeKey = (text: string): boolean =>
   /^\s*\[/.test(text) ||
   parseKeyText(text) !== undefined ||
   /^[1-9A-HJ-NP-Za-km-z]{80,90}$/.test(text) ||

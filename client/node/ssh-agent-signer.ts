@@ -1,19 +1,95 @@
+import { concatBytes } from "@noble/hashes/utils.js";
 import { connect } from "node:net";
 import process from "node:process";
 import { addressFromBytes, addressToBytes, parseAddress } from "../../core/domain/address.ts";
 import { SettlementError } from "../settlement-error.ts";
-import type { MessageSigner } from "../signing/message-signer.ts";
+import type { MessageSigner } from "../signing/sign-transaction.ts";
 import { errorCode } from "./key-file.ts";
-import {
-  identitiesRequest,
-  keysInAnswer,
-  signatureInAnswer,
-  signRequest,
-} from "./ssh-agent-protocol.ts";
+
+/** Message numbers (draft-miller-ssh-agent, section 6.1). */
+const REQUEST_IDENTITIES = 11;
+const IDENTITIES_ANSWER = 12;
+const SIGN_REQUEST = 13;
+const SIGN_RESPONSE = 14;
+/** The name of Ed25519 keys and signatures (RFC 8709, sections 4 and 6). */
+const ED25519 = "ssh-ed25519";
+const KEY_BYTES = 32;
+const SIGNATURE_BYTES = 64;
+/** A length is a u32 BE (RFC 4251, section 5). */
+const LENGTH_BYTES = 4;
+
+const utf8 = new TextEncoder();
+
+const u32 = (value: number): Uint8Array => {
+  const bytes = new Uint8Array(LENGTH_BYTES);
+  new DataView(bytes.buffer).setUint32(0, value);
+  return bytes;
+};
+
+/** A `string` of RFC 4251: its length, then its bytes. */
+const string = (bytes: Uint8Array): Uint8Array => concatBytes(u32(bytes.length), bytes);
+
+/** Reads strings one after another; undefined once one reaches beyond the bytes. */
+const stringsFrom = (bytes: Uint8Array, start: number) => {
+  let at = start;
+  return (): Uint8Array | undefined => {
+    if (at + LENGTH_BYTES > bytes.length) return undefined;
+    const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(at);
+    const end = at + LENGTH_BYTES + length;
+    if (end > bytes.length) return undefined;
+    const found = bytes.slice(at + LENGTH_BYTES, end);
+    at = end;
+    return found;
+  };
+};
+
+/** The value of two strings, the first of which names Ed25519 and the second of which has `length` bytes. */
+const ed25519In = (blob: Uint8Array | undefined, length: number): Uint8Array | undefined => {
+  if (blob === undefined) return undefined;
+  const next = stringsFrom(blob, 0);
+  const name = next();
+  const value = next();
+  const isEd25519 = name !== undefined && new TextDecoder().decode(name) === ED25519;
+  return isEd25519 && value?.length === length ? value : undefined;
+};
+
+/** The public key blob of a 32-byte Ed25519 key. */
+export const keyBlob = (publicKey: Uint8Array): Uint8Array =>
+  concatBytes(string(utf8.encode(ED25519)), string(publicKey));
+
+/** A whole message: its length, its number and its content. */
+const framed = (number: number, content: Uint8Array = new Uint8Array()): Uint8Array =>
+  string(concatBytes(Uint8Array.of(number), content));
+
+/** The request for the agent's keys. */
+const identitiesRequest = (): Uint8Array => framed(REQUEST_IDENTITIES);
+
+/** The request to sign `message` with an Ed25519 key, 32 bytes. The agent signs exactly these bytes. */
+export const signRequest = (publicKey: Uint8Array, message: Uint8Array): Uint8Array =>
+  framed(SIGN_REQUEST, concatBytes(string(keyBlob(publicKey)), string(message), u32(0)));
+
+/** The agent's Ed25519 keys, 32 bytes each, in an answer without its length; undefined for another answer. */
+export const keysInAnswer = (answer: Uint8Array): ReadonlyArray<Uint8Array> | undefined => {
+  if (answer[0] !== IDENTITIES_ANSWER || answer.length < 1 + LENGTH_BYTES) return undefined;
+  const count = new DataView(answer.buffer, answer.byteOffset).getUint32(1);
+  const next = stringsFrom(answer, 1 + LENGTH_BYTES);
+  const keys: Array<Uint8Array> = [];
+  for (let i = 0; i < count; i++) {
+    const blob = next();
+    const comment = next();
+    if (blob === undefined || comment === undefined) return undefined;
+    const key = ed25519In(blob, KEY_BYTES);
+    if (key !== undefined) keys.push(key);
+  }
+  return keys;
+};
+
+/** The 64-byte Ed25519 signature in an answer without its length; undefined for another answer, such as a refusal. */
+export const signatureInAnswer = (answer: Uint8Array): Uint8Array | undefined =>
+  answer[0] === SIGN_RESPONSE ? ed25519In(stringsFrom(answer, 1)(), SIGNATURE_BYTES) : undefined;
 
 /** OpenSSH's own limit of an agent's message, in bytes (`AGENT_MAX_LEN`). */
 const MOST_BYTES = 256 * 1024;
-const LENGTH_BYTES = 4;
 /** A person may have to touch a key or answer a dialogue. */
 const ANSWER_MS = 120_000;
 

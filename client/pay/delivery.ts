@@ -1,8 +1,6 @@
-import { canonicalFault } from "../../core/domain/encoding/canonical-fault.ts";
-import type { Json } from "../../core/domain/encoding/canonical-json.ts";
+import { canonicalFault, type Json } from "../../core/domain/encoding/canonical-json.ts";
 import { compareWithTemplate } from "../../core/domain/evidence/delivery-payload.ts";
-import { proofHash } from "../../core/domain/evidence/proof-template.ts";
-import { PROOF_TEMPLATES } from "../../core/domain/evidence/proof-template-catalogue.ts";
+import { PROOF_TEMPLATES, proofHash } from "../../core/domain/evidence/proof-template.ts";
 
 /** A delivery payload: a JSON object whose hash an attestor signs. */
 export type DeliveryPayload = { readonly [name: string]: Json };

@@ -6,7 +6,6 @@ import { decodeArgs, isInstruction } from "../../core/protocol/instructions/inst
 import { addressNamed } from "../pinned-policy.ts";
 import type { UnsignedTransaction } from "../../core/protocol/transaction/unsigned-transaction.ts";
 import { dataBy } from "../service/operation.ts";
-import type { Requests } from "../service/requests.ts";
 import { expectedTransaction } from "../signing/expected-transaction.ts";
 import {
   type AcceptedSigner,
@@ -14,14 +13,7 @@ import {
   signTransaction,
 } from "../signing/sign-transaction.ts";
 import { deploymentIn, type PaymentTerms } from "./payment-terms.ts";
-
-/** What making the transaction needs beside the terms. */
-export type LockContext = {
-  readonly requests: Requests;
-  readonly policy: TrustPolicy;
-  /** The most that the transaction may pay for priority, lamports; 1,000,000 when undefined. */
-  readonly mostPriorityFee?: bigint | undefined;
-};
+import type { PrepareContext } from "./prepared-transaction.ts";
 
 /** Who signs it: the agent, and who pays fee and rent where that is another one. */
 export type LockSigners = {
@@ -70,7 +62,7 @@ export const expectedLock = (
 
 /** The signed transaction that locks the payment, checked before it is signed. @throws SettlementError */
 export const lockingTransaction = async (
-  { requests, policy, mostPriorityFee }: LockContext,
+  { requests, policy, mostPriorityFee }: PrepareContext,
   terms: PaymentTerms,
   { signer, payer = signer, signal }: LockSigners,
 ): Promise<SignedTransaction> => {

@@ -3,12 +3,13 @@ import { SettlementError } from "../settlement-error.ts";
 import type { AcceptedSigner } from "../signing/sign-transaction.ts";
 import type { EscrowOnLedger } from "./escrow-on-ledger.ts";
 import { escrowNow, onceThere, requireSame } from "./escrow-there.ts";
-import { type LockContext, lockingTransaction } from "./locking-transaction.ts";
+import { lockingTransaction } from "./locking-transaction.ts";
 import { type Payment, paymentTerms, type PaymentTerms } from "./payment-terms.ts";
+import type { PrepareContext } from "./prepared-transaction.ts";
 import { relayUntilKnown } from "./relay.ts";
 
 /** What paying needs beside the payment. */
-export type PayContext = LockContext & {
+export type PayContext = PrepareContext & {
   /** Throws when the payment is beyond the limits. */
   readonly allow: (terms: PaymentTerms) => Promise<void>;
   /** Proves a payment by nodes of the caller's choice; null where none is named. */

@@ -1,4 +1,3 @@
-import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { createAssociatedTokenInstruction } from "../../core/protocol/accounts/token.ts";
 import { claimRefundInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
 import { addressNamed } from "../pinned-policy.ts";
@@ -6,17 +5,9 @@ import type { LiveEscrow } from "../generated/contract.ts";
 import { dataBy } from "../service/operation.ts";
 import type { Requests } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { expectedTransaction } from "../signing/expected-transaction.ts";
 import { type AcceptedSigner, signTransaction } from "../signing/sign-transaction.ts";
-import { deploymentIn } from "./payment-terms.ts";
+import { type PrepareContext, preparedTransaction } from "./prepared-transaction.ts";
 import { relayUntilKnown } from "./relay.ts";
-
-/** What refunding needs beside the escrow. */
-export type RefundContext = {
-  readonly requests: Requests;
-  readonly policy: TrustPolicy;
-  readonly mostPriorityFee?: bigint | undefined;
-};
 
 /** An escrow whose money is back with its agent. */
 export type Refunded = {
@@ -31,35 +22,29 @@ export type Refunded = {
 const MOST_TRANSACTIONS = 5;
 
 const refundTransaction = async (
-  { requests, policy, mostPriorityFee }: RefundContext,
+  context: PrepareContext,
   found: LiveEscrow,
   signer: AcceptedSigner,
   signal?: AbortSignal,
 ) => {
   const payer = addressNamed(signer.address, "signer");
-  const prepared = await dataBy(
-    requests,
-    "POST /v1/escrows/{pda}/refund/prepare?transaction=true",
-    { pda: found.escrow_pda, payer },
-    { signal },
-  );
   const [mint, agentOwner] = [
     addressNamed(found.mint, "mint"),
     addressNamed(found.agent_owner, "agent_owner"),
   ];
-  const refund = claimRefundInstruction(deploymentIn(policy), {
-    escrow: addressNamed(found.escrow_pda, "escrow"),
-    mint,
-    rentPayer: addressNamed(found.rent_payer, "rent_payer"),
-    agentOwner,
-  });
+  const escrow = addressNamed(found.escrow_pda, "escrow");
+  const rentPayer = addressNamed(found.rent_payer, "rent_payer");
   // The agent's token account is made first where there is none.
   const account = createAssociatedTokenInstruction({ payer, owner: agentOwner, mint });
-  const unsigned = expectedTransaction(
-    prepared.transaction?.base64 ?? "",
-    payer,
-    (all) => (all.length === 1 ? [refund] : [account, refund]),
-    mostPriorityFee,
+  const unsigned = await preparedTransaction(
+    context,
+    "POST /v1/escrows/{pda}/refund/prepare?transaction=true",
+    { pda: escrow, payer },
+    (deployment, all) => {
+      const refund = claimRefundInstruction(deployment, { escrow, mint, rentPayer, agentOwner });
+      return all.length === 1 ? [refund] : [account, refund];
+    },
+    signal,
   );
   return signTransaction(unsigned, [signer]);
 };
@@ -91,7 +76,7 @@ const refundedNow = async (
  * @throws SettlementError before the escrow expires, when it was released, and what the signal was aborted with.
  */
 export const refund = async (
-  context: RefundContext,
+  context: PrepareContext,
   escrow: string,
   signer: AcceptedSigner,
   signal?: AbortSignal,

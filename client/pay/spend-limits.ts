@@ -39,7 +39,8 @@ export type SpendLimits = DayLimit & {
   readonly merchants?: ReadonlyArray<string>;
 };
 
-const DAY_MS = 86_400_000;
+/** Milliseconds over which payments count. */
+export const DAY_MS = 86_400_000;
 /** A payment that is signed again later than this after it took its last place, milliseconds, takes another one, because what is signed now can land now. */
 const PLACE_MS = 60_000;
 
@@ -63,8 +64,10 @@ const refuse = (detail: string): never => {
   );
 };
 
-/** The most that was kept for each escrow, summed: of several payments with its nonce at most one is made. */
-const spentIn = (entries: ReadonlyArray<SpendEntry>): bigint => {
+/** The most that was kept for each escrow, summed, base units: of several payments with its nonce at most one is made. */
+export const mostOfEach = (
+  entries: ReadonlyArray<Pick<SpendEntry, "escrow" | "amount">>,
+): bigint => {
   const most = new Map<string, bigint>();
   for (const { escrow, amount } of entries) {
     const units = BigInt(amount);
@@ -86,7 +89,7 @@ const spentBefore = (
   const own = entries.findIndex(isOwn);
   const before = own === -1 ? entries : entries.slice(0, own);
   return {
-    spent: spentIn(before.filter((each) => each.escrow !== escrow)),
+    spent: mostOfEach(before.filter((each) => each.escrow !== escrow)),
     lastMs: Math.max(...entries.filter(isOwn).map(({ at }) => Date.parse(at))),
   };
 };

@@ -45,10 +45,10 @@ export type CarriedBy<Name extends Operation, Given> = Given &
 
 type Options = Pick<RequestOptions, "headers" | "signal">;
 
-/** As `requestOf`, with members that the caller holds to the operation itself. */
-export const requestWith = (
-  operation: Operation,
-  carried: object,
+/** A request of an operation: each member goes into the path where that names it, else into the query of a GET and the body of a POST. */
+export const requestOf = <Name extends Operation, const Given>(
+  operation: Name,
+  carried: CarriedBy<Name, Given>,
   options: Options = {},
 ): [path: string, options: RequestOptions] => {
   const [method, template = ""] = operation.split(" ");
@@ -65,13 +65,6 @@ export const requestWith = (
   const query = rest.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
   return [query.length === 0 ? path : `${path}?${query.join("&")}`, options];
 };
-
-/** A request of an operation: each member goes into the path where that names it, else into the query of a GET and the body of a POST. */
-export const requestOf: <Name extends Operation, const Given>(
-  operation: Name,
-  carried: CarriedBy<Name, Given>,
-  options?: Options,
-) => [path: string, options: RequestOptions] = requestWith;
 
 const dataIn = <Name extends Operation>(answer: Answer): DataBy<Name> => {
   if (answer.status < 200 || answer.status > 299) throw problemOf(answer);

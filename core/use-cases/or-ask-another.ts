@@ -65,12 +65,14 @@ export const orAskOthers = <A, E extends Failure, R>(
     });
     // A schedule's steps cost a twentieth of a read, and nearly every read is the first and last.
     const attempt = (left: number): Effect.Effect<A, E, R> =>
-      Effect.catch(counted, (failure) =>
-        left === 0 || contradictionIn(failure) === null
-          ? Effect.fail(failure)
-          : Effect.flatMap(Effect.flatten(AskAnotherNode), (isAnother) =>
-              isAnother ? attempt(left - 1) : Effect.fail(failure),
-            ),
+      counted.pipe(
+        Effect.catch((failure) =>
+          left === 0 || contradictionIn(failure) === null
+            ? Effect.fail(failure)
+            : Effect.flatMap(Effect.flatten(AskAnotherNode), (isAnother) =>
+                isAnother ? attempt(left - 1) : Effect.fail(failure),
+              ),
+        ),
       );
     return Effect.provideService(attempt(most), LastAnswer, last);
   });

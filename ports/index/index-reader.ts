@@ -4,8 +4,11 @@ import type { Escrow, EscrowState } from "../../core/domain/escrow/escrow.ts";
 import type { UnseenEscrow } from "../../core/domain/index/indexed-escrow.ts";
 import type { IndexedEvent } from "../../core/domain/index/settlement-event.ts";
 import type { SyncMark } from "../../core/domain/index/sync-report.ts";
-import type { Merchant, MerchantStatus } from "../../core/domain/merchant/merchant.ts";
-import type { MerchantStats } from "../../core/domain/merchant/merchant-stats.ts";
+import type {
+  Merchant,
+  MerchantStats,
+  MerchantStatus,
+} from "../../core/domain/merchant/merchant.ts";
 import type { UnixSeconds } from "../../core/domain/unix-time.ts";
 import type { StoreUnavailable } from "./store-refusal.ts";
 

@@ -1,7 +1,6 @@
 import { Context, Data, Effect, type Stream } from "effect";
 import type { Address } from "../../core/domain/address.ts";
-import type { AccountKind } from "../../core/domain/ledger/account-kind.ts";
-import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
+import type { AccountKind, LedgerAccount } from "../../core/domain/ledger/account.ts";
 import type { HistoryPage, LedgerTransaction } from "../../core/domain/ledger/history.ts";
 import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
 
@@ -185,3 +184,17 @@ export class LedgerNodes extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<AtSlot<LedgerAccount | null> | null>>;
   }
 >()("settlement-evidence/ports/LedgerNodes") {}
+
+/** A node's fault as one line: where, what was asked, what came back, and the cure. */
+export const ledgerFaultText = ({
+  node,
+  method,
+  kind,
+  httpStatus,
+  rpcCode,
+  cure,
+}: LedgerFault): string => {
+  const code = rpcCode ?? httpStatus;
+  const where = node === null ? method : `${node}: ${method}`;
+  return `${where}: ${kind}${code === null ? "" : ` (${code})`}. ${cure}`;
+};

@@ -1,3 +1,5 @@
+import { concatBytes } from "@noble/hashes/utils.js";
+
 /** Numbers written one after another, each in 1, 2, 4 or 8 little-endian bytes. */
 export const packed = (
   ...fields: ReadonlyArray<readonly [size: 1 | 2 | 4 | 8, value: number]>
@@ -16,15 +18,7 @@ export const packed = (
 };
 
 /** The parts one after another. */
-export const concat = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
-};
+export const concat = (parts: ReadonlyArray<Uint8Array>): Uint8Array => concatBytes(...parts);
 
 /** Zero-terminated names, the empty one first, and where each begins. */
 export const stringTable = (

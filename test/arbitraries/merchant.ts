@@ -1,7 +1,10 @@
 import fc from "fast-check";
-import { isMerchantName } from "../../core/domain/merchant/merchant-name.ts";
+import {
+  isMerchantName,
+  type Merchant,
+  MERCHANT_STATUSES,
+} from "../../core/domain/merchant/merchant.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
-import { MERCHANT_STATUSES, type Merchant } from "../../core/domain/merchant/merchant.ts";
 import { LAST_UNIX_SECOND } from "../../core/domain/unix-time.ts";
 import { ZERO_ADDRESS } from "../../core/domain/address.ts";
 import { merchantAddress } from "../../core/protocol/addresses/addresses.ts";

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { isSmallOrderAddress } from "../../core/protocol/addresses/curve-point.ts";
+import { isSmallOrderAddress } from "../../core/protocol/crypto/curve-point.ts";
 import { anyAddress, anyHash32, anyU64 } from "./ledger-values.ts";
 
 const text = (maxLength: number) =>

@@ -3,7 +3,7 @@ import { localKey } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { localFaucet } from "../../app/demo/local-funds.ts";
 import { connect, type SettlementClient, type TransactionSigner } from "../../client/index.ts";
 import { connectMerchant } from "../../client/merchant.ts";
-import { PROOF_TEMPLATES } from "../../core/domain/evidence/proof-template-catalogue.ts";
+import { PROOF_TEMPLATES } from "../../core/domain/evidence/proof-template.ts";
 import { until } from "../app/support/running-service.ts";
 import { startWitnessingServices } from "../app/support/witnessing-services.ts";
 import { attestAndRelease, cancel, refund } from "./other-side.ts";

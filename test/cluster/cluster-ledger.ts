@@ -4,7 +4,7 @@ import type { Escrow } from "../../core/domain/escrow/escrow.ts";
 import type { IndexedEscrow } from "../../core/domain/index/indexed-escrow.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import { indexedEscrowOf, projectAt } from "../../core/log/leaf/escrow-rows.ts";
-import { decodeCustodyConfigAccount } from "../../core/protocol/accounts/custody-config-account.ts";
+import { decodeCustodyConfigAccount } from "../../core/protocol/accounts/settings-accounts.ts";
 import {
   decodeEscrowAccount,
   ESCROW_ACCOUNT_LENGTH,

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Layer, ManagedRuntime, Stream } from "effect";
 import type { Address } from "../../core/domain/address.ts";
-import type { AccountKind } from "../../core/domain/ledger/account-kind.ts";
-import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
+import type { AccountKind, LedgerAccount } from "../../core/domain/ledger/account.ts";
 import { Ledger, type ScannedAccounts, type ScanOptions } from "../../ports/ledger/ledger.ts";
 
 /** A ledger with more accounts of a kind than two pages hold. */

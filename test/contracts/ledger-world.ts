@@ -1,7 +1,6 @@
 import type { Layer } from "effect";
-import type { AccountKind } from "../../core/domain/ledger/account-kind.ts";
+import type { AccountKind, LedgerAccount } from "../../core/domain/ledger/account.ts";
 import type { Address } from "../../core/domain/address.ts";
-import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
 import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
 import type { Blockspace } from "../../ports/ledger/blockspace.ts";
 import type { Broadcaster } from "../../ports/ledger/broadcaster.ts";

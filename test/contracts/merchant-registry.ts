@@ -2,8 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Effect } from "effect";
 import fc from "fast-check";
 import { ZERO_ADDRESS } from "../../core/domain/address.ts";
-import { merchantStats } from "../../core/domain/merchant/merchant-stats.ts";
-import type { Merchant } from "../../core/domain/merchant/merchant.ts";
+import { type Merchant, merchantStats } from "../../core/domain/merchant/merchant.ts";
 import {
   anyMerchant,
   changesOf,

@@ -1,9 +1,8 @@
 import { transferLamports } from "../../adapters/local-ledger/genesis/funding-instructions.ts";
 import { LOCAL_FAUCET } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { signedTransaction } from "../../adapters/local-ledger/genesis/signed-transaction.ts";
-import type { AccountKind } from "../../core/domain/ledger/account-kind.ts";
+import type { AccountKind, LedgerAccount } from "../../core/domain/ledger/account.ts";
 import { addressFromBytes } from "../../core/domain/address.ts";
-import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
 import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
 import type { LedgerWorld } from "./ledger-world.ts";
 

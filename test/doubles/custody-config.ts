@@ -3,7 +3,7 @@ import type { LoggedEvents } from "../../core/domain/index/sync-report.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
 import { fieldWriter } from "../../core/protocol/accounts/byte-fields.ts";
-import { ledgerDomain } from "../../core/protocol/accounts/custody-config-account.ts";
+import { ledgerDomain } from "../../core/protocol/accounts/settings-accounts.ts";
 import { custodyConfigAddress } from "../../core/protocol/addresses/addresses.ts";
 import { CUSTODY_ACCOUNTS, CUSTODY_CONSTANTS } from "../../core/protocol/generated/custody.ts";
 import { TEST_GENESIS_HASH } from "../arbitraries/test-ledger.ts";

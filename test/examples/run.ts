@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { readCommandLine } from "../../app/command-line/command-line.ts";
 import { localKey, LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { canonicalJsonBytes } from "../../core/domain/encoding/canonical-json.ts";
-import { PROOF_TEMPLATES } from "../../core/domain/evidence/proof-template-catalogue.ts";
+import { PROOF_TEMPLATES } from "../../core/domain/evidence/proof-template.ts";
 import { taskHash } from "../../core/domain/escrow/task-hash.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { withDemoLedger } from "../app/support/demo-ledger.ts";

@@ -6,8 +6,10 @@ import {
   registryAddress,
 } from "../../core/protocol/addresses/addresses.ts";
 import { initializeRegistryInstruction } from "../../core/protocol/instructions/attestor-instructions.ts";
-import { decodeAttestorRegistryAccount } from "../../core/protocol/accounts/attestor-registry-account.ts";
-import { decodeCustodyConfigAccount } from "../../core/protocol/accounts/custody-config-account.ts";
+import {
+  decodeAttestorRegistryAccount,
+  decodeCustodyConfigAccount,
+} from "../../core/protocol/accounts/settings-accounts.ts";
 import { initializeCustodyInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
 import { SYSTEM_PROGRAM } from "../../core/protocol/addresses/well-known-addresses.ts";
 import * as s from "./fixture/settlement.ts";

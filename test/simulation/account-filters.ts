@@ -1,6 +1,5 @@
 import { getBase58Encoder } from "@solana/kit";
-import type { AccountKind } from "../../core/domain/ledger/account-kind.ts";
-import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
+import type { AccountKind, LedgerAccount } from "../../core/domain/ledger/account.ts";
 
 /**
  * A filter of getProgramAccounts (Agave `rpc-client-types`, `RpcFilterType`), of the kinds that the tests' nodes

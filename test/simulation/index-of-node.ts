@@ -3,11 +3,11 @@ import { snapshotSpoolFile } from "../../adapters/files/snapshot-spool.ts";
 import { ledgerArchiveSolanaRpc } from "../../adapters/solana-rpc/history/ledger-archive-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { ledgerNodesSolanaRpc } from "../../adapters/solana-rpc/ledger-nodes-solana-rpc.ts";
+import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
 import {
-  nodePool,
   solanaRpcConfig,
   type SolanaRpcConfig,
-} from "../../adapters/solana-rpc/pool/node-pool.ts";
+} from "../../adapters/solana-rpc/pool/pool-config.ts";
 import { indexSqlite } from "../../adapters/sqlite/index-store.ts";
 import { type Deployment, NO_PINS } from "../../core/domain/ledger/deployment.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";

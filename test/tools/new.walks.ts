@@ -98,7 +98,7 @@ test("a template's test asks for a line in the catalogue, and passes with it", a
   expect(missing.code).toBe(1);
   expect(missing.said).toContain("(fail) every file beside the catalogue is in it");
   expect(missing.said).toContain("parcel-delivered-v1.json");
-  await edit("core/domain/evidence/proof-template-catalogue.ts", (text) =>
+  await edit("core/domain/evidence/proof-template.ts", (text) =>
     text
       .replace("  goodsDelivered,\n]", "  goodsDelivered,\n  parcelDelivered,\n]")
       .replace(

@@ -68,7 +68,7 @@ export const templateSkeleton = (name: string): Skeleton => {
     files: { [`${FOLDER}/${name}.json`]: `${JSON.stringify(template, null, 2)}\n` },
     next: [
       `${FOLDER}/${name}.json: wedge, category, title, description, fields and an example; every TO WRITE`,
-      `core/domain/evidence/proof-template-catalogue.ts: an import (${camel(name)}) and a line; bun test test/core/domain/evidence/proof-template.test.ts passes`,
+      `core/domain/evidence/proof-template.ts: an import (${camel(name)}) and a line; bun test test/core/domain/evidence/proof-template.test.ts passes`,
       "bun run test:more record-answers, and read the difference: only the new template may be in it",
     ],
   };

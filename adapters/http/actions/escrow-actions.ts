@@ -8,7 +8,7 @@ import {
 } from "../../../core/use-cases/escrow/prepare/prepare-return.ts";
 import { readEscrow } from "../../../core/use-cases/escrow/read-escrow.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { PREPARE_PROBLEMS } from "../escrow/prepare/prepare-operation.ts";
+import { PREPARE_PROBLEMS } from "../escrow/prepare/prepared-call-contract.ts";
 import { READ_ESCROW_PROBLEMS } from "../escrow/read-escrow.ts";
 import { PathAddress } from "../openapi/values.ts";
 import { endpoint } from "../server/endpoint.ts";

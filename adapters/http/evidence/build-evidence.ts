@@ -2,10 +2,10 @@ import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { buildEvidence } from "../../../core/use-cases/evidence/build-evidence.ts";
 import {
-  type EvidencePacket as Packet,
   SettledEvidence,
   STANDING_FRESH_MS,
 } from "../../../core/use-cases/evidence/settled-evidence.ts";
+import type { EvidencePacket as Packet } from "../../../core/use-cases/evidence/stored-packet.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { jsonText } from "../server/declared-answer.ts";
 import { READ_ESCROW_PROBLEMS } from "../escrow/read-escrow.ts";
@@ -23,7 +23,7 @@ const made = (packet: Packet) => {
   return {
     body: { jsonText: text },
     etag: entityTag(text),
-    headers: { "content-type": "application/json" },
+    headers: { vary: "accept", "content-type": "application/json" },
   };
 };
 
@@ -38,12 +38,12 @@ const answerOf = (packet: Packet) => {
 
 const pageOf = (packet: Packet, around: Parameters<typeof evidencePage>[1]) => {
   const { html, headers } = evidencePage(evidenceRecord(packet), around);
-  return { body: { text: html }, etag: entityTag(html), headers };
+  return { body: { text: html }, etag: entityTag(html), headers: { vary: "accept", ...headers } };
 };
 
 const markdownOf = (packet: Packet, origin: string) => {
   const text = evidenceMarkdown(evidenceRecord(packet), origin);
-  return { body: { text }, etag: entityTag(text), headers: {} };
+  return { body: { text }, etag: entityTag(text), headers: { vary: "accept" } };
 };
 
 /** `GET /v1/evidence/{pda}` */
@@ -107,15 +107,9 @@ export const buildEvidenceEndpoint = endpoint({
     if (isNotModified(input.headers.get("if-none-match"), validator["etag"] ?? null))
       return { status: 304 as const, text: null, headers: { ...validator, vary: "accept" } };
     const ageMs = yield* (yield* SettledEvidence).standingAgeMs(packet.data.escrow.merchant);
+    const headers: Record<string, string> = { ...answer.headers, ...validator };
     // Older than a state may be: the ledger does not answer, and the last one known is shown.
-    const age =
-      isSettled && ageMs > STANDING_FRESH_MS ? { age: String(Math.floor(ageMs / 1000)) } : {};
-    const headers: Record<string, string> = {
-      vary: "accept",
-      ...age,
-      ...answer.headers,
-      ...validator,
-    };
+    if (isSettled && ageMs > STANDING_FRESH_MS) headers["age"] = String(Math.floor(ageMs / 1000));
     if (query.download !== undefined)
       headers["content-disposition"] =
         `attachment; filename="evidence-${packet.data.escrow.escrow_pda}.json"`;

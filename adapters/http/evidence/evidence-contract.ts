@@ -3,7 +3,7 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha512 } from "@noble/hashes/sha2.js";
 import { EVENT_KINDS, eventsOf } from "../../../core/domain/index/settlement-event.ts";
 import { EVIDENCE_VERSION, evidenceData } from "../../../core/protocol/evidence/evidence-data.ts";
-import type { EvidencePacket as Packet } from "../../../core/use-cases/evidence/settled-evidence.ts";
+import type { EvidencePacket as Packet } from "../../../core/use-cases/evidence/stored-packet.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { evidenceDigest, jwkThumbprint } from "../../../core/domain/evidence/evidence-signature.ts";
 import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";

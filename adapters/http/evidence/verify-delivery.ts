@@ -1,8 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { compareWithTemplate, JSON_TYPES } from "../../../core/domain/evidence/delivery-payload.ts";
-import { PROOF_TEMPLATES } from "../../../core/domain/evidence/proof-template-catalogue.ts";
-import { proofHash } from "../../../core/domain/evidence/proof-template.ts";
+import { PROOF_TEMPLATES, proofHash } from "../../../core/domain/evidence/proof-template.ts";
 import {
   type DeliveryComparison as Comparison,
   verifyDelivery,

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import type { SyncReport as DomainSyncReport } from "../../../core/domain/index/sync-report.ts";
-import { requestSync } from "../../../core/use-cases/index/request-sync.ts";
+import { requestSync } from "../../../core/use-cases/index/sync/index-sync.ts";
 import { data } from "../openapi/envelopes.ts";
 import { SAMPLE } from "../openapi/sample-values.ts";
 import { Address, Count, oneOf, record, Slot } from "../openapi/values.ts";

@@ -1,9 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { Merchant as DomainMerchant } from "../../../core/domain/merchant/merchant.ts";
 import {
+  type Merchant as DomainMerchant,
   type MerchantStats as DomainMerchantStats,
   merchantStats,
-} from "../../../core/domain/merchant/merchant-stats.ts";
+} from "../../../core/domain/merchant/merchant.ts";
 import { type SupportedMint, usdcOf } from "../../../core/domain/supported-mint.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import type { RegistryEntry as Entry } from "../../../ports/index/index-reader.ts";

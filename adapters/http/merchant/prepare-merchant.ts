@@ -3,7 +3,7 @@ import { Effect } from "effect";
 import {
   MAX_MERCHANT_NAME_BYTES,
   MERCHANT_NAME_PATTERN,
-} from "../../../core/domain/merchant/merchant-name.ts";
+} from "../../../core/domain/merchant/merchant.ts";
 import { prepareMerchant } from "../../../core/use-cases/merchant/prepare-merchant.ts";
 import {
   callRecord,

@@ -1,4 +1,4 @@
-import { ledgerDomain } from "../../../core/protocol/accounts/custody-config-account.ts";
+import { ledgerDomain } from "../../../core/protocol/accounts/settings-accounts.ts";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { Effect, Stream } from "effect";

@@ -4,8 +4,7 @@ import { addressFromBytes } from "../../../core/domain/address.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import type { Merchant } from "../../../core/domain/merchant/merchant.ts";
-import { proofHash } from "../../../core/domain/evidence/proof-template.ts";
-import { PROOF_TEMPLATES } from "../../../core/domain/evidence/proof-template-catalogue.ts";
+import { PROOF_TEMPLATES, proofHash } from "../../../core/domain/evidence/proof-template.ts";
 import { taskHash } from "../../../core/domain/escrow/task-hash.ts";
 import {
   associatedToken,

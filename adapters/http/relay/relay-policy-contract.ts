@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { SETTLEMENT_RULES } from "../../../core/domain/relay/settlement-rule.ts";
-import { readRelayPolicy } from "../../../core/use-cases/relay/relay-policy.ts";
+import { readRelayPolicy } from "../../../core/use-cases/relay/relay-admission.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { type RateDecision, RateLimiter } from "../../../ports/rate-limiter.ts";
 import { Address, Count, oneOf, record } from "../openapi/values.ts";

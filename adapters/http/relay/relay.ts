@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { parseLedgerSignature } from "../../../core/domain/ledger/signature.ts";
 import { readRelayOutcome } from "../../../core/use-cases/relay/read-relay-outcome.ts";
-import { readRelayPolicy } from "../../../core/use-cases/relay/relay-policy.ts";
+import { readRelayPolicy } from "../../../core/use-cases/relay/relay-admission.ts";
 import type { InstructionBeyondBetaLimit } from "../../../core/use-cases/relay/relay-errors.ts";
 import { relayTransaction } from "../../../core/use-cases/relay/relay-transaction.ts";
 import { Instance } from "../../../ports/instance.ts";

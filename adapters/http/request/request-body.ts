@@ -33,6 +33,7 @@ const JSON_MEDIA_TYPE = /^application\/json(?:;charset\s*=\s*(?:"utf-8"|utf-8))?
 
 /** White space is removed first. A regular expression that allows it between parts takes half a second for 16 KB of it. */
 const isJsonMediaType = (contentType: string): boolean => {
+  if (contentType === "application/json") return true;
   const parts = contentType.split(";").map((part) => part.trim());
   return JSON_MEDIA_TYPE.test(parts.join(";"));
 };
@@ -112,25 +113,31 @@ export const assertBodyFits = (request: Request, maxBytes: number) =>
  * The bytes of a JSON body, not yet parsed. Fails with `UnsupportedMediaType`, `PayloadTooLarge` before more
  * than `maxBytes` are buffered, or `BodyBrokenOff`.
  */
-export const readBody = Effect.fnUntraced(function* (request: Request, maxBytes: number) {
+export const readBody = (request: Request, maxBytes: number): ReturnType<typeof bodyBytes> => {
   const { headers } = request;
   if (!isJsonMediaType(headers.get("content-type") ?? ""))
-    return yield* new UnsupportedMediaType({ header: "content-type" });
+    return Effect.fail(new UnsupportedMediaType({ header: "content-type" }));
   if (!isUncoded(headers.get("content-encoding") ?? ""))
-    return yield* new UnsupportedMediaType({ header: "content-encoding" });
-  return yield* bodyBytes(request, maxBytes);
-});
+    return Effect.fail(new UnsupportedMediaType({ header: "content-encoding" }));
+  return bodyBytes(request, maxBytes);
+};
 
 /** The bytes of a body of any type. Fails as `readBody` does for its length and its end. */
-export const bodyBytes = Effect.fnUntraced(function* (request: Request, maxBytes: number) {
-  yield* assertBodyFits(request, maxBytes);
-  const bytes = yield* Effect.tryPromise({
+export const bodyBytes = (
+  request: Request,
+  maxBytes: number,
+): Effect.Effect<Uint8Array, BodyBrokenOff | PayloadTooLarge | UnsupportedMediaType> => {
+  if (declaredBytes(request) > maxBytes) return Effect.fail(new PayloadTooLarge({ maxBytes }));
+  const reading = Effect.tryPromise({
     try: () => readBytes(request, maxBytes),
     catch: () => new BodyBrokenOff(),
   });
-  if (bytes === null || bytes.length > maxBytes) return yield* new PayloadTooLarge({ maxBytes });
-  return bytes;
-});
+  return Effect.flatMap(reading, (bytes) =>
+    bytes === null || bytes.length > maxBytes
+      ? Effect.fail(new PayloadTooLarge({ maxBytes }))
+      : Effect.succeed(bytes),
+  );
+};
 
 /** The JSON value of a body's bytes, or what is wrong with them, without quoting them. */
 export const parseJsonBody = (bytes: Uint8Array): ParsedJson => {

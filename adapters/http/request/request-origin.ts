@@ -30,10 +30,10 @@ export const hasSoundHost = (request: Request): boolean => {
 };
 
 /** Whether the connection with this peer comes from a proxy whose `X-Forwarded-*` headers are trusted. */
-export type IsTrustedProxy = (address: string) => boolean;
+type IsTrustedProxy = (address: string) => boolean;
 
 /** An IPv4-mapped IPv6 address as the IPv4 address it stands for (RFC 4291, section 2.5.5.2). */
-export const plainAddress = (address: string): string =>
+const plainAddress = (address: string): string =>
   address.toLowerCase().startsWith("::ffff:") && isIP(address.slice(7)) === 4
     ? address.slice(7)
     : address;
@@ -99,3 +99,26 @@ export const isAllowedOrigin = (origin: string | null, listed: ReadonlyArray<str
   if (origin === "*") return false;
   return listed.includes(origin) || LOOPBACK.has(URL.parse(origin)?.hostname ?? "");
 };
+
+/** Who sent a request on a connection with this peer, as the rate limiter's key. */
+type ClientKey = (request: Request, peer: string | null) => string;
+
+/**
+ * Tells clients apart by address: the connection's peer, or behind trusted proxies the last address of
+ * `X-Forwarded-For` that is not itself one of them. All requests without a peer count as one client.
+ */
+export const clientKey =
+  (isTrusted: IsTrustedProxy): ClientKey =>
+  (request, peer) => {
+    if (peer === null) return "unknown";
+    let client = plainAddress(peer);
+    if (!isTrusted(client)) return client;
+    const hops = (request.headers.get("x-forwarded-for") ?? "").split(",").toReversed();
+    for (const hop of hops) {
+      const address = plainAddress(hop.trim());
+      if (isIP(address) === 0) break;
+      client = address;
+      if (!isTrusted(address)) break;
+    }
+    return client;
+  };

@@ -1,17 +1,26 @@
 import { Cause, type Context, Effect, type Exit, Option } from "effect";
-import type { RouteMeter } from "./http-metrics.ts";
-import type { HttpServices } from "./http-services.ts";
+import { isShort } from "../../../core/domain/encoding/foreign-text.ts";
 import type { ApiFailure } from "../problems/api-failure.ts";
 import { INTERNAL_ERROR, problemOfFailure } from "../problems/failure-problem.ts";
 import {
-  PROBLEM_MEDIA_TYPE,
   type Problem,
+  PROBLEM_MEDIA_TYPE,
   problemDocument,
   problemStatus,
 } from "../problems/problem.ts";
-import { requestIdOf } from "../request/request-id.ts";
-import type { Opening, SharedHeaders } from "./response-headers.ts";
 import type { SentTarget } from "../request/query-string.ts";
+import type { RouteMeter } from "./http-metrics.ts";
+import type { HttpServices } from "./http-services.ts";
+import type { Opening, SharedHeaders } from "./response-headers.ts";
+
+/** Text that is harmless in a header, a log line and a URL fragment. */
+const SANE = /^[A-Za-z0-9._-]+$/;
+
+/** The caller's own id of a request when it is a short token, otherwise a new UUID. */
+const requestIdOf = (request: Request): string => {
+  const given = request.headers.get("x-request-id");
+  return given !== null && isShort(given) && SANE.test(given) ? given : crypto.randomUUID();
+};
 
 /** The connection a request came on. */
 export type Connection = {
@@ -115,7 +124,7 @@ export const enterRoute = (
   exchange.shared = method === "POST" ? post : read;
 };
 
-/** The answer to an exchange, with its headers and these. */
+/** The answer to an exchange, with its headers and `more`, which replace others of their names; `vary` is added to what is there. */
 export const answerExchange = (
   { shared, headers: own }: Exchange,
   payload: BodyInit | null,
@@ -124,10 +133,10 @@ export const answerExchange = (
 ): Response => {
   const response = new Response(payload, { status, headers: shared });
   const { headers } = response;
-  for (const [name, value] of Object.entries(own)) headers.set(name, value);
-  for (const [name, value] of Object.entries(more))
-    if (name === "vary") headers.append(name, value);
-    else headers.set(name, value);
+  for (const name of Object.keys(own)) headers.set(name, own[name] ?? "");
+  for (const name of Object.keys(more))
+    if (name === "vary") headers.append(name, more[name] ?? "");
+    else headers.set(name, more[name] ?? "");
   return response;
 };
 

@@ -1,13 +1,22 @@
-import { Elysia } from "elysia";
 import { Cause, type Context, Effect } from "effect";
-import { clientKey } from "./client-address.ts";
-import { consolePage, verifierModule } from "../pages/console/console-page.ts";
+import { Elysia } from "elysia";
 import { llmsText } from "../agents/llms.ts";
-import { referenceMarkdown } from "../agents/reference-markdown.ts";
 import { MCP_PATH, type McpAnswering, noMcp } from "../agents/mcp.ts";
-import { allEndpoints } from "./endpoints.ts";
-import { askingFor } from "./asking-for.ts";
+import { referenceMarkdown } from "../agents/reference-markdown.ts";
+import { openApiDocument } from "../openapi/openapi-document.ts";
+import { referenceOf } from "../openapi/reference.ts";
+import { consolePage, verifierModule } from "../pages/console/console-page.ts";
+import { referencePage } from "../pages/reference/reference-page.ts";
+import { placeTarget } from "../request/query-string.ts";
+import {
+  clientKey,
+  hasSoundHost,
+  requestOrigin,
+  trustedProxies,
+} from "../request/request-origin.ts";
+import { METRICS_PATH } from "../service/metrics.ts";
 import { type Endpoint, routerPath } from "./endpoint.ts";
+import { allEndpoints } from "./endpoints.ts";
 import {
   beginExchange,
   type Connection,
@@ -19,15 +28,42 @@ import {
 import { routeMeter } from "./http-metrics.ts";
 import type { HttpServices } from "./http-services.ts";
 import { once } from "./once.ts";
-import { openApiDocument } from "../openapi/openapi-document.ts";
-import { referenceOf } from "../openapi/reference.ts";
-import { METRICS_PATH } from "../service/metrics.ts";
 import { operationRoute } from "./operation-route.ts";
 import { sharedHeaders } from "./response-headers.ts";
-import { referencePage } from "../pages/reference/reference-page.ts";
-import { hasSoundHost, requestOrigin, trustedProxies } from "../request/request-origin.ts";
-import { placeTarget } from "../request/query-string.ts";
 import { unmatchedRoute } from "./unmatched.ts";
+
+/** What tells who the client is, and how it reached the service. */
+const OF_CLIENT = [
+  "x-forwarded-for",
+  "x-forwarded-proto",
+  "x-forwarded-host",
+  "x-request-id",
+] as const;
+
+/** Used where a request names no host; links in answers are then of no use to anybody. */
+const NOWHERE = "http://localhost";
+
+/** The function that answers another request of the service as if the client of an exchange had sent it: with its address, budgets and request id. */
+const askingFor =
+  (
+    handle: (request: Request, connection: Connection | undefined) => Promise<Response>,
+    originOf: (request: Request, peer: string | null) => string,
+  ) =>
+  ({ request, connection, requestId }: Exchange, path: string, init: RequestInit) => {
+    const headers = new Headers(init.headers);
+    for (const name of OF_CLIENT) {
+      const value = request.headers.get(name);
+      if (value !== null) headers.set(name, value);
+    }
+    headers.set("x-request-id", requestId);
+    const peer = connection?.address ?? null;
+    const origin = originOf(request, peer) || NOWHERE;
+    return handle(new Request(origin + path, { ...init, headers }), {
+      address: peer,
+      // The outer request holds the connection.
+      allowSeconds: () => {},
+    });
+  };
 
 /** What the HTTP surface is made from. */
 export type HttpOptions = {

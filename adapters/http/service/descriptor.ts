@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { formatUsdc } from "../../../core/domain/amount.ts";
-import { BETA_LIMITS } from "../../../core/domain/escrow/beta-limits.ts";
+import { BETA_LIMITS } from "../../../core/use-cases/escrow/beta-limits.ts";
 import type { Deployment } from "../../../core/domain/ledger/deployment.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { ARAZZO_PATH } from "../agents/arazzo.ts";

@@ -1,8 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
-import { deployedIdl } from "../../../core/protocol/addresses/deployed-idl.ts";
+import {
+  deployedIdl,
+  LOCAL_DEPLOYMENT,
+} from "../../../core/protocol/addresses/local-deployment.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { Address } from "../openapi/values.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { once } from "../server/once.ts";

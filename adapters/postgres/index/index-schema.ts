@@ -1,3 +1,5 @@
+import { IDENTITY_TYPES } from "../../sql/ledger-identity.ts";
+
 /**
  * Tables whose columns are NOT NULL unless a part of a row's life lacks them. Addresses and hashes are 32 bytes, but for a
  * merchant's own address: base58 text, because pages are ordered by it (collation "C"). NUMERIC(20) holds a u64: exact, and so are its
@@ -20,9 +22,7 @@
 const TABLES = `
   CREATE TABLE ledger (
     one BOOLEAN PRIMARY KEY DEFAULT true CHECK (one),
-    genesis_hash TEXT NOT NULL,
-    custody_program TEXT NOT NULL,
-    attestor_program TEXT NOT NULL,
+    ${IDENTITY_TYPES},
     escrows INT8 NOT NULL DEFAULT 0,
     unseen INT8 NOT NULL DEFAULT 0,
     merchants INT8 NOT NULL DEFAULT 0,

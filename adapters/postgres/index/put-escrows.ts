@@ -2,7 +2,7 @@ import type { IndexedEscrow, UnseenEscrow } from "../../../core/domain/index/ind
 import type { EventReference } from "../../../core/domain/index/settlement-event.ts";
 import { ledgerSignatureToBytes } from "../../../core/domain/ledger/signature.ts";
 import { encodeBody } from "../../sql/escrow-body.ts";
-import { unseenOf, type UnseenRow, unseenValues } from "../../sql/index-rows.ts";
+import { UNSEEN_TYPES, unseenOf, type UnseenRow, unseenValues } from "../../sql/index-rows.ts";
 import {
   arraysOf,
   type Column,
@@ -19,14 +19,7 @@ import { ESCROW_COLUMNS, escrowValues, shown } from "./escrow-pages.ts";
 import { tallyParts } from "./tallies.ts";
 
 /** What an unseen escrow's row binds, in the order of `unseenValues`. */
-export const UNSEEN_COLUMNS = columnsOf({
-  created_seq: "INT8",
-  settled_seq: "INT8",
-  state: "INT2",
-  address: "BYTEA",
-  pending_hash: "BYTEA",
-  settled_hash: "BYTEA",
-});
+export const UNSEEN_COLUMNS = columnsOf(UNSEEN_TYPES);
 
 /** The statement for unseen escrows above a number, at most as many as asked for. */
 export const UNSEEN_PAGE = shown(

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect";
 import { MOST_PACKETS, SettledPackets } from "../../../ports/settled-packets.ts";
-import { PostgresStore } from "../postgres-store.ts";
+import { PostgresStore, storeCall } from "../postgres-store.ts";
 import { rowsOf } from "../queries.ts";
 
 /** The packets of settled escrows in the database that replicas share. At most `most` are kept, the newest. */
@@ -10,28 +10,28 @@ export const settledPacketsPostgres = (
   Layer.effect(
     SettledPackets,
     Effect.map(PostgresStore, ({ runReady }) => ({
-      keep: Effect.fn("SettledPackets.keep")((escrow, packet) =>
-        runReady(async (sql) => {
+      keep: storeCall(
+        runReady,
+        "SettledPackets.keep",
+        async (sql, escrow: string, packet: string) => {
           await rowsOf(
             sql,
             `WITH put AS (
-                 INSERT INTO settled_packet (escrow, packet) VALUES ($1, $2)
-                 ON CONFLICT (escrow) DO UPDATE
-                 SET packet = EXCLUDED.packet, kept = nextval('settled_packet_kept') RETURNING kept
-               ) DELETE FROM settled_packet WHERE kept <= (SELECT kept FROM put) - $3`,
+               INSERT INTO settled_packet (escrow, packet) VALUES ($1, $2)
+               ON CONFLICT (escrow) DO UPDATE
+               SET packet = EXCLUDED.packet, kept = nextval('settled_packet_kept') RETURNING kept
+             ) DELETE FROM settled_packet WHERE kept <= (SELECT kept FROM put) - $3`,
             [escrow, packet, most],
           );
-        }),
+        },
       ),
-      find: Effect.fn("SettledPackets.find")((escrow) =>
-        runReady(async (sql) => {
-          const [row] = await rowsOf<{ packet: string }>(
-            sql,
-            "SELECT packet FROM settled_packet WHERE escrow = $1",
-            [escrow],
-          );
-          return row?.packet ?? null;
-        }),
-      ),
+      find: storeCall(runReady, "SettledPackets.find", async (sql, escrow: string) => {
+        const [row] = await rowsOf<{ packet: string }>(
+          sql,
+          "SELECT packet FROM settled_packet WHERE escrow = $1",
+          [escrow],
+        );
+        return row?.packet ?? null;
+      }),
     })),
   );

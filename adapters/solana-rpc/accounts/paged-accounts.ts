@@ -1,6 +1,6 @@
 import { Effect } from "effect";
 import { encodeBase58 } from "../../../core/domain/encoding/base58.ts";
-import type { AccountKind } from "../../../core/domain/ledger/account-kind.ts";
+import type { AccountKind } from "../../../core/domain/ledger/account.ts";
 import {
   type LedgerFailure,
   LedgerUnavailable,

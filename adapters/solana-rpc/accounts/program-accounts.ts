@@ -1,5 +1,5 @@
 import { Effect, Queue, Stream } from "effect";
-import type { AccountKind } from "../../../core/domain/ledger/account-kind.ts";
+import type { AccountKind } from "../../../core/domain/ledger/account.ts";
 import { encodeBase58 } from "../../../core/domain/encoding/base58.ts";
 import type { LedgerFailure, ScannedAccounts, ScanOptions } from "../../../ports/ledger/ledger.ts";
 import {

@@ -3,7 +3,7 @@ import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import { monotonicMs } from "../../../core/use-cases/single-flight.ts";
 import type { AtSlot } from "../../../ports/ledger/ledger.ts";
 import type { SlotJudgement } from "../pool/highest-slots.ts";
-import type { PoolLimits } from "../pool/node-pool.ts";
+import type { PoolLimits } from "../pool/pool-config.ts";
 import type { NodeFault, NodeFaultKind, NodeUnable } from "../transport/rpc-failure.ts";
 import type { AccountScan, ScanEnd } from "./account-scan.ts";
 

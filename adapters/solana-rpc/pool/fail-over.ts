@@ -15,7 +15,7 @@ import {
   RpcRefusal,
   timeoutFault,
 } from "../transport/rpc-failure.ts";
-import type { PoolLimits, SolanaRpcConfig } from "./node-pool.ts";
+import type { PoolLimits, SolanaRpcConfig } from "./pool-config.ts";
 import type { NodeAdmission, PooledNode } from "./pooled-node.ts";
 
 /** Why a node may not be asked now. */

@@ -4,7 +4,7 @@ import type { LedgerStanding } from "../../../ports/ledger/ledger-record.ts";
 import type { JsonRpcClient } from "../transport/json-rpc-client.ts";
 import { monotonicMs } from "../../../core/use-cases/single-flight.ts";
 import { NodeFault, type NodeFailure } from "../transport/rpc-failure.ts";
-import type { PoolLimits, SolanaRpcConfig } from "./node-pool.ts";
+import type { PoolLimits, SolanaRpcConfig } from "./pool-config.ts";
 
 /** How long a node's genesis hash is believed, milliseconds: another node can take over its address. */
 const BELIEVED_MS = 60_000;

@@ -1,6 +1,5 @@
 import { Effect } from "effect";
-import { type Lane, LastAnswer } from "../../../ports/ledger/ledger.ts";
-import { ledgerFaultText } from "../../../core/use-cases/ledger-fault-text.ts";
+import { type Lane, LastAnswer, ledgerFaultText } from "../../../ports/ledger/ledger.ts";
 import { backoffMs } from "../../../core/use-cases/reconnect.ts";
 import { type Admission, CircuitBreaker, type Ticket } from "../transport/circuit-breaker.ts";
 import type { JsonRpcClient } from "../transport/json-rpc-client.ts";
@@ -15,7 +14,7 @@ import {
 } from "../transport/rpc-failure.ts";
 import { monotonicMs } from "../../../core/use-cases/single-flight.ts";
 import type { ScanSink } from "../accounts/scan-body.ts";
-import type { Pool, PoolLimits, SolanaRpcConfig } from "./node-pool.ts";
+import type { Pool, PoolLimits, SolanaRpcConfig } from "./pool-config.ts";
 
 /** A decoded `result`, "malformed" when the method cannot return it, or how its slot was judged when that is not fine. */
 export type Reading<A> = { readonly value: A } | "malformed" | Exclude<SlotJudgement, "fine">;

@@ -13,7 +13,7 @@ import {
 import { type Envelope, parseBatch, parseEnvelope, responseText } from "./rpc-envelope.ts";
 import { scanBody, scanMethod, type ScanSink } from "../accounts/scan-body.ts";
 import { SharedBatches } from "./shared-batches.ts";
-import type { PoolLimits } from "../pool/node-pool.ts";
+import type { PoolLimits } from "../pool/pool-config.ts";
 
 /** Sends one request to one node, once, and returns the unchecked `result`. */
 export type JsonRpcClient = {

@@ -36,7 +36,14 @@ export const escrowPages = (db: Database) => {
     /** The body of the row at an address, undefined when there is none. */
     bodyAt,
     /** The stored ones of these escrows, with all their fields or unseen. */
-    at: (addresses: ReadonlyArray<Address>): EscrowsAt => at.deferred(addresses),
+    at: (addresses: ReadonlyArray<Address>): EscrowsAt => {
+      // Each live read asks for one escrow, mostly a whole one, which one query finds in one state of the store.
+      const [address, ...others] = addresses;
+      const body = address === undefined || others.length > 0 ? undefined : bodyAt(address);
+      return body === undefined
+        ? at.deferred(addresses)
+        : { escrows: [decodeBody(body)], unseen: [] };
+    },
     /** At most `limit` escrows created before `before`, newest first. */
     page: (filter: EscrowFilter, limit: number, before: bigint | null): ReadonlyArray<Escrow> => {
       const runs = escrowRuns(filter);

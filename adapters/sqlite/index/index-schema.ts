@@ -1,3 +1,4 @@
+import { IDENTITY_TYPES } from "../../sql/ledger-identity.ts";
 import type { StoreKind } from "../open-store.ts";
 
 /** Marks a file as this service's index: ASCII `SEix` (PRAGMA application_id). */
@@ -96,9 +97,7 @@ export const ROW_INDEXES = [
 const SCHEMA = `
   CREATE TABLE ledger (
     one INTEGER PRIMARY KEY CHECK (one = 1),
-    genesis_hash TEXT NOT NULL,
-    custody_program TEXT NOT NULL,
-    attestor_program TEXT NOT NULL,
+    ${IDENTITY_TYPES},
     escrows INTEGER NOT NULL DEFAULT 0,
     unseen INTEGER NOT NULL DEFAULT 0,
     merchants INTEGER NOT NULL DEFAULT 0,

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { type Address, addressFromBytes } from "../../../core/domain/address.ts";
 import type { EscrowState } from "../../../core/domain/escrow/escrow.ts";
-import { type MerchantStats, NO_ESCROWS } from "../../../core/domain/merchant/merchant-stats.ts";
+import { type MerchantStats, NO_ESCROWS } from "../../../core/domain/merchant/merchant.ts";
 import { stateNumber } from "../../sql/index-rows.ts";
 import { BODY_AT } from "../../sql/escrow-body.ts";
 import { keyAt, safeAt } from "./escrow-row.ts";

@@ -1,3 +1,4 @@
+import { IDENTITY_TYPES } from "../../sql/ledger-identity.ts";
 import type { Database } from "bun:sqlite";
 import type { StoreKind } from "../open-store.ts";
 
@@ -7,9 +8,7 @@ const APPLICATION_ID = 0x53_45_6c_67;
 const SCHEMA = `
   CREATE TABLE ledger (
     one INTEGER PRIMARY KEY CHECK (one = 1),
-    genesis_hash TEXT NOT NULL,
-    custody_program TEXT NOT NULL,
-    attestor_program TEXT NOT NULL
+    ${IDENTITY_TYPES}
   ) STRICT;
 
   CREATE TABLE log_standing (

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect";
 import { MOST_PACKETS, NO_PACKETS, SettledPackets } from "../../../ports/settled-packets.ts";
 import { openStore, type StoreKind } from "../open-store.ts";
-import { tryStore } from "../store-failure.ts";
+import { storeCall } from "../store-failure.ts";
 
 /** What makes a file the packets of this service: ASCII `SEpk` as PRAGMA application_id. */
 export const PACKETS_KIND: StoreKind = {
@@ -36,11 +36,10 @@ export const settledPacketsSqlite = (path: string, most: number = MOST_PACKETS) 
         cut.run(most);
       });
       return {
-        keep: Effect.fn("SettledPackets.keep")((escrow, packet) =>
-          tryStore(() => keep(escrow, packet)),
-        ),
-        find: Effect.fn("SettledPackets.find")((escrow) =>
-          tryStore(() => select.get(escrow)?.packet ?? null),
+        keep: storeCall("SettledPackets.keep", keep),
+        find: storeCall(
+          "SettledPackets.find",
+          (escrow: string) => select.get(escrow)?.packet ?? null,
         ),
       };
     }).pipe(

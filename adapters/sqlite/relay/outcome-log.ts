@@ -5,7 +5,7 @@ import type { LedgerIdentity } from "../../sql/ledger-identity.ts";
 import { claimLedger } from "../ledger-identity.ts";
 import { openStore, refuseDamaged } from "../open-store.ts";
 import { OUTCOME_KIND } from "./outcome-schema.ts";
-import { tryStore } from "../store-failure.ts";
+import { storeCall, tryStore } from "../store-failure.ts";
 
 /**
  * The relay's log in a SQLite file of its own, made where there is none. Unlike the index it cannot be read
@@ -25,18 +25,12 @@ export const outcomeLogSqlite = (options: LedgerIdentity & { readonly path: stri
       const relays = relayTable(db);
       const keys = idempotencyTable(db);
       return OutcomeLog.of({
-        open: Effect.fn("OutcomeLog.open")((entry) => tryStore(() => relays.open(entry))),
-        resolve: Effect.fn("OutcomeLog.resolve")((signature, outcome) =>
-          tryStore(() => relays.settle(signature, outcome)),
-        ),
-        find: Effect.fn("OutcomeLog.find")((signature) => tryStore(() => relays.find(signature))),
-        unresolved: Effect.fn("OutcomeLog.unresolved")((limit) =>
-          tryStore(() => relays.unsettled(limit)),
-        ),
-        claimKey: Effect.fn("OutcomeLog.claimKey")((use) => tryStore(() => keys.claim(use))),
-        answerKey: Effect.fn("OutcomeLog.answerKey")((use, answer) =>
-          tryStore(() => keys.answer(use, answer)),
-        ),
+        open: storeCall("OutcomeLog.open", relays.open),
+        resolve: storeCall("OutcomeLog.resolve", relays.settle),
+        find: storeCall("OutcomeLog.find", relays.find),
+        unresolved: storeCall("OutcomeLog.unresolved", relays.unsettled),
+        claimKey: storeCall("OutcomeLog.claimKey", keys.claim),
+        answerKey: storeCall("OutcomeLog.answerKey", keys.answer),
       });
     }).pipe(refuseDamaged(options.path)),
   );

@@ -1,3 +1,4 @@
+import { IDENTITY_TYPES } from "../../sql/ledger-identity.ts";
 import type { StoreKind } from "../open-store.ts";
 
 /** Marks a file as this service's relay log: ASCII `SErl` (PRAGMA application_id). */
@@ -13,9 +14,7 @@ export const OUTCOME_KIND: StoreKind = {
   schema: `
   CREATE TABLE ledger (
     one INTEGER PRIMARY KEY CHECK (one = 1),
-    genesis_hash TEXT NOT NULL,
-    custody_program TEXT NOT NULL,
-    attestor_program TEXT NOT NULL
+    ${IDENTITY_TYPES}
   ) STRICT;
 
   CREATE TABLE relay (

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { clusterOfGenesis } from "../../config/cluster.ts";
 import { USDC_MINTS } from "../../config/supported-mints.ts";
 import { parseAddress } from "../../../core/domain/address.ts";
-import type { AttestorRegistry } from "../../../core/protocol/accounts/attestor-registry-account.ts";
+import type { AttestorRegistry } from "../../../core/protocol/accounts/settings-accounts.ts";
 import { EX_USAGE } from "../../command-line/command-line.ts";
 import type { DeployContext, ProgramTarget } from "../deploy-context.ts";
 import { keptKey, readDeployKey } from "./deploy-keys.ts";

@@ -1,29 +1,13 @@
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Effect, Redacted, Result } from "effect";
-import {
-  ed25519Key,
-  parseSeedText,
-  SEED_TEXT_FORMS,
-} from "../../../adapters/signer/ed25519-key.ts";
+import { parseSeedText, SEED_TEXT_FORMS } from "../../../adapters/signer/ed25519-key.ts";
 import { createKeyFile, readKeyFile } from "../../../adapters/signer/key-file.ts";
+import { keyText, looksLikeKey } from "../../../client/node/key-file.ts";
 import { parseAddress } from "../../../core/domain/address.ts";
 import { EX_NOINPUT, EX_USAGE } from "../../command-line/command-line.ts";
 import { DeployStopped } from "../deploy-stopped.ts";
 import { type DeployKey, deployKeyOf } from "./deploy-key.ts";
-
-/** A new key as the JSON array of 64 numbers that solana-keygen writes: the seed, then the public key. */
-const newKeyText = (): string => {
-  const seed = crypto.getRandomValues(new Uint8Array(32));
-  return JSON.stringify([...seed, ...ed25519Key(seed).publicKey]);
-};
-
-/** Whether a text looks like a private key rather than a path: a JSON array, 32 bytes as base64, or 64 bytes as base58. */
-const looksLikeKey = (text: string): boolean =>
-  /^\s*\[/.test(text) ||
-  parseSeedText(text) !== undefined ||
-  /^[1-9A-HJ-NP-Za-km-z]{80,90}$/.test(text) ||
-  /^(0x)?[0-9a-fA-F]{64}([0-9a-fA-F]{64})?$/.test(text);
 
 /** The key in a file that an option names. The message never shows what the option or the file holds. @throws DeployStopped */
 export const readDeployKey = async (option: string, path: string): Promise<DeployKey> => {
@@ -56,9 +40,8 @@ export const readDeployKey = async (option: string, path: string): Promise<Deplo
 
 /** The key in a file, which is made, durable and with mode 0600, where there is none. @throws DeployStopped */
 export const keptKey = async (path: string): Promise<DeployKey> => {
-  const made = await Effect.runPromise(
-    Effect.result(createKeyFile(path, Redacted.make(newKeyText()))),
-  );
+  const text = keyText(crypto.getRandomValues(new Uint8Array(32)));
+  const made = await Effect.runPromise(Effect.result(createKeyFile(path, Redacted.make(text))));
   if (Result.isFailure(made))
     throw new DeployStopped(EX_NOINPUT, `${path}: ${made.failure.reason}; name another --keys`);
   return readDeployKey("--keys", path);

@@ -1,13 +1,13 @@
+import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import type { Address } from "../../../core/domain/address.ts";
 import type { Deployment } from "../../../core/domain/ledger/deployment.ts";
 import {
   type AttestorRegistry,
-  decodeAttestorRegistryAccount,
-} from "../../../core/protocol/accounts/attestor-registry-account.ts";
-import {
   type CustodyConfig,
+  decodeAttestorRegistryAccount,
   decodeCustodyConfigAccount,
-} from "../../../core/protocol/accounts/custody-config-account.ts";
+  ledgerDomain,
+} from "../../../core/protocol/accounts/settings-accounts.ts";
 import {
   custodyConfigAddress,
   registryAddress,
@@ -37,10 +37,14 @@ const foreign = (address: Address | undefined, why: string): DeployStopped =>
     `${address} is not a configuration of these programs (${why}); use another --keys folder to deploy new programs`,
   );
 
-/** Reads both configuration accounts. @throws DeployStopped for one that this version does not read or that names another program. */
+/**
+ * Reads both configuration accounts. @throws DeployStopped for one that this version does not read, or that names another program or,
+ * where the genesis hash is given, another ledger.
+ */
 export const readConfiguration = async (
   { rpc }: Pick<DeployContext, "rpc">,
   deployment: Deployment,
+  genesisHash?: Address,
 ): Promise<Configuration> => {
   const addresses = [registryAddress(deployment).address, custodyConfigAddress(deployment).address];
   const [registryAccount = null, configAccount = null] = await rpc.accounts(addresses);
@@ -59,6 +63,10 @@ export const readConfiguration = async (
     throw foreign(addresses[0], `it names custody ${registry.value.custodyProgram}`);
   if (config !== null && config.value.attestorProgram !== deployment.attestorProgram)
     throw foreign(addresses[1], `it names attestor ${config.value.attestorProgram}`);
+  const domain =
+    genesisHash && hash32FromBytes(ledgerDomain(genesisHash, deployment.custodyProgram));
+  if (config !== null && domain !== undefined && config.value.domain !== domain)
+    throw foreign(addresses[1], "it names another ledger");
   return { registry: registry?.value ?? null, config: config?.value ?? null };
 };
 

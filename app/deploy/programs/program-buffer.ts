@@ -7,7 +7,7 @@ import {
   decodeBufferAccount,
   programHash,
 } from "../../../core/protocol/accounts/loader-v3.ts";
-import { seededAddress } from "../../../core/protocol/addresses/seeded-address.ts";
+import { seededAddress } from "../../../core/protocol/addresses/program-derived-address.ts";
 import { UPGRADEABLE_LOADER } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { allocateSeededAccount } from "../../../core/protocol/instructions/account-instructions.ts";
 import {

@@ -13,7 +13,7 @@ import { deploymentIn } from "../../pay/payment-terms.ts";
 import { addressNamed } from "../../pinned-policy.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { expectedTransaction } from "../../signing/expected-transaction.ts";
-import { askWith, type MemberOf, membersOf } from "../ask.ts";
+import { ask, type MemberOf, membersOf } from "../ask.ts";
 import { knownDeployment } from "../known-deployment.ts";
 import { heldTo, PREPARED, type Prepared } from "../output.ts";
 import { address, oneOf, optional, text, type ValuesOf } from "../parameter.ts";
@@ -172,7 +172,9 @@ export const prepareSettlement = tool({
     requireTaken(asked);
     const { action, ...given } = asked;
     const operation = `POST /v1/escrows/{pda}/${action}/prepare?transaction=true` as const;
-    const told = heldTo(PREPARED, await askWith(context.call, operation, membersOf(given)));
+    // `TAKEN` has held them to the action, and the compiler holds `TAKEN` to the contract.
+    const taken = membersOf(given) as never;
+    const told = heldTo(PREPARED, await ask(context.call, operation, taken));
     if (!context.rebuilds) return { result: told };
     const { policy } = await knownDeployment(context);
     return { result: checkedSettlement(told, asked, policy) };

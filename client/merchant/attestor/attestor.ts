@@ -1,11 +1,10 @@
 import { attest, type Attestation } from "../settle/attest.ts";
 import type { AttestationJournal } from "../settle/attestation-journal.ts";
 import { readEscrowTerms } from "../settle/escrow-terms.ts";
-import type { MerchantContext } from "../merchant-context.ts";
+import { type MerchantContext, type Released, ReleasedAlready } from "../merchant-context.ts";
 import { release } from "../settle/release.ts";
-import { type Released, ReleasedAlready } from "../settle/released.ts";
 import { SettlementError } from "../../settlement-error.ts";
-import type { MessageSigner } from "../../signing/message-signer.ts";
+import type { MessageSigner } from "../../signing/sign-transaction.ts";
 import { judgeExchange, parseExchange } from "./judge-exchange.ts";
 import type { Rules } from "./rules.ts";
 import type { spendingCeiling } from "./spending-ceiling.ts";

@@ -1,7 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
 import { parseUnambiguousJson } from "../../../core/domain/encoding/strict-json.ts";
-import { PROOF_TEMPLATES } from "../../../core/domain/evidence/proof-template-catalogue.ts";
+import { PROOF_TEMPLATES } from "../../../core/domain/evidence/proof-template.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import schema from "./rules.schema.json" with { type: "json" };
 

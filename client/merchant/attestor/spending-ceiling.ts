@@ -5,6 +5,7 @@ import type { SupportedMint } from "../../../core/domain/supported-mint.ts";
 import { errorCode } from "../../node/key-file.ts";
 import { placeFile } from "../../node/file-journal.ts";
 import { unitsOf } from "../../pay/payment-terms.ts";
+import { DAY_MS, mostOfEach } from "../../pay/spend-limits.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { Rules } from "./rules.ts";
 
@@ -17,7 +18,6 @@ type Spent = {
   readonly at: string;
 };
 
-const DAY_MS = 86_400_000;
 /** A clock that was a few days ahead and is set right again finds what was spent. */
 const KEPT_MS = 7 * DAY_MS;
 const SUFFIX = ".json";
@@ -60,16 +60,6 @@ const spentIn = async (folder: string): Promise<ReadonlyArray<Spent>> => {
   return all.filter((each) => each !== null);
 };
 
-/** What these entries take together, in base units: the most that each escrow has taken. */
-const sumOf = (entries: ReadonlyArray<Spent>): bigint => {
-  const most = new Map<string, bigint>();
-  for (const { escrow, amount } of entries) {
-    const units = parseAmount(amount) ?? 0n;
-    if (units > (most.get(escrow) ?? 0n)) most.set(escrow, units);
-  }
-  return [...most.values()].reduce((sum, units) => sum + units, 0n);
-};
-
 /** Removes entries that count no more. One that stays costs space only. */
 const remove = (entries: ReadonlyArray<Spent>): Promise<unknown> =>
   Promise.allSettled(entries.map(({ path }) => unlink(path)));
@@ -101,7 +91,7 @@ export const spendingCeiling =
     await placeFile(path, folder, `${JSON.stringify(entry)}\n`);
     const all = await spentIn(folder);
     await remove(all.filter(({ at }) => Date.parse(at) < now - KEPT_MS));
-    const sum = sumOf(
+    const sum = mostOfEach(
       all.filter((each) => each.mint === address && Date.parse(each.at) > now - DAY_MS),
     );
     if (sum <= unitsOf(perDay, decimals)) return null;

@@ -3,8 +3,7 @@ import { dataBy } from "../../service/operation.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { escrowsOf, EXPORT_COLUMNS, type IndexedEscrows } from "./watch.ts";
 import { addressNamed } from "../../pinned-policy.ts";
-import type { MerchantContext } from "../merchant-context.ts";
-import { readMerchant } from "../read-merchant.ts";
+import { type MerchantContext, readMerchant } from "../merchant-context.ts";
 
 /** One escrow of an export. */
 export type ExportRow = { readonly [K in (typeof EXPORT_COLUMNS)[number]]: Escrow[K] };

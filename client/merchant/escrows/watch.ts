@@ -5,8 +5,7 @@ import { FORMS, MEMBER_FORMS } from "../../service/forms.ts";
 import { dataOrNull, requestOf } from "../../service/operation.ts";
 import { type Answer, jsonOf, problemOf, type Requests } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
-import type { MerchantContext } from "../merchant-context.ts";
-import { readMerchant } from "../read-merchant.ts";
+import { type MerchantContext, readMerchant } from "../merchant-context.ts";
 
 /** What an escrow waits for, as a line of `merchant watch`. */
 export type Awaited = {

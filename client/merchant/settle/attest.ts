@@ -13,11 +13,10 @@ import {
 import { type DeliveryPayload, judgeDelivery, payloadFault } from "../../pay/delivery.ts";
 import { unitsOf } from "../../pay/payment-terms.ts";
 import { SettlementError } from "../../settlement-error.ts";
-import { type MessageSigner, signatureBy } from "../../signing/message-signer.ts";
+import { type MessageSigner, signatureBy } from "../../signing/sign-transaction.ts";
 import type { AttestationJournal, KeptClaim } from "./attestation-journal.ts";
 import { type EscrowTerms, readEscrowTerms } from "./escrow-terms.ts";
-import { ReleasedAlready } from "./released.ts";
-import type { MerchantContext } from "../merchant-context.ts";
+import { type MerchantContext, ReleasedAlready } from "../merchant-context.ts";
 
 /** What an attestor states about an escrow. */
 export type Statement = {

@@ -1,15 +1,12 @@
 import { cancelEscrowInstruction } from "../../../core/protocol/instructions/custody-instructions.ts";
 import type { UnsignedTransaction } from "../../../core/protocol/transaction/unsigned-transaction.ts";
-import { dataBy } from "../../service/operation.ts";
-import { deploymentIn } from "../../pay/payment-terms.ts";
+import { preparedTransaction } from "../../pay/prepared-transaction.ts";
 import { SettlementError } from "../../settlement-error.ts";
-import { expectedTransaction } from "../../signing/expected-transaction.ts";
-import type { MessageSigner } from "../../signing/message-signer.ts";
+import type { MessageSigner } from "../../signing/sign-transaction.ts";
 import { type EscrowTerms, readEscrowTerms } from "./escrow-terms.ts";
-import { landTransaction } from "../land-transaction.ts";
+import { landTransaction, type MerchantContext } from "../merchant-context.ts";
 import { addressNamed } from "../../pinned-policy.ts";
-import type { MerchantContext } from "../merchant-context.ts";
-import { withPayoutAccounts } from "./with-payout-accounts.ts";
+import { withPayoutAccounts } from "./release.ts";
 
 /** An escrow that went back to its agent. */
 export type Cancelled = {
@@ -36,23 +33,17 @@ export const cancellation = async (
       `${escrow} names the merchant ${terms.merchant}, not ${wallet}.`,
       "Sign with the wallet that the escrow names.",
     );
-  const prepared = await dataBy(
-    context.requests,
-    "POST /v1/escrows/{pda}/cancel/prepare?transaction=true",
-    { pda: escrow, payer: paying },
-    { signal },
-  );
   const owners = [agentOwner];
   const existing = context.needsAgentAccount === true ? owners : [];
-  const call = cancelEscrowInstruction(deploymentIn(context.policy), {
-    ...terms,
-    merchant: wallet,
-  });
-  return expectedTransaction(
-    prepared.transaction?.base64 ?? "",
-    paying,
-    (found) => withPayoutAccounts(found, { payer: paying, mint, owners, existing }, [call]),
-    context.mostPriorityFee,
+  return preparedTransaction(
+    context,
+    "POST /v1/escrows/{pda}/cancel/prepare?transaction=true",
+    { pda: escrow, payer: paying },
+    (deployment, found) =>
+      withPayoutAccounts(found, { payer: paying, mint, owners, existing }, [
+        cancelEscrowInstruction(deployment, { ...terms, merchant: wallet }),
+      ]),
+    signal,
   );
 };
 

@@ -1,7 +1,11 @@
+import type { Address } from "../../../core/domain/address.ts";
 import { parseAmount } from "../../../core/domain/amount.ts";
 import { decodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { parseHash32 } from "../../../core/domain/hash32.ts";
+import type { Deployment } from "../../../core/domain/ledger/deployment.ts";
+import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
 import { parseUnixTime } from "../../../core/domain/unix-time.ts";
+import { createAssociatedTokenInstruction } from "../../../core/protocol/accounts/token.ts";
 import {
   attestationMessage,
   domainOf,
@@ -13,18 +17,59 @@ import {
   releasePartialInstruction,
 } from "../../../core/protocol/instructions/custody-instructions.ts";
 import type { UnsignedTransaction } from "../../../core/protocol/transaction/unsigned-transaction.ts";
-import { dataBy } from "../../service/operation.ts";
-import { deploymentIn } from "../../pay/payment-terms.ts";
+import { preparedTransaction } from "../../pay/prepared-transaction.ts";
+import { addressNamed } from "../../pinned-policy.ts";
 import { SettlementError } from "../../settlement-error.ts";
-import { expectedTransaction } from "../../signing/expected-transaction.ts";
-import type { MessageSigner } from "../../signing/message-signer.ts";
+import type { MessageSigner } from "../../signing/sign-transaction.ts";
+import { landTransaction, type MerchantContext, type Released } from "../merchant-context.ts";
 import type { Attestation } from "./attest.ts";
 import { type EscrowTerms, readEscrowTerms } from "./escrow-terms.ts";
-import { landTransaction } from "../land-transaction.ts";
-import { addressNamed } from "../../pinned-policy.ts";
-import type { MerchantContext } from "../merchant-context.ts";
-import type { Released } from "./released.ts";
-import { withPayoutAccounts } from "./with-payout-accounts.ts";
+
+/** Requires that a settlement opens no token account for these owners. @throws SettlementError `agent_account_missing` */
+const requireThere = (
+  made: ReadonlyArray<{ readonly owner: Address }>,
+  owners: ReadonlyArray<Address>,
+): void => {
+  const missing = made.find(({ owner }) => owners.includes(owner));
+  if (missing !== undefined)
+    throw new SettlementError(
+      "agent_account_missing",
+      `${missing.owner} has closed the token account that it paid from, and the payer opens none for it.`,
+      "The agent opens it, or has the escrow refunded once it has expired.",
+    );
+};
+
+/**
+ * The calls of a settlement, behind the instructions that make the payout accounts of `owners` as far as the prepared transaction makes them: only
+ * the ledger knows which of them exist. Making one that exists changes nothing. @throws SettlementError `agent_account_missing` when it makes one of `existing`
+ */
+export const withPayoutAccounts = (
+  prepared: ReadonlyArray<Instruction>,
+  {
+    payer,
+    mint,
+    owners,
+    existing,
+  }: {
+    readonly payer: Address;
+    readonly mint: Address;
+    readonly owners: ReadonlyArray<Address>;
+    readonly existing: ReadonlyArray<Address>;
+  },
+  calls: ReadonlyArray<Instruction>,
+): ReadonlyArray<Instruction> => {
+  const made = [...new Set(owners)]
+    .map((owner) => ({ owner, create: createAssociatedTokenInstruction({ payer, owner, mint }) }))
+    .filter(({ create }) =>
+      prepared.some(
+        ({ programAddress, accounts }) =>
+          programAddress === create.programAddress &&
+          accounts[1]?.address === create.accounts[1]?.address,
+      ),
+    );
+  requireThere(made, existing);
+  return [...made.map(({ create }) => create), ...calls];
+};
 
 /** The attestation in its parts. @throws SettlementError for a malformed one. */
 const claimIn = (attestation: Attestation) => {
@@ -58,20 +103,6 @@ export const releaseTransaction = async (
   const { proofHash, timestamp, signature, amount } = claimIn(attestation);
   const paying = addressNamed(payer, "payer");
   const { merchant, mint, agentOwner, attestor } = terms;
-  const prepared = await dataBy(
-    context.requests,
-    "POST /v1/escrows/{pda}/release/prepare?transaction=true",
-    {
-      pda: terms.escrow,
-      proof_hash: proofHash,
-      timestamp: attestation.timestamp,
-      attestation_signature: attestation.attestation_signature,
-      ...(amount === null ? {} : { amount_stroops: amount.toString() }),
-      payer: paying,
-    },
-    { signal },
-  );
-  const deployment = deploymentIn(context.policy);
   const input = { ...terms, proofHash, timestamp };
   const message = attestationMessage({
     domain: domainOf(context.policy),
@@ -81,7 +112,7 @@ export const releaseTransaction = async (
     timestamp,
     ...SINGLE_DELIVERY,
   });
-  const calls = [
+  const callsOf = (deployment: Deployment) => [
     ed25519Instruction({ publicKey: attestor, signature, message }),
     amount === null
       ? releaseEscrowInstruction(deployment, input)
@@ -90,11 +121,20 @@ export const releaseTransaction = async (
   const owners = amount === null ? [merchant] : [merchant, agentOwner];
   const existing =
     context.needsAgentAccount === true && agentOwner !== merchant ? [agentOwner] : [];
-  return expectedTransaction(
-    prepared.transaction?.base64 ?? "",
-    paying,
-    (found) => withPayoutAccounts(found, { payer: paying, mint, owners, existing }, calls),
-    context.mostPriorityFee,
+  const accounts = { payer: paying, mint, owners, existing };
+  return preparedTransaction(
+    context,
+    "POST /v1/escrows/{pda}/release/prepare?transaction=true",
+    {
+      pda: terms.escrow,
+      proof_hash: proofHash,
+      timestamp: attestation.timestamp,
+      attestation_signature: attestation.attestation_signature,
+      ...(amount === null ? {} : { amount_stroops: amount.toString() }),
+      payer: paying,
+    },
+    (deployment, found) => withPayoutAccounts(found, accounts, callsOf(deployment)),
+    signal,
   );
 };
 

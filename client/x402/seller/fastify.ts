@@ -5,31 +5,23 @@ import type {
   RoutesConfig,
   x402HTTPResourceServer,
 } from "@x402/core/server";
-import { answerAgain } from "./answer-again.ts";
-
-/** What names a fastify request's route. */
-type Targeted = {
-  readonly method: string;
-  /** The request's target as it came. */
-  readonly url: string;
-  /** The route that fastify found; undefined where there is none. */
-  readonly routeOptions?: { readonly url?: string | undefined };
-};
+import { answerAgain, privately } from "./replay.ts";
 
 /** A method and a path under which a request may have to be paid. */
 type Candidate = { readonly method: string; readonly path: string };
 
 /** Path and query of a request. A target in absolute form (RFC 9112, 3.2.2) has scheme and host too, which fastify's router drops. */
-const fastifyTarget = ({ url }: Pick<Targeted, "url">): string =>
+const fastifyTarget = ({ url }: FastifyRequest): string =>
   url.startsWith("/") ? url : url.replace(/^https?:\/\/.*?\//i, "/");
 
-const pathOf = (request: Targeted): string => fastifyTarget(request).split(/[?#]/, 1)[0] ?? "/";
+const pathOf = (request: FastifyRequest): string =>
+  fastifyTarget(request).split(/[?#]/, 1)[0] ?? "/";
 
 /**
  * Every method and path that fastify may have found the handler of a request by, the request's own first. Its router may end a path at a semicolon, and answers HEAD
  * with the handler of GET; x402 does neither, so a route is paid when one of them is.
  */
-const fastifyCandidates = (request: Targeted): ReadonlyArray<Candidate> => {
+const fastifyCandidates = (request: FastifyRequest): ReadonlyArray<Candidate> => {
   const path = pathOf(request);
   const paths = [path, path.split(";", 1)[0] ?? path, request.routeOptions?.url ?? path];
   const methods = request.method === "HEAD" ? ["HEAD", "GET"] : [request.method];
@@ -60,7 +52,7 @@ export type FastifyRequest = {
   readonly method: string;
   /** The request's target: path and query. */
   readonly url: string;
-  /** The route that was found. */
+  /** The route that fastify found; undefined where there is none. */
   readonly routeOptions?: { readonly url?: string | undefined };
   readonly protocol: string;
   readonly host: string;
@@ -106,7 +98,7 @@ export const fastifyAdapter = (request: FastifyRequest): HTTPAdapter => {
   return {
     getHeader: header,
     getMethod: () => request.method,
-    getPath: () => fastifyTarget(request).split(/[?#]/, 1)[0] ?? "/",
+    getPath: () => pathOf(request),
     getUrl: () => `${request.protocol}://${request.host}${fastifyTarget(request)}`,
     getAcceptHeader: () => header("accept") ?? "",
     getUserAgent: () => header("user-agent") ?? "",
@@ -187,8 +179,7 @@ const settled = async (
   );
   if (result.success) {
     putHeaders(reply, result.headers);
-    const kept = cacheControl(reply);
-    reply.header("cache-control", kept === null ? "private" : `${kept}, private`);
+    reply.header("cache-control", privately(cacheControl(reply)));
     return body;
   }
   const { status, headers, body: refusal, isHtml } = result.response;

@@ -1,10 +1,14 @@
-import type { SettleContext, SkipHandlerDirective } from "@x402/core/server";
-import type { PaymentRequirements, SettleResponse } from "@x402/core/types";
-import { lineOf } from "../payment-error.ts";
+import type { HTTPAdapter, SettleContext, SkipHandlerDirective } from "@x402/core/server";
+import type {
+  PaymentPayload,
+  PaymentRequirements,
+  SchemeNetworkServer,
+  SettleResponse,
+} from "@x402/core/types";
+import { decodeBase64, encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { type KeptAnswer, keptAnswer } from "./kept-answers.ts";
-import { settleRelease } from "./repeat-settlement.ts";
+import { failedSettlement, settleRelease, signedRelease } from "./seller-settlement.ts";
 import { type HeldPayment, presentedPayment, type SellerContext } from "./seller-context.ts";
-import { signedRelease } from "./seller-settlement.ts";
 
 /** An answer that was paid for, and what its settlement comes to: it is given again only if that is a success. */
 export type Replay = { readonly answer: KeptAnswer; readonly settled: SettleResponse };
@@ -32,19 +36,7 @@ const settleKept = async (
     refused = first;
     return await settle(await signedRelease(seller, held, delivered, amount));
   } catch (cause) {
-    const { code, line } = lineOf(cause);
-    const { agent, escrow } = held.payment;
-    return (
-      refused ?? {
-        success: false,
-        errorReason: code,
-        errorMessage: line,
-        payer: agent,
-        transaction: "",
-        network: requirements.network,
-        extra: { escrow },
-      }
-    );
+    return refused ?? failedSettlement(held.payment, requirements.network, cause);
   }
 };
 
@@ -97,4 +89,53 @@ export const skippedHandler = ({
   if (!/^application\/json\b/i.test(contentType) || !isJsonOf(text)) return null;
   // The middleware takes null, false, 0 and "" for no body.
   return { contentType, body: { toJSON: () => JSON.parse(text) as unknown } };
+};
+
+/** The sellers behind their schemes. */
+export const sellersOf = new WeakMap<SchemeNetworkServer, SellerContext>();
+
+/** What is used of x402's resource server. */
+type Schemes = {
+  readonly getRegisteredScheme: (
+    network: `${string}:${string}`,
+    scheme: string,
+  ) => SchemeNetworkServer | undefined;
+};
+
+const payloadIn = (header: string): PaymentPayload =>
+  JSON.parse(new TextDecoder().decode(decodeBase64(header))) as PaymentPayload;
+
+/** A `cache-control` that has who has paid for an answer not share it with a cache's other clients. */
+export const privately = (cacheControl: string | null): string =>
+  cacheControl === null ? "private" : `${cacheControl}, private`;
+
+/**
+ * The answer to a request whose payment was answered before, as the handler gave it; null for every other request. Frameworks ask before x402's middleware, which gives
+ * only JSON and HTML again by itself. Never rejects.
+ */
+export const answerAgain = async (
+  resources: Schemes,
+  adapter: Pick<HTTPAdapter, "getHeader" | "getMethod" | "getUrl">,
+): Promise<Response | null> => {
+  try {
+    const paymentPayload = payloadIn(adapter.getHeader("payment-signature") ?? "");
+    const { network, scheme } = paymentPayload.accepted;
+    const seller = sellersOf.get(resources.getRegisteredScheme(network, scheme) ?? ({} as never));
+    if (seller === undefined) return null;
+    const transportContext = { request: { adapter } };
+    const replay = await replayOf(seller, { paymentPayload, transportContext });
+    if (replay === null || !replay.settled.success) return null;
+    const { status, headers, body } = replay.answer;
+    const given = new Headers(headers);
+    given.set("cache-control", privately(given.get("cache-control")));
+    const settled = new TextEncoder().encode(JSON.stringify(replay.settled));
+    given.set("payment-response", encodeBase64(settled));
+    return new Response(body.length === 0 ? null : new Uint8Array(body), {
+      status,
+      headers: given,
+    });
+  } catch {
+    // x402's middleware says what is wrong with the payment.
+    return null;
+  }
 };

@@ -20,11 +20,10 @@ import type { DeliveryPayload } from "../../pay/delivery.ts";
 import { deploymentIn, unitsOf } from "../../pay/payment-terms.ts";
 import type { ClientClock } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
-import type { MessageSigner } from "../../signing/message-signer.ts";
+import type { MessageSigner } from "../../signing/sign-transaction.ts";
 import { placeOf } from "../network.ts";
 import { valueOf } from "../payment-error.ts";
-import type { KeptAnswers } from "./kept-answers.ts";
-import type { PaymentClaims } from "./payment-claims.ts";
+import type { KeptAnswers, PaymentClaims } from "./kept-answers.ts";
 import type { Replay } from "./replay.ts";
 
 /** A key of a seller: a `MessageSigner`, or what `readKeyFile` and `keySigner` give. */

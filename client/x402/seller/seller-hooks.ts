@@ -2,7 +2,7 @@ import type { SettleContext, SettleResultContext } from "@x402/core/server";
 import type { SchemeServerHooks } from "@x402/core/types";
 import { SettlementError } from "../../settlement-error.ts";
 import { lineOf } from "../payment-error.ts";
-import { repeatSettlement } from "./repeat-settlement.ts";
+import { failedSettlement, repeatSettlement } from "./seller-settlement.ts";
 import { type Replay, replayOf, skippedHandler } from "./replay.ts";
 import { expiredMs, paymentOf, presentedPayment, type SellerContext } from "./seller-context.ts";
 
@@ -92,17 +92,7 @@ export const sellerHooks = (seller: SellerContext): SchemeServerHooks => {
       const { error, requirements } = context;
       if (!(error instanceof SettlementError)) return undefined;
       const { payment } = paymentOf(seller, context);
-      const { code, line } = lineOf(error);
-      const result = {
-        success: false,
-        errorReason: code,
-        errorMessage: line,
-        payer: payment.agent,
-        transaction: "",
-        network: requirements.network,
-        extra: { escrow: payment.escrow },
-      };
-      return { recovered: true, result };
+      return { recovered: true, result: failedSettlement(payment, requirements.network, error) };
     },
     onVerifiedPaymentCanceled: async (context) => {
       if (seller.wallet === null) await drop(context);

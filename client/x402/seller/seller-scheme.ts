@@ -23,10 +23,9 @@ import {
   type SellerKey,
 } from "./seller-context.ts";
 import { placeOf } from "../network.ts";
-import { memoryAnswers } from "./kept-answers.ts";
-import { memoryClaims, type PaymentClaims } from "./payment-claims.ts";
+import { memoryAnswers, memoryClaims, type PaymentClaims } from "./kept-answers.ts";
 import { inOneLine, valueOf } from "../payment-error.ts";
-import { sellersOf } from "./answer-again.ts";
+import { sellersOf } from "./replay.ts";
 import { sellerHooks } from "./seller-hooks.ts";
 import { settlementMembers } from "./seller-settlement.ts";
 

@@ -1,12 +1,20 @@
-import type { SettleContext } from "@x402/core/server";
-import { parseAmount, formatUnits } from "../../../core/domain/amount.ts";
+import type { SettleContext, SettleFailureContext } from "@x402/core/server";
+import type { SettleResponse } from "@x402/core/types";
+import { formatUnits, parseAmount } from "../../../core/domain/amount.ts";
+import { X402_VERSION } from "../../../core/protocol/x402/payment-payload.ts";
 import { attest } from "../../merchant/settle/attest.ts";
 import { cancellation } from "../../merchant/settle/cancel.ts";
 import { readEscrowTerms } from "../../merchant/settle/escrow-terms.ts";
 import { releaseTransaction } from "../../merchant/settle/release.ts";
+import { jsonOf, problemOf } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
-import { type MessageSigner, transactionSignerOf } from "../../signing/message-signer.ts";
-import { signTransaction } from "../../signing/sign-transaction.ts";
+import {
+  type MessageSigner,
+  signTransaction,
+  transactionSignerOf,
+} from "../../signing/sign-transaction.ts";
+import { lineOf } from "../payment-error.ts";
+import { keptText } from "./kept-answers.ts";
 import {
   type Delivered,
   exchangeIn,
@@ -15,7 +23,6 @@ import {
   paymentOf,
   type SellerContext,
 } from "./seller-context.ts";
-import { keptText } from "./kept-answers.ts";
 
 const signed = async (
   transaction: Parameters<typeof signTransaction>[0],
@@ -122,4 +129,79 @@ export const settlementMembers = async (
   if (seller.wallet !== null)
     return { phase, cancel: await cancelOf(seller, context, seller.wallet) };
   throw new SettlementError("no_wallet", "Nobody can cancel without the wallet.", "Give it.");
+};
+
+/** The facilitator waits for a confirmation itself, so a few tries outlast a blockhash. */
+const TRIES = 4;
+/** A release that was sent and is not confirmed yet. */
+const PENDING = "settlement_pending";
+
+/** Whether a failed settlement may have landed, or may still: no answer came, or none that says how it ended. */
+const isOpen = (error: unknown): boolean => {
+  const reason =
+    typeof error === "object" && error !== null && "errorReason" in error
+      ? error.errorReason
+      : undefined;
+  return typeof reason !== "string" || reason === PENDING;
+};
+
+/** The answer that says how a settlement failed. */
+export const failedSettlement = (
+  { agent, escrow }: HeldPayment["payment"],
+  network: SettleResponse["network"],
+  cause: unknown,
+): SettleResponse => {
+  const { code, line } = lineOf(cause);
+  return {
+    success: false,
+    errorReason: code,
+    errorMessage: line,
+    payer: agent,
+    transaction: "",
+    network,
+    extra: { escrow },
+  };
+};
+
+/**
+ * What settling a payment with a signed release comes to, at the seller's own service: it is never done twice. Tried again while it is not confirmed. @throws
+ * SettlementError when no answer comes.
+ */
+export const settleRelease = async (
+  { merchant: { requests } }: SellerContext,
+  { paymentPayload, requirements }: Pick<SettleFailureContext, "paymentPayload" | "requirements">,
+  members: Readonly<Record<string, unknown>>,
+): Promise<SettleResponse> => {
+  const payload = { ...paymentPayload.payload, ...members };
+  const body = {
+    x402Version: X402_VERSION,
+    paymentPayload: { ...paymentPayload, payload },
+    paymentRequirements: requirements,
+  };
+  for (let tried = 1; ; tried++) {
+    const answer = await requests.answer("/x402/settle", { body });
+    if (answer.status !== 200) throw problemOf(answer);
+    const result = jsonOf(answer) as SettleResponse;
+    if (result.success || result.errorReason !== PENDING || tried === TRIES) return result;
+  }
+};
+
+/**
+ * Settles a release again of which nobody knows whether it lands. Once the attestation is out, the escrow can be released at any moment, so the buyer must have the
+ * delivery for it. Null when there is no such release, and when it is refused or stays unknown. Never rejects.
+ */
+export const repeatSettlement = async (
+  seller: SellerContext,
+  context: SettleFailureContext,
+): Promise<SettleResponse | null> => {
+  const members = seller.releases.get(context.paymentPayload);
+  if (context.phase !== "after-handler" || members === undefined || !isOpen(context.error))
+    return null;
+  try {
+    const result = await settleRelease(seller, context, members);
+    return result.success ? result : null;
+  } catch {
+    // The first failure is told.
+    return null;
+  }
 };

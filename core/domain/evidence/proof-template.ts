@@ -1,16 +1,14 @@
-import { sha256 } from "../sha256.ts";
 import { canonicalJsonBytes, type Json } from "../encoding/canonical-json.ts";
 import { type Hash32, hash32FromBytes } from "../hash32.ts";
+import { sha256 } from "../sha256.ts";
+import apiDelivered from "./proof-templates/api-delivered-v1.json" with { type: "json" };
+import datasetDelivered from "./proof-templates/dataset-delivered-v1.json" with { type: "json" };
+import goodsDelivered from "./proof-templates/goods-delivered-v1.json" with { type: "json" };
+import ticketIssued from "./proof-templates/ticket-issued-v1.json" with { type: "json" };
+import travelBooking from "./proof-templates/travel-booking-confirmed-v1.json" with { type: "json" };
 
 /** The type of a delivery payload's field. */
-export type ProofFieldType =
-  | "constant"
-  | "hash"
-  | "url"
-  | "http_status"
-  | "count"
-  | "time"
-  | "text";
+type ProofFieldType = "constant" | "hash" | "url" | "http_status" | "count" | "time" | "text";
 
 /** One field of a delivery payload. */
 export type ProofField = {
@@ -78,3 +76,12 @@ export const proofTemplateSchema = (template: ProofTemplate): { readonly [key: s
   required: template.fields.filter((field) => field.required).map((field) => field.name),
   additionalProperties: false,
 });
+
+/** Every proof template, API and data first. A new one is a file beside these and a line here. */
+export const PROOF_TEMPLATES = [
+  apiDelivered,
+  datasetDelivered,
+  travelBooking,
+  ticketIssued,
+  goodsDelivered,
+] as ReadonlyArray<ProofTemplate>;

@@ -2,7 +2,7 @@ import { type Address, addressFromBytes, addressToBytes } from "../../domain/add
 import { ESCROW_STATES, type EscrowState } from "../../domain/escrow/escrow.ts";
 import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../domain/hash32.ts";
 import { sha256 } from "../../domain/sha256.ts";
-import { ledgerDomain } from "../../protocol/accounts/custody-config-account.ts";
+import { ledgerDomain } from "../../protocol/accounts/settings-accounts.ts";
 
 /** One event of the custody program, as the ledger logs it. See docs/log.md, "Leaves". */
 type EventLeaf = {

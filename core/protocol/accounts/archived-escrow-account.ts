@@ -1,9 +1,12 @@
-import { ESCROW_STATES, type EscrowState } from "../../domain/escrow/escrow.ts";
-import type { Hash32 } from "../../domain/hash32.ts";
+import type { Address } from "../../domain/address.ts";
+import { type Escrow, ESCROW_STATES, type EscrowState } from "../../domain/escrow/escrow.ts";
+import { type Hash32, hash32FromBytes } from "../../domain/hash32.ts";
 import type { Decoded, LedgerAccount } from "../../domain/ledger/account.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
+import { sha256 } from "../../domain/sha256.ts";
 import { CUSTODY_ACCOUNTS, CUSTODY_CONSTANTS } from "../generated/custody.ts";
 import { fieldsOf } from "./byte-fields.ts";
+import { decodeEscrowAccount } from "./escrow-account.ts";
 
 /** What is left of an archived escrow at its address. */
 export type ArchivedEscrow = {
@@ -58,4 +61,25 @@ export const decodeArchivedEscrowAccount = (
       lastHash: fields.hash(AT.lastHash),
     },
   };
+};
+
+/** An archived escrow, and the account bytes that it had until then. */
+export type LastBytes = { readonly escrow: Escrow; readonly data: Uint8Array };
+
+/**
+ * The escrow in bytes that somebody kept; undefined unless their SHA-256 is the tombstone's `last_hash`. Only this digest
+ * proves that the ledger had them.
+ */
+export const believedBytes = (
+  address: Address,
+  data: Uint8Array,
+  { lastHash }: Pick<ArchivedEscrow, "lastHash">,
+  deployment: Deployment,
+): LastBytes | undefined => {
+  if (hash32FromBytes(sha256(data)) !== lastHash) return undefined;
+  const decoded = decodeEscrowAccount(
+    { address, owner: deployment.custodyProgram, data },
+    deployment,
+  );
+  return "value" in decoded ? { escrow: decoded.value, data } : undefined;
 };

@@ -1,5 +1,4 @@
-import { type Address, addressToBytes } from "../../domain/address.ts";
-import { recentAddress } from "../../domain/recent-address.ts";
+import { type Address, addressToBytes, recentAddress } from "../../domain/address.ts";
 import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../domain/hash32.ts";
 
 /** The little-endian fields of account data at byte offsets. */
@@ -79,47 +78,61 @@ const MAX_EXACT_HIGH = 0x1f_ffff;
  */
 export const fieldsOf = (bytes: Uint8Array): ByteFields => new ByteFields(bytes);
 
-/** Writes little-endian fields one after another into a fixed number of bytes, zero elsewhere. */
-export const fieldWriter = (length: number) => {
-  const bytes = new Uint8Array(length);
-  const data = new DataView(bytes.buffer);
-  let at = 0;
-  const advance = (by: number): number => {
-    at += by;
-    return at - by;
-  };
-  const writer = {
-    bytes: (value: Uint8Array) => {
-      bytes.set(value, advance(value.length));
-      return writer;
-    },
-    u8: (value: number) => {
-      data.setUint8(advance(1), value);
-      return writer;
-    },
-    u32: (value: number) => {
-      data.setUint32(advance(4), value, true);
-      return writer;
-    },
-    u64: (value: bigint) => {
-      data.setBigUint64(advance(8), value, true);
-      return writer;
-    },
-    i64: (value: bigint) => {
-      data.setBigInt64(advance(8), value, true);
-      return writer;
-    },
-    address: (value: Address) => writer.bytes(addressToBytes(value)),
-    hash: (value: Hash32) => writer.bytes(hash32ToBytes(value)),
-    skip: (count: number) => {
-      advance(count);
-      return writer;
-    },
-    /** The finished bytes. @throws Error unless every byte was written or skipped. */
-    done: (): Uint8Array => {
-      if (at !== length) throw new Error(`wrote ${at} of ${length} bytes`);
-      return bytes;
-    },
-  };
-  return writer;
-};
+const eight = new DataView(new ArrayBuffer(8));
+const eightBytes = new Uint8Array(eight.buffer);
+
+class FieldWriter {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+
+  constructor(length: number) {
+    this.#bytes = new Uint8Array(length);
+  }
+
+  bytes(value: Uint8Array): this {
+    this.#bytes.set(value, this.#at);
+    return this.skip(value.length);
+  }
+
+  u8(value: number): this {
+    this.#bytes[this.#at] = value;
+    return this.skip(1);
+  }
+
+  u32(value: number): this {
+    for (let shift = 0; shift < 32; shift += 8) this.u8(value >>> shift);
+    return this;
+  }
+
+  u64(value: bigint): this {
+    eight.setBigUint64(0, value, true);
+    return this.bytes(eightBytes);
+  }
+
+  i64(value: bigint): this {
+    return this.u64(value);
+  }
+
+  address(value: Address): this {
+    return this.bytes(addressToBytes(value));
+  }
+
+  hash(value: Hash32): this {
+    return this.bytes(hash32ToBytes(value));
+  }
+
+  skip(count: number): this {
+    this.#at += count;
+    return this;
+  }
+
+  /** The finished bytes. @throws Error unless every byte was written or skipped. */
+  done(): Uint8Array {
+    const { length } = this.#bytes;
+    if (this.#at !== length) throw new Error(`wrote ${this.#at} of ${length} bytes`);
+    return this.#bytes;
+  }
+}
+
+/** Writes little-endian fields one after another into a fixed number of bytes, zero elsewhere. It makes no DataView of them either. */
+export const fieldWriter = (length: number): FieldWriter => new FieldWriter(length);

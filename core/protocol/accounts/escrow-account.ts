@@ -1,4 +1,4 @@
-import { type Address, addressToBytes } from "../../domain/address.ts";
+import { type Address, addressToBytes, recentAddress } from "../../domain/address.ts";
 import { encodeBase64, decodeBase64 } from "../../domain/encoding/base64.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import {
@@ -9,7 +9,6 @@ import {
   MIN_TTL_SECONDS,
 } from "../../domain/escrow/escrow.ts";
 import { type Hash32, hash32FromBytes } from "../../domain/hash32.ts";
-import { recentAddress } from "../../domain/recent-address.ts";
 import type { AccountFault, Decoded, LedgerAccount } from "../../domain/ledger/account.ts";
 import { sha256 } from "../../domain/sha256.ts";
 import { LAST_UNIX_SECOND, type UnixSeconds } from "../../domain/unix-time.ts";

@@ -1,8 +1,11 @@
 import { type Address, ZERO_ADDRESS } from "../../domain/address.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { Decoded, LedgerAccount } from "../../domain/ledger/account.ts";
-import { MERCHANT_STATUSES, type Merchant } from "../../domain/merchant/merchant.ts";
-import { isMerchantName } from "../../domain/merchant/merchant-name.ts";
+import {
+  isMerchantName,
+  type Merchant,
+  MERCHANT_STATUSES,
+} from "../../domain/merchant/merchant.ts";
 import { LAST_UNIX_SECOND } from "../../domain/unix-time.ts";
 import { merchantAddress } from "../addresses/addresses.ts";
 import { fieldsOf, fieldWriter } from "./byte-fields.ts";

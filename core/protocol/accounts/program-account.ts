@@ -1,5 +1,4 @@
-import type { AccountKind } from "../../domain/ledger/account-kind.ts";
-import type { Decoded, LedgerAccount } from "../../domain/ledger/account.ts";
+import type { AccountKind, Decoded, LedgerAccount } from "../../domain/ledger/account.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { Merchant } from "../../domain/merchant/merchant.ts";
 import {
@@ -9,8 +8,7 @@ import {
   type ArchivedEscrow,
   decodeArchivedEscrowAccount,
 } from "./archived-escrow-account.ts";
-import { decodeAttestorRegistryAccount } from "./attestor-registry-account.ts";
-import { decodeCustodyConfigAccount } from "./custody-config-account.ts";
+import { decodeAttestorRegistryAccount, decodeCustodyConfigAccount } from "./settings-accounts.ts";
 import {
   checkEscrowAccount,
   ESCROW_ACCOUNT_LENGTH,

@@ -1,7 +1,7 @@
-import { sha256 } from "../../domain/sha256.ts";
 import { type Address, addressFromBytes, addressToBytes } from "../../domain/address.ts";
-import { RecentlyUsed } from "../../domain/recently-used.ts";
 import { FAST_PARTS } from "../../domain/encoding/fast/fast-parts.ts";
+import { RecentlyUsed } from "../../domain/recently-used.ts";
+import { sha256 } from "../../domain/sha256.ts";
 
 const { isEdwardsPoint } = FAST_PARTS;
 /** A process has few programs. Decoding the text takes longer than the hash. */
@@ -24,9 +24,13 @@ export type ProgramDerivedAddress = { readonly address: Address; readonly bump: 
  * @throws Error for more than 15 seeds, or one of more than 32 bytes.
  */
 const preimageOf = (program: Address, seeds: ReadonlyArray<Uint8Array>) => {
-  if (seeds.length > 15 || seeds.some((seed) => seed.length > 32))
-    throw new Error("at most 15 seeds of at most 32 bytes");
-  const bumpAt = seeds.reduce((length, seed) => length + seed.length, 0);
+  let bumpAt = 0;
+  let isTooLong = seeds.length > 15;
+  for (const { length } of seeds) {
+    isTooLong ||= length > 32;
+    bumpAt += length;
+  }
+  if (isTooLong) throw new Error("at most 15 seeds of at most 32 bytes");
   const preimage = new Uint8Array(bumpAt + 1 + 32 + MARKER.length);
   let at = 0;
   for (const seed of seeds) {
@@ -77,3 +81,19 @@ export const programDerivedAddressAt = (
   seeds: ReadonlyArray<Uint8Array>,
   bump: number,
 ): Address => addressFromBytes(digestAt(program, seeds, bump));
+
+/**
+ * The address that a base key, a seed of 1 to 32 ASCII characters and an owner give: SHA-256 over the three (Agave
+ * `sdk/pubkey`: `Pubkey::create_with_seed`). Only the base key can make the account. @throws Error for another seed.
+ */
+export const seededAddress = (base: Address, seed: string, owner: Address): Address => {
+  if (!/^[!-~]{1,32}$/.test(seed)) throw new Error("a seed has 1 to 32 ASCII characters");
+  const parts = [addressToBytes(base), new TextEncoder().encode(seed), addressToBytes(owner)];
+  const preimage = new Uint8Array(64 + seed.length);
+  let at = 0;
+  for (const part of parts) {
+    preimage.set(part, at);
+    at += part.length;
+  }
+  return addressFromBytes(sha256(preimage));
+};

@@ -2,12 +2,50 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import type { Address } from "../../domain/address.ts";
 import { encodeBase64 } from "../../domain/encoding/base64.ts";
 import type { Json } from "../../domain/encoding/canonical-json.ts";
+import {
+  type Escrow,
+  isCancelled,
+  isRefundable,
+  refundedAmount,
+} from "../../domain/escrow/escrow.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
-import { type Escrow, refundedAmount } from "../../domain/escrow/escrow.ts";
-import { settlementDecision } from "../../domain/evidence/settlement-decision.ts";
 import { formatUnixTime, type UnixSeconds } from "../../domain/unix-time.ts";
 import { associatedTokenAddress, merchantAddress } from "../addresses/addresses.ts";
 import { attestedMessage } from "../instructions/attestation.ts";
+
+/** What the ledger did with an escrow's money, in the evidence packet's words. */
+type SettlementDecision = {
+  readonly status: "released" | "refunded" | "pending";
+  readonly reason:
+    | "awaiting_delivery_proof"
+    | "ttl_expired_refund_available"
+    | "merchant_delivery_proof_verified"
+    | "merchant_partial_delivery_proof_verified"
+    | "ttl_expired_without_delivery_proof"
+    | "merchant_cancelled";
+};
+
+/** The decision of an escrow's state. The ledger's time matters only while Pending. */
+export const settlementDecision = (escrow: Escrow, ledgerTime: UnixSeconds): SettlementDecision => {
+  switch (escrow.state) {
+    case "Pending":
+      return {
+        status: "pending",
+        reason: isRefundable(escrow, ledgerTime)
+          ? "ttl_expired_refund_available"
+          : "awaiting_delivery_proof",
+      };
+    case "Fulfilled":
+      return { status: "released", reason: "merchant_delivery_proof_verified" };
+    case "PartiallyFulfilled":
+      return { status: "released", reason: "merchant_partial_delivery_proof_verified" };
+    case "Refunded":
+      return {
+        status: "refunded",
+        reason: isCancelled(escrow) ? "merchant_cancelled" : "ttl_expired_without_delivery_proof",
+      };
+  }
+};
 
 /** The packet format's identifier. */
 export const EVIDENCE_VERSION = "settlement-evidence-v2";
@@ -25,7 +63,7 @@ export type EvidenceNetwork = Deployment & {
 };
 
 /** The inputs of a packet's `data`: the finalized account and, while the escrow is Pending, the ledger's clock. */
-export type EvidenceSource = {
+type EvidenceSource = {
   readonly network: EvidenceNetwork;
   readonly escrow: Escrow;
   readonly account: { readonly owner: Address; readonly data: Uint8Array };

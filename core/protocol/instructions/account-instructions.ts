@@ -8,7 +8,7 @@ import {
 } from "../../domain/ledger/instruction.ts";
 import { fieldWriter } from "../accounts/byte-fields.ts";
 import { createAssociatedTokenInstruction } from "../accounts/token.ts";
-import { seededAddress } from "../addresses/seeded-address.ts";
+import { seededAddress } from "../addresses/program-derived-address.ts";
 import { SYSTEM_PROGRAM } from "../addresses/well-known-addresses.ts";
 
 /** System Allocate: u32 LE 8, space u64 LE in bytes (Agave `system_instruction.rs`). The account signs. */

@@ -4,7 +4,7 @@ import { type Hash32, hash32FromBytes } from "../../domain/hash32.ts";
 import type { Instruction } from "../../domain/ledger/instruction.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
 import { fieldWriter } from "../accounts/byte-fields.ts";
-import { ledgerDomain } from "../accounts/custody-config-account.ts";
+import { ledgerDomain } from "../accounts/settings-accounts.ts";
 import { termsOf } from "../accounts/escrow-account.ts";
 import { ED25519_PROGRAM } from "../addresses/well-known-addresses.ts";
 import { CUSTODY_CONSTANTS } from "../generated/custody.ts";

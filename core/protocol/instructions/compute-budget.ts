@@ -1,10 +1,10 @@
 import type { Instruction } from "../../domain/ledger/instruction.ts";
-import type { WireInstruction } from "../transaction/wire-transaction.ts";
 import { fieldsOf, fieldWriter } from "../accounts/byte-fields.ts";
 import { COMPUTE_BUDGET_PROGRAM } from "../addresses/well-known-addresses.ts";
+import type { WireInstruction } from "../transaction/wire-transaction.ts";
 
 /** What a transaction asks of the Compute Budget program; null where it asks nothing. */
-export type ComputeRequest = {
+type ComputeRequest = {
   /** Compute units of the whole transaction, u32. */
   readonly unitLimit: number | null;
   /** Micro-lamports for each compute unit, u64. */
@@ -31,7 +31,7 @@ const MIN_HEAP = 32 * KIB;
 const MAX_HEAP = 256 * KIB;
 
 /** A Compute Budget instruction that every ledger refuses. */
-export type ComputeBudgetFault = {
+type ComputeBudgetFault = {
   /** Index of the top-level instruction. */
   readonly instructionIndex: number;
   /** Completes "The instruction ...". */
@@ -111,3 +111,28 @@ export const computeBudgetInstructions = (budget: {
       ? []
       : [fieldWriter(9).u8(SET_UNIT_PRICE).u64(budget.unitPrice).done()]),
   ].map((data) => ({ programAddress: COMPUTE_BUDGET_PROGRAM, accounts: [], data }));
+
+/**
+ * What a prepared transaction asks of the Compute Budget program beside its price. Its units are at least 1.8 times the measured
+ * maximum when addresses need the usual number of bump tries.
+ */
+export type TransactionBudget = {
+  /** Compute units. */
+  readonly unitLimit: number;
+  /** The bytes of accounts and programs that it may load; absent: as many as the ledger loads at most. */
+  readonly loadedBytes?: number;
+};
+
+/** Several times the size of the SPL programs and both of ours. */
+export const LOADED_BYTES = 1_048_576;
+
+/**
+ * A settlement loads accounts of parties that may want to stop it. Each of them can grow its own account to 10 MiB, so
+ * nothing limits what is loaded. The Token program is called with the rent payer's account, at a unit for 250 bytes
+ * (Agave `execution_budget.rs`: cpi_bytes_per_unit): 42,000 units for 10 MiB. Beside that a partial release that makes
+ * both payees' accounts takes 40,000 units, and each further bump try 1,500.
+ */
+export const SETTLEMENT_BUDGET: TransactionBudget = { unitLimit: 150_000 };
+
+/** The most bytes of a prepared transaction: 100 below the ledger's limit, for what wallets add. */
+export const MAX_PREPARED_BYTES = 1132;

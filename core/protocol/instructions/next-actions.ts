@@ -7,7 +7,7 @@ import { ARCHIVE_DELAY_SECONDS } from "../accounts/escrow-rules.ts";
 import { isVacant } from "../rules/custody-call.ts";
 import type { Merchant } from "../../domain/merchant/merchant.ts";
 import { revokedFault } from "../rules/release-rules.ts";
-import { choosePayout } from "../rules/payout-choice.ts";
+import { choosePayout } from "../rules/payout-rules.ts";
 import { claimRefundInstruction } from "./custody-instructions.ts";
 import { openAssociatedToken } from "./account-instructions.ts";
 

@@ -1,12 +1,15 @@
 import { type Address, addressToBytes } from "../../domain/address.ts";
+import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
+import { ED25519_PROGRAM } from "../addresses/well-known-addresses.ts";
+import { canVerifyUnder, verifyEd25519 } from "../crypto/strict-ed25519.ts";
 import {
   type AttestationClaim,
   attestationMessage,
   readEd25519Instruction,
 } from "../instructions/attestation.ts";
-import { verifyEd25519 } from "../crypto/strict-ed25519.ts";
-import { ED25519_PROGRAM } from "../addresses/well-known-addresses.ts";
+import { readCalls } from "../instructions/program-call.ts";
+import type { WireMessage } from "../transaction/wire-transaction.ts";
 import type { CustodyCall } from "./custody-call.ts";
 
 /** Parts of the signed message, in bytes; see docs/protocol.md, "Attestation". */
@@ -25,7 +28,7 @@ const PARTS = [
 const NAMING: ReadonlySet<string> = new Set(["tag", "domain", "terms"]);
 
 /** Names of the parts in which a signed message of 128 bytes differs from the one that is needed. */
-export const differingParts = (
+const differingParts = (
   signed: Uint8Array,
   needed: Uint8Array,
 ): ReadonlyArray<(typeof PARTS)[number]["name"]> =>
@@ -135,4 +138,25 @@ export const attestationFault = (
   const nearest = claimed.at(-1);
   if (after !== undefined) return misplaced(after.index);
   return nearest === undefined ? undefined : termsFault(nearest, message);
+};
+
+/**
+ * The first attestor key that a transaction registers and under which no signature can ever verify: escrows of such a merchant
+ * could not be released. The program accepts such a key.
+ */
+export const attestorKeyFault = (
+  { instructions }: WireMessage,
+  deployment: Deployment,
+): (SettlementFault & { readonly instructionIndex: number }) | undefined => {
+  for (const [instructionIndex, read] of readCalls(instructions, [], deployment).entries()) {
+    if (read?.name !== "register_merchant" && read?.name !== "rotate_attestor") continue;
+    const { attestor } = read.args;
+    if (!canVerifyUnder(addressToBytes(attestor)))
+      return {
+        rule: "attestor_unusable",
+        detail: `no signature verifies under the attestor key ${attestor}: it is not a point of the curve, or has small order`,
+        instructionIndex,
+      };
+  }
+  return undefined;
 };

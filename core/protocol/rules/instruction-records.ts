@@ -14,7 +14,7 @@ import {
   LOADED_BYTES,
   SETTLEMENT_BUDGET,
   type TransactionBudget,
-} from "../transaction/transaction-budget.ts";
+} from "../instructions/compute-budget.ts";
 import { archiveFault, refundFault } from "./refund-rules.ts";
 import { createFault } from "./create-rules.ts";
 import type { CustodyCall, LedgerView } from "./custody-call.ts";

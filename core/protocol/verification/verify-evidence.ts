@@ -1,6 +1,7 @@
 import { encodeBase64Url } from "../../domain/encoding/base64.ts";
-import type { Escrow } from "../../domain/escrow/escrow.ts";
+import { type Escrow, refundedAmount } from "../../domain/escrow/escrow.ts";
 import {
+  type EvidenceAmounts,
   type EvidenceCheck,
   type EvidenceVerdict,
   passedOrFailed,
@@ -8,6 +9,7 @@ import {
 } from "../../domain/evidence/evidence-check.ts";
 import { evidenceDigest, jwkThumbprint } from "../../domain/evidence/evidence-signature.ts";
 import type { Decoded } from "../../domain/ledger/account.ts";
+import { listedMint, type SupportedMint, usdcOf } from "../../domain/supported-mint.ts";
 import { decodeEscrowAccount } from "../accounts/escrow-account.ts";
 import { verifyEd25519 } from "../crypto/strict-ed25519.ts";
 import { EVIDENCE_VERSION } from "../evidence/evidence-data.ts";
@@ -16,10 +18,48 @@ import {
   type ParsedPacket,
   parseEvidencePacket,
 } from "../evidence/evidence-packet.ts";
-import { evidenceAmounts, mintValueCheck } from "../evidence/mint-value.ts";
 import { accountChecks, ledgerPoints } from "./verify-account.ts";
 import { type FreshLog, verifyFreshLog, verifyInLog } from "./verify-in-log.ts";
 import type { LedgerWitness } from "./verify-on-ledger.ts";
+
+const listedIn = (escrow: Escrow, trust: TrustPolicy | null): SupportedMint | undefined =>
+  listedMint(trust?.supportedMints ?? [], escrow.mint);
+
+/**
+ * Check `mint_value`: whether the policy lists the mint that was paid in. It never fails, because a payment in a
+ * worthless token is still a payment. It is `unproven` for a mint that is not listed.
+ */
+const mintValueCheck = (escrow: Escrow, trust: TrustPolicy | null): EvidenceCheck => {
+  const listed = listedIn(escrow, trust);
+  return listed === undefined
+    ? {
+        name: "mint_value",
+        outcome: "unproven",
+        reason: `${trust === null ? "no trust policy was given that lists the mint" : "the trust policy does not list the mint"}: anybody can make one, and its units may be worth nothing`,
+      }
+    : {
+        name: "mint_value",
+        outcome: "passed",
+        reason: `the trust policy lists the mint as ${listed.symbol}, with ${listed.decimals} decimals`,
+      };
+};
+
+/** What was paid in an escrow, in base units and by the policy's list of mints. */
+const evidenceAmounts = (escrow: Escrow, trust: TrustPolicy | null): EvidenceAmounts => {
+  const listed = listedIn(escrow, trust);
+  const refunded = refundedAmount(escrow);
+  return {
+    mint: escrow.mint,
+    mint_supported: listed !== undefined,
+    symbol: listed?.symbol ?? null,
+    amount_stroops: escrow.amount.toString(),
+    released_stroops: escrow.released.toString(),
+    refunded_stroops: refunded.toString(),
+    amount_usdc: usdcOf(escrow.amount, listed),
+    released_usdc: usdcOf(escrow.released, listed),
+    refunded_usdc: usdcOf(refunded, listed),
+  };
+};
 
 /**
  * Check `service_key`. One entry that revokes the key, by key or by id, outweighs any other: a

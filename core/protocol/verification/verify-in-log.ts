@@ -21,7 +21,7 @@ import {
   verifyConsistency,
   verifyInclusion,
 } from "../../log/tree/tree-proofs.ts";
-import { decodeCustodyConfigAccount } from "../accounts/custody-config-account.ts";
+import { decodeCustodyConfigAccount } from "../accounts/settings-accounts.ts";
 import type { EvidenceNetwork } from "../evidence/evidence-data.ts";
 import { parseEvidencePacket } from "../evidence/evidence-packet.ts";
 import type { LogReference } from "../evidence/evidence-references.ts";

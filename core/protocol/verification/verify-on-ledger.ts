@@ -10,7 +10,7 @@ import {
   decodeArchivedEscrowAccount,
 } from "../accounts/archived-escrow-account.ts";
 import { decodeEscrowAccount } from "../accounts/escrow-account.ts";
-import { decodeCustodyConfigAccount } from "../accounts/custody-config-account.ts";
+import { decodeCustodyConfigAccount } from "../accounts/settings-accounts.ts";
 import { deployedHash } from "../accounts/loader-v3.ts";
 import { decodeMerchantAccount } from "../accounts/merchant-account.ts";
 import type { EvidenceNetwork } from "../evidence/evidence-data.ts";

@@ -9,7 +9,7 @@ import {
   type ArchivedEscrow,
   decodeArchivedEscrowAccount,
 } from "../accounts/archived-escrow-account.ts";
-import { decodeCustodyConfigAccount } from "../accounts/custody-config-account.ts";
+import { decodeCustodyConfigAccount } from "../accounts/settings-accounts.ts";
 import { decodeEscrowAccount, pendingEscrowBytes } from "../accounts/escrow-account.ts";
 import { ARCHIVE_DELAY_SECONDS } from "../accounts/escrow-rules.ts";
 import {

@@ -6,9 +6,12 @@ import type { Address } from "../../domain/address.ts";
 import type { HistoryEntry } from "../../domain/ledger/history.ts";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
 import { RecentlyUsed } from "../../domain/recently-used.ts";
-import type { ArchivedEscrow } from "../../protocol/accounts/archived-escrow-account.ts";
+import {
+  type ArchivedEscrow,
+  believedBytes,
+  type LastBytes,
+} from "../../protocol/accounts/archived-escrow-account.ts";
 import { encodeEscrowAccount } from "../../protocol/accounts/escrow-account.ts";
-import { believedBytes, type LastBytes } from "../../protocol/accounts/last-bytes.ts";
 import { archivedBytesOf } from "../../protocol/transaction/transaction-effects.ts";
 import { makeSingleFlight, monotonicMs } from "../single-flight.ts";
 

@@ -13,12 +13,8 @@ import { parseAddress } from "../../domain/address.ts";
 import { findTransactions, referencesOf } from "./evidence-references.ts";
 import { readFinalizedEscrow } from "../escrow/read-escrow.ts";
 import { type LogProof, LogProofs } from "../log/serving/read-log.ts";
-import {
-  type EvidencePacket,
-  type KeptEvidence,
-  readStanding,
-  SettledEvidence,
-} from "./settled-evidence.ts";
+import { readStanding, SettledEvidence } from "./settled-evidence.ts";
+import type { EvidencePacket, KeptEvidence } from "./stored-packet.ts";
 
 const signData = Effect.fnUntraced(function* (data: EvidenceData) {
   const { current, sign } = yield* EvidenceSigner;

@@ -1,6 +1,5 @@
 import { Effect } from "effect";
-import type { ProofTemplate } from "../../domain/evidence/proof-template.ts";
-import { PROOF_TEMPLATES } from "../../domain/evidence/proof-template-catalogue.ts";
+import { PROOF_TEMPLATES, type ProofTemplate } from "../../domain/evidence/proof-template.ts";
 import { ProofTemplateNotFound } from "../request-errors.ts";
 
 /** The templates of a wedge, or all of them, API and data first. Empty for an unknown wedge. */

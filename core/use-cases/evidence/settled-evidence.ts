@@ -1,12 +1,11 @@
 import { Clock, Context, Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
-import type { EvidenceSignature } from "../../domain/evidence/evidence-signature.ts";
 import { hash32FromBytes } from "../../domain/hash32.ts";
 import { RecentlyUsed } from "../../domain/recently-used.ts";
 import { sha256 } from "../../domain/sha256.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
-import type { EvidenceData, EvidenceNetwork } from "../../protocol/evidence/evidence-data.ts";
+import type { EvidenceNetwork } from "../../protocol/evidence/evidence-data.ts";
 import type { EvidenceKey } from "../../../ports/evidence-signer.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
@@ -16,7 +15,7 @@ import {
   referencesOf,
 } from "./evidence-references.ts";
 import { SettledPackets } from "../../../ports/settled-packets.ts";
-import { readStoredPacket, storedPacketText } from "./stored-packet.ts";
+import { type KeptEvidence, readStoredPacket, storedPacketText } from "./stored-packet.ts";
 import { makeSingleFlight, monotonicMs } from "../single-flight.ts";
 import { decodeArchivedEscrowAccount } from "../../protocol/accounts/archived-escrow-account.ts";
 import { encodeEscrowAccount } from "../../protocol/accounts/escrow-account.ts";
@@ -27,21 +26,6 @@ import { type LiveMerchant, readMerchant } from "../merchant/read-merchant.ts";
 export const ARCHIVAL_FRESH_MS = 60_000;
 /** An escrow is archived seven days after its settlement at the earliest; the ledger's clock may gain an hour after its last reading. */
 const ARCHIVED_AFTER_SECONDS = BigInt(CUSTODY_CONSTANTS.ARCHIVE_DELAY_SECONDS - 3600);
-
-/** One escrow's evidence packet. */
-export type EvidencePacket = {
-  readonly data: EvidenceData;
-  readonly signature: EvidenceSignature;
-  readonly references: EvidenceReferences;
-};
-
-/** A settled escrow as read at `finalized`, and its latest packet. */
-export type KeptEvidence = {
-  readonly escrow: Escrow;
-  readonly packet: EvidencePacket;
-  /** The store's revision when the packet's transactions were looked up. */
-  readonly revision: bigint | null;
-};
 
 /** The least number of packets kept; twice as many at most. At 12 KB each with their text, 50 MB at most. */
 const PACKETS = 2000;

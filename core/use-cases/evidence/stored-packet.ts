@@ -8,19 +8,38 @@ import {
   evidenceDigest,
   type EvidenceSignature,
 } from "../../domain/evidence/evidence-signature.ts";
+import type { Escrow } from "../../domain/escrow/escrow.ts";
 import type { EventKind } from "../../domain/index/settlement-event.ts";
 import { NO_PINS } from "../../domain/ledger/deployment.ts";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
 import { decodeEscrowAccount } from "../../protocol/accounts/escrow-account.ts";
 import { CLOCK_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
 import { verifyEd25519 } from "../../protocol/crypto/strict-ed25519.ts";
-import { evidenceData, type EvidenceNetwork } from "../../protocol/evidence/evidence-data.ts";
+import {
+  evidenceData,
+  type EvidenceData,
+  type EvidenceNetwork,
+} from "../../protocol/evidence/evidence-data.ts";
 import type { LedgerWitness } from "../../protocol/verification/verify-on-ledger.ts";
 import { witnessAccounts, witnessDoubt } from "../../protocol/verification/witness-doubt.ts";
 import { ledgerTimeOf } from "../escrow/read-escrow.ts";
 import { orAskOthers, untrustworthy } from "../or-ask-another.ts";
 import { type EvidenceReferences, referencesOf } from "./evidence-references.ts";
-import type { KeptEvidence } from "./settled-evidence.ts";
+
+/** One escrow's evidence packet. */
+export type EvidencePacket = {
+  readonly data: EvidenceData;
+  readonly signature: EvidenceSignature;
+  readonly references: EvidenceReferences;
+};
+
+/** A settled escrow as read at `finalized`, and its latest packet. */
+export type KeptEvidence = {
+  readonly escrow: Escrow;
+  readonly packet: EvidencePacket;
+  /** The store's revision when the packet's transactions were looked up. */
+  readonly revision: bigint | null;
+};
 
 /** The form of the text. One of another form is not read. */
 const VERSION = 1;

@@ -1,6 +1,5 @@
 import { Effect } from "effect";
-import { canonicalFault } from "../../domain/encoding/canonical-fault.ts";
-import type { Json } from "../../domain/encoding/canonical-json.ts";
+import { canonicalFault, type Json } from "../../domain/encoding/canonical-json.ts";
 import { compareWithTemplate, type FieldResult } from "../../domain/evidence/delivery-payload.ts";
 import type { Hash32 } from "../../domain/hash32.ts";
 import { proofHash } from "../../domain/evidence/proof-template.ts";

@@ -1,4 +1,4 @@
-import { Effect } from "effect";
+import { Context, Effect } from "effect";
 import {
   type EscrowFilter,
   IndexReader,
@@ -7,12 +7,13 @@ import {
 import { type Address, parseAddress } from "../../domain/address.ts";
 import type { EscrowState } from "../../domain/escrow/escrow.ts";
 import type { IndexedEvent } from "../../domain/index/settlement-event.ts";
+import type { SyncMark } from "../../domain/index/sync-report.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
 import { leavesOfEscrow, type NumberedLeaf } from "../../log/leaf/escrow-leaves.ts";
 import { leavesOfUnseen } from "../../log/leaf/indexed-leaves.ts";
 import { encodeEscrowAccount } from "../../protocol/accounts/escrow-account.ts";
 import { addressFault, type FieldFault, InvalidAddress } from "../request-errors.ts";
-import { IndexClock } from "./index-clock.ts";
+import { monotonicMs } from "../single-flight.ts";
 import {
   type EscrowPage,
   isStillSo,
@@ -20,6 +21,37 @@ import {
   type Page,
   RecentPages,
 } from "./recent-pages.ts";
+
+/**
+ * The ledger's clock as readers of the index go by it: the mark's time plus the monotonic time since this process first
+ * saw that mark. The machine's wall clock can be wrong or be set, and decides nothing.
+ */
+export class IndexClock extends Context.Service<
+  IndexClock,
+  {
+    /** The ledger's clock now, at least the mark's; null before the first sync. */
+    readonly at: (mark: SyncMark | null) => Effect.Effect<UnixSeconds | null>;
+  }
+>()("settlement-evidence/core/use-cases/IndexClock") {}
+
+/** The process's one `IndexClock`. */
+export const makeIndexClock = Effect.sync(() => {
+  let seen: {
+    readonly slot: bigint;
+    readonly ledgerTime: UnixSeconds;
+    readonly atMs: number;
+  } | null = null;
+  return IndexClock.of({
+    at: (mark) =>
+      Effect.map(monotonicMs, (nowMs) => {
+        if (mark === null) return null;
+        const { slot, ledgerTime } = mark;
+        if (seen === null || seen.slot !== slot || seen.ledgerTime !== ledgerTime)
+          seen = { slot, ledgerTime, atMs: nowMs };
+        return ledgerTime + BigInt(Math.floor(Math.max(0, nowMs - seen.atMs) / 1000));
+      }),
+  });
+});
 
 /** The bounds and the default of `limit` on every list. */
 export const PAGE_LIMIT = { min: 1, max: 500, default: 50 } as const;

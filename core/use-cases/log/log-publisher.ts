@@ -2,7 +2,7 @@ import { Context, Duration, Effect, Queue, Ref, Schedule } from "effect";
 import { type Hash32, hash32FromBytes } from "../../domain/hash32.ts";
 import type { SyncMark } from "../../domain/index/sync-report.ts";
 import type { LogPolicy } from "../../log/policy/log-policy.ts";
-import { decodeCustodyConfigAccount } from "../../protocol/accounts/custody-config-account.ts";
+import { decodeCustodyConfigAccount } from "../../protocol/accounts/settings-accounts.ts";
 import { rootOf } from "../../log/tree/frontier.ts";
 import { custodyConfigAddress } from "../../protocol/addresses/addresses.ts";
 import { Instance } from "../../../ports/instance.ts";

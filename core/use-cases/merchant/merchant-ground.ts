@@ -1,8 +1,10 @@
 import { Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
 import type { Merchant } from "../../domain/merchant/merchant.ts";
-import { decodeAttestorRegistryAccount } from "../../protocol/accounts/attestor-registry-account.ts";
-import { decodeCustodyConfigAccount } from "../../protocol/accounts/custody-config-account.ts";
+import {
+  decodeAttestorRegistryAccount,
+  decodeCustodyConfigAccount,
+} from "../../protocol/accounts/settings-accounts.ts";
 import { decodeMerchantAccount } from "../../protocol/accounts/merchant-account.ts";
 import {
   custodyConfigAddress,

@@ -1,6 +1,6 @@
 import { Effect } from "effect";
 import { parseAddress } from "../../domain/address.ts";
-import { isOffCurve } from "../../protocol/addresses/curve-point.ts";
+import { isOffCurve } from "../../protocol/crypto/curve-point.ts";
 import { rotateAttestorInstruction } from "../../protocol/instructions/attestor-instructions.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { type DraftCall, finishCall } from "../escrow/prepare/finish-call.ts";

@@ -1,6 +1,6 @@
 import { Effect } from "effect";
 import { parseAddress } from "../../domain/address.ts";
-import { isMerchantName, showsSomething } from "../../domain/merchant/merchant-name.ts";
+import { isMerchantName, showsSomething } from "../../domain/merchant/merchant.ts";
 import { MERCHANT_ACCOUNT_LENGTH } from "../../protocol/accounts/merchant-account.ts";
 import { merchantAddress } from "../../protocol/addresses/addresses.ts";
 import { registerMerchantInstruction } from "../../protocol/instructions/attestor-instructions.ts";

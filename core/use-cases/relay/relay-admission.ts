@@ -1,6 +1,6 @@
 import { Effect } from "effect";
 import { Instance } from "../../../ports/instance.ts";
-import { RateLimiter } from "../../../ports/rate-limiter.ts";
+import { MAX_OWED_WINDOWS, RateLimiter } from "../../../ports/rate-limiter.ts";
 import { type Address, addressToBytes } from "../../domain/address.ts";
 import { decodeBase64 } from "../../domain/encoding/base64.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
@@ -17,7 +17,7 @@ import {
 } from "../../protocol/addresses/well-known-addresses.ts";
 import { verifyEd25519 } from "../../protocol/crypto/strict-ed25519.ts";
 import { computeBudgetFault, computeRequest } from "../../protocol/instructions/compute-budget.ts";
-import { transactionLimitFault } from "../../protocol/transaction/transaction-limits.ts";
+import { NEVER_RUNS, transactionLimitFault } from "../../protocol/transaction/never-runs.ts";
 import {
   decodeWireTransaction,
   isVersion1,
@@ -104,7 +104,7 @@ export const chargeExpired = Effect.fnUntraced(function* (
 });
 
 /** The programs that a relayed transaction may call at top level. At least one call must be to one of the first two. */
-export const allowedPrograms = (deployment: Deployment): ReadonlyArray<Address> => [
+const allowedPrograms = (deployment: Deployment): ReadonlyArray<Address> => [
   deployment.custodyProgram,
   deployment.attestorProgram,
   SYSTEM_PROGRAM,
@@ -185,4 +185,20 @@ export const admitTransaction = Effect.fnUntraced(function* (signedTransaction: 
   if (usesDurableNonce(transaction)) return yield* new DurableNonceNotAllowed({ signature });
   yield* checkComputeBudget(transaction);
   return { transaction, bytes };
+});
+
+/** Every rule and limit of the relay, from the code that enforces them. */
+export const readRelayPolicy = Effect.gen(function* () {
+  const { deployment, confirmTimeoutMs, enforceBetaLimits } = yield* Instance;
+  const { limits, windowSeconds } = yield* RateLimiter;
+  return {
+    ...RELAY_POLICY,
+    maxTransactionBytes: MAX_TRANSACTION_BYTES,
+    neverSkipped: NEVER_RUNS,
+    requiredPrograms: [deployment.custodyProgram, deployment.attestorProgram],
+    allowedPrograms: allowedPrograms(deployment),
+    confirmTimeoutMs,
+    enforceBetaLimits,
+    rateLimit: { requests: limits.relay, windowSeconds, maxOwedWindows: MAX_OWED_WINDOWS },
+  };
 });

@@ -1,6 +1,6 @@
 import { Duration, Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
-import { BLOCKHASH_AGE } from "../../domain/relay/relay-lifetime.ts";
+import { BLOCKHASH_AGE } from "../../domain/relay/relay-entry.ts";
 import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import { readCalls } from "../../protocol/instructions/program-call.ts";
 import { feePayerFault } from "../../protocol/rules/lamport-rules.ts";
@@ -11,7 +11,7 @@ import type { WireTransaction } from "../../protocol/transaction/wire-transactio
 import { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
-import { enforceBetaLimits } from "../escrow/enforce-beta-limits.ts";
+import { enforceBetaLimits } from "../escrow/beta-limits.ts";
 import { chargeFailedPreflight } from "./relay-admission.ts";
 import {
   BlockhashExpired,

@@ -1,20 +1,76 @@
-import { Clock, Effect } from "effect";
-import type { Address } from "../../domain/address.ts";
-import { clientGroup } from "../../domain/relay/relay-policy.ts";
-import { type LedgerSignature } from "../../domain/ledger/signature.ts";
-import { type LandedTransaction, statusOnly } from "../../domain/relay/relay-entry.ts";
-import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { Clock, Effect, Exit } from "effect";
 import { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
+import { OutcomeLog } from "../../../ports/outcome-log.ts";
+import type { Address } from "../../domain/address.ts";
+import type { LedgerSignature } from "../../domain/ledger/signature.ts";
+import { type LandedTransaction, statusOnly } from "../../domain/relay/relay-entry.ts";
+import { clientGroup, RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
+import { sha256 } from "../../domain/sha256.ts";
+import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
 import { requirePinned } from "../service/unpinned-programs.ts";
-import { admitTransaction, takePayerBudget } from "./relay-admission.ts";
+import { lookUpRelay, type RelayLookup } from "./read-relay-outcome.ts";
+import { admitTransaction, chargeRepetition, takePayerBudget } from "./relay-admission.ts";
 import { RelayDelivery } from "./relay-delivery.ts";
-import { BlockhashExpired, rejected } from "./relay-errors.ts";
-import { answerOnce } from "./relay-idempotency.ts";
-import { type RelayLookup, lookUpRelay } from "./outcome/relay-lookup.ts";
+import {
+  BlockhashExpired,
+  IdempotencyKeyInFlight,
+  IdempotencyKeyReused,
+  rejected,
+} from "./relay-errors.ts";
 import { chargedPreflight, checkBlockhash } from "./relay-preflight.ts";
 
+/** A client's key for one request. Repetitions get the first answer. */
+type Idempotency = {
+  readonly client: string;
+  readonly key: string;
+  /** The whole request as text. */
+  readonly request: string;
+};
+
+/**
+ * Runs a request once for its Idempotency-Key. A repetition gets the recorded answer. It fails when the key was used for another
+ * request, or while the first request still runs, which costs a read. A failed request releases its key: nothing was sent, or the signature
+ * itself prevents a second sending.
+ */
+const answerOnce = <A, E, R>(
+  idempotency: Idempotency,
+  text: { readonly encode: (answer: A) => string; readonly decode: (text: string) => A },
+  run: Effect.Effect<A, E, R>,
+) =>
+  Effect.gen(function* () {
+    const log = yield* OutcomeLog;
+    const { client, key, request } = idempotency;
+    const nowMs = yield* Clock.currentTimeMillis;
+    const claim = yield* log.claimKey({
+      client,
+      key,
+      fingerprint: bytesToHex(sha256(utf8ToBytes(request))),
+      nowMs,
+      forgottenBeforeMs: nowMs - RELAY_POLICY.idempotencyKeyTtlMs,
+    });
+    switch (claim.status) {
+      case "answered":
+        return text.decode(claim.answer);
+      case "reused":
+        return yield* new IdempotencyKeyReused();
+      case "in_flight":
+        yield* chargeRepetition(client);
+        return yield* new IdempotencyKeyInFlight();
+      case "claimed":
+        return yield* run.pipe(
+          // The answer is returned even if the store cannot keep it, because the signature makes a repetition safe.
+          Effect.onExit((exit) =>
+            Effect.ignore(
+              log.answerKey({ client, key }, Exit.isSuccess(exit) ? text.encode(exit.value) : null),
+            ),
+          ),
+        );
+    }
+  });
+
 /** The body of `POST /v1/relay`, and its sender. */
-export type RelayRequest = {
+type RelayRequest = {
   /** base64 */
   readonly signedTransaction: string;
   readonly confirm: boolean;

@@ -5,7 +5,7 @@ import type { SettlementRule } from "../../domain/relay/settlement-rule.ts";
 import { decodeAddressTable, resolveAccounts } from "../../protocol/transaction/address-table.ts";
 import { readCalls } from "../../protocol/instructions/program-call.ts";
 import { decodeClockSysvar } from "../../protocol/accounts/sysvars.ts";
-import { attestorKeyFault } from "../../protocol/rules/attestor-key-rules.ts";
+import { attestorKeyFault } from "../../protocol/rules/attestation-rules.ts";
 import { settlementFault } from "../../protocol/rules/settlement-check.ts";
 import { CLOCK_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
 import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";

@@ -5,8 +5,10 @@ import type { Address } from "../../domain/address.ts";
 import type { Hash32 } from "../../domain/hash32.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
-import { decodeAttestorRegistryAccount } from "../../protocol/accounts/attestor-registry-account.ts";
-import { decodeCustodyConfigAccount } from "../../protocol/accounts/custody-config-account.ts";
+import {
+  decodeAttestorRegistryAccount,
+  decodeCustodyConfigAccount,
+} from "../../protocol/accounts/settings-accounts.ts";
 import { decodeProgramDataAccount, programHash } from "../../protocol/accounts/loader-v3.ts";
 import { custodyConfigAddress, registryAddress } from "../../protocol/addresses/addresses.ts";
 import { PROGRAM_HASHES } from "../../protocol/generated/program-hashes.ts";

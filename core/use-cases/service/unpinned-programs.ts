@@ -4,7 +4,7 @@ import { programDataAddress } from "../../protocol/addresses/addresses.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger, type LedgerFailure, LedgerUnavailable } from "../../../ports/ledger/ledger.ts";
 import type { ProgramName } from "./program-status.ts";
-import { sharedReading } from "./shared-reading.ts";
+import { sharedReading } from "../single-flight.ts";
 
 /** Maximum age of a reading, milliseconds: whole programs are read, and anonymous callers ask for it. */
 const FRESH_MS = 1_000;
@@ -43,11 +43,10 @@ export const makeUnpinnedPrograms = Effect.gen(function* () {
 });
 
 /** Fails with a `LedgerUnavailable` that says so when a program is not what this service pins, and as a read of the ledger does. */
-export const requirePinned = Effect.gen(function* () {
-  const unpinned = yield* yield* UnpinnedPrograms;
-  if (unpinned.length === 0) return;
+export const requirePinned = Effect.flatMap(Effect.flatten(UnpinnedPrograms), (unpinned) => {
+  if (unpinned.length === 0) return Effect.void;
   const names = unpinned.join(" and ");
-  return yield* new LedgerUnavailable({
+  const failure = new LedgerUnavailable({
     retryable: false,
     cause: `${names} is not the pinned program`,
     fault: {
@@ -60,4 +59,5 @@ export const requirePinned = Effect.gen(function* () {
       cure: `The bytes of ${names} on the ledger are not those that this service accepts: \`/v1/status\` shows both hashes. Sign nothing for it. Where the upgrade is wanted, the operator adds its hash to CUSTODY_PROGRAM_SHA256 or ATTESTOR_PROGRAM_SHA256.`,
     },
   });
+  return Effect.fail(failure);
 });

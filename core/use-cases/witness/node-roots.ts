@@ -10,7 +10,7 @@ import { isSameHash } from "../../log/tree/tree-hash.ts";
 import {
   decodeCustodyConfigAccount,
   ledgerDomain,
-} from "../../protocol/accounts/custody-config-account.ts";
+} from "../../protocol/accounts/settings-accounts.ts";
 import { custodyConfigAddress } from "../../protocol/addresses/addresses.ts";
 import { WitnessNotReady } from "./witness-errors.ts";
 
@@ -23,9 +23,9 @@ export class NodeRoots {
 
   /** Remembers a root. False when another one of the same size is remembered, which is then forgotten. */
   add(read: TreeHead): boolean {
-    const known = this.#heads.get(read.size);
-    if (known !== undefined) {
-      const isSame = isSameHash(known.root, read.root);
+    const before = this.#heads.get(read.size);
+    if (before !== undefined) {
+      const isSame = isSameHash(before.root, read.root);
       if (!isSame) this.#heads.delete(read.size);
       return isSame;
     }

@@ -86,16 +86,16 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
   const byOrigin = new Map(logs.map((log) => [log.key.name, log]));
   const turns = new Map<string, Semaphore.Semaphore>();
   for (const origin of byOrigin.keys()) turns.set(origin, yield* Semaphore.make(1));
-  let known: Address | undefined;
+  let genesisHash: Address | undefined;
 
   /** The genesis hash of the node's ledger, which never changes. */
   const genesis = Effect.gen(function* () {
-    if (known !== undefined) return known;
+    if (genesisHash !== undefined) return genesisHash;
     const hash = yield* ledger.genesisHash.pipe(
       Effect.mapError(() => notReady("node_unavailable")),
     );
-    known = parseAddress(hash);
-    return known ?? (yield* notReady("node_unavailable"));
+    genesisHash = parseAddress(hash);
+    return genesisHash ?? (yield* notReady("node_unavailable"));
   });
 
   const keep = Effect.fnUntraced(function* (

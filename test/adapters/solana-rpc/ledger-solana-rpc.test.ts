@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { Effect, Exit, Stream } from "effect";
 import { addressFromBytes } from "../../../core/domain/address.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
@@ -8,17 +8,9 @@ import {
 } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { configOver, failureOf, runOver, valueOf } from "./ledger-under-test.ts";
-import { atSlot, type Behaviour, result, ScriptedPeer } from "./scripted-peer.ts";
+import { atSlot, peersOfTests, result } from "./scripted-peer.ts";
 
-const opened: Array<ScriptedPeer> = [];
-const peerThat = (...plan: ReadonlyArray<Behaviour>): ScriptedPeer => {
-  const peer = new ScriptedPeer(...plan);
-  opened.push(peer);
-  return peer;
-};
-afterEach(() => {
-  for (const peer of opened.splice(0)) peer[Symbol.dispose]();
-});
+const peerThat = peersOfTests();
 
 const json = (over: object = {}) => ({
   lamports: 1,

@@ -1,11 +1,11 @@
 import { type Cause, Effect, Exit, Layer, Logger, Redacted } from "effect";
 import { broadcasterSolanaRpc } from "../../../adapters/solana-rpc/broadcast/broadcaster-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../../../adapters/solana-rpc/ledger-solana-rpc.ts";
+import { nodePool } from "../../../adapters/solana-rpc/pool/node-pool.ts";
 import {
-  nodePool,
   type SolanaRpcConfig,
   solanaRpcConfig,
-} from "../../../adapters/solana-rpc/pool/node-pool.ts";
+} from "../../../adapters/solana-rpc/pool/pool-config.ts";
 import type { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
 import type { Ledger } from "../../../ports/ledger/ledger.ts";
 import type { ScriptedPeer } from "./scripted-peer.ts";

@@ -4,7 +4,8 @@ import { manualTime, SLOT_MS } from "../../../adapters/local-ledger/runtime/time
 import { blockspaceSolanaRpc } from "../../../adapters/solana-rpc/broadcast/blockspace-solana-rpc.ts";
 import { broadcasterSolanaRpc } from "../../../adapters/solana-rpc/broadcast/broadcaster-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../../../adapters/solana-rpc/ledger-solana-rpc.ts";
-import { nodePool, type SolanaRpcConfig } from "../../../adapters/solana-rpc/pool/node-pool.ts";
+import { nodePool } from "../../../adapters/solana-rpc/pool/node-pool.ts";
+import type { SolanaRpcConfig } from "../../../adapters/solana-rpc/pool/pool-config.ts";
 import { PLANTED, plantedParts } from "../../contracts/planted-accounts.ts";
 import type { LedgerWorld } from "../../contracts/ledger-world.ts";
 import { startLedger } from "../local-ledger/ledger-fixture.ts";

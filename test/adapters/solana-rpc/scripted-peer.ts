@@ -1,3 +1,5 @@
+import { afterEach } from "bun:test";
+
 /** A JSON-RPC request as the peer received it. */
 export type PeerCall = {
   readonly id: number;
@@ -101,3 +103,16 @@ export class ScriptedPeer implements Disposable {
     void this.#server.stop(true);
   }
 }
+
+/** Makes peers with a plan, which stop after each test of the file. */
+export const peersOfTests = () => {
+  const opened: Array<ScriptedPeer> = [];
+  afterEach(() => {
+    for (const peer of opened.splice(0)) peer[Symbol.dispose]();
+  });
+  return (...plan: ReadonlyArray<Behaviour>): ScriptedPeer => {
+    const peer = new ScriptedPeer(...plan);
+    opened.push(peer);
+    return peer;
+  };
+};

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { runCommand } from "../../../app/command-line/command-line.ts";
 import { main as attestor } from "../../../app/commands/attestor.ts";
 import { main as demo } from "../../../app/commands/demo.ts";
+import { main as doctor } from "../../../app/commands/doctor.ts";
 import { localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { createKeyFile } from "../../../client/node/key-file.ts";
 import { exchangeOf, RULES } from "../../client/merchant/attestor/rules-fixture.ts";
@@ -56,6 +57,9 @@ test.concurrent("deploy ends with 69 when the node does not answer", async () =>
   expect([told.code, told.stderr]).toEqual([69, expect.stringContaining("no node answers at")]);
 });
 
+const diagnosed = (env: Record<string, string>) =>
+  runHere((io) => runCommand(doctor, [], io), { env });
+
 const remote = {
   SOLANA_CLUSTER: "localnet",
   CUSTODY_PROGRAM_ID: TEST_DEPLOYMENT.custodyProgram,
@@ -65,8 +69,8 @@ const remote = {
 test.concurrent("doctor ends with 69 when it is only that no node answers, and with 1 when something else is wrong too", async () => {
   const env = { ...quietEnvironment(directory.path), ...remote, SOLANA_RPC_URL: url };
   const [silent, taken] = await Promise.all([
-    run("app/commands/doctor", [], { env }),
-    run("app/commands/doctor", [], { env: { ...env, HOST: "192.0.2.1", PORT: "4321" } }),
+    diagnosed(env),
+    diagnosed({ ...env, HOST: "192.0.2.1", PORT: "4321" }),
   ]);
   const problems = (stdout: string) =>
     stdout.split("\n").flatMap((line) => /^problem +(\w+)/.exec(line)?.[1] ?? []);
@@ -80,7 +84,7 @@ test.concurrent("doctor ends with 69 when it is only that the database does not 
     ...quietEnvironment(directory.path),
     DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/none`,
   };
-  const told = await run("app/commands/doctor", [], { env });
+  const told = await diagnosed(env);
   expect([told.code, told.stdout]).toEqual([69, expect.stringMatching(/^problem +store /m)]);
 });
 

@@ -9,7 +9,11 @@ import {
   decodeProgramDataAccount,
   programHash,
 } from "../../../core/protocol/accounts/loader-v3.ts";
-import { programDataAddress } from "../../../core/protocol/addresses/addresses.ts";
+import {
+  programDataAddress,
+  custodyConfigAddress,
+  registryAddress,
+} from "../../../core/protocol/addresses/addresses.ts";
 import { Effect } from "effect";
 import {
   type Between,
@@ -18,6 +22,8 @@ import {
   type EmptyCluster,
   refusalOf,
 } from "./deploy-fixture.ts";
+import { hash32FromBytes } from "../../../core/domain/hash32.ts";
+import { ledgerDomain } from "../../../core/protocol/accounts/settings-accounts.ts";
 
 const SOL = 1_000_000_000n;
 
@@ -27,7 +33,13 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.stop());
 
-const first = () => cluster.options({ "new-payer": true, airdrop: true, "new-mint": true });
+const first = () =>
+  cluster.options({
+    "new-payer": true,
+    airdrop: true,
+    "new-mint": true,
+    "second-rpc": cluster.url,
+  });
 
 test("one command brings an empty ledger to initialised programs and the service's settings", async () => {
   await Bun.write(cluster.path(".env"), "# mine\nPORT=3100\nSUPPORTED_MINTS=\n");
@@ -36,6 +48,13 @@ test("one command brings an empty ledger to initialised programs and the service
   expect(registry?.admin).toBe(context.payer.address);
   expect(registry?.settlementMint).toBe(mint);
   expect(config?.attestorProgram).toBe(deployment.attestorProgram);
+  const { genesisHash } = cluster.ledger;
+  const domain = hash32FromBytes(ledgerDomain(genesisHash, deployment.custodyProgram));
+  expect(config).toMatchObject({ domain, count: 0n });
+  await expect(readConfiguration(context, deployment, genesisHash)).resolves.toMatchObject({});
+  await expect(readConfiguration(context, deployment, mint)).rejects.toThrow(
+    "it names another ledger",
+  );
   expect(said).toContain("SBPF v3, programs/custody.v3.so, sha256");
   expect(cluster.buffers()).toEqual([]);
 
@@ -70,11 +89,11 @@ test("what differs from the built files is upgraded, and the buffers' money come
   const before = cluster.balance(context.payer.address);
   const back = await deploy(cluster.options({ sbpf: "v3", airdrop: true }));
   expect(back.said).toContain("programs/custody.v3.so");
-  // An upgrade to a smaller file costs fees alone: 48 writes, two buffers, two upgrades.
+  // An upgrade to a smaller file costs fees alone: 49 writes, two buffers, two upgrades.
   const given = cluster.balance(context.payer.address) - before;
   const asked = /asking the faucet for (\d+)\.(\d{9}) SOL/.exec(back.said);
   const airdrop = asked === null ? 0n : BigInt(asked[1] ?? 0) * SOL + BigInt(asked[2] ?? 0);
-  expect(airdrop - given).toBe(52n * 5000n);
+  expect(airdrop - given).toBe(53n * 5000n);
   expect(cluster.buffers()).toEqual([]);
   expect((await deploy(cluster.options())).deployment).toEqual(deployment);
 }, 60_000);
@@ -125,13 +144,15 @@ test("a deployment that is stopped after any transaction goes on, and forgets no
       program,
       programDataAddress(program),
     ]),
+    custodyConfigAddress(deployment).address,
+    registryAddress(deployment).address,
     mint,
   ].map((each) => cluster.balance(each));
   const deposits = held.reduce((sum, lamports) => sum + lamports, 0n);
   const gone = 2n * SOL - cluster.balance(payer.address);
-  // Beside these deposits only two configuration accounts and fees: at most three million and 100 signatures.
+  // Beside these deposits only fees: at most 120 signatures.
   expect(gone - deposits).toBeGreaterThan(0n);
-  expect(gone - deposits).toBeLessThan(3_500_000n + 100n * 5000n);
+  expect(gone - deposits).toBeLessThan(120n * 5000n);
 }, 120_000);
 
 test("where the loader refuses a file, the next one is deployed, and no buffer is left", async () => {
@@ -263,6 +284,20 @@ test("each wrong input is one line that names the mistake and its cure", async (
     /^69: .* not as a Solana node/,
   );
   await other.stop(true);
+  expect(await run({ "second-rpc": "nowhere" })).toMatch(/^64: --second-rpc: expected the http/);
+  const elsewhere = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: async (request) => {
+      const { id, method } = (await request.json()) as { id: unknown; method: string };
+      const result = method === "getVersion" ? { "solana-core": "3.0.0" } : key.address;
+      return Response.json({ jsonrpc: "2.0", id, result });
+    },
+  });
+  expect(await run({ "second-rpc": `http://127.0.0.1:${elsewhere.port}` })).toMatch(
+    /^1: --second-rpc: .* serves the ledger of genesis .*; name two nodes of one cluster/,
+  );
+  await elsewhere.stop(true);
   cluster.setBetween(({ id, method }) =>
     Promise.resolve(
       method === "getVersion"

@@ -13,7 +13,8 @@ import {
 } from "@solana/kit";
 import { sha256Bun } from "../../../adapters/bun/sha256.ts";
 import { ledgerSolanaRpc } from "../../../adapters/solana-rpc/ledger-solana-rpc.ts";
-import { nodePool, solanaRpcConfig } from "../../../adapters/solana-rpc/pool/node-pool.ts";
+import { nodePool } from "../../../adapters/solana-rpc/pool/node-pool.ts";
+import { solanaRpcConfig } from "../../../adapters/solana-rpc/pool/pool-config.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import { provideSha256 } from "../../../core/domain/sha256.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";

@@ -7,9 +7,9 @@ import {
   keysInAnswer,
   signatureInAnswer,
   signRequest,
-} from "../../../client/node/ssh-agent-protocol.ts";
-import { sshAgentSigner } from "../../../client/node/ssh-agent-signer.ts";
-import { signatureBy } from "../../../client/signing/message-signer.ts";
+  sshAgentSigner,
+} from "../../../client/node/ssh-agent-signer.ts";
+import { signatureBy } from "../../../client/signing/sign-transaction.ts";
 import { temporaryDirectory } from "../../app/support/running-service.ts";
 
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });

@@ -29,7 +29,9 @@ export const builtPackage = async (): Promise<BuiltPackage> => {
     } finally {
       await rm(draft, { recursive: true, force: true });
     }
-    const others = (await readdir(CACHE)).filter((other) => /\.tgz$/.test(other) && other !== name);
+    const others = (await readdir(CACHE)).filter(
+      (other) => other.endsWith(".tgz") && other !== name,
+    );
     await Promise.all(others.map((other) => rm(join(CACHE, other), { force: true })));
   }
   const bytes = await readFile(path);

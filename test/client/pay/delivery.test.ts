@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { type DeliveryPayload, judgeDelivery } from "../../../client/pay/delivery.ts";
-import { proofHash } from "../../../core/domain/evidence/proof-template.ts";
-import { PROOF_TEMPLATES } from "../../../core/domain/evidence/proof-template-catalogue.ts";
+import { PROOF_TEMPLATES, proofHash } from "../../../core/domain/evidence/proof-template.ts";
 import { failureOf } from "../support/failure-of.ts";
 
 const [template] = PROOF_TEMPLATES;

@@ -7,6 +7,7 @@ import {
   addressFromBytes,
   addressToBytes,
   parseAddress,
+  recentAddress,
   ZERO_ADDRESS,
 } from "../../../core/domain/address.ts";
 import { encodeBase58 } from "../../../core/domain/encoding/base58.ts";
@@ -17,7 +18,6 @@ import {
 import { anyAddress, bytesOfLength } from "../../arbitraries/ledger-values.ts";
 import { runs } from "../../arbitraries/runs.ts";
 import { AddressFingerprints } from "../../../core/domain/address-fingerprints.ts";
-import { recentAddress } from "../../../core/domain/recent-address.ts";
 
 describe("address", () => {
   test("32 bytes and their text map one to one", () => {

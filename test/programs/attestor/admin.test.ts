@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Address } from "../../../core/domain/address.ts";
 import { AccountRole } from "../../../core/domain/ledger/instruction.ts";
-import { decodeAttestorRegistryAccount } from "../../../core/protocol/accounts/attestor-registry-account.ts";
+import { decodeAttestorRegistryAccount } from "../../../core/protocol/accounts/settings-accounts.ts";
 import { registryAddress } from "../../../core/protocol/addresses/addresses.ts";
 import {
   acceptAdminInstruction,

@@ -13,7 +13,7 @@ import {
   slashMerchantInstruction,
 } from "../../../core/protocol/instructions/attestor-instructions.ts";
 import { encodeMerchantAccount } from "../../../core/protocol/accounts/merchant-account.ts";
-import { isMerchantName } from "../../../core/domain/merchant/merchant-name.ts";
+import { isMerchantName } from "../../../core/domain/merchant/merchant.ts";
 import * as s from "../fixture/settlement.ts";
 import { forgeCopy, nowhere, withAccount, withData, withRole } from "../fixture/tampering.ts";
 import type { TestLedger } from "../fixture/test-ledger.ts";

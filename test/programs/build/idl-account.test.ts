@@ -8,7 +8,7 @@ import {
   idlAddress,
   PROGRAM_METADATA,
 } from "../../../programs/idl-account.ts";
-import { deployedIdl } from "../../../core/protocol/addresses/deployed-idl.ts";
+import { deployedIdl } from "../../../core/protocol/addresses/local-deployment.ts";
 import attestorIdl from "../../../programs/attestor.idl.json" with { type: "json" };
 import * as s from "../fixture/settlement.ts";
 import vectors from "../../vectors/program-metadata.json" with { type: "json" };

@@ -4,8 +4,10 @@ import { type Address, ZERO_ADDRESS } from "../../../core/domain/address.ts";
 import { decodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { hash32ToBytes } from "../../../core/domain/hash32.ts";
 import { decodeArchivedEscrowAccount } from "../../../core/protocol/accounts/archived-escrow-account.ts";
-import { decodeAttestorRegistryAccount } from "../../../core/protocol/accounts/attestor-registry-account.ts";
-import { decodeCustodyConfigAccount } from "../../../core/protocol/accounts/custody-config-account.ts";
+import {
+  decodeAttestorRegistryAccount,
+  decodeCustodyConfigAccount,
+} from "../../../core/protocol/accounts/settings-accounts.ts";
 import {
   decodeEscrowAccount,
   encodeEscrowAccount,

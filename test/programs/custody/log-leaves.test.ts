@@ -6,7 +6,7 @@ import { edgeOf, eventsIn, noEvents, rootOf } from "../../../core/log/tree/front
 import { TreeEdge } from "../../../core/log/tree/tree-edge.ts";
 import { leafHash } from "../../../core/log/tree/tree-hash.ts";
 import { decodeArchivedEscrowAccount } from "../../../core/protocol/accounts/archived-escrow-account.ts";
-import { decodeCustodyConfigAccount } from "../../../core/protocol/accounts/custody-config-account.ts";
+import { decodeCustodyConfigAccount } from "../../../core/protocol/accounts/settings-accounts.ts";
 import { CUSTODY_ACCOUNTS } from "../../../core/protocol/generated/custody.ts";
 import { custodyConfigAddress, escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
 import { hash32FromBytes, hash32ToBytes } from "../../../core/domain/hash32.ts";

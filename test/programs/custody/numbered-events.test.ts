@@ -5,7 +5,7 @@ import { ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
 import { hash32FromBytes, hash32ToBytes } from "../../../core/domain/hash32.ts";
 import { sha256 } from "../../../core/domain/sha256.ts";
 import { rootOf } from "../../../core/log/tree/frontier.ts";
-import { decodeCustodyConfigAccount } from "../../../core/protocol/accounts/custody-config-account.ts";
+import { decodeCustodyConfigAccount } from "../../../core/protocol/accounts/settings-accounts.ts";
 import {
   encodeEscrowAccount,
   pendingEscrowBytes,

@@ -7,7 +7,7 @@ import {
   prepareAttestation,
   type PreparedAttestation as Prepared,
 } from "../../../../core/use-cases/escrow/prepare/prepare-attestation.ts";
-import { PROOF_TEMPLATES } from "../../../../core/domain/evidence/proof-template-catalogue.ts";
+import { PROOF_TEMPLATES } from "../../../../core/domain/evidence/proof-template.ts";
 import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../../openapi/envelopes.ts";
 import { onSampleLedger, samplePendingEscrow } from "../../openapi/sample-ledger.ts";
 import { SAMPLE, sampleEscrow } from "../../openapi/sample-values.ts";
@@ -25,7 +25,7 @@ import {
 import { MAX_PAYLOAD_BODY_BYTES } from "../../request/request-body.ts";
 import { fieldsOf } from "../../request/request-fields.ts";
 import { endpoint } from "../../server/endpoint.ts";
-import { PREPARE_PROBLEMS } from "./prepare-operation.ts";
+import { PREPARE_PROBLEMS } from "./prepared-call-contract.ts";
 
 const PrepareAttestationRequest = record(
   "PrepareAttestationRequest",

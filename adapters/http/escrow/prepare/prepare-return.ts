@@ -9,8 +9,12 @@ import { SAMPLE, sampleEscrow, sampleParties } from "../../openapi/sample-values
 import { AddressOrNull, record } from "../../openapi/values.ts";
 import { fieldsOf } from "../../request/request-fields.ts";
 import { endpoint } from "../../server/endpoint.ts";
-import { PREPARE_OPERATION, preparedCallAnswer, preparedCallAnswers } from "./prepare-operation.ts";
-import { payerMember } from "./prepared-call-contract.ts";
+import {
+  payerMember,
+  PREPARE_OPERATION,
+  preparedCallAnswer,
+  preparedCallAnswers,
+} from "./prepared-call-contract.ts";
 
 const PrepareArchiveRequest = record(
   "PrepareArchiveRequest",

@@ -4,8 +4,13 @@ import { listedMint, type SupportedMint } from "../../../../core/domain/supporte
 import { refundUrl, solanaPayLink } from "../../actions/action-contract.ts";
 import type { EvidencePacketRecord } from "../../evidence/evidence-contract.ts";
 import { once } from "../../server/once.ts";
-import { escapeForeign, escapeHtml } from "../html-text.ts";
-import { readBeside, type StaticPage, staticPage } from "../static-page.ts";
+import {
+  escapeForeign,
+  escapeHtml,
+  readBeside,
+  type StaticPage,
+  staticPage,
+} from "../static-page.ts";
 
 /** Base units, a decimal text, as HTML. */
 type AmountHtml = (units: string) => string;

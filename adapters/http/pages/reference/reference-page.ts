@@ -1,6 +1,5 @@
 import type { Reference } from "../../openapi/reference.ts";
-import { markedHtml } from "../html-text.ts";
-import { baseStyle, readBeside, type StaticPage, staticPage } from "../static-page.ts";
+import { baseStyle, markedHtml, readBeside, type StaticPage, staticPage } from "../static-page.ts";
 import { operationHtml, targetHtml } from "./operation-html.ts";
 import { recordHtml } from "./schema-html.ts";
 

@@ -1,3 +1,4 @@
+import { base58 } from "@scure/base";
 import { encodeBase58 } from "../../../../core/domain/encoding/base58.ts";
 import { decodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
@@ -23,7 +24,19 @@ import {
   textOf,
   variantOf,
 } from "../rpc-params.ts";
-import { base58Bytes } from "./encoded-bytes.ts";
+
+/** The bytes of a base58 text; undefined for any other text. */
+export const base58Bytes = (text: string): Uint8Array | undefined => {
+  try {
+    return base58.decode(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** The bytes of a base64 text, padded or not; undefined for any other text. */
+export const base64Bytes = (text: string): Uint8Array | undefined =>
+  /^[A-Za-z0-9+/=]*$/.test(text) ? new Uint8Array(Buffer.from(text, "base64")) : undefined;
 
 /** How a transaction can be shown. `binary` is bare base58, which Agave keeps for old clients. */
 const TRANSACTION_ENCODINGS = ["binary", "base64", "base58", "json", "jsonParsed"] as const;

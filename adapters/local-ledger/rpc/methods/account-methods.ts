@@ -14,7 +14,7 @@ import {
   encodeKeyedAccountText,
   PreEncoded,
 } from "../encoding/account-encoding.ts";
-import { base58Bytes, base64Bytes } from "../encoding/encoded-bytes.ts";
+import { base58Bytes, base64Bytes } from "../encoding/transaction-encoding.ts";
 import { readPoint } from "../rpc-context.ts";
 import {
   addressOf,

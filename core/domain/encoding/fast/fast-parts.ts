@@ -1,6 +1,31 @@
-import { LIBRARY_PARTS } from "./library-parts.ts";
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { base58 } from "@scure/base";
 import { decodeBase58, encodeBase58 } from "./own-base58.ts";
 import { isEdwardsPoint } from "./own-edwards-point.ts";
+
+/** The fast parts by `@scure/base` and `@noble/curves`, for base58 of at most 2048 bytes. */
+const LIBRARY_PARTS = {
+  encodeBase58: (bytes: Uint8Array): string => base58.encode(bytes),
+  decodeBase58: (text: string, length: number): Uint8Array | undefined => {
+    // log(256)/log(58) is below 1.3658: a longer text cannot be canonical, and refusing it first bounds the work.
+    if (text.length > Math.ceil(length * 1.3658)) return undefined;
+    try {
+      const bytes = base58.decode(text);
+      return bytes.length === length ? bytes : undefined;
+    } catch {
+      return undefined;
+    }
+  },
+  // The ledger's rule is that of ZIP 215.
+  isEdwardsPoint: (bytes: Uint8Array): boolean => {
+    try {
+      ed25519.Point.fromBytes(bytes, true);
+      return true;
+    } catch {
+      return false;
+    }
+  },
+};
 
 /** Functions that run for every address. This project has its own fast code for them. */
 export type FastParts = {

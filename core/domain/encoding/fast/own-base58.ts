@@ -1,6 +1,9 @@
-import { BASE58_ALPHABET, BASE58_DIGITS } from "./base58-alphabet.ts";
-import { decodeBase58Of32 } from "./base58-of-32-decode.ts";
-import { encodeBase58Of32 } from "./base58-of-32-encode.ts";
+import {
+  BASE58_ALPHABET,
+  BASE58_DIGITS,
+  decodeBase58Of32,
+  encodeBase58Of32,
+} from "./base58-of-32.ts";
 
 /** 58^5: five characters at a time, because 58^5 * 2^16 is exact in a double. */
 const LIMB = 656_356_768;

@@ -13,11 +13,13 @@ import type {
 import type { LedgerAccount } from "../../../domain/ledger/account.ts";
 import type { UnixSeconds } from "../../../domain/unix-time.ts";
 import type { Rent } from "../../../protocol/accounts/sysvars.ts";
-import { computeBudgetInstructions } from "../../../protocol/instructions/compute-budget.ts";
+import {
+  computeBudgetInstructions,
+  MAX_PREPARED_BYTES,
+} from "../../../protocol/instructions/compute-budget.ts";
 import { withPayer } from "../../../protocol/instructions/account-instructions.ts";
-import { isOffCurve } from "../../../protocol/addresses/curve-point.ts";
+import { isOffCurve } from "../../../protocol/crypto/curve-point.ts";
 import { otherSigners, payerFault, transactionFee } from "../../../protocol/rules/lamport-rules.ts";
-import { MAX_PREPARED_BYTES } from "../../../protocol/transaction/transaction-budget.ts";
 import {
   type UnsignedTransaction,
   unsignedTransaction,

@@ -1,7 +1,7 @@
 import { Effect } from "effect";
 import { type Address, addressToBytes, parseAddress } from "../../../domain/address.ts";
 import { canVerifyUnder } from "../../../protocol/crypto/strict-ed25519.ts";
-import { isOffCurve, isSmallOrderAddress } from "../../../protocol/addresses/curve-point.ts";
+import { isOffCurve, isSmallOrderAddress } from "../../../protocol/crypto/curve-point.ts";
 import {
   addressFault,
   type FieldFault,
@@ -71,18 +71,18 @@ export const checkAttestorKey = (
 export const nobodysFaults = <const Field extends string>(
   signers: Readonly<Record<Field, Address | null>>,
 ): ReadonlyArray<FieldFault<Field>> => {
-  const entries = Object.entries<Address | null>(signers) as Array<[Field, Address | null]>;
-  return entries.flatMap(([field, address]) =>
-    address !== null && isSmallOrderAddress(address)
-      ? [
-          {
-            field,
-            detail:
-              "must be an address that somebody can sign for: no signature verifies under this one, and no program derives it",
-          },
-        ]
-      : [],
-  );
+  const faults: Array<FieldFault<Field>> = [];
+  for (const [field, address] of Object.entries<Address | null>(signers) as Array<
+    [Field, Address | null]
+  >) {
+    if (address !== null && isSmallOrderAddress(address))
+      faults.push({
+        field,
+        detail:
+          "must be an address that somebody can sign for: no signature verifies under this one, and no program derives it",
+      });
+  }
+  return faults;
 };
 
 /** The faults of a named payer for which no key signs: a fee is paid by a signer of the transaction, never in a program's call. */

@@ -3,7 +3,7 @@ import { type Address, addressToBytes } from "../../../domain/address.ts";
 import type { MerchantStatus } from "../../../domain/merchant/merchant.ts";
 import { ESCROW_ACCOUNT_LENGTH } from "../../../protocol/accounts/escrow-account.ts";
 import { ARCHIVED_ESCROW_LENGTH } from "../../../protocol/accounts/archived-escrow-account.ts";
-import { decodeCustodyConfigAccount } from "../../../protocol/accounts/custody-config-account.ts";
+import { decodeCustodyConfigAccount } from "../../../protocol/accounts/settings-accounts.ts";
 import { listedMint } from "../../../domain/supported-mint.ts";
 import { decodeMerchantAccount } from "../../../protocol/accounts/merchant-account.ts";
 import {
@@ -15,7 +15,7 @@ import { createEscrowAddresses } from "../../../protocol/addresses/addresses.ts"
 import { CLOCK_SYSVAR, RENT_SYSVAR } from "../../../protocol/addresses/well-known-addresses.ts";
 import { canVerifyUnder } from "../../../protocol/crypto/strict-ed25519.ts";
 import { createEscrowInstruction } from "../../../protocol/instructions/custody-instructions.ts";
-import { isOffCurve } from "../../../protocol/addresses/curve-point.ts";
+import { isOffCurve } from "../../../protocol/crypto/curve-point.ts";
 import { depositFor } from "../../../protocol/rules/lamport-rules.ts";
 import { preparedFault } from "../../../protocol/rules/settlement-check.ts";
 import { ledgerDomain } from "../../service/ledger-domain.ts";

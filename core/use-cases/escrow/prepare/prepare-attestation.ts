@@ -1,9 +1,7 @@
 import { Effect } from "effect";
 import type { Address } from "../../../domain/address.ts";
 import { parseAmount } from "../../../domain/amount.ts";
-import { canonicalFault } from "../../../domain/encoding/canonical-fault.ts";
-import type { Json } from "../../../domain/encoding/canonical-json.ts";
-import { jsonPointer } from "../../../domain/encoding/json-pointer.ts";
+import { canonicalFault, type Json, jsonPointer } from "../../../domain/encoding/canonical-json.ts";
 import type { ReadAt } from "../../../domain/escrow/prepared-call.ts";
 import { compareWithTemplate } from "../../../domain/evidence/delivery-payload.ts";
 import { proofHash } from "../../../domain/evidence/proof-template.ts";

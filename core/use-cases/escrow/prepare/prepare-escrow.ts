@@ -14,7 +14,7 @@ import { createEscrowAddresses } from "../../../protocol/addresses/addresses.ts"
 import { createEscrowInstruction } from "../../../protocol/instructions/custody-instructions.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { requirePinned } from "../../service/unpinned-programs.ts";
-import { enforceBetaLimits } from "../enforce-beta-limits.ts";
+import { enforceBetaLimits } from "../beta-limits.ts";
 import { checkAttestorKey, nobodysFaults, payerFaults } from "./parse-sending.ts";
 import {
   addressFault,
@@ -118,7 +118,7 @@ const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) 
   const mint = parseAddress(request.mint);
   const attestor = request.attestor === undefined ? null : parseAddress(request.attestor);
   const payer = request.payer === undefined ? null : parseAddress(request.payer);
-  const badAddresses = [
+  const badAddresses = () => [
     ...(agentOwner === undefined ? [addressFault("agentOwner")] : []),
     ...(merchant === undefined ? [addressFault("merchant")] : []),
     ...(mint === undefined ? [addressFault("mint")] : []),
@@ -129,7 +129,7 @@ const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) 
   const supplied = request.taskHash === undefined ? undefined : parseHash32(request.taskHash);
   const badValues = valueFaults(request, { amount, hash: supplied });
   if (badValues.length > 0 || amount === undefined)
-    return yield* new ValidationFailed([...badAddresses, ...badValues]);
+    return yield* new ValidationFailed([...badAddresses(), ...badValues]);
   if (
     agentOwner === undefined ||
     merchant === undefined ||
@@ -137,7 +137,7 @@ const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) 
     attestor === undefined ||
     payer === undefined
   )
-    return yield* new InvalidAddress(badAddresses);
+    return yield* new InvalidAddress(badAddresses());
   // The merchant's wallet signed when it was registered.
   const unsigned = [...nobodysFaults({ agentOwner, merchant }), ...payerFaults(payer)];
   if (unsigned.length > 0) return yield* new ValidationFailed<keyof PrepareEscrowRequest>(unsigned);

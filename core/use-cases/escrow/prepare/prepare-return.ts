@@ -1,6 +1,6 @@
 import { Effect } from "effect";
 import { Instance } from "../../../../ports/instance.ts";
-import { isOffCurve } from "../../../protocol/addresses/curve-point.ts";
+import { isOffCurve } from "../../../protocol/crypto/curve-point.ts";
 import {
   archiveEscrowInstruction,
   cancelEscrowInstruction,

@@ -10,7 +10,7 @@ import { associatedTokenAddress } from "../../../protocol/addresses/addresses.ts
 import { NATIVE_MINT } from "../../../protocol/addresses/well-known-addresses.ts";
 import { openAssociatedToken } from "../../../protocol/instructions/account-instructions.ts";
 import { depositFor } from "../../../protocol/rules/lamport-rules.ts";
-import { choosePayout } from "../../../protocol/rules/payout-choice.ts";
+import { choosePayout } from "../../../protocol/rules/payout-rules.ts";
 import type { DraftCall } from "./finish-call.ts";
 import type { Surroundings } from "./escrow-surroundings.ts";
 

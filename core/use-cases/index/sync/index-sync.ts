@@ -1,17 +1,18 @@
-import { Context, Deferred, Effect, Exit, Ref, Semaphore } from "effect";
+import { Clock, Context, Deferred, Effect, Exit, Ref, Semaphore } from "effect";
+import { IndexReader } from "../../../../ports/index/index-reader.ts";
+import type { ToldTransaction } from "../../../../ports/ledger/ledger-signals.ts";
+import { LedgerLane } from "../../../../ports/ledger/ledger.ts";
 import type {
   IndexContradiction,
   SyncMark,
   SyncProgress,
   SyncReport,
 } from "../../../domain/index/sync-report.ts";
-import { LedgerLane } from "../../../../ports/ledger/ledger.ts";
-import { namedFailure, type SyncError, syncErrorOf, type SyncFailure } from "./sync-failure.ts";
-import { backfillTransactions } from "./events/backfill-transactions.ts";
-import { syncIndex } from "./sync-index.ts";
 import type { PeerRecord } from "./archived/take-imports.ts";
+import { backfillTransactions } from "./events/backfill-transactions.ts";
 import { SyncMemory } from "./ledger/sync-memory.ts";
-import type { ToldTransaction } from "../../../../ports/ledger/ledger-signals.ts";
+import { namedFailure, type SyncError, syncErrorOf, type SyncFailure } from "./sync-failure.ts";
+import { syncIndex } from "./sync-index.ts";
 
 /** Whether a sync runs, and how the last one ended. */
 export type SyncActivity = {
@@ -54,7 +55,7 @@ export class IndexSync extends Context.Service<
 >()("settlement-evidence/core/use-cases/IndexSync") {}
 
 /** How the syncs of a process differ. */
-export type IndexSyncOptions = {
+type IndexSyncOptions = {
   /** The interval of scans of all merchants, milliseconds; null for none. */
   readonly scanEveryMs?: number | null;
   /** Whether the transactions of many old events are searched beside the syncs. */
@@ -157,4 +158,20 @@ export const makeIndexSync = Effect.fnUntraced(function* (
     })),
     told: (transaction) => Effect.sync(() => memory.told.add(transaction)),
   });
+});
+
+/** A snapshot of the last minute, milliseconds: every sync reads the 150 slots before its mark again, which cover it. */
+const FRESH_MS = 60_000;
+
+/**
+ * The report of a sync that begins after the call; with `snapshot` it also scans all merchants, and fails when that
+ * fails. A snapshot that was complete within the last minute is not repeated. Fails like the ledger or the store.
+ */
+export const requestSync = Effect.fn("requestSync")(function* (snapshot: boolean) {
+  const sync = yield* IndexSync;
+  if (!snapshot) return yield* sync.request;
+  const { snapshotAtMs } = yield* IndexReader.use(({ summary }) => summary);
+  const sinceMs = snapshotAtMs === null ? null : (yield* Clock.currentTimeMillis) - snapshotAtMs;
+  const isFresh = sinceMs !== null && sinceMs >= 0 && sinceMs < FRESH_MS;
+  return yield* isFresh ? sync.request : sync.snapshot;
 });

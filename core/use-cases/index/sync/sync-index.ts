@@ -1,17 +1,22 @@
 import { Clock, Effect, Exit } from "effect";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
-import { BackfillCheckpoints, FIRST_CHECKPOINT } from "../../../../ports/index/index-writer.ts";
+import {
+  BackfillCheckpoints,
+  FIRST_CHECKPOINT,
+  IndexWriter,
+  type Observed,
+} from "../../../../ports/index/index-writer.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import type { Address } from "../../../domain/address.ts";
 import type { SyncMark, SyncReport } from "../../../domain/index/sync-report.ts";
+import type { Merchant } from "../../../domain/merchant/merchant.ts";
 import { monotonicMs } from "../../single-flight.ts";
 import { searchArchived } from "./archived/search-archived.ts";
 import { buildIndex } from "./build/build-index.ts";
 import { proveHistory, proveRewritten } from "./build/prove-history.ts";
-import { applyEvents } from "./events/apply-events.ts";
 import { findEventTransactions } from "./events/find-event-transactions.ts";
 import { worthReading } from "./events/gather-events.ts";
-import { MostCatchUp, proveEvents } from "./events/prove-events.ts";
+import { MostCatchUp, type ProvedEvents, proveEvents } from "./events/prove-events.ts";
 import { IndexAccounts } from "./index-accounts.ts";
 import { type CustodyTip, readCustodyTip } from "./ledger/custody-tip.ts";
 import type { SyncMemory } from "./ledger/sync-memory.ts";
@@ -19,6 +24,46 @@ import { followMerchants, merchantChanges, namedMerchants } from "./merchants/fo
 import { scanMerchants } from "./merchants/scan-merchants.ts";
 import type { SnapshotSchedule } from "./snapshot-schedule.ts";
 import { syncErrorOf, type SyncFailure, syncFailureCause } from "./sync-failure.ts";
+
+/** Numbers per store transaction. */
+const EVENTS_AT_ONCE = 10_000n;
+
+/**
+ * Writes proved events to the index, in steps of at most 10,000 with a mark of its own each, and the merchants with the
+ * last one. Returns the last mark. Fails like the store, which then stands at one of the marks.
+ */
+const applyEvents = Effect.fn("applyEvents")(function* (
+  accounts: IndexAccounts,
+  since: SyncMark,
+  { tip, held }: ProvedEvents,
+  merchants: ReadonlyArray<Observed<Merchant>>,
+) {
+  const { apply } = yield* IndexWriter;
+  const stops = held.eventsEvery(EVENTS_AT_ONCE, since);
+  let from = since.count;
+  for (const [at, { count, frontier }] of stops.entries()) {
+    const changes = held.changes(from, count);
+    const isLast = at === stops.length - 1;
+    const atMs = yield* Clock.currentTimeMillis;
+    yield* apply({
+      ...changes,
+      from,
+      merchants: isLast ? merchants : [],
+      mark: { ...tip, count, frontier, atMs },
+    });
+    for (const { createdSeq } of [
+      ...changes.escrows.map(({ escrow }) => escrow),
+      ...changes.unseen,
+    ]) {
+      if (createdSeq > from) accounts.escrows.created += 1;
+      else if (createdSeq <= since.count) accounts.escrows.updated += 1;
+    }
+    from = count;
+  }
+  const atMs = yield* Clock.currentTimeMillis;
+  const mark: SyncMark = { ...tip, atMs };
+  return mark;
+});
 
 /** Runs a snapshot and returns its result. The schedule records how it ended, unless it was interrupted. */
 const takeSnapshot = <A, R>(

@@ -2,12 +2,13 @@ import { Effect } from "effect";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import type { HistoryEntry } from "../../../domain/ledger/history.ts";
 import type { LedgerSignature } from "../../../domain/ledger/signature.ts";
-import type {
-  FinalOutcome,
-  RelayEntry,
-  TransactionError,
+import {
+  type FinalizedTip,
+  type FinalOutcome,
+  isBeyondLifetime,
+  type RelayEntry,
+  type TransactionError,
 } from "../../../domain/relay/relay-entry.ts";
-import { type FinalizedTip, isBeyondLifetime } from "../../../domain/relay/relay-lifetime.ts";
 import { RELAY_POLICY } from "../../../domain/relay/relay-policy.ts";
 import { causeOf, effectsOf, type Listed, listSince, readTraces } from "./relay-traces.ts";
 

@@ -2,8 +2,11 @@ import { Effect } from "effect";
 import type { Address } from "../../../domain/address.ts";
 import type { HistoryEntry } from "../../../domain/ledger/history.ts";
 import type { LedgerSignature } from "../../../domain/ledger/signature.ts";
-import type { RelayEntry } from "../../../domain/relay/relay-entry.ts";
-import { type FinalizedTip, firstPossibleSlot } from "../../../domain/relay/relay-lifetime.ts";
+import {
+  type FinalizedTip,
+  firstPossibleSlot,
+  type RelayEntry,
+} from "../../../domain/relay/relay-entry.ts";
 import {
   hadEffect,
   type RelayedEffect,

@@ -1,10 +1,11 @@
 import { Effect } from "effect";
-import type {
-  FinalOutcome,
-  LandedTransaction,
-  RelayEntry,
+import {
+  type FinalOutcome,
+  firstPossibleSlot,
+  isBeyondLifetime,
+  type LandedTransaction,
+  type RelayEntry,
 } from "../../../domain/relay/relay-entry.ts";
-import { firstPossibleSlot, isBeyondLifetime } from "../../../domain/relay/relay-lifetime.ts";
 import { RELAY_POLICY } from "../../../domain/relay/relay-policy.ts";
 import { Broadcaster } from "../../../../ports/ledger/broadcaster.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";

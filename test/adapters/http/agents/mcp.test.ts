@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { computeUnitLimit } from "../../../../adapters/local-ledger/genesis/funding-instructions.ts";
 import { localKey } from "../../../../adapters/local-ledger/genesis/local-keys.ts";
 import { signedTransaction } from "../../../../adapters/local-ledger/genesis/signed-transaction.ts";
@@ -9,8 +9,8 @@ import { registerMerchantInstruction } from "../../../../core/protocol/instructi
 import { MERCHANT } from "../support/parties.ts";
 import { checkedClient, makeService, problemOf } from "../support/service.ts";
 import { patientClock } from "../../../doubles/patient-clock.ts";
+import { standing } from "../support/standing-service.ts";
 
-type Service = Awaited<ReturnType<typeof makeService>>;
 type Checked = Awaited<ReturnType<typeof checkedClient>>;
 type Reply = {
   readonly id?: unknown;
@@ -28,14 +28,7 @@ const envelope = (capabilities: object) => ({
   [key("clientCapabilities")]: capabilities,
 });
 
-let service: Service;
-let client: Checked;
-
-beforeAll(async () => {
-  service = await makeService();
-  client = await checkedClient(service);
-});
-afterAll(() => service.runtime.dispose());
+const { service, client } = await standing();
 
 const posted = (
   body: unknown,

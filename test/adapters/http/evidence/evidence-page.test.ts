@@ -1,11 +1,12 @@
-import { escapeForeign } from "../../../../adapters/http/pages/html-text.ts";
+import { escapeForeign } from "../../../../adapters/http/pages/static-page.ts";
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { evidenceExample } from "../../../../adapters/http/evidence/evidence-contract.ts";
 import { evidencePage } from "../../../../adapters/http/pages/evidence-page/evidence-page.ts";
 import { escrow, EXPIRES_AT, merchant } from "../support/parties.ts";
 import { scanQrCode } from "../support/scan-qr-code.ts";
 import { checkedClient, jsonOf, makeService } from "../support/service.ts";
+import { standing } from "../support/standing-service.ts";
 
 /** The Accept header that browsers send for a page. */
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
@@ -16,18 +17,11 @@ const partial = escrow("partial", "PartiallyFulfilled");
 const refunded = escrow("refunded", "Refunded");
 const pending = escrow("pending");
 
-let service: Awaited<ReturnType<typeof makeService>>;
-let client: Awaited<ReturnType<typeof checkedClient>>;
-
-beforeAll(async () => {
-  service = await makeService();
-  client = await checkedClient(service);
-  service.seed({
-    escrows: [released, partial, refunded, pending],
-    merchants: [{ ...merchant(), name: NAME }],
-  });
+const { service, client } = await standing();
+service.seed({
+  escrows: [released, partial, refunded, pending],
+  merchants: [{ ...merchant(), name: NAME }],
 });
-afterAll(() => service.runtime.dispose());
 
 const get = (row: { readonly address: string }, accept?: string, more = "", etag?: string) =>
   client.send(`/v1/evidence/${row.address}${more}`, {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Context } from "effect";
 import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
 import { parseTrustPolicy } from "../../../../core/protocol/evidence/trust-policy.ts";
@@ -6,22 +6,16 @@ import { verifyEvidence } from "../../../../core/protocol/verification/verify-ev
 import { IndexWriter } from "../../../../ports/index/index-writer.ts";
 import { changesOf, indexedOf } from "../../../arbitraries/index-history.ts";
 import { escrow, EXPIRES_AT, merchant } from "../support/parties.ts";
-import { checkedClient, dataOf, makeService } from "../support/service.ts";
+import { dataOf } from "../support/service.ts";
+import { standing } from "../support/standing-service.ts";
 
 const released = escrow("released", "Fulfilled");
 const partial = escrow("partial", "PartiallyFulfilled");
 const refunded = escrow("refunded", "Refunded");
 const pending = escrow("pending");
 
-let service: Awaited<ReturnType<typeof makeService>>;
-let client: Awaited<ReturnType<typeof checkedClient>>;
-
-beforeAll(async () => {
-  service = await makeService();
-  client = await checkedClient(service);
-  service.seed({ escrows: [released, partial, refunded, pending], merchants: [merchant()] });
-});
-afterAll(() => service.runtime.dispose());
+const { service, client } = await standing();
+service.seed({ escrows: [released, partial, refunded, pending], merchants: [merchant()] });
 
 const pathOf = ({ address }: { readonly address: string }) => `/v1/evidence/${address}`;
 

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { proofHash } from "../../../../core/domain/evidence/proof-template.ts";
-import { PROOF_TEMPLATES } from "../../../../core/domain/evidence/proof-template-catalogue.ts";
+import { describe, expect, test } from "bun:test";
+import { PROOF_TEMPLATES, proofHash } from "../../../../core/domain/evidence/proof-template.ts";
 import { escrow } from "../support/parties.ts";
-import { checkedClient, dataOf, errorsOf, makeService } from "../support/service.ts";
+import { dataOf, errorsOf } from "../support/service.ts";
+import { standing } from "../support/standing-service.ts";
 
 const released = escrow("released", "Fulfilled");
 const [template] = PROOF_TEMPLATES;
@@ -13,15 +13,8 @@ const attested = {
   attestation: { ...released.attestation, proofHash: proofHash(payload) },
 };
 
-let service: Awaited<ReturnType<typeof makeService>>;
-let client: Awaited<ReturnType<typeof checkedClient>>;
-
-beforeAll(async () => {
-  service = await makeService();
-  client = await checkedClient(service);
-  service.seed({ escrows: [attested] });
-});
-afterAll(() => service.runtime.dispose());
+const { service, client } = await standing();
+service.seed({ escrows: [attested] });
 
 const verify = (body: unknown, row: { readonly address: string } = attested) =>
   client.postJson(`/v1/evidence/${row.address}/verify`, body);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { encodeBase64Url } from "../../../../core/domain/encoding/base64.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
@@ -12,6 +12,7 @@ import {
   TEST_LOG_ID,
 } from "../support/service.ts";
 import { accountOf } from "../../../doubles/accounts.ts";
+import { standing } from "../support/standing-service.ts";
 
 type Page = {
   readonly data: ReadonlyArray<Record<string, unknown>>;
@@ -25,14 +26,7 @@ const escrows = [
   ...SETTLED.map((state) => escrow(state, state, 10n)),
 ];
 
-let service: Awaited<ReturnType<typeof makeService>>;
-let client: Awaited<ReturnType<typeof checkedClient>>;
-
-beforeAll(async () => {
-  service = await makeService();
-  client = await checkedClient(service);
-});
-afterAll(() => service.runtime.dispose());
+const { service, client } = await standing();
 
 const page = async (path: string): Promise<Page> => jsonOf<Page>(await client.send(path));
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
 import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
@@ -7,15 +7,11 @@ import { checkedClient, dataOf, jsonOf, makeService, problemOf } from "../suppor
 import { walletAccount } from "../../../doubles/accounts.ts";
 import { STRANGER } from "../support/parties.ts";
 
-let relayed: Awaited<ReturnType<typeof makeRelayClient>>;
-
-beforeAll(async () => {
-  relayed = await makeRelayClient();
-});
+const relayed = await makeRelayClient();
 beforeEach(() => relayed.reset());
 afterAll(() => relayed.service.runtime.dispose());
 
-const relay: (typeof relayed)["relay"] = (...request) => relayed.relay(...request);
+const { relay } = relayed;
 
 const signature = signatureOf(transaction());
 

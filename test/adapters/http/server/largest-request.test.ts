@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import {
   type DocumentedOperation,
   documentedOperations,
@@ -9,7 +9,8 @@ import {
 import { hostileBodies } from "../../../hostile-requests/hostile-bodies.ts";
 import { hostileHeads } from "../../../hostile-requests/hostile-heads.ts";
 import { escrow, merchant } from "../support/parties.ts";
-import { checkedClient, makeSyncedService, problemOf } from "../support/service.ts";
+import { makeSyncedService, problemOf } from "../support/service.ts";
+import { standing } from "../support/standing-service.ts";
 
 const released = escrow("largest", "Fulfilled");
 const RECORDED = new URL("../../../vectors/http-answers/openapi.json", import.meta.url);
@@ -20,15 +21,10 @@ const operations = documentedOperations(
 const named = (some: ReadonlyArray<DocumentedOperation>) =>
   some.map((operation) => [operation.operationId, operation] as const);
 
-let service: Awaited<ReturnType<typeof makeSyncedService>>;
-let client: Awaited<ReturnType<typeof checkedClient>>;
-
-beforeAll(async () => {
-  service = await makeSyncedService({ publicUrl: "https://evidence.example" });
-  client = await checkedClient(service);
-  service.seed({ escrows: [released], merchants: [merchant()] });
-});
-afterAll(() => service.runtime.dispose());
+const { service, client } = await standing(
+  makeSyncedService({ publicUrl: "https://evidence.example" }),
+);
+service.seed({ escrows: [released], merchants: [merchant()] });
 
 const targetOf = (operation: DocumentedOperation): string =>
   usualTarget(operation, released.address);

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { clientKey } from "../../../../adapters/http/server/client-address.ts";
-import { requestOrigin, trustedProxies } from "../../../../adapters/http/request/request-origin.ts";
+import {
+  clientKey,
+  requestOrigin,
+  trustedProxies,
+} from "../../../../adapters/http/request/request-origin.ts";
 import { prepareBody } from "../support/parties.ts";
 import { checkedClient, makeService, makeSyncedService, problemOf } from "../support/service.ts";
 import { patientClock } from "../../../doubles/patient-clock.ts";

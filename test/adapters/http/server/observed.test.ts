@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Context, Effect } from "effect";
 import { IndexWriter } from "../../../../ports/index/index-writer.ts";
 import { changesOf, markAt } from "../../../arbitraries/index-history.ts";
@@ -6,17 +6,11 @@ import { Instance } from "../../../../ports/instance.ts";
 import { Ledger, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { forwardedClock } from "../../../doubles/forwarded-clock.ts";
 import { AGENT } from "../support/parties.ts";
-import { checkedClient, makeService, problemOf } from "../support/service.ts";
+import { makeService, problemOf } from "../support/service.ts";
+import { standing } from "../support/standing-service.ts";
 
 const clock = forwardedClock();
-let service: Awaited<ReturnType<typeof makeService>>;
-let client: Awaited<ReturnType<typeof checkedClient>>;
-
-beforeAll(async () => {
-  service = await makeService({ clock: clock.layer });
-  client = await checkedClient(service);
-});
-afterAll(() => service.runtime.dispose());
+const { service, client } = await standing(makeService({ clock: clock.layer }));
 
 const lastLine = () => service.lines.at(-1);
 

@@ -1,25 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { runs } from "../../../arbitraries/runs.ts";
 import { prepareBody } from "../support/parties.ts";
-import {
-  checkedClient,
-  errorsOf,
-  jsonOf,
-  makeSyncedService,
-  problemOf,
-} from "../support/service.ts";
+import { errorsOf, jsonOf, makeSyncedService, problemOf } from "../support/service.ts";
+import { standing } from "../support/standing-service.ts";
 
 const PREPARE = "/v1/escrows/prepare";
 
-let service: Awaited<ReturnType<typeof makeSyncedService>>;
-let client: Awaited<ReturnType<typeof checkedClient>>;
-
-beforeAll(async () => {
-  service = await makeSyncedService();
-  client = await checkedClient(service);
-});
-afterAll(() => service.runtime.dispose());
+const { service, client } = await standing(makeSyncedService());
 
 const post = (body: BodyInit, headers: Record<string, string>) =>
   client.send(PREPARE, { method: "POST", body, headers });

@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { AGENT } from "../support/parties.ts";
-import { checkedClient, jsonOf, makeService, problemOf } from "../support/service.ts";
+import { jsonOf, makeService, problemOf } from "../support/service.ts";
+import { standing } from "../support/standing-service.ts";
 
-let service: Awaited<ReturnType<typeof makeService>>;
-let client: Awaited<ReturnType<typeof checkedClient>>;
-
-beforeAll(async () => {
-  service = await makeService();
-  client = await checkedClient(service);
-});
-afterAll(() => service.runtime.dispose());
+const { service, client } = await standing();
 
 describe("paths", () => {
   test.each([

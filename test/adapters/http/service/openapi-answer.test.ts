@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { checkedClient, makeService, problemOf } from "../support/service.ts";
+import { standing } from "../support/standing-service.ts";
 
 const PATH = "/openapi.json";
 
-let service: Awaited<ReturnType<typeof makeService>>;
-let client: Awaited<ReturnType<typeof checkedClient>>;
-
-beforeAll(async () => {
-  service = await makeService();
-  client = await checkedClient(service);
-});
-afterAll(() => service.runtime.dispose());
+const { service, client } = await standing();
 
 const get = (path: string, headers: Record<string, string> = {}) =>
   service.app.handle(new Request(`http://localhost${path}`, { headers }));

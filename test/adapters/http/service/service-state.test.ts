@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Context, Effect } from "effect";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { deployedProgramAccounts } from "../../../../core/protocol/accounts/loader-v3.ts";
@@ -18,6 +18,7 @@ import {
   makeService,
   makeSyncedService,
 } from "../support/service.ts";
+import { standing } from "../support/standing-service.ts";
 
 const clock = forwardedClock();
 /** A reading of the ledger is kept for a second. */
@@ -34,15 +35,8 @@ const deployPrograms = ({ ledger }: Pick<Awaited<ReturnType<typeof makeService>>
       ledger.put(account);
 };
 
-let service: Awaited<ReturnType<typeof makeService>>;
-let client: Awaited<ReturnType<typeof checkedClient>>;
-
-beforeAll(async () => {
-  service = await makeService({ clock: clock.layer });
-  client = await checkedClient(service);
-  deployPrograms(service);
-});
-afterAll(() => service.runtime.dispose());
+const { service, client } = await standing(makeService({ clock: clock.layer }));
+deployPrograms(service);
 
 describe("ready", () => {
   test("names programs that are not initialised for each other, such as swapped ids", async () => {

@@ -22,7 +22,7 @@ import {
 } from "../../../../core/use-cases/escrow/archived-escrows.ts";
 import { IndexSync, makeIndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import { IndexGrowth, makeIndexGrowth } from "../../../../core/use-cases/index/follow-events.ts";
-import { IndexClock, makeIndexClock } from "../../../../core/use-cases/index/index-clock.ts";
+import { IndexClock, makeIndexClock } from "../../../../core/use-cases/index/index-query.ts";
 import { makeRecentPages, RecentPages } from "../../../../core/use-cases/index/recent-pages.ts";
 import { LogProofs } from "../../../../core/use-cases/log/serving/read-log.ts";
 import {

@@ -1,7 +1,7 @@
 import { parseAddress } from "../../../../core/domain/address.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import type { Merchant } from "../../../../core/domain/merchant/merchant.ts";
-import { decodeCustodyConfigAccount } from "../../../../core/protocol/accounts/custody-config-account.ts";
+import { decodeCustodyConfigAccount } from "../../../../core/protocol/accounts/settings-accounts.ts";
 import {
   decodeEscrowAccount,
   encodeEscrowAccount,

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Effect, Layer, Logger, Stream } from "effect";
 import type { Address } from "../../../../core/domain/address.ts";
 import { indexedKinds } from "../../../../core/protocol/accounts/program-account.ts";
@@ -11,7 +11,13 @@ import { PagingLedger } from "../../../simulation/paging-ledger.ts";
 import { type Offers, ChainNode } from "../../../world/chain-node.ts";
 import { serveNode } from "../../../simulation/serve-node.ts";
 import { configOver, failureOf, runOver, valueOf } from "../ledger-under-test.ts";
-import { type Behaviour, result, rpcError, ScriptedPeer } from "../scripted-peer.ts";
+import {
+  type Behaviour,
+  peersOfTests,
+  result,
+  rpcError,
+  type ScriptedPeer,
+} from "../scripted-peer.ts";
 import type { RpcAnswer } from "../../../world/rpc-answer.ts";
 
 const [, ESCROWS] = indexedKinds(LOCAL_DEPLOYMENT);
@@ -69,15 +75,7 @@ accountScanContract("parts of a node that refuses the whole", () =>
   worldOver({ pages: false }, 600, () => (answer, filters) => (filters < 3 ? TOO_LARGE : answer)),
 );
 
-const opened: Array<ScriptedPeer> = [];
-const peerThat = (...plan: ReadonlyArray<Behaviour>): ScriptedPeer => {
-  const peer = new ScriptedPeer(...plan);
-  opened.push(peer);
-  return peer;
-};
-afterEach(() => {
-  for (const peer of opened.splice(0)) peer[Symbol.dispose]();
-});
+const peerThat = peersOfTests();
 
 const pageOf = (paginationKey: unknown, slot = 40): Behaviour =>
   result({ context: { slot }, value: { accounts: [], paginationKey } });

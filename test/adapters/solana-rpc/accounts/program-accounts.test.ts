@@ -1,38 +1,39 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { type Base58EncodedBytes, createSolanaRpc } from "@solana/kit";
 import { Effect, Stream } from "effect";
 import fc from "fast-check";
-import type { AccountKind } from "../../../../core/domain/ledger/account-kind.ts";
+import type { AccountKind, LedgerAccount } from "../../../../core/domain/ledger/account.ts";
 import { type Address, address, addressToBytes } from "../../../../core/domain/address.ts";
 import { encodeBase64, decodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import { encodeBase58 } from "../../../../core/domain/encoding/base58.ts";
-import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
 import { TOKEN_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { anyAddress, anyU64, bytesOfLength } from "../../../arbitraries/ledger-values.ts";
 import { type AccountFilter, passing } from "../../../simulation/account-filters.ts";
 import { configOver, failureOf, runOver, valueOf } from "../ledger-under-test.ts";
-import { type Behaviour, body, page, result, rpcError, ScriptedPeer } from "../scripted-peer.ts";
+import {
+  type Behaviour,
+  body,
+  page,
+  peersOfTests,
+  result,
+  rpcError,
+  type ScriptedPeer,
+} from "../scripted-peer.ts";
 
 const GENESIS = TOKEN_PROGRAM;
 
-const opened: Array<ScriptedPeer> = [];
+const open = peersOfTests();
 /** A node of the test ledger. With several nodes, the first request to each asks for the genesis hash. */
 const peerThat = (...plan: ReadonlyArray<Behaviour>): ScriptedPeer => {
   let asked = 0;
-  const peer = new ScriptedPeer((call, request) => {
+  return open((call, request) => {
     if (call.method === "getGenesisHash") return result(GENESIS)(call, request);
     const behaviour = plan[Math.min(asked, plan.length - 1)] ?? page(500);
     asked += 1;
     return behaviour(call, request);
   });
-  opened.push(peer);
-  return peer;
 };
-afterEach(() => {
-  for (const peer of opened.splice(0)) peer[Symbol.dispose]();
-});
-
 const KIND: AccountKind = {
   program: TOKEN_PROGRAM,
   length: 48,

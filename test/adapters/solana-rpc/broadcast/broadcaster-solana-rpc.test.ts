@@ -1,20 +1,12 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Effect } from "effect";
 import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
 import { Broadcaster } from "../../../../ports/ledger/broadcaster.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { configOver, failureOf, runOver, valueOf } from "../ledger-under-test.ts";
-import { atSlot, type Behaviour, page, result, rpcError, ScriptedPeer } from "../scripted-peer.ts";
+import { atSlot, type Behaviour, page, peersOfTests, result, rpcError } from "../scripted-peer.ts";
 
-const opened: Array<ScriptedPeer> = [];
-const peerThat = (...plan: ReadonlyArray<Behaviour>): ScriptedPeer => {
-  const peer = new ScriptedPeer(...plan);
-  opened.push(peer);
-  return peer;
-};
-afterEach(() => {
-  for (const peer of opened.splice(0)) peer[Symbol.dispose]();
-});
+const peerThat = peersOfTests();
 
 const SIGNATURE = ledgerSignatureFromBytes(new Uint8Array(64).fill(7));
 const BYTES = Uint8Array.of(1, 2, 3);

@@ -1,23 +1,20 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Effect } from "effect";
 import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
 import { TOKEN_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { configOver, runOver, valueOf } from "../ledger-under-test.ts";
-import { atSlot, type Behaviour, page, result, rpcError, ScriptedPeer } from "../scripted-peer.ts";
+import {
+  atSlot,
+  page,
+  peersOfTests,
+  result,
+  rpcError,
+  type ScriptedPeer,
+} from "../scripted-peer.ts";
 
 describe("history of one node", () => {
-  const opened: Array<ScriptedPeer> = [];
-
-  const peerThat = (...plan: ReadonlyArray<Behaviour>): ScriptedPeer => {
-    const peer = new ScriptedPeer(...plan);
-    opened.push(peer);
-    return peer;
-  };
-
-  afterEach(() => {
-    for (const peer of opened.splice(0)) peer[Symbol.dispose]();
-  });
+  const peerThat = peersOfTests();
 
   const GENESIS = result(TOKEN_PROGRAM);
 
@@ -98,17 +95,13 @@ describe("history of one node", () => {
 });
 
 describe("asked history", () => {
-  const opened: Array<ScriptedPeer> = [];
-
-  afterEach(() => {
-    for (const peer of opened.splice(0)) peer[Symbol.dispose]();
-  });
+  const open = peersOfTests();
 
   const sig = (n: number) => ledgerSignatureFromBytes(new Uint8Array(64).fill(n));
 
   /** A node that stands at a slot and lists what landed up to there. */
   const nodeAt = (slot: number, list: ReadonlyArray<{ slot: number; n: number }>) => {
-    const peer = new ScriptedPeer((call, request) => {
+    return open((call, request) => {
       const options = (call.params.at(-1) ?? {}) as { minContextSlot?: number };
       if ((options.minContextSlot ?? 0) > slot) return rpcError(-32_016)(call, request);
       switch (call.method) {
@@ -128,8 +121,6 @@ describe("asked history", () => {
           return atSlot(slot, [null])(call, request);
       }
     });
-    opened.push(peer);
-    return peer;
   };
 
   test("the node that lists an address's history is one that has come to the slot at which the address was seen", async () => {
@@ -152,7 +143,7 @@ describe("asked history", () => {
   });
 
   test("a transaction that a node shows for a signature is the one that was signed so", async () => {
-    const peer = new ScriptedPeer((call, request) =>
+    const peer = open((call, request) =>
       call.method === "getGenesisHash"
         ? result(TOKEN_PROGRAM)(call, request)
         : result({
@@ -168,7 +159,6 @@ describe("asked history", () => {
             },
           })(call, request),
     );
-    opened.push(peer);
     const { exit } = await runOver(
       configOver([peer], { attemptsPerNode: 1 }),
       Effect.result(Ledger.use((ledger) => ledger.transaction(sig(8)))),

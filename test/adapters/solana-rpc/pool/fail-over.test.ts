@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Effect, Fiber, Stream } from "effect";
 import { TestClock } from "effect/testing";
 import { type Address, addressFromBytes } from "../../../../core/domain/address.ts";
@@ -11,24 +11,16 @@ import {
   type Behaviour,
   body,
   page,
+  peersOfTests,
   result,
   rpcError,
-  ScriptedPeer,
   silence,
 } from "../scripted-peer.ts";
 
 const GENESIS = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
 const good = result(GENESIS);
 
-const opened: Array<Disposable> = [];
-const peerThat = (...plan: ReadonlyArray<Behaviour>): ScriptedPeer => {
-  const peer = new ScriptedPeer(...plan);
-  opened.push(peer);
-  return peer;
-};
-afterEach(() => {
-  for (const thing of opened.splice(0)) thing[Symbol.dispose]();
-});
+const peerThat = peersOfTests();
 
 const tip = (slot: number) => result({ absoluteSlot: slot, blockHeight: slot });
 /** Asks a node each time. */

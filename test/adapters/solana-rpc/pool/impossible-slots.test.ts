@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { Effect, Exit } from "effect";
 import { TestClock } from "effect/testing";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
@@ -7,21 +7,22 @@ import { decodeWireTransaction } from "../../../../core/protocol/transaction/wir
 import { Broadcaster } from "../../../../ports/ledger/broadcaster.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { configOver, runOver, valueOf } from "../ledger-under-test.ts";
-import { atSlot, type Behaviour, result, ScriptedPeer } from "../scripted-peer.ts";
+import {
+  atSlot,
+  type Behaviour,
+  peersOfTests,
+  result,
+  type ScriptedPeer,
+} from "../scripted-peer.ts";
 import { JOBS } from "../../../chaos/relay/prepared-jobs.ts";
 
-const opened: Array<ScriptedPeer> = [];
+const open = peersOfTests();
 const GENESIS = addressFromBytes(new Uint8Array(32).fill(1));
 const nodeOf = (read: Behaviour): ScriptedPeer => {
-  const peer = new ScriptedPeer((call, request) =>
+  return open((call, request) =>
     call.method === "getGenesisHash" ? result(GENESIS)(call, request) : read(call, request),
   );
-  opened.push(peer);
-  return peer;
 };
-afterEach(() => {
-  for (const peer of opened.splice(0)) peer[Symbol.dispose]();
-});
 const [attempt] = JOBS[0] ?? [];
 if (attempt === undefined) throw new Error("no job");
 const bytes = decodeBase64(attempt.base64) ?? new Uint8Array();

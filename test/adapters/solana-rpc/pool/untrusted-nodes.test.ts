@@ -1,23 +1,24 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Effect } from "effect";
 import { TestClock } from "effect/testing";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { configOver, runOver, valueOf } from "../ledger-under-test.ts";
-import { atSlot, type Behaviour, page, result, ScriptedPeer } from "../scripted-peer.ts";
+import {
+  atSlot,
+  type Behaviour,
+  page,
+  peersOfTests,
+  result,
+  type ScriptedPeer,
+} from "../scripted-peer.ts";
 
-const opened: Array<ScriptedPeer> = [];
+const open = peersOfTests();
 const nodeOf = (genesis: string, read: Behaviour): ScriptedPeer => {
-  const peer = new ScriptedPeer((call, request) =>
+  return open((call, request) =>
     call.method === "getGenesisHash" ? result(genesis)(call, request) : read(call, request),
   );
-  opened.push(peer);
-  return peer;
 };
-afterEach(() => {
-  for (const peer of opened.splice(0)) peer[Symbol.dispose]();
-});
-
 const OURS = addressFromBytes(new Uint8Array(32).fill(1));
 const ANOTHER = addressFromBytes(new Uint8Array(32).fill(2));
 const read = Ledger.use((ledger) => ledger.readAccounts([], "finalized"));
@@ -31,12 +32,11 @@ describe("a node that cannot be trusted", () => {
     const first = nodeOf(OURS, (call, request) =>
       isUp ? atSlot(50, [])(call, request) : page(503)(call, request),
     );
-    const other = new ScriptedPeer((call, request) =>
+    const other = open((call, request) =>
       call.method === "getGenesisHash"
         ? result(genesis)(call, request)
         : atSlot(60, [])(call, request),
     );
-    opened.push(other);
     const { exit, logged } = await runOver(
       configOver([first, other], { attemptsPerNode: 1 }),
       Effect.gen(function* () {

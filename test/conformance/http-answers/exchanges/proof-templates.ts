@@ -1,4 +1,4 @@
-import { PROOF_TEMPLATES } from "../../../../core/domain/evidence/proof-template-catalogue.ts";
+import { PROOF_TEMPLATES } from "../../../../core/domain/evidence/proof-template.ts";
 import { type Exchange, get } from "../exchange.ts";
 
 const read = (title: string, id: string) =>

@@ -1,8 +1,7 @@
 import type { Address } from "../../../../core/domain/address.ts";
 import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
-import { proofHash } from "../../../../core/domain/evidence/proof-template.ts";
-import { PROOF_TEMPLATES } from "../../../../core/domain/evidence/proof-template-catalogue.ts";
+import { PROOF_TEMPLATES, proofHash } from "../../../../core/domain/evidence/proof-template.ts";
 import { taskHash } from "../../../../core/domain/escrow/task-hash.ts";
 import { escrowAddress } from "../../../../core/protocol/addresses/addresses.ts";
 import { formatUnixTime } from "../../../../core/domain/unix-time.ts";

@@ -1,7 +1,10 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
-import { canonicalFault } from "../../../../core/domain/encoding/canonical-fault.ts";
-import { canonicalJsonBytes, type Json } from "../../../../core/domain/encoding/canonical-json.ts";
+import {
+  canonicalFault,
+  canonicalJsonBytes,
+  type Json,
+} from "../../../../core/domain/encoding/canonical-json.ts";
 import { anyCharacter } from "../../../arbitraries/any-character.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 

@@ -3,8 +3,10 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import type { Json } from "../../../../core/domain/encoding/canonical-json.ts";
 import { compareWithTemplate } from "../../../../core/domain/evidence/delivery-payload.ts";
-import { proofTemplateSchema } from "../../../../core/domain/evidence/proof-template.ts";
-import { PROOF_TEMPLATES } from "../../../../core/domain/evidence/proof-template-catalogue.ts";
+import {
+  PROOF_TEMPLATES,
+  proofTemplateSchema,
+} from "../../../../core/domain/evidence/proof-template.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 
 type Payload = { readonly [name: string]: Json };

@@ -5,8 +5,11 @@ import { describe, expect, test } from "bun:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import type { Json } from "../../../../core/domain/encoding/canonical-json.ts";
-import { proofHash, proofTemplateSchema } from "../../../../core/domain/evidence/proof-template.ts";
-import { PROOF_TEMPLATES } from "../../../../core/domain/evidence/proof-template-catalogue.ts";
+import {
+  PROOF_TEMPLATES,
+  proofHash,
+  proofTemplateSchema,
+} from "../../../../core/domain/evidence/proof-template.ts";
 import { anyCharacter } from "../../../arbitraries/any-character.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { canonicalText } from "../encoding/canonical-text.ts";

@@ -9,9 +9,12 @@ import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-depl
 import { anyCharacter } from "../../../arbitraries/any-character.ts";
 import { anyMerchant } from "../../../arbitraries/merchant.ts";
 import { runs } from "../../../arbitraries/runs.ts";
-import { isMerchantName, showsSomething } from "../../../../core/domain/merchant/merchant-name.ts";
+import {
+  isMerchantName,
+  merchantStats,
+  showsSomething,
+} from "../../../../core/domain/merchant/merchant.ts";
 import { address } from "../../../../core/domain/address.ts";
-import { merchantStats } from "../../../../core/domain/merchant/merchant-stats.ts";
 import { anyEscrow } from "../../../arbitraries/escrow.ts";
 
 const text = fc.string({ unit: anyCharacter, maxLength: 12 });

@@ -8,9 +8,11 @@ import {
   custodyConfigAddress,
   registryAddress,
 } from "../../../../core/protocol/addresses/addresses.ts";
-import { decodeAttestorRegistryAccount } from "../../../../core/protocol/accounts/attestor-registry-account.ts";
+import {
+  decodeAttestorRegistryAccount,
+  decodeCustodyConfigAccount,
+} from "../../../../core/protocol/accounts/settings-accounts.ts";
 import { decodeClockSysvar } from "../../../../core/protocol/accounts/sysvars.ts";
-import { decodeCustodyConfigAccount } from "../../../../core/protocol/accounts/custody-config-account.ts";
 import { accountDiscriminator } from "../../../doubles/discriminator.ts";
 import { SYSTEM_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { anyAddress, anyDeployment } from "../../../arbitraries/ledger-values.ts";

@@ -23,13 +23,15 @@ import {
   merchantAddress,
   vaultAddress,
 } from "../../../../core/protocol/addresses/addresses.ts";
-import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import {
+  deployedIdl,
+  LOCAL_DEPLOYMENT,
+} from "../../../../core/protocol/addresses/local-deployment.ts";
 import { anyEscrow } from "../../../arbitraries/escrow.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   TOKEN_PROGRAM,
 } from "../../../../core/protocol/addresses/well-known-addresses.ts";
-import { deployedIdl } from "../../../../core/protocol/addresses/deployed-idl.ts";
 import { hash32ToBytes } from "../../../../core/domain/hash32.ts";
 import { parseIdl } from "../../../../programs/idl.ts";
 import attestor from "../../../../programs/attestor.idl.json" with { type: "json" };

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import fc from "fast-check";
-import { isSmallOrder } from "../../../../core/protocol/crypto/small-order.ts";
+import { isSmallOrder } from "../../../../core/protocol/crypto/curve-point.ts";
 import { canVerifyUnder } from "../../../../core/protocol/crypto/strict-ed25519.ts";
 import { bytesOfLength } from "../../../arbitraries/ledger-values.ts";
 import { runs } from "../../../arbitraries/runs.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { addressFromBytes, addressToBytes, type Address } from "../../../../core/domain/address.ts";
 import type { Instruction } from "../../../../core/domain/ledger/instruction.ts";
 import { decodeWireTransaction } from "../../../../core/protocol/transaction/wire-transaction.ts";
-import { attestorKeyFault } from "../../../../core/protocol/rules/attestor-key-rules.ts";
+import { attestorKeyFault } from "../../../../core/protocol/rules/attestation-rules.ts";
 import { canVerifyUnder } from "../../../../core/protocol/crypto/strict-ed25519.ts";
 import { signedTransaction } from "../../../../adapters/local-ledger/genesis/signed-transaction.ts";
 import * as s from "../../../programs/fixture/settlement.ts";

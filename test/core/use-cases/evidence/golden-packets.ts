@@ -19,10 +19,10 @@ import {
 } from "../../../../core/use-cases/escrow/archived-escrows.ts";
 import { buildEvidence } from "../../../../core/use-cases/evidence/build-evidence.ts";
 import {
-  type EvidencePacket,
   makeSettledEvidence,
   SettledEvidence,
 } from "../../../../core/use-cases/evidence/settled-evidence.ts";
+import type { EvidencePacket } from "../../../../core/use-cases/evidence/stored-packet.ts";
 import { type LogProof, LogProofs } from "../../../../core/use-cases/log/serving/read-log.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";

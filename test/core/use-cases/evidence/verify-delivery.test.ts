@@ -4,7 +4,7 @@ import { Effect } from "effect";
 import fc from "fast-check";
 import type { Json } from "../../../../core/domain/encoding/canonical-json.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
-import { PROOF_TEMPLATES } from "../../../../core/domain/evidence/proof-template-catalogue.ts";
+import { PROOF_TEMPLATES } from "../../../../core/domain/evidence/proof-template.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { ArchivedEscrows } from "../../../../core/use-cases/escrow/archived-escrows.ts";

@@ -2,8 +2,11 @@ import { expect, test } from "bun:test";
 import { Effect, Stream } from "effect";
 import { TestClock } from "effect/testing";
 import fc from "fast-check";
-import { requestSync } from "../../../../core/use-cases/index/request-sync.ts";
-import { IndexSync, makeIndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
+import {
+  IndexSync,
+  makeIndexSync,
+  requestSync,
+} from "../../../../core/use-cases/index/sync/index-sync.ts";
 import { Ledger, type LedgerFailure, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { anyMerchant } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";

@@ -2,8 +2,11 @@ import { expect, test } from "bun:test";
 import { Clock, Effect, Layer } from "effect";
 import { indexMemory } from "../../../../adapters/memory/index-store.ts";
 import { isRefundable } from "../../../../core/domain/escrow/escrow.ts";
-import { IndexClock, makeIndexClock } from "../../../../core/use-cases/index/index-clock.ts";
-import { queryEscrows } from "../../../../core/use-cases/index/index-query.ts";
+import {
+  IndexClock,
+  makeIndexClock,
+  queryEscrows,
+} from "../../../../core/use-cases/index/index-query.ts";
 import { makeRecentPages, RecentPages } from "../../../../core/use-cases/index/recent-pages.ts";
 import { IndexWriter } from "../../../../ports/index/index-writer.ts";
 import { escrow, EXPIRES_AT } from "../../../adapters/http/support/parties.ts";

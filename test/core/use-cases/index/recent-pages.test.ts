@@ -3,8 +3,11 @@ import { Effect, Layer, ManagedRuntime } from "effect";
 import { TestClock } from "effect/testing";
 import fc from "fast-check";
 import { indexMemory } from "../../../../adapters/memory/index-store.ts";
-import { queryEscrows } from "../../../../core/use-cases/index/index-query.ts";
-import { IndexClock, makeIndexClock } from "../../../../core/use-cases/index/index-clock.ts";
+import {
+  IndexClock,
+  makeIndexClock,
+  queryEscrows,
+} from "../../../../core/use-cases/index/index-query.ts";
 import { makeRecentPages, RecentPages } from "../../../../core/use-cases/index/recent-pages.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../../../ports/index/index-writer.ts";

@@ -13,7 +13,7 @@ import type { IndexedEscrow, UnseenEscrow } from "../../../../domain/index/index
 import type { Deployment } from "../../../../domain/ledger/deployment.ts";
 import { indexedEscrowOf } from "../../../../log/leaf/escrow-rows.ts";
 import { decodeEscrowAccount } from "../../../../protocol/accounts/escrow-account.ts";
-import { believedBytes } from "../../../../protocol/accounts/last-bytes.ts";
+import { believedBytes } from "../../../../protocol/accounts/archived-escrow-account.ts";
 import { parseEvidencePacket } from "../../../../protocol/evidence/evidence-packet.ts";
 import { monotonicMs } from "../../../single-flight.ts";
 import type { UnseenEscrows, UnseenSearch } from "./search-archived.ts";

@@ -14,7 +14,7 @@ import { Ledger, type ScannedAccounts } from "../../../../../ports/ledger/ledger
 import type { Address } from "../../../../domain/address.ts";
 import type { IndexedEscrow, UnseenEscrow } from "../../../../domain/index/indexed-escrow.ts";
 import type { SyncMark } from "../../../../domain/index/sync-report.ts";
-import type { AccountKind } from "../../../../domain/ledger/account-kind.ts";
+import type { AccountKind } from "../../../../domain/ledger/account.ts";
 import type { Merchant } from "../../../../domain/merchant/merchant.ts";
 import { indexedEscrowOf, projectAt, projectUnseenAt } from "../../../../log/leaf/escrow-rows.ts";
 import { leavesOfUnseen } from "../../../../log/leaf/indexed-leaves.ts";
@@ -23,7 +23,7 @@ import { rootOf } from "../../../../log/tree/frontier.ts";
 import { ARCHIVED_ESCROW_LENGTH } from "../../../../protocol/accounts/archived-escrow-account.ts";
 import { indexedKinds } from "../../../../protocol/accounts/program-account.ts";
 import { refuseOlder } from "../../../or-ask-another.ts";
-import { eventsContradict, eventsMissing } from "../events/event-failures.ts";
+import { eventsContradict, eventsMissing } from "../sync-failure.ts";
 import type { IndexAccounts, ReadRows } from "../index-accounts.ts";
 import { type CustodyTip, ledgerBeginning } from "../ledger/custody-tip.ts";
 import type { SyncMemory } from "../ledger/sync-memory.ts";

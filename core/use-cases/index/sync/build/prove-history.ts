@@ -15,12 +15,12 @@ import { leavesOfEscrow, type NumberedLeaf } from "../../../../log/leaf/escrow-l
 import { leavesOfUnseen } from "../../../../log/leaf/indexed-leaves.ts";
 import { LeafTree } from "../../../../log/leaf/leaf-tree.ts";
 import { rootOf } from "../../../../log/tree/frontier.ts";
-import { decodeCustodyConfigAccount } from "../../../../protocol/accounts/custody-config-account.ts";
+import { decodeCustodyConfigAccount } from "../../../../protocol/accounts/settings-accounts.ts";
 import { indexedKinds } from "../../../../protocol/accounts/program-account.ts";
 import { custodyConfigAddress } from "../../../../protocol/addresses/addresses.ts";
 import { monotonicMs } from "../../../single-flight.ts";
 import { untrustworthy } from "../../../or-ask-another.ts";
-import { eventsContradict, eventsMissing } from "../events/event-failures.ts";
+import { eventsContradict, eventsMissing } from "../sync-failure.ts";
 import { LeafWindow } from "../events/prove-events.ts";
 import type { IndexAccounts } from "../index-accounts.ts";
 import {

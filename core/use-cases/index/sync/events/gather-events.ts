@@ -5,7 +5,7 @@ import { indexedKinds } from "../../../../protocol/accounts/program-account.ts";
 import { Instance } from "../../../../../ports/instance.ts";
 import { monotonicMs } from "../../../single-flight.ts";
 import { type CustodyTip, scanAccounts } from "../ledger/custody-tip.ts";
-import { eventsMissing } from "./event-failures.ts";
+import { eventsMissing } from "../sync-failure.ts";
 import { followHistory, holdTold } from "../ledger/follow-history.ts";
 import { HeldEvents } from "./held-events.ts";
 import type { ScanOptions } from "../../../../../ports/ledger/ledger.ts";

@@ -10,7 +10,7 @@ import { provedLeaves } from "../../index-query.ts";
 import type { IndexAccounts } from "../index-accounts.ts";
 import { type CustodyTip, readCustodyTip } from "../ledger/custody-tip.ts";
 import type { SyncMemory } from "../ledger/sync-memory.ts";
-import { eventsContradict } from "./event-failures.ts";
+import { eventsContradict } from "../sync-failure.ts";
 import { eventsMissingIn, gatherEvents } from "./gather-events.ts";
 import type { HeldEvents } from "./held-events.ts";
 

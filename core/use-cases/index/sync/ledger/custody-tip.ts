@@ -8,11 +8,11 @@ import {
   nextPaceFrom,
   type SyncMark,
 } from "../../../../domain/index/sync-report.ts";
-import type { AccountKind } from "../../../../domain/ledger/account-kind.ts";
+import type { AccountKind } from "../../../../domain/ledger/account.ts";
 import { networkLeaf } from "../../../../log/leaf/event-leaf.ts";
 import { noEvents } from "../../../../log/tree/frontier.ts";
 import { ARCHIVED_ESCROW_LENGTH } from "../../../../protocol/accounts/archived-escrow-account.ts";
-import { decodeCustodyConfigAccount } from "../../../../protocol/accounts/custody-config-account.ts";
+import { decodeCustodyConfigAccount } from "../../../../protocol/accounts/settings-accounts.ts";
 import { decodeClockSysvar } from "../../../../protocol/accounts/sysvars.ts";
 import { custodyConfigAddress } from "../../../../protocol/addresses/addresses.ts";
 import { CLOCK_SYSVAR } from "../../../../protocol/addresses/well-known-addresses.ts";

@@ -8,7 +8,7 @@ import type { LedgerAccount } from "../../../../domain/ledger/account.ts";
 import type { HistoryEntry, LedgerTransaction } from "../../../../domain/ledger/history.ts";
 import type { LedgerSignature } from "../../../../domain/ledger/signature.ts";
 import { indexedEscrowOf } from "../../../../log/leaf/escrow-rows.ts";
-import { believedBytes } from "../../../../protocol/accounts/last-bytes.ts";
+import { believedBytes } from "../../../../protocol/accounts/archived-escrow-account.ts";
 import { custodyConfigAddress } from "../../../../protocol/addresses/addresses.ts";
 import {
   archivedBytesOf,

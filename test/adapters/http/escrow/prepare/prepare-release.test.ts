@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { addressFromBytes } from "../../../../../core/domain/address.ts";
-import { PROOF_TEMPLATES } from "../../../../../core/domain/evidence/proof-template-catalogue.ts";
+import { PROOF_TEMPLATES } from "../../../../../core/domain/evidence/proof-template.ts";
 import { associatedTokenAddress } from "../../../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../../core/protocol/addresses/local-deployment.ts";
 import { ED25519_PROGRAM } from "../../../../../core/protocol/addresses/well-known-addresses.ts";

@@ -4,7 +4,7 @@ import {
   jacobiSymbol,
   LIMB_BITS,
   LIMBS,
-} from "../../../../../core/domain/encoding/fast/jacobi-symbol.ts";
+} from "../../../../../core/domain/encoding/fast/own-edwards-point.ts";
 import { runs } from "../../../../arbitraries/runs.ts";
 
 const P = 2n ** 255n - 19n;

@@ -58,6 +58,14 @@ export class WitnessWorld {
     this.state = state;
   }
 
+  /** A world after so many events, which the log has taken in. */
+  static after(events: number): WitnessWorld {
+    const world = new WitnessWorld();
+    world.grow(events);
+    world.follow();
+    return world;
+  }
+
   /** Finalizes further events. */
   grow(count: number): void {
     for (let i = 0; i < count; i++) this.events.push(eventLeaf(this.events.length + 1));
@@ -113,23 +121,29 @@ export class WitnessWorld {
     );
   }
 
-  /** Runs a test's steps on virtual time. */
-  run<A, E>(
-    steps: Effect.Effect<A, E, Layer.Success<WitnessWorld["layer"]> | Scope.Scope>,
-  ): Promise<A> {
-    const begun = Effect.andThen(TestClock.setTime(Date.UTC(2026, 0, 1)), steps);
-    return Effect.runPromise(Effect.provide(Effect.scoped(begun), this.layer));
+  /** Runs a test's steps on virtual time, as an effect, or as `Effect.gen` takes them with a witness of this world. */
+  run<A>(steps: Effect.Effect<A, unknown, Around> | WitnessSteps<A>): Promise<A> {
+    const { witness, layer } = this;
+    return Effect.gen(function* () {
+      yield* TestClock.setTime(Date.UTC(2026, 0, 1));
+      if (Effect.isEffect(steps)) return yield* steps;
+      const addCheckpoint = yield* witness;
+      return yield* Effect.gen(() => steps(addCheckpoint));
+    }).pipe(Effect.scoped, Effect.provide(layer), Effect.runPromise);
   }
 }
+
+type Around = Layer.Success<WitnessWorld["layer"]> | Scope.Scope;
+type AddCheckpoint = NonNullable<Witness["Service"]["addCheckpoint"]>;
+type WitnessSteps<A> = (
+  witness: AddCheckpoint,
+) => Generator<Effect.Effect<unknown, unknown, Around>, A, never>;
 
 /** How a witness answers, in one word or with the size of a conflict. */
 export type Said = string;
 
 /** What a witness says to a body. */
-export const say = (
-  addCheckpoint: NonNullable<Witness["Service"]["addCheckpoint"]>,
-  body: string,
-): Effect.Effect<Said> =>
+export const say = (addCheckpoint: AddCheckpoint, body: string): Effect.Effect<Said> =>
   addCheckpoint(body).pipe(
     Effect.match({
       onSuccess: (answer) => (answer.kind === "cosigned" ? "cosigned" : `conflict ${answer.size}`),

@@ -1,3 +1,6 @@
+import { type Address, addressToBytes } from "../../domain/address.ts";
+import { FAST_PARTS } from "../../domain/encoding/fast/fast-parts.ts";
+
 /**
  * The y of every encoding of a point of small order, little-endian without the sign of x: 0, 1, -1, the two of order 8, and 0 and 1
  * once more as p and p + 1, which curve25519-dalek reads as well.
@@ -12,11 +15,28 @@ const SMALL_ORDER_Y: ReadonlyArray<Uint8Array> = [
   "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
 ].map((hex) => Uint8Array.fromHex(hex));
 
+const isEncodingOf = (y: Uint8Array, bytes: Uint8Array): boolean => {
+  for (let i = 0; i < 31; i++) if (y[i] !== bytes[i]) return false;
+  return y[31] === ((bytes[31] ?? 0) & 0x7f);
+};
+
 /**
  * Whether 32 bytes are a point of small order: no signature verifies under them strictly. It compares bytes, which takes a hundredth
  * of decoding the point.
  */
 export const isSmallOrder = (bytes: Uint8Array): boolean =>
-  SMALL_ORDER_Y.some((y) =>
-    y.every((byte, i) => byte === (i === 31 ? (bytes[i] ?? 0) & 0x7f : bytes[i])),
-  );
+  SMALL_ORDER_Y.some((y) => isEncodingOf(y, bytes));
+
+/**
+ * Whether an address is a point of small order, so that nobody can ever sign for it: no signature verifies under it, and no
+ * program derives a point. The System program's address is one of these.
+ */
+export const isSmallOrderAddress = (address: Address): boolean =>
+  isSmallOrder(addressToBytes(address));
+
+/**
+ * Whether an address is no point of the curve, so that no key signs for it: only a program that derives it does, in a call of its
+ * own, as a multisig does for its vault.
+ */
+export const isOffCurve = (address: Address): boolean =>
+  !FAST_PARTS.isEdwardsPoint(addressToBytes(address));

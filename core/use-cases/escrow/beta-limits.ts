@@ -1,10 +1,26 @@
 import { Effect } from "effect";
+import { Instance } from "../../../ports/instance.ts";
 import type { Address } from "../../domain/address.ts";
 import { formatUsdc } from "../../domain/amount.ts";
-import { BETA_LIMITS } from "../../domain/escrow/beta-limits.ts";
 import { isUsdc, listedMint } from "../../domain/supported-mint.ts";
-import { Instance } from "../../../ports/instance.ts";
 import { BetaLimitExceeded, type FieldFault, type LimitedTerm } from "../request-errors.ts";
+
+/** The planned limits of a beta on mainnet. Always reported, enforced only where configured. */
+export const BETA_LIMITS = {
+  status: "planned_limited_beta",
+  firstWedge: "api_data_commerce",
+  /** Base units: 100.00 USDC. */
+  maxEscrowAmount: 100_000_000n,
+  maxTtlSeconds: 86_400,
+  supportedAssets: ["USDC"],
+  requiredControls: [
+    "external_contract_review",
+    "merchant_allowlist",
+    "evidence_signing_key",
+    "rate_limited_public_relay",
+    "upgrade_authority_policy",
+  ],
+} as const;
 
 /** Fails when this instance enforces the beta's limits and an escrow of these terms exceeds one. */
 export const enforceBetaLimits = Effect.fnUntraced(function* (terms: {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { settlementDecision } from "../../../../core/domain/evidence/settlement-decision.ts";
+import { settlementDecision } from "../../../../core/protocol/evidence/evidence-data.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { anyEscrow } from "../../../arbitraries/escrow.ts";
 import { runs } from "../../../arbitraries/runs.ts";

@@ -1,0 +1,41 @@
+import type { Address } from "../../core/domain/address.ts";
+import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
+import type { Deployment } from "../../core/domain/ledger/deployment.ts";
+import type { Instruction } from "../../core/domain/ledger/instruction.ts";
+import type { UnsignedTransaction } from "../../core/protocol/transaction/unsigned-transaction.ts";
+import type { PreparedEscrowCall } from "../generated/contract.ts";
+import { type CarriedBy, dataBy, type Operation } from "../service/operation.ts";
+import type { Requests } from "../service/requests.ts";
+import { expectedTransaction } from "../signing/expected-transaction.ts";
+import { deploymentIn } from "./payment-terms.ts";
+
+/** What having a transaction prepared needs. */
+export type PrepareContext = {
+  readonly requests: Requests;
+  readonly policy: TrustPolicy;
+  /** The most that the transaction may pay for priority, lamports; 1,000,000 when undefined. */
+  readonly mostPriorityFee?: bigint | undefined;
+};
+
+/**
+ * The unsigned transaction that an operation prepares for the payer it carries, when it is `asked`, byte for byte, as
+ * `expectedTransaction` says. @throws SettlementError
+ */
+export const preparedTransaction = async <
+  Name extends Extract<Operation, `${string}?transaction=true`>,
+  const Given extends { readonly payer: Address },
+>(
+  { requests, policy, mostPriorityFee }: PrepareContext,
+  operation: Name,
+  carried: CarriedBy<Name, Given>,
+  asked: (
+    deployment: Deployment,
+    prepared: ReadonlyArray<Instruction>,
+  ) => ReadonlyArray<Instruction>,
+  signal: AbortSignal | undefined,
+): Promise<UnsignedTransaction> => {
+  const prepared: object = await dataBy(requests, operation, carried, { signal });
+  const { transaction } = prepared as Pick<PreparedEscrowCall, "transaction">;
+  const expected = (all: ReadonlyArray<Instruction>) => asked(deploymentIn(policy), all);
+  return expectedTransaction(transaction?.base64 ?? "", carried.payer, expected, mostPriorityFee);
+};
