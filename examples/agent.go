@@ -23,7 +23,7 @@ func main() {
 	delivered, _ := io.ReadAll(os.Stdin)
 	packet := get("/v1/evidence/" + escrow)
 	body, _ := json.Marshal(packet.Data) // sorted, as RFC 8785 wants it
-	sealed := fmt.Sprintf("DSSEv1 43 application/vnd.settlement-evidence.v1+json %d %s", len(body), body)
+	sealed := fmt.Sprintf("DSSEv1 43 application/vnd.settlement-evidence.v2+json %d %s", len(body), body)
 	seal := bytesOf(packet.Signature["signature"])
 	if !ed25519.Verify(trusted, []byte(sealed), seal) || !bytes.Contains(body, []byte(escrow)) { panic("another packet") }
 	fmt.Println("verified", bytes.Contains(body, fmt.Appendf(nil, "%x", sha256.Sum256(bytes.TrimSpace(delivered)))))

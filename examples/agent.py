@@ -22,7 +22,7 @@ call("/v1/relay", {"signed_transaction": base64.b64encode(bytes(signed)).decode(
 print(escrow, call(f"/v1/relay/{signed.signatures[0]}")["status"], flush=True)
 delivered, packet = hashlib.sha256(input().encode()).hexdigest(), answer(f"/v1/evidence/{escrow}")
 body = json.dumps(packet["data"], sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
-sealed = b"DSSEv1 43 application/vnd.settlement-evidence.v1+json %d %b" % (len(body), body)
+sealed = b"DSSEv1 43 application/vnd.settlement-evidence.v2+json %d %b" % (len(body), body)
 seal = base64.b64decode(packet["signature"]["signature"])
 assert signature.Signature.from_bytes(seal).verify(pubkey.Pubkey.from_bytes(service_key), sealed)
 assert escrow.encode() in body

@@ -22,7 +22,7 @@ proof=$(tr -d '\n' | hash)
 call "/v1/evidence/$escrow" >"$TMPDIR/packet"
 jq -cjS .data "$TMPDIR/packet" >"$TMPDIR/body"
 jq -r .signature.signature "$TMPDIR/packet" | base64 -d >"$TMPDIR/seal"
-type='DSSEv1 43 application/vnd.settlement-evidence.v1+json'
+type='DSSEv1 43 application/vnd.settlement-evidence.v2+json'
 printf '%s %s ' "$type" "$(wc -c <"$TMPDIR/body")" | cat - "$TMPDIR/body" >"$TMPDIR/sealed"
 openssl pkeyutl -verify -pubin -inkey "$SERVICE_PEM" -rawin -in "$TMPDIR/sealed" -sigfile "$TMPDIR/seal" >/dev/null
 [ "$(jq -r .escrow.escrow_pda "$TMPDIR/body")" = "$escrow" ] || { echo "another packet" >&2; exit 1; }

@@ -10,9 +10,10 @@ func main() {
 	attested := post("/v1/escrows/"+escrow+"/attestation/prepare", `{"payload":`+payload+`}`).Data
 	message, _ := hex.DecodeString(attested["message_hex"].(string))
 	proof := sha256.Sum256([]byte(payload))
-	// 72 bytes are a full release: of this escrow, for this payload.
-	claimed := append(common.PublicKeyFromString(escrow).Bytes(), proof[:]...)
-	if len(message) != 72 || !bytes.Equal(message[:64], claimed) { panic("another claim") }
+	account := get("/v1/evidence/" + escrow).Data["account"].(map[string]any)
+	// A full release: of this escrow, on this ledger, for this payload. Only the time is the service's.
+	claimed := wholeClaim(bytesOf(account["data_base64"].(string)), proof[:])
+	if len(message) != 128 || !bytes.Equal(append(message[:112:112], message[120:]...), claimed) { panic("another claim") }
 	signature := base64.StdEncoding.EncodeToString(ed25519.Sign(key("ATTESTOR_KEY"), message))
 	from := common.PublicKeyFromBytes(payer[32:]).ToBase58()
 	claim := fmt.Sprintf(`{"proof_hash":"%x","timestamp":"%s","attestation_signature":"%s","payer":"%s"}`,

@@ -3,12 +3,13 @@
 # ATTESTOR_PEM, PAYER_PEM: Ed25519 keys; PAYER: the latter's address; PAYLOAD: what was delivered, as RFC 8785 text.
 set -euo pipefail
 . "$(dirname "$0")/transactions.sh"
-need SERVICE CUSTODY ESCROW PAYLOAD ATTESTOR_PEM PAYER_PEM PAYER
+need SERVICE CUSTODY GENESIS ESCROW PAYLOAD ATTESTOR_PEM PAYER_PEM PAYER
 proof=$(printf %s "$PAYLOAD" | hash)
 attested=$(call "/v1/escrows/$ESCROW/attestation/prepare" "{\"payload\":$PAYLOAD}" | jq -c .data)
 claim=$(jq -r .message_hex <<<"$attested")
-# 144 digits are a full release: of this escrow, for this payload.
-[[ ${#claim} = 144 && $claim = $(base58_hex "$ESCROW")$proof* ]] || { echo "another claim" >&2; exit 1; }
+# A full release: of this escrow, on this ledger, for this payload. Only the time is the service's.
+account=$(call "/v1/evidence/$ESCROW" | jq -r .data.account.data_base64 | base64 -d | xxd -p -c 368)
+[ "$claim" = "$(whole_claim "$account" "$proof" "${claim:224:16}")" ] || { echo "another claim" >&2; exit 1; }
 signature=$(sign "$ATTESTOR_PEM" "$claim")
 members='{proof_hash, timestamp, payer: $payer, attestation_signature: $signature}'
 release=$(jq -c --arg payer "$PAYER" --arg signature "$signature" "$members" <<<"$attested")

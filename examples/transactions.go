@@ -2,7 +2,9 @@
 package main
 
 import (
+	"bytes"
 	"crypto/ed25519"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -11,6 +13,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/blocto/solana-go-sdk/common"
 	"github.com/blocto/solana-go-sdk/types"
 )
 
@@ -59,6 +62,25 @@ func bytesOf(base64Text string) []byte {
 func key(variable string) ed25519.PrivateKey {
 	seed, _ := hex.DecodeString(env(variable))
 	return ed25519.NewKeyFromSeed(seed)
+}
+
+func sha(parts ...[]byte) []byte {
+	hash := sha256.Sum256(bytes.Join(parts, nil))
+	return hash[:]
+}
+
+// What an attestor signs for all of a Pending escrow, its one delivery, without the time; the account's bytes must be
+// the escrow's.
+func wholeClaim(account, proof []byte) []byte {
+	address := func(name string) []byte { return common.PublicKeyFromString(env(name)).Bytes() }
+	custody, end := address("CUSTODY"), []byte("ProgramDerivedAddress")
+	made := sha([]byte("escrow"), account[16:48], account[144:176], account[9:10], custody, end)
+	if !bytes.Equal(made, address("ESCROW")) || account[10] != 0 {
+		panic("the account of another escrow, or settled already")
+	}
+	domain := sha([]byte("settlement-evidence 3\x00"), address("GENESIS"), custody)
+	last := []byte{1, 0, 0, 0, 1, 0, 0, 0}
+	return bytes.Join([][]byte{[]byte("attest 3"), domain, sha(account), proof, account[176:184], last}, nil)
 }
 
 // The wire form of a prepared transaction, its one signer, and its last call. Calls before it may be to helpers only.

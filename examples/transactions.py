@@ -1,5 +1,6 @@
 # What agent.py, merchant.py and passer_by.py share: their variables, and calling the service.
-import json, os, sys, urllib.request
+import hashlib, json, os, sys, urllib.request
+from escrow_terms import terms
 
 def env(name):
     """A variable of the environment. Without it the process ends with 64 and a line that names it."""
@@ -14,3 +15,10 @@ def answer(path, body=None):
 
 def call(path, body=None):
     return answer(path, body)["data"]
+
+def whole_claim(account, escrow, custody, genesis, proof, timestamp):
+    """What an attestor signs for all of an escrow, its one delivery; the account's bytes must be the escrow's."""
+    seeds = b"escrow" + account[16:48] + account[144:176] + account[9:10] + custody + b"ProgramDerivedAddress"
+    assert hashlib.sha256(seeds).digest() == escrow, "the account of another escrow"
+    domain = hashlib.sha256(b"settlement-evidence 3\0" + genesis + custody).digest()
+    return b"attest 3" + domain + terms(account) + proof + account[176:184] + timestamp + b"\1\0\0\0\1\0\0\0"

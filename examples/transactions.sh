@@ -20,6 +20,17 @@ sign() { # with a PEM key, a message in hex; the signature in base64
   openssl pkeyutl -sign -rawin -inkey "$1" -in "$TMPDIR/message" | base64 -w0
 }
 
+# What an attestor signs for all of a Pending escrow, its one delivery, of the account's bytes, which must be the
+# escrow's, the proof hash and the time, all in hex.
+whole_claim() {
+  local custody domain made
+  custody=$(base58_hex "$CUSTODY") made=$(printf escrow | xxd -p)${1:32:64}${1:288:64}${1:18:2}$custody
+  made=$(xxd -r -p <<<"$made$(printf ProgramDerivedAddress | xxd -p -c 64)" | hash)
+  [ "$made" = "$(base58_hex "$ESCROW")" ] && [ "${1:20:2}" = 00 ] || return 1
+  domain=$(xxd -r -p <<<"$(printf 'settlement-evidence 3\0' | xxd -p -c 64)$(base58_hex "$GENESIS")$custody" | hash)
+  echo "$(printf 'attest 3' | xxd -p)$domain$(xxd -r -p <<<"$1" | hash)$2${1:352:16}${3}0100000001000000"
+}
+
 # Reads a prepared transaction of one signer, in base64, into message, signer and calls: a line "program accounts data"
 # for each, all in hex.
 read_transaction() {

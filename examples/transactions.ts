@@ -1,5 +1,6 @@
 // What agent.ts, merchant.ts and passer_by.ts share: variables, calling, reading a prepared transaction, relaying it.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import * as kit from "@solana/kit";
 
 /** The environment's variables. Reading one that is missing ends the process with 64 and a line that names it. */
@@ -15,6 +16,38 @@ export const call = async (path: string, body?: object) => {
   const headers = { "content-type": "application/json" };
   const request = body && { method: "POST", headers, body: JSON.stringify(body) };
   return (await (await fetch(env.SERVICE + path, request)).json()).data;
+};
+
+const bytesOf = (address: string) => kit.getAddressEncoder().encode(kit.address(address));
+const sha256 = (...parts: ReadonlyArray<kit.ReadonlyUint8Array | string>) =>
+  parts.reduce((hash, part) => hash.update(Buffer.from(part)), createHash("sha256")).digest();
+
+/** What an attestor signs for all of a Pending escrow, its one delivery; the account's bytes must be the escrow's. */
+export const wholeClaim = (account: Buffer, proof: string, timestamp: Buffer) => {
+  const [custody, agent, task] = [
+    bytesOf(env.CUSTODY),
+    account.subarray(16, 48),
+    account.subarray(144, 176),
+  ];
+  const made = sha256(
+    "escrow",
+    agent,
+    task,
+    account.subarray(9, 10),
+    custody,
+    "ProgramDerivedAddress",
+  );
+  assert(made.equals(Buffer.from(bytesOf(env.ESCROW))), "the account of another escrow");
+  assert.equal(account[10], 0, "settled already");
+  const domain = sha256("settlement-evidence 3\0", bytesOf(env.GENESIS), custody);
+  const last = Buffer.from("0100000001000000", "hex");
+  const claimed = [
+    sha256(account),
+    Buffer.from(proof, "hex"),
+    account.subarray(176, 184),
+    timestamp,
+  ];
+  return Buffer.concat([Buffer.from("attest 3"), domain, ...claimed, last]);
 };
 
 /** A prepared transaction: its signers, its last instruction, and the others, which may call `helpers` only. */

@@ -1,5 +1,5 @@
-/* Attestor: registers merchants with their attestor keys and verifies delivery attestations for custody. The rules are
-   docs/protocol.md, "attestor" and "Attestation". One translation unit: the linker takes one object file. */
+/* Attestor: registers merchants with their attestor keys and counts their deliveries for custody. The rules are
+   docs/protocol.md, "attestor". One translation unit: the linker takes one object file. */
 
 #define PROGRAM_ATTESTOR
 #include "generated/attestor.h"
@@ -8,9 +8,9 @@
 #include "attestor/administer.h"
 #include "attestor/hand-over.h"
 #include "attestor/initialize.h"
+#include "attestor/record-delivery.h"
 #include "attestor/register-merchant.h"
 #include "attestor/rotate-attestor.h"
-#include "attestor/verify-attestation.h"
 #include "sdk/security-txt.h"
 
 u64 entrypoint(u8 *bytes) {
@@ -32,8 +32,8 @@ u64 entrypoint(u8 *bytes) {
       return propose_admin(input);
     case IX_ACCEPT_ADMIN:
       return accept_admin(input);
-    case IX_VERIFY_ATTESTATION:
-      return verify_attestation(input);
+    case IX_RECORD_DELIVERY:
+      return record_delivery(input);
     default:
       return ERROR_INVALID_INSTRUCTION;
   }

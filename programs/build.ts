@@ -1,5 +1,6 @@
 import { join, relative } from "node:path";
 import { binaryHashes } from "./binary-hashes.ts";
+import { pythonOf } from "./idl-python.ts";
 import { typescriptOf } from "./idl-typescript.ts";
 import { parseIdl } from "./idl.ts";
 import {
@@ -34,6 +35,8 @@ for (const name of PROGRAM_NAMES) {
   const idl = parseIdl(await Bun.file(join(import.meta.dir, `${name}.idl.json`)).text());
   const tables = join(import.meta.dir, "../core/protocol/generated", `${name}.ts`);
   await Bun.write(tables, typescriptOf(idl));
+  if (name === "custody")
+    await Bun.write(join(import.meta.dir, "../examples/escrow_terms.py"), pythonOf(idl));
 }
 for (const name of PROGRAM_NAMES)
   for (const version of SBPF_VERSIONS) {

@@ -1,5 +1,13 @@
 import { addressToBytes, parseAddress } from "../core/domain/address.ts";
-import { fixedAddress, type Idl, type IdlField, type IdlInstruction, type IdlTag } from "./idl.ts";
+import {
+  constantCase,
+  fixedAddress,
+  type Idl,
+  type IdlField,
+  type IdlInstruction,
+  type IdlTag,
+  settledFields,
+} from "./idl.ts";
 
 /**
  * The C header of an IDL: discriminators, account positions and flags, layouts, and, for the program
@@ -24,17 +32,18 @@ export const headerOf = (idl: Idl): string =>
     "enum {",
     ...idl.errors.map(({ code, name }) => `  ERROR_${constantCase(name)} = ${code},`),
     "};",
-    ...idl.constants.map(({ name, type, value }) =>
-      type === "pubkey" ? addressLine(name, value) : `#define ${name} ${value}`,
+    ...idl.constants.flatMap(({ name, type, value }) =>
+      type === "string"
+        ? []
+        : type === "pubkey"
+          ? addressLine(name, value)
+          : `#define ${name} ${value}`,
     ),
     ...[...fixedAddresses(idl)].map(([name, value]) => addressLine(constantCase(name), value)),
+    ...idl.accounts.flatMap((tag) => undoLines(idl, tag)),
     "#endif",
     "",
   ].join("\n");
-
-/** `createEscrow`, `CreateEscrow` and `create_escrow` as `CREATE_ESCROW`. */
-const constantCase = (name: string): string =>
-  name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toUpperCase();
 
 const pascalCase = (name: string): string =>
   name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
@@ -120,6 +129,25 @@ const taggedStruct = (idl: Idl, kind: "ACCOUNT" | "EVENT", { name, discriminator
     `#define ${kind}_${constantCase(name)} ${wordLiteral(discriminator)}`,
     ...structOf(name, [DISCRIMINATOR, ...type.fields]),
     "",
+  ];
+};
+
+/** The zero of a field in C. */
+const zeroOf = (field: IdlField): string => {
+  const { declaration, size } = member(field);
+  const type = declaration.split(" ")[0];
+  return size > 8 ? `(${type}){{0}}` : "0";
+};
+
+/** The function that puts zeros into what a settlement writes in an account; none for an account that no settlement writes. */
+const undoLines = (idl: Idl, { name }: IdlTag) => {
+  const written = settledFields(idl, name);
+  if (written.length === 0) return [];
+  return [
+    `/* Gives ${name} back the bytes of its creation. */`,
+    `static inline void undo_${name.toLowerCase()}(${name} *account) {`,
+    ...written.map((field) => `  account->${field.name} = ${zeroOf(field)};`),
+    "}",
   ];
 };
 

@@ -1,10 +1,14 @@
 import {
+  constantCase,
   fixedAddress,
   type Idl,
   type IdlField,
   type IdlInstruction,
   type IdlTag,
   type IdlType,
+  placesOf,
+  settledPlaces,
+  sizeOf,
 } from "./idl.ts";
 
 /**
@@ -22,6 +26,7 @@ export const typescriptOf = (idl: Idl): string => {
     ...idl.accounts.map((tag) => accountLine(idl, tag)),
     "} as const;",
     "",
+    ...idl.accounts.flatMap((tag) => settledLines(idl, tag)),
     "/** The program's instructions: first eight bytes, length without a text at the end, arguments, and accounts in order. */",
     `export const ${prefix}_INSTRUCTIONS = {`,
     ...idl.instructions.flatMap(instructionLines),
@@ -38,22 +43,13 @@ export const typescriptOf = (idl: Idl): string => {
     "/** The numbers by which the program judges. */",
     `export const ${prefix}_CONSTANTS = {`,
     ...idl.constants.flatMap(({ name, type, value }) =>
-      type === "pubkey" ? [] : `  ${name}: ${type === "i64" ? `${value}n` : value},`,
+      type === "pubkey" || type === "string"
+        ? []
+        : `  ${name}: ${type === "i64" ? `${value}n` : value},`,
     ),
     "} as const;",
     "",
   ].join("\n");
-};
-
-/** Bytes of a value; a text has those of its length before it. */
-const sizeOf = (type: IdlType): number => {
-  if (type === "u8" || type === "bool") return 1;
-  if (type === "u32" || type === "string") return 4;
-  if (type === "u64" || type === "i64") return 8;
-  if (type === "pubkey") return 32;
-  if ("defined" in type) return 1;
-  const [element, length] = type.array;
-  return element === "u8" ? length : 32 * length;
 };
 
 /** What TypeScript reads a value as. */
@@ -67,17 +63,13 @@ const kindOf = (type: IdlType): string => {
 const camelCase = (name: string): string =>
   name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-const DISCRIMINATOR_BYTES = 8;
-
-/** Each field with where it begins, and the length of all. */
+/** Each field by its name here, with where it begins, and the length of all. */
 const placed = (fields: ReadonlyArray<IdlField>) => {
-  let length = DISCRIMINATOR_BYTES;
-  const places = fields.map(({ name, type }) => {
-    const at = length;
-    length += sizeOf(type);
-    return { name: camelCase(name), type, at };
-  });
-  return { places, length };
+  const { places, length } = placesOf(fields);
+  return {
+    places: places.map(({ name, type, at }) => ({ name: camelCase(name), type, at })),
+    length,
+  };
 };
 
 const accountLine = (idl: Idl, { name, discriminator }: IdlTag): string => {
@@ -86,6 +78,19 @@ const accountLine = (idl: Idl, { name, discriminator }: IdlTag): string => {
   const { places, length } = placed(type.fields);
   const at = places.map((place) => `${place.name}: ${place.at}`).join(", ");
   return `  ${name}: { discriminator: [${discriminator.join(", ")}], length: ${length}, at: { ${at} } },`;
+};
+
+/** Where a settlement writes in an account. */
+const settledLines = (idl: Idl, { name }: IdlTag): ReadonlyArray<string> => {
+  const places = settledPlaces(idl, name);
+  if (places.length === 0) return [];
+  return [
+    `/** What a settlement writes in ${name}, in bytes. With zeros there they are the bytes of its creation. */`,
+    `export const ${constantCase(name)}_SETTLED_FIELDS = [`,
+    ...places.map(({ at, length }) => `  { at: ${at}, length: ${length} },`),
+    "] as const;",
+    "",
+  ];
 };
 
 const ROLES = ["readonly", "writable", "readonlySigner", "writableSigner"] as const;

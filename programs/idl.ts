@@ -91,3 +91,60 @@ const OWN_PROGRAMS: ReadonlyArray<string> = Object.values(LOCAL_DEPLOYMENT);
 /** The one address that an account may have on every ledger; undefined for this project's own programs, whose ids differ. */
 export const fixedAddress = ({ address }: IdlAccount): string | undefined =>
   address === undefined || OWN_PROGRAMS.includes(address) ? undefined : address;
+
+/** `createEscrow`, `CreateEscrow` and `create_escrow` as `CREATE_ESCROW`. */
+export const constantCase = (name: string): string =>
+  name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toUpperCase();
+
+/** Bytes of a value; a text has those of its length before it. */
+export const sizeOf = (type: IdlType): number => {
+  if (type === "u8" || type === "bool") return 1;
+  if (type === "u32" || type === "string") return 4;
+  if (type === "u64" || type === "i64") return 8;
+  if (type === "pubkey") return 32;
+  if ("defined" in type) return 1;
+  const [element, length] = type.array;
+  return element === "u8" ? length : 32 * length;
+};
+
+const DISCRIMINATOR_BYTES = 8;
+
+/** Each field with where it begins behind the discriminator, and the length of all. */
+export const placesOf = (fields: ReadonlyArray<IdlField>) => {
+  let length = DISCRIMINATOR_BYTES;
+  const places = fields.map(({ name, type }) => {
+    const at = length;
+    length += sizeOf(type);
+    return { name, type, at };
+  });
+  return { places, length };
+};
+
+/** The members of an account that a settlement writes, which the constant `<ACCOUNT>_SETTLED_FIELDS` names; empty without it. */
+export const settledFields = (idl: Idl, account: string): ReadonlyArray<IdlField> => {
+  const named = idl.constants.find(
+    ({ name }) => name === `${constantCase(account)}_SETTLED_FIELDS`,
+  );
+  if (named === undefined) return [];
+  const names = (JSON.parse(named.value) as string).split(" ");
+  const type = idl.types.find(({ name }) => name === account)?.type;
+  const fields = type?.kind === "struct" ? type.fields : [];
+  return names.map((name) => {
+    const field = fields.find((each) => each.name === name);
+    if (field === undefined) throw new Error(`${account} has no ${name}`);
+    return field;
+  });
+};
+
+/** Where a settlement writes in an account, in bytes. */
+export const settledPlaces = (
+  idl: Idl,
+  account: string,
+): ReadonlyArray<{ readonly at: number; readonly length: number }> => {
+  const type = idl.types.find(({ name }) => name === account)?.type;
+  const { places } = placesOf(type?.kind === "struct" ? type.fields : []);
+  const written = new Set(settledFields(idl, account).map(({ name }) => name));
+  return places.flatMap(({ name, type: of, at }) =>
+    written.has(name) ? [{ at, length: sizeOf(of) }] : [],
+  );
+};

@@ -32,11 +32,12 @@ usage: bun run cli verify FILE [options]
   --help        this text
 
 Ends with 0 when no check fails under the trust policy, 1 when one fails, 2 when none fails but no policy
-was given, 64 for a wrong command line, 66 when the packet or the policy cannot be read, 69 when nothing fails
-without node and log, and the nodes or the log give no answer that decides.
+was given, 3 for a packet of another version of the format, of which nothing was checked, 64 for a wrong command line,
+66 when the packet or the policy cannot be read, 69 when nothing fails without node and log, and the nodes or the log
+give no answer that decides.
 `;
 
-const EXIT_CODES = { verified: 0, failed: 1, untrusted: 2 } as const;
+const EXIT_CODES = { verified: 0, failed: 1, untrusted: 2, unsupported_version: 3 } as const;
 /** More than the largest trust document that is read. */
 const MOST_TRUST_BYTES = 2_097_152;
 const WELL_KNOWN = "/.well-known/evidence-trust.json";
@@ -105,8 +106,8 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
       '--log: give a trust document with --trust that names the log; docs/verify-evidence.md, "With the command", says how',
     );
   const offline = verifyEvidence(packet, trust);
-  // No answer can save a packet that fails offline, so neither node nor log is asked about such a packet.
-  const isAsked = offline.verdict !== "failed";
+  // No answer can save a packet that fails offline or is not read, so neither node nor log is asked about such a packet.
+  const isAsked = offline.verdict !== "failed" && offline.verdict !== "unsupported_version";
   const witness = isAsked ? await asked(packet, trust, nodes) : undefined;
   const fresh =
     isAsked && log !== null ? await askLog(packet, log, witness?.custodyConfig ?? null) : undefined;

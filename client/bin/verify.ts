@@ -17,11 +17,12 @@ usage: npx --no-install settlement-evidence verify FILE [--trust FILE] [--json]
   --trust FILE  what to trust: an evidence-trust.json, obtained before the packet, from someone you trust
   --json        prints the verdict, its checks and the names of what is unproven as JSON
 
-Ends with 0 when no check fails under the trust document, 1 when one fails, 2 when none fails but no document was given, 64 for a
-wrong command line, 66 when the packet or the document cannot be read.
+Ends with 0 when no check fails under the trust document, 1 when one fails, 2 when none fails but no document was given, 3 for a
+packet of another version of the format, of which nothing was checked, 64 for a wrong command line, 66 when the packet or the
+document cannot be read.
 `;
 
-const EXIT_CODES = { verified: 0, failed: 1, untrusted: 2 } as const;
+const EXIT_CODES = { verified: 0, failed: 1, untrusted: 2, unsupported_version: 3 } as const;
 
 const readTrust = async (from: string | undefined, io: CommandIo): Promise<TrustPolicy | null> => {
   if (from === undefined) return null;

@@ -35,7 +35,7 @@ export type OpenInstructionAccountRole = ("readonly" | "writable" | "readonly_si
 /**
  * The rule that does not hold.
  */
-export type PreflightBlockerRule = ("unknown_instruction" | "wrong_account_count" | "wrong_account" | "not_an_escrow" | "not_pending" | "expired" | "not_expired" | "amount_out_of_range" | "ttl_out_of_range" | "payout_account_wrong_owner" | "payout_account_wrong_mint" | "ed25519_missing" | "ed25519_misplaced" | "ed25519_malformed" | "ed25519_points_elsewhere" | "attestation_signature_invalid" | "wrong_attestor_key" | "message_differs" | "attestation_stale" | "attestation_in_future" | "attestation_outside_escrow" | "escrow_address_taken" | "merchant_unregistered" | "merchant_suspended" | "payout_account_shared" | "payout_account_not_associated" | "payout_account_unusable" | "attestor_changed" | "attestor_revoked" | "attestor_unusable" | "escrow_archived" | "not_settled" | "not_archivable" | "last_bytes_differ" | "vault_frozen" | "payer_cannot_pay" | "signer_is_derived" | "merchant_exists" | "attestor_unchanged" | "deployment_not_initialized" | "mint_unusable" | "agent_account_missing" | "agent_account_frozen" | "insufficient_funds" | "beta_limit_exceeded")
+export type PreflightBlockerRule = ("unknown_instruction" | "wrong_account_count" | "wrong_account" | "not_an_escrow" | "not_pending" | "expired" | "not_expired" | "amount_out_of_range" | "ttl_out_of_range" | "payout_account_wrong_owner" | "payout_account_wrong_mint" | "ed25519_missing" | "ed25519_misplaced" | "ed25519_malformed" | "ed25519_points_elsewhere" | "attestation_signature_invalid" | "wrong_attestor_key" | "terms_differ" | "message_differs" | "attestation_stale" | "attestation_in_future" | "attestation_outside_escrow" | "escrow_address_taken" | "merchant_unregistered" | "merchant_suspended" | "payout_account_shared" | "payout_account_not_associated" | "payout_account_unusable" | "attestor_changed" | "attestor_revoked" | "attestor_unusable" | "escrow_archived" | "not_settled" | "not_archivable" | "last_bytes_differ" | "vault_frozen" | "payer_cannot_pay" | "signer_is_derived" | "merchant_exists" | "attestor_unchanged" | "deployment_not_initialized" | "mint_unusable" | "agent_account_missing" | "agent_account_frozen" | "insufficient_funds" | "beta_limit_exceeded")
 /**
  * Only an Active merchant can be named by a new escrow.
  */
@@ -127,7 +127,7 @@ export type ProgramErrorProgram = ("custody" | "attestor")
 /**
  * The rule that does not hold for an instruction of the transaction, or of what is prepared.
  */
-export type ProblemRule = ("unknown_instruction" | "wrong_account_count" | "wrong_account" | "not_an_escrow" | "not_pending" | "expired" | "not_expired" | "amount_out_of_range" | "ttl_out_of_range" | "payout_account_wrong_owner" | "payout_account_wrong_mint" | "ed25519_missing" | "ed25519_misplaced" | "ed25519_malformed" | "ed25519_points_elsewhere" | "attestation_signature_invalid" | "wrong_attestor_key" | "message_differs" | "attestation_stale" | "attestation_in_future" | "attestation_outside_escrow" | "escrow_address_taken" | "merchant_unregistered" | "merchant_suspended" | "payout_account_shared" | "payout_account_not_associated" | "payout_account_unusable" | "attestor_changed" | "attestor_revoked" | "attestor_unusable" | "escrow_archived" | "not_settled" | "not_archivable" | "last_bytes_differ" | "vault_frozen" | "payer_cannot_pay" | "signer_is_derived" | "merchant_exists" | "attestor_unchanged" | "deployment_not_initialized" | "mint_unusable" | "agent_account_missing" | "agent_account_frozen" | "insufficient_funds" | "beta_limit_exceeded")
+export type ProblemRule = ("unknown_instruction" | "wrong_account_count" | "wrong_account" | "not_an_escrow" | "not_pending" | "expired" | "not_expired" | "amount_out_of_range" | "ttl_out_of_range" | "payout_account_wrong_owner" | "payout_account_wrong_mint" | "ed25519_missing" | "ed25519_misplaced" | "ed25519_malformed" | "ed25519_points_elsewhere" | "attestation_signature_invalid" | "wrong_attestor_key" | "terms_differ" | "message_differs" | "attestation_stale" | "attestation_in_future" | "attestation_outside_escrow" | "escrow_address_taken" | "merchant_unregistered" | "merchant_suspended" | "payout_account_shared" | "payout_account_not_associated" | "payout_account_unusable" | "attestor_changed" | "attestor_revoked" | "attestor_unusable" | "escrow_archived" | "not_settled" | "not_archivable" | "last_bytes_differ" | "vault_frozen" | "payer_cannot_pay" | "signer_is_derived" | "merchant_exists" | "attestor_unchanged" | "deployment_not_initialized" | "mint_unusable" | "agent_account_missing" | "agent_account_frozen" | "insufficient_funds" | "beta_limit_exceeded")
 /**
  * Whose share of the queue is full.
  */
@@ -163,7 +163,7 @@ export type RelayOutcomeCommitment = ("processed" | "confirmed" | "finalized")
 /**
  * A rule that a refusal can name.
  */
-export type RelaySettlementCheckRules = ("unknown_instruction" | "wrong_account_count" | "wrong_account" | "not_an_escrow" | "not_pending" | "expired" | "not_expired" | "amount_out_of_range" | "ttl_out_of_range" | "payout_account_wrong_owner" | "payout_account_wrong_mint" | "ed25519_missing" | "ed25519_misplaced" | "ed25519_malformed" | "ed25519_points_elsewhere" | "attestation_signature_invalid" | "wrong_attestor_key" | "message_differs" | "attestation_stale" | "attestation_in_future" | "attestation_outside_escrow" | "escrow_address_taken" | "merchant_unregistered" | "merchant_suspended" | "payout_account_shared" | "payout_account_not_associated" | "payout_account_unusable" | "attestor_changed" | "attestor_revoked" | "attestor_unusable" | "escrow_archived" | "not_settled" | "not_archivable" | "last_bytes_differ")
+export type RelaySettlementCheckRules = ("unknown_instruction" | "wrong_account_count" | "wrong_account" | "not_an_escrow" | "not_pending" | "expired" | "not_expired" | "amount_out_of_range" | "ttl_out_of_range" | "payout_account_wrong_owner" | "payout_account_wrong_mint" | "ed25519_missing" | "ed25519_misplaced" | "ed25519_malformed" | "ed25519_points_elsewhere" | "attestation_signature_invalid" | "wrong_attestor_key" | "terms_differ" | "message_differs" | "attestation_stale" | "attestation_in_future" | "attestation_outside_escrow" | "escrow_address_taken" | "merchant_unregistered" | "merchant_suspended" | "payout_account_shared" | "payout_account_not_associated" | "payout_account_unusable" | "attestor_changed" | "attestor_revoked" | "attestor_unusable" | "escrow_archived" | "not_settled" | "not_archivable" | "last_bytes_differ")
 /**
  * Who has a budget of this size.
  */
@@ -623,6 +623,10 @@ created_at: string
 expires_at: string
 settled_at: (string | null)
 /**
+ * The number of its creation among all events of the custody program.
+ */
+created_seq: string
+/**
  * Pending, and past its expiry.
  */
 refundable: boolean
@@ -834,7 +838,7 @@ ledger_time: string
  * What is digested and signed.
  */
 export interface EvidenceData {
-version: "settlement-evidence-v1"
+version: "settlement-evidence-v2"
 purpose: string
 network: EvidenceNetwork
 escrow: EvidenceEscrow
@@ -1352,6 +1356,10 @@ created_at: string
 expires_at: string
 settled_at: (string | null)
 /**
+ * The number of its creation among all events of the custody program.
+ */
+created_seq: string
+/**
  * Pending, and past its expiry.
  */
 refundable: boolean
@@ -1766,11 +1774,19 @@ payer?: (string | null)
  */
 export interface PreparedAttestation {
 /**
- * The escrow: the message's first 32 bytes.
+ * The escrow.
  */
 escrow_pda: string
 /**
- * The attested hash, bytes 32 to 63 of the message.
+ * The ledger and its custody program: bytes 8 to 39 of the message.
+ */
+domain: string
+/**
+ * The escrow, as the SHA-256 of its account's bytes right after its creation: bytes 40 to 71 of the message.
+ */
+terms: string
+/**
+ * The attested hash, bytes 72 to 103 of the message.
  */
 proof_hash: string
 /**
@@ -1786,7 +1802,7 @@ timestamp: string
  */
 amount_stroops: (string | null)
 /**
- * 72 bytes, 80 for a partial release.
+ * 128 bytes.
  */
 message_hex: string
 /**

@@ -20,8 +20,8 @@ const isText = (value: unknown): value is string => typeof value === "string";
 const claimIn = (text: string, path: string): KeptClaim => {
   try {
     const kept = JSON.parse(text) as Partial<Record<keyof KeptClaim, unknown>>;
-    const { version, network, escrow, proof_hash: hash, amount_stroops: amount } = kept;
-    if (version === 1 && isText(network) && isText(escrow) && isText(hash) && amount !== undefined)
+    const { version, network, escrow, terms, proof_hash: hash, total } = kept;
+    if (version === 3 && [network, escrow, terms, hash, total].every(isText))
       return kept as KeptClaim;
   } catch {
     // Told below.
@@ -29,17 +29,17 @@ const claimIn = (text: string, path: string): KeptClaim => {
   throw new SettlementError(
     "journal_damaged",
     `${path} holds no claim.`,
-    "Nothing was signed. Restore the file from a copy: it says which proof this escrow has.",
+    "Nothing was signed. Restore the file from a copy: it says which proof these terms have.",
   );
 };
 
 /**
- * A journal of attestations in a folder: a file `<genesis hash>/<escrow>.json` with mode 0600 for each escrow, never changed once it is
+ * A journal of attestations in a folder: a file `<genesis hash>/<terms>.json` with mode 0600 for each escrow, never changed once it is
  * there. Processes may share the folder.
  */
 export const attestationFiles = (folder: string): AttestationJournal => ({
   keep: async (claim) => {
-    const path = join(folder, claim.network, `${claim.escrow}.json`);
+    const path = join(folder, claim.network, `${claim.terms}.json`);
     try {
       await placeFile(path, folder, `${JSON.stringify(claim)}\n`);
       return claimIn(await readFile(path, "utf8"), path);

@@ -87,6 +87,13 @@ const readPacket = async (
 const requireSound = (verdict: EvidenceVerdict): void => {
   const failed = verdict.checks.filter(({ outcome }) => outcome === "failed");
   if (verdict.verdict === "verified") return;
+  if (verdict.verdict === "unsupported_version")
+    throw new SettlementError(
+      "unsupported_version",
+      `The evidence is of a version that this client does not read: ${verdict.checks[0]?.reason ?? ""}.`,
+      "Use the client of the service's version.",
+      { problem: { verdict } },
+    );
   throw new SettlementError(
     "evidence_failed",
     `The evidence does not verify: ${failed.map(({ name, reason }) => `${name}: ${reason}`).join("; ")}.`,

@@ -66,6 +66,7 @@ export const MEMBER_FORMS = {
   base64,
   commitment: word,
   created_at: time,
+  created_seq: units,
   deliveries: count,
   escrow_pda: address,
   expires_at: time,

@@ -1,22 +1,6 @@
 #pragma once
 
-#include "accounts.h"
-
-/* The account as it was while Pending: settlement writes these members and no others. */
-static inline void undo_settlement(Escrow *escrow) {
-  escrow->state = ESCROW_STATE_PENDING;
-  escrow->released = 0;
-  escrow->settled_at = 0;
-  escrow->settled_seq = 0;
-  escrow->proof_hash = (Bytes32){{0}};
-  escrow->attested_at = 0;
-  escrow->attestation_signature = (Bytes64){{0}};
-}
-
-NOINLINE void hash_escrow(const Escrow *escrow, Bytes32 *digest) {
-  const Slice bytes = {escrow, ESCROW_SIZE};
-  sol_sha256(&bytes, 1, digest);
-}
+#include "terms.h"
 
 /* Shortens the account to its tombstone: the length that the runtime reads back stands before the data. */
 NOINLINE void bury(const AccountInfo *account) {
@@ -29,8 +13,7 @@ NOINLINE void bury(const AccountInfo *account) {
       .version = escrow->version,
   };
   hash_escrow(escrow, &tombstone.last_hash);
-  undo_settlement(escrow);
-  hash_escrow(escrow, &tombstone.pending_hash);
+  hash_terms(escrow, &tombstone.pending_hash);
   *(u64 *)(account->data - 8) = ARCHIVED_ESCROW_SIZE;
   *(ArchivedEscrow *)account->data = tombstone;
 }

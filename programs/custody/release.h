@@ -1,6 +1,7 @@
 #pragma once
 
 #include "../sdk/event.h"
+#include "attestation.h"
 #include "ledger-event.h"
 #include "payout.h"
 #include "vault.h"
@@ -24,25 +25,40 @@ typedef struct {
   LoadedEscrow escrow;
 } Release;
 
-/* Has the recorded attestor program verify the attestation and stores its signature. The escrow's signature is lent to
-   that program with nothing writable beside it but the merchant's own account, checked before. The registry and the
-   Instructions sysvar are for the attestor program to check: only it reads them. */
-NOINLINE u64 verify_attestation(const Input *input, Release *release) {
+/* Verifies the attestation and keeps it in the escrow, `total` being what the merchant gets. */
+NOINLINE u64 keep_attestation(Release *release, const CustodyConfig *config, u64 total, i64 now) {
+  Escrow *escrow = release->escrow.data;
+  const SignedAttestation *found;
+  Attestation wanted = {
+      .tag = ATTESTATION_TAG,
+      .domain = config->domain,
+      .proof_hash = release->proof_hash,
+      .total = total,
+      .timestamp = release->timestamp,
+      .deliveries = 1,
+      .final = 1,
+  };
+  REQUIRE(same32(release->instructions_sysvar->key, &ADDRESS_INSTRUCTIONS_SYSVAR), ERROR_WRONG_INSTRUCTIONS_SYSVAR);
+  hash_terms(escrow, &wanted.terms);
+  TRY(find_attestation(release->instructions_sysvar, &wanted, &found));
+  TRY(require_attested(found, &wanted, &escrow->attestor));
+  TRY(require_fresh(escrow, release->timestamp, now));
+  escrow->proof_hash = release->proof_hash;
+  escrow->attested_at = release->timestamp;
+  escrow->attestation_signature = found->signature;
+  return 0;
+}
+
+/* Has the recorded attestor program count the delivery. The escrow's signature is lent to that program with nothing writable beside it
+   but the merchant's own account, checked before. The registry is for the attestor program to check: only it reads it. */
+NOINLINE u64 record_delivery(const Input *input, Release *release, u64 total) {
   Call *call = new_call(release->attestor_program->key);
   call_account(call, release->escrow.account, true, false);
   call_account(call, release->merchant, false, true);
   call_account(call, release->registry, false, false);
-  call_account(call, release->instructions_sysvar, false, false);
-  call_u64(call, IX_VERIFY_ATTESTATION);
-  call_bytes32(call, &release->proof_hash);
-  call_u64(call, (u64)release->timestamp);
-  call_u64(call, release->partial_amount);
-  TRY(invoke(call, input, release->escrow.seeds, 4));
-
-  Pubkey returned_by;
-  u64 returned = sol_get_return_data(&release->escrow.data->attestation_signature, 64, &returned_by);
-  REQUIRE(returned == 64 && same32(&returned_by, release->attestor_program->key), ERROR_ATTESTATION_NOT_RETURNED);
-  return 0;
+  call_u64(call, IX_RECORD_DELIVERY);
+  call_u64(call, total);
+  return invoke(call, input, release->escrow.seeds, ESCROW_SEEDS);
 }
 
 NOINLINE void emit_escrow_released(const Pubkey *key, const Escrow *escrow) {
@@ -106,21 +122,22 @@ NOINLINE u64 settle_release(const Input *input, const AccountInfo *account, Rele
   TRY(load_config(input, release->config, &config));
   REQUIRE(same32(release->attestor_program->key, &config->attestor_program), ERROR_WRONG_ATTESTOR_PROGRAM);
   TRY(require_merchant(release->merchant, &escrow->merchant, &config->attestor_program));
+  REQUIRE(escrow->created_seq > ((const Merchant *)release->merchant->data)->revoked_seq, ERROR_ESCROW_REVOKED);
   TRY(require_vault(loaded, release->vault, release->rent_payer, release->token_program));
   TRY(choose_payouts(input, release, paid));
-  TRY(verify_attestation(input, release));
+  u64 total = release->is_partial ? release->partial_amount : escrow->amount;
+  TRY(keep_attestation(release, config, total, now));
+  TRY(record_delivery(input, release, total));
 
   u64 held = token_amount(release->vault);
-  u64 to_merchant = release->is_partial ? release->partial_amount : held;
+  u64 to_merchant = release->is_partial ? total : held;
   TRY(pay_from_vault(input, loaded, release->vault, paid[0], to_merchant));
   if (release->is_partial) TRY(pay_from_vault(input, loaded, release->vault, paid[1], held - to_merchant));
   TRY(close_vault(input, loaded, release->vault, release->rent_payer));
 
   escrow->state = release->is_partial ? ESCROW_STATE_PARTIALLY_FULFILLED : ESCROW_STATE_FULFILLED;
-  escrow->released = release->is_partial ? release->partial_amount : escrow->amount;
+  escrow->released = total;
   escrow->settled_at = now;
-  escrow->proof_hash = release->proof_hash;
-  escrow->attested_at = release->timestamp;
   TRY(number_event(config, loaded->account, &escrow->settled_seq));
   if (release->is_partial)
     emit_escrow_partially_released(loaded->account->key, escrow);

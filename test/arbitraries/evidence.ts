@@ -6,11 +6,11 @@ import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import type { Escrow } from "../../core/domain/escrow/escrow.ts";
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { ed25519Jwk, evidenceDigest } from "../../core/domain/evidence/evidence-signature.ts";
-import { attestationMessage } from "../../core/protocol/instructions/attestation.ts";
 import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";
 import { evidenceData, type EvidenceNetwork } from "../../core/protocol/evidence/evidence-data.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import type { LogProof } from "../../core/use-cases/log/serving/read-log.ts";
+import { attestedBy } from "../doubles/attested.ts";
 import { SUPPORTED_MINT, usdc } from "../core/use-cases/test-instance.ts";
 import { anyEscrow } from "./escrow.ts";
 
@@ -48,20 +48,9 @@ export const TRUST: TrustPolicy = {
 
 /** The escrow, with its attestation (if any) really signed by the attestor. */
 export const attested = (escrow: Escrow): Escrow => {
-  const { attestation } = escrow;
-  if (attestation === null) return escrow;
-  const claim = {
-    escrow: escrow.address,
-    proofHash: attestation.proofHash,
-    timestamp: attestation.attestedAt,
-  };
-  const message =
-    escrow.state === "PartiallyFulfilled"
-      ? attestationMessage({ ...claim, partialAmount: escrow.released })
-      : attestationMessage(claim);
-  const signature = encodeBase64(ATTESTOR_KEY.sign(message));
+  if (escrow.attestation === null) return escrow;
   const attestor = addressFromBytes(ATTESTOR_KEY.publicKey);
-  return { ...escrow, attestor, attestation: { ...attestation, signature } };
+  return attestedBy({ ...escrow, attestor }, NETWORK, ATTESTOR_KEY.sign);
 };
 
 /** Any escrow of the local deployment whose attestation verifies. */

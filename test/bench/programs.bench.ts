@@ -48,12 +48,12 @@ const refunds = pairs.flatMap(({ agent, merchant }, i) => {
   };
   const whole = create("release");
   measure("release_escrow", [
-    s.attestInstruction({ escrow: whole.escrow }),
+    s.attestOn(ledger, { escrow: whole.escrow }),
     s.releaseInstruction(whole),
   ]);
   const part = create("partial");
   measure("release_partial", [
-    s.attestInstruction({ escrow: part.escrow, partialAmount: PART }),
+    s.attestOn(ledger, { escrow: part.escrow, total: PART }),
     s.partialInstruction(PART, part),
   ]);
   const toRefund = s.refundInstruction(create("refund"));

@@ -96,6 +96,7 @@ const environment = async (): Promise<Record<string, string>> => {
   return {
     SERVICE: service.url,
     CUSTODY: LOCAL_DEPLOYMENT.custodyProgram,
+    GENESIS: trust.genesis_hash,
     TMPDIR: folder,
     AGENT_KEY: a.hex,
     AGENT_PEM: a.path,

@@ -96,7 +96,7 @@ test("a full release logs EscrowReleased", () => {
 test("a partial release logs EscrowPartiallyReleased", () => {
   const { logs } = s
     .escrowLedger()
-    .do([s.attestInstruction({ partialAmount: 7n }), s.partialInstruction(7n)], [s.stranger]);
+    .do([s.attestInstruction({ total: 7n }), s.partialInstruction(7n)], [s.stranger]);
   expect(eventsOf(logs)).toEqual([
     {
       event: "EscrowPartiallyReleased",

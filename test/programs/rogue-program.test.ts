@@ -10,18 +10,19 @@ import {
 } from "../../core/protocol/addresses/addresses.ts";
 import { initializeRegistryInstruction } from "../../core/protocol/instructions/attestor-instructions.ts";
 import { fieldWriter } from "../../core/protocol/accounts/byte-fields.ts";
-import { initializeCustodyInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
 import { instructionDiscriminator } from "../doubles/discriminator.ts";
 import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";
-import { encodeMerchantAccount } from "../../core/protocol/accounts/merchant-account.ts";
-import { INSTRUCTIONS_SYSVAR } from "../../core/protocol/addresses/well-known-addresses.ts";
 import { COMPILER, compileSource, hasCompiler } from "../../programs/compile.ts";
 import { LEDGER_VARIANT } from "./fixture/ledger-variant.ts";
+import { OTHER_FORMS } from "./fixture/ed25519-forms.ts";
 import * as s from "./fixture/settlement.ts";
-import { deployAs, withAccount } from "./fixture/tampering.ts";
+import { deployAs } from "./fixture/tampering.ts";
 import type { Wallet } from "./fixture/wallet.ts";
 
 const by = { payer: s.upgradeAuthority.address, upgradeAuthority: s.upgradeAuthority.address };
+
+/** The first byte of what `rogue.c` is sent: it acts as the recorded custody program, or hands everything on. */
+const [CALL_RECORD_DELIVERY, FORWARD] = [1, 2];
 
 /** The flaws of the rogue program's escrow. */
 type Flaw = {
@@ -31,8 +32,8 @@ type Flaw = {
   readonly corrupt?: (data: Uint8Array) => Uint8Array;
 };
 
-/** Asks the attestor program to verify an attestation for the rogue program's escrow. Returns the refusal, undefined on success. */
-const verifyFor = (rogue: Uint8Array, flaw: Flaw = {}): string | undefined => {
+/** Asks the attestor program to count a delivery of the rogue program's escrow. Returns the refusal, undefined on success. */
+const recordFor = (rogue: Uint8Array, flaw: Flaw = {}): string | undefined => {
   const { merchant = s.merchant, corrupt = (data) => data } = flaw;
   const state: EscrowState = flaw.state ?? "Pending";
   const ledger = s.deployedLedger();
@@ -50,24 +51,21 @@ const verifyFor = (rogue: Uint8Array, flaw: Flaw = {}): string | undefined => {
   const settledAt = state === "Pending" ? null : s.START;
   const escrow = { ...s.readEscrow(s.escrowLedger()), address, bump, state, settledAt };
   ledger.put(address, flaw.owner ?? custodyProgram, corrupt(encodeEscrowAccount(escrow)));
-  const verify: Instruction = {
+  const record: Instruction = {
     programAddress: custodyProgram,
     accounts: [
       readonly(address),
       writable(merchantAddress(deployment, merchant.address).address),
       readonly(registryAddress(deployment).address),
-      readonly(INSTRUCTIONS_SYSVAR),
       readonly(deployment.attestorProgram),
     ],
-    data: fieldWriter(57)
-      .u8(2)
-      .bytes(instructionDiscriminator("verify_attestation"))
-      .hash(s.PROOF)
-      .i64(s.START)
-      .u64(0n)
+    data: fieldWriter(17)
+      .u8(CALL_RECORD_DELIVERY)
+      .bytes(instructionDiscriminator("record_delivery"))
+      .u64(s.AMOUNT)
       .done(),
   };
-  return ledger.send([s.attestInstruction({ escrow: address }), verify], [s.stranger]).refusal;
+  return ledger.send([record], [s.stranger]).refusal;
 };
 
 describe.skipIf(!hasCompiler())(`a rogue program (needs clang ${COMPILER.version})`, () => {
@@ -77,35 +75,30 @@ describe.skipIf(!hasCompiler())(`a rogue program (needs clang ${COMPILER.version
     rogue = new Uint8Array(await compileSource(source, LEDGER_VARIANT.elf));
   });
 
-  test("recorded as the attestor cannot pass off another program's return data", () => {
-    const ledger = s.deployedLedger();
-    const deployment = { ...s.deployment, attestorProgram: deployAs(ledger, "attestor", rogue) };
-    ledger.do(
-      [initializeCustodyInstruction(deployment, { ...by, genesisHash: s.genesisHash })],
-      [s.upgradeAuthority],
-    );
-    const { address, bump } = merchantAddress(deployment, s.merchant.address);
-    const registered = { ...s.readMerchant(s.merchantLedger()), address, bump };
-    ledger.put(address, deployment.attestorProgram, encodeMerchantAccount(registered));
-    ledger.do([withAccount(s.createInstruction(), "merchant", address)], [s.agent]);
-    const replaced = withAccount(
-      withAccount(s.releaseInstruction(), "attestor_program", deployment.attestorProgram),
-      "merchant",
-      address,
-    );
-    const returning = withAccount(replaced, "registry", deployAs(ledger, "returning", rogue));
-    const outcome = ledger.send([s.attestInstruction(), returning], [s.stranger]);
-    expect(outcome.logs.join()).toContain("Program return: ");
-    expect(outcome.refusal).toBe("6027 AttestationNotReturned");
+  test("that releases in a call of its own needs the attestation before that call, in the one form", () => {
+    const ledger = s.escrowLedger();
+    const { accounts, data, programAddress } = s.releaseInstruction();
+    const release: Instruction = {
+      programAddress: deployAs(ledger, "forwarding", rogue),
+      accounts: [...accounts, readonly(programAddress)],
+      data: Uint8Array.of(FORWARD, ...data),
+    };
+    const refusal = (...instructions: ReadonlyArray<Instruction>) =>
+      ledger.send(instructions, [s.stranger]).refusal;
+    expect(refusal(release)).toBe("6027 AttestationMissing");
+    expect(refusal(release, s.attestInstruction())).toBe("6027 AttestationMissing");
+    for (const { attest } of OTHER_FORMS)
+      expect(refusal(attest(), release)).toBe("6039 AttestationMalformed");
+    expect(refusal(s.attestInstruction(), release)).toBeUndefined();
   });
 
   describe("recorded as custody", () => {
     test("is answered for an escrow that is Pending", () => {
-      expect(verifyFor(rogue)).toBeUndefined();
+      expect(recordFor(rogue)).toBeUndefined();
     });
 
     test("is refused for another merchant than the escrow's", () => {
-      expect(verifyFor(rogue, { merchant: s.stranger })).toBe("6111 WrongMerchant");
+      expect(recordFor(rogue, { merchant: s.stranger })).toBe("6111 WrongMerchant");
     });
 
     test.each<[string, Flaw]>([
@@ -114,11 +107,11 @@ describe.skipIf(!hasCompiler())(`a rogue program (needs clang ${COMPILER.version
       ["is a byte too long", { corrupt: (data) => Uint8Array.of(...data, 0) }],
       ["has another discriminator", { corrupt: (data) => data.with(0, 0) }],
     ])("is refused for an escrow that %s", (_, flaw) => {
-      expect(verifyFor(rogue, flaw)).toBe("6116 WrongEscrow");
+      expect(recordFor(rogue, flaw)).toBe("6116 WrongEscrow");
     });
 
     test("is refused for a settled escrow", () => {
-      expect(verifyFor(rogue, { state: "Refunded" })).toBe("6117 EscrowNotPending");
+      expect(recordFor(rogue, { state: "Refunded" })).toBe("6117 EscrowNotPending");
     });
   });
 });

@@ -42,14 +42,16 @@ describe("a merchant that is its own agent has the same balance before and after
   };
 
   test("by a release", () => {
-    const attested = s.attestInstruction({ escrow: own });
-    const escrow = settle(ownLedger(), attested, s.releaseInstruction(ofOwn));
+    const ledger = ownLedger();
+    const attested = s.attestOn(ledger, { escrow: own });
+    const escrow = settle(ledger, attested, s.releaseInstruction(ofOwn));
     expect(escrow).toMatchObject({ state: "Fulfilled", released: s.AMOUNT });
   });
 
   test("by a partial release, to one account in both places", () => {
-    const attested = s.attestInstruction({ escrow: own, partialAmount: 2n });
-    const escrow = settle(ownLedger(), attested, s.partialInstruction(2n, ofOwn));
+    const ledger = ownLedger();
+    const attested = s.attestOn(ledger, { escrow: own, total: 2n });
+    const escrow = settle(ledger, attested, s.partialInstruction(2n, ofOwn));
     expect(escrow).toMatchObject({ state: "PartiallyFulfilled", released: 2n });
   });
 
@@ -69,7 +71,7 @@ test.each([
   const before = ledger.account(payer.address).lamports;
   const rent = ledger.account(s.vault).lamports;
   const release = s.releaseInstruction({ rentPayer: payer.address });
-  ledger.do([s.attestInstruction(), release], [s.agent]);
+  ledger.do([s.attestOn(ledger), release], [s.agent]);
   expect(ledger.account(payer.address).lamports).toBe(before + rent);
 });
 
@@ -83,11 +85,7 @@ describe("an escrow settles whatever account the rent payer is", () => {
   ];
   const settlements: ReadonlyArray<readonly [string, bigint, ReadonlyArray<Instruction>]> = [
     ["released", 0n, [s.attestInstruction(), s.releaseInstruction()]],
-    [
-      "released in part",
-      0n,
-      [s.attestInstruction({ partialAmount: 2n }), s.partialInstruction(2n)],
-    ],
+    ["released in part", 0n, [s.attestInstruction({ total: 2n }), s.partialInstruction(2n)]],
     ["refunded", BigInt(s.TTL_SECONDS), [s.refundInstruction()]],
   ];
   for (const [what, account] of became)

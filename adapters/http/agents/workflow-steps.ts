@@ -192,6 +192,6 @@ export const attest: Step = {
     signers: `${DATA}/attestor`,
     output: "signature",
     check:
-      "72 bytes: the escrow's address, the proof hash of what was delivered, and the ledger's time.",
+      "128 bytes: the ledger and its custody program, the escrow's terms, the proof hash of what was delivered, the total and the ledger's time.",
   },
 };

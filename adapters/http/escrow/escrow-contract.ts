@@ -155,6 +155,9 @@ export const nextActionRecord = (next: DomainNextAction): NextActionRecord => ({
   instructions: next.instructions.map(openInstructionRecord),
 });
 
+const Sequence = (description: string) =>
+  Type.String({ description, pattern: "^[1-9][0-9]{0,19}$", examples: ["42"] });
+
 /** One escrow, as the ledger or the index shows it. */
 export const Escrow = record("Escrow", "One escrow.", {
   escrow_pda: Address("The escrow's own address."),
@@ -180,6 +183,7 @@ export const Escrow = record("Escrow", "One escrow.", {
   created_at: Time("When the escrow was created, by the ledger's clock."),
   expires_at: Time("From here on it can only be refunded."),
   settled_at: nullable(Time("When it was released or refunded.")),
+  created_seq: Sequence("The number of its creation among all events of the custody program."),
   refundable: Type.Boolean({ description: "Pending, and past its expiry." }),
   next_actions: Type.Array(NextAction, { description: "Empty once settled." }),
 });
@@ -223,6 +227,7 @@ export const escrowRecord = (
     created_at: formatUnixTime(escrow.createdAt),
     expires_at: formatUnixTime(escrow.expiresAt),
     settled_at: timeOrNull(escrow.settledAt),
+    created_seq: escrow.createdSeq.toString(),
     refundable: isRefundable(escrow, ledgerTime),
     next_actions: nextActions(escrow, ledgerTime, deployment, ground).map(nextActionRecord),
   };
@@ -231,9 +236,6 @@ export const escrowRecord = (
 /** The example escrow of the documentation. */
 export const escrowExample = () =>
   escrowRecord(sampleEscrow(), SAMPLE.createdAt + 30n, sampleInstance());
-
-const Sequence = (description: string) =>
-  Type.String({ description, pattern: "^[1-9][0-9]{0,19}$", examples: ["42"] });
 
 /** What the ledger keeps of an archived escrow. */
 export const Tombstone = record("Tombstone", "What the ledger keeps of an archived escrow.", {

@@ -11,7 +11,7 @@ import {
   escrowAddress,
   merchantAddress,
 } from "../../../core/protocol/addresses/addresses.ts";
-import { attestationMessage } from "../../../core/protocol/instructions/attestation.ts";
+import { attestedMessage } from "../../../core/protocol/instructions/attestation.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { once } from "../server/once.ts";
 
@@ -54,8 +54,7 @@ export const sampleEscrow = once((): Escrow => {
   const { address, bump } = escrowAddress(deployment, agent, task);
   const proof = proofHash({ ...PROOF_TEMPLATES[0]?.example, task_hash: task });
   const attestedAt = createdAt + 7n;
-  const message = attestationMessage({ escrow: address, proofHash: proof, timestamp: attestedAt });
-  return {
+  const unsigned: Escrow = {
     address,
     bump,
     vaultBump: associatedToken(address, mint).bump,
@@ -71,14 +70,13 @@ export const sampleEscrow = once((): Escrow => {
     expiresAt: createdAt + BigInt(SAMPLE.ttlSeconds),
     settledAt: createdAt + 9n,
     attestor,
-    attestation: {
-      proofHash: proof,
-      attestedAt,
-      signature: encodeBase64(ed25519.sign(message, key("attestor").secret)),
-    },
+    attestation: { proofHash: proof, attestedAt, signature: encodeBase64(new Uint8Array(64)) },
     createdSeq: 41n,
     settledSeq: 42n,
   };
+  const message = attestedMessage(unsigned, { ...deployment, genesisHash: SAMPLE.genesisHash });
+  const signature = encodeBase64(ed25519.sign(message ?? new Uint8Array(), key("attestor").secret));
+  return { ...unsigned, attestation: { proofHash: proof, attestedAt, signature } };
 });
 
 /** The merchant that delivered. */

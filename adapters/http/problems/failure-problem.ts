@@ -18,6 +18,8 @@ const LACKS: Readonly<Record<NotReadyPart, string>> = {
   ledger: "does not answer",
   identity: "is that of another ledger than the store's",
   programs: "are not initialised for each other",
+  domain:
+    "is that of another ledger: custody's configuration was made with another genesis hash than this ledger's, and no attestation that is signed for this one releases an escrow",
   pins: "do not have the programs' bytes on the ledger: compare sha256 and pinned_sha256 in /v1/status; where the upgrade is wanted, add its hash to CUSTODY_PROGRAM_SHA256 or ATTESTOR_PROGRAM_SHA256",
   index: "has not been synced yet",
 };

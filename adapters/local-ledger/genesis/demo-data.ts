@@ -3,12 +3,15 @@ import { taskHash } from "../../../core/domain/escrow/task-hash.ts";
 import { proofHash } from "../../../core/domain/evidence/proof-template.ts";
 import { type Hash32, hash32FromBytes } from "../../../core/domain/hash32.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
+import { termsIn } from "../../../core/protocol/accounts/escrow-account.ts";
 import { createAssociatedTokenInstruction } from "../../../core/protocol/accounts/token.ts";
 import { escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import {
   attestationMessage,
+  domainOf,
   ed25519Instruction,
+  SINGLE_DELIVERY,
 } from "../../../core/protocol/instructions/attestation.ts";
 import {
   registerMerchantInstruction,
@@ -91,12 +94,20 @@ const deliveryHash = (order: OpenOrder, timestamp: bigint): Hash32 =>
 const releaseEscrow = (ledger: LocalLedger, order: OpenOrder, partialAmount?: bigint): void => {
   const { wallet, attestor } = order.merchant;
   const timestamp = BigInt(ledger.clock.unixTime(ledger.slots.current()));
-  const claim = { escrow: order.escrow, proofHash: deliveryHash(order, timestamp), timestamp };
-  const message = attestationMessage(
-    partialAmount === undefined ? claim : { ...claim, partialAmount },
-  );
+  const proofHash = deliveryHash(order, timestamp);
+  const data = ledger.accounts.read(order.escrow, "processed")?.data ?? new Uint8Array();
+  const message = attestationMessage({
+    domain: domainOf({ ...LOCAL_DEPLOYMENT, genesisHash: ledger.genesisHash }),
+    terms: termsIn(data),
+    proofHash,
+    total: partialAmount ?? order.amount,
+    timestamp,
+    ...SINGLE_DELIVERY,
+  });
   const input = {
-    ...claim,
+    escrow: order.escrow,
+    proofHash,
+    timestamp,
     mint: LOCAL_USDC_MINT,
     rentPayer: order.agent.address,
     merchant: wallet.address,

@@ -1,13 +1,19 @@
 import { parseAmount } from "../../../core/domain/amount.ts";
+import type { TrustPolicy } from "../../../core/domain/evidence/evidence-check.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { proofHash } from "../../../core/domain/evidence/proof-template.ts";
 import { parseHash32 } from "../../../core/domain/hash32.ts";
 import { parseUnixTime } from "../../../core/domain/unix-time.ts";
-import { attestationMessage } from "../../../core/protocol/instructions/attestation.ts";
+import {
+  attestationMessage,
+  domainOf,
+  SINGLE_DELIVERY,
+} from "../../../core/protocol/instructions/attestation.ts";
+import { type EscrowTerms, readEscrowTerms } from "../../merchant/settle/escrow-terms.ts";
 import { type DeliveryPayload, payloadFault } from "../../pay/delivery.ts";
-import { addressNamed } from "../../pinned-policy.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { ask, membersOf } from "../ask.ts";
+import { knownDeployment } from "../known-deployment.ts";
 import { at, heldTo, type HeldTo, type ShownBy } from "../output.ts";
 import { address, anyObject, optional, text, type ValuesOf } from "../parameter.ts";
 import { tool } from "../tool.ts";
@@ -45,19 +51,29 @@ const hashOf = ({ payload, proof_hash: given }: Claim) => {
 };
 
 /**
- * The message that an attestor signs for a claim, in base64, built anew. Escrow, proof hash and amount are the caller's; only the
- * time is the service's. @throws SettlementError `prepared_otherwise` when the service prepared another message
+ * The message that an attestor signs for a claim, in base64, built anew. Proof hash and amount are the caller's, ledger and program the
+ * policy's; the escrow's terms and the time are the service's, and false ones release nothing. @throws SettlementError
+ * `prepared_otherwise` when the service prepared another message
  */
-const rebuiltAttestation = (told: HeldTo<typeof OUTPUT>, claim: Claim): string => {
-  const escrow = addressNamed(claim.escrow, "escrow");
+const rebuiltAttestation = (
+  told: HeldTo<typeof OUTPUT>,
+  claim: Claim,
+  { escrow, terms, amount: whole }: EscrowTerms,
+  policy: TrustPolicy,
+): string => {
   const hash = hashOf(claim);
   const timestamp = parseUnixTime(told.timestamp);
   const amount = claim.amount === undefined ? null : parseAmount(claim.amount);
   if (hash !== undefined && timestamp !== undefined && amount !== undefined) {
-    const whole = { escrow, proofHash: hash, timestamp };
-    const message = encodeBase64(
-      attestationMessage(amount === null ? whole : { ...whole, partialAmount: amount }),
-    );
+    const rebuilt = attestationMessage({
+      domain: domainOf(policy),
+      terms,
+      proofHash: hash,
+      total: amount ?? whole,
+      timestamp,
+      ...SINGLE_DELIVERY,
+    });
+    const message = encodeBase64(rebuilt);
     if (message === told.message_base64 && hash === told.proof_hash) return message;
   }
   throw new SettlementError(
@@ -74,9 +90,12 @@ export const prepareAttestation = tool({
     "For the merchant's side: the message that the attestor signs (Ed25519) to attest a delivery. Give payload or proof_hash.",
   parameters,
   output: OUTPUT,
-  run: async (claim, { call, rebuilds }) => {
-    const told = heldTo(OUTPUT, await ask(call, OPERATION, membersOf(claim)));
-    if (!rebuilds) return { result: told };
-    return { result: { ...told, message_base64: rebuiltAttestation(told, claim) } };
+  run: async (claim, context) => {
+    const told = heldTo(OUTPUT, await ask(context.call, OPERATION, membersOf(claim)));
+    if (!context.rebuilds) return { result: told };
+    const { policy } = await knownDeployment(context);
+    const requests = { answer: context.call };
+    const terms = await readEscrowTerms({ policy, requests }, claim.escrow);
+    return { result: { ...told, message_base64: rebuiltAttestation(told, claim, terms, policy) } };
   },
 });

@@ -6,7 +6,9 @@ import { proofHash } from "../../../core/domain/evidence/proof-template.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import {
   attestationMessage,
+  domainOf,
   MAX_ATTESTATION_AGE_SECONDS,
+  SINGLE_DELIVERY,
 } from "../../../core/protocol/instructions/attestation.ts";
 import { type DeliveryPayload, judgeDelivery, payloadFault } from "../../pay/delivery.ts";
 import { unitsOf } from "../../pay/payment-terms.ts";
@@ -114,8 +116,8 @@ const partOf = (
 };
 
 /** A claim beside another one, in words. */
-const claimText = ({ proof_hash, amount_stroops }: KeptClaim): string =>
-  `proof ${proof_hash}${amount_stroops === null ? "" : `, ${amount_stroops} base units`}`;
+const claimText = ({ proof_hash, total }: KeptClaim): string =>
+  `proof ${proof_hash}, ${total} base units`;
 
 /** @throws ReleasedAlready when the escrow was released with the claim that would be signed. */
 const requireUnreleased = (
@@ -150,17 +152,20 @@ const keptClaim = async (
       "Correct the payload, or name another template: `GET /v1/proof-templates` lists them.",
     );
   const claim: KeptClaim = {
-    version: 1,
+    version: 3,
     network: policy.genesisHash,
     escrow: terms.escrow,
+    terms: terms.terms,
     attestor: terms.attestor,
     proof_hash: hash,
-    amount_stroops: part?.toString() ?? null,
+    total: (part ?? terms.amount).toString(),
+    deliveries: SINGLE_DELIVERY.deliveries,
+    final: SINGLE_DELIVERY.isFinal,
     template_id: template,
     payload: new TextDecoder().decode(canonicalJsonBytes(payload)),
   };
   const kept = await journal.keep(claim);
-  if (kept.proof_hash !== claim.proof_hash || kept.amount_stroops !== claim.amount_stroops)
+  if (kept.proof_hash !== claim.proof_hash || kept.total !== claim.total)
     refuse(
       "another_proof",
       `Another claim was kept for ${terms.escrow} before: ${claimText(kept)}; this one is ${claimText(claim)}.`,
@@ -192,10 +197,12 @@ export const attest = async (
   if (hash === undefined)
     return refuse("journal_damaged", "The kept claim has no proof hash.", "Restore the journal.");
   const message = attestationMessage({
-    escrow: terms.escrow,
+    domain: domainOf(context.policy),
+    terms: terms.terms,
     proofHash: hash,
+    total: part ?? terms.amount,
     timestamp,
-    ...(part === null ? {} : { partialAmount: part }),
+    ...SINGLE_DELIVERY,
   });
   const signature = await signatureBy(attestor, message);
   const latest = timestamp + MAX_ATTESTATION_AGE_SECONDS + 1n;
@@ -204,7 +211,7 @@ export const attest = async (
     attestor: terms.attestor,
     proof_hash: hash,
     timestamp: formatUnixTime(timestamp),
-    amount_stroops: kept.amount_stroops,
+    amount_stroops: part?.toString() ?? null,
     attestation_signature: encodeBase64(signature),
     until: formatUnixTime(latest < terms.expiresAt ? latest : terms.expiresAt),
   };

@@ -2,7 +2,8 @@ import type { Address } from "../../../core/domain/address.ts";
 import { parseAmount } from "../../../core/domain/amount.ts";
 import { type Hash32, parseHash32 } from "../../../core/domain/hash32.ts";
 import { parseUnixTime, type UnixSeconds } from "../../../core/domain/unix-time.ts";
-import { escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
+import { termsOf } from "../../../core/protocol/accounts/escrow-account.ts";
+import { associatedToken, escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
 import type { LiveEscrow, LiveEscrowRead } from "../../generated/contract.ts";
 import { deploymentIn } from "../../pay/payment-terms.ts";
 import { requestOf } from "../../service/operation.ts";
@@ -20,6 +21,8 @@ export type EscrowTerms = {
   readonly rentPayer: Address;
   readonly attestor: Address;
   readonly taskHash: Hash32;
+  /** What signatures name of it: the digest of its account's bytes right after its creation. */
+  readonly terms: Hash32;
   /** Base units. */
   readonly amount: bigint;
   readonly createdAt: UnixSeconds;
@@ -47,7 +50,9 @@ const isActions = (value: unknown): boolean =>
  * everything else against its account. @throws SettlementError for no address, and for an escrow that is not there or does not fit.
  */
 export const readEscrowTerms = async (
-  context: MerchantContext,
+  context: Pick<MerchantContext, "policy"> & {
+    readonly requests: Pick<MerchantContext["requests"], "answer">;
+  },
   text: string,
   signal?: AbortSignal,
 ): Promise<EscrowTerms> => {
@@ -59,7 +64,8 @@ export const readEscrowTerms = async (
   const record = dataOf(answer) as LiveEscrow;
   const { context: at } = jsonOf(answer) as Partial<LiveEscrowRead>;
   const taskHash = parseHash32(record.task_hash);
-  const [amount, createdAt, expiresAt, ledgerTime] = [
+  const [createdSeq, amount, createdAt, expiresAt, ledgerTime] = [
+    parseAmount(record.created_seq),
     parseAmount(record.amount_stroops),
     parseUnixTime(record.created_at),
     parseUnixTime(record.expires_at),
@@ -67,6 +73,7 @@ export const readEscrowTerms = async (
   ];
   if (
     taskHash === undefined ||
+    createdSeq === undefined ||
     amount === undefined ||
     createdAt === undefined ||
     expiresAt === undefined ||
@@ -75,21 +82,36 @@ export const readEscrowTerms = async (
   )
     return unsound(`The service's record of ${escrow} is malformed.`);
   const agentOwner = addressNamed(record.agent_owner, "agent_owner");
-  const derived = escrowAddress(deploymentIn(context.policy), agentOwner, taskHash).address;
+  const { address: derived, bump } = escrowAddress(
+    deploymentIn(context.policy),
+    agentOwner,
+    taskHash,
+  );
   if (derived !== escrow || record.escrow_pda !== escrow)
     return unsound(`The service's record of ${escrow} is of ${derived}.`);
-  return {
-    escrow,
+  const mint = addressNamed(record.mint, "mint");
+  const made = {
     agentOwner,
     merchant: addressNamed(record.merchant, "merchant"),
-    mint: addressNamed(record.mint, "mint"),
+    mint,
     rentPayer: addressNamed(record.rent_payer, "rent_payer"),
     attestor: addressNamed(record.attestor, "attestor"),
     taskHash,
     amount,
     createdAt,
     expiresAt,
-    ledgerTime,
-    record,
   };
+  const terms = termsOf({
+    ...made,
+    address: escrow,
+    bump,
+    vaultBump: associatedToken(escrow, mint).bump,
+    createdSeq,
+    state: "Pending",
+    released: 0n,
+    settledAt: null,
+    attestation: null,
+    settledSeq: null,
+  });
+  return { ...made, escrow, terms, ledgerTime, record };
 };

@@ -8,7 +8,9 @@ import { parseUnixTime } from "../../../core/domain/unix-time.ts";
 import { createAssociatedTokenInstruction } from "../../../core/protocol/accounts/token.ts";
 import {
   attestationMessage,
+  domainOf,
   ed25519Instruction,
+  SINGLE_DELIVERY,
 } from "../../../core/protocol/instructions/attestation.ts";
 import {
   releaseEscrowInstruction,
@@ -102,8 +104,14 @@ export const releaseTransaction = async (
   const paying = addressNamed(payer, "payer");
   const { merchant, mint, agentOwner, attestor } = terms;
   const input = { ...terms, proofHash, timestamp };
-  const claim = { escrow: terms.escrow, proofHash, timestamp };
-  const message = attestationMessage(amount === null ? claim : { ...claim, partialAmount: amount });
+  const message = attestationMessage({
+    domain: domainOf(context.policy),
+    terms: terms.terms,
+    proofHash,
+    total: amount ?? terms.amount,
+    timestamp,
+    ...SINGLE_DELIVERY,
+  });
   const callsOf = (deployment: Deployment) => [
     ed25519Instruction({ publicKey: attestor, signature, message }),
     amount === null

@@ -44,10 +44,13 @@ export type EvidenceAmounts = {
 
 /** The checks of a packet, and the verdict over them. */
 export type EvidenceVerdict = {
-  /** `verified`: sound under a trust policy. `untrusted`: sound, but without a policy. `failed`: a check failed. */
-  readonly verdict: "verified" | "failed" | "untrusted";
+  /**
+   * `verified`: sound under a trust policy. `untrusted`: sound, but without a policy. `failed`: a check failed. `unsupported_version`: a packet of
+   * another version of the format, of which nothing was checked.
+   */
+  readonly verdict: "verified" | "failed" | "untrusted" | "unsupported_version";
   readonly checks: ReadonlyArray<EvidenceCheck>;
-  /** Null when a check failed, because nothing in such a packet can be trusted. */
+  /** Null when a check failed or none was made, because nothing in such a packet can be trusted. */
   readonly amounts: EvidenceAmounts | null;
 };
 

@@ -32,7 +32,7 @@ export const ed25519Jwk = (publicKey: Uint8Array): Ed25519Jwk => ({
 });
 
 /** The payload type under which evidence packets are signed. */
-export const EVIDENCE_PAYLOAD_TYPE = "application/vnd.settlement-evidence.v1+json";
+export const EVIDENCE_PAYLOAD_TYPE = "application/vnd.settlement-evidence.v2+json";
 
 /**
  * DSSE pre-authentication encoding (DSSE v1 protocol, "PAE"): `DSSEv1 SP len SP type SP len SP body`, with lengths in

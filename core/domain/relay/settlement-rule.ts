@@ -20,6 +20,7 @@ export const SETTLEMENT_RULES = [
   "ed25519_points_elsewhere",
   "attestation_signature_invalid",
   "wrong_attestor_key",
+  "terms_differ",
   "message_differs",
   "attestation_stale",
   "attestation_in_future",

@@ -8,13 +8,18 @@ import {
   MAX_TTL_SECONDS,
   MIN_TTL_SECONDS,
 } from "../../domain/escrow/escrow.ts";
-import { hash32FromBytes } from "../../domain/hash32.ts";
+import { type Hash32, hash32FromBytes } from "../../domain/hash32.ts";
 import type { AccountFault, Decoded, LedgerAccount } from "../../domain/ledger/account.ts";
+import { sha256 } from "../../domain/sha256.ts";
 import { LAST_UNIX_SECOND, type UnixSeconds } from "../../domain/unix-time.ts";
 import { associatedToken, escrowSeeds } from "../addresses/addresses.ts";
 import { digestAt, findProgramDerivedAddress } from "../addresses/program-derived-address.ts";
 import { type ByteFields, fieldsOf, fieldWriter } from "./byte-fields.ts";
-import { CUSTODY_ACCOUNTS, CUSTODY_CONSTANTS } from "../generated/custody.ts";
+import {
+  CUSTODY_ACCOUNTS,
+  CUSTODY_CONSTANTS,
+  ESCROW_SETTLED_FIELDS,
+} from "../generated/custody.ts";
 
 const { at: AT, discriminator, length } = CUSTODY_ACCOUNTS.Escrow;
 
@@ -24,25 +29,16 @@ export const ESCROW_DISCRIMINATOR = Uint8Array.from(discriminator);
 /** Every escrow account has exactly this many bytes; an archived one has fewer. */
 export const ESCROW_ACCOUNT_LENGTH = length;
 
-/** The fields that settlement writes besides `state`. All are zero in a Pending escrow. */
-const SETTLEMENT_FIELDS = [
-  { at: AT.released, length: 8 },
-  { at: AT.settledAt, length: 8 },
-  { at: AT.proofHash, length: 32 },
-  { at: AT.attestedAt, length: 8 },
-  { at: AT.attestationSignature, length: 64 },
-  { at: AT.settledSeq, length: 8 },
-] as const;
-
-const PENDING = ESCROW_STATES.indexOf("Pending");
-
-/** The account bytes that an escrow had while Pending, from those it has in any state. */
+/** The account bytes that an escrow had right after its creation, from those it has in any state. */
 export const pendingEscrowBytes = (data: Uint8Array): Uint8Array => {
   const bytes = data.slice();
-  bytes[AT.state] = PENDING;
-  for (const { at, length } of SETTLEMENT_FIELDS) bytes.fill(0, at, at + length);
+  for (const { at, length } of ESCROW_SETTLED_FIELDS) bytes.fill(0, at, at + length);
   return bytes;
 };
+
+/** What a signature names of an escrow: the SHA-256 of its bytes right after its creation, from those it has in any state. */
+export const termsIn = (data: Uint8Array): Hash32 =>
+  hash32FromBytes(sha256(pendingEscrowBytes(data)));
 
 /** An escrow without its texts: what its account says in numbers. */
 export type EscrowOutline = Pick<
@@ -252,3 +248,7 @@ export const encodeEscrowAccount = (escrow: Escrow): Uint8Array => {
     .u64(escrow.settledSeq ?? 0n)
     .done();
 };
+
+/** The same from an escrow: `termsIn` of its account. */
+export const termsOf = (escrow: Escrow): Hash32 =>
+  termsIn(encodeEscrowAccount({ ...escrow, attestation: null }));

@@ -11,7 +11,7 @@ import {
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import { formatUnixTime, type UnixSeconds } from "../../domain/unix-time.ts";
 import { associatedTokenAddress, merchantAddress } from "../addresses/addresses.ts";
-import { attestationMessage } from "../instructions/attestation.ts";
+import { attestedMessage } from "../instructions/attestation.ts";
 
 /** What the ledger did with an escrow's money, in the evidence packet's words. */
 type SettlementDecision = {
@@ -48,7 +48,7 @@ export const settlementDecision = (escrow: Escrow, ledgerTime: UnixSeconds): Set
 };
 
 /** The packet format's identifier. */
-export const EVIDENCE_VERSION = "settlement-evidence-v1";
+export const EVIDENCE_VERSION = "settlement-evidence-v2";
 
 const PURPOSE =
   "Audit packet for post-payment delivery settlement state: what the merchant's attestor asserted and what the ledger did with the payment. It does not say that anything was delivered.";
@@ -96,9 +96,10 @@ const escrowFields = (escrow: Escrow, network: EvidenceNetwork) => ({
   settled_seq: escrow.settledSeq?.toString() ?? null,
 });
 
-const deliveryClaim = (escrow: Escrow) => {
+const deliveryClaim = (escrow: Escrow, network: EvidenceNetwork) => {
   const { attestation } = escrow;
-  if (attestation === null)
+  const message = attestedMessage(escrow, network);
+  if (attestation === null || message === null)
     return {
       proof_hash: null,
       verification: VERIFICATION,
@@ -107,12 +108,6 @@ const deliveryClaim = (escrow: Escrow) => {
       attestation: null,
       claim: null,
     };
-  const message = attestationMessage({
-    escrow: escrow.address,
-    proofHash: attestation.proofHash,
-    timestamp: attestation.attestedAt,
-    ...(escrow.state === "PartiallyFulfilled" ? { partialAmount: escrow.released } : {}),
-  });
   return {
     proof_hash: attestation.proofHash,
     verification: VERIFICATION,
@@ -145,7 +140,7 @@ export const evidenceData = (source: EvidenceSource) => {
     },
     escrow: escrowFields(escrow, network),
     account: { owner: account.owner, data_base64: encodeBase64(account.data) },
-    delivery_claim: deliveryClaim(escrow),
+    delivery_claim: deliveryClaim(escrow, network),
     settlement_decision: {
       ...decision,
       settled_at: time(escrow.settledAt),

@@ -112,6 +112,19 @@ const parsePacket = (packet: Json): ParsedPacket => {
   };
 };
 
+const VERSIONED = /^settlement-evidence-v[1-9][0-9]*$/;
+
+/** The version of a packet of another version of the format; null for this one's, and for what is no packet. */
+export const otherVersion = (packet: string | Uint8Array): string | null => {
+  const read = formOf(() => {
+    const document = readStrictDocument(packet, "the packet", MAX_PACKET_BYTES);
+    const { version } = objectIn(objectIn(document, "the packet")["data"], "data");
+    return textIn(version, "data.version");
+  });
+  const version = "value" in read ? read.value : EVIDENCE_VERSION;
+  return version !== EVIDENCE_VERSION && VERSIONED.test(version) ? version : null;
+};
+
 /**
  * An evidence packet out of its JSON text or bytes, or what is wrong with its form. Strict, so that all
  * verifiers read the same. See docs/verify-evidence.md, "The packet".

@@ -97,19 +97,16 @@ export const ATTESTOR_INSTRUCTIONS = {
       registry: { place: 1, role: "writable" },
     },
   },
-  verify_attestation: {
-    discriminator: [144, 30, 116, 186, 33, 176, 35, 60],
-    length: 56,
+  record_delivery: {
+    discriminator: [72, 245, 251, 211, 129, 177, 93, 214],
+    length: 16,
     args: {
-      proofHash: { type: "hash", at: 8, size: 32 },
-      timestamp: { type: "i64", at: 40, size: 8 },
-      partialAmount: { type: "u64", at: 48, size: 8 },
+      total: { type: "u64", at: 8, size: 8 },
     },
     accounts: {
       escrow: { place: 0, role: "readonlySigner" },
       merchant: { place: 1, role: "writable" },
       registry: { place: 2, role: "readonly" },
-      instructions_sysvar: { place: 3, role: "readonly", address: "Sysvar1nstructions1111111111111111111111111" },
     },
   },
 } as const;
@@ -134,17 +131,8 @@ export const ATTESTOR_ERRORS = [
   { code: 6115, program: "attestor", name: "InvalidStatus", message: "The status is neither Active nor Suspended" },
   { code: 6116, program: "attestor", name: "WrongEscrow", message: "The escrow is not an escrow of the recorded custody program, or not at its address" },
   { code: 6117, program: "attestor", name: "EscrowNotPending", message: "The escrow is settled already" },
-  { code: 6118, program: "attestor", name: "WrongInstructionsSysvar", message: "The instructions_sysvar account is not the Instructions sysvar" },
-  { code: 6119, program: "attestor", name: "AttestationMissing", message: "No Ed25519 instruction comes earlier in the transaction" },
-  { code: 6120, program: "attestor", name: "AttestationMalformed", message: "The Ed25519 instruction is not one signature with key, signature and message in its own data" },
-  { code: 6121, program: "attestor", name: "WrongAttestor", message: "The signature is not of the attestor that the escrow records" },
-  { code: 6122, program: "attestor", name: "WrongMessage", message: "The signed message is not the one for this escrow, proof, timestamp and amount" },
-  { code: 6123, program: "attestor", name: "AttestationStale", message: "The attestation's timestamp is more than 300 seconds old" },
-  { code: 6124, program: "attestor", name: "AttestationFromFuture", message: "The attestation's timestamp is more than 30 seconds ahead of the ledger's clock" },
-  { code: 6125, program: "attestor", name: "AttestationOutsideEscrow", message: "The attestation's timestamp is before the escrow's creation or not before its expiry" },
   { code: 6126, program: "attestor", name: "TooManyAccounts", message: "More than 32 accounts" },
   { code: 6127, program: "attestor", name: "WrongConfig", message: "The custody_config account is not the configuration of the recorded custody program" },
-  { code: 6128, program: "attestor", name: "EscrowRevoked", message: "The merchant revoked its attestor after this escrow was made" },
   { code: 6129, program: "attestor", name: "NotProposedAdmin", message: "The signer is not the proposed admin" },
 ] as const;
 
@@ -152,6 +140,4 @@ export const ATTESTOR_ERRORS = [
 export const ATTESTOR_CONSTANTS = {
   ACCOUNT_VERSION: 3,
   MAX_NAME_BYTES: 32,
-  MAX_ATTESTATION_AGE_SECONDS: 300n,
-  MAX_ATTESTATION_LEAD_SECONDS: 30n,
 } as const;

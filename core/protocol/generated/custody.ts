@@ -7,6 +7,17 @@ export const CUSTODY_ACCOUNTS = {
   ArchivedEscrow: { discriminator: [110, 48, 54, 177, 212, 188, 89, 175], length: 96, at: { createdSeq: 8, settledSeq: 16, state: 24, version: 25, reserved: 26, pendingHash: 32, lastHash: 64 } },
 } as const;
 
+/** What a settlement writes in Escrow, in bytes. With zeros there they are the bytes of its creation. */
+export const ESCROW_SETTLED_FIELDS = [
+  { at: 10, length: 1 },
+  { at: 184, length: 8 },
+  { at: 208, length: 8 },
+  { at: 216, length: 32 },
+  { at: 280, length: 8 },
+  { at: 288, length: 64 },
+  { at: 360, length: 8 },
+] as const;
+
 /** The program's instructions: first eight bytes, length without a text at the end, arguments, and accounts in order. */
 export const CUSTODY_INSTRUCTIONS = {
   initialize_custody: {
@@ -171,7 +182,7 @@ export const CUSTODY_ERRORS = [
   { code: 6024, program: "custody", name: "NotPending", message: "The escrow is settled already" },
   { code: 6025, program: "custody", name: "Expired", message: "The escrow has expired and can only be refunded" },
   { code: 6026, program: "custody", name: "NotExpired", message: "The escrow has not expired yet" },
-  { code: 6027, program: "custody", name: "AttestationNotReturned", message: "The attestor program did not return the signature it verified" },
+  { code: 6027, program: "custody", name: "AttestationMissing", message: "No Ed25519 instruction comes earlier in the transaction" },
   { code: 6028, program: "custody", name: "PayoutAccountShared", message: "The fallback account has a delegate or a close authority" },
   { code: 6029, program: "custody", name: "PayoutAccountMissing", message: "The payee's associated token account does not exist" },
   { code: 6030, program: "custody", name: "PayoutAccountUnusable", message: "The payee's associated token account is frozen or has another owner, and no fallback account can be paid" },
@@ -183,11 +194,22 @@ export const CUSTODY_ERRORS = [
   { code: 6036, program: "custody", name: "EscrowArchived", message: "The escrow is settled and archived" },
   { code: 6037, program: "custody", name: "TooManyAccounts", message: "More than 32 accounts" },
   { code: 6038, program: "custody", name: "TooManyEvents", message: "The log is full: no event can be numbered any more" },
+  { code: 6039, program: "custody", name: "AttestationMalformed", message: "No Ed25519 instruction before the release has the one form: 240 bytes, one signature, all of it in its own data" },
+  { code: 6040, program: "custody", name: "WrongTerms", message: "No attestation before the release names this ledger and the terms of this escrow" },
+  { code: 6041, program: "custody", name: "WrongAttestor", message: "The signature is not of the attestor that the escrow records" },
+  { code: 6042, program: "custody", name: "WrongMessage", message: "The signed message is not the one for this proof, total and timestamp" },
+  { code: 6043, program: "custody", name: "AttestationStale", message: "The attestation's timestamp is more than 300 seconds old" },
+  { code: 6044, program: "custody", name: "AttestationFromFuture", message: "The attestation's timestamp is more than 30 seconds ahead of the ledger's clock" },
+  { code: 6045, program: "custody", name: "AttestationOutsideEscrow", message: "The attestation's timestamp is before the escrow's creation or not before its expiry" },
+  { code: 6046, program: "custody", name: "EscrowRevoked", message: "The merchant revoked its attestor after this escrow was made" },
+  { code: 6047, program: "custody", name: "WrongInstructionsSysvar", message: "The instructions_sysvar account is not the Instructions sysvar" },
 ] as const;
 
 /** The numbers by which the program judges. */
 export const CUSTODY_CONSTANTS = {
   ACCOUNT_VERSION: 3,
   MAX_TTL_SECONDS: 604800,
+  MAX_ATTESTATION_AGE_SECONDS: 300n,
+  MAX_ATTESTATION_LEAD_SECONDS: 30n,
   ARCHIVE_DELAY_SECONDS: 604800,
 } as const;

@@ -2,6 +2,6 @@
 
 /** SHA-256 of each program's committed binary, by its SBPF version. */
 export const PROGRAM_HASHES = {
-  custody: { v0: "16442c0b38658250e7c9c1bcd3247237717ba45e27d4ba0e50d517cfd73ca805", v3: "bf48b0700f36321f79dd53710a259d022bed8fe995af9d4d61075b2ce8e834ba" },
-  attestor: { v0: "033887740aea6aff37f249e7afa3a85d10def3e0a10a4c475e120b3bada48d1a", v3: "a0a861cafcb963a3890eead38d2aa1ab1895a516b27099a90c92884cc3f8db06" },
+  custody: { v0: "16c336186c2f7d81e9d9a7d6ce4fe447bd02a965e725cf6ca201bb30489d7a3e", v3: "94edf292e00bfbac94664dcea6fc87b948e9fa0565b39a16c26756d9adcd7743" },
+  attestor: { v0: "6b7386c4608c9398f2b620ef70db7cb58a847700e6ba4f8af4c4a3c11bd9f941", v3: "9086270ebea48d892d9982fafbd67ab76d77648a3b4a68a35b53bbda65cc7d7d" },
 } as const;

@@ -1,4 +1,5 @@
 import type { Address } from "../../domain/address.ts";
+import type { Hash32 } from "../../domain/hash32.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
@@ -11,6 +12,8 @@ import type { WireInstruction, WireMessage } from "../transaction/wire-transacti
 /** The ledger state that the rules use: accounts, clock, and how far that clock may be off. */
 export type LedgerView = {
   readonly deployment: Deployment;
+  /** The ledger and its custody program, by `domainOf` from the genesis hash that the service knows. */
+  readonly domain: Hash32;
   /** Null where the ledger has no such account. */
   readonly account: (address: Address) => LedgerAccount | null;
   readonly ledgerTime: UnixSeconds;

@@ -180,11 +180,11 @@ export const ATTESTOR_RECORDS: {
     budget: null,
     words: ({ at }) => `ACCEPT ADMIN, naming ${at("proposed_admin")}`,
   },
-  verify_attestation: {
+  record_delivery: {
     effect: "other",
     subject: "escrow",
     budget: null,
-    words: ({ at }) => `VERIFY ATTESTATION of escrow ${at("escrow")}`,
+    words: ({ at }) => `RECORD DELIVERY of escrow ${at("escrow")}`,
   },
 };
 

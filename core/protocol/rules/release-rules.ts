@@ -2,6 +2,7 @@ import type { Escrow } from "../../domain/escrow/escrow.ts";
 import type { Merchant } from "../../domain/merchant/merchant.ts";
 import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
 import { formatUnixTime, LAST_UNIX_SECOND, type UnixSeconds } from "../../domain/unix-time.ts";
+import { termsOf } from "../accounts/escrow-account.ts";
 import { expiredFault, pendingFault, settledEscrow } from "../accounts/escrow-rules.ts";
 import { decodeMerchantAccount } from "../accounts/merchant-account.ts";
 import {
@@ -13,8 +14,10 @@ import {
 import { INSTRUCTIONS_SYSVAR, TOKEN_PROGRAM } from "../addresses/well-known-addresses.ts";
 import { CUSTODY_INSTRUCTIONS } from "../generated/custody.ts";
 import {
+  type AttestationClaim,
   MAX_ATTESTATION_AGE_SECONDS,
   MAX_ATTESTATION_LEAD_SECONDS,
+  SINGLE_DELIVERY,
 } from "../instructions/attestation.ts";
 import type { CustodyInstructionCall } from "../instructions/program-call.ts";
 import { attestationFault } from "./attestation-rules.ts";
@@ -117,6 +120,16 @@ export const revokedFault = (
         detail: `the merchant revoked the attestors of all escrows up to event ${revokedSeq}; this escrow is event ${createdSeq} and its attestor is ${attestor}; the key was last rotated at ${formatUnixTime(attestorSince)}; it can only be cancelled or refunded`,
       };
 
+/** The claim that the attestor must have signed for a release. */
+const releasingClaim = (release: Release, escrow: Escrow, view: LedgerView): AttestationClaim => ({
+  domain: view.domain,
+  terms: termsOf(escrow),
+  proofHash: release.args.proofHash,
+  total: release.name === "release_partial" ? release.args.amount : escrow.amount,
+  timestamp: release.args.timestamp,
+  ...SINGLE_DELIVERY,
+});
+
 /** Why a `release_escrow` or `release_partial` cannot succeed; see docs/protocol.md, "custody" and "attestor". */
 export const releaseFault = (
   call: CustodyCall,
@@ -148,13 +161,7 @@ export const releaseFault = (
       : undefined) ??
     attestationFault(
       call,
-      {
-        escrow: escrowPda,
-        proofHash: release.args.proofHash,
-        timestamp: release.args.timestamp,
-        ...(release.name === "release_partial" ? { partialAmount: release.args.amount } : {}),
-      },
-      escrow?.attestor,
+      escrow && { claim: releasingClaim(release, escrow, view), attestor: escrow.attestor },
     ) ??
     freshnessFault(release.args.timestamp, escrow, view)
   );

@@ -9,9 +9,9 @@ import {
 } from "../../domain/evidence/evidence-check.ts";
 import type { Decoded } from "../../domain/ledger/account.ts";
 import { verifyEd25519 } from "../crypto/strict-ed25519.ts";
-import { evidenceData } from "../evidence/evidence-data.ts";
+import { evidenceData, type EvidenceNetwork } from "../evidence/evidence-data.ts";
 import type { ParsedPacket } from "../evidence/evidence-packet.ts";
-import { attestationMessage } from "../instructions/attestation.ts";
+import { attestedMessage } from "../instructions/attestation.ts";
 import type { LoggedAccount, LogVerdict } from "./verify-in-log.ts";
 import {
   ledgerChecks,
@@ -116,20 +116,15 @@ const sameJson = (a: Json | undefined, b: Json | undefined): boolean => {
   return x.length === y.length && x.every((byte, i) => byte === y[i]);
 };
 
-const attestationCheck = (escrow: Escrow): EvidenceCheck => {
+const attestationCheck = (escrow: Escrow, network: EvidenceNetwork): EvidenceCheck => {
   const { attestation } = escrow;
-  if (attestation === null)
+  const message = attestedMessage(escrow, network);
+  if (attestation === null || message === null)
     return {
       name: "attestation_signature",
       outcome: "not_applicable",
       reason: "nothing was attested for this escrow",
     };
-  const message = attestationMessage({
-    escrow: escrow.address,
-    proofHash: attestation.proofHash,
-    timestamp: attestation.attestedAt,
-    ...(escrow.state === "PartiallyFulfilled" ? { partialAmount: escrow.released } : {}),
-  });
   const signature = decodeBase64(attestation.signature) ?? new Uint8Array(64);
   return passedOrFailed(
     "attestation_signature",
@@ -206,7 +201,7 @@ export const accountChecks = (
       "the delivery claim is the one on record in the account",
       "the delivery claim differs from the account's record",
     ),
-    attestationCheck(escrow),
+    attestationCheck(escrow, network),
     passedOrFailed(
       "settlement_decision",
       agrees("settlement_decision"),

@@ -12,7 +12,12 @@ import type { Decoded } from "../../domain/ledger/account.ts";
 import { listedMint, type SupportedMint, usdcOf } from "../../domain/supported-mint.ts";
 import { decodeEscrowAccount } from "../accounts/escrow-account.ts";
 import { verifyEd25519 } from "../crypto/strict-ed25519.ts";
-import { type ParsedPacket, parseEvidencePacket } from "../evidence/evidence-packet.ts";
+import { EVIDENCE_VERSION } from "../evidence/evidence-data.ts";
+import {
+  otherVersion,
+  type ParsedPacket,
+  parseEvidencePacket,
+} from "../evidence/evidence-packet.ts";
 import { accountChecks, ledgerPoints } from "./verify-account.ts";
 import { type FreshLog, verifyFreshLog, verifyInLog } from "./verify-in-log.ts";
 import type { LedgerWitness } from "./verify-on-ledger.ts";
@@ -214,6 +219,17 @@ const completed = (
   );
 };
 
+/** The verdict of a packet of another version: no check is made. */
+const unsupported = (version: string): EvidenceVerdict => {
+  const reason = `the packet is a ${version}; only ${EVIDENCE_VERSION} is checked here`;
+  const checks = EVIDENCE_CHECKS.map((name) => ({
+    name,
+    outcome: "not_applicable" as const,
+    reason,
+  }));
+  return { verdict: "unsupported_version", checks, amounts: null };
+};
+
 /**
  * Checks an evidence packet, given as its JSON text or bytes, without any network: form, digest, service
  * signature, account bytes, address, decoded fields, attestation, decision and the log's proof, under a trust policy
@@ -229,6 +245,8 @@ export const verifyEvidence = (
 ): EvidenceVerdict => {
   const asked: Asked = { ledger: witness, log };
   const parsed = parseEvidencePacket(packet);
+  const other = "fault" in parsed ? otherVersion(packet) : null;
+  if (other !== null) return unsupported(other);
   if ("fault" in parsed) {
     const wrong = passedOrFailed("form", false, "", parsed.fault);
     const checks = completed([wrong, ...outerChecks(null, null, trust, asked)], trust, asked);

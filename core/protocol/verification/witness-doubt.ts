@@ -18,8 +18,9 @@ import {
   programDataAddress,
 } from "../addresses/addresses.ts";
 import { verifyEd25519 } from "../crypto/strict-ed25519.ts";
+import type { EvidenceNetwork } from "../evidence/evidence-data.ts";
 import { type ParsedPacket, parseEvidencePacket } from "../evidence/evidence-packet.ts";
-import { attestationMessage } from "../instructions/attestation.ts";
+import { attestedMessage } from "../instructions/attestation.ts";
 import { verifyEvidence } from "./verify-evidence.ts";
 import type { LedgerWitness } from "./verify-on-ledger.ts";
 
@@ -65,20 +66,21 @@ type Shown = { readonly lastSeq: bigint; readonly fault: string | null };
 const hashOf = (data: Uint8Array): Hash32 => hash32FromBytes(sha256(data));
 
 /** Whether an escrow's attestation verifies, as the ledger required for its release. An escrow without one is not judged. */
-const isAttested = ({ attestation, state, released, address, attestor }: Escrow): boolean => {
-  if (attestation === null) return true;
-  const message = attestationMessage({
-    escrow: address,
-    proofHash: attestation.proofHash,
-    timestamp: attestation.attestedAt,
-    ...(state === "PartiallyFulfilled" ? { partialAmount: released } : {}),
-  });
+const isAttested = (escrow: Escrow, network: EvidenceNetwork): boolean => {
+  const { attestation, attestor } = escrow;
+  const message = attestedMessage(escrow, network);
+  if (attestation === null || message === null) return true;
   const signature = decodeBase64(attestation.signature) ?? new Uint8Array(64);
   return verifyEd25519(signature, message, addressToBytes(attestor));
 };
 
-const wholeFault = (escrow: Escrow, ledgerTime: UnixSeconds): string | null => {
-  if (!isAttested(escrow)) return "it shows a release that the escrow's attestor did not sign";
+const wholeFault = (
+  escrow: Escrow,
+  network: EvidenceNetwork,
+  ledgerTime: UnixSeconds,
+): string | null => {
+  if (!isAttested(escrow, network))
+    return "it shows a release that the escrow's attestor did not sign";
   return escrow.createdAt > ledgerTime || (escrow.settledAt ?? 0n) > ledgerTime
     ? "it shows an escrow from after its own clock"
     : null;
@@ -122,7 +124,7 @@ const shownIn = (
   const now = decodeEscrowAccount(shown, network);
   if ("fault" in now) return null;
   const { settledSeq, createdSeq } = now.value;
-  return { lastSeq: settledSeq ?? createdSeq, fault: wholeFault(now.value, ledgerTime) };
+  return { lastSeq: settledSeq ?? createdSeq, fault: wholeFault(now.value, network, ledgerTime) };
 };
 
 /** Why the answer contradicts itself, null when it does not. */

@@ -12,6 +12,7 @@ import type { WireTransaction } from "../../protocol/transaction/wire-transactio
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { refuseContradicted } from "../escrow/refuse-contradicted.ts";
+import { ledgerDomain } from "../service/ledger-domain.ts";
 import { orAskAnother } from "../or-ask-another.ts";
 import { LookupTableNotAllowed, SettlementCheckFailed } from "./relay-errors.ts";
 
@@ -79,6 +80,7 @@ const judge = Effect.fnUntraced(function* (transaction: WireTransaction, account
   if (ledgerTime === undefined) return undefined;
   return settlementFault(transaction, accounts, {
     deployment,
+    domain: yield* ledgerDomain,
     ledgerTime,
     marginSeconds: RELAY_POLICY.clockMarginSeconds,
     account: (address) => byAddress.get(address) ?? null,

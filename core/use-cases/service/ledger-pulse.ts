@@ -4,6 +4,7 @@ import { type Commitment, Ledger, type LedgerFailure } from "../../../ports/ledg
 import type { Address } from "../../domain/address.ts";
 import { decodeAttestorRegistryAccount } from "../../protocol/accounts/settings-accounts.ts";
 import { programDataAddress, registryAddress } from "../../protocol/addresses/addresses.ts";
+import { domainOf } from "../../protocol/instructions/attestation.ts";
 import { orNull } from "./log-status.ts";
 import { initialisedBy, ownAccounts, readInitialised } from "./program-status.ts";
 import { sharedReading } from "../single-flight.ts";
@@ -17,6 +18,7 @@ const readLedgerStatus = Effect.gen(function* () {
   const tip = yield* ledger.tip("finalized");
   const latencyMs = Math.max(0, (yield* Clock.currentTimeMillis) - startedAtMs);
   const genesisHash = yield* ledger.genesisHash;
+  const domain = domainOf({ ...deployment, genesisHash });
   const addresses = [
     ...programs.flatMap((program) => [program, programDataAddress(program)]),
     ...ownAccounts(deployment),
@@ -34,7 +36,7 @@ const readLedgerStatus = Effect.gen(function* () {
     slot: tip.slot,
     latencyMs,
     genesisHash,
-    initialised: initialisedBy(config, registry, deployment),
+    initialised: initialisedBy(config, registry, deployment, domain),
     custody: pair(0),
     attestor: pair(2),
     settlementMint: decoded && "value" in decoded ? decoded.value.settlementMint : null,
@@ -81,8 +83,8 @@ export class LedgerPulse extends Context.Service<
     readonly tip: (
       commitment: Commitment,
     ) => Effect.Effect<Effect.Success<ReturnType<Ledger["Service"]["tip"]>>, LedgerFailure>;
-    /** Whether both programs are initialised for each other. Nothing undoes that, so it is not read again once it is true. */
-    readonly initialised: Effect.Effect<boolean, LedgerFailure>;
+    /** Whether both programs are initialised for each other, and for this ledger. Nothing undoes that, so it is not read again once it is so. */
+    readonly initialised: Effect.Effect<Effect.Success<typeof readInitialised>, LedgerFailure>;
     /** The mint that merchants' volume is counted in; null before the ledger has shown it. Waits a second at most, once a minute. */
     readonly settlementMint: Effect.Effect<Address | null>;
     readonly status: Effect.Effect<Effect.Success<typeof readLedgerStatus>, LedgerFailure>;
@@ -97,18 +99,24 @@ export const makeLedgerPulse = Effect.gen(function* () {
   const here = <A, E>(read: Effect.Effect<A, E, Ledger | Instance>) =>
     read.pipe(Effect.provideService(Ledger, ledger), Effect.provideService(Instance, instance));
   const status = here(readLedgerStatus);
-  let isInitialised = false;
+  let settled: Effect.Success<typeof readInitialised> | undefined;
   const initialised = sharedReading(
     scope,
     FRESH_MS,
-    Effect.map(here(readInitialised), (found) => (isInitialised ||= found)),
+    Effect.tap(here(readInitialised), (found) =>
+      Effect.sync(() => {
+        if (found.custody && found.attestor && !found.isOfOtherLedger) settled = found;
+      }),
+    ),
   );
   const tips = {
     confirmed: sharedReading(scope, FRESH_MS, ledger.tip("confirmed")),
     finalized: sharedReading(scope, FRESH_MS, ledger.tip("finalized")),
   };
   return LedgerPulse.of({
-    initialised: Effect.suspend(() => (isInitialised ? Effect.succeed(true) : initialised)),
+    initialised: Effect.suspend(() =>
+      settled === undefined ? initialised : Effect.succeed(settled),
+    ),
     tip: (commitment) => tips[commitment],
     settlementMint: here(sharedSettlementMint(scope)),
     status: sharedReading(scope, FRESH_MS, status),

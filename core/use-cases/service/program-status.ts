@@ -2,6 +2,7 @@ import { Effect } from "effect";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
 import type { Address } from "../../domain/address.ts";
+import type { Hash32 } from "../../domain/hash32.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import {
@@ -11,19 +12,27 @@ import {
 import { decodeProgramDataAccount, programHash } from "../../protocol/accounts/loader-v3.ts";
 import { custodyConfigAddress, registryAddress } from "../../protocol/addresses/addresses.ts";
 import { PROGRAM_HASHES } from "../../protocol/generated/program-hashes.ts";
+import { ledgerDomain } from "./ledger-domain.ts";
 
-/** Whether each program is initialised for the other: its own account exists and names the other program. */
-type InitialisedPrograms = { readonly custody: boolean; readonly attestor: boolean };
+/** What the programs' own accounts say. */
+type InitialisedPrograms = {
+  /** Whether each program is initialised for the other: its own account exists and names the other program. */
+  readonly custody: boolean;
+  readonly attestor: boolean;
+  /** Whether custody's config names another ledger than this one: nothing that is signed for this one releases an escrow there. */
+  readonly isOfOtherLedger: boolean;
+};
 
 /** The addresses of the programs' own accounts: custody's config and the attestor program's registry. */
 export const ownAccounts = (deployment: Deployment) =>
   [custodyConfigAddress(deployment).address, registryAddress(deployment).address] as const;
 
-/** What custody's config and the registry say of each other. Swapped or foreign program ids are in neither. */
+/** What custody's config and the registry say of each other and of the ledger. Swapped or foreign program ids are in neither. */
 export const initialisedBy = (
   config: LedgerAccount | null,
   registry: LedgerAccount | null,
   deployment: Deployment,
+  domain: Hash32,
 ): InitialisedPrograms => {
   const custody = config && decodeCustodyConfigAccount(config, deployment);
   const attestor = registry && decodeAttestorRegistryAccount(registry, deployment);
@@ -36,16 +45,17 @@ export const initialisedBy = (
       attestor !== null &&
       "value" in attestor &&
       attestor.value.custodyProgram === deployment.custodyProgram,
+    isOfOtherLedger: custody !== null && "value" in custody && custody.value.domain !== domain,
   };
 };
 
-/** Whether both programs are initialised for each other on the confirmed ledger. Fails as a read of the ledger does. */
+/** What the programs' own accounts say on the confirmed ledger. Fails as a read of the ledger does. */
 export const readInitialised = Effect.gen(function* () {
   const ledger = yield* Ledger;
   const { deployment } = yield* Instance;
+  const domain = yield* ledgerDomain;
   const { value } = yield* ledger.readAccounts(ownAccounts(deployment), "confirmed");
-  const { custody, attestor } = initialisedBy(value[0] ?? null, value[1] ?? null, deployment);
-  return custody && attestor;
+  return initialisedBy(value[0] ?? null, value[1] ?? null, deployment, domain);
 });
 
 /** One program as the ledger shows it. Null means not known. */

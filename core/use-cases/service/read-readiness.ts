@@ -30,8 +30,16 @@ export type StaleIndex = Pick<SyncActivity, "lastError" | "snapshotError"> & {
 const STALE_SLOTS = 750n;
 
 /** What keeps a service from being ready, in the order in which it is reported. */
-const NOT_READY_PARTS = ["store", "ledger", "identity", "programs", "pins", "index"] as const;
-/** One of them: a store or ledger that does not answer, a node of another ledger than the store's, programs that are not initialised for each other or not the pinned ones, an index without a sync. */
+const NOT_READY_PARTS = [
+  "store",
+  "ledger",
+  "identity",
+  "programs",
+  "domain",
+  "pins",
+  "index",
+] as const;
+/** One of them: a store or ledger that does not answer, a node of another ledger than the store's, programs that are not initialised for each other, initialised for another ledger or not the pinned ones, an index without a sync. */
 export type NotReadyPart = (typeof NOT_READY_PARTS)[number];
 
 /** What keeps a part from answering, and what the operator can do; null when it answers, or does not say in time. */
@@ -41,12 +49,14 @@ const cureOf = <A>(exit: Result.Result<A, unknown> | null): string | null => {
   return failure.fault?.cure ?? null;
 };
 
-/** Whether the ledger answers, whether the programs are initialised for each other, and which are not the pinned ones. */
+/** Whether the ledger answers, whether the programs are initialised for each other and for it, and which are not the pinned ones. */
 const readLedger = Effect.gen(function* () {
   const pulse = yield* LedgerPulse;
   const tip = yield* pulse.tip("confirmed");
-  const isInitialised = yield* pulse.initialised;
-  return { slot: tip.slot, isInitialised, unpinned: yield* yield* UnpinnedPrograms };
+  const { custody, attestor, isOfOtherLedger } = yield* pulse.initialised;
+  const isInitialised = custody && attestor;
+  const unpinned = yield* yield* UnpinnedPrograms;
+  return { slot: tip.slot, isInitialised, isOfOtherLedger, unpinned };
 });
 
 /**
@@ -68,6 +78,7 @@ export const readReadiness = Effect.fn("readReadiness")(function* () {
     ledger: ledger === null,
     identity: standing === "contradicted",
     programs: ledger !== null && !ledger.isInitialised,
+    domain: ledger !== null && ledger.isOfOtherLedger,
     pins: ledger !== null && ledger.unpinned.length > 0,
     // Without syncs of its own, a service would never be ready: its lists say so until somebody asks for one.
     index: syncsByItself && index !== null && index.mark === null,

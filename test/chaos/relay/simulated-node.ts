@@ -5,6 +5,7 @@ import type { TransactionError } from "../../../core/domain/relay/relay-entry.ts
 import { decodeWireTransaction } from "../../../core/protocol/transaction/wire-transaction.ts";
 import { Broadcaster, SubmissionRefused } from "../../../ports/ledger/broadcaster.ts";
 import { Ledger, LedgerTimeout, LedgerUnavailable } from "../../../ports/ledger/ledger.ts";
+import { TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
 import { broadcasterPort } from "../../world/broadcaster-port.ts";
 import { type Answer, ledgerPort } from "../../world/ledger-port.ts";
 import {
@@ -109,6 +110,7 @@ export const simulatedNode = (options: {
 
   const ledger = ledgerPort({
     answer,
+    genesisHash: TEST_GENESIS_HASH,
     slot: (commitment) => BigInt(commitment === "finalized" ? finalizedSlot() : confirmedSlot()),
     accountAt: (slot) => (address) => options.accountAt(address, Number(slot)),
     history: (address, before) => {

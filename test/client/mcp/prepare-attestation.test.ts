@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import { policyIn } from "../../../client/pinned-policy.ts";
 import type { ServiceCall } from "../../../client/mcp/ask.ts";
 import { prepareAttestation } from "../../../client/mcp/tools/prepare-attestation.ts";
@@ -11,16 +12,39 @@ import {
 } from "../../../core/protocol/instructions/attestation.ts";
 import * as s from "../../programs/fixture/settlement.ts";
 import { TRUST } from "../support/fake-service.ts";
+import { claimOver } from "../../doubles/attested.ts";
 import { failureOf } from "../support/failure-of.ts";
 
 const PAYLOAD = { status_code: 200 };
 const HASH = proofHash(PAYLOAD);
-const WHOLE = { escrow: s.escrow, proofHash: HASH, timestamp: s.START };
+const trust = policyIn(TRUST);
+const PENDING: Escrow = s.readEscrow(s.escrowLedger());
+const WHOLE: AttestationClaim = claimOver(PENDING, trust, {
+  proofHash: HASH,
+  timestamp: s.START,
+});
 
-type Signed = Partial<AttestationClaim & { readonly escrow: typeof s.escrow }>;
+type Signed = Partial<AttestationClaim>;
+
+/** The live read of the escrow. */
+const RECORD = {
+  escrow_pda: PENDING.address,
+  state: PENDING.state,
+  agent_owner: PENDING.agentOwner,
+  merchant: PENDING.merchant,
+  mint: PENDING.mint,
+  rent_payer: PENDING.rentPayer,
+  attestor: PENDING.attestor,
+  task_hash: PENDING.taskHash,
+  amount_stroops: PENDING.amount.toString(),
+  created_at: formatUnixTime(PENDING.createdAt),
+  expires_at: formatUnixTime(PENDING.expiresAt),
+  created_seq: PENDING.createdSeq.toString(),
+  next_actions: [],
+};
 
 /** What the tool shows of a message that the service prepares for a request. */
-const shownOf = (given: object, signed: Signed, rebuilds = true) => {
+const shownOf = (given: object, signed: Signed, rebuilds = true, record: object = RECORD) => {
   const message = encodeBase64(attestationMessage({ ...WHOLE, ...signed }));
   const data = {
     message_base64: message,
@@ -29,19 +53,25 @@ const shownOf = (given: object, signed: Signed, rebuilds = true) => {
     until: formatUnixTime(s.START + 300n),
     attestor: s.attestor.address,
   };
-  const call: ServiceCall = () =>
-    Promise.resolve({ status: 200, headers: new Headers(), text: JSON.stringify({ data }) });
-  const trust = policyIn(TRUST);
+  const call: ServiceCall = (path) => {
+    const answer = path.endsWith("/prepare") ? data : record;
+    const context = { ledger_time: formatUnixTime(s.START) };
+    const text = JSON.stringify({ data: answer, context });
+    return Promise.resolve({ status: 200, headers: new Headers(), text });
+  };
   const context = { call, trust, rebuilds, canAsk: false, consentTo: () => null };
   return { message, run: prepareAttestation.run({ escrow: s.escrow, ...given }, context) };
 };
 
 const PART = { payload: PAYLOAD, amount: "2000000" };
 const lies: ReadonlyArray<readonly [string, object, Signed]> = [
-  ["a part of one unit instead of all", { payload: PAYLOAD }, { partialAmount: 1n }],
+  ["a part of one unit instead of all", { payload: PAYLOAD }, { total: 1n }],
   ["all instead of a part", PART, {}],
-  ["another part", PART, { partialAmount: 1n }],
-  ["another escrow", { payload: PAYLOAD }, { escrow: s.agent.address }],
+  ["another part", PART, { total: 1n }],
+  ["another escrow", { payload: PAYLOAD }, { terms: s.hashOf(9) }],
+  ["another ledger", { payload: PAYLOAD }, { domain: s.hashOf(9) }],
+  ["two deliveries", { payload: PAYLOAD }, { deliveries: 2 }],
+  ["a claim that others may follow", { payload: PAYLOAD }, { isFinal: false }],
   ["another proof", { payload: PAYLOAD }, { proofHash: s.hashOf(9) }],
   ["another proof than the named one", { proof_hash: HASH }, { proofHash: s.hashOf(9) }],
   ["another time than it tells", { payload: PAYLOAD }, { timestamp: s.START + 1n }],
@@ -51,7 +81,7 @@ describe("beside an attestor's key", () => {
   test.each([
     ["a payload", { payload: PAYLOAD }, {}],
     ["a hash", { proof_hash: HASH }, {}],
-    ["a part", PART, { partialAmount: 2_000_000n }],
+    ["a part", PART, { total: 2_000_000n }],
   ])("the message of %s is shown", async (_, given, signed) => {
     const { message, run } = shownOf(given, signed);
     expect(await run).toMatchObject({ result: { message_base64: message, proof_hash: HASH } });
@@ -62,7 +92,17 @@ describe("beside an attestor's key", () => {
   });
 });
 
+test("an escrow that is on other terms than its address is not attested", async () => {
+  const of = (change: object) =>
+    failureOf(shownOf({ payload: PAYLOAD }, {}, true, { ...RECORD, ...change }).run);
+  expect((await of({ task_hash: HASH })).code).toBe("unsound_escrow");
+  expect((await of({ created_seq: undefined })).code).toBe("unsound_escrow");
+  // The service's word for these is in the terms, so the message that it prepares is another one.
+  for (const change of [{ amount_stroops: "1" }, { created_seq: "2" }, { mint: s.otherMint }])
+    expect((await of(change)).code).toBe("prepared_otherwise");
+});
+
 test("on the service itself it is the service that speaks", async () => {
-  const { message, run } = shownOf({ payload: PAYLOAD }, { partialAmount: 1n }, false);
+  const { message, run } = shownOf({ payload: PAYLOAD }, { total: 1n }, false);
   expect(await run).toMatchObject({ result: { message_base64: message } });
 });

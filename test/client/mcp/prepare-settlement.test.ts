@@ -65,7 +65,7 @@ const honest: ReadonlyArray<readonly [string, Given, ReadonlyArray<Instruction>]
   [
     "a part of it",
     PARTIAL,
-    [s.attestInstruction({ partialAmount: 2_000_000n }), s.partialInstruction(2_000_000n)],
+    [s.attestInstruction({ total: 2_000_000n }), s.partialInstruction(2_000_000n)],
   ],
   ["a cancellation", { action: "cancel", payer: PAYER }, [s.cancelInstruction()]],
 ];

@@ -11,12 +11,15 @@ beforeEach(async () => {
 afterEach(() => directory.remove());
 
 const claim = (hash: string) => ({
-  version: 1 as const,
+  version: 3 as const,
   network: "net",
   escrow: "escrow",
+  terms: "terms",
   attestor: "attestor",
   proof_hash: hash,
-  amount_stroops: null,
+  total: "1",
+  deliveries: 1,
+  final: true,
   template_id: null,
   payload: "{}",
 });
@@ -29,15 +32,15 @@ test("of many claims at once one is kept, by every journal of the folder, and no
     ),
   );
   expect(new Set(kept.map(({ proof_hash }) => proof_hash)).size).toBe(1);
-  expect(await readdir(join(folder, "net"))).toEqual(["escrow.json"]);
-  expect((await stat(join(folder, "net/escrow.json"))).mode & 0o777).toBe(0o600);
+  expect(await readdir(join(folder, "net"))).toEqual(["terms.json"]);
+  expect((await stat(join(folder, "net/terms.json"))).mode & 0o777).toBe(0o600);
   expect(await attestationFiles(folder).keep(claim("f".repeat(64)))).toEqual(
     kept[0] ?? claim("none"),
   );
 });
 
 test("a damaged file is a refusal, never a new claim", async () => {
-  await Bun.write(join(directory.path, "net/escrow.json"), "");
+  await Bun.write(join(directory.path, "net/terms.json"), "");
   const kept = attestationFiles(directory.path).keep(claim("a".repeat(64)));
   expect(await kept.catch((cause: unknown) => cause)).toMatchObject({ code: "journal_damaged" });
 });

@@ -38,11 +38,12 @@ const entry = { escrow: "E", mint: "M", amount: "5", at: "2026-11-22T00:00:00Z" 
 await journal.add(entry);
 const claims = attestationFiles(`${journalFile}-claims`);
 const claim = (hash) => ({
-  version: 1,
+  version: 3,
   network: "n",
   escrow: "E",
+  terms: "T",
   proof_hash: hash,
-  amount_stroops: null,
+  total: "5",
 });
 const kept = await Promise.all([claims.keep(claim("a")), claims.keep(claim("b"))]);
 

@@ -108,10 +108,10 @@ describe("settled", () => {
           () => "believed",
           (cause: { readonly code: string }) => cause.code,
         );
-      expect([name, ["evidence_failed", "unexpected_answer"].includes(found)]).toEqual([
+      expect([
         name,
-        true,
-      ]);
+        ["evidence_failed", "unexpected_answer", "unsupported_version"].includes(found),
+      ]).toEqual([name, true]);
     }
     for (const nonsense of ["{}", "null", "[]", '{"data":{}}'])
       expect(await failureOf(scripted([nonsense]).settled(escrowOf(FULFILLED)))).toMatchObject({

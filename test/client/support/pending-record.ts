@@ -17,6 +17,7 @@ export const pendingRecord = (task: Hash32, amount: string) => ({
   released_stroops: "0",
   refunded_stroops: "0",
   proof_hash: null,
+  created_seq: "1",
   created_at: "2026-11-22T00:00:00Z",
   expires_at: "2026-11-22T10:00:00Z",
   next_actions: [{ action: "release_escrow" }],

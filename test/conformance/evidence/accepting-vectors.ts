@@ -21,7 +21,7 @@ export type Vector = {
   /** The checks that fail under trust.json; none for an accepting packet. */
   readonly failed_checks: ReadonlyArray<string>;
   /** The verdict without a policy. */
-  readonly without_policy: "untrusted" | "failed";
+  readonly without_policy: "untrusted" | "failed" | "unsupported_version";
 } & ({ readonly packet: string } | { readonly packet_base64: string });
 
 /** The key that is retired in trust.json. */

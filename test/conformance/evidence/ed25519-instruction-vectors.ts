@@ -1,16 +1,17 @@
+import { NETWORK } from "../../arbitraries/evidence.ts";
 import { goldenEscrow } from "./packet-edits.ts";
 import { addressToBytes } from "../../../core/domain/address.ts";
 import {
-  attestationMessage,
+  attestedMessage,
   ed25519Instruction,
 } from "../../../core/protocol/instructions/attestation.ts";
 
-/** The data of an Ed25519 precompile instruction, and what the attestor program reads in it. */
+/** The data of an Ed25519 precompile instruction, and what the custody program reads in it. */
 export type InstructionVector = {
   readonly name: string;
   readonly why: string;
   readonly data_hex: string;
-  /** Null: ignored, because it is not one signature with all its parts in this data. */
+  /** Null: passed over, because it has not the one form. */
   readonly claim: {
     readonly public_key: string;
     readonly signature_hex: string;
@@ -24,13 +25,8 @@ const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 const attestationOf = (name: string) => {
   const { escrow } = goldenEscrow(name);
   const { attestation } = escrow;
-  if (attestation === null) throw new Error(`${name} is not attested`);
-  const message = attestationMessage({
-    escrow: escrow.address,
-    proofHash: attestation.proofHash,
-    timestamp: attestation.attestedAt,
-    ...(escrow.state === "PartiallyFulfilled" ? { partialAmount: escrow.released } : {}),
-  });
+  const message = attestedMessage(escrow, NETWORK);
+  if (attestation === null || message === null) throw new Error(`${name} is not attested`);
   const signature = new Uint8Array(Buffer.from(attestation.signature, "base64"));
   const publicKey = escrow.attestor;
   const { data } = ed25519Instruction({ publicKey, signature, message });
@@ -66,7 +62,15 @@ const rearranged = (): Uint8Array => {
   return data;
 };
 
-/** Ed25519 instructions that every reader must read or ignore as the attestor program does. */
+/** The data with a message of another length, which its header says. */
+const resized = (length: number): Uint8Array => {
+  const { data } = attestationOf("fulfilled");
+  const all = new Uint8Array(112 + length);
+  all.set(data.subarray(0, all.length));
+  return withU16(all, MESSAGE_LENGTH_AT, length);
+};
+
+/** Ed25519 instructions that every reader must read or pass over as the custody program does. */
 export const instructionVectors = (): ReadonlyArray<InstructionVector> => {
   const full = attestationOf("fulfilled");
   const partial = attestationOf("partially-fulfilled");
@@ -99,13 +103,15 @@ export const instructionVectors = (): ReadonlyArray<InstructionVector> => {
       partial.data,
       partial.claim,
     ),
-    reads("another-order", "the parts in another order, with unused bytes between", rearranged()),
-    reads("padding-set", "the padding byte after the count is ignored", full.data.with(1, 255)),
-    reads(
+    passes("another-order", "the parts in another order, with unused bytes between", rearranged()),
+    passes("padding-set", "the byte after the count is not 0", full.data.with(1, 255)),
+    passes(
       "something-behind",
       "unused bytes behind the message",
       new Uint8Array([...full.data, 1, 2]),
     ),
+    passes("message-shorter", "a message of 127 bytes", resized(127)),
+    passes("message-longer", "a message of 129 bytes", resized(129)),
     ...elsewhere,
     passes("no-data", "no bytes", new Uint8Array()),
     passes("header-cut-short", "15 bytes", full.data.slice(0, 15)),
@@ -115,7 +121,7 @@ export const instructionVectors = (): ReadonlyArray<InstructionVector> => {
     passes(
       "message-too-long",
       "the message is said to be longer",
-      withU16(full.data, MESSAGE_LENGTH_AT, 73),
+      withU16(full.data, MESSAGE_LENGTH_AT, 129),
     ),
     passes("key-behind-data", "the key is behind the data", withU16(full.data, 6, 0xffff)),
     passes(

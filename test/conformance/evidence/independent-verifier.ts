@@ -17,14 +17,36 @@ import { type ObjectValue, readJson, type Value, writeCanonical } from "./indepe
 
 const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const ASSOCIATED_TOKEN = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
-const TYPE = "application/vnd.settlement-evidence.v1+json";
+const TYPE = "application/vnd.settlement-evidence.v2+json";
 const PURPOSE =
   "Audit packet for post-payment delivery settlement state: what the merchant's attestor asserted and what the ledger did with the payment. It does not say that anything was delivered.";
 const VERIFICATION =
   "Ed25519 attestation from a registered merchant key. The ledger releases an escrow only with one; it checks the signature and its time, never the delivery itself.";
 const KINDS = ["escrow_created", "escrow_released", "escrow_partially_released", "escrow_refunded"];
 
-const sha256 = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest();
+const sha256 = (...parts: ReadonlyArray<Uint8Array | string>) => {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+};
+
+/** Offset and length of what a settlement writes in an escrow account. */
+const SETTLED = [
+  [10, 1],
+  [184, 8],
+  [208, 8],
+  [216, 32],
+  [280, 8],
+  [288, 64],
+  [360, 8],
+] as const;
+
+/** The account's bytes right after its creation. */
+const asCreated = (bytes: Buffer): Buffer => {
+  const created = Buffer.from(bytes);
+  for (const [at, length] of SETTLED) created.fill(0, at, at + length);
+  return created;
+};
 
 const time = (seconds: bigint): string =>
   new Date(Number(seconds) * 1000).toISOString().replace(".000Z", "Z");
@@ -148,11 +170,20 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
   if (paid) {
     const attested = bytes.readBigInt64LE(280);
     need(attested >= created && attested < expires);
+    const genesis = network.get("genesis_hash");
+    need(typeof genesis === "string");
     const message = Buffer.concat([
-      fromBase58(derived.address, 32),
+      Buffer.from("attest 3"),
+      sha256(
+        Buffer.from("settlement-evidence 3\0"),
+        fromBase58(genesis, 32),
+        fromBase58(custody, 32),
+      ),
+      sha256(asCreated(bytes)),
       bytes.subarray(216, 248),
+      bytes.subarray(184, 192),
       bytes.subarray(280, 288),
-      ...(state === "PartiallyFulfilled" ? [bytes.subarray(184, 192)] : []),
+      Buffer.from([1, 0, 0, 0, 1, 0, 0, 0]),
     ]);
     need(strictlySigned(bytes.subarray(288, 352), message, bytes.subarray(248, 280)));
     claim = new Map<string, Value>([
@@ -208,7 +239,7 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
   const merchant = await derive(attestor, ["merchant", bytes.subarray(48, 80)]);
   const settledAt = pending ? null : time(settled);
   return new Map<string, Value>([
-    ["version", "settlement-evidence-v1"],
+    ["version", "settlement-evidence-v2"],
     ["purpose", PURPOSE],
     ["network", network],
     [
@@ -275,11 +306,25 @@ const judge = async (packet: Uint8Array, policy: Policy | null): Promise<Shown> 
 
 /** The second verifier's verdict; `refused` when the policy document is malformed. */
 export type IndependentVerdict = {
-  readonly verdict: "verified" | "untrusted" | "failed" | "refused";
+  readonly verdict: "verified" | "untrusted" | "failed" | "refused" | "unsupported_version";
   /** Whether the policy lists the packet's mint, null when a check of the packet failed. */
   readonly mintListed: boolean | null;
   /** Whether the policy's witnesses vouch for the account, null when a check of the packet failed. */
   readonly witnessed: boolean | null;
+};
+
+/** Whether a text is a packet of another version of the format, by what its `data` says alone. */
+const isOfOtherVersion = (packet: Uint8Array): boolean => {
+  try {
+    need(packet.length <= 65_536);
+    const whole = readJson(strictText(packet));
+    const data = whole instanceof Map ? whole.get("data") : null;
+    const version = data instanceof Map ? data.get("version") : null;
+    need(typeof version === "string" && /^settlement-evidence-v[1-9]\d*$/.test(version));
+    return version !== "settlement-evidence-v2";
+  } catch {
+    return false;
+  }
 };
 
 /**
@@ -300,6 +345,7 @@ export const verifyIndependently = async (
     const shown = await judge(packet, policy);
     return { verdict: policy === null ? "untrusted" : "verified", ...shown };
   } catch {
-    return { verdict: "failed", mintListed: null, witnessed: null };
+    const verdict = isOfOtherVersion(packet) ? "unsupported_version" : "failed";
+    return { verdict, mintListed: null, witnessed: null };
   }
 };

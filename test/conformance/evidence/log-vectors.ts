@@ -3,7 +3,7 @@ import { parseSignedNote, printSignedNote } from "../../../core/log/notes/signed
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
 import type { LogProof } from "../../../core/use-cases/log/serving/read-log.ts";
-import { NETWORK } from "../../arbitraries/evidence.ts";
+import { attested, NETWORK } from "../../arbitraries/evidence.ts";
 import { type Draft, goldenEscrow, invented, type PacketDraft } from "./packet-edits.ts";
 import {
   checkpointNote,
@@ -43,7 +43,7 @@ const SUCCESSOR = noteKey(originOf(NETWORK, 1), "ed25519", 30);
 export const loggedEscrow = (name: string): Escrow => {
   const { escrow } = goldenEscrow(name);
   const settledSeq = escrow.state === "Pending" ? null : 257n;
-  return { ...escrow, createdSeq: 130n, settledSeq };
+  return attested({ ...escrow, createdSeq: 130n, settledSeq });
 };
 
 /** A packet of an escrow with a proof of a log in it. */

@@ -47,7 +47,7 @@ export const claimVectors = (): ReadonlyArray<Vector> => {
     on(
       "claim-message",
       "another message",
-      (c) => void (inside(c, "attestation")["message_hex"] = "00".repeat(72)),
+      (c) => void (inside(c, "attestation")["message_hex"] = "00".repeat(128)),
     ),
     on(
       "claim-signature",

@@ -161,9 +161,9 @@ const members = (): ReadonlyArray<Vector> => [
     lie((data) => without(data, "version")),
   ),
   rejects(
-    "another-version",
-    "version settlement-evidence-v2",
-    lie((data) => void (data["version"] = "settlement-evidence-v2")),
+    "no-version-of-the-format",
+    "version settlement-evidence-2",
+    lie((data) => void (data["version"] = "settlement-evidence-2")),
   ),
   rejects(
     "genesis-not-32-bytes",
@@ -303,3 +303,21 @@ export const formVectors = (): ReadonlyArray<Vector> => [
   ...signature(),
   ...references(),
 ];
+
+/** Packets of other versions of the format: no check of them fails, and none passes. */
+export const versionVectors = (): ReadonlyArray<Vector> => {
+  const of = (name: string, why: string, packet: string): Vector => ({
+    name,
+    why,
+    packet,
+    failed_checks: [],
+    without_policy: "unsupported_version",
+  });
+  const named = (version: string) => lie((data) => void (data["version"] = version));
+  const other = goldenDraft();
+  other.data = { version: "settlement-evidence-v3", anything: [] };
+  return [
+    of("version-1", "version settlement-evidence-v1", named("settlement-evidence-v1")),
+    of("version-3", "another version, with members of its own", JSON.stringify(other)),
+  ];
+};

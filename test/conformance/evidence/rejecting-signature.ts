@@ -108,7 +108,7 @@ export const signatureVectors = (): ReadonlyArray<Vector> => {
       "signed over the data as it is written, not as RFC 8785 does",
       "service_signature",
       signedOver(({ data }) =>
-        pae("application/vnd.settlement-evidence.v1+json", JSON.stringify(data)),
+        pae("application/vnd.settlement-evidence.v2+json", JSON.stringify(data)),
       ),
     ),
     rejects(

@@ -9,13 +9,14 @@ import { logVectors } from "./log-vectors.ts";
 import { logPolicyText } from "./log-world.ts";
 import { policyVectors, trustDocument } from "./policy-vectors.ts";
 import { networkVectors, signatureVectors } from "./rejecting-signature.ts";
-import { formVectors } from "./rejecting-form.ts";
+import { formVectors, versionVectors } from "./rejecting-form.ts";
 
 const text = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
 /** Packets that every verifier must reject under trust.json. Each has one fault. */
 const rejectingVectors = () => [
   ...formVectors(),
+  ...versionVectors(),
   ...signatureVectors(),
   ...networkVectors(),
   ...accountVectors(),

@@ -329,7 +329,7 @@ describe("deliveries", () => {
 
   test("in part count as such, with the part's amount", () => {
     const ledger = s.escrowLedger();
-    ledger.do([s.attestInstruction({ partialAmount: 7n }), s.partialInstruction(7n)], [s.stranger]);
+    ledger.do([s.attestInstruction({ total: 7n }), s.partialInstruction(7n)], [s.stranger]);
     expect(s.readMerchant(ledger)).toMatchObject({
       deliveries: 0n,
       partialDeliveries: 1n,
@@ -341,7 +341,7 @@ describe("deliveries", () => {
   test("in another mint count as deliveries only", () => {
     const ledger = s.merchantLedger();
     ledger.do([s.createInstruction({ mint: s.otherMint })], [s.agent]);
-    ledger.do([s.attestInstruction(), s.releaseInstruction({ mint: s.otherMint })], [s.stranger]);
+    ledger.do([s.attestOn(ledger), s.releaseInstruction({ mint: s.otherMint })], [s.stranger]);
     expect(s.readMerchant(ledger)).toMatchObject({ deliveries: 1n, reputation: 0, volume: 0n });
   });
 

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { binaryHashes } from "../../../programs/binary-hashes.ts";
+import { pythonOf } from "../../../programs/idl-python.ts";
 import { typescriptOf } from "../../../programs/idl-typescript.ts";
 import { parseIdl } from "../../../programs/idl.ts";
 import {
@@ -23,6 +24,12 @@ const compilerMissing = !hasCompiler();
 test("the committed hashes are those of the committed binaries", async () => {
   const at = new URL("../../../core/protocol/generated/program-hashes.ts", import.meta.url);
   expect(await Bun.file(at).text()).toBe(await binaryHashes());
+});
+
+test("the committed Python module of the examples is the one generated from custody's IDL", async () => {
+  const idl = await Bun.file(new URL("../../../programs/custody.idl.json", import.meta.url)).text();
+  const at = new URL("../../../examples/escrow_terms.py", import.meta.url);
+  expect(await Bun.file(at).text()).toBe(pythonOf(parseIdl(idl)));
 });
 
 for (const name of PROGRAM_NAMES) {

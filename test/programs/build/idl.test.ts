@@ -156,7 +156,7 @@ test.each([
 test("core builds every instruction except the one that only custody may send", () => {
   const described = [custody, attestor].flatMap((idl) => idl.instructions.map(({ name }) => name));
   expect(described.filter((name) => !built.some(([, each]) => each === name))).toEqual([
-    "verify_attestation",
+    "record_delivery",
   ]);
 });
 

@@ -44,6 +44,6 @@ test("attestor: a generated client asks for a merchant's account only when the w
     slashMerchant: ["merchant"],
     proposeAdmin: [],
     acceptAdmin: [],
-    verifyAttestation: ["merchant"],
+    recordDelivery: ["merchant"],
   });
 });

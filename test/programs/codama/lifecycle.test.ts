@@ -107,7 +107,7 @@ describe("a client that Codama generates from the IDLs, with its defaults", () =
     const ledger = await pendingLedger();
     const release = await settlement(ledger, "release_partial", { ...proof, amount: 2n });
     expect(release).toEqual(s.partialInstruction(2n));
-    ledger.do([s.attestInstruction({ partialAmount: 2n }), release], [s.stranger]);
+    ledger.do([s.attestInstruction({ total: 2n }), release], [s.stranger]);
     expect(s.readEscrow(ledger).state).toBe("PartiallyFulfilled");
     expect(tokenBalance(ledger, s.merchantTokens)).toBe(2n);
   });

@@ -113,8 +113,8 @@ test("one transaction's events are numbered one after another, and a failed tran
   const [one, , three] = escrows as [Address, Address, Address];
   ledger.do(
     [
-      s.attestInstruction({ escrow: three }),
-      s.attestInstruction({ escrow: one }),
+      s.attestOn(ledger, { escrow: three }),
+      s.attestOn(ledger, { escrow: one }),
       s.releaseInstruction({ escrow: three }),
       s.releaseInstruction({ escrow: one }),
     ],

@@ -38,7 +38,7 @@ type Place = typeof OF_MERCHANT & {
   readonly settle: (fallback: Address | undefined) => ReadonlyArray<Instruction>;
 };
 const PART = 2n;
-const attestPart = s.attestInstruction({ partialAmount: PART });
+const attestPart = s.attestInstruction({ total: PART });
 const PLACES: ReadonlyArray<Place> = [
   {
     name: "a release",

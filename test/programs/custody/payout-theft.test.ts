@@ -82,11 +82,13 @@ const refundTo: Settle = ({ fallback }, mint = s.mint) => [
   s.refundInstruction({ mint, agentFallbackAccount: fallback }),
 ];
 const releaseTo: Settle = ({ fallback }, mint = s.mint) => [
-  s.attestInstruction(),
+  s.attestInstruction({ terms: s.termsWith({ mint }) }),
   s.releaseInstruction({ mint, merchantFallbackAccount: fallback }),
 ];
-const dividing = (accounts: Parameters<typeof s.partialInstruction>[1]): ReturnType<Settle> => [
-  s.attestInstruction({ partialAmount: PART }),
+const dividing = (
+  accounts: NonNullable<Parameters<typeof s.partialInstruction>[1]>,
+): ReturnType<Settle> => [
+  s.attestInstruction({ terms: s.termsWith({ mint: accounts.mint ?? s.mint }), total: PART }),
   s.partialInstruction(PART, accounts),
 ];
 const merchantsPartTo: Settle = ({ fallback }, mint = s.mint) =>
@@ -207,7 +209,7 @@ test("a delegate gets nothing of either part when agent and merchant are one and
   const escrow = escrowAddress(s.deployment, own, s.TASK).address;
   const { refusal } = ledger.send(
     [
-      s.attestInstruction({ escrow, partialAmount: PART }),
+      s.attestOn(ledger, { escrow, total: PART }),
       s.partialInstruction(PART, {
         escrow,
         agentOwner: own,

@@ -63,7 +63,7 @@ test("returns the vault's rent to whoever paid it", () => {
   const before = ledger.account(payer.address).lamports;
   const toAgent = s.releaseInstruction({ rentPayer: s.agent.address });
   expect(refusal(ledger, toAgent)).toBe("6023 WrongRentPayer");
-  ledger.do([attest, s.releaseInstruction({ rentPayer: payer.address })], [s.stranger]);
+  ledger.do([s.attestOn(ledger), s.releaseInstruction({ rentPayer: payer.address })], [s.stranger]);
   expect(ledger.account(payer.address).lamports - before).toBe(ledger.rentExempt(165));
 });
 
@@ -100,7 +100,7 @@ test("one transaction settles two escrows, each by its own attestation", () => {
   ledger.do(
     [
       attest,
-      s.attestInstruction({ escrow: second }),
+      s.attestOn(ledger, { escrow: second }),
       release,
       s.releaseInstruction({ escrow: second }),
     ],
@@ -215,7 +215,7 @@ describe("refuses", () => {
     const registry = forgeCopy(ledger, registryAddress(s.deployment).address);
     expect(replaced(ledger, "registry", registry)).toBe("6107 WrongRegistry");
     const sysvar = forgeCopy(ledger, s.agentTokens);
-    expect(replaced(ledger, "instructions_sysvar", sysvar)).toBe("6118 WrongInstructionsSysvar");
+    expect(replaced(ledger, "instructions_sysvar", sysvar)).toBe("6047 WrongInstructionsSysvar");
   });
 
   test("a fake attestor or token program", () => {
@@ -225,7 +225,7 @@ describe("refuses", () => {
     expect(replaced(ledger, "token_program", fake)).toBe("6010 WrongTokenProgram");
   });
 
-  test("an attestor program that verifies nothing, even when it is the recorded one", () => {
+  test("no attestation, even when the recorded attestor program accepts everything", () => {
     const ledger = s.deployedLedger();
     const deployment = { ...s.deployment, attestorProgram: deployAcceptEverything(ledger) };
     const by = { payer: s.upgradeAuthority.address, upgradeAuthority: s.upgradeAuthority.address };
@@ -246,7 +246,11 @@ describe("refuses", () => {
       "merchant",
       address,
     );
-    expect(refusal(ledger, instruction)).toBe("6027 AttestationNotReturned");
+    const sent = (...attestations: ReadonlyArray<Instruction>) =>
+      ledger.send([...attestations, instruction], [s.stranger]).refusal;
+    expect(sent()).toBe("6027 AttestationMissing");
+    expect(sent(s.attestOn(ledger, {}, s.stranger))).toBe("6041 WrongAttestor");
+    expect(sent(s.attestOn(ledger))).toBeUndefined();
   });
 
   test("a vault frozen by its mint's freeze authority, which stays whole", () => {

@@ -8,7 +8,7 @@ import { putTokenAccount, tokenBalance } from "../fixture/token-account.ts";
 import { wallet } from "../fixture/wallet.ts";
 
 const refusal = (ledger: TestLedger, amount: bigint, instruction = s.partialInstruction(amount)) =>
-  ledger.send([s.attestInstruction({ partialAmount: amount }), instruction], [s.stranger]).refusal;
+  ledger.send([s.attestOn(ledger, { total: amount }), instruction], [s.stranger]).refusal;
 
 test("pays the amount to the merchant and the rest to the agent", () => {
   const ledger = s.escrowLedger();

@@ -58,7 +58,6 @@ describe("names the rule that fails, and the program refuses the same", () => {
 });
 
 describe("finds no fault in instructions that the program accepts", () => {
-  const timestamp = s.START;
   test.each<
     readonly [
       string,
@@ -97,7 +96,7 @@ describe("finds no fault in instructions that the program accepts", () => {
     [
       "a rotation and a release by the key that the escrow records",
       s.escrowLedger,
-      [rotate(newKey), s.attestInstruction({ timestamp }), release],
+      [rotate(newKey), attest, release],
       [s.merchant],
     ],
     [
@@ -106,7 +105,7 @@ describe("finds no fault in instructions that the program accepts", () => {
       [
         rotate(newKey, true),
         s.createInstruction({ attestor: newKey.address }),
-        s.attestInstruction({ timestamp }, newKey),
+        s.attestInstruction({ terms: s.termsWith({ attestor: newKey.address }) }, newKey),
         release,
       ],
       [s.merchant, s.agent],
@@ -160,9 +159,9 @@ describe("finds no fault in instructions that the program accepts", () => {
       [s.stranger],
     ],
     [
-      "an unfit attestation before the fit one",
+      "another escrow's attestation before the fit one",
       s.escrowLedger,
-      [s.attestInstruction({ proofHash: s.hashOf(9) }), attest, release],
+      [s.attestInstruction({ terms: s.hashOf(9) }), attest, release],
       [s.stranger],
     ],
     ["an attestation of 300 s", () => at(s.START + 300n), [attest, release], [s.stranger]],
@@ -174,7 +173,7 @@ describe("finds no fault in instructions that the program accepts", () => {
 
 test("leaves cases within the clock's margin to the simulation", () => {
   const stale = verdicts(at(s.START + 305n), [attest, release], [s.stranger]);
-  expect(stale).toMatchObject({ rule: undefined, refusal: "6123 AttestationStale" });
+  expect(stale).toMatchObject({ rule: undefined, refusal: "6043 AttestationStale" });
   const early = verdicts(at(EXPIRY - 10n), [refund], [s.stranger]);
   expect(early).toMatchObject({ rule: undefined, refusal: "6026 NotExpired" });
   const ledger = at(ARCHIVABLE - 10n, settled());
@@ -188,7 +187,7 @@ test("leaves accounts that the ledger does not show yet to the simulation", () =
 });
 
 test("an attestation whose signature covers other bytes than its message is refused", () => {
-  const message = attestationMessage({ escrow: s.escrow, proofHash: s.PROOF, timestamp: s.START });
+  const message = attestationMessage(s.CLAIM);
   const forged = ed25519Instruction({
     publicKey: s.attestor.address,
     signature: s.stranger.sign(message),

@@ -22,7 +22,7 @@ const dustedEscrowLedger = (): TestLedger => {
 test("an escrow of wrapped SOL pays the merchant its tokens and the rent payer the rest", () => {
   const ledger = dustedEscrowLedger();
   const before = ledger.account(s.agent.address).lamports;
-  ledger.do([s.attestInstruction(), s.releaseInstruction({ mint })], [s.stranger]);
+  ledger.do([s.attestOn(ledger), s.releaseInstruction({ mint })], [s.stranger]);
   expect(tokenBalance(ledger, merchantTokens)).toBe(s.AMOUNT);
   expect(ledger.account(vault).lamports).toBe(0n);
   expect(ledger.account(s.agent.address).lamports - before).toBe(ledger.rentExempt(165) + 11n);
@@ -30,7 +30,7 @@ test("an escrow of wrapped SOL pays the merchant its tokens and the rent payer t
 
 test("an escrow of wrapped SOL is divided or refunded like any other", () => {
   const divided = dustedEscrowLedger();
-  const attest = s.attestInstruction({ partialAmount: 7n });
+  const attest = s.attestOn(divided, { total: 7n });
   divided.do([attest, s.partialInstruction(7n, { mint })], [s.stranger]);
   expect(tokenBalance(divided, merchantTokens)).toBe(7n);
   expect(tokenBalance(divided, agentTokens)).toBe(s.AMOUNT - 7n);

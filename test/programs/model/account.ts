@@ -263,6 +263,9 @@ export const pendingOf = (e: Escrow): Escrow => ({
   signature: NO_SIGNATURE,
 });
 
+/** What signatures name of an escrow: docs/protocol.md, "Attestation". */
+export const termsOf = (e: Escrow): Hash32 => hash32FromBytes(digest(escrowBytes(pendingOf(e))));
+
 export const isZero = (address: Address): boolean => address === ZERO_ADDRESS;
 
 /** Lamports that exempt an account from rent on this ledger: 6960 for each of its bytes and for 128 more. */

@@ -184,8 +184,8 @@ export const acceptAdmin = (v: Verdict, draft: Draft, at: At): void => {
     rewrite(draft, at("registry"), { ...registry, admin: signer, proposedAdmin: ZERO_ADDRESS });
 };
 
-/** `verify_attestation` called by anyone but custody. It fails, because no wallet is an escrow. */
-export const verifyAttestation = (v: Verdict, draft: Draft, at: At): void => {
+/** `record_delivery` called by anyone but custody. It fails, because no wallet is an escrow. */
+export const recordDelivery = (v: Verdict, draft: Draft, at: At): void => {
   v.require(draft.at(at("registry")).content.kind === "registry", ATTESTOR.WrongRegistry);
   v.require(draft.at(at("escrow")).content.kind === "escrow", ATTESTOR.WrongEscrow);
 };

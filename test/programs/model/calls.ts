@@ -11,7 +11,7 @@ import {
 import { ed25519Instruction } from "../../../core/protocol/instructions/attestation.ts";
 import { encodeInstruction } from "../../../core/protocol/instructions/instruction-layout.ts";
 import type { Wallet } from "../fixture/wallet.ts";
-import { messageOf } from "./attestation.ts";
+import { type Claim, messageOf } from "./attestation.ts";
 import {
   type Arguments,
   type Attesting,
@@ -159,7 +159,7 @@ const signed = (by: Wallet, message: Uint8Array): Uint8Array => {
 /** The Ed25519 instruction over a claim, in one of the forms that a sender could give it. */
 export const attesting = (
   by: Wallet,
-  claim: Parameters<typeof messageOf>[0],
+  claim: Claim,
   form: Attesting["form"] | "forged" = "plain",
 ): Attesting => {
   const message = messageOf(claim);

@@ -1,7 +1,7 @@
 import { type Address, ZERO_ADDRESS } from "../../../core/domain/address.ts";
 import type { Call } from "./call.ts";
 import { callOf } from "./calls.ts";
-import { AGENTS, ADMINS, ATTESTORS, MERCHANTS, MINTS, PAYERS, PROOFS, STRANGER } from "./cast.ts";
+import { AGENTS, ADMINS, ATTESTORS, MERCHANTS, MINTS, PAYERS, STRANGER } from "./cast.ts";
 import type { Choices } from "./choice.ts";
 import { merchantsOf, chosenMerchant } from "./found.ts";
 import {
@@ -120,13 +120,13 @@ export const initialize = (choices: Choices, custody: boolean): Call => {
       );
 };
 
-/** `verify_attestation` by a caller that is not an escrow. */
-export const verify = (world: World, choices: Choices): Call =>
+/** `record_delivery` by a caller that is not an escrow. */
+export const record = (world: World, choices: Choices): Call =>
   callOf(
-    "verify_attestation",
+    "record_delivery",
     {
       escrow: choices.of([STRANGER, ...AGENTS]),
       merchant: merchantOf(chosenMerchant(world, choices)).address,
     },
-    { proofHash: PROOFS[0], timestamp: world.time, partialAmount: 0n },
+    { total: choices.of([1n, 5_000_000n]) },
   );

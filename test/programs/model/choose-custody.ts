@@ -1,5 +1,6 @@
 import { type Address, ZERO_ADDRESS } from "../../../core/domain/address.ts";
-import { escrowBytes, type Escrow } from "./account.ts";
+import { escrowBytes, type Escrow, termsOf } from "./account.ts";
+import { claimOn } from "./attestation.ts";
 import type { Attesting, Call, Sent } from "./call.ts";
 import { attesting, callOf, createCall, refundCall, releaseCall, type Target } from "./calls.ts";
 import { ATTESTORS, ESCROWS, fallbackOf, MERCHANTS, MINTS, PAYERS, PROOFS } from "./cast.ts";
@@ -92,23 +93,24 @@ export const release = (world: World, choices: Choices, isPartial: boolean): Sen
   const proofHash = choices.mostly(PROOFS, 14);
   const call = releaseCall(target, { proofHash, timestamp, ...(isPartial && { amount: part }) });
   const right = ATTESTORS.find(({ address }) => address === escrow?.attestor) ?? ATTESTORS[0];
-  const claim = {
-    escrow: target.escrow,
+  const claim = claimOn(world, target.escrow, {
     proofHash: PROOFS[0],
     timestamp,
-    amount: isPartial ? part : 0n,
-  };
+    ...(isPartial && { total: part }),
+  });
+  const others = escrowsOf(world).filter(({ address }) => address !== target.escrow);
+  const other = others.length > 0 ? termsOf(choices.of(others).escrow) : PROOFS[0];
   const attest = (form?: Parameters<typeof attesting>[2]): Attesting => {
     const by = choices.mostly([right, ...ATTESTORS], 14);
     return attesting(by, claim, form);
   };
-  switch (choices.mostly([0, 1, 2, 3, 4, 5, 6, 7, 8], 12)) {
+  switch (choices.mostly([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], 12)) {
     case 1:
       return [call];
     case 2:
       return [call, attest()];
     case 3:
-      return [attesting(right, { ...claim, amount: claim.amount + 1n }), attest(), call];
+      return [attesting(right, { ...claim, total: claim.total ^ 1n }), attest(), call];
     case 4:
       return [attest(), attesting(right, { ...claim, timestamp: timestamp + 1n }), call];
     case 5:
@@ -119,6 +121,14 @@ export const release = (world: World, choices: Choices, isPartial: boolean): Sen
       return [attest("elsewhere"), call];
     case 8:
       return [attest("forged"), call];
+    case 9:
+      return [attesting(right, { ...claim, terms: other }), call];
+    case 10:
+      return [attesting(right, { ...claim, domain: PROOFS[0] }), call];
+    case 11:
+      return [attesting(right, { ...claim, terms: other }), attest("two"), attest(), call];
+    case 12:
+      return [attesting(right, { ...claim, total: claim.total ^ 1n }), call];
     default:
       return [attest(), call];
   }

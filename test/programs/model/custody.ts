@@ -1,4 +1,4 @@
-import { type Address, addressToBytes, ZERO_ADDRESS } from "../../../core/domain/address.ts";
+import { type Address, ZERO_ADDRESS } from "../../../core/domain/address.ts";
 import { hash32FromBytes, hash32ToBytes } from "../../../core/domain/hash32.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,
@@ -11,8 +11,8 @@ import {
   type Escrow,
   escrowBytes,
   NO_SIGNATURE,
-  pendingOf,
   rent,
+  termsOf,
   ZERO_HASH,
 } from "./account.ts";
 import { type Arguments, CUSTODY, TOKEN_FROZEN, type Verdict } from "./call.ts";
@@ -22,6 +22,7 @@ import {
   associatedOf,
   CONFIG,
   CUSTODY_DATA,
+  domainOf,
   type Draft,
   escrowOf,
   logged,
@@ -49,20 +50,16 @@ export const initializeCustody = (
   if (!v.accepted) return;
   allocate(draft, at("payer"), CONFIG.address, CONFIG_BYTES);
   const { bump, address } = CONFIG;
-  const domain = digest(
-    new TextEncoder().encode("settlement-evidence 3\0"),
-    hash32ToBytes(genesisHash),
-    addressToBytes(PROGRAMS.custodyProgram),
-  );
+  const domain = domainOf(genesisHash);
   const empty = {
     kind: "config",
     bump,
     attestorProgram: program,
-    domain: hash32FromBytes(domain),
+    domain,
     count: 0n,
     frontier: [],
   } as const;
-  const content = logged(empty, [Uint8Array.of(0), domain]);
+  const content = logged(empty, [Uint8Array.of(0), hash32ToBytes(domain)]);
   draft.put(address, { ...draft.at(address), content });
 };
 
@@ -230,7 +227,7 @@ export const archiveEscrow = (
     createdSeq: escrow.createdSeq,
     settledSeq: escrow.settledSeq,
     state: escrow.state,
-    pendingHash: hash32FromBytes(digest(escrowBytes(pendingOf(escrow)))),
+    pendingHash: termsOf(escrow),
     lastHash: hash32FromBytes(digest(bytes)),
   } as const;
   draft.put(address, { ...draft.at(address), content });

@@ -1,4 +1,5 @@
 import type { Address } from "../../../core/domain/address.ts";
+import { claimOn } from "./attestation.ts";
 import { INSTRUCTIONS_SYSVAR } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { type Account, escrowBytes, rent, type Token } from "./account.ts";
 import type { Sent } from "./call.ts";
@@ -132,8 +133,15 @@ const release = (
     amount,
   }: { by?: typeof KEY_A; timestamp?: bigint; amount?: bigint } = {},
 ): Operation =>
-  always(name, [
-    attesting(by, { escrow: target.escrow, proofHash: PROOF, timestamp, amount: amount ?? 0n }),
+  send(name, (world) => [
+    attesting(
+      by,
+      claimOn(world, target.escrow, {
+        proofHash: PROOF,
+        timestamp,
+        ...(amount && { total: amount }),
+      }),
+    ),
     releaseCall(target, { proofHash: PROOF, timestamp, ...(amount && { amount }) }),
   ]);
 

@@ -2,13 +2,13 @@ import {
   INSTRUCTIONS_SYSVAR,
   TOKEN_PROGRAM,
 } from "../../../core/protocol/addresses/well-known-addresses.ts";
-import type { Merchant } from "./account.ts";
+import { type Merchant, termsOf } from "./account.ts";
 import { messageOf, requireAttestation } from "./attestation.ts";
 import { type Arguments, ATTESTOR, CUSTODY, type Sent, type Verdict } from "./call.ts";
 import { isRecordedAttestor, requireEscrow } from "./custody.ts";
 import { choosePayout, closeVault, moveTokens, requireVault, tokensIn } from "./payout.ts";
 import type { At, Privileges } from "./shape.ts";
-import type { Draft } from "./world.ts";
+import { DOMAIN, type Draft } from "./world.ts";
 
 const MOST_COUNT = 2n ** 64n - 1n;
 const MOST_REPUTATION = 2 ** 32 - 1;
@@ -50,7 +50,7 @@ export const releaseEscrow = (
   v.require(draft.at(at("config")).content.kind === "config", CUSTODY.WrongConfig);
   v.require(isRecordedAttestor(draft, at("attestor_program")), CUSTODY.WrongAttestorProgram);
   v.require(at("token_program") === TOKEN_PROGRAM, CUSTODY.WrongTokenProgram);
-  v.require(at("instructions_sysvar") === INSTRUCTIONS_SYSVAR, ATTESTOR.WrongInstructionsSysvar);
+  v.require(at("instructions_sysvar") === INSTRUCTIONS_SYSVAR, CUSTODY.WrongInstructionsSysvar);
   const registry = draft.at(at("registry")).content;
   v.require(registry.kind === "registry", ATTESTOR.WrongRegistry);
   const escrow = requireEscrow(v, draft, address);
@@ -61,7 +61,7 @@ export const releaseEscrow = (
   if (merchant.kind !== "merchant") v.require(false, CUSTODY.WrongMerchant);
   else {
     v.require(merchant.wallet === escrow.merchant, CUSTODY.WrongMerchant);
-    v.require(escrow.createdSeq > merchant.revokedSeq, ATTESTOR.EscrowRevoked);
+    v.require(escrow.createdSeq > merchant.revokedSeq, CUSTODY.EscrowRevoked);
   }
   requireVault(v, draft, { address, data: escrow }, { vault, rentPayer });
   const toMerchant = choosePayout(
@@ -92,21 +92,23 @@ export const releaseEscrow = (
       escrow.mint,
       privileges,
     );
-  const amount = part?.amount ?? 0n;
-  if (part !== undefined) v.require(amount > 0n && amount < escrow.amount, CUSTODY.InvalidAmount);
+  const total = part?.amount ?? escrow.amount;
+  if (part !== undefined) v.require(total > 0n && total < escrow.amount, CUSTODY.InvalidAmount);
   const { proofHash, timestamp } = args;
-  const needed = messageOf({ escrow: address, proofHash, timestamp, amount });
+  const config = draft.at(at("config")).content;
+  const domain = config.kind === "config" ? config.domain : DOMAIN;
+  const needed = messageOf({ domain, terms: termsOf(escrow), proofHash, total, timestamp });
   const signature = requireAttestation(v, before, escrow.attestor, needed);
   v.require(
     timestamp >= escrow.createdAt && timestamp < escrow.expiresAt,
-    ATTESTOR.AttestationOutsideEscrow,
+    CUSTODY.AttestationOutsideEscrow,
   );
-  v.require(draft.time - timestamp <= MOST_AGE, ATTESTOR.AttestationStale);
-  v.require(timestamp - draft.time <= MOST_LEAD, ATTESTOR.AttestationFromFuture);
+  v.require(draft.time - timestamp <= MOST_AGE, CUSTODY.AttestationStale);
+  v.require(timestamp - draft.time <= MOST_LEAD, CUSTODY.AttestationFromFuture);
   if (!v.accepted || toMerchant === undefined || signature === undefined) return;
   if (merchant.kind !== "merchant" || registry.kind !== "registry") return;
 
-  const content = delivered(merchant, part === undefined ? escrow.amount : amount, {
+  const content = delivered(merchant, total, {
     partial: part !== undefined,
     counts: escrow.mint === registry.settlementMint,
     now: draft.time,
@@ -114,7 +116,7 @@ export const releaseEscrow = (
   draft.put(at("merchant"), { ...draft.at(at("merchant")), content });
   if (toAgent === undefined) moveTokens(draft, vault, toMerchant, tokensIn(draft, vault));
   else {
-    moveTokens(draft, vault, toMerchant, amount);
+    moveTokens(draft, vault, toMerchant, total);
     moveTokens(draft, vault, toAgent, tokensIn(draft, vault));
   }
   closeVault(draft, vault, address, rentPayer);
@@ -123,7 +125,7 @@ export const releaseEscrow = (
     {
       ...escrow,
       state: part === undefined ? 1 : 3,
-      released: part === undefined ? escrow.amount : amount,
+      released: total,
       settledAt: draft.time,
       proofHash,
       attestedAt: timestamp,

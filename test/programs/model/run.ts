@@ -11,7 +11,7 @@ import { shrunk } from "./shrink.ts";
 import type { Step } from "./around.ts";
 import { stepFrom, worldAfter } from "./steps.ts";
 import { judge } from "./transaction.ts";
-import { PROGRAMS, type World } from "./world.ts";
+import { DOMAIN, PROGRAMS, type World } from "./world.ts";
 
 /** How often each instruction was accepted, and how often it ended in each refusal. */
 export type Tally = Map<string, number>;
@@ -53,6 +53,7 @@ const precheck = (machine: Machine, world: World, bytes: Uint8Array) => {
   if ("fault" in accounts) return undefined;
   return settlementFault(decoded.value, accounts, {
     deployment: PROGRAMS,
+    domain: DOMAIN,
     ledgerTime: world.time,
     marginSeconds: RELAY_POLICY.clockMarginSeconds,
     account: (address) => {

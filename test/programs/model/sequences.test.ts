@@ -23,7 +23,7 @@ test("the programs agree with the model, and the relay refuses nothing that they
   const total = [...tally.values()].reduce((sum, each) => sum + each, 0);
   const lines = [...tally].map(([what, count]) => `${what}: ${count}`);
   process.stdout.write(`${lines.sort().join("\n")}\n${total} steps\n`);
-  // No wallet is an escrow, so only custody can call `verify_attestation`.
+  // No wallet is an escrow, so only custody can call `record_delivery`.
   const never = Object.keys(LAYOUTS).filter((name) => !tally.has(`${name} taken`));
-  expect(never).toEqual(["verify_attestation"]);
+  expect(never).toEqual(["record_delivery"]);
 }, 3_600_000);

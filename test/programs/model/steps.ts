@@ -2,7 +2,7 @@ import type { Address } from "../../../core/domain/address.ts";
 import { wait, tokens, meddling, type Step } from "./around.ts";
 import type { Sent } from "./call.ts";
 import { Choices } from "./choice.ts";
-import { register, rotate, administer, initialize, verify } from "./choose-attestor.ts";
+import { register, rotate, administer, initialize, record } from "./choose-attestor.ts";
 import { create, release, refund, archive } from "./choose-custody.ts";
 import { deviating } from "./deviate.ts";
 import { escrowsOf, merchantsOf } from "./found.ts";
@@ -80,7 +80,7 @@ const calls = (world: World, choices: Choices): Sent => {
       return [administer(world, choices)];
     case 18:
       return choices.seldom(8)
-        ? [verify(world, choices)]
+        ? [record(world, choices)]
         : [initialize(choices, choices.seldom(8))];
     default:
       return rotatedRelease(world, choices);

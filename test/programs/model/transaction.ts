@@ -6,7 +6,7 @@ import {
   rotateAttestor,
   setMerchantStatus,
   slashMerchant,
-  verifyAttestation,
+  recordDelivery,
 } from "./attestor.ts";
 import { type Call, type Refusal, type Sent, Verdict } from "./call.ts";
 import { archiveEscrow, createEscrow, initializeCustody, refundEscrow } from "./custody.ts";
@@ -62,8 +62,8 @@ const judgeCall = (
       return proposeAdmin(v, draft, at, call.args);
     case "accept_admin":
       return acceptAdmin(v, draft, at);
-    case "verify_attestation":
-      return verifyAttestation(v, draft, at);
+    case "record_delivery":
+      return recordDelivery(v, draft, at);
   }
 };
 

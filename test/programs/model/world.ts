@@ -35,6 +35,16 @@ const once = <Args extends ReadonlyArray<string>>(derive: (...args: Args) => Der
 export const PROGRAMS = LOCAL_DEPLOYMENT;
 /** What `initialize_custody` is told of the ledger. */
 export const GENESIS_HASH = hash32FromBytes(digest(new TextEncoder().encode("genesis")));
+/** What the configuration keeps of a ledger: docs/protocol.md, "Attestation". */
+export const domainOf = (genesisHash: Hash32): Hash32 =>
+  hash32FromBytes(
+    digest(
+      new TextEncoder().encode("settlement-evidence 3\0"),
+      hash32ToBytes(genesisHash),
+      addressToBytes(PROGRAMS.custodyProgram),
+    ),
+  );
+export const DOMAIN = domainOf(GENESIS_HASH);
 export const CONFIG = custodyConfigAddress(PROGRAMS);
 export const REGISTRY = registryAddress(PROGRAMS);
 export const CUSTODY_DATA = programDataAddress(PROGRAMS.custodyProgram);

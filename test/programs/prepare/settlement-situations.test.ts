@@ -11,6 +11,7 @@ import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import { createAssociatedTokenInstruction } from "../../../core/protocol/accounts/token.ts";
 import { SYSTEM_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
+import { termsIn } from "../../../core/protocol/accounts/escrow-account.ts";
 import { attestationMessage } from "../../../core/protocol/instructions/attestation.ts";
 import { rotateAttestorInstruction } from "../../../core/protocol/instructions/attestor-instructions.ts";
 import {
@@ -263,10 +264,9 @@ const attemptOf = (at: ReturnType<typeof situation>, wantsTransaction: boolean):
       const timestamp = ledger.time + choice.of(0n, 0n, 0n, 0n, -300n, -301n, 30n, 31n);
       const amount =
         operation === "partial" ? choice.of(1n, s.AMOUNT - 1n, 7n, s.AMOUNT) : undefined;
-      const claim = { escrow: s.escrow, proofHash: s.PROOF, timestamp };
-      const signed = attestationMessage(
-        amount === undefined ? claim : { ...claim, partialAmount: amount },
-      );
+      const { data } = ledger.account(s.escrow);
+      const claim = { terms: termsIn(data), total: amount ?? s.AMOUNT, timestamp };
+      const signed = attestationMessage({ ...s.CLAIM, ...claim });
       const signer = choice.oneIn(10) ? wallet("next") : s.attestor;
       const fallbacks = {
         merchantFallbackAccount,
@@ -280,10 +280,7 @@ const attemptOf = (at: ReturnType<typeof situation>, wantsTransaction: boolean):
         amount: amount?.toString(),
         attestationSignature: encodeBase64(signer.sign(signed)),
       };
-      const attest = s.attestInstruction(
-        { timestamp, ...(amount === undefined ? {} : { partialAmount: amount }) },
-        signer,
-      );
+      const attest = s.attestInstruction(claim, signer);
       const release =
         amount === undefined
           ? s.releaseInstruction({ rentPayer, timestamp, merchantFallbackAccount })

@@ -55,16 +55,20 @@ const PrepareAttestationRequest = record(
 );
 
 const PreparedAttestation = record("PreparedAttestation", "What the escrow's attestor signs.", {
-  escrow_pda: Address("The escrow: the message's first 32 bytes."),
-  proof_hash: Hash("The attested hash, bytes 32 to 63 of the message."),
+  escrow_pda: Address("The escrow."),
+  domain: Hash("The ledger and its custody program: bytes 8 to 39 of the message."),
+  terms: Hash(
+    "The escrow, as the SHA-256 of its account's bytes right after its creation: bytes 40 to 71 of the message.",
+  ),
+  proof_hash: Hash("The attested hash, bytes 72 to 103 of the message."),
   template_id: nullable(Type.String(), { description: "The template that the payload meets." }),
   timestamp: Time("The ledger's time, which the message carries. Send it to the release as it is."),
   amount_stroops: nullable(Stroops("For the merchant."), {
     description: "Null: the whole amount.",
   }),
   message_hex: Type.String({
-    description: "72 bytes, 80 for a partial release.",
-    pattern: "^([0-9a-f]{144}|[0-9a-f]{160})$",
+    description: "128 bytes.",
+    pattern: "^[0-9a-f]{256}$",
   }),
   message_base64: Base64("The same bytes."),
   attestor: Address("The Ed25519 key that must sign the message."),
@@ -73,6 +77,8 @@ const PreparedAttestation = record("PreparedAttestation", "What the escrow's att
 
 const preparedRecord = (prepared: Prepared): Static<typeof PreparedAttestation> => ({
   escrow_pda: prepared.escrow,
+  domain: prepared.domain,
+  terms: prepared.terms,
   proof_hash: prepared.proofHash,
   template_id: prepared.templateId,
   timestamp: formatUnixTime(prepared.timestamp),
@@ -102,7 +108,7 @@ export const prepareAttestationEndpoint = endpoint({
   tag: "Escrows",
   summary: "Prepare the message that an escrow's attestor signs",
   description:
-    "Checks that the payload meets its template and names the escrow's task, and hashes it (RFC 8785, SHA-256). The answer is the message to sign, with the ledger's time in it. Before signing, compare its first 64 bytes with the escrow and the proof hash that you computed. Signs and keeps nothing.",
+    "Checks that the payload meets its template and names the escrow's task, and hashes it (RFC 8785, SHA-256). The answer is the message to sign, with the ledger's time in it. Before signing, build the message anew from what you know: the domain from the genesis hash that you pinned, the terms from the escrow's account, the proof hash from the payload. Signs and keeps nothing.",
   budget: "reads",
   params: { pda: PathAddress("The escrow address.") },
   body: {

@@ -21,6 +21,7 @@ import { Ledger, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { orAskAnother } from "../../or-ask-another.ts";
 import { addressFault, InvalidAddress, type StateRule, WrongState } from "../../request-errors.ts";
 import type { Ground } from "./finish-call.ts";
+import { ledgerDomain } from "../../service/ledger-domain.ts";
 import { escrowOf, ledgerTimeOf, merchantIn } from "../read-escrow.ts";
 
 /** An escrow and every account that a settlement of it depends on, as the ledger shows them at one slot. */
@@ -81,6 +82,7 @@ export const readSurroundings = Effect.fn("readSurroundings")(function* (
 ) {
   const ledger = yield* Ledger;
   const { deployment } = yield* Instance;
+  const domain = yield* ledgerDomain;
   // Its parties never change, so the first read tells which accounts the second needs.
   const known = yield* readChangeableEscrow(pda);
   const vault = associatedTokenAddress(known.address, known.mint);
@@ -110,7 +112,7 @@ export const readSurroundings = Effect.fn("readSurroundings")(function* (
     find,
     rent,
     at,
-    view: { deployment, account: find, ledgerTime, marginSeconds: 0n },
+    view: { deployment, domain, account: find, ledgerTime, marginSeconds: 0n },
   };
   return surroundings;
 }, orAskAnother);

@@ -18,6 +18,7 @@ import { createEscrowInstruction } from "../../../protocol/instructions/custody-
 import { isOffCurve } from "../../../protocol/crypto/curve-point.ts";
 import { depositFor } from "../../../protocol/rules/lamport-rules.ts";
 import { preparedFault } from "../../../protocol/rules/settlement-check.ts";
+import { ledgerDomain } from "../../service/ledger-domain.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { wrongMerchantState } from "../../merchant/merchant-ground.ts";
@@ -198,7 +199,8 @@ export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
     asked.attestor === null && merchant !== null
       ? withAttestor(asked, merchant.attestor, deployment)
       : asked;
-  const view = { deployment, account: find, ledgerTime, marginSeconds: 0n };
+  const domain = yield* ledgerDomain;
+  const view = { deployment, domain, account: find, ledgerTime, marginSeconds: 0n };
   const configAccount = find(config);
   const isInitialized =
     configAccount !== null && "value" in decodeCustodyConfigAccount(configAccount, deployment);

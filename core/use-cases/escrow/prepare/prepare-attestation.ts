@@ -7,12 +7,15 @@ import { compareWithTemplate } from "../../../domain/evidence/delivery-payload.t
 import { proofHash } from "../../../domain/evidence/proof-template.ts";
 import { type Hash32, parseHash32 } from "../../../domain/hash32.ts";
 import type { UnixSeconds } from "../../../domain/unix-time.ts";
+import { termsOf } from "../../../protocol/accounts/escrow-account.ts";
 import { expiredFault, pendingFault } from "../../../protocol/accounts/escrow-rules.ts";
 import { decodeMerchantAccount } from "../../../protocol/accounts/merchant-account.ts";
 import { merchantAddress } from "../../../protocol/addresses/addresses.ts";
 import {
+  type AttestationClaim,
   attestationMessage,
   MAX_ATTESTATION_AGE_SECONDS,
+  SINGLE_DELIVERY,
 } from "../../../protocol/instructions/attestation.ts";
 import { revokedFault } from "../../../protocol/rules/release-rules.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
@@ -35,6 +38,10 @@ export type PrepareAttestationRequest = {
 /** What the escrow's attestor signs, and how long the signature is good for. */
 export type PreparedAttestation = {
   readonly escrow: Address;
+  /** The ledger and its custody program, as the message names them. */
+  readonly domain: Hash32;
+  /** The escrow, as the message names it: the digest of its bytes right after its creation. */
+  readonly terms: Hash32;
   readonly proofHash: Hash32;
   /** The template that the payload met, null without one. */
   readonly templateId: string | null;
@@ -42,7 +49,7 @@ export type PreparedAttestation = {
   readonly timestamp: UnixSeconds;
   /** Null for a full release. */
   readonly amount: bigint | null;
-  /** 72 bytes, 80 for a partial release. */
+  /** 128 bytes. */
   readonly message: Uint8Array;
   /** The key that must sign. */
   readonly attestor: Address;
@@ -163,13 +170,24 @@ export const prepareAttestation = Effect.fn("prepareAttestation")(function* (
       });
   }
   const timestamp = at.ledgerTime;
-  const claim = { escrow: escrow.address, proofHash: hash, timestamp };
+  const claim: AttestationClaim = {
+    domain: surroundings.view.domain,
+    terms: termsOf(escrow),
+    proofHash: hash,
+    total: amount ?? escrow.amount,
+    timestamp,
+    ...SINGLE_DELIVERY,
+  };
   const latest = timestamp + MAX_ATTESTATION_AGE_SECONDS + 1n;
   const prepared: PreparedAttestation = {
-    ...claim,
+    escrow: escrow.address,
+    domain: claim.domain,
+    terms: claim.terms,
+    proofHash: hash,
+    timestamp,
     templateId: template,
     amount,
-    message: attestationMessage(amount === null ? claim : { ...claim, partialAmount: amount }),
+    message: attestationMessage(claim),
     attestor: escrow.attestor,
     until: latest < escrow.expiresAt ? latest : escrow.expiresAt,
     at,

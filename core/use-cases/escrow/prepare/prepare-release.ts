@@ -3,10 +3,12 @@ import { parseAmount } from "../../../domain/amount.ts";
 import { decodeBase64 } from "../../../domain/encoding/base64.ts";
 import { parseHash32 } from "../../../domain/hash32.ts";
 import { parseUnixTime } from "../../../domain/unix-time.ts";
+import { termsOf } from "../../../protocol/accounts/escrow-account.ts";
 import {
   attestationMessage,
   ed25519Instruction,
   MAX_ATTESTATION_AGE_SECONDS,
+  SINGLE_DELIVERY,
 } from "../../../protocol/instructions/attestation.ts";
 import {
   releaseEscrowInstruction,
@@ -83,8 +85,14 @@ export const prepareRelease = Effect.fn("prepareRelease")(function* (
     payer,
   ]);
   const { escrow } = surroundings;
-  const claim = { escrow: escrow.address, proofHash, timestamp };
-  const message = attestationMessage(amount === null ? claim : { ...claim, partialAmount: amount });
+  const message = attestationMessage({
+    domain: surroundings.view.domain,
+    terms: termsOf(escrow),
+    proofHash,
+    total: amount ?? escrow.amount,
+    timestamp,
+    ...SINGLE_DELIVERY,
+  });
   const input = {
     ...escrow,
     escrow: escrow.address,

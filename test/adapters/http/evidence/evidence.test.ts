@@ -33,7 +33,7 @@ test.each([
     if ("fault" in policy) throw new Error(policy.fault);
     expect(verifyEvidence(packet, policy.value).verdict).toBe("verified");
     expect(JSON.parse(packet)).toMatchObject({
-      data: { version: "settlement-evidence-v1", settlement_decision: { status, reason } },
+      data: { version: "settlement-evidence-v2", settlement_decision: { status, reason } },
       signature: { status: "signed", algorithm: "ed25519" },
       references: { merchant: { name: "Test Quotes", status: "Active" } },
     });

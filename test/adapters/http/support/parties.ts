@@ -1,15 +1,14 @@
 import { numbered } from "../../../arbitraries/escrow-numbers.ts";
 import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { addressFromBytes } from "../../../../core/domain/address.ts";
+import { address, addressFromBytes } from "../../../../core/domain/address.ts";
 import type { Escrow, EscrowState } from "../../../../core/domain/escrow/escrow.ts";
-import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
 import type { Merchant } from "../../../../core/domain/merchant/merchant.ts";
 import { taskHash } from "../../../../core/domain/escrow/task-hash.ts";
 import { escrowAddress, merchantAddress } from "../../../../core/protocol/addresses/addresses.ts";
-import { attestationMessage } from "../../../../core/protocol/instructions/attestation.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import { attestedBy, UNSIGNED } from "../../../doubles/attested.ts";
 
 const seed = (name: string): Uint8Array => sha256(new TextEncoder().encode(`test ${name}`));
 const addressOf = (name: string) => addressFromBytes(ed25519Key(seed(name)).publicKey);
@@ -20,9 +19,16 @@ export const STRANGER = addressOf("stranger");
 export const MINT = addressOf("mint");
 /** The payer of the relay tests' transactions. */
 export const PAYER = addressFromBytes(ed25519Key(new Uint8Array(32).fill(9)).publicKey);
-const ATTESTOR = addressOf("attestor");
+/** The merchant's attestor. */
+export const ATTESTOR = addressOf("attestor");
 /** The key under which the merchant's attestations verify. */
 export const ATTESTOR_KEY = ed25519Key(seed("attestor"));
+
+/** The genesis hash of the ledger behind every test service. */
+export const GENESIS = address("4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY");
+
+/** That ledger with its programs. */
+export const NETWORK = { ...LOCAL_DEPLOYMENT, genesisHash: GENESIS };
 
 /** The second in which the test escrows are created: 2026-03-01T12:00:00Z. */
 export const CREATED_AT = 1_772_366_400n;
@@ -56,13 +62,7 @@ export const escrow = (task: string, state: EscrowState = "Pending", age = 0n): 
   const paid = released > 0n;
   const [createdAt, expiresAt] = [CREATED_AT - age, EXPIRES_AT - age];
   const proofHash = hash32FromBytes(seed(`proof of ${task}`));
-  const message = attestationMessage({
-    escrow: derived.address,
-    proofHash,
-    timestamp: createdAt + 7n,
-    ...(state === "PartiallyFulfilled" ? { partialAmount: released } : {}),
-  });
-  return numbered({
+  const unsigned = numbered({
     ...derived,
     state,
     agentOwner: AGENT,
@@ -76,14 +76,9 @@ export const escrow = (task: string, state: EscrowState = "Pending", age = 0n): 
     expiresAt,
     settledAt: state === "Pending" ? null : paid ? createdAt + 9n : expiresAt,
     attestor: ATTESTOR,
-    attestation: paid
-      ? {
-          proofHash,
-          attestedAt: createdAt + 7n,
-          signature: encodeBase64(ed25519Key(seed("attestor")).sign(message)),
-        }
-      : null,
+    attestation: paid ? { proofHash, attestedAt: createdAt + 7n, signature: UNSIGNED } : null,
   });
+  return attestedBy(unsigned, NETWORK, ed25519Key(seed("attestor")).sign);
 };
 
 /** A valid body of `POST /v1/escrows/prepare`. */

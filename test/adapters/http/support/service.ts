@@ -46,7 +46,6 @@ import {
 } from "../../../../adapters/http/witness/add-checkpoint.ts";
 import { ClientPackage } from "../../../../ports/client-package.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
-import { address } from "../../../../core/domain/address.ts";
 import { networkIdOf, networkLeaf } from "../../../../core/log/leaf/event-leaf.ts";
 import { NO_PACKETS, SettledPackets } from "../../../../ports/settled-packets.ts";
 import { noArchive, noNews, nothingKept } from "../../../doubles/nothing-kept.ts";
@@ -65,11 +64,8 @@ import { logIdentity } from "../../../doubles/log-identity.ts";
 import { logKeyOf } from "../../../doubles/log-key.ts";
 import { usdc } from "../../../core/use-cases/test-instance.ts";
 import { type Contract, documentedAnswers } from "./documented-answers.ts";
-import { MINT } from "./parties.ts";
+import { GENESIS, MINT } from "./parties.ts";
 import { seedInto, settlementLedger } from "./settlement-ledger.ts";
-
-/** The genesis hash of the ledger behind every test service. */
-export const GENESIS = address("4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY");
 
 /** The id of the log of the services' ledger. */
 export const TEST_LOG_ID = networkIdOf(networkLeaf(GENESIS, LOCAL_DEPLOYMENT.custodyProgram));

@@ -10,10 +10,11 @@ import { encodeMerchantAccount } from "../../../../core/protocol/accounts/mercha
 import { custodyConfigAddress } from "../../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { accountOf, rentAccount, walletAccount } from "../../../doubles/accounts.ts";
+import { attestedBy } from "../../../doubles/attested.ts";
 import { registryOf } from "../../../doubles/registry.ts";
 import { custodyConfigOf } from "../../../simulation/custody-log.ts";
 import { ScriptedChain } from "../../../world/scripted-chain.ts";
-import { CREATED_AT, PAYER } from "./parties.ts";
+import { ATTESTOR, ATTESTOR_KEY, CREATED_AT, NETWORK, PAYER } from "./parties.ts";
 
 /**
  * A ledger whose programs are set up: it has a registry, and the custody config that its accounts make. Its time is a
@@ -53,11 +54,10 @@ export const numberedOn = (ledger: ScriptedChain, row: Escrow): Escrow => {
   const count = countOn(ledger);
   const createdSeq = known?.createdSeq ?? count + 1n;
   const next = known === undefined ? count + 2n : count + 1n;
-  return {
-    ...row,
-    createdSeq,
-    settledSeq: row.state === "Pending" ? null : (known?.settledSeq ?? next),
-  };
+  const settledSeq = row.state === "Pending" ? null : (known?.settledSeq ?? next);
+  const numbered = { ...row, createdSeq, settledSeq };
+  // The number is among the terms, so the merchant's attestor has signed it.
+  return row.attestor === ATTESTOR ? attestedBy(numbered, NETWORK, ATTESTOR_KEY.sign) : numbered;
 };
 
 /** Puts escrow and merchant accounts on a ledger. Escrows get the ledger's next numbers, and are returned so. */

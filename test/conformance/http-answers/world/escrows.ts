@@ -7,7 +7,8 @@ import { escrowAddress } from "../../../../core/protocol/addresses/addresses.ts"
 import { formatUnixTime } from "../../../../core/domain/unix-time.ts";
 import { attestationMessage } from "../../../../core/protocol/instructions/attestation.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
-import { CREATED_AT, MINT } from "../../../adapters/http/support/parties.ts";
+import { CREATED_AT, MINT, NETWORK } from "../../../adapters/http/support/parties.ts";
+import { attestedBy, claimOver, UNSIGNED } from "../../../doubles/attested.ts";
 import { numbered } from "../../../arbitraries/escrow-numbers.ts";
 import type { Wallet } from "../../../programs/fixture/wallet.ts";
 import {
@@ -74,40 +75,29 @@ export const payloadOf = (escrow: Escrow) => ({
 export const releaseBodyOf = (escrow: Escrow, amount?: bigint) => {
   const timestamp = CREATED_AT;
   const hash = proofHash(payloadOf(escrow));
-  const claim = { escrow: escrow.address, proofHash: hash, timestamp };
-  const message = attestationMessage(
-    amount === undefined ? claim : { ...claim, partialAmount: amount },
-  );
+  const total = amount ?? escrow.amount;
+  const claim = claimOver(escrow, NETWORK, { proofHash: hash, timestamp, total });
   return {
     proof_hash: hash as string,
     timestamp: formatUnixTime(timestamp),
     ...(amount === undefined ? {} : { amount_stroops: amount.toString() }),
-    attestation_signature: encodeBase64(ATTESTOR.sign(message)),
+    attestation_signature: encodeBase64(ATTESTOR.sign(attestationMessage(claim))),
   };
 };
 
 /** A Pending escrow after its release, 42 seconds after its creation: whole when `released` is its amount. It has the next number. */
 export const delivered = (escrow: Escrow, released: bigint): Escrow => {
   const attestedAt = escrow.createdAt + 40n;
-  const claim = {
-    escrow: escrow.address,
-    proofHash: proofHash(payloadOf(escrow)),
-    timestamp: attestedAt,
-  };
   const isWhole = released === escrow.amount;
-  const message = attestationMessage(isWhole ? claim : { ...claim, partialAmount: released });
-  return {
+  const unsigned: Escrow = {
     ...escrow,
     state: isWhole ? "Fulfilled" : "PartiallyFulfilled",
     released,
     settledAt: escrow.createdAt + 42n,
     settledSeq: nextSeq(),
-    attestation: {
-      proofHash: claim.proofHash,
-      attestedAt,
-      signature: encodeBase64(ATTESTOR.sign(message)),
-    },
+    attestation: { proofHash: proofHash(payloadOf(escrow)), attestedAt, signature: UNSIGNED },
   };
+  return attestedBy(unsigned, NETWORK, ATTESTOR.sign);
 };
 
 /** A Pending escrow after its refund, five seconds after its expiry. It has the next number. */

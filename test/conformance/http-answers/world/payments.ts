@@ -1,4 +1,3 @@
-import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import type { Json } from "../../../../core/domain/encoding/canonical-json.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { proofHash } from "../../../../core/domain/evidence/proof-template.ts";
@@ -8,17 +7,18 @@ import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-a
 import { escrowAddress } from "../../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import {
-  type AttestationClaim,
-  attestationMessage,
-} from "../../../../core/protocol/instructions/attestation.ts";
-import {
   type PaymentRequirements,
   readRequirements,
   X402_VERSION,
   x402Network,
 } from "../../../../core/protocol/x402/payment-payload.ts";
-import { CREATED_AT, MINT } from "../../../adapters/http/support/parties.ts";
-import { GENESIS } from "../../../adapters/http/support/service.ts";
+import {
+  CREATED_AT,
+  GENESIS,
+  MINT,
+  NETWORK as TEST_NETWORK,
+} from "../../../adapters/http/support/parties.ts";
+import { attestedBy, UNSIGNED } from "../../../doubles/attested.ts";
 import { numbered } from "../../../arbitraries/escrow-numbers.ts";
 import { delivered, NEXT_SEQ, payloadOf, PENDING, refunded } from "./escrows.ts";
 import { LEDGER_TIME } from "./fixed-clock.ts";
@@ -86,20 +86,15 @@ export const PAID: Escrow = {
 /** What its settlement sets, whichever it is. */
 const SETTLED = { settledAt: LEDGER_TIME, settledSeq: NEXT_SEQ + 1n };
 /** What the account keeps of the claim in its release: a release is done only by its own claim. */
-const attested = (claim: Partial<AttestationClaim> = {}) => {
+const attested = (escrow: Escrow): Escrow => {
   const proof = proofHash(payloadOf(PENDING));
-  const whole = { escrow: PAID.address, proofHash: proof, timestamp: LEDGER_TIME };
-  const signature = encodeBase64(ATTESTOR.sign(attestationMessage({ ...whole, ...claim })));
-  return { attestation: { proofHash: proof, attestedAt: LEDGER_TIME, signature } };
+  const attestation = { proofHash: proof, attestedAt: LEDGER_TIME, signature: UNSIGNED };
+  return attestedBy({ ...escrow, ...SETTLED, attestation }, TEST_NETWORK, ATTESTOR.sign);
 };
 /** That escrow once all of it is released. */
-export const RELEASED: Escrow = { ...delivered(PAID, PRICE), ...SETTLED, ...attested() };
+export const RELEASED = attested(delivered(PAID, PRICE));
 /** That escrow once a part of it is released. */
-export const RELEASED_IN_PART: Escrow = {
-  ...delivered(PAID, PART),
-  ...SETTLED,
-  ...attested({ partialAmount: PART }),
-};
+export const RELEASED_IN_PART = attested(delivered(PAID, PART));
 /** That escrow once the merchant has cancelled it. */
 export const CANCELLED: Escrow = { ...refunded(PAID), ...SETTLED };
 
@@ -117,11 +112,11 @@ export const createPaid = (label: string, terms: Parameters<typeof create>[0] = 
   relayed(label, [create({ taskHash: task, attestor: ATTESTOR.address, ...terms })], AGENT);
 
 /** The signed release of all of the payment's escrow. */
-export const RELEASE = relayed("x402 release", [attest({ escrow: PAID.address }), release(PAID)]);
+export const RELEASE = relayed("x402 release", [attest({}, ATTESTOR, PAID), release(PAID)]);
 
 /** The signed release of a part of the payment's escrow. */
 export const PARTIAL_RELEASE = relayed("x402 partial release", [
-  attest({ escrow: PAID.address, partialAmount: PART }),
+  attest({ total: PART }, ATTESTOR, PAID),
   releasePartial(PART, PAID),
 ]);
 

@@ -19,7 +19,8 @@ import {
 import { registerMerchantInstruction } from "../../../../core/protocol/instructions/attestor-instructions.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
-import { MINT } from "../../../adapters/http/support/parties.ts";
+import { claimOver } from "../../../doubles/attested.ts";
+import { MINT, NETWORK } from "../../../adapters/http/support/parties.ts";
 import type { Wallet } from "../../../programs/fixture/wallet.ts";
 import { EXPIRED, payloadOf, PENDING } from "./escrows.ts";
 import { LEDGER_TIME } from "./fixed-clock.ts";
@@ -50,17 +51,16 @@ export const create = (
     ...terms,
   });
 
-/** The attestor's signed claim for the Pending escrow, at the ledger's present time. */
+/** The attestor's signed claim for all of an escrow, at the ledger's present time. */
 export const attest = (
   claim: Partial<AttestationClaim> = {},
   by: Wallet = ATTESTOR,
+  escrow: Escrow = PENDING,
 ): Instruction => {
-  const message = attestationMessage({
-    escrow: PENDING.address,
-    proofHash: targetOf(PENDING).proofHash,
-    timestamp: LEDGER_TIME,
-    ...claim,
-  });
+  const { proofHash, timestamp } = targetOf(escrow);
+  const message = attestationMessage(
+    claimOver(escrow, NETWORK, { proofHash, timestamp, ...claim }),
+  );
   return ed25519Instruction({ publicKey: by.address, signature: by.sign(message), message });
 };
 

@@ -59,7 +59,7 @@ describe("evidence digest", () => {
         const body = utf8(canonicalText(data));
         const { digest, signedBytes } = evidenceDigest(data);
         expect(digest).toBe(createHash("sha256").update(body).digest("hex"));
-        const head = `DSSEv1 43 application/vnd.settlement-evidence.v1+json ${body.length} `;
+        const head = `DSSEv1 43 application/vnd.settlement-evidence.v2+json ${body.length} `;
         expect(Buffer.compare(signedBytes, Buffer.concat([utf8(head), body]))).toBe(0);
       }),
       runs(100),

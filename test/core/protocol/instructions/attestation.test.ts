@@ -3,21 +3,27 @@ import {
   fixCodecSize,
   getAddressCodec,
   getBase16Codec,
+  getBooleanCodec,
   getBytesCodec,
   getI64Codec,
   getStructCodec,
   getU16Codec,
+  getU32Codec,
   getU64Codec,
   getU8Codec,
+  getUtf8Codec,
 } from "@solana/kit";
 import fc from "fast-check";
+import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
 import {
   attestationMessage,
+  domainOf,
   ed25519Instruction,
   MAX_ATTESTATION_AGE_SECONDS,
   MAX_ATTESTATION_LEAD_SECONDS,
 } from "../../../../core/protocol/instructions/attestation.ts";
-import attestorIdl from "../../../../programs/attestor.idl.json" with { type: "json" };
+import custodyIdl from "../../../../programs/custody.idl.json" with { type: "json" };
+import vectors from "../../../vectors/attestation.json" with { type: "json" };
 import {
   anyAddress,
   anyHash32,
@@ -26,39 +32,65 @@ import {
 } from "../../../arbitraries/ledger-values.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 
+const hash32 = (text: string) => hash32FromBytes(Uint8Array.fromHex(text));
 const anyI64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
-const fullMessage = getStructCodec([
-  ["escrow", getAddressCodec()],
-  ["proofHash", fixCodecSize(getBase16Codec(), 32)],
+const hash = () => fixCodecSize(getBase16Codec(), 32);
+const claimCodec = getStructCodec([
+  ["tag", fixCodecSize(getUtf8Codec(), 8)],
+  ["domain", hash()],
+  ["terms", hash()],
+  ["proofHash", hash()],
+  ["total", getU64Codec()],
   ["timestamp", getI64Codec()],
-]);
-const partialMessage = getStructCodec([
-  ["full", fullMessage],
-  ["amount", getU64Codec()],
+  ["deliveries", getU32Codec()],
+  ["isFinal", getBooleanCodec()],
+  ["zero", fixCodecSize(getBytesCodec(), 3)],
 ]);
 
 const constant = (name: string): bigint =>
-  BigInt(attestorIdl.constants.find((each) => each.name === name)?.value ?? -1);
+  BigInt(custodyIdl.constants.find((each) => each.name === name)?.value ?? -1);
+
+const anyClaim = fc.record({
+  domain: anyHash32,
+  terms: anyHash32,
+  proofHash: anyHash32,
+  total: anyU64,
+  timestamp: anyI64,
+  deliveries: fc.nat(2 ** 32 - 1),
+  isFinal: fc.boolean(),
+});
 
 describe("attestation message", () => {
-  test("it is escrow, proof hash and timestamp, and in a partial release the amount", () => {
+  test("it is 128 bytes: tag, domain, terms, proof hash, total, timestamp, deliveries and final", () => {
     fc.assert(
-      fc.property(anyAddress, anyHash32, anyI64, anyU64, (escrow, proofHash, timestamp, amount) => {
-        const claim = { escrow, proofHash, timestamp };
-        const full = { escrow: escrow, proofHash, timestamp };
+      fc.property(anyClaim, (claim) => {
         const message = attestationMessage(claim);
-        expect(message).toHaveLength(72);
-        expect(message).toEqual(new Uint8Array(fullMessage.encode(full)));
-        const partial = attestationMessage({ ...claim, partialAmount: amount });
-        expect(partial).toHaveLength(80);
-        expect(partial).toEqual(new Uint8Array(partialMessage.encode({ full, amount })));
+        expect(message).toHaveLength(128);
+        const read = { ...claim, tag: "attest 3", zero: new Uint8Array(3) };
+        expect(message).toEqual(new Uint8Array(claimCodec.encode(read)));
       }),
       runs(200),
     );
   });
 
-  test("its limits on age and lead are those of the attestor program", () => {
+  test.each(vectors.messages)("$name is as recorded", ({ claim, genesis_hash, message_hex }) => {
+    const custodyProgram = vectors.custody_program;
+    const domain = domainOf({ genesisHash: genesis_hash, custodyProgram });
+    const message = attestationMessage({
+      domain,
+      terms: hash32(claim.terms),
+      proofHash: hash32(claim.proof_hash),
+      total: BigInt(claim.total),
+      timestamp: BigInt(claim.timestamp),
+      deliveries: claim.deliveries,
+      isFinal: claim.final,
+    });
+    expect(domain as string).toBe(claim.domain);
+    expect(Buffer.from(message).toString("hex")).toBe(message_hex);
+  });
+
+  test("its limits on age and lead are those of the custody program", () => {
     expect(MAX_ATTESTATION_AGE_SECONDS).toBe(constant("MAX_ATTESTATION_AGE_SECONDS"));
     expect(MAX_ATTESTATION_LEAD_SECONDS).toBe(constant("MAX_ATTESTATION_LEAD_SECONDS"));
   });

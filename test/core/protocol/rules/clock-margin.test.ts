@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
 import { CREATED_AT, escrow, EXPIRES_AT } from "../../../adapters/http/support/parties.ts";
 import { RELAY_POLICY } from "../../../../core/domain/relay/relay-policy.ts";
@@ -27,6 +28,7 @@ type Bounds = {
 };
 const viewOf = (ledgerTime: bigint, marginSeconds: bigint) => ({
   deployment: TEST_DEPLOYMENT,
+  domain: hash32FromBytes(new Uint8Array(32)),
   account: () => null,
   ledgerTime,
   marginSeconds,

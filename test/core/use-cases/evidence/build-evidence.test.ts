@@ -36,7 +36,7 @@ describe.each(GOLDEN_ESCROWS.map((each) => [each.name, each] as const))(
       const { digest_sha256, public_key, signature, key_id } = packet.signature;
       const body = Buffer.from(canonicalText(packet.data));
       expect(digest_sha256).toBe(createHash("sha256").update(body).digest("hex"));
-      const type = "application/vnd.settlement-evidence.v1+json";
+      const type = "application/vnd.settlement-evidence.v2+json";
       const signed = Buffer.concat([Buffer.from(`DSSEv1 43 ${type} ${body.length} `), body]);
       const x = Buffer.from(public_key ?? "", "base64").toString("base64url");
       const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });

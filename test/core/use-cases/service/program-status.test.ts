@@ -4,11 +4,13 @@ import { TestClock } from "effect/testing";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
 import { deployedProgramAccounts } from "../../../../core/protocol/accounts/loader-v3.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import { domainOf } from "../../../../core/protocol/instructions/attestation.ts";
 import { initialisedBy, programStatus } from "../../../../core/use-cases/service/program-status.ts";
 import { binaryPath, PROGRAM_NAMES, SBPF_VERSIONS } from "../../../../programs/compile.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
 import { ATTESTOR_ACCOUNTS } from "../../../../core/protocol/generated/attestor.ts";
 import { CUSTODY_ACCOUNTS } from "../../../../core/protocol/generated/custody.ts";
+import { TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
 import { custodyConfigAccount } from "../../../doubles/custody-config.ts";
 import { registryOf } from "../../../doubles/registry.ts";
 import { makeTransactionTerms } from "../../../../core/use-cases/service/transaction-terms.ts";
@@ -74,6 +76,8 @@ const config = custodyConfigAccount(LOCAL_DEPLOYMENT, { count: 0n });
 
 const registry = registryOf(LOCAL_DEPLOYMENT);
 
+const DOMAIN = domainOf({ ...LOCAL_DEPLOYMENT, genesisHash: TEST_GENESIS_HASH });
+
 /** An account whose bytes from `at` name another program. */
 const naming = (account: LedgerAccount, at: number): LedgerAccount => {
   const data = account.data.slice();
@@ -99,7 +103,20 @@ test.each([
   ["not the attestor program, when its registry names another", config, forAnother, true, false],
   ["neither, when the accounts cannot be read", unread(config), unread(registry), false, false],
 ] as const)("initialised is %s", (_which, own, other, custody, attestor) => {
-  expect(initialisedBy(own, other, LOCAL_DEPLOYMENT)).toEqual({ custody, attestor });
+  expect(initialisedBy(own, other, LOCAL_DEPLOYMENT, DOMAIN)).toEqual({
+    custody,
+    attestor,
+    isOfOtherLedger: false,
+  });
+});
+
+test("a config that was made for another ledger says so", () => {
+  const foreign = naming(config, CUSTODY_ACCOUNTS.CustodyConfig.at.domain);
+  expect(initialisedBy(foreign, registry, LOCAL_DEPLOYMENT, DOMAIN)).toEqual({
+    custody: true,
+    attestor: true,
+    isOfOtherLedger: true,
+  });
 });
 
 /** Terms over a node that counts its questions and names these prices. */

@@ -4,8 +4,7 @@ import { PROOF_TEMPLATES } from "../../../../../core/domain/evidence/proof-templ
 import { associatedTokenAddress } from "../../../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../../core/protocol/addresses/local-deployment.ts";
 import { ED25519_PROGRAM } from "../../../../../core/protocol/addresses/well-known-addresses.ts";
-import { MERCHANT, MINT, STRANGER } from "../../support/parties.ts";
-import { GENESIS } from "../../support/service.ts";
+import { GENESIS, MERCHANT, MINT, STRANGER } from "../../support/parties.ts";
 import { preparingService } from "./preparing-service.ts";
 
 const { service, pending, path, tokens, post, attested } = await preparingService();

@@ -17,6 +17,7 @@ import { LEDGER_TIME } from "../../world/fixed-clock.ts";
 import { SHARED_TOKENS } from "../../world/ledger-accounts.ts";
 import {
   AGENT,
+  ATTESTOR,
   FORMER_ATTESTOR,
   MERCHANT,
   OTHER_AGENT,
@@ -131,7 +132,7 @@ const REFUSED: Readonly<Record<SettlementRule, ReadonlyArray<Case>>> = {
   amount_out_of_range: [
     {
       of: "a partial release of everything",
-      instructions: [attest({ partialAmount: PENDING.amount }), releasePartial(PENDING.amount)],
+      instructions: [attest({ total: PENDING.amount }), releasePartial(PENDING.amount)],
     },
     { of: "an escrow of nothing", instructions: [create({ amount: 0n })] },
   ],
@@ -220,12 +221,22 @@ const REFUSED: Readonly<Record<SettlementRule, ReadonlyArray<Case>>> = {
     { of: "a stranger's key", instructions: [attest({}, STRANGER), release()] },
     {
       of: "the key before a rotation",
-      instructions: [attest({ escrow: LARGEST.address }, FORMER_ATTESTOR), release(LARGEST)],
+      instructions: [attest({}, FORMER_ATTESTOR, LARGEST), release(LARGEST)],
+    },
+  ],
+  terms_differ: [
+    {
+      of: "the attestation of another ledger",
+      instructions: [attest({ domain: strangersHash }), release()],
+    },
+    {
+      of: "the attestation of another escrow",
+      instructions: [attest({}, ATTESTOR, LARGEST), release()],
     },
   ],
   message_differs: [
     { of: "another proof hash", instructions: [attest({ proofHash: strangersHash }), release()] },
-    { of: "a claim of a part", instructions: [attest({ partialAmount: 3n }), release()] },
+    { of: "a claim of a part", instructions: [attest({ total: 3n }), release()] },
   ],
   attestation_stale: [
     { of: "320 s old", instructions: [attest(), release()], at: LEDGER_TIME + 320n },
@@ -280,7 +291,7 @@ const settle = (
 export const settlementExchanges: ReadonlyArray<Exchange> = [
   settle("a new escrow", [create()]),
   settle("a release", [attest(), release()]),
-  settle("a partial release", [attest({ partialAmount: 2n }), releasePartial(2n)]),
+  settle("a partial release", [attest({ total: 2n }), releasePartial(2n)]),
   settle("a refund", [refund()]),
   settle("the archiving of an escrow settled a week ago", [archive(FULFILLED)], {
     given: clockAt(archivableAt),

@@ -9,27 +9,16 @@ import {
 import { registryAddress } from "../../../core/protocol/addresses/addresses.ts";
 import { fieldWriter } from "../../../core/protocol/accounts/byte-fields.ts";
 import { instructionDiscriminator } from "../../doubles/discriminator.ts";
-import { INSTRUCTIONS_SYSVAR } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import * as s from "../fixture/settlement.ts";
 import { deployAcceptEverything, forgeCopy, withAccount } from "../fixture/tampering.ts";
 import type { TestLedger } from "../fixture/test-ledger.ts";
 import { wallet, type Wallet } from "../fixture/wallet.ts";
 
-/** A call of `verify_attestation` that does not come from custody. */
+/** A call of `record_delivery` that does not come from custody. */
 const uninvited = (escrow: ReturnType<typeof readonlySigner>): Instruction => ({
   programAddress: s.deployment.attestorProgram,
-  accounts: [
-    escrow,
-    writable(s.merchantPda),
-    readonly(registryAddress(s.deployment).address),
-    readonly(INSTRUCTIONS_SYSVAR),
-  ],
-  data: fieldWriter(56)
-    .bytes(instructionDiscriminator("verify_attestation"))
-    .hash(s.PROOF)
-    .i64(s.START)
-    .u64(0n)
-    .done(),
+  accounts: [escrow, writable(s.merchantPda), readonly(registryAddress(s.deployment).address)],
+  data: fieldWriter(16).bytes(instructionDiscriminator("record_delivery")).u64(s.AMOUNT).done(),
 });
 
 const plain = wallet("plain account");
@@ -37,8 +26,7 @@ const plain = wallet("plain account");
 /** Calls with a plain account in place of the escrow, signed by its own key. */
 const refusal = (ledger: TestLedger, instruction = uninvited(readonlySigner(plain.address))) => {
   const signers: [Wallet, ...Array<Wallet>] = [s.stranger, plain];
-  const attest = s.attestInstruction({ escrow: plain.address });
-  const outcome = ledger.send([attest, instruction], signers);
+  const outcome = ledger.send([s.attestInstruction(), instruction], signers);
   expect(s.readMerchant(ledger).deliveries).toBe(0n);
   return outcome.refusal;
 };

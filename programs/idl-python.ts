@@ -1,0 +1,21 @@
+import { type Idl, settledPlaces } from "./idl.ts";
+
+/** The Python module of `examples/` that comes to an escrow's terms, with the places that the IDL gives. */
+export const pythonOf = (idl: Idl): string => {
+  const places = settledPlaces(idl, "Escrow").map(({ at, length }) => `(${at}, ${length})`);
+  return [
+    "# What signatures name of an escrow. Made from programs/custody.idl.json by `bun run test:more build-programs`.",
+    "import hashlib",
+    "",
+    "# Offset and length of what a settlement writes in an escrow account.",
+    `SETTLED = (${places.join(", ")})`,
+    "",
+    "def terms(account):",
+    '    """The SHA-256 of an escrow account\'s bytes right after its creation, from those it has in any state."""',
+    "    created = bytearray(account)",
+    "    for at, length in SETTLED:",
+    "        created[at:at + length] = bytes(length)",
+    "    return hashlib.sha256(created).digest()",
+    "",
+  ].join("\n");
+};

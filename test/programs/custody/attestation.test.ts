@@ -1,0 +1,152 @@
+import { describe, expect, test } from "bun:test";
+import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
+import { rotateAttestorInstruction } from "../../../core/protocol/instructions/attestor-instructions.ts";
+import { ed25519Instruction } from "../../../core/protocol/instructions/attestation.ts";
+import { OTHER_FORMS, placed } from "../fixture/ed25519-forms.ts";
+import * as s from "../fixture/settlement.ts";
+import { deployAcceptEverything, withAccount, withData } from "../fixture/tampering.ts";
+import type { TestLedger } from "../fixture/test-ledger.ts";
+import { wallet } from "../fixture/wallet.ts";
+
+// What else is refused, each with the rule that the service names: fixture/refused-settlements/refused-attestations.ts.
+
+const attest = s.attestInstruction();
+const release = s.releaseInstruction();
+
+const refusal = (
+  instructions: ReadonlyArray<Instruction>,
+  ledger: TestLedger = s.escrowLedger(),
+): string | undefined => ledger.send(instructions, [s.stranger]).refusal;
+
+/** An Ed25519 instruction by the attestor over any bytes. */
+const sign = (message: Uint8Array): Instruction =>
+  ed25519Instruction({
+    publicKey: s.attestor.address,
+    signature: s.attestor.sign(message),
+    message,
+  });
+
+const message = attest.data.slice(112);
+
+describe("the Ed25519 instruction", () => {
+  test("of the one form releases", () => {
+    expect(placed()).toEqual(attest);
+    expect(refusal([placed(), release])).toBeUndefined();
+  });
+
+  test("may come before the release with others between", () => {
+    const another = s.attestInstruction({ terms: s.hashOf(9) });
+    expect(refusal([another, attest, another, release])).toBeUndefined();
+  });
+
+  test("of any other form is passed over", () => {
+    for (const { attest: other } of OTHER_FORMS)
+      expect(refusal([attest, other(), release])).toBeUndefined();
+  });
+
+  test("may not contain one message and make the runtime check another", () => {
+    const bait = s.attestInstruction({}, s.stranger);
+    // Looks like the attestor's attestation, but all three indices lead to the stranger's own instruction.
+    const data = attest.data.slice();
+    const view = new DataView(data.buffer);
+    for (const at of [4, 8, 14]) view.setUint16(at, 0, true);
+    data.fill(0, 48, 112);
+    expect(refusal([bait, withData(attest, data), release])).toBe("6041 WrongAttestor");
+    const other = s.attestInstruction({ terms: s.hashOf(9) }, s.stranger);
+    expect(refusal([other, withData(attest, data), release])).toBe("6040 WrongTerms");
+  });
+
+  test("of another program does not count", () => {
+    const ledger = s.escrowLedger();
+    const unchecked = { ...attest, programAddress: deployAcceptEverything(ledger) };
+    expect(refusal([unchecked, release], ledger)).toBe("6027 AttestationMissing");
+  });
+
+  test("is read from the Instructions sysvar alone", () => {
+    const ledger = s.escrowLedger();
+    const forged = withAccount(release, "instructions_sysvar", s.merchantPda);
+    expect(refusal([attest, forged], ledger)).toBe("6047 WrongInstructionsSysvar");
+  });
+});
+
+describe("the message", () => {
+  test("must equal the claim in every byte", () => {
+    const ledger = s.escrowLedger();
+    for (let at = 0; at < 128; at++) {
+      const changed = message.with(at, (message[at] ?? 0) ^ 1);
+      const expected = at < 72 ? "6040 WrongTerms" : "6042 WrongMessage";
+      expect(refusal([sign(changed), release], ledger)).toBe(expected);
+    }
+  });
+
+  test("of a partial release names its part", () => {
+    const partial = s.partialInstruction(7n);
+    expect(refusal([attest, partial])).toBe("6042 WrongMessage");
+    expect(refusal([s.attestInstruction({ total: 8n }), partial])).toBe("6042 WrongMessage");
+    expect(refusal([s.attestInstruction({ total: 7n }), partial])).toBeUndefined();
+  });
+
+  test("of a part releases nothing else, and that of all no part", () => {
+    const part = s.attestInstruction({ total: 7n });
+    expect(refusal([part, release])).toBe("6042 WrongMessage");
+    expect(refusal([s.attestInstruction({ total: 0n }), s.partialInstruction(0n)])).toBe(
+      "6015 InvalidAmount",
+    );
+    expect(refusal([attest, s.partialInstruction(s.AMOUNT)])).toBe("6015 InvalidAmount");
+  });
+
+  test("of an escrow does not release a later one of the same agent, merchant and amount", () => {
+    const ledger = s.escrowLedger();
+    const taskHash = s.hashOf(0x33);
+    ledger.do([s.createInstruction({ taskHash })], [s.agent]);
+    ledger.do([attest, release], [s.stranger]);
+    const second = s.escrowOf(taskHash);
+    expect(refusal([attest, s.releaseInstruction({ escrow: second })], ledger)).toBe(
+      "6040 WrongTerms",
+    );
+  });
+});
+
+describe("the key", () => {
+  test.each([s.merchant, s.agent, s.stranger])(
+    "is the attestor's, not another ($address)",
+    (other) => {
+      expect(refusal([s.attestInstruction({}, other), release])).toBe("6041 WrongAttestor");
+    },
+  );
+
+  test("must be the key that the escrow records, also after a rotation", () => {
+    const ledger = s.escrowLedger();
+    const next = wallet("next attestor");
+    const input = { merchant: s.merchant.address, attestor: next.address };
+    ledger.do([rotateAttestorInstruction(s.deployment, input)], [s.merchant]);
+    expect(refusal([s.attestInstruction({}, next), release], ledger)).toBe("6041 WrongAttestor");
+    expect(refusal([attest, release], ledger)).toBeUndefined();
+    expect(s.readEscrow(ledger).attestor).toBe(s.attestor.address);
+  });
+});
+
+/** A release attested at one second and sent at another, both counted from the escrow's creation. */
+const releaseAttestedAt = (attested: bigint, sent: bigint): string | undefined => {
+  const ledger = s.escrowLedger();
+  ledger.time = s.START + sent;
+  const timestamp = s.START + attested;
+  return refusal([s.attestInstruction({ timestamp }), s.releaseInstruction({ timestamp })], ledger);
+};
+
+describe("the timestamp", () => {
+  test.each([
+    ["300 s old", 100n, 400n, undefined],
+    ["301 s old", 100n, 401n, "6043 AttestationStale"],
+    ["30 s ahead", 130n, 100n, undefined],
+    ["31 s ahead", 131n, 100n, "6044 AttestationFromFuture"],
+    ["the escrow's first second", 0n, 0n, undefined],
+    ["the second before the escrow", -1n, 0n, "6045 AttestationOutsideEscrow"],
+    ["the escrow's last second", 3599n, 3599n, undefined],
+    ["the second of expiry", 3600n, 3599n, "6045 AttestationOutsideEscrow"],
+    ["the least i64", -(2n ** 63n) - s.START, 0n, "6045 AttestationOutsideEscrow"],
+    ["the greatest i64", 2n ** 63n - 1n - s.START, 0n, "6045 AttestationOutsideEscrow"],
+  ])("%s", (_, attested, sent, expected) => {
+    expect(releaseAttestedAt(attested, sent)).toBe(expected);
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { decodeArchivedEscrowAccount } from "../../../core/protocol/accounts/archived-escrow-account.ts";
+import {
+  decodeEscrowAccount,
+  pendingEscrowBytes,
+  termsIn,
+  termsOf,
+} from "../../../core/protocol/accounts/escrow-account.ts";
+import vectors from "../../vectors/escrow-terms.json";
+import { type TermsSequence, termsSequences } from "../fixture/escrow-sequences.ts";
+import * as s from "../fixture/settlement.ts";
+import { archived } from "../fixture/settlement-attempts.ts";
+
+const recorded: ReadonlyArray<TermsSequence> = vectors;
+const bytesOf = (base64: string): Uint8Array => new Uint8Array(Buffer.from(base64, "base64"));
+const steps = recorded.flatMap(({ name, steps }) =>
+  steps.map((step) => [`${name}, after ${step.after}`, step] as const),
+);
+
+test("the programs make the recorded accounts of each sequence", () => {
+  expect(termsSequences()).toEqual([...recorded]);
+});
+
+describe.each(steps)("%s", (_, { account_base64, terms }) => {
+  const data = bytesOf(account_base64);
+
+  test("the account's terms are those of its creation, by its bytes and by its fields", () => {
+    expect(termsIn(data) as string).toBe(terms);
+    const { custodyProgram } = s.deployment;
+    const decoded = decodeEscrowAccount(
+      { address: s.escrow, owner: custodyProgram, data },
+      s.deployment,
+    );
+    expect("value" in decoded && (termsOf(decoded.value) as string)).toBe(terms);
+  });
+
+  test("only what a settlement writes differs from the creation", () => {
+    const created = bytesOf(recorded[0]?.steps[0]?.account_base64 ?? "");
+    expect(pendingEscrowBytes(data)).toEqual(created);
+  });
+
+  test.skipIf(Bun.which("python3") === null)("the Python example comes to the same", () => {
+    const script =
+      "import base64, sys; from escrow_terms import terms; print(terms(base64.b64decode(sys.argv[1])).hex())";
+    const { stdout, stderr } = Bun.spawnSync(["python3", "-c", script, account_base64], {
+      cwd: join(import.meta.dir, "../../../examples"),
+      env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1" },
+    });
+    expect([stdout.toString().trim(), stderr.toString()]).toEqual([terms, ""]);
+  });
+});
+
+test("the custody program keeps the terms in the tombstone", () => {
+  const tombstone = decodeArchivedEscrowAccount(archived().account(s.escrow), s.deployment);
+  expect("value" in tombstone && tombstone.value.pendingHash).toBe(s.TERMS);
+});
