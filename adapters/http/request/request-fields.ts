@@ -48,7 +48,8 @@ const fieldOf = (member: string): string => {
 /** The checked members of a request as the input of a use case. A member that is null counts as absent. */
 export const fieldsOf = <const Given extends object>(given: Given): FieldsOf<Given> => {
   const fields: Record<string, unknown> = {};
-  for (const [member, value] of Object.entries(given)) fields[fieldOf(member)] = value ?? undefined;
+  for (const member of Object.keys(given) as Array<keyof Given & string>)
+    fields[fieldOf(member)] = given[member] ?? undefined;
   return fields as FieldsOf<Given>;
 };
 
