@@ -87,7 +87,7 @@ const promiseInTime = <A, E>(
   Effect.withFiber(({ context }) =>
     Effect.callback<A, E>((resume) => {
       const controller = new AbortController();
-      const asked = ask(controller.signal);
+      const asked = Promise.try(ask, controller.signal);
       const clock = Effect.runForkWith(context)(Effect.sleep(ms));
       const end = (outcome: Effect.Effect<A, E>): void => {
         clock.interruptUnsafe();
