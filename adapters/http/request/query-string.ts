@@ -78,6 +78,26 @@ export type SentTarget = {
   readonly params: Readonly<Record<string, string>>;
 } | null;
 
+/** Text that no parser changes and no router decodes. Dots can be a way up. */
+const PLAIN = /^[\w-]+$/;
+
+/**
+ * Whether a request's URL has literally the path that the bytes of its target spell, without anything that could be read in another
+ * way. Then every router finds the same in both.
+ */
+export const isPlain = ({ path, params }: NonNullable<SentTarget>, url: string): boolean => {
+  let spelt = path;
+  if (path.includes("{"))
+    for (const name of Object.keys(params)) {
+      const text = params[name] ?? "";
+      if (!PLAIN.test(text)) return false;
+      spelt = spelt.replace(`{${name}}`, text);
+    }
+  const from = url.indexOf("/", url.indexOf("://") + 3);
+  const end = from + spelt.length;
+  return url.startsWith(spelt, from) && (end === url.length || url[end] === "?");
+};
+
 /**
  * Whether a request's URL and the bytes of its target lead to the same route.
  * They differ when the URL's parser resolved `..` or a backslash, which a proxy in front may

@@ -46,10 +46,12 @@ const fieldOf = (member: string): string => {
 };
 
 /** The checked members of a request as the input of a use case. A member that is null counts as absent. */
-export const fieldsOf = <const Given extends object>(given: Given): FieldsOf<Given> =>
-  Object.fromEntries(
-    Object.entries(given).map(([member, value]) => [fieldOf(member), value ?? undefined]),
-  ) as FieldsOf<Given>;
+export const fieldsOf = <const Given extends object>(given: Given): FieldsOf<Given> => {
+  const fields: Record<string, unknown> = {};
+  for (const member of Object.keys(given) as Array<keyof Given & string>)
+    fields[fieldOf(member)] = given[member] ?? undefined;
+  return fields as FieldsOf<Given>;
+};
 
 /** A failure of a use case that names fields of its input, of an operation with these fields and problem codes. */
 export type FieldFailure<Field extends string, Code extends ProblemCode> =

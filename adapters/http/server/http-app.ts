@@ -7,7 +7,7 @@ import { openApiDocument } from "../openapi/openapi-document.ts";
 import { referenceOf } from "../openapi/reference.ts";
 import { consolePage, verifierModule } from "../pages/console/console-page.ts";
 import { referencePage } from "../pages/reference/reference-page.ts";
-import { placeTarget } from "../request/query-string.ts";
+import { isAsSent, isPlain, placeTarget } from "../request/query-string.ts";
 import {
   clientKey,
   hasSoundHost,
@@ -28,7 +28,7 @@ import {
 import { routeMeter } from "./http-metrics.ts";
 import type { HttpServices } from "./http-services.ts";
 import { once } from "./once.ts";
-import { operationRoute } from "./operation-route.ts";
+import { operationRoute, type Params } from "./operation-route.ts";
 import { sharedHeaders } from "./response-headers.ts";
 import { unmatchedRoute } from "./unmatched.ts";
 
@@ -143,12 +143,27 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     forWallets: false,
   };
   const unmatched = unmatchedRoute(settings, operations, unmatchedPath);
+  const handlers = new Map<string, ReturnType<typeof operationRoute>>();
   for (const operation of operations) {
-    const handler = operationRoute(settings, operation, exchangeOf, unmatched);
-    app.route(operation.method, routerPath(operation.path), handler, {
-      // The admission reads the body and judges it.
-      parse: "none",
-    });
+    const { method, path } = operation;
+    const handler = operationRoute(settings, operation);
+    handlers.set(`${method} ${path}`, handler);
+    const names = Object.keys(operation.params);
+    const matched = ({
+      request,
+      params,
+    }: {
+      readonly request: Request;
+      readonly params: Params;
+    }) => {
+      const exchange = exchangeOf(request);
+      const target = exchange.connection?.target;
+      return target === undefined || isAsSent(target, { path, names }, params)
+        ? handler(exchange, params)
+        : unmatched(exchange);
+    };
+    // The admission reads the body and judges it.
+    app.route(method, routerPath(path), matched, { parse: "none" });
   }
   // Each path has a route for all other methods, so that a template that matches it too does not get them.
   for (const path of new Set([...operations.map((operation) => operation.path), "/*"]))
@@ -162,11 +177,17 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     if (!hasSoundHost(request) || connection?.target === null || request.method === "CONNECT")
       return unmatched(exchange);
     placeTarget(request);
+    const target = connection?.target;
+    if (target !== undefined && isPlain(target, request.url)) {
+      const handler = handlers.get(`${request.method} ${target.path}`);
+      // Elysia would find the same one, for a twentieth of a short request.
+      if (handler !== undefined) return handler(exchange, target.params);
+    }
+    exchanges.set(request, exchange);
     return app.fetch(request);
   };
   const handle: HttpApp["handle"] = async (request, connection) => {
     const exchange = beginExchange(settings, unmatchedPath, request, connection);
-    exchanges.set(request, exchange);
     let response: Response;
     try {
       response = await answer(exchange);

@@ -10,10 +10,9 @@ import {
   problemResponse,
 } from "./exchange.ts";
 import { routeMeter } from "./http-metrics.ts";
-import { isAsSent } from "../request/query-string.ts";
 
 /** The parameters of a path as the router decoded them; undefined where the path has none. */
-type Params = Readonly<Record<string, string | null>> | undefined;
+export type Params = Readonly<Record<string, string | null>> | undefined;
 
 const contentType = (mediaType: string): string =>
   mediaType.startsWith("text/") ? `${mediaType}; charset=utf-8` : mediaType;
@@ -32,12 +31,7 @@ const payloadOf = (answer: Answer, isHead: boolean) => {
  * The handler of one operation's route: budget, Accept, query and body are judged in this order, then the operation
  * answers what was decoded. Throws only for a defect.
  */
-export const operationRoute = (
-  settings: ExchangeSettings,
-  operation: Endpoint,
-  exchangeOf: (request: Request) => Exchange,
-  unmatched: (exchange: Exchange) => Promise<Response>,
-) => {
+export const operationRoute = (settings: ExchangeSettings, operation: Endpoint) => {
   const { method, path, answers, maySeconds } = operation;
   const usualStatus = Math.min(...Object.keys(answers).map(Number));
   const offers = Object.keys(answers[usualStatus]?.content ?? {});
@@ -73,15 +67,11 @@ export const operationRoute = (
     return answerExchange(exchange, payload, status, headers);
   };
 
-  return async ({ request, params }: { readonly request: Request; readonly params: Params }) => {
-    const exchange = exchangeOf(request);
-    const target = exchange.connection?.target;
-    if (target !== undefined && !isAsSent(target, { path, names }, params))
-      return unmatched(exchange);
+  return async (exchange: Exchange, params: Params): Promise<Response> => {
     enterRoute(settings, exchange, route, opening);
     if (forWallets) Object.assign(exchange.headers, await actionHeaders(settings));
     // Only a read ends with its client's interest; what a POST began is finished.
-    const options = method === "POST" ? undefined : request;
+    const options = method === "POST" ? undefined : exchange.request;
     const exit = await settings.run(decide(exchange, params), options);
     return Exit.isSuccess(exit)
       ? respond(exchange, exit.value)

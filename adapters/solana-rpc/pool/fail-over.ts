@@ -83,13 +83,16 @@ export type PoolCall<A> = {
   readonly config: SolanaRpcConfig;
   /** How long nodes that are behind are waited for, milliseconds; by default as long as the pool's limits say. */
   readonly behindPatienceMs?: number | undefined;
+  /** The most requests that `ask` makes one after another; without it, they may also wait for those of other calls. */
+  readonly mostInTurn?: number;
 };
 
 /** Why one request to one node failed. */
 type FailedAttempt = Exclude<NodeFailure, RpcRefusal>;
 
+type Answered<A> = { readonly _tag: "Answered"; readonly value: A };
 type Outcome<A> =
-  | { readonly _tag: "Answered"; readonly value: A }
+  | Answered<A>
   | { readonly _tag: "Failed"; readonly node: PooledNode; readonly attempt: FailedAttempt }
   | NoneFree;
 type NoneFree = { readonly _tag: "NoneFree"; readonly admissions: ReadonlyArray<NotAdmitted> };
@@ -163,24 +166,10 @@ const failure = <A>(
     : new LedgerUnavailable({ retryable: retryable || last === null, cause, ...fault });
 };
 
-/** As `untilAnswered`; also fails with `LedgerTimeout` when the whole call exceeds the pool's time limit for its lane. */
-export const failOver = <A>(call: PoolCall<A>): Effect.Effect<A, LedgerFailure | RpcRefusal> => {
-  const { limits, lane, methods } = call;
-  const timeoutMs = lane === "live" ? limits.callTimeoutMs : limits.backgroundTimeoutMs;
-  return Effect.timeoutOrElse(untilAnswered(call), {
-    duration: timeoutMs,
-    orElse: () => Effect.fail(new LedgerTimeout({ timeoutMs, fault: timeoutFault(methods[0]) })),
-  });
-};
-
-/**
- * Asks the nodes in order, and again after a backoff, until one answers or refuses. No other code retries requests to
- * the ledger. A node that is behind, or limits requests, keeps its attempts: it is waited for within the caller's
- * patience. Fails with `LedgerTimeout` when the last node asked did not answer in time, and at once when no node may be
- * asked within that patience.
- */
-export const untilAnswered = Effect.fnUntraced(function* <A>(
+/** What becomes of a call whose first attempt was not answered: as `untilAnswered`. */
+const askedAgain = Effect.fnUntraced(function* <A>(
   call: PoolCall<A>,
+  first: Exclude<Outcome<A>, Answered<A>>,
 ): Effect.fn.Return<A, LedgerFailure | RpcRefusal> {
   const { nodes, lane, limits, config } = call;
   const asksLeft = new Map(nodes.map((node) => [node, config.attemptsPerNode]));
@@ -193,9 +182,8 @@ export const untilAnswered = Effect.fnUntraced(function* <A>(
   let timesBehind = 0;
   let retryable = false;
   let last: FailedAttempt | null = null;
+  let outcome: Outcome<A> = first;
   for (;;) {
-    const askable = [...asksLeft.keys()].filter((node) => !behind.has(node));
-    const outcome: Outcome<A> = yield* askFirstFree(askable, call);
     if (outcome._tag === "Answered") return outcome.value;
     if (outcome._tag === "Failed") {
       const { node, attempt } = outcome;
@@ -207,12 +195,48 @@ export const untilAnswered = Effect.fnUntraced(function* <A>(
       if (left > 0) asksLeft.set(node, left);
       else asksLeft.delete(node);
       if (attempt.kind === "behind") behind.add(node);
-      continue;
+    } else {
+      const behindMs: number | null =
+        behind.size === 0 ? null : yield* backoffMs(++timesBehind, BEHIND_BASE_MS, BEHIND_CAP_MS);
+      const canWait: boolean = yield* waitForOne(outcome.admissions, behindMs, patience);
+      if (!canWait) return yield* failure(last, call, retryable);
+      behind.clear();
     }
-    const behindMs: number | null =
-      behind.size === 0 ? null : yield* backoffMs(++timesBehind, BEHIND_BASE_MS, BEHIND_CAP_MS);
-    const canWait: boolean = yield* waitForOne(outcome.admissions, behindMs, patience);
-    if (!canWait) return yield* failure(last, call, retryable);
-    behind.clear();
+    const askable = [...asksLeft.keys()].filter((node) => !behind.has(node));
+    outcome = yield* askFirstFree(askable, call);
   }
 });
+
+/**
+ * Asks the nodes in order, and again after a backoff, until one answers or refuses. No other code retries requests to
+ * the ledger. A node that is behind, or limits requests, keeps its attempts: it is waited for within the caller's
+ * patience. Fails with `LedgerTimeout` when the last node asked did not answer in time, and at once when no node may be
+ * asked within that patience.
+ */
+export const untilAnswered = <A>(call: PoolCall<A>): Effect.Effect<A, LedgerFailure | RpcRefusal> =>
+  Effect.flatMap(askFirstFree(call.nodes, call), (first) =>
+    first._tag === "Answered" ? Effect.succeed(first.value) : askedAgain(call, first),
+  );
+
+/** As `untilAnswered`; also fails with `LedgerTimeout` when the whole call exceeds the pool's time limit for its lane. */
+export const failOver = <A>(call: PoolCall<A>): Effect.Effect<A, LedgerFailure | RpcRefusal> => {
+  const { limits, lane, methods, mostInTurn = Number.POSITIVE_INFINITY } = call;
+  const timeoutMs = lane === "live" ? limits.callTimeoutMs : limits.backgroundTimeoutMs;
+  const within = (duration: number, calling: Effect.Effect<A, LedgerFailure | RpcRefusal>) =>
+    Effect.timeoutOrElse(calling, {
+      duration,
+      orElse: () => Effect.fail(new LedgerTimeout({ timeoutMs, fault: timeoutFault(methods[0]) })),
+    });
+  if (mostInTurn * limits.requestTimeoutMs >= timeoutMs)
+    return within(timeoutMs, untilAnswered(call));
+  // The limits of its requests end the first attempt before. A timer of its own costs a twelfth of a read.
+  return Effect.flatMap(monotonicMs, (startMs) =>
+    Effect.flatMap(askFirstFree(call.nodes, call), (first) =>
+      first._tag === "Answered"
+        ? Effect.succeed(first.value)
+        : Effect.flatMap(monotonicMs, (nowMs) =>
+            within(timeoutMs - (nowMs - startMs), askedAgain(call, first)),
+          ),
+    ),
+  );
+};

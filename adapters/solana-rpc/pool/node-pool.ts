@@ -93,6 +93,8 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
           ask: (node, ticket) => node.ask(request, ticket),
           methods: [request.method],
           behindPatienceMs: request.behindPatienceMs,
+          // The genesis hash comes first where it is due. A batch waits for the batches before it.
+          ...(request.mayShare === true ? {} : { mostInTurn: 2 }),
         });
       return NodePool.of({
         call: (request) => notingBehind(asking(request)),

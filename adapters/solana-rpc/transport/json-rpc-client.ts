@@ -1,4 +1,4 @@
-import { Clock, Effect, Redacted } from "effect";
+import { Clock, Effect, Exit, Redacted } from "effect";
 import { AccountScan } from "../accounts/account-scan.ts";
 import {
   errorCodeMeaning,
@@ -75,6 +75,40 @@ const runtimeCode = (cause: unknown): string | null => {
   return typeof code === "string" && /^[A-Za-z_]{1,40}$/.test(code) ? code : null;
 };
 
+/**
+ * What a promise gives within `ms` milliseconds, `late` after them. Its signal aborts when nobody waits for it any more. Only the
+ * clock gets a fiber: a race with it takes another one, and both cost a tenth of a read.
+ */
+const promiseInTime = <A, E>(
+  ms: number,
+  ask: (signal: AbortSignal) => Promise<A>,
+  { unreachable, late }: { readonly unreachable: (cause: unknown) => E; readonly late: () => E },
+): Effect.Effect<A, E> =>
+  Effect.withFiber(({ context }) =>
+    Effect.callback<A, E>((resume) => {
+      const controller = new AbortController();
+      const asked = Promise.try(ask, controller.signal);
+      const clock = Effect.runForkWith(context)(Effect.sleep(ms));
+      const end = (outcome: Effect.Effect<A, E>): void => {
+        clock.interruptUnsafe();
+        resume(outcome);
+      };
+      clock.addObserver((exit) => {
+        if (!Exit.isSuccess(exit)) return;
+        controller.abort();
+        resume(Effect.fail(late()));
+      });
+      asked.then(
+        (value) => end(Effect.succeed(value)),
+        (cause: unknown) => end(Effect.suspend(() => Effect.fail(unreachable(cause)))),
+      );
+      return Effect.sync(() => {
+        clock.interruptUnsafe();
+        controller.abort();
+      });
+    }),
+  );
+
 /** Statuses that invite a retry (RFC 9110, section 15; RFC 6585, section 4; RFC 8470). */
 const isTransient = (status: number): boolean =>
   status >= 500 || status === 408 || status === 425 || status === 429 || status < 400;
@@ -134,23 +168,16 @@ export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient =>
       return fromEnvelope(envelope);
     };
     const unreachable = (cause: unknown) => fault("unreachable", runtimeCode(cause));
-    const inTime = (limits: PoolLimits) =>
-      Effect.timeoutOrElse({
-        duration: limits.requestTimeoutMs,
-        orElse: () => Effect.fail(fault("timeout")),
-      });
+    const inTime = <A>(limits: PoolLimits, ask: (signal: AbortSignal) => Promise<A>) =>
+      promiseInTime(limits.requestTimeoutMs, ask, { unreachable, late: () => fault("timeout") });
     return { fault, errorFailure, fromEnvelope, fromHttp, unreachable, inTime };
   };
 
   /** The HTTP answer to one body. */
-  const send = (method: string, body: unknown, limits: PoolLimits) => {
-    const { unreachable, inTime } = failing(method);
-    return Effect.tryPromise({
-      try: async (signal) =>
-        wholeAnswer(await post(url, JSON.stringify(body), signal), limits.maxBodyBytes),
-      catch: unreachable,
-    }).pipe(inTime(limits));
-  };
+  const send = (method: string, body: unknown, limits: PoolLimits) =>
+    failing(method).inTime(limits, async (signal) =>
+      wholeAnswer(await post(url, JSON.stringify(body), signal), limits.maxBodyBytes),
+    );
 
   const ask: JsonRpcClient["ask"] = Effect.fnUntraced(function* (method, params, limits) {
     const id = ++lastId;
@@ -208,15 +235,9 @@ export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient =>
           const method = scanMethod(sink);
           const { fault, errorFailure, fromHttp, unreachable, inTime } = failing(method);
           const body = JSON.stringify(requestOf(id, method, params));
-          const response = yield* Effect.tryPromise({
-            try: () => post(url, body, signal),
-            catch: unreachable,
-          }).pipe(inTime(limits));
+          const response = yield* inTime(limits, () => post(url, body, signal));
           if (response.status !== 200 || response.body === null) {
-            const answer = yield* Effect.tryPromise({
-              try: () => wholeAnswer(response, limits.maxBodyBytes),
-              catch: unreachable,
-            }).pipe(inTime(limits));
+            const answer = yield* inTime(limits, () => wholeAnswer(response, limits.maxBodyBytes));
             yield* fromHttp(answer, id, yield* Clock.currentTimeMillis);
             return yield* fault("malformed");
           }

@@ -108,20 +108,23 @@ const endOfNumber = (text: string, start: number): number => {
 const isLossy = (token: string): boolean =>
   !isExactNumber(token) && Math.abs(Number(token)) <= Number.MAX_SAFE_INTEGER;
 
-/** An open object or list, and the member names so far. */
+/** The most names of an object that are compared one by one. A set for each of many small objects costs more than all else. */
+const FEW = 12;
+
+/** An open object or list, and the member names so far: the first few, and the others. */
 type Scope = {
   readonly isObject: boolean;
-  first: string | null;
-  /** Created with the second name, because a set for each of many small objects costs more than all else. */
+  readonly few: Array<string>;
   others: Set<string> | null;
 };
 
 const isRepeated = (scope: Scope, name: string): boolean => {
-  if (scope.first === null) {
-    scope.first = name;
+  const { few } = scope;
+  if (few.includes(name)) return true;
+  if (few.length < FEW) {
+    few.push(name);
     return false;
   }
-  if (scope.first === name) return true;
   scope.others ??= new Set();
   const { size } = scope.others;
   return scope.others.add(name).size === size;
@@ -152,7 +155,7 @@ const assertUnambiguous = (text: string): void => {
       if (around.length === MAX_DEPTH) throw new NotStrict("is nested too deeply");
       around.push(scope);
       expectsName = code === OPEN_OBJECT;
-      scope = { isObject: expectsName, first: null, others: null };
+      scope = { isObject: expectsName, few: [], others: null };
     } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) {
       scope = around.pop();
       expectsName = false;

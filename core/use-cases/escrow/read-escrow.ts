@@ -56,7 +56,8 @@ export const escrowOf = Effect.fnUntraced(function* (
   account: LedgerAccount | null,
 ) {
   const { deployment } = yield* Instance;
-  yield* refuseContradicted(address, account);
+  const indexed = yield* refuseContradicted(address, account);
+  if (indexed !== null && account !== null) return { escrow: indexed, account };
   if (account === null || isOnlyFunded(account)) return yield* new EscrowNotFound({ address });
   const archived = decodeArchivedEscrowAccount(account, deployment);
   if ("value" in archived) return yield* new EscrowArchived({ address, tombstone: archived.value });

@@ -6,6 +6,11 @@ import { leavesOfTombstone, type NumberedLeaf } from "../../log/leaf/escrow-leav
 import { leavesOfUnseen } from "../../log/leaf/indexed-leaves.ts";
 import { unreadableEscrowOf } from "../../log/leaf/escrow-rows.ts";
 import { decodeArchivedEscrowAccount } from "../../protocol/accounts/archived-escrow-account.ts";
+import { fieldsOf } from "../../protocol/accounts/byte-fields.ts";
+import {
+  encodeEscrowAccount,
+  ESCROW_ACCOUNT_LENGTH,
+} from "../../protocol/accounts/escrow-account.ts";
 import { ARCHIVE_DELAY_SECONDS } from "../../protocol/accounts/escrow-rules.ts";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { Instance } from "../../../ports/instance.ts";
@@ -23,6 +28,23 @@ export const holdsLeaf = (leaves: Leaves, { seq, leaf }: NumberedLeaf): boolean 
 
 /** The leaves of an escrow's events that the index has proved by the ledger's root. Null when the store does not answer. */
 const provedOf = (address: Address) => Effect.orElseSucceed(provedLeaves([address]), () => null);
+
+/**
+ * The escrow of the index's row at an address when its account has these very bytes, and so the same events; null otherwise, and when
+ * the store does not answer. Most accounts that are read are such.
+ */
+const indexedAs = Effect.fnUntraced(function* (
+  address: Address,
+  { owner, data }: LedgerAccount,
+  deployment: Deployment,
+) {
+  if (owner !== deployment.custodyProgram || data.length !== ESCROW_ACCOUNT_LENGTH) return null;
+  const index = yield* IndexReader;
+  const held = yield* Effect.orElseSucceed(index.escrowsAt([address]), () => null);
+  const row = held?.escrows[0];
+  if (row === undefined) return null;
+  return fieldsOf(data).isAt(0, encodeEscrowAccount(row)) ? row : null;
+});
 
 /** The events that an account shows: those of an escrow, whole or archived. Every other account shows none. */
 const shownEvents = (
@@ -48,27 +70,29 @@ const shownEvents = (
  * - the account is a tombstone of an escrow that was settled after the mark, and the mark is younger than the archive delay by the
  *   service's clock.
  * Other events above the mark may be new. The index only refuses accounts and is never an answer itself. Without the store every
- * account is believed.
+ * account is believed. Returns the escrow that the account's bytes hold where the index has the same bytes, and null otherwise.
  */
 export const refuseContradicted = Effect.fnUntraced(function* (
   address: Address,
   account: LedgerAccount | null,
 ) {
   const { deployment } = yield* Instance;
+  const indexed = account === null ? null : yield* indexedAs(address, account, deployment);
+  if (indexed !== null) return indexed;
   const { shown, isTombstone } = shownEvents(address, account, deployment);
   const proved = yield* provedOf(address);
-  if (proved === null) return;
+  if (proved === null) return null;
   if (proved.length > 0 && shown.length === 0)
     return yield* untrustworthy(`no escrow at ${address}, where the index proves one`);
   if (!proved.every((leaf) => holdsLeaf(shown, leaf)))
     return yield* untrustworthy(`the account at ${address} is not the one that the index proves`);
   const added = shown.filter((leaf) => !holdsLeaf(proved, leaf));
   const [first] = added;
-  if (first === undefined) return;
+  if (first === undefined) return null;
   const index = yield* IndexReader;
   const summary = yield* Effect.orElseSucceed(index.summary, () => null);
   const mark = summary?.mark ?? null;
-  if (mark === null) return;
+  if (mark === null) return null;
   const { count, atMs } = mark;
   if (first.seq <= count) {
     // The row may have come since it was looked up.
@@ -83,4 +107,5 @@ export const refuseContradicted = Effect.fnUntraced(function* (
     return yield* untrustworthy(
       `the account at ${address} is a tombstone of an escrow that was settled after event ${count}, which is too short a time ago`,
     );
+  return null;
 });

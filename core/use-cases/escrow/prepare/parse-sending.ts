@@ -72,9 +72,8 @@ export const nobodysFaults = <const Field extends string>(
   signers: Readonly<Record<Field, Address | null>>,
 ): ReadonlyArray<FieldFault<Field>> => {
   const faults: Array<FieldFault<Field>> = [];
-  for (const [field, address] of Object.entries<Address | null>(signers) as Array<
-    [Field, Address | null]
-  >) {
+  for (const field of Object.keys(signers) as Array<Field>) {
+    const address = signers[field];
     if (address !== null && isSmallOrderAddress(address))
       faults.push({
         field,

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import fc from "fast-check";
-import { isSmallOrder } from "../../../../core/protocol/crypto/curve-point.ts";
+import { isSmallOrderAddress } from "../../../../core/protocol/crypto/curve-point.ts";
+import { addressFromBytes } from "../../../../core/domain/address.ts";
 import { canVerifyUnder } from "../../../../core/protocol/crypto/strict-ed25519.ts";
 import { bytesOfLength } from "../../../arbitraries/ledger-values.ts";
 import { runs } from "../../../arbitraries/runs.ts";
@@ -9,6 +10,8 @@ import { runs } from "../../../arbitraries/runs.ts";
 const { Point } = ed25519;
 /** A generator of the eight points of small order. */
 const GENERATOR = Point.fromHex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a");
+
+const isSmallOrder = (bytes: Uint8Array): boolean => isSmallOrderAddress(addressFromBytes(bytes));
 
 const withSign = (bytes: Uint8Array, sign: number): Uint8Array =>
   bytes.with(31, ((bytes[31] ?? 0) & 0x7f) | (sign << 7));
