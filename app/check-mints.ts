@@ -33,9 +33,10 @@ export const checkMints = Effect.fn("checkMints")(function* (listed: ReadonlyArr
     );
     for (const [i, mint] of part.entries()) {
       const account = value[i] ?? null;
-      const found = account === null ? undefined : mintDecimals(account);
-      if (found === undefined) continue;
-      if (found !== mint.decimals) return yield* new MintDecimalsDiffer({ listed: mint, found });
+      const decimals = account === null ? undefined : mintDecimals(account);
+      if (decimals === undefined) continue;
+      if (decimals !== mint.decimals)
+        return yield* new MintDecimalsDiffer({ listed: mint, found: decimals });
       there += 1;
     }
   }

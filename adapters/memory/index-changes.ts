@@ -24,8 +24,8 @@ const buildOf = (rows: IndexRows): IndexBuild => {
   const added = new IndexRows();
   const leaves: Array<NumberedLeaf> = [];
   const isOutranked = (row: UnseenEscrow): boolean => {
-    const known = added.escrows.get(row.createdSeq) ?? added.unseen.get(row.createdSeq);
-    return known !== undefined && rankOf(row) < rankOf(known);
+    const existing = added.escrows.get(row.createdSeq) ?? added.unseen.get(row.createdSeq);
+    return existing !== undefined && rankOf(row) < rankOf(existing);
   };
   return {
     add: (batch) =>

@@ -86,10 +86,10 @@ const openPages = Effect.fn("openIndexReader")(function* (options: IndexOptions)
   const version = db.query<{ data_version: bigint }, []>("PRAGMA data_version");
   const revision = () => version.get()?.data_version ?? null;
   const readSummary = db.transaction(() => ({ ...ledger.read(), revision: revision() }));
-  let known: ReturnType<typeof readSummary> | null = null;
+  let latest: ReturnType<typeof readSummary> | null = null;
   // Each request for a page asks for it, and reading the version alone takes a third of the time.
   const summary = () =>
-    known !== null && known.revision === revision() ? known : (known = readSummary.deferred());
+    latest !== null && latest.revision === revision() ? latest : (latest = readSummary.deferred());
   return IndexReader.of({
     escrows: storeCall("IndexReader.escrows", escrows.page),
     // Without a span: each live read of an escrow asks for it.

@@ -58,7 +58,7 @@ export const inspectStore = (
     return differenceOf(path, stored, identity) ?? version;
   });
   return Effect.gen(function* () {
-    const found = yield* inspected;
-    return typeof found === "object" && found !== null ? yield* found : found;
+    const outcome = yield* inspected;
+    return typeof outcome === "object" && outcome !== null ? yield* outcome : outcome;
   }).pipe(refuseDamaged(path));
 };

@@ -76,14 +76,14 @@ const SCRIPTS = [
 
 /** Removes the bundles that were used longest ago and that no process uses, and drafts that nobody finishes. */
 const removeOld = async (cache: string): Promise<void> => {
-  const found = await Promise.all(
+  const bundles = await Promise.all(
     (await readdir(cache)).map(async (name) => {
       const path = join(cache, name);
       const isDraft = name.includes(".");
       return { path, isDraft, atMs: (await stat(path)).mtimeMs, isUsed: await hasUsers(path) };
     }),
   );
-  const newest = found.toSorted((a, b) => b.atMs - a.atMs);
+  const newest = bundles.toSorted((a, b) => b.atMs - a.atMs);
   const old = [
     ...newest
       .filter(({ isDraft }) => !isDraft)

@@ -21,8 +21,8 @@ const PARTIAL = /\.p\/([0-9]+)$/;
 
 /** A tile, or as much of the full one where a log that has grown serves only that (C2SP tlog-tiles, "Partial Tiles"). */
 const tileAt = async (prefix: URL, path: string): Promise<Uint8Array> => {
-  const found = await answerOf(new URL(path, prefix));
-  if (found !== null) return found;
+  const tile = await answerOf(new URL(path, prefix));
+  if (tile !== null) return tile;
   const width = PARTIAL.exec(path)?.[1];
   const full =
     width === undefined ? null : await answerOf(new URL(path.replace(PARTIAL, ""), prefix));

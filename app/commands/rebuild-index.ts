@@ -59,11 +59,11 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
   const accepted = values.accept === undefined ? undefined : parseHash32(values.accept);
   if (values.accept !== undefined && accepted === undefined)
     endWith(EX_USAGE, "--accept: expected a head, 64 hex digits");
-  const found = await contradictionOf(service);
-  if (found === null)
+  const contradiction = await contradictionOf(service);
+  if (contradiction === null)
     endWith(1, "The service knows of no history that contradicts its index. Nothing to approve.");
   else {
-    const { index, ledger, first_difference: first } = found;
+    const { index, ledger, first_difference: first } = contradiction;
     io.stdout.write(
       foreignLines(
         `the index holds    ${index.count} events, head ${index.head}\n` +

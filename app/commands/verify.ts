@@ -63,7 +63,7 @@ const read = async (from: string): Promise<Uint8Array> => {
 };
 
 /** What a node says, undefined without one. The node client is loaded only when needed: loading it is most of a check's time. */
-const asked = async (
+const askNodes = async (
   packet: Uint8Array,
   trust: TrustPolicy | null,
   [first, ...others]: ReadonlyArray<URL>,
@@ -110,7 +110,7 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
     ? verifyEvidence(
         packet,
         trust,
-        await asked(packet, trust, nodes),
+        await askNodes(packet, trust, nodes),
         log === null ? undefined : await askLog(packet, log),
       )
     : offline;

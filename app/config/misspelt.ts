@@ -24,10 +24,10 @@ const LONG_NAME = 10;
 
 const spelling = (name: string): string => name.toUpperCase().replaceAll(/[_-]/g, "");
 
-const resembles = (name: string, known: string): boolean => {
-  if (known.length < SHORTEST_COMPARED) return false;
-  if (spelling(name) === spelling(known)) return true;
-  return distance(name, known) <= (known.length < LONG_NAME ? 1 : 2);
+const resembles = (name: string, variable: string): boolean => {
+  if (variable.length < SHORTEST_COMPARED) return false;
+  if (spelling(name) === spelling(variable)) return true;
+  return distance(name, variable) <= (variable.length < LONG_NAME ? 1 : 2);
 };
 
 /**

@@ -21,13 +21,13 @@ const listeningUrl = (stdout: ReadableStream<Uint8Array>): Promise<string | unde
   const read = async (): Promise<void> => {
     const decoder = new TextDecoder();
     let text = "";
-    let found = false;
+    let isListening = false;
     for await (const chunk of stdout) {
-      if (found) continue;
+      if (isListening) continue;
       text += decoder.decode(chunk, { stream: true });
       const url = /"message":"listening","url":"([^"]+)"/.exec(text)?.[1];
       if (url === undefined) continue;
-      found = true;
+      isListening = true;
       listening.resolve(url);
     }
     listening.resolve(undefined);

@@ -163,13 +163,13 @@ const adminOf = async (
 ) => {
   if (options.admin !== undefined) return wantedAdmin(options.admin, payer);
   if (present !== undefined) return undefined;
-  const asked =
+  const answer =
     options.yes || conversation.ask === null
       ? ""
       : conversation.ask(
           `Admin of the merchant registry, an address or the file of a key [${payer}]:`,
         );
-  return wantedAdmin(asked.trim() === "" ? undefined : asked.trim(), payer);
+  return wantedAdmin(answer.trim() === "" ? undefined : answer.trim(), payer);
 };
 
 /**

@@ -40,14 +40,14 @@ export const genesisOf = <R>(
     const ledger = yield* Ledger;
     const record = yield* LedgerRecord;
     for (;;) {
-      const known = yield* patiently(recorded, hinderedBy(SILENT_STORE));
-      const isOurs = known !== null && clusterOfGenesis(known) === cluster;
-      const asked = isOurs
+      const recordedHash = yield* patiently(recorded, hinderedBy(SILENT_STORE));
+      const isOurs = recordedHash !== null && clusterOfGenesis(recordedHash) === cluster;
+      const answer = isOurs
         ? Effect.timeout(ledger.genesisHash, NODE_PATIENCE)
         : patiently(shownBy(ledger, hinderedBy), hinderedBy(withoutLedger(null)));
-      const shown = yield* Effect.orElseSucceed(asked, () => null);
+      const shown = yield* Effect.orElseSucceed(answer, () => null);
       if (shown !== null) return shown;
-      if (isOurs) return yield* record.adopt(known);
+      if (isOurs) return yield* record.adopt(recordedHash);
       yield* Effect.sleep(BEFORE_ASKING_AGAIN);
     }
   });

@@ -109,11 +109,11 @@ export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: numb
           : Effect.logDebug("the index is up to date", fields);
       },
       onFailure: (failure) => {
-        const known = failing;
+        const hasFailedBefore = failing;
         failing = true;
         foundSomething = false;
         const fields = { failure: failure._tag, cause: syncFailureCause(failure) };
-        return known
+        return hasFailedBefore
           ? Effect.logDebug("the sync failed again", fields)
           : Effect.logWarning("the sync failed, and is tried again", fields);
       },

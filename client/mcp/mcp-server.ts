@@ -83,14 +83,14 @@ const consentIn =
     return answer.action === "accept" && answer.content?.["send"] === true ? "given" : "refused";
   };
 
-const asked = ({ message, subject }: Question): InputRequiredResult =>
+const consentRequest = ({ message, subject }: Question): InputRequiredResult =>
   inputRequired({
     inputRequests: { [CONSENT]: inputRequired.elicit({ message, requestedSchema: AGREEMENT }) },
     requestState: subject,
   });
 
 const resultOf = (answer: ToolAnswer): CallToolResult | InputRequiredResult => {
-  if ("question" in answer) return asked(answer.question);
+  if ("question" in answer) return consentRequest(answer.question);
   const { result, links = [] } = answer;
   return {
     content: [
@@ -136,15 +136,15 @@ export const mcpServer = ({ call, trust, rebuilds, report }: McpParts): Server =
   });
   server.setRequestHandler("tools/list", () => ({ tools: declaredTools() }));
   server.setRequestHandler("tools/call", async ({ params }, context) => {
-    const found = ALL_TOOLS.find(({ name }) => name === params.name);
-    if (found === undefined)
+    const tool = ALL_TOOLS.find(({ name }) => name === params.name);
+    if (tool === undefined)
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
         `There is no tool ${shown(params.name)}. Call one of ${ALL_TOOLS.map(({ name }) => name).join(", ")}.`,
       );
     const { signal } = context.mcpReq;
     try {
-      const answer = await found.run(params.arguments, {
+      const answer = await tool.run(params.arguments, {
         call: (path, options) => call(path, { ...options, signal }),
         trust,
         rebuilds,

@@ -152,9 +152,9 @@ const fieldOf = (shown: Shown): Field<unknown> & { readonly from?: string } =>
 
 /** What stands at a place of an answer, names with dots between; undefined where there is nothing. */
 export const memberOf = (answer: unknown, place: string): unknown =>
-  place.split(".").reduce<unknown>((found, name) => {
-    const isThere = typeof found === "object" && found !== null && Object.hasOwn(found, name);
-    return isThere ? (found as Readonly<Record<string, unknown>>)[name] : undefined;
+  place.split(".").reduce<unknown>((part, name) => {
+    const isThere = typeof part === "object" && part !== null && Object.hasOwn(part, name);
+    return isThere ? (part as Readonly<Record<string, unknown>>)[name] : undefined;
   }, answer);
 
 /** The part of a service's answer that a result shows. @throws SettlementError `unexpected_answer` */

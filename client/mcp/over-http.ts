@@ -55,13 +55,13 @@ const noListening = (message: object): McpAnswer => {
 
 /** The texts of a message that are not repeated whole, the longest first. */
 const longTexts = (message: unknown): ReadonlyArray<string> => {
-  const found = new Set<string>();
+  const texts = new Set<string>();
   JSON.stringify(message, (name, value: unknown) => {
     for (const text of [name, value])
-      if (typeof text === "string" && !isShort(text)) found.add(text);
+      if (typeof text === "string" && !isShort(text)) texts.add(text);
     return value;
   });
-  return [...found].sort((a, b) => b.length - a.length);
+  return [...texts].sort((a, b) => b.length - a.length);
 };
 
 /** A text as it stands inside a string of JSON. */

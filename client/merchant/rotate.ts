@@ -76,14 +76,14 @@ const prepareCancellation = async (
   parties: { readonly merchant: string; readonly payer: string },
   signal: AbortSignal | undefined,
 ): Promise<PreparedCancellation> => {
-  const known = { escrow, expires_at, amount_stroops };
+  const summary = { escrow, expires_at, amount_stroops };
   try {
     const terms = await readEscrowTerms(context, escrow, signal);
     const { bytes } = await cancellation(context, terms, parties, signal);
-    return { ...known, transaction: encodeBase64(bytes), reason: null };
+    return { ...summary, transaction: encodeBase64(bytes), reason: null };
   } catch (cause) {
     if (!(cause instanceof SettlementError)) throw cause;
-    return { ...known, transaction: null, reason: cause.message };
+    return { ...summary, transaction: null, reason: cause.message };
   }
 };
 

@@ -37,9 +37,9 @@ const stringsFrom = (bytes: Uint8Array, start: number) => {
     const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(at);
     const end = at + LENGTH_BYTES + length;
     if (end > bytes.length) return undefined;
-    const found = bytes.slice(at + LENGTH_BYTES, end);
+    const field = bytes.slice(at + LENGTH_BYTES, end);
     at = end;
-    return found;
+    return field;
   };
 };
 

@@ -35,10 +35,10 @@ const FINAL = new Set(["Fulfilled", "PartiallyFulfilled", "Refunded"]);
 /** Whether an answer shows what the ledger keeps of an archived escrow. Anything between here and the service can answer 410 too. */
 const isTombstone = (answer: Answer): boolean => {
   const { code, problem } = problemOf(answer);
-  const found = problem?.["archived"];
-  if (code !== "archived_unseen" || typeof found !== "object" || found === null) return false;
+  const archived = problem?.["archived"];
+  if (code !== "archived_unseen" || typeof archived !== "object" || archived === null) return false;
   const text = (name: string): string => {
-    const value = (found as Readonly<Record<string, unknown>>)[name];
+    const value = (archived as Readonly<Record<string, unknown>>)[name];
     return typeof value === "string" ? value : "";
   };
   const [created, settled] = [text("created_seq"), text("settled_seq")];
@@ -84,17 +84,17 @@ export const onceThere = async <A>(
 };
 
 /** Compares the escrow of a task and nonce with the terms of a payment. @throws SettlementError `another_payment` with every difference. */
-export const requireSame = (found: EscrowTerms, terms: PaymentTerms): void => {
-  const ttl = (Date.parse(found.expires_at) - Date.parse(found.created_at)) / 1000;
+export const requireSame = (escrow: EscrowTerms, terms: PaymentTerms): void => {
+  const ttl = (Date.parse(escrow.expires_at) - Date.parse(escrow.created_at)) / 1000;
   const sides = [
-    ["escrow", terms.escrow, found.escrow_pda],
-    ["agent", terms.agent, found.agent_owner],
-    ["task hash", terms.taskHash, found.task_hash],
-    ["merchant", terms.merchant, found.merchant],
-    ["mint", terms.mint.address, found.mint],
-    ["amount", terms.amount.toString(), found.amount_stroops],
+    ["escrow", terms.escrow, escrow.escrow_pda],
+    ["agent", terms.agent, escrow.agent_owner],
+    ["task hash", terms.taskHash, escrow.task_hash],
+    ["merchant", terms.merchant, escrow.merchant],
+    ["mint", terms.mint.address, escrow.mint],
+    ["amount", terms.amount.toString(), escrow.amount_stroops],
     ["ttl", `${terms.ttlSeconds}`, `${ttl}`],
-    ["attestor", terms.attestor ?? found.attestor, found.attestor],
+    ["attestor", terms.attestor ?? escrow.attestor, escrow.attestor],
   ].filter(([, asked, there]) => asked !== there);
   if (sides.length > 0)
     throw new SettlementError(

@@ -22,11 +22,11 @@ export const missingQuorum = (
 ): string | null => {
   const policy = log === null ? null : logPolicyOf(log, keys);
   if (policy === null || "fault" in policy || policy.value.quorum === null) return null;
-  const found = (name: string) => verdict.checks.find((check) => check.name === name);
+  const checkNamed = (name: string) => verdict.checks.find((check) => check.name === name);
   const failed = verdict.checks.filter(({ outcome }) => outcome === "failed");
   if (failed.length === 0)
-    return found("account_on_ledger")?.outcome === "unproven"
-      ? (found(WITNESSES)?.reason ?? "the log is unproven")
+    return checkNamed("account_on_ledger")?.outcome === "unproven"
+      ? (checkNamed(WITNESSES)?.reason ?? "the log is unproven")
       : null;
   if (failed.some(({ name }) => name !== WITNESSES)) return null;
   const parsed = parseEvidencePacket(packet);

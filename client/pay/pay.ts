@@ -92,9 +92,9 @@ export const pay = async (
     };
   };
   for (let made = 0; made < MOST_TRANSACTIONS; made++) {
-    const found = await escrowNow(context.requests, terms.escrow, signal);
-    if (found !== null) {
-      if (found !== "archived") requireSame(found, terms);
+    const existing = await escrowNow(context.requests, terms.escrow, signal);
+    if (existing !== null) {
+      if (existing !== "archived") requireSame(existing, terms);
       return paid(null);
     }
     await context.allow(terms);

@@ -80,16 +80,16 @@ const textIn = (text: string, maxBytes: number, what: string): string => {
 
 const mintOf = (policy: TrustPolicy, text: string | undefined): SupportedMint => {
   const { supportedMints } = policy;
-  const known = supportedMints.map(({ symbol, address }) => `${symbol} (${address})`).join(", ");
+  const listed = supportedMints.map(({ symbol, address }) => `${symbol} (${address})`).join(", ");
   if (text === undefined) {
     const [only] = supportedMints;
     return only !== undefined && supportedMints.length === 1
       ? only
-      : invalid("mint", `must be named: the trust document lists ${known || "none"}`);
+      : invalid("mint", `must be named: the trust document lists ${listed || "none"}`);
   }
   return (
     supportedMints.find(({ address }) => address === text) ??
-    invalid("mint", `is not one of the trust document's: ${known || "it lists none"}`)
+    invalid("mint", `is not one of the trust document's: ${listed || "it lists none"}`)
   );
 };
 

@@ -44,8 +44,8 @@ export const settlementEvents = (
 
   const follow = async (): Promise<void> => {
     const operation = "GET /v1/escrows/{pda}";
-    const found = await dataBy(requests, operation, { pda: escrow }, { signal: both });
-    const { agent_owner, merchant } = found;
+    const live = await dataBy(requests, operation, { pda: escrow }, { signal: both });
+    const { agent_owner, merchant } = live;
     const [path] = requestOf("GET /v1/indexer/events/stream", { agent_owner, merchant });
     let last: string | null = null;
     for (;;) {

@@ -230,10 +230,10 @@ export const requestsTo = (
       options.signal?.throwIfAborted();
       let wait = pauseMs(tried, random);
       try {
-        const found = await attempt(path, options);
-        if ((!PASSING.has(found.status) && isWhole(found)) || tried === TRIES - 1) return found;
-        failure = problemOf(found);
-        wait = retryAfterMs(found.headers, clock.nowMs()) ?? wait;
+        const answer = await attempt(path, options);
+        if ((!PASSING.has(answer.status) && isWhole(answer)) || tried === TRIES - 1) return answer;
+        failure = problemOf(answer);
+        wait = retryAfterMs(answer.headers, clock.nowMs()) ?? wait;
       } catch (cause) {
         options.signal?.throwIfAborted();
         if (cause instanceof SettlementError) throw cause;

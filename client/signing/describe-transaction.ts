@@ -93,13 +93,13 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
 
 /** What a call of the System, Token or Associated Token program does, in words; null for another program. */
 const moneyText = (program: Address, call: MoneyCall): string | null => {
-  const found = PROGRAMS[program];
-  if (found === undefined) return null;
+  const described = PROGRAMS[program];
+  if (described === undefined) return null;
   // The System program numbers its instructions in four bytes, little-endian. The first byte suffices for those known here.
   const { length, 0: number = 0 } = call.data;
-  const known = found.instructions[number];
-  if (known !== undefined && length >= known.least) return known.told(call);
-  return `call the ${found.name} program, instruction ${number}, which can move ${found.moves}`;
+  const instruction = described.instructions[number];
+  if (instruction !== undefined && length >= instruction.least) return instruction.told(call);
+  return `call the ${described.name} program, instruction ${number}, which can move ${described.moves}`;
 };
 
 const malformed = (detail: string): SettlementError =>
@@ -111,10 +111,10 @@ const malformed = (detail: string): SettlementError =>
 
 /** An amount with its unit, as far as the mint is known. */
 const amountText = (amount: bigint, mint: string, { supportedMints }: TrustPolicy): string => {
-  const known = supportedMints.find(({ address }) => address === mint);
-  return known === undefined
+  const listedMint = supportedMints.find(({ address }) => address === mint);
+  return listedMint === undefined
     ? `${amount} base units of the unlisted mint ${mint}`
-    : `${formatUnits(amount, known.decimals)} ${known.symbol} (mint ${mint})`;
+    : `${formatUnits(amount, listedMint.decimals)} ${listedMint.symbol} (mint ${mint})`;
 };
 
 const accountText = (address: Address | undefined): string =>

@@ -55,11 +55,11 @@ const differencesOf = (
   prepared: ReadonlyArray<Instruction>,
 ): ReadonlyArray<Difference> =>
   Array.from({ length: Math.max(asked.length, prepared.length) }, (_, i) => {
-    const [want, found] = [asked[i], prepared[i]];
+    const [want, given] = [asked[i], prepared[i]];
     return {
       what: `instruction ${i + 1}`,
       asked: want === undefined ? "none" : asText(want),
-      prepared: found === undefined ? "none" : asText(found),
+      prepared: given === undefined ? "none" : asText(given),
     };
   }).filter((each) => each.asked !== each.prepared);
 

@@ -54,9 +54,9 @@ const link = (title: string, target: string, about: string): string =>
  */
 export const llmsText = (operations: ReadonlyArray<Endpoint>): string => {
   const named = (operationId: string): Endpoint => {
-    const found = operations.find((operation) => operation.operationId === operationId);
-    if (found === undefined) throw new Error(`no operation ${operationId}`);
-    return found;
+    const endpoint = operations.find((operation) => operation.operationId === operationId);
+    if (endpoint === undefined) throw new Error(`no operation ${operationId}`);
+    return endpoint;
   };
   const called = CALLED.map(named).map((operation) =>
     link(

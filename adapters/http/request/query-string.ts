@@ -44,8 +44,8 @@ export const queryDecoder = <S extends TObject>(schema: S) => {
       if ("value" in none) return Effect.succeed(none.value);
     }
     const query = at === -1 ? "" : url.slice(at + 1);
-    const known = kept.get(query);
-    if (known !== undefined) return Effect.succeed(known);
+    const cached = kept.get(query);
+    if (cached !== undefined) return Effect.succeed(cached);
     const values: Record<string, unknown> = Object.create(null);
     const repeated: Array<RequestFault> = [];
     for (const [name, text] of new URLSearchParams(query)) {

@@ -240,15 +240,15 @@ export class AccountScan {
       return alikeEnd;
     }
     const place = new ObjectEnd();
-    const found = place.find(bytes, at);
-    const end = found < 0 ? bytes.length : found;
+    const endIndex = place.find(bytes, at);
+    const end = endIndex < 0 ? bytes.length : endIndex;
     if (end - at > LONGEST_RECORD) {
       this.passedOver.records += 1;
       this.passedOver.bytes += end - at;
-      if (found < 0) this.#passing = place;
+      if (endIndex < 0) this.#passing = place;
       return end;
     }
-    if (found < 0) return -1;
+    if (endIndex < 0) return -1;
     const record = bytes.subarray(at, end);
     const [account] = parseKeyedAccounts([parseJson(utf8(record) ?? "")]) ?? [];
     if (account === undefined) return "malformed";

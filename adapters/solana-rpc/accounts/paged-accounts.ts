@@ -77,7 +77,7 @@ export const pagedAccounts = (pool: NodePool["Service"]) => {
     { changedSince, notBefore }: ScanOptions,
     take: TakeChunk,
   ) {
-    const asked = {
+    const options = {
       limit: PAGE_ACCOUNTS,
       ...(cursor === null ? {} : { paginationKey: cursor }),
       ...(changedSince === undefined ? {} : { changedSinceSlot: Number(changedSince) }),
@@ -92,7 +92,7 @@ export const pagedAccounts = (pool: NodePool["Service"]) => {
       pool,
       kind,
       notBefore,
-      asked,
+      options,
       counted,
       (told) => void (next = told),
     );

@@ -43,10 +43,10 @@ class AccountFloors {
 
   #raise(commitment: Commitment, account: string, slot: number): void {
     const floors = this.#floors[commitment];
-    const known = floors.get(account) ?? 0;
+    const floor = floors.get(account) ?? 0;
     // Set anew, it is the last to be pushed out.
     floors.delete(account);
-    floors.set(account, Math.max(known, slot));
+    floors.set(account, Math.max(floor, slot));
     if (floors.size <= MOST_ACCOUNTS) return;
     const [oldest] = floors;
     if (oldest === undefined) return;
@@ -170,8 +170,8 @@ export class HighestSlots {
    * valid.
    */
   newestTip(commitment: Commitment, shown: Tip): Tip | undefined {
-    const known = this.#tips[commitment];
-    const newest = known !== null && known.slot > shown.slot ? known : shown;
+    const previous = this.#tips[commitment];
+    const newest = previous !== null && previous.slot > shown.slot ? previous : shown;
     this.saw(commitment, shown.slot);
     this.#tips[commitment] = newest;
     return commitment === "confirmed" && newest.slot < this.#validAt ? undefined : newest;

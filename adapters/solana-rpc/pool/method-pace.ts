@@ -90,8 +90,8 @@ export class MethodPace {
   }
 
   #paced(method: string): Paced {
-    const known = this.#methods.get(method);
-    if (known !== undefined) return known;
+    const existing = this.#methods.get(method);
+    if (existing !== undefined) return existing;
     const paced = { sentMs: [], closedUntilMs: 0, limit: null, limitedMs: 0, refusals: 0 };
     this.#methods.set(method, paced);
     return paced;

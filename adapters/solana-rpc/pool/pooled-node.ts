@@ -164,12 +164,12 @@ export class PooledNode {
   readonly #slow = Effect.fnUntraced({ self: this }, function* (fault: NodeFault) {
     const { backoffBaseMs, backoffCapMs, retryAfterCapMs } = this.#config;
     const share = yield* backoffMs(1, 1, 1);
-    const asked =
+    const retryAfterMs =
       fault.retryAfterMs === null ? null : Math.min(fault.retryAfterMs, retryAfterCapMs);
     const nowMs = yield* monotonicMs;
     const wasOpen = this.#pace.refused(
       fault.method,
-      asked,
+      retryAfterMs,
       nowMs,
       (refusals) => share * Math.min(backoffCapMs, backoffBaseMs * 2 ** Math.min(refusals - 1, 52)),
     );

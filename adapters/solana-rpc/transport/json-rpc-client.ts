@@ -192,9 +192,9 @@ export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient =>
     node,
     ask,
     askTogether: (method, params, limits) => {
-      const known = batches.get(method);
-      const shared = known ?? new SharedBatches<NodeFailure>();
-      if (known === undefined) batches.set(method, shared);
+      const existing = batches.get(method);
+      const shared = existing ?? new SharedBatches<NodeFailure>();
+      if (existing === undefined) batches.set(method, shared);
       return shared.ask(params, {
         single: (each) => ask(method, each, limits),
         batch: (all) => askBatch(method, all, limits),

@@ -80,21 +80,21 @@ export const eventPages = (db: Database, bodyAt: ReturnType<typeof escrowPages>[
     limit: number,
     range: EventRange,
   ): Generator<void, ReadonlyArray<IndexedEvent>> {
-    const found: Array<IndexedEvent> = [];
+    const events: Array<IndexedEvent> = [];
     const last = newest.get()?.seq ?? 0n;
     const isUpward = "after" in range;
     const end = isUpward || range.before === null || range.before > last ? last + 1n : range.before;
     const start = isUpward ? range.after : 0n;
     const order = isUpward ? "ASC" : "DESC";
-    for (let done = 0n; start + done + 1n < end && found.length < limit; done += LOOKED_THROUGH) {
+    for (let done = 0n; start + done + 1n < end && events.length < limit; done += LOOKED_THROUGH) {
       const bounds = isUpward
         ? { after: start + done, before: start + done + LOOKED_THROUGH + 1n }
         : { after: end - done - LOOKED_THROUGH - 1n, before: end - done };
       if (known.get(bounds.after, bounds.before)?.known !== LOOKED_THROUGH)
-        found.push(...between(filter, limit - found.length, order, bounds));
+        events.push(...between(filter, limit - events.length, order, bounds));
       yield;
     }
-    return found;
+    return events;
   }
 
   const ofEscrow = (filter: EventFilter, limit: number, range: EventRange) => {
@@ -107,11 +107,11 @@ export const eventPages = (db: Database, bodyAt: ReturnType<typeof escrowPages>[
         "after" in range ? seq > range.after : range.before === null || seq < range.before,
       )
       .map((seq) => {
-        const known = transaction.get(seq);
+        const row = transaction.get(seq);
         return indexedEventAt(
           { escrow, ...digestsIn(body) },
           seq,
-          known === null ? undefined : transactionIn(known),
+          row === null ? undefined : transactionIn(row),
         );
       })
       .filter((event) => matches(filter, event, escrow));

@@ -37,9 +37,9 @@ export const settlementMint = async (
   genesisHash: string,
   registry: AttestorRegistry | null,
 ): Promise<SettlementMint> => {
-  const known = USDC_MINTS[clusterOfGenesis(genesisHash)][0];
+  const usdc = USDC_MINTS[clusterOfGenesis(genesisHash)][0];
   // The local ledger's mock USDC is a mint of that ledger only, and an empty one has none.
-  const usual = clusterOfGenesis(genesisHash) === "localnet" ? undefined : known?.address;
+  const usual = clusterOfGenesis(genesisHash) === "localnet" ? undefined : usdc?.address;
   const wanted =
     options.mint ?? (options.newMint ? undefined : (registry?.settlementMint ?? usual));
   if (wanted === undefined && !options.newMint)

@@ -56,10 +56,10 @@ const differences = (rows: Totals, ledger: Totals): ReadonlyArray<string> =>
     rows[name] === ledger[name] ? [] : [`${name}: rows ${rows[name]}, ledger ${ledger[name]}`],
   );
 
-const unequal = (found: ReadonlyArray<string>, { unseen }: IndexedEscrows): never => {
+const unequal = (differing: ReadonlyArray<string>, { unseen }: IndexedEscrows): never => {
   throw new SettlementError(
     "totals_differ",
-    `The rows do not come to what the merchant's account counts: ${found.join("; ")}.`,
+    `The rows do not come to what the merchant's account counts: ${differing.join("; ")}.`,
     unseen > 0
       ? `The index lacks ${unseen} archived escrows whose bytes nobody has shown: use a service that saw them.`
       : "Wait until the index has caught up (GET /v1/status), and run the same again.",
@@ -88,9 +88,9 @@ export const exportEscrows = async (
       );
     const rows = indexed.escrows.map(exportRow).toReversed();
     const totals = totalsOf(rows, status.settlement_mint);
-    const found = differences(totals, totalsIn(account));
-    if (found.length === 0) return { rows, totals };
-    if (tried === TRIES) return unequal(found, indexed);
+    const differing = differences(totals, totalsIn(account));
+    if (differing.length === 0) return { rows, totals };
+    if (tried === TRIES) return unequal(differing, indexed);
     await requests.clock.pause(AGAIN_MS, signal);
   }
 };

@@ -149,8 +149,8 @@ export const escrowsOf = async (
   let cursor: string | null = null;
   for (;;) {
     const filter = { merchant, limit: PAGE, ...(state === undefined ? {} : { state }) };
-    const asked = { ...filter, ...(cursor === null ? {} : { cursor }) };
-    const answer = await requests.answer(...requestOf("GET /v1/indexer", asked, { signal }));
+    const query = { ...filter, ...(cursor === null ? {} : { cursor }) };
+    const answer = await requests.answer(...requestOf("GET /v1/indexer", query, { signal }));
     const { data, page, index } = pageIn(answer);
     const before = byAddress.size;
     for (const each of data) {
@@ -180,9 +180,9 @@ const liveEscrow = async (
   const options = { signal, absent: [404, 410] };
   const live = await dataOrNull(requests, "GET /v1/escrows/{pda}", { pda: escrow }, options);
   if (live === null) return null;
-  const found = soundRow(live, merchant);
-  if (found.escrow_pda === escrow) return found;
-  throw unsoundEscrow(`The service gave the escrow ${found.escrow_pda} for ${escrow}.`);
+  const row = soundRow(live, merchant);
+  if (row.escrow_pda === escrow) return row;
+  throw unsoundEscrow(`The service gave the escrow ${row.escrow_pda} for ${escrow}.`);
 };
 
 /** What was seen so far. */
@@ -220,13 +220,13 @@ const look = async (
   seen.revokedSeq = revokedSeq;
   const { escrows } = await escrowsOf(context.requests, merchant, { state: "Pending", signal });
   const names = worthReading(escrows, seen, isRevoked);
-  const found: Array<Awaited> = [];
+  const awaited: Array<Awaited> = [];
   for (let at = 0; at < names.length; at += AT_ONCE) {
     const some = names.slice(at, at + AT_ONCE);
     const read = await Promise.all(some.map((name) => liveEscrow(context, name, merchant, signal)));
-    found.push(...read.filter((each) => each !== null).map(awaitedOf));
+    awaited.push(...read.filter((each) => each !== null).map(awaitedOf));
   }
-  return found.filter((each) => seen.known.get(each.escrow)?.awaits !== each.awaits);
+  return awaited.filter((each) => seen.known.get(each.escrow)?.awaits !== each.awaits);
 };
 
 /**

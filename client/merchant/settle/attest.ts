@@ -96,14 +96,14 @@ const partOf = (
       "The trust document lists mints of several decimals, and the mint of the part is not named.",
       `Name it: the service says ${mint}.`,
     );
-  const known = policy.supportedMints.find(({ address }) => address === mint);
-  if (known === undefined)
+  const listedMint = policy.supportedMints.find(({ address }) => address === mint);
+  if (listedMint === undefined)
     return refuse(
       "unknown_mint",
       `The trust document does not list the mint ${mint}, so its decimals are not known.`,
       "Release the whole amount, or add the mint to the trust document.",
     );
-  const part = unitsOf(text, known.decimals);
+  const part = unitsOf(text, listedMint.decimals);
   return part < amount
     ? part
     : refuse(

@@ -125,7 +125,7 @@ export const releaseTransaction = async (
       ...(amount === null ? {} : { amount_stroops: amount.toString() }),
       payer: paying,
     },
-    (deployment, found) => withPayoutAccounts(found, accounts, callsOf(deployment)),
+    (deployment, instructions) => withPayoutAccounts(instructions, accounts, callsOf(deployment)),
     signal,
   );
 };

@@ -38,16 +38,16 @@ const partOf = (
   { terms }: HeldPayment,
   units: string,
 ): { readonly amount?: string } => {
-  const asked = parseAmount(units);
-  if (asked === terms.amount) return {};
+  const amount = parseAmount(units);
+  if (amount === terms.amount) return {};
   const mint = policy.supportedMints.find(({ address }) => address === terms.mint);
-  if (asked === undefined || asked > terms.amount || mint === undefined)
+  if (amount === undefined || amount > terms.amount || mint === undefined)
     throw new SettlementError(
       "another_amount",
       `${units} base units cannot be settled of ${terms.amount}.`,
       "Settle at least 1 and at most what was accepted; answer with an error status to give all of it back.",
     );
-  return { amount: formatUnits(asked, mint.decimals) };
+  return { amount: formatUnits(amount, mint.decimals) };
 };
 
 /**

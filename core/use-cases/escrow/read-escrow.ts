@@ -107,10 +107,10 @@ const readOnce = Effect.fnUntraced(function* (address: Address, commitment: Comm
   const first = yield* readBoth(address, commitment);
   const isSure = commitment === "finalized" || !isTombstone(first.account, deployment);
   const read = isSure ? first : yield* readBoth(address, "finalized");
-  const found = yield* escrowOrArchived(address, read.account);
+  const decoded = yield* escrowOrArchived(address, read.account);
   const ledgerTime = yield* ledgerTimeOf(read.clock);
   const live: LiveEscrow = {
-    ...found,
+    ...decoded,
     ledgerTime,
     slot: read.slot,
     commitment: isSure ? commitment : "finalized",

@@ -56,8 +56,9 @@ export const readMerchantGround = Effect.fn("readMerchantGround")(function* (
   );
   const { find, rent } = yield* groundOf(value);
   const ledgerTime = yield* ledgerTimeOf(find(CLOCK_SYSVAR));
-  const found = find(account);
-  const decoded = found === null ? undefined : decodeMerchantAccount(found, deployment);
+  const merchantAccount = find(account);
+  const decoded =
+    merchantAccount === null ? undefined : decodeMerchantAccount(merchantAccount, deployment);
   const ground: MerchantGround = {
     merchant: decoded !== undefined && "value" in decoded ? decoded.value : null,
     find,

@@ -128,11 +128,11 @@ const usesDurableNonce = ({ instructions }: WireTransaction): boolean => {
 const checkComputeBudget = Effect.fnUntraced(function* (transaction: WireTransaction) {
   const { signature } = transaction;
   const { unitLimit, unitPrice } = computeRequest(transaction.instructions);
-  const asked = [
+  const requested = [
     { limit: "units", actual: BigInt(unitLimit ?? 0), max: BigInt(RELAY_POLICY.maxComputeUnits) },
     { limit: "unit_price", actual: unitPrice ?? 0n, max: RELAY_POLICY.maxComputeUnitPrice },
   ] as const;
-  const excess = asked.find(({ actual, max }) => actual > max);
+  const excess = requested.find(({ actual, max }) => actual > max);
   if (excess !== undefined) return yield* new ComputeBudgetExceeded({ signature, ...excess });
   const fault = computeBudgetFault(transaction.instructions);
   if (fault !== null) return yield* new ComputeBudgetInvalid({ signature, ...fault });

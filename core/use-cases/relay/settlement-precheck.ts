@@ -34,15 +34,15 @@ export const resolveTables = Effect.fnUntraced(function* (transaction: WireTrans
   const { signature, tables } = transaction;
   const addresses = [...new Set(tables.map(({ table }) => table))];
   const ledger = yield* Ledger;
-  const found = new Map<Address, ReadonlyArray<Address>>();
+  const tableEntries = new Map<Address, ReadonlyArray<Address>>();
   if (addresses.length > 0) {
     const { value } = yield* ledger.readAccounts(addresses, "confirmed");
     for (const account of value) {
       const entries = account === null ? undefined : decodeAddressTable(account);
-      if (account !== null && entries !== undefined) found.set(account.address, entries);
+      if (account !== null && entries !== undefined) tableEntries.set(account.address, entries);
     }
   }
-  const accounts = resolveAccounts(transaction, found);
+  const accounts = resolveAccounts(transaction, tableEntries);
   if (!("fault" in accounts)) return accounts;
   const detail =
     accounts.fault === "no_table"

@@ -54,13 +54,13 @@ const readLedger = Effect.gen(function* () {
  * fails, and answers within a second.
  */
 export const readReadiness = Effect.fn("readReadiness")(function* () {
-  const [indexed, asked] = yield* Effect.all(
+  const [indexed, ledgerRead] = yield* Effect.all(
     [orNull(Effect.result(indexStatus)), orNull(Effect.result(readLedger))],
     { concurrency: "unbounded" },
   );
   const index = indexed && Result.getOrNull(indexed);
-  const ledger = asked && Result.getOrNull(asked);
-  const cure = cureOf(indexed) ?? cureOf(asked);
+  const ledger = ledgerRead && Result.getOrNull(ledgerRead);
+  const cure = cureOf(indexed) ?? cureOf(ledgerRead);
   const { syncsByItself } = yield* Instance;
   const { standing } = yield* (yield* LedgerRecord).state;
   const lacks: Readonly<Record<NotReadyPart, boolean>> = {

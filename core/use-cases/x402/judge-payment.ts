@@ -76,10 +76,10 @@ const askedOf = (
   phase: PaymentPayload["phase"],
 ): Read<bigint> => {
   const same = { ...requirements, amount: accepted.amount };
-  const asked = /^[0-9]{1,20}$/.test(requirements.amount) ? BigInt(requirements.amount) : -1n;
-  const fits = phase === "after-handler" ? asked >= 1n && asked <= whole : asked === whole;
+  const amount = /^[0-9]{1,20}$/.test(requirements.amount) ? BigInt(requirements.amount) : -1n;
+  const fits = phase === "after-handler" ? amount >= 1n && amount <= whole : amount === whole;
   return fits && requirementsDigest(same) === requirementsDigest(accepted)
-    ? { value: asked }
+    ? { value: amount }
     : faulty(
         "requirements_mismatch",
         "The payment accepts other requirements than the seller's.",
@@ -110,8 +110,8 @@ export const judgePayment = Effect.fnUntraced(function* (request: PaymentRequest
       ).fault,
     );
   const payment = yield* valueOf(readPayload(request.payload, terms, deployment));
-  const asked = yield* valueOf(askedOf(request, terms.amount, payment.phase));
-  const judged: JudgedPayment = { terms, payment, asked };
+  const amount = yield* valueOf(askedOf(request, terms.amount, payment.phase));
+  const judged: JudgedPayment = { terms, payment, asked: amount };
   return judged;
 });
 

@@ -20,17 +20,17 @@ export const verifyPayment = Effect.fn("verifyPayment")(function* (
   const judged = yield* judgePayment(request);
   const { terms, payment } = judged;
   const { deployment } = yield* Instance;
-  const found = yield* paymentEscrow(judged);
-  const spent = found === null ? null : lateFault(found.escrow, found.ledgerTime);
+  const live = yield* paymentEscrow(judged);
+  const spent = live === null ? null : lateFault(live.escrow, live.ledgerTime);
   if (spent !== null) return yield* refusedFor(spent, payment);
   if (payment.create === null) {
-    if (found !== null) return payment.agent;
+    if (live !== null) return payment.agent;
     return yield* notMade(judged);
   }
   const fault = createFault(payment.create, terms, payment, deployment);
   if (fault !== null) return yield* refusedFor(fault, payment);
   const admitted = yield* admitTransaction(payment.create);
-  if (found !== null) return payment.agent;
+  if (live !== null) return payment.agent;
   yield* checkBlockhash(admitted.transaction);
   // The fee payer is not charged: nothing is sent, and whoever has the payment can have it verified.
   yield* chargedPreflight(admitted, false, { feePayer: null, client: clientGroup(client) });

@@ -48,10 +48,10 @@ export const loadedDataSize = (message: WireMessage, read: Read): number => {
 
 /** The most bytes that a message lets itself load, undefined when it does not say (SetLoadedAccountsDataSizeLimit: u8 4, u32 LE). */
 export const loadedDataLimit = ({ instructions }: WireMessage): number | undefined => {
-  const asked = instructions.find(
+  const instruction = instructions.find(
     ({ program, data }) => program === COMPUTE_BUDGET_PROGRAM && data[0] === 4 && data.length >= 5,
   );
-  return asked === undefined ? undefined : fieldsOf(asked.data).u32(1);
+  return instruction === undefined ? undefined : fieldsOf(instruction.data).u32(1);
 };
 
 /** Errors of transactions that pay a fee without running, because their faults are found only when accounts are loaded. */

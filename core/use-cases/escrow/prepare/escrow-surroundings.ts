@@ -34,10 +34,10 @@ export type Surroundings = Ground & {
 
 /** Accounts by address, and the rent from the Rent sysvar among them. Fails when that account is missing. */
 export const groundOf = (value: ReadonlyArray<LedgerAccount | null>) => {
-  const found = new Map(
+  const byAddress = new Map(
     value.flatMap((account) => (account === null ? [] : [[account.address, account] as const])),
   );
-  const find = (address: Address) => found.get(address) ?? null;
+  const find = (address: Address) => byAddress.get(address) ?? null;
   const rent = decodeRentSysvar(find(RENT_SYSVAR));
   return rent === undefined
     ? Effect.fail(new LedgerUnavailable({ retryable: true, cause: "no rent sysvar" }))
@@ -82,18 +82,18 @@ export const readSurroundings = Effect.fn("readSurroundings")(function* (
   const ledger = yield* Ledger;
   const { deployment } = yield* Instance;
   // Its parties never change, so the first read tells which accounts the second needs.
-  const known = yield* readChangeableEscrow(pda);
-  const vault = associatedTokenAddress(known.address, known.mint);
+  const firstRead = yield* readChangeableEscrow(pda);
+  const vault = associatedTokenAddress(firstRead.address, firstRead.mint);
   const addresses = [
-    known.address,
+    firstRead.address,
     vault,
-    associatedTokenAddress(known.agentOwner, known.mint),
-    associatedTokenAddress(known.merchant, known.mint),
-    merchantAddress(deployment, known.merchant).address,
+    associatedTokenAddress(firstRead.agentOwner, firstRead.mint),
+    associatedTokenAddress(firstRead.merchant, firstRead.mint),
+    merchantAddress(deployment, firstRead.merchant).address,
     custodyConfigAddress(deployment).address,
     registryAddress(deployment).address,
-    known.rentPayer,
-    known.merchant,
+    firstRead.rentPayer,
+    firstRead.merchant,
     CLOCK_SYSVAR,
     RENT_SYSVAR,
     ...others.filter((address) => address !== null),
@@ -102,7 +102,11 @@ export const readSurroundings = Effect.fn("readSurroundings")(function* (
   const { find, rent } = yield* groundOf(value);
   const ledgerTime = yield* ledgerTimeOf(find(CLOCK_SYSVAR));
   const at = { slot, ledgerTime };
-  const { escrow, account } = yield* changeableEscrowOf(known.address, find(known.address), at);
+  const { escrow, account } = yield* changeableEscrowOf(
+    firstRead.address,
+    find(firstRead.address),
+    at,
+  );
   const surroundings: Surroundings = {
     escrow,
     account,

@@ -166,20 +166,20 @@ const draftOf = (
  * index, after another node was asked if there is one.
  */
 export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
-  asked: PreparedEscrow,
+  unchecked: PreparedEscrow,
   wantsTransaction = false,
 ) {
-  yield* checkTransactionSigner("agentOwner", asked.agentOwner, wantsTransaction);
+  yield* checkTransactionSigner("agentOwner", unchecked.agentOwner, wantsTransaction);
   const ledger = yield* Ledger;
   const { deployment, supportedMints } = yield* Instance;
-  const { config } = createEscrowAddresses(deployment, asked);
-  const payer = asked.payer ?? asked.agentOwner;
+  const { config } = createEscrowAddresses(deployment, unchecked);
+  const payer = unchecked.payer ?? unchecked.agentOwner;
   const addresses = [
-    asked.merchantAccount,
-    asked.agentTokenAccount,
-    asked.escrow,
-    asked.vaultTokenAccount,
-    asked.mint,
+    unchecked.merchantAccount,
+    unchecked.agentTokenAccount,
+    unchecked.escrow,
+    unchecked.vaultTokenAccount,
+    unchecked.mint,
     config,
     payer,
     CLOCK_SYSVAR,
@@ -187,17 +187,17 @@ export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
   ];
   const { slot, value } = yield* ledger.readAccounts([...new Set(addresses)], "confirmed");
   const { find, rent } = yield* groundOf(value);
-  yield* refuseContradicted(asked.escrow, find(asked.escrow));
+  yield* refuseContradicted(unchecked.escrow, find(unchecked.escrow));
   const ledgerTime = yield* ledgerTimeOf(find(CLOCK_SYSVAR));
   const ground: Ground = { find, rent, at: { slot, ledgerTime } };
-  const merchantAccount = find(asked.merchantAccount);
+  const merchantAccount = find(unchecked.merchantAccount);
   const decoded =
     merchantAccount === null ? undefined : decodeMerchantAccount(merchantAccount, deployment);
   const merchant = decoded !== undefined && "value" in decoded ? decoded.value : null;
   const prepared =
-    asked.attestor === null && merchant !== null
-      ? withAttestor(asked, merchant.attestor, deployment)
-      : asked;
+    unchecked.attestor === null && merchant !== null
+      ? withAttestor(unchecked, merchant.attestor, deployment)
+      : unchecked;
   const view = { deployment, account: find, ledgerTime, marginSeconds: 0n };
   const configAccount = find(config);
   const isInitialized =
@@ -222,17 +222,17 @@ export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
         ]
       : []),
     ...tokenBlockers(prepared, find),
-    ...(isOffCurve(asked.agentOwner)
+    ...(isOffCurve(unchecked.agentOwner)
       ? [
           {
             rule: "signer_is_derived" as const,
-            detail: `no key signs for the agent ${asked.agentOwner}, so that no transaction makes this escrow; the program that derives the address can, in a call of its own`,
+            detail: `no key signs for the agent ${unchecked.agentOwner}, so that no transaction makes this escrow; the program that derives the address can, in a call of its own`,
           },
         ]
       : []),
   ];
   const draft = draftOf(prepared, ground);
-  const account = find(asked.agentTokenAccount);
+  const account = find(unchecked.agentTokenAccount);
   const token = account === null ? undefined : decodeTokenAccount(account);
   const usable =
     token !== undefined && token.mint === prepared.mint && token.owner === prepared.agentOwner;
@@ -245,7 +245,7 @@ export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
   const [first] = blockers;
   if (wantsTransaction && first !== undefined)
     return yield* wrongMerchantState({ merchant, at: ground.at }, first.rule, first.detail);
-  const held = find(asked.escrow);
+  const held = find(unchecked.escrow);
   const preflight: EscrowPreflight = {
     merchantStatus: merchant?.status ?? null,
     mintSupported: listedMint(supportedMints, prepared.mint) !== undefined,

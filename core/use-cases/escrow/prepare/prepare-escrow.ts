@@ -178,7 +178,7 @@ export const prepareEscrow = Effect.fnUntraced(function* (request: PrepareEscrow
   yield* requirePinned;
   const { deployment } = yield* Instance;
   const addresses = createEscrowAddresses(deployment, terms);
-  const asked = {
+  const instructionTerms = {
     ...terms,
     payer: terms.payer ?? terms.agentOwner,
     attestor: terms.attestor ?? undefined,
@@ -190,7 +190,7 @@ export const prepareEscrow = Effect.fnUntraced(function* (request: PrepareEscrow
     agentTokenAccount: addresses.agentTokenAccount,
     merchantAccount: addresses.merchantAccount.address,
     bumps: { escrow: addresses.escrow.bump, merchant: addresses.merchantAccount.bump },
-    instruction: createEscrowInstruction(deployment, asked, addresses),
+    instruction: createEscrowInstruction(deployment, instructionTerms, addresses),
   };
   return prepared;
 });

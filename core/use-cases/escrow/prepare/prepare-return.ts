@@ -28,17 +28,18 @@ const prepareReturn = Effect.fnUntraced(function* (
   request: PrepareReturnRequest,
 ) {
   const { deployment } = yield* Instance;
-  const asked = yield* parseSending(request);
+  const sending = yield* parseSending(request);
   const { agentFallbackAccount } = yield* parseOptionalAddresses({
     agentFallbackAccount: request.agentFallbackAccount,
   });
-  const surroundings = yield* readSurroundings(pda, [agentFallbackAccount, asked.payer]);
+  const surroundings = yield* readSurroundings(pda, [agentFallbackAccount, sending.payer]);
   const { escrow } = surroundings;
   const isCancel = operation === "cancel_escrow";
   if (isCancel)
-    yield* checkTransactionSigner("wantsTransaction", escrow.merchant, asked.wantsTransaction);
+    yield* checkTransactionSigner("wantsTransaction", escrow.merchant, sending.wantsTransaction);
   // A cancellation needs the wallet's signature anyhow; one that a program derives pays for no transaction.
-  const payer = asked.payer ?? (isCancel && !isOffCurve(escrow.merchant) ? escrow.merchant : null);
+  const payer =
+    sending.payer ?? (isCancel && !isOffCurve(escrow.merchant) ? escrow.merchant : null);
   const input = {
     ...escrow,
     escrow: escrow.address,
@@ -55,7 +56,7 @@ const prepareReturn = Effect.fnUntraced(function* (
     until: isCancel ? escrow.expiresAt : null,
   });
   yield* checkInstructions(surroundings, draft, payer);
-  return yield* finishCall(draft, { ...asked, payer }, surroundings, (rule, detail) =>
+  return yield* finishCall(draft, { ...sending, payer }, surroundings, (rule, detail) =>
     wrongState(surroundings, rule, detail),
   );
 });
