@@ -15,12 +15,12 @@ import {
 } from "../../ports/log/witness-state.ts";
 import { makeFolderDurably, readIfThere, writeDurably } from "../bun/durable-file.ts";
 
-/** The first line of the file, which other forms will change. */
+/** The first line of the file: the version of its format. */
 const VERSION = "witness-state/1";
 
 const digestOf = (text: string): string => bytesToHex(sha256(new TextEncoder().encode(text)));
 
-/** What was cosigned of a log, as the text of a file: a line each, and the SHA-256 of the lines before it as the last. */
+/** What was cosigned of a log, as text: one value a line. The last line is the SHA-256 of the lines before it. */
 const printCosigned = (origin: string, { size, root, head, edge }: CosignedLog): string => {
   const lines = [VERSION, origin, String(size), ...[root, head, ...edge].map(encodeBase64)];
   const text = `${lines.join("\n")}\n`;
@@ -28,8 +28,8 @@ const printCosigned = (origin: string, { size, root, head, edge }: CosignedLog):
 };
 
 /**
- * What a text says was cosigned of a log. @throws Error for a text that `printCosigned` did not print for this origin: what
- * was cosigned is then unknown, and beginning anew could cosign another history.
+ * Parses a file that `printCosigned` wrote for this origin. @throws Error for any other text. What was cosigned is then
+ * unknown, and a new beginning could cosign another history.
  */
 const parseCosigned = (origin: string, text: string): CosignedLog => {
   const lines = text.split("\n");
@@ -45,7 +45,7 @@ const parseCosigned = (origin: string, text: string): CosignedLog => {
   return cosigned;
 };
 
-/** Hex digits of a hash in a file's name: none of a few thousand files meets another. */
+/** Hex digits of a hash in a file's name. Enough that names do not collide. */
 const NAME_DIGITS = 32;
 
 const nameOf = (text: string): string =>
@@ -87,7 +87,7 @@ export const witnessStateFiles = (
 
       const namesOfRefused = async (origin: string): Promise<ReadonlyArray<string>> => {
         await makeFolderDurably(refusedOf(origin));
-        // A draft is what a process that ended left behind.
+        // A draft was left behind by a process that ended.
         return (await readdir(refusedOf(origin))).filter((name) => !name.endsWith(".new"));
       };
 

@@ -57,7 +57,7 @@ type Options<S, E, R> = {
   readonly whenOpen?: Effect.Effect<void>;
   /** Learns, at each try, what keeps the stores from opening. By default that is logged. */
   readonly whenHindered?: (hindrance: StoreUnavailable) => Effect.Effect<void>;
-  /** What keeps another thread from opening what these stores wait for. */
+  /** Failures of another thread that must first open the store, for example to create the index. */
   readonly elsewhere?: Queue.Dequeue<StoreUnavailable>;
 };
 
@@ -73,15 +73,15 @@ type Opening<S> = {
 /**
  * The stores of one ledger. A store belongs to one ledger. So it opens once it is reachable and the ledger is known: by a
  * node, or by what the index has recorded. Until then every use fails as retryable, while the rest of the service
- * already answers. A node of another ledger ends the service when it is the one to name the ledger, and is left alone
- * when the store did.
+ * already answers. When a node names the ledger first and it is not the configured one, the service ends. When the
+ * index named it first, a node of another ledger is only left out.
  */
 const openStores = Effect.fnUntraced(function* <S, E, R>(options: Options<S, E, R>) {
   const scope = yield* Effect.scope;
   const services = yield* Effect.context<R | Ledger>();
   const record = yield* LedgerRecord;
   let opened: Context.Context<S> | null = null;
-  let known: { readonly leaf: Uint8Array; readonly id: string } | null = null;
+  let network: { readonly leaf: Uint8Array; readonly id: string } | null = null;
   let hindrance: StoreUnavailable | null = null;
   const { whenHindered = hindranceLog(), elsewhere } = options;
   const hinderedBy = (failure: StoreUnavailable) =>
@@ -111,9 +111,9 @@ const openStores = Effect.fnUntraced(function* <S, E, R>(options: Options<S, E, 
   const open = Effect.gen(function* () {
     const genesisHash = yield* genesisOf(options, hinderedBy);
     hindrance = null;
-    const found = clusterOfGenesis(genesisHash);
+    const actual = clusterOfGenesis(genesisHash);
     const { cluster } = options;
-    if (found !== cluster) return yield* new WrongLedger({ configured: cluster, found });
+    if (actual !== cluster) return yield* new WrongLedger({ configured: cluster, found: actual });
     opened = yield* attempt(genesisHash).pipe(
       Effect.tapError((failure) =>
         failure instanceof StoreUnavailable && failure.retryable
@@ -123,7 +123,7 @@ const openStores = Effect.fnUntraced(function* <S, E, R>(options: Options<S, E, 
       Effect.retry({ schedule: ASK_AGAIN, while: isPassing }),
     );
     const leaf = networkLeaf(genesisHash, options.deployment);
-    known = { leaf, id: networkIdOf(leaf) };
+    network = { leaf, id: networkIdOf(leaf) };
     yield* options.whenOpen ?? Effect.logInfo("the stores are open", { genesis_hash: genesisHash });
     const { standing } = yield* record.state;
     if (standing !== "confirmed") yield* untilShown;
@@ -134,7 +134,7 @@ const openStores = Effect.fnUntraced(function* <S, E, R>(options: Options<S, E, 
     Effect.forkScoped,
   );
 
-  const identity = Effect.suspend(() => (known === null ? notOpen() : Effect.succeed(known)));
+  const identity = Effect.suspend(() => (network === null ? notOpen() : Effect.succeed(network)));
   const stores: Opening<S> = {
     use: (name, use) =>
       Effect.suspend(() =>
@@ -170,7 +170,7 @@ const indexWriter = ({ use }: Opening<IndexWriter>) => {
   const written = <A, N = never>(
     work: (index: IndexWriter["Service"]) => Effect.Effect<A, StoreUnavailable, N>,
   ) => use("index", (stores) => work(Context.get(stores, IndexWriter)));
-  /** A build whose writes tell of a broken store as every other write does. */
+  /** Reports a broken store when a write of the build fails, as all other writes do. */
   const guarded = (build: IndexBuild): IndexBuild => ({
     add: (rows) => written(() => build.add(rows)),
     leaves: (sink) => written(() => build.leaves(sink)),

@@ -7,8 +7,8 @@ import {
 } from "../../ports/ledger/ledger.ts";
 
 /**
- * Answers of nodes that contradict what is proved, in this process: without labels those that contradicted the ledger's
- * count and head in a sync, and by node and method those that were refused because they contradict what the index proves.
+ * Counts the answers of nodes that this process refused. Without labels: accounts that contradicted the ledger's count and
+ * head in a sync. By node and method: answers that contradicted the index.
  */
 export const contradictoryAnswers = Metric.gauge("ledger_contradictory_answers", {
   description:
@@ -42,16 +42,16 @@ export const refuseOlder = (slot: bigint, notBefore: bigint) =>
 
 type Failure = { readonly _tag: string };
 
-/** The failure of an answer that was understood and contradicts what is known, null for any other failure. Another node may answer otherwise. */
+/** The failure if it is a well-formed answer that contradicts what is known; null for any other failure. */
 const contradictionIn = (failure: Failure): LedgerUnavailable | null => {
   if (failure._tag !== "LedgerUnavailable") return null;
-  const found = failure as LedgerUnavailable;
-  return found.retryable && found.fault === undefined ? found : null;
+  const unavailable = failure as LedgerUnavailable;
+  return unavailable.retryable && unavailable.fault === undefined ? unavailable : null;
 };
 
 /**
- * Makes a read up to `most` more times, each at another node first, while the answer contradicts what is known and there is another
- * node. Fails as the last of the reads does. Each such answer is counted for its node.
+ * Repeats a read at other nodes, up to `most` times, while the answer contradicts what is known. Fails as the last read
+ * does. Each contradiction is counted for its node.
  */
 export const orAskOthers = <A, E extends Failure, R>(
   read: Effect.Effect<A, E, R>,
@@ -63,7 +63,7 @@ export const orAskOthers = <A, E extends Failure, R>(
       const contradiction = contradictionIn(failure);
       return contradiction === null ? Effect.void : countContradiction(contradiction, last.source);
     });
-    // A schedule's steps cost a twentieth of a read, and nearly every read is the first and last.
+    // Not an Effect schedule: its steps cost a twentieth of a read, and nearly every read succeeds the first time.
     const attempt = (left: number): Effect.Effect<A, E, R> =>
       counted.pipe(
         Effect.catch((failure) =>
@@ -77,7 +77,7 @@ export const orAskOthers = <A, E extends Failure, R>(
     return Effect.provideService(attempt(most), LastAnswer, last);
   });
 
-/** Makes a read once more at most, as `orAskOthers` does: a request waits for two nodes and no more. */
+/** `orAskOthers` with at most one more read, so that a request waits for at most two nodes. */
 export const orAskAnother = <A, E extends Failure, R>(
   read: Effect.Effect<A, E, R>,
 ): Effect.Effect<A, E, R> => orAskOthers(read, 1);

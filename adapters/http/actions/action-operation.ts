@@ -50,7 +50,7 @@ const sampleTransaction = () => {
   };
 };
 
-/** The version of Solana Actions that answers keep to (`@solana/actions-spec` 2.4). */
+/** The version of Solana Actions that answers follow (`@solana/actions-spec` 2.4). */
 const ACTION_VERSION = "2.4";
 
 /** CAIP-2 cuts a genesis hash to 32 characters (namespaces.chainagnostic.org, solana). */

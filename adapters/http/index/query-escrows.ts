@@ -73,7 +73,7 @@ const recordOf = (
   const ledgerTime = page.ledgerTime ?? 0n;
   const record = (row: EscrowPage["rows"][number]) => {
     const shown = escrowRecord(row, ledgerTime, instance);
-    // A settled row does not tell whether its account is archived.
+    // The index does not know whether the account of a settled escrow is archived.
     return row.state === "Pending" ? shown : { ...shown, next_actions: [] };
   };
   return pageAnswer(page, limit, cursor, record, isStale);
@@ -81,7 +81,7 @@ const recordOf = (
 
 const texts = new WeakMap<EscrowPage, JsonText<ReturnType<typeof recordOf>>>();
 
-/** Made once for each page: the use case gives the same object as long as nothing in it has changed. */
+/** The page as JSON text, cached by the page object. The use case returns the same object until the page changes. */
 const textOf = (
   page: EscrowPage,
   limit: number,
@@ -89,7 +89,7 @@ const textOf = (
   instance: Instance["Service"],
   isStale: boolean,
 ) => {
-  // Kept text is of a ledger that a node shows.
+  // Only an answer that is not stale is cached.
   if (isStale) return jsonText(recordOf(page, limit, cursor, instance, isStale));
   const text = texts.get(page) ?? jsonText(recordOf(page, limit, cursor, instance, isStale));
   texts.set(page, text);

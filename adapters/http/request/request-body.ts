@@ -57,8 +57,8 @@ export const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
 export const isChunked = ({ headers }: Request): boolean => headers.has("transfer-encoding");
 
 /**
- * Whether Bun's parser has not refused a request by the next turn of the event loop. To the parser a body in chunks is complete
- * at its last chunk. It refuses trailers behind that, with a 400 of its own, and aborts the request.
+ * Whether a request with a body in chunks is still accepted after the next turn of the event loop. Bun's parser hands over
+ * the body at its last chunk. When trailers follow, it then answers with a 400 of its own and aborts the request.
  */
 export const isStillSound = async ({ signal }: Request): Promise<boolean> => {
   await new Promise((resolve) => setImmediate(resolve));
@@ -94,7 +94,7 @@ const readAtMost = async (
 };
 
 const readBytes = (request: Request, maxBytes: number): Promise<Uint8Array | null> => {
-  // HTTP framing holds a body to its declared length, so that it can be read in one piece.
+  // A body is never longer than its Content-Length, so it is safe to read it whole.
   if (request.headers.has("content-length")) return request.bytes();
   return request.body === null
     ? Promise.resolve(new Uint8Array())
@@ -122,7 +122,7 @@ export const readBody = (request: Request, maxBytes: number): ReturnType<typeof 
   return bodyBytes(request, maxBytes);
 };
 
-/** The bytes of a body of any type. Fails as `readBody` does for its length and its end. */
+/** The bytes of a body of any type. Fails with `PayloadTooLarge` or `BodyBrokenOff`. */
 export const bodyBytes = (
   request: Request,
   maxBytes: number,

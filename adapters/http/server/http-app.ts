@@ -134,7 +134,8 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
 
   const app = new Elysia({
     strictPath: true,
-    // Otherwise it looks for the path behind the eleventh character, which a host such as `api` falls short of.
+    // By default Elysia looks for the path from the URL's eleventh character on. With a short host, such as `api`, that is
+    // too late.
     handler: { standardHostname: false },
   }).onError(({ request, error }) => problemResponse(exchangeOf(request), Cause.die(error)));
   const unmatchedPath = {
@@ -150,7 +151,7 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
       parse: "none",
     });
   }
-  // Each path has a route for all other methods, so that a template that matches it too does not get them.
+  // Each path has a route for all other methods. Without it, a template that also matches the path would get them.
   for (const path of new Set([...operations.map((operation) => operation.path), "/*"]))
     app.all(routerPath(path), ({ request }) => unmatched(exchangeOf(request)), {
       parse: "none",
@@ -158,7 +159,7 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
 
   const answer = (exchange: Exchange): Promise<Response> | Response => {
     const { request, connection } = exchange;
-    // An invalid host would shift the path that the router finds, and CONNECT's target is not a path.
+    // With an invalid host the router finds a wrong path. CONNECT has no path.
     if (!hasSoundHost(request) || connection?.target === null || request.method === "CONNECT")
       return unmatched(exchange);
     placeTarget(request);

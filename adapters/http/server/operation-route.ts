@@ -51,7 +51,7 @@ export const operationRoute = (
     Effect.flatMap(judge(exchange), ({ query, body, text }) => {
       if (maySeconds !== undefined) exchange.connection?.allowSeconds(maySeconds);
       return operation.handle({
-        // A segment that is not valid percent-encoding has no text; as an empty one it is refused by name.
+        // A segment with invalid percent-encoding counts as empty, so that the problem names the parameter.
         params: Object.fromEntries(names.map((name) => [name, params?.[name] ?? ""])),
         query,
         body,
@@ -80,7 +80,7 @@ export const operationRoute = (
       return unmatched(exchange);
     enterRoute(settings, exchange, route, opening);
     if (forWallets) Object.assign(exchange.headers, await actionHeaders(settings));
-    // Only a read ends with its client's interest; what a POST began is finished.
+    // A read stops when the client disconnects. A POST is always completed.
     const options = method === "POST" ? undefined : request;
     const exit = await settings.run(decide(exchange, params), options);
     return Exit.isSuccess(exit)

@@ -6,7 +6,7 @@ export const MAX_PRIORITY_FEE = 100_000_000n;
 
 /** Compute units of a write to a buffer: 2,370 of the loader (Agave `bpf_loader`: UPGRADEABLE_LOADER_COMPUTE_UNITS), 300 of the price and limit. */
 export const WRITE_UNITS = 3000;
-/** Compute units that every other transaction of a deployment keeps to. */
+/** The compute unit limit of every other transaction of a deployment. */
 export const MOST_UNITS = 200_000;
 
 const MICRO = 1_000_000n;

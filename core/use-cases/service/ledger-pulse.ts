@@ -8,7 +8,10 @@ import { orNull } from "./log-status.ts";
 import { initialisedBy, ownAccounts, readInitialised } from "./program-status.ts";
 import { sharedReading } from "../single-flight.ts";
 
-/** The ledger's tip, its identity, the accounts of both programs with their data, whether they are initialised for each other, and the registry's settlement mint. Fails as a read of the ledger does. */
+/**
+ * Reads the ledger's tip and identity, the accounts of both programs with their data, whether the programs are initialised
+ * for each other, and the registry's settlement mint. Fails as a read of the ledger does.
+ */
 const readLedgerStatus = Effect.gen(function* () {
   const ledger = yield* Ledger;
   const { deployment } = yield* Instance;
@@ -54,17 +57,17 @@ const readSettlementMint = Effect.gen(function* () {
 });
 
 /**
- * An effect that returns the registry's settlement mint, which merchants' volume is counted in: as read at most a minute
- * ago, otherwise as last known; null before the ledger has shown it. Never fails; waits a second at most, once a minute.
+ * An effect that returns the registry's settlement mint, in which merchants' volume is counted. The mint is read at most
+ * once a minute. When the read fails or takes longer than a second, the last known mint; null before the first one.
  */
 const sharedSettlementMint = (
   scope: Scope.Scope,
 ): Effect.Effect<Address | null, never, Ledger | Instance> => {
-  let known: Address | null = null;
+  let lastMint: Address | null = null;
   return sharedReading(
     scope,
     MINT_FRESH_MS,
-    Effect.map(orNull(readSettlementMint), (mint) => (known = mint ?? known)),
+    Effect.map(orNull(readSettlementMint), (mint) => (lastMint = mint ?? lastMint)),
   );
 };
 
@@ -101,7 +104,7 @@ export const makeLedgerPulse = Effect.gen(function* () {
   const initialised = sharedReading(
     scope,
     FRESH_MS,
-    Effect.map(here(readInitialised), (found) => (isInitialised ||= found)),
+    Effect.map(here(readInitialised), (initialised) => (isInitialised ||= initialised)),
   );
   const tips = {
     confirmed: sharedReading(scope, FRESH_MS, ledger.tip("confirmed")),
