@@ -1,7 +1,7 @@
 import { distance } from "fastest-levenshtein";
 import type { ConfigFault } from "./variable.ts";
 
-/** Prefixes that belong to this service. Other names may be other programs' and must come close to one of ours. */
+/** Prefixes of this service's variables. A name without one is reported only when it is close to one of ours. */
 const OWN_PREFIXES = [
   "RATE_LIMIT_",
   "METRICS_",

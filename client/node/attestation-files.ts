@@ -24,7 +24,7 @@ const claimIn = (text: string, path: string): KeptClaim => {
     if (version === 1 && isText(network) && isText(escrow) && isText(hash) && amount !== undefined)
       return kept as KeptClaim;
   } catch {
-    // Told below.
+    // Not JSON: reported below.
   }
   throw new SettlementError(
     "journal_damaged",
@@ -34,8 +34,8 @@ const claimIn = (text: string, path: string): KeptClaim => {
 };
 
 /**
- * A journal of attestations in a folder: a file `<genesis hash>/<escrow>.json` with mode 0600 for each escrow, never changed once it is
- * there. Processes may share the folder.
+ * A journal of attestations in a folder: a file `<genesis hash>/<escrow>.json` with mode 0600 for each escrow, never
+ * changed once it is there. Processes may share the folder.
  */
 export const attestationFiles = (folder: string): AttestationJournal => ({
   keep: async (claim) => {

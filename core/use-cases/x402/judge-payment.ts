@@ -135,7 +135,7 @@ export const escrowFault = (escrow: Escrow, { terms }: JudgedPayment): PaymentFa
       ).fault;
 };
 
-/** Why an escrow pays for no delivery at a ledger time, null when it does. */
+/** Why an escrow cannot pay for a delivery at a ledger time, null when it can. */
 export const spentFault = (escrow: Escrow, ledgerTime: UnixSeconds): PaymentFault | null => {
   if (escrow.state !== "Pending")
     return faulty(
@@ -154,7 +154,10 @@ export const spentFault = (escrow: Escrow, ledgerTime: UnixSeconds): PaymentFaul
 /** The least part of an escrow's time to live that is left before the handler: one fourth. */
 const LEAST_PART = 4n;
 
-/** Why an escrow pays for no delivery that begins at a ledger time, null when it does: a release after the expiry would be refused. */
+/**
+ * Why an escrow cannot pay for a delivery that begins at a ledger time, null when it can. After its expiry nothing is
+ * released.
+ */
 export const lateFault = (escrow: Escrow, ledgerTime: UnixSeconds): PaymentFault | null => {
   const spent = spentFault(escrow, ledgerTime);
   if (spent !== null) return spent;
