@@ -19,8 +19,8 @@ export class MintDecimalsDiffer extends Data.TaggedError("MintDecimalsDiffer")<{
 }
 
 /**
- * How many of the listed mints are on the ledger. Fails with `MintDecimalsDiffer` where one has other decimals there, and as the
- * ledger does. A mint that is not there cannot be an escrow's.
+ * How many of the listed mints are on the ledger. Fails with `MintDecimalsDiffer` where one has other decimals there,
+ * and as the ledger does. A mint that is not there cannot be an escrow's.
  */
 export const checkMints = Effect.fn("checkMints")(function* (listed: ReadonlyArray<SupportedMint>) {
   const ledger = yield* Ledger;

@@ -13,7 +13,8 @@ const path = `/v1/escrows/${ESCROW}/${operation}/prepare?transaction=true`;
 const { transaction } = await call(path, { ...JSON.parse(CLAIM), payer });
 const helpers = /^(ComputeBudget111|Ed25519SigVerify111|ATokenGPvbdGVxr1b2hvZbsiqW5xWH25)/;
 const settlement = read(transaction.base64, helpers);
-// Check that only the payer signs and that the call is for this escrow. The payer may also pay rent for a new token account.
+// Check that only the payer signs and that the call is for this escrow. The payer may also pay rent for a new token
+// account.
 assert.deepEqual([...settlement.signers, settlement.program], [payer, CUSTODY]);
 assert.equal(settlement.accounts[0], ESCROW);
 const status = await relay(settlement.unsigned, keyPair);

@@ -60,8 +60,8 @@ const attempt = <A>(work: () => Promise<A>): Effect.Effect<A, WitnessStateUnavai
 
 /**
  * Keeps a witness's state in files of a folder: `<hash of the origin>` for what was cosigned, and beside it a folder
- * `<hash of the origin>.refused` with one file for each refused checkpoint: the reason, an empty line and the note. Only
- * one process may use the folder.
+ * `<hash of the origin>.refused` with one file for each refused checkpoint: the reason, an empty line and the note.
+ * Only one process may use the folder.
  */
 export const witnessStateFiles = (
   folder: string,

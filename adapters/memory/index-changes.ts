@@ -19,7 +19,9 @@ const NO_ROWS = { escrows: [], unseen: [], merchants: [] };
 const rankOf = (row: UnseenEscrow | IndexedEscrow): number =>
   (row.settledSeq === null ? 0 : 2) + ("account" in row ? 1 : 0);
 
-/** Rows that are gathered apart, all that were added: nothing decides between two rows of one number before `finish`. */
+/**
+ * Rows that are gathered apart, all that were added: nothing decides between two rows of one number before `finish`.
+ */
 const buildOf = (rows: IndexRows): IndexBuild => {
   const added = new IndexRows();
   const leaves: Array<NumberedLeaf> = [];

@@ -10,7 +10,8 @@ import { SCHEMA_VERSION } from "./store-schema.ts";
 type Found = { readonly writable: boolean; readonly tables: boolean };
 
 /**
- * Whether the database takes writes, and its schema version, null where there is no schema. Fails as opening it would, and writes nothing. `identity` is null where the ledger is not known.
+ * Whether the database takes writes, and its schema version, null where there is no schema. Fails as opening it would,
+ * and writes nothing. `identity` is null where the ledger is not known.
  */
 export const inspectStore = Effect.fnUntraced(function* (identity: LedgerIdentity | null) {
   const { label, schema, run } = yield* PostgresStore;

@@ -18,8 +18,8 @@ export const encodingRefusal = async (
 };
 
 /**
- * Makes a schema's tables where there are none, and returns why it cannot be used, if so. One transaction holds a lock, so
- * that of several replicas that start together one makes them; what fails leaves nothing.
+ * Makes a schema's tables where there are none, and returns why it cannot be used, if so. One transaction holds a lock,
+ * so that of several replicas that start together one makes them; what fails leaves nothing.
  */
 export const makeSchema = async (
   sql: SQL,

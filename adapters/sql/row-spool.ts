@@ -69,8 +69,8 @@ const rankOf = (bytes: Uint8Array): number => {
 };
 
 /**
- * The rows and leaves of a snapshot on their way into order, on disk. They come as the ledger lists its accounts, so in no
- * order, and tables and indexes are made several times faster of rows in order.
+ * The rows and leaves of a snapshot on their way into order, on disk. They come as the ledger lists its accounts, so in
+ * no order, and tables and indexes are made several times faster of rows in order.
  */
 export class RowSpool {
   readonly #rows: OrderedSpool;

@@ -30,7 +30,8 @@ type IndexStoreOptions = IndexOptions & { readonly logFolder: string };
 
 /**
  * The writes of the index in one SQLite file. Opening fails when the file is damaged, of another version, or of
- * another ledger. Changes are written a few milliseconds at a time, so that many hold up nobody until they are committed.
+ * another ledger. Changes are written a few milliseconds at a time, so that many hold up nobody until they are
+ * committed.
  */
 const openWriter = Effect.fn("openIndexWriter")(function* (options: IndexOptions) {
   const { path } = options;
@@ -67,7 +68,10 @@ const openIndexReader = Effect.fnUntraced(function* (options: IndexOptions) {
   return db;
 });
 
-/** The reads of an index that a writer, of this process or of another, has opened. A page takes a fraction of a millisecond. */
+/**
+ * The reads of an index that a writer, of this process or of another, has opened. A page takes a fraction of a
+ * millisecond.
+ */
 const openPages = Effect.fn("openIndexReader")(function* (options: IndexOptions) {
   const db = yield* openIndexReader(options);
   const escrows = escrowPages(db);
@@ -104,8 +108,8 @@ const openPages = Effect.fn("openIndexReader")(function* (options: IndexOptions)
 });
 
 /**
- * The log's leaves, from the rows of an index that a writer has opened, its full tiles as files, and how the log stands in
- * a file of its own: an index can be made anew from the ledger, but nothing tells again what a key has signed.
+ * The log's leaves, from the rows of an index that a writer has opened, its full tiles as files, and how the log stands
+ * in a file of its own: an index can be made anew from the ledger, but nothing tells again what a key has signed.
  */
 const openLog = Effect.fn("openLogStore")(function* (options: IndexStoreOptions) {
   const leaves = logLeaves(yield* openIndexReader(options));

@@ -26,7 +26,8 @@ const openUnchanged = (path: string): Database =>
       );
 
 /**
- * The schema version of a store's file; null where there is no file, or an empty one. Fails as opening it would, and writes nothing. `identity` is null where the ledger is not known.
+ * The schema version of a store's file; null where there is no file, or an empty one. Fails as opening it would, and
+ * writes nothing. `identity` is null where the ledger is not known.
  */
 export const inspectStore = (
   path: string,

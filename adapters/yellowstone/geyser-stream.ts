@@ -31,7 +31,10 @@ export type SubscribeRequest = {
   readonly ping?: { readonly id: number };
 };
 
-/** What a server pushes. A field that has its default value (0, no bytes, false) may be absent. u64 values are decimal text. */
+/**
+ * What a server pushes. A field that has its default value (0, no bytes, false) may be absent. u64 values are decimal
+ * text.
+ */
 export type SubscribeUpdate = {
   /** Names of the filters that the update matches. */
   readonly filters: ReadonlyArray<string>;
@@ -63,7 +66,9 @@ export const SUBSCRIBE = (
   }
 ).Subscribe;
 
-/** A filter's name has at most 32 bytes (yellowstone-grpc-geyser, `filter_name_size_limit`), so an address may not fit. */
+/**
+ * A filter's name has at most 32 bytes (yellowstone-grpc-geyser, `filter_name_size_limit`), so an address may not fit.
+ */
 const TRANSACTIONS = "transactions-";
 
 /**
@@ -146,8 +151,8 @@ const ping = (call: Call): void => {
 };
 
 /**
- * One stream until it is lost or dead. Calls `hear` with each update, an empty one for bytes that cannot be decoded, and
- * answers the server's pings. Returns why it ended, as a text for the log.
+ * One stream until it is lost or dead. Calls `hear` with each update, an empty one for bytes that cannot be decoded,
+ * and answers the server's pings. Returns why it ended, as a text for the log.
  */
 export const geyserStream = (
   url: URL,

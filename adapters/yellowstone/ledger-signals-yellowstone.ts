@@ -116,8 +116,8 @@ const listen = (
   );
   return reconnect(stream, ({ reason, failures, pauseMs }) => {
     const fields = { server: url.host, reason, pauseMs };
-    // One failure is usual: servers end healthy streams. A second one is possible: the server refuses the slot. The third
-    // in a row needs the operator.
+    // One failure is usual: servers end healthy streams. A second one is possible: the server refuses the slot. The
+    // third in a row needs the operator.
     return failures === 3
       ? Effect.logWarning("no pushed signals from the ledger; syncs go on by interval", fields)
       : Effect.logDebug("no pushed signals from the ledger", fields);

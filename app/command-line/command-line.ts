@@ -128,7 +128,9 @@ export const readCommandLine = <const O extends ParseArgsOptionsConfig>(
 const noAnswerFrom = (url: string): string =>
   `${url} does not answer; start the service or set --service`;
 
-/** The answer of the service at `url` to a request of `path`. Ends the command where none comes, and where it redirects. */
+/**
+ * The answer of the service at `url` to a request of `path`. Ends the command where none comes, and where it redirects.
+ */
 export const askService = (url: string, path: string, method = "GET"): Promise<Response> =>
   fetchDirectly(`${url}${path}`, { method }).catch((cause: unknown) =>
     endWith(
@@ -153,7 +155,9 @@ export const serviceUrl = (text: string): string => {
 
 const tooLong = `it is longer than a packet, which has ${MAX_PACKET_BYTES} bytes at most`;
 
-/** The bytes of a packet in a file, behind an address or, for `-`, on standard input. Rejects with a reason in words. */
+/**
+ * The bytes of a packet in a file, behind an address or, for `-`, on standard input. Rejects with a reason in words.
+ */
 export const readPacket = async (from: string): Promise<Uint8Array> => {
   if (!/^https?:\/\//.test(from)) {
     const stream = from === "-" ? Bun.stdin.stream() : Bun.file(from).stream();

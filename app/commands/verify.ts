@@ -62,7 +62,10 @@ const read = async (from: string): Promise<Uint8Array> => {
   }
 };
 
-/** What a node says, undefined without one. The node client is loaded only when needed: loading it is most of a check's time. */
+/**
+ * What a node says, undefined without one. The node client is loaded only when needed: loading it is most of a check's
+ * time.
+ */
 const askNodes = async (
   packet: Uint8Array,
   trust: TrustPolicy | null,

@@ -47,7 +47,10 @@ const unsetText = (fallback: unknown): string => {
   return fallback === null || values.length === 0 ? "none" : `\`${values.join(", ")}\``;
 };
 
-/** Reads one variable. Unset, empty and blank all give `fallback`, which `unset` says in words where it is not the whole truth. */
+/**
+ * Reads one variable. Unset, empty and blank all give `fallback`, which `unset` says in words where it is not the whole
+ * truth.
+ */
 export const variable = <A, B>(
   name: string,
   kind: Kind<A>,

@@ -121,7 +121,10 @@ type Asked = {
   readonly mints: ReadonlyArray<SupportedMint>;
 };
 
-/** Asks one node who it is, what time it has and what programs and mints; `silent` says what it means when it does not answer. */
+/**
+ * Asks one node who it is, what time it has and what programs and mints; `silent` says what it means when it does not
+ * answer.
+ */
 const askNode = (
   url: Redacted.Redacted<URL>,
   { cluster, deployment, pins, mints }: Asked,

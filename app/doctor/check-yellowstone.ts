@@ -26,7 +26,10 @@ const problemAt = (host: string, reason: string): Problem => {
   });
 };
 
-/** Whether the Yellowstone server takes the service's subscription and answers a ping. Does not read the server's version, because only the subscription matters. */
+/**
+ * Whether the Yellowstone server takes the service's subscription and answers a ping. Does not read the server's
+ * version, because only the subscription matters.
+ */
 export const checkYellowstone = Effect.fnUntraced(function* (
   { url, tokenFile }: Yellowstone,
   programs: ReadonlyArray<Address>,

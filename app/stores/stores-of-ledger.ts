@@ -71,8 +71,8 @@ type Opening<S> = {
 };
 
 /**
- * The stores of one ledger. A store belongs to one ledger. So it opens once it is reachable and the ledger is known: by a
- * node, or by what the index has recorded. Until then every use fails as retryable, while the rest of the service
+ * The stores of one ledger. A store belongs to one ledger. So it opens once it is reachable and the ledger is known: by
+ * a node, or by what the index has recorded. Until then every use fails as retryable, while the rest of the service
  * already answers. When a node names the ledger first and it is not the configured one, the service ends. When the
  * index named it first, a node of another ledger is only left out.
  */

@@ -65,8 +65,8 @@ const startMessage = (started: StartedInstance): ToSyncWorker => {
 const tell = (worker: Worker, message: ToSyncWorker): void => worker.postMessage(message);
 
 /**
- * Starts a worker thread, which fetches, decodes and writes. So a sync does not block the event loop that answers requests.
- * The thread stops with the scope.
+ * Starts a worker thread, which fetches, decodes and writes. So a sync does not block the event loop that answers
+ * requests. The thread stops with the scope.
  */
 export const startSyncWorker = Effect.fnUntraced(function* (
   started: StartedInstance,

@@ -31,7 +31,10 @@ const BY_CODE: Readonly<Record<string, number>> = {
   quorum_missing: EX_TEMPFAIL,
 };
 
-/** How a command ends that failed with an error: a code of sysexits.h, or 1 when service or ledger refused. A service names none of the client's own failures. */
+/**
+ * How a command ends that failed with an error: a code of sysexits.h, or 1 when service or ledger refused. A service
+ * names none of the client's own failures.
+ */
 export const exitCodeOf = ({ code, status }: SettlementError): number => {
   if (status !== null) return code === "validation_failed" ? EX_USAGE : 1;
   const own = Object.hasOwn(BY_CODE, code) ? BY_CODE[code] : undefined;
@@ -60,7 +63,10 @@ type Options = NonNullable<ParseArgsConfig["options"]>;
 export const usageError = (detail: string, cure: string): SettlementError =>
   new SettlementError("usage", detail, cure);
 
-/** A command's arguments; `--help` is answered before. @throws SettlementError `usage` for an unknown option or a wrong number of operands. */
+/**
+ * A command's arguments; `--help` is answered before. @throws SettlementError `usage` for an unknown option or a wrong
+ * number of operands.
+ */
 export const readArguments = <const O extends Options>(
   args: ReadonlyArray<string>,
   options: O,

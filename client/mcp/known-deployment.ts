@@ -12,8 +12,9 @@ export type KnownDeployment = {
 };
 
 /**
- * The programs and mints by which a transaction is explained: the pinned ones, else the service's own. Beside a wallet its mints are left out: by another number of decimals a
- * service would make any amount look small. @throws SettlementError
+ * The programs and mints by which a transaction is explained: the pinned ones, else the service's own. Beside a wallet
+ * its mints are left out: by another number of decimals a service would make any amount look small. @throws
+ * SettlementError
  */
 export const knownDeployment = async ({
   call,

@@ -56,7 +56,10 @@ const AGREEMENT = {
   required: ["send"],
 };
 
-/** The client's capabilities in this request. Revision 2026-07-28 puts them in each request; older revisions in the handshake. */
+/**
+ * The client's capabilities in this request. Revision 2026-07-28 puts them in each request; older revisions in the
+ * handshake.
+ */
 const declaredIn = ({ mcpReq }: ServerContext): ClientCapabilities | undefined => {
   const envelope: Readonly<Record<string, unknown>> = mcpReq.envelope ?? {};
   return envelope[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
@@ -72,8 +75,9 @@ const canAsk = (capabilities: ClientCapabilities | undefined): boolean => {
 };
 
 /**
- * The answer to a question about `subject`. The state that a client sends back binds an answer to the transaction that was shown, so that a
- * mix-up sends nothing. It is not sealed: a client that forges an answer needs none, because anyone may relay a signed transaction.
+ * The answer to a question about `subject`. The state that a client sends back binds an answer to the transaction that
+ * was shown, so that a mix-up sends nothing. It is not sealed: a client that forges an answer needs none, because
+ * anyone may relay a signed transaction.
  */
 const consentIn =
   ({ mcpReq }: ServerContext) =>
@@ -178,8 +182,8 @@ export const mcpServer = ({ call, trust, rebuilds, report }: McpParts): Server =
 };
 
 /**
- * Serves the client at the other end of standard input and output until it closes them. Returns at once. It runs beside the wallet, so
- * payments are built anew before they are shown.
+ * Serves the client at the other end of standard input and output until it closes them. Returns at once. It runs beside
+ * the wallet, so payments are built anew before they are shown.
  */
 export const serveOverStdio = (parts: Omit<McpParts, "rebuilds">): void => {
   serveStdio(() => mcpServer({ ...parts, rebuilds: true }), { onerror: parts.report });

@@ -52,7 +52,10 @@ type FormAt<Place extends string> = Place extends `${string}.${infer Rest}`
   ? FormAt<Rest>
   : FormedBy<Place>;
 
-/** A result's member: the place that it is taken from, or a field, which stands under its own name unless it says another place. */
+/**
+ * A result's member: the place that it is taken from, or a field, which stands under its own name unless it says
+ * another place.
+ */
 type Shown<Place extends string = string> = Place | (Field<unknown> & { readonly from?: Place });
 
 /** The members of a result by their names. */

@@ -67,7 +67,10 @@ const longTexts = (message: unknown): ReadonlyArray<string> => {
 /** A text as it stands inside a string of JSON. */
 const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
-/** The JSON of an answer. The protocol's package repeats names and headers in its errors; of a long one only the beginning stays. */
+/**
+ * The JSON of an answer. The protocol's package repeats names and headers in its errors; of a long one only the
+ * beginning stays.
+ */
 const withoutEchoes = (text: string, sent: unknown): object => {
   const json = JSON.parse(text) as object;
   if (!("error" in json)) return json;
@@ -78,7 +81,10 @@ const withoutEchoes = (text: string, sent: unknown): object => {
   return JSON.parse(told) as object;
 };
 
-/** Answers one message of an MCP client, given as parsed JSON, in the revision that it speaks. `call` reaches the service's operations. @throws a bug */
+/**
+ * Answers one message of an MCP client, given as parsed JSON, in the revision that it speaks. `call` reaches the
+ * service's operations. @throws a bug
+ */
 export const answerMcp = async (
   headers: Headers,
   message: object,

@@ -133,7 +133,10 @@ const faultsOf = (
   return [...faults, ...unknown.map((name) => `${shown(name)} is not known`)];
 };
 
-/** The checked arguments of a call. @throws SettlementError `validation_failed`, which names up to five faults and quotes no value. */
+/**
+ * The checked arguments of a call. @throws SettlementError `validation_failed`, which names up to five faults and
+ * quotes no value.
+ */
 export const readArguments = <P extends Parameters>(parameters: P, given: unknown): ValuesOf<P> => {
   const values = (given ?? {}) as Readonly<Record<string, unknown>>;
   const isObject = typeof values === "object" && !Array.isArray(values);

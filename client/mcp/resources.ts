@@ -90,7 +90,10 @@ const placeOf = (uri: string): { readonly path: string; readonly mimeType: strin
   return { path: ofKind.path.replace(/\{[a-z]+\}/, name), mimeType: JSON_TYPE };
 };
 
-/** A resource's text, byte for byte as the service answers it. @throws SettlementError `resource_not_found` for a URI that names none, and the service's problems */
+/**
+ * A resource's text, byte for byte as the service answers it. @throws SettlementError `resource_not_found` for a URI
+ * that names none, and the service's problems
+ */
 export const readResource = async (
   call: ServiceCall,
   uri: string,

@@ -17,7 +17,10 @@ export type ToolContext = {
   readonly call: ServiceCall;
   /** What is believed whatever the service says; null where nothing was pinned, as on the service itself. */
   readonly trust: TrustPolicy | null;
-  /** Whether what the service prepares is built anew and compared before it is shown: where the tools run beside a wallet. On the service itself they cannot judge it. */
+  /**
+   * Whether what the service prepares is built anew and compared before it is shown: where the tools run beside a
+   * wallet. On the service itself they cannot judge it.
+   */
   readonly rebuilds: boolean;
   /** Whether the client can ask its person. */
   readonly canAsk: boolean;

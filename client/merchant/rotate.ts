@@ -29,7 +29,10 @@ export type PreparedCancellation = {
   readonly expires_at: string;
   /** Base units that go back to the agent, decimal. */
   readonly amount_stroops: string;
-  /** Unsigned and checked, base64; it can land for about a minute. Null where it could not be prepared, and then `reason` says why. */
+  /**
+   * Unsigned and checked, base64; it can land for about a minute. Null where it could not be prepared, and then
+   * `reason` says why.
+   */
   readonly transaction: string | null;
   readonly reason: string | null;
 };
@@ -41,7 +44,10 @@ export type Rotated = {
   readonly previous_attestor: string | null;
   /** The transaction; null when the key was the merchant's already. */
   readonly signature: string | null;
-  /** Open escrows that only another key than the new one can release, soonest expiry first: keep that key until the last has ended. */
+  /**
+   * Open escrows that only another key than the new one can release, soonest expiry first: keep that key until the last
+   * has ended.
+   */
   readonly still_need_old_key: ReadonlyArray<Awaited>;
   /** With `compromised`: the open escrows that can only be cancelled. */
   readonly cancellations: ReadonlyArray<PreparedCancellation>;
@@ -88,8 +94,9 @@ const prepareCancellation = async (
 };
 
 /**
- * Names a new attestor key and returns once that is confirmed, with the open escrows that still need the old one. With `compromised` it
- * revokes the old key before anything else, and prepares the cancellation of what it leaves open. Safe to run again. @throws SettlementError
+ * Names a new attestor key and returns once that is confirmed, with the open escrows that still need the old one. With
+ * `compromised` it revokes the old key before anything else, and prepares the cancellation of what it leaves open. Safe
+ * to run again. @throws SettlementError
  */
 export const rotate = async (context: MerchantContext, rotation: Rotation): Promise<Rotated> => {
   const { wallet, payer = wallet, compromised = false, signal } = rotation;

@@ -32,8 +32,8 @@ const outputOf = (command: string, input: Uint8Array): Promise<Uint8Array> =>
   });
 
 /**
- * A signer that runs a command for each message, through the shell: the message on standard input, 64 bytes on standard output. `address` is its public
- * key as base58. @throws SettlementError for no address.
+ * A signer that runs a command for each message, through the shell: the message on standard input, 64 bytes on standard
+ * output. `address` is its public key as base58. @throws SettlementError for no address.
  */
 export const commandSigner = (command: string, address: string): MessageSigner => {
   const publicKey = parseAddress(address);

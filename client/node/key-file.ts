@@ -34,8 +34,8 @@ const numbersIn = (text: string): Uint8Array | undefined => {
 };
 
 /**
- * The 32-byte Ed25519 seed in a key's text, undefined for any other text. The last 32 numbers of an array must be the public key of the
- * first 32. White space around it is ignored.
+ * The 32-byte Ed25519 seed in a key's text, undefined for any other text. The last 32 numbers of an array must be the
+ * public key of the first 32. White space around it is ignored.
  */
 export const parseKeyText = (text: string): Uint8Array | undefined => {
   const trimmed = text.trim();
@@ -53,7 +53,9 @@ export const parseKeyText = (text: string): Uint8Array | undefined => {
 export const keyText = (seed: Uint8Array): string =>
   JSON.stringify([...seed, ...ed25519.getPublicKey(seed)]);
 
-/** Whether a text looks like a private key rather than the name of a file: such a text must not stand on a command line. */
+/**
+ * Whether a text looks like a private key rather than the name of a file: such a text must not stand on a command line.
+ */
 export const looksLikeKey = (text: string): boolean =>
   /^\s*\[/.test(text) ||
   parseKeyText(text) !== undefined ||
@@ -103,8 +105,9 @@ const textOf = async (path: string): Promise<string> => {
 };
 
 /**
- * The signer of the key in a file. No message shows what the file, or a key given in its place, holds. @throws SettlementError
- * `key_on_command_line` for a key in place of a name, `key_unusable` when the file cannot be read, others than its owner may read it, or it holds no key.
+ * The signer of the key in a file. No message shows what the file, or a key given in its place, holds. @throws
+ * SettlementError `key_on_command_line` for a key in place of a name, `key_unusable` when the file cannot be read,
+ * others than its owner may read it, or it holds no key.
  */
 export const readKeyFile = async (path: string): Promise<KeySigner> => {
   if (looksLikeKey(path))
@@ -132,8 +135,9 @@ const fileExists = (path: string): SettlementError =>
   new SettlementError("file_exists", `${path} exists, and is left as it is.`, "Name another file.");
 
 /**
- * Makes a file with a new key that only its owner can read, and gives the key's address. The file appears complete and on disk, or not
- * at all. @throws SettlementError `file_exists` when there is one, `file_not_made` when it cannot be written.
+ * Makes a file with a new key that only its owner can read, and gives the key's address. The file appears complete and
+ * on disk, or not at all. @throws SettlementError `file_exists` when there is one, `file_not_made` when it cannot be
+ * written.
  */
 export const createKeyFile = async (path: string): Promise<string> => {
   const seed = crypto.getRandomValues(new Uint8Array(SEED_BYTES));

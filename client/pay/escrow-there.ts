@@ -32,7 +32,10 @@ const SEQUENCE = /^[1-9][0-9]{0,19}$/;
 const DIGEST = /^[0-9a-f]{64}$/;
 const FINAL = new Set(["Fulfilled", "PartiallyFulfilled", "Refunded"]);
 
-/** Whether an answer shows what the ledger keeps of an archived escrow. Anything between here and the service can answer 410 too. */
+/**
+ * Whether an answer shows what the ledger keeps of an archived escrow. Anything between here and the service can answer
+ * 410 too.
+ */
 const isTombstone = (answer: Answer): boolean => {
   const { code, problem } = problemOf(answer);
   const archived = problem?.["archived"];
@@ -53,8 +56,8 @@ const isTombstone = (answer: Answer): boolean => {
 };
 
 /**
- * What stands at an escrow's address: `archived` when it is a tombstone whose escrow the service cannot show, null when nothing ever did. @throws
- * SettlementError when the service does not say.
+ * What stands at an escrow's address: `archived` when it is a tombstone whose escrow the service cannot show, null when
+ * nothing ever did. @throws SettlementError when the service does not say.
  */
 export const escrowNow = async (
   requests: Requests,
@@ -83,7 +86,10 @@ export const onceThere = async <A>(
   }
 };
 
-/** Compares the escrow of a task and nonce with the terms of a payment. @throws SettlementError `another_payment` with every difference. */
+/**
+ * Compares the escrow of a task and nonce with the terms of a payment. @throws SettlementError `another_payment` with
+ * every difference.
+ */
 export const requireSame = (escrow: EscrowTerms, terms: PaymentTerms): void => {
   const ttl = (Date.parse(escrow.expires_at) - Date.parse(escrow.created_at)) / 1000;
   const sides = [

@@ -12,8 +12,9 @@ const FIRST_LOOK_MS = 1_000;
 const LAST_LOOK_MS = 10_000;
 
 /**
- * Which quorum of the policy does not stand behind a packet yet, such as `quorum q wants 2 of [a, b, c]; signed: a`; null where nothing is to
- * be awaited: the quorum is met, the policy wants none, or the packet fails for any other reason, such as a forged cosignature.
+ * Which quorum of the policy does not stand behind a packet yet, such as `quorum q wants 2 of [a, b, c]; signed: a`;
+ * null where nothing is to be awaited: the quorum is met, the policy wants none, or the packet fails for any other
+ * reason, such as a forged cosignature.
  */
 export const missingQuorum = (
   packet: string,
@@ -43,7 +44,10 @@ export type QuorumWait = {
   readonly explain: (cause: unknown) => unknown;
 };
 
-/** A wait of at most `withinMs` milliseconds from its first pause on. @throws SettlementError `invalid_quorum_within` below 0. */
+/**
+ * A wait of at most `withinMs` milliseconds from its first pause on. @throws SettlementError `invalid_quorum_within`
+ * below 0.
+ */
 export const quorumWait = (
   clock: ClientClock,
   withinMs: number,

@@ -26,8 +26,9 @@ export type Paid = {
   /** The transaction that locked it, by the service's word; null when the escrow was there already. */
   readonly signature: string | null;
   /**
-   * `same`: a node that `rpc` names shows the escrow on the ledger, with the terms that were asked for. `unproven`: only the service says so, because no node is
-   * named, or the escrow was archived a week after its settlement, and what the ledger keeps of it proves agent, task and nonce alone.
+   * `same`: a node that `rpc` names shows the escrow on the ledger, with the terms that were asked for. `unproven`:
+   * only the service says so, because no node is named, or the escrow was archived a week after its settlement, and
+   * what the ledger keeps of it proves agent, task and nonce alone.
    */
   readonly terms: "same" | "unproven";
 };
@@ -39,8 +40,8 @@ const MOST_TRANSACTIONS = 5;
 type Refusal = { readonly program_error?: ProgramError | null };
 
 /**
- * Whether the escrow is there after a failure. What a program has refused because it is there, another process made a moment ago: reads
- * show it once it is confirmed.
+ * Whether the escrow is there after a failure. What a program has refused because it is there, another process made a
+ * moment ago: reads show it once it is confirmed.
  */
 const escrowAfter = async (
   context: PayContext,
@@ -68,9 +69,9 @@ const lockAndRelay = async (
 };
 
 /**
- * Locks a payment in its escrow and returns once that is confirmed. Run again with the same nonce, whatever happened before, it finds the
- * escrow and pays nothing more: agent, task and nonce are the escrow's address, and the ledger takes one at an address, ever. @throws
- * SettlementError, and what the signal was aborted with.
+ * Locks a payment in its escrow and returns once that is confirmed. Run again with the same nonce, whatever happened
+ * before, it finds the escrow and pays nothing more: agent, task and nonce are the escrow's address, and the ledger
+ * takes one at an address, ever. @throws SettlementError, and what the signal was aborted with.
  */
 export const pay = async (
   context: PayContext,
@@ -104,7 +105,8 @@ export const pay = async (
         if (!(cause instanceof SettlementError) || cause.status === null) throw cause;
         const { program_error: error } = (cause.problem ?? {}) as Refusal;
         if (await escrowAfter(context, terms, error ?? null, signal)) return null;
-        // These bytes can land no more, and the ledger takes one escrow of this nonce whatever else was sent: another transaction is safe.
+        // These bytes can land no more, and the ledger takes one escrow of this nonce whatever else was sent: another
+        // transaction is safe.
         if (cause.code === "blockhash_expired") return null;
         throw cause;
       },

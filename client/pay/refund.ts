@@ -49,7 +49,10 @@ const refundTransaction = async (
   return signTransaction(unsigned, [signer]);
 };
 
-/** Whether the escrow is refunded: its record then, null while it is pending. @throws SettlementError when it was released. */
+/**
+ * Whether the escrow is refunded: its record then, null while it is pending. @throws SettlementError when it was
+ * released.
+ */
 const refundedNow = async (
   requests: Requests,
   escrow: string,
@@ -72,7 +75,8 @@ const refundedNow = async (
 };
 
 /**
- * Returns an expired escrow's money to its agent, paid for by `signer`, and ends once that is confirmed. Safe to run again after any failure.
+ * Returns an expired escrow's money to its agent, paid for by `signer`, and ends once that is confirmed. Safe to run
+ * again after any failure.
  * @throws SettlementError before the escrow expires, when it was released, and what the signal was aborted with.
  */
 export const refund = async (

@@ -7,8 +7,8 @@ const FIRST_LOOK_MS = 500;
 const LAST_LOOK_MS = 5_000;
 
 /**
- * Hands the transaction to the relay; false while the relay is still busy with the same bytes from another process, or from a try whose
- * answer was lost. @throws SettlementError when the relay refuses it.
+ * Hands the transaction to the relay; false while the relay is still busy with the same bytes from another process, or
+ * from a try whose answer was lost. @throws SettlementError when the relay refuses it.
  */
 const isTaken = async (
   requests: Requests,
@@ -37,8 +37,9 @@ const outcomeNow = (
   dataOrNull(requests, "GET /v1/relay/{signature}", { signature }, { signal });
 
 /**
- * Relays a signed transaction and asks for its outcome until it is known: `landed`, with or without an error, or `expired`. The
- * same bytes are sent again after a lost answer, which is always safe. @throws SettlementError when the relay refuses it.
+ * Relays a signed transaction and asks for its outcome until it is known: `landed`, with or without an error, or
+ * `expired`. The same bytes are sent again after a lost answer, which is always safe. @throws SettlementError when the
+ * relay refuses it.
  */
 export const relayUntilKnown = async (
   requests: Requests,

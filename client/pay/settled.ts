@@ -36,11 +36,14 @@ export type Settled = {
 
 /** What a caller of `settled` may say. */
 export type SettledOptions = {
-  /** Ends the waiting: `settled` then rejects with its reason, or with `quorum_missing` and the reason as its cause when only the quorum is missing. */
+  /**
+   * Ends the waiting: `settled` then rejects with its reason, or with `quorum_missing` and the reason as its cause when
+   * only the quorum is missing.
+   */
   readonly signal?: AbortSignal;
   /**
-   * The most that the quorum of the policy's log is awaited behind the settlement, milliseconds; 600,000 when left out. Then `settled` rejects with
-   * `quorum_missing`, which names the quorum.
+   * The most that the quorum of the policy's log is awaited behind the settlement, milliseconds; 600,000 when left out.
+   * Then `settled` rejects with `quorum_missing`, which names the quorum.
    */
   readonly quorumWithinMs?: number;
   /** What was delivered; it is compared with what was attested. */
@@ -95,7 +98,10 @@ const requireSound = (verdict: EvidenceVerdict): void => {
   );
 };
 
-/** Waits for an event or for the time of the next look. The timer that loses ends at once, so that it keeps no process alive. */
+/**
+ * Waits for an event or for the time of the next look. The timer that loses ends at once, so that it keeps no process
+ * alive.
+ */
 const nextLook = async (
   events: SettlementEvents,
   clock: ClientClock,
@@ -111,9 +117,9 @@ const nextLook = async (
 };
 
 /**
- * Waits until an escrow is settled and ends with its evidence, verified under the policy, the log's quorum included where the policy
- * names a log. @throws SettlementError when the evidence fails, `quorum_missing` when too few witnesses cosigned in time, and what the signal was
- * aborted with.
+ * Waits until an escrow is settled and ends with its evidence, verified under the policy, the log's quorum included
+ * where the policy names a log. @throws SettlementError when the evidence fails, `quorum_missing` when too few
+ * witnesses cosigned in time, and what the signal was aborted with.
  */
 export const settled = async (
   requests: Requests,

@@ -25,8 +25,9 @@ async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string
 }
 
 /**
- * Follows the service's event stream for one escrow's events, from now on. A stream that breaks is resumed behind the last id
- * (WHATWG HTML, section 9.2, `Last-Event-ID`). It never fails: without a stream it is silent, and its owner looks by the clock.
+ * Follows the service's event stream for one escrow's events, from now on. A stream that breaks is resumed behind the
+ * last id (WHATWG HTML, section 9.2, `Last-Event-ID`). It never fails: without a stream it is silent, and its owner
+ * looks by the clock.
  */
 export const settlementEvents = (
   requests: Requests,

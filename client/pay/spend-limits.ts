@@ -13,20 +13,27 @@ export type SpendEntry = {
 };
 
 /**
- * Where payments are kept. `add` resolves when the entry would survive the end of the process. `entries` gives them in the order in which they were
- * added, each that was there before included, so that processes which share a journal see one order.
+ * Where payments are kept. `add` resolves when the entry would survive the end of the process. `entries` gives them in
+ * the order in which they were added, each that was there before included, so that processes which share a journal see
+ * one order.
  */
 export type SpendJournal = {
   readonly entries: () => Promise<ReadonlyArray<SpendEntry>>;
   readonly add: (entry: SpendEntry) => Promise<void>;
 };
 
-/** A limit of all payments in one mint within 24 hours, which needs a journal: without one each process would begin at zero. */
+/**
+ * A limit of all payments in one mint within 24 hours, which needs a journal: without one each process would begin at
+ * zero.
+ */
 type DayLimit =
   | {
       /** The most of all payments in one mint within 24 hours, decimal. */
       readonly maxPerDay: string;
-      /** Where payments of the last day are kept: `fileJournal` for every process that shares its file, `memoryJournal` for this process alone. */
+      /**
+       * Where payments of the last day are kept: `fileJournal` for every process that shares its file, `memoryJournal`
+       * for this process alone.
+       */
       readonly journal: SpendJournal;
     }
   | { readonly maxPerDay?: never; readonly journal?: SpendJournal };
@@ -41,7 +48,10 @@ export type SpendLimits = DayLimit & {
 
 /** Milliseconds over which payments count. */
 export const DAY_MS = 86_400_000;
-/** A payment that is signed again later than this after it took its last place, milliseconds, takes another one, because what is signed now can land now. */
+/**
+ * A payment that is signed again later than this after it took its last place, milliseconds, takes another one, because
+ * what is signed now can land now.
+ */
 const PLACE_MS = 60_000;
 
 /** A journal that ends with the process. */
@@ -64,7 +74,9 @@ const refuse = (detail: string): never => {
   );
 };
 
-/** The most that was kept for each escrow, summed, base units: of several payments with its nonce at most one is made. */
+/**
+ * The most that was kept for each escrow, summed, base units: of several payments with its nonce at most one is made.
+ */
 export const mostOfEach = (
   entries: ReadonlyArray<Pick<SpendEntry, "escrow" | "amount">>,
 ): bigint => {
@@ -77,8 +89,8 @@ export const mostOfEach = (
 };
 
 /**
- * What other payments have before them in the day: those that took their places before a payment's own, all of them when it has none. `lastMs` is when it took its last place,
- * milliseconds since 1970, and minus infinity without one.
+ * What other payments have before them in the day: those that took their places before a payment's own, all of them
+ * when it has none. `lastMs` is when it took its last place, milliseconds since 1970, and minus infinity without one.
  */
 const spentBefore = (
   entries: ReadonlyArray<SpendEntry>,
@@ -95,10 +107,11 @@ const spentBefore = (
 };
 
 /**
- * A function that allows a payment under the limits, or throws `spend_refused`. The same escrow counts once, with the most that was asked for it,
- * however often it is run. A payment takes its place in the journal before the places before it are counted, so that processes that share
- * a journal, and any that is killed, never exceed the day together. Calls of one process are judged one after another. @throws SettlementError
- * `invalid_spend` for a limit of a day without a journal
+ * A function that allows a payment under the limits, or throws `spend_refused`. The same escrow counts once, with the
+ * most that was asked for it, however often it is run. A payment takes its place in the journal before the places
+ * before it are counted, so that processes that share a journal, and any that is killed, never exceed the day together.
+ * Calls of one process are judged one after another. @throws SettlementError `invalid_spend` for a limit of a day
+ * without a journal
  */
 export const spendGuard = (
   limits: SpendLimits,

@@ -92,7 +92,10 @@ export const MEMBER_FORMS = {
   volume_stroops: units,
 } as const satisfies Readonly<Record<string, Form>>;
 
-/** The failure of a service that answers something else than its contract says. `path` and `form` are the client's own words. */
+/**
+ * The failure of a service that answers something else than its contract says. `path` and `form` are the client's own
+ * words.
+ */
 export const departure = (path: string, form: string): SettlementError =>
   new SettlementError(
     "unexpected_answer",
@@ -104,8 +107,9 @@ const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 
 /**
- * Requires the form of each member that the client reads of an answer's `data`, its transaction and its program error, and of the answer's `context`. Null and a member that is left
- * out stand for nothing. @throws SettlementError `unexpected_answer`
+ * Requires the form of each member that the client reads of an answer's `data`, its transaction and its program error,
+ * and of the answer's `context`. Null and a member that is left out stand for nothing. @throws SettlementError
+ * `unexpected_answer`
  */
 export const requireForms = (answer: unknown): void => {
   const forms: Readonly<Record<string, Form>> = MEMBER_FORMS;

@@ -33,8 +33,8 @@ export const systemClock: ClientClock = { nowMs: () => Date.now(), pause };
 export const MOST_ANSWER_BYTES = 16_777_216;
 
 /**
- * The text of an answer's body. @throws Error as soon as it is longer than `mostBytes`. Bytes are counted after decompression,
- * because a compressed megabyte can hold a gigabyte of text.
+ * The text of an answer's body. @throws Error as soon as it is longer than `mostBytes`. Bytes are counted after
+ * decompression, because a compressed megabyte can hold a gigabyte of text.
  */
 export const boundedText = async (
   response: Response,
@@ -92,7 +92,10 @@ const CODE = /^[a-z0-9_]{1,64}$/;
 /** The longest Retry-After that is followed. */
 const MOST_RETRY_AFTER_MS = 60_000;
 
-/** Whether an answer that says success holds JSON: one that was cut short, or made between here and the service, does not. */
+/**
+ * Whether an answer that says success holds JSON: one that was cut short, or made between here and the service, does
+ * not.
+ */
 const isWhole = ({ status, text }: Answer): boolean => {
   if (status < 200 || status > 299) return true;
   try {
@@ -107,8 +110,8 @@ const pauseMs = (tried: number, random: () => number): number =>
   Math.min(LAST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tried) * (0.5 + random() / 2);
 
 /**
- * What an answer asks to wait, 0 to 60,000 milliseconds, undefined when it does not say: seconds or a date (RFC 9110, section
- * 10.2.3).
+ * What an answer asks to wait, 0 to 60,000 milliseconds, undefined when it does not say: seconds or a date (RFC 9110,
+ * section 10.2.3).
  */
 export const retryAfterMs = (headers: Headers, nowMs: number): number | undefined => {
   const text = headers.get("retry-after");
@@ -117,7 +120,9 @@ export const retryAfterMs = (headers: Headers, nowMs: number): number | undefine
   return Number.isNaN(ms) ? undefined : Math.max(0, Math.min(ms, MOST_RETRY_AFTER_MS));
 };
 
-/** The JSON of an answer. @throws SettlementError when it holds none: something between here and the service answered. */
+/**
+ * The JSON of an answer. @throws SettlementError when it holds none: something between here and the service answered.
+ */
 export const jsonOf = (answer: Answer): unknown => {
   try {
     return JSON.parse(answer.text) as unknown;
@@ -127,8 +132,8 @@ export const jsonOf = (answer: Answer): unknown => {
 };
 
 /**
- * The `data` of an answer, in which each member that the client reads has its form. @throws SettlementError for any other answer: something between here and
- * the service answered, or the service lies.
+ * The `data` of an answer, in which each member that the client reads has its form. @throws SettlementError for any
+ * other answer: something between here and the service answered, or the service lies.
  */
 export const dataOf = (answer: Answer): object => {
   const whole = jsonOf(answer);
@@ -171,7 +176,8 @@ const urlIn = (text: string): URL | null => {
 };
 
 /**
- * Calls of the service at `url`, by `fetch` unless another function is given. `random` gives numbers in [0, 1), a share of each pause. @throws SettlementError for no address.
+ * Calls of the service at `url`, by `fetch` unless another function is given. `random` gives numbers in [0, 1), a share
+ * of each pause. @throws SettlementError for no address.
  */
 export const requestsTo = (
   url: string,

@@ -95,7 +95,8 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
 const moneyText = (program: Address, call: MoneyCall): string | null => {
   const described = PROGRAMS[program];
   if (described === undefined) return null;
-  // The System program numbers its instructions in four bytes, little-endian. The first byte suffices for those known here.
+  // The System program numbers its instructions in four bytes, little-endian. The first byte suffices for those known
+  // here.
   const { length, 0: number = 0 } = call.data;
   const instruction = described.instructions[number];
   if (instruction !== undefined && length >= instruction.least) return instruction.told(call);
@@ -165,9 +166,10 @@ const toldOf = (base64: string, policy: TrustPolicy): Told => {
 };
 
 /**
- * What a transaction does by a trust document, in words for the person who is to sign it: one part an instruction, with "; " between them. Amounts have the units of
- * the document's mints. A compute budget and a signature that it brings along are not told. `transaction` is base64, signed or not. @throws SettlementError
- * `transaction_malformed`, and `unknown_instruction` for one of the document's programs that this version has no words for.
+ * What a transaction does by a trust document, in words for the person who is to sign it: one part an instruction, with
+ * "; " between them. Amounts have the units of the document's mints. A compute budget and a signature that it brings
+ * along are not told. `transaction` is base64, signed or not. @throws SettlementError `transaction_malformed`, and
+ * `unknown_instruction` for one of the document's programs that this version has no words for.
  */
 export const transactionWords = (transaction: string, trust: string | object): string => {
   const { parts } = toldOf(transaction, policyIn(trust));
@@ -180,7 +182,10 @@ export const transactionWords = (transaction: string, trust: string | object): s
   );
 };
 
-/** A transaction in words, for the person who is to confirm it, and the text that names it: the SHA-256 of its bytes. @throws SettlementError `transaction_malformed` */
+/**
+ * A transaction in words, for the person who is to confirm it, and the text that names it: the SHA-256 of its bytes.
+ * @throws SettlementError `transaction_malformed`
+ */
 export const describeTransaction = (
   base64: string,
   { policy, isUnpinned }: { readonly policy: TrustPolicy; readonly isUnpinned: boolean },

@@ -72,9 +72,10 @@ const priorityFee = (instructions: ReadonlyArray<WireInstruction>): bigint => {
 };
 
 /**
- * The transaction that `base64` holds, when it is what was asked for, byte for byte: built anew from `asked`, the payer, the prepared
- * blockhash and its compute budget, it must be the same. `asked` gets the prepared instructions without the compute budget, for what only
- * the service knows. @throws SettlementError with both sides for anything else, and above the priority fee, lamports.
+ * The transaction that `base64` holds, when it is what was asked for, byte for byte: built anew from `asked`, the
+ * payer, the prepared blockhash and its compute budget, it must be the same. `asked` gets the prepared instructions
+ * without the compute budget, for what only the service knows. @throws SettlementError with both sides for anything
+ * else, and above the priority fee, lamports.
  */
 export const expectedTransaction = (
   base64: string,

@@ -3,7 +3,10 @@ import { type PaymentPlace, x402Network } from "../../core/protocol/x402/payment
 import { deploymentIn } from "../pay/payment-terms.ts";
 import { policyIn } from "../pinned-policy.ts";
 
-/** The ledger of a trust document as x402 names it: `solana:` and the first 32 characters of its genesis hash. @throws SettlementError */
+/**
+ * The ledger of a trust document as x402 names it: `solana:` and the first 32 characters of its genesis hash. @throws
+ * SettlementError
+ */
 export const networkOf = (trust: string | object): `solana:${string}` =>
   x402Network(policyIn(trust).genesisHash);
 

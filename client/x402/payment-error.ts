@@ -19,7 +19,10 @@ export const lineOf = (cause: unknown): { readonly code: string; readonly line: 
   return { code: "unexpected_error", line: message };
 };
 
-/** Runs `work`; what it throws has its cure in the message. @throws SettlementError, and what is no SettlementError unchanged. */
+/**
+ * Runs `work`; what it throws has its cure in the message. @throws SettlementError, and what is no SettlementError
+ * unchanged.
+ */
 export const inOneLine = async <A>(work: () => Promise<A>): Promise<A> => {
   try {
     return await work();

@@ -1,8 +1,8 @@
 import { sha256 as noble } from "@noble/hashes/sha2.js";
 
 /**
- * SHA-256 (FIPS 180-4) of bytes of any length. The caller owns the 32 bytes returned. With `into`, 32 bytes, the digest is
- * written there and `into` is returned.
+ * SHA-256 (FIPS 180-4) of bytes of any length. The caller owns the 32 bytes returned. With `into`, 32 bytes, the digest
+ * is written there and `into` is returned.
  */
 export type Sha256 = (bytes: Uint8Array, into?: Uint8Array) => Uint8Array;
 

@@ -7,8 +7,8 @@ import {
 } from "../../ports/ledger/ledger.ts";
 
 /**
- * Counts the answers of nodes that this process refused. Without labels: accounts that contradicted the ledger's count and
- * head in a sync. By node and method: answers that contradicted the index.
+ * Counts the answers of nodes that this process refused. Without labels: accounts that contradicted the ledger's count
+ * and head in a sync. By node and method: answers that contradicted the index.
  */
 export const contradictoryAnswers = Metric.gauge("ledger_contradictory_answers", {
   description:

@@ -15,8 +15,8 @@ export class IndexNews extends Context.Service<
 >()("settlement-evidence/ports/IndexNews") {}
 
 /**
- * A sync refuses the slot that a node claims: the ledger cannot have reached it ("ahead"), or it is far below the index's
- * mark ("behind"). Another node, or the same one later, may answer otherwise.
+ * A sync refuses the slot that a node claims: the ledger cannot have reached it ("ahead"), or it is far below the
+ * index's mark ("behind"). Another node, or the same one later, may answer otherwise.
  */
 export class SlotBeyondReach extends Data.TaggedError("SlotBeyondReach")<{
   readonly side: "ahead" | "behind";

@@ -1,9 +1,9 @@
 import { Context, Effect } from "effect";
 
 /**
- * Whether the nodes show the same ledger as the stores. `unknown`: no genesis hash is known yet. `recorded`: a store has
- * recorded one, and no node has answered since the start. `confirmed`: a node has shown the same hash. `contradicted`:
- * the nodes that answer show another one.
+ * Whether the nodes show the same ledger as the stores. `unknown`: no genesis hash is known yet. `recorded`: a store
+ * has recorded one, and no node has answered since the start. `confirmed`: a node has shown the same hash.
+ * `contradicted`: the nodes that answer show another one.
  */
 export const LEDGER_STANDINGS = ["unknown", "recorded", "confirmed", "contradicted"] as const;
 /** One of `LEDGER_STANDINGS`. */

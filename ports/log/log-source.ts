@@ -13,8 +13,8 @@ export class LogSource extends Context.Service<
   LogSource,
   {
     /**
-     * The bytes of a bundle of entries of the log at an address, null where the log has none. The bundle at `index` holds
-     * the entries from 256 * index on, `width` of them, [1, 256]. At most `MAX_BUNDLE_BYTES`.
+     * The bytes of a bundle of entries of the log at an address, null where the log has none. The bundle at `index`
+     * holds the entries from 256 * index on, `width` of them, [1, 256]. At most `MAX_BUNDLE_BYTES`.
      */
     readonly entries: (
       log: URL,

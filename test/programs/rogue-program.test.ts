@@ -31,7 +31,10 @@ type Flaw = {
   readonly corrupt?: (data: Uint8Array) => Uint8Array;
 };
 
-/** Asks the attestor program to verify an attestation for the rogue program's escrow. Returns the refusal, undefined on success. */
+/**
+ * Asks the attestor program to verify an attestation for the rogue program's escrow. Returns the refusal, undefined on
+ * success.
+ */
 const verifyFor = (rogue: Uint8Array, flaw: Flaw = {}): string | undefined => {
   const { merchant = s.merchant, corrupt = (data) => data } = flaw;
   const state: EscrowState = flaw.state ?? "Pending";

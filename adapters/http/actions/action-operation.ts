@@ -59,8 +59,8 @@ const CHAIN_ID_LENGTH = 32;
 const genesisHash = Ledger.use((ledger) => ledger.genesisHash);
 
 /**
- * The headers by which a wallet knows the version and the ledger of an answer. The ledger's is left out while its genesis hash is
- * not known.
+ * The headers by which a wallet knows the version and the ledger of an answer. The ledger's is left out while its
+ * genesis hash is not known.
  */
 export const actionHeaders = async ({
   run,

@@ -49,8 +49,8 @@ const link = (title: string, target: string, about: string): string =>
   `- [${title}](${target}): ${about}`;
 
 /**
- * The service for a language model (llmstxt.org): what it is, and links that each answer 200 without headers. Titles and texts are those
- * of the operations' declarations. @throws Error for an operation that is not declared.
+ * The service for a language model (llmstxt.org): what it is, and links that each answer 200 without headers. Titles
+ * and texts are those of the operations' declarations. @throws Error for an operation that is not declared.
  */
 export const llmsText = (operations: ReadonlyArray<Endpoint>): string => {
   const named = (operationId: string): Endpoint => {

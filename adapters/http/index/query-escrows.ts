@@ -45,7 +45,10 @@ export const IndexParameters = Type.Object(
 export const limitOf = (query: { readonly limit?: number }): number =>
   query.limit ?? PAGE_LIMIT.default;
 
-/** A page of the index as JSON: its rows, the next cursor, the slot up to which the index is complete, and whether it is stale. */
+/**
+ * A page of the index as JSON: its rows, the next cursor, the slot up to which the index is complete, and whether it is
+ * stale.
+ */
 export const pageAnswer = <Row, Cursor, Record>(
   page: Page<Row, Cursor>,
   limit: number,

@@ -62,7 +62,10 @@ const eventStream = <R>(source: {
     yield* Fiber.interrupt(grown);
   });
 
-  /** Waits for events, about `COMMENT_EVERY_MS` at most; null when the stream is over. What `next` has read is always sent. */
+  /**
+   * Waits for events, about `COMMENT_EVERY_MS` at most; null when the stream is over. What `next` has read is always
+   * sent.
+   */
   const nextText = Effect.gen(function* () {
     const beganMs = yield* monotonicMs;
     while ((yield* monotonicMs) - beganMs < COMMENT_EVERY_MS) {

@@ -6,7 +6,10 @@ import { InvalidRequest, type RequestFault } from "../problems/http-failures.ts"
 import { once } from "../server/once.ts";
 import { MAX_FAULTS, schemaCheck } from "./schema-check.ts";
 
-/** The one form of an integer: no plus, no leading zero, no exponent. A negative number is parsed, so that its fault can name the minimum. */
+/**
+ * The one form of an integer: no plus, no leading zero, no exponent. A negative number is parsed, so that its fault can
+ * name the minimum.
+ */
 const INTEGER = /^(?:0|-?[1-9][0-9]{0,14})$/;
 
 /** A query value as the JSON type of its schema. Text that does not fit stays text. */
@@ -19,7 +22,10 @@ const toJson = (text: string, schema: TSchema): unknown => {
   return text;
 };
 
-/** Sound queries of an operation that are kept with their values, at least; twice as many at most. A longer one is not kept. */
+/**
+ * Sound queries of an operation that are kept with their values, at least; twice as many at most. A longer one is not
+ * kept.
+ */
 const KEPT_QUERIES = 100;
 const KEPT_CHARACTERS = 200;
 

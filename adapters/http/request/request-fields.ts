@@ -73,8 +73,8 @@ const filledBy = (members: object, sign: "/" | "?") =>
   Object.fromEntries(Object.keys(members).map((member) => [fieldOf(member), sign + member]));
 
 /**
- * Maps the failures of an operation's use case: replaces each domain field by its place in the request. A place is a JSON
- * pointer (RFC 6901) into the body, `?name` for a query parameter, or `/name` for a path parameter.
+ * Maps the failures of an operation's use case: replaces each domain field by its place in the request. A place is a
+ * JSON pointer (RFC 6901) into the body, `?name` for a query parameter, or `/name` for a path parameter.
  */
 export const locatedIn = ({ params = {}, query, body, places: own }: Declared) => {
   const places: Readonly<Record<string, string>> = {

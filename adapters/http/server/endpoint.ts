@@ -99,7 +99,9 @@ export type EndpointSpec<
   readonly maySeconds?: number;
   readonly params?: { readonly [Name in PathParameter<Path>]: TSchema };
   readonly query?: Query;
-  /** Serves wallets as Solana Actions asks: pages of any origin, the specification's headers, and `message` in problems. */
+  /**
+   * Serves wallets as Solana Actions asks: pages of any origin, the specification's headers, and `message` in problems.
+   */
   readonly forWallets?: true;
   /** Request headers with a meaning of their own, all optional; the handler checks them. */
   readonly requestHeaders?: Readonly<Record<string, TSchema>>;
@@ -190,8 +192,8 @@ export const maxBodyBytes = ({ body }: Pick<Endpoint, "body">): number =>
   body?.maxBytes ?? MAX_BODY_BYTES;
 
 /**
- * Whose pages may call an operation. `*` among the CORS origins opens reads and prepare operations, whatever their method. Operations for
- * wallets are open without it, as Solana Actions asks.
+ * Whose pages may call an operation. `*` among the CORS origins opens reads and prepare operations, whatever their
+ * method. Operations for wallets are open without it, as Solana Actions asks.
  */
 export const openingOf = ({ method, budget, forWallets, listedOriginsOnly }: Endpoint): Opening => {
   if (forWallets === true) return "any";

@@ -154,7 +154,10 @@ export const problemResponse = (exchange: Exchange, cause: Cause.Cause<ApiFailur
 /** The status in log and metrics when the client left before the answer. The same as nginx's. */
 const CLIENT_GONE = 499;
 
-/** Whether the client disconnected before its request was complete, or during a read. A completed operation counts as answered. */
+/**
+ * Whether the client disconnected before its request was complete, or during a read. A completed operation counts as
+ * answered.
+ */
 const isAbandoned = ({ request, cause }: Exchange): boolean =>
   cause !== null &&
   (Cause.hasInterruptsOnly(cause) ||

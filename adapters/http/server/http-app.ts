@@ -43,7 +43,10 @@ const OF_CLIENT = [
 /** Used where a request names no host; links in answers are then of no use to anybody. */
 const NOWHERE = "http://localhost";
 
-/** The function that answers another request of the service as if the client of an exchange had sent it: with its address, budgets and request id. */
+/**
+ * The function that answers another request of the service as if the client of an exchange had sent it: with its
+ * address, budgets and request id.
+ */
 const askingFor =
   (
     handle: (request: Request, connection: Connection | undefined) => Promise<Response>,
@@ -134,8 +137,8 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
 
   const app = new Elysia({
     strictPath: true,
-    // By default Elysia looks for the path from the URL's eleventh character on. With a short host, such as `api`, that is
-    // too late.
+    // By default Elysia looks for the path from the URL's eleventh character on. With a short host, such as `api`, that
+    // is too late.
     handler: { standardHostname: false },
   }).onError(({ request, error }) => problemResponse(exchangeOf(request), Cause.die(error)));
   const unmatchedPath = {

@@ -12,8 +12,8 @@ const SECURITY: Readonly<Record<string, string>> = {
 const EXPOSED = "allow, etag, ratelimit, ratelimit-policy, retry-after, x-request-id";
 
 /**
- * Whose pages may call an operation. `listed`: those of the listed origins. `any_if_starred`: those of all origins when `*`
- * is listed. `any`: those of all origins, always.
+ * Whose pages may call an operation. `listed`: those of the listed origins. `any_if_starred`: those of all origins when
+ * `*` is listed. `any`: those of all origins, always.
  */
 export type Opening = "listed" | "any_if_starred" | "any";
 
@@ -35,8 +35,8 @@ export type SharedHeaders = {
 };
 
 /**
- * The headers of every answer, with those of CORS for pages of `origins` (WHATWG Fetch, section 3.2). No credentials are ever allowed.
- * They are made once, because copying them takes a third of the time.
+ * The headers of every answer, with those of CORS for pages of `origins` (WHATWG Fetch, section 3.2). No credentials
+ * are ever allowed. They are made once, because copying them takes a third of the time.
  */
 export const sharedHeaders = (origins: ReadonlyArray<string>): SharedHeaders => {
   const allowing = (origin: string, exposed = EXPOSED) => ({

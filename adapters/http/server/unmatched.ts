@@ -66,8 +66,8 @@ const refuse = (exchange: Exchange, failure: ApiFailure): Response => {
 };
 
 /**
- * Answers requests that no operation takes: 400 for an invalid host (RFC 9112, section 3.2), OPTIONS with `Allow`, 405 when
- * the path has other methods (RFC 9110, section 15.5.6), otherwise 404.
+ * Answers requests that no operation takes: 400 for an invalid host (RFC 9112, section 3.2), OPTIONS with `Allow`, 405
+ * when the path has other methods (RFC 9110, section 15.5.6), otherwise 404.
  */
 export const unmatchedRoute = (
   settings: ExchangeSettings,

@@ -23,7 +23,10 @@ import {
   X402Verified,
 } from "./payment-contract.ts";
 
-/** Why a payment is refused, in x402's terms: a code, a message with the mistake and its cure, and what is known of the payment. */
+/**
+ * Why a payment is refused, in x402's terms: a code, a message with the mistake and its cure, and what is known of the
+ * payment.
+ */
 type Refusal = {
   readonly code: string;
   readonly message: string;

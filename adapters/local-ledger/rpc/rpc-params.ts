@@ -174,6 +174,8 @@ export const arrayOf = (value: unknown, what: string, max: number): ReadonlyArra
 
 const COMMITMENTS = ["processed", "confirmed", "finalized"] as const;
 
-/** The commitment a configuration asks for, `finalized` unless it says otherwise. @throws RpcError for an unknown one. */
+/**
+ * The commitment a configuration asks for, `finalized` unless it says otherwise. @throws RpcError for an unknown one.
+ */
 export const commitmentOf = (config: RpcConfig, key = "commitment"): Commitment =>
   variantOf(config[key] ?? "finalized", COMMITMENTS);

@@ -72,7 +72,10 @@ export const programAccounts = (pool: NodePool["Service"]) => {
       Effect.withSpan("Ledger.programAccounts"),
     );
 
-  /** One request for each value of the byte at `splitAt`, from a part on. Tells each time all parts up to one are complete. */
+  /**
+   * One request for each value of the byte at `splitAt`, from a part on. Tells each time all parts up to one are
+   * complete.
+   */
   const inParts = (kind: AccountKind, splitAt: number, from: number, options: ScanOptions) =>
     Stream.suspend(() => {
       const complete = new Set<number>();

@@ -21,7 +21,10 @@ import type { NodeAdmission, PooledNode } from "./pooled-node.ts";
 /** Why a node may not be asked now. */
 type NotAdmitted = Exclude<NodeAdmission, { readonly _tag: "Admitted" }>;
 
-/** How long a call still waits, milliseconds: for closed nodes, for nodes that limit requests, for nodes that are behind. */
+/**
+ * How long a call still waits, milliseconds: for closed nodes, for nodes that limit requests, for nodes that are
+ * behind.
+ */
 type Patience = { closedMs: number; pacedMs: number; behindMs: number };
 
 /**
@@ -163,7 +166,9 @@ const failure = <A>(
     : new LedgerUnavailable({ retryable: retryable || last === null, cause, ...fault });
 };
 
-/** As `untilAnswered`; also fails with `LedgerTimeout` when the whole call exceeds the pool's time limit for its lane. */
+/**
+ * As `untilAnswered`; also fails with `LedgerTimeout` when the whole call exceeds the pool's time limit for its lane.
+ */
 export const failOver = <A>(call: PoolCall<A>): Effect.Effect<A, LedgerFailure | RpcRefusal> => {
   const { limits, lane, methods } = call;
   const timeoutMs = lane === "live" ? limits.callTimeoutMs : limits.backgroundTimeoutMs;

@@ -166,8 +166,8 @@ export class HighestSlots {
   }
 
   /**
-   * The newest tip known, once a node has shown this one. Undefined when that is below the slot at which a blockhash was
-   * valid.
+   * The newest tip known, once a node has shown this one. Undefined when that is below the slot at which a blockhash
+   * was valid.
    */
   newestTip(commitment: Commitment, shown: Tip): Tip | undefined {
     const previous = this.#tips[commitment];

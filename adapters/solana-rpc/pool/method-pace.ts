@@ -59,8 +59,8 @@ export class MethodPace {
   }
 
   /**
-   * Closes a method that the node refused: for as long as the node says, or else for `ownMs`, which is told how often it
-   * was closed in a row. True when it was open.
+   * Closes a method that the node refused: for as long as the node says, or else for `ownMs`, which is told how often
+   * it was closed in a row. True when it was open.
    */
   refused(
     method: string,

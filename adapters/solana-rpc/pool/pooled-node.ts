@@ -16,7 +16,9 @@ import { monotonicMs } from "../../../core/use-cases/single-flight.ts";
 import type { ScanSink } from "../accounts/scan-body.ts";
 import type { Pool, PoolLimits, SolanaRpcConfig } from "./pool-config.ts";
 
-/** A decoded `result`, "malformed" when the method cannot return it, or how its slot was judged when that is not fine. */
+/**
+ * A decoded `result`, "malformed" when the method cannot return it, or how its slot was judged when that is not fine.
+ */
 export type Reading<A> = { readonly value: A } | "malformed" | Exclude<SlotJudgement, "fine">;
 
 /** One JSON-RPC request and the decoder of its result. */

@@ -24,11 +24,13 @@ export type JsonRpcClient = {
     params: ReadonlyArray<unknown>,
     limits: PoolLimits,
   ) => Effect.Effect<unknown, NodeFailure>;
-  /** As `ask`, in one batch with the requests of this method that are made at the same time, if the node takes batches. */
+  /**
+   * As `ask`, in one batch with the requests of this method that are made at the same time, if the node takes batches.
+   */
   readonly askTogether: JsonRpcClient["ask"];
   /**
-   * getProgramAccounts, or a page of it where the sink asks for one. Hands accounts on as they arrive, and returns their slot once the answer is complete. The time
-   * limits count the node's time, not the consumer's.
+   * getProgramAccounts, or a page of it where the sink asks for one. Hands accounts on as they arrive, and returns
+   * their slot once the answer is complete. The time limits count the node's time, not the consumer's.
    */
   readonly scanAccounts: (
     params: ReadonlyArray<unknown>,

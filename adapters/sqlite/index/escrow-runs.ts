@@ -102,9 +102,9 @@ export const runValues = ({ merchant, agentOwner, refundableAt }: EscrowFilter):
 };
 
 /**
- * A page over runs: `columns` of the rows with `$after < seq < $before`, in this order of `seq`, at most `$limit`. `join`
- * adds a table to each run, and `more` are conditions on it. Each run is in order already, so that SQLite merges them and
- * stops at the limit.
+ * A page over runs: `columns` of the rows with `$after < seq < $before`, in this order of `seq`, at most `$limit`.
+ * `join` adds a table to each run, and `more` are conditions on it. Each run is in order already, so that SQLite merges
+ * them and stops at the limit.
  */
 export const pageOfRuns = (
   runs: ReadonlyArray<Run>,

@@ -46,7 +46,9 @@ const TIMEOUT_MS = 30_000;
 /** Attempts at a call, with pauses that double from 250 ms: about half a minute. */
 const ATTEMPTS = 8;
 const FIRST_PAUSE_MS = 250;
-/** Most accounts of one getMultipleAccounts (Agave `request.rs`: MAX_MULTIPLE_ACCOUNTS). Programs are large, so fewer. */
+/**
+ * Most accounts of one getMultipleAccounts (Agave `request.rs`: MAX_MULTIPLE_ACCOUNTS). Programs are large, so fewer.
+ */
 const MAX_ACCOUNTS = 10;
 
 /** What came of one attempt: an answer, or why another attempt is worth while. */
@@ -65,8 +67,8 @@ const codeOf = (cause: unknown): string =>
 
 /**
  * A node of the cluster at `url`, asked at `confirmed`. Temporary failures and 429 are retried. Messages show the
- * address's host only, because the rest may be a key. Every method throws DeployStopped when the node gives no usable answer, and
- * RpcRefused when it refuses the call.
+ * address's host only, because the rest may be a key. Every method throws DeployStopped when the node gives no usable
+ * answer, and RpcRefused when it refuses the call.
  */
 export const clusterRpc = (url: URL) => {
   const shown = redactedRpcAddress(url);

@@ -27,8 +27,8 @@ export const programTargets = (
   );
 
 /**
- * The settlement mint: that of the registry where it is initialised, else that of the options, else the cluster's USDC. @throws
- * DeployStopped for one that differs from the registry's, that is no mint, or that nobody named.
+ * The settlement mint: that of the registry where it is initialised, else that of the options, else the cluster's USDC.
+ * @throws DeployStopped for one that differs from the registry's, that is no mint, or that nobody named.
  */
 export const settlementMint = async (
   context: DeployContext,

@@ -35,7 +35,10 @@ const foreign = (address: Address | undefined, why: string): DeployStopped =>
     `${address} is not a configuration of these programs (${why}); use another --keys folder to deploy new programs`,
   );
 
-/** Reads both configuration accounts. @throws DeployStopped for one that this version does not read or that names another program. */
+/**
+ * Reads both configuration accounts. @throws DeployStopped for one that this version does not read or that names
+ * another program.
+ */
 export const readConfiguration = async (
   { rpc }: Pick<DeployContext, "rpc">,
   deployment: Deployment,
@@ -60,7 +63,10 @@ export const readConfiguration = async (
   return { registry: registry?.value ?? null, config: config?.value ?? null };
 };
 
-/** Initialises what is not initialised, with the payer as the registry's first admin. Returns what stands then. @throws DeployStopped */
+/**
+ * Initialises what is not initialised, with the payer as the registry's first admin. Returns what stands then. @throws
+ * DeployStopped
+ */
 export const initialisePrograms = async (
   context: DeployContext,
   deployment: Deployment,
@@ -82,7 +88,10 @@ export const initialisePrograms = async (
   }
 };
 
-/** Hands the admin's office to whoever shall have it, or proposes it. @throws DeployStopped when the payer is not the admin. */
+/**
+ * Hands the admin's office to whoever shall have it, or proposes it. @throws DeployStopped when the payer is not the
+ * admin.
+ */
 export const handOverAdmin = async (
   context: DeployContext,
   deployment: Deployment,

@@ -29,8 +29,9 @@ const parameters = {
 type Terms = ValuesOf<typeof parameters>;
 
 /**
- * Rebuilds a prepared payment from the caller's terms and the programs of `policy`. Only the blockhash, the compute budget,
- * the attestor and the last block height are taken from the service. The ledger accepts only the merchant's own attestor.
+ * Rebuilds a prepared payment from the caller's terms and the programs of `policy`. Only the blockhash, the compute
+ * budget, the attestor and the last block height are taken from the service. The ledger accepts only the merchant's own
+ * attestor.
  * @throws SettlementError `prepared_otherwise` when the service prepared anything else
  */
 const rebuiltPayment = (told: Prepared, terms: Terms, policy: TrustPolicy): Prepared => {

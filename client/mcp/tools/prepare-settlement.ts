@@ -140,10 +140,10 @@ const payerIn = (base64: string): Address | undefined => {
 };
 
 /**
- * A settlement that the service prepared, once it is found to do what was asked for and nothing else. It holds one custody call of
- * this action on this escrow. Beside it stand only the attestation, missing payout accounts and the compute budget. The custody
- * program then decides where the money goes. The fee payer is the one that was asked for; where none was, the one that the service
- * named. @throws SettlementError `prepared_otherwise` for anything else
+ * A settlement that the service prepared, once it is found to do what was asked for and nothing else. It holds one
+ * custody call of this action on this escrow. Beside it stand only the attestation, missing payout accounts and the
+ * compute budget. The custody program then decides where the money goes. The fee payer is the one that was asked for;
+ * where none was, the one that the service named. @throws SettlementError `prepared_otherwise` for anything else
  */
 const checkedSettlement = (told: Prepared, request: Asked, policy: TrustPolicy): Prepared => {
   const { custodyProgram } = deploymentIn(policy);

@@ -41,7 +41,10 @@ export const totalsOf = (rows: ReadonlyArray<ExportRow>, settlementMint: string 
   };
 };
 
-/** A row as a line of CSV (RFC 4180) without its end; null is empty. No column can hold a comma, a quote or a line break. */
+/**
+ * A row as a line of CSV (RFC 4180) without its end; null is empty. No column can hold a comma, a quote or a line
+ * break.
+ */
 export const csvLine = (row: ExportRow): string =>
   EXPORT_COLUMNS.map((name) => row[name] ?? "").join(",");
 
@@ -67,8 +70,8 @@ const unequal = (differing: ReadonlyArray<string>, { unseen }: IndexedEscrows): 
 };
 
 /**
- * Every escrow of a merchant, once the totals over them equal the counters of the merchant's account. @throws SettlementError
- * `totals_differ` with both sides when they do not.
+ * Every escrow of a merchant, once the totals over them equal the counters of the merchant's account. @throws
+ * SettlementError `totals_differ` with both sides when they do not.
  */
 export const exportEscrows = async (
   context: MerchantContext,

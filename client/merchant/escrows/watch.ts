@@ -10,8 +10,8 @@ import { type MerchantContext, readMerchant } from "../merchant-context.ts";
 /** What an escrow waits for, as a line of `merchant watch`. */
 export type Awaited = {
   /**
-   * `attestation`: deliver and attest before `expires_at`. `cancellation`: its attestor's key was revoked, so only cancelling ends it early.
-   * `refund`: too late, anyone may send it back. `nothing`: it is settled.
+   * `attestation`: deliver and attest before `expires_at`. `cancellation`: its attestor's key was revoked, so only
+   * cancelling ends it early. `refund`: too late, anyone may send it back. `nothing`: it is settled.
    */
   readonly awaits: "attestation" | "cancellation" | "refund" | "nothing";
   readonly escrow: string;
@@ -95,7 +95,8 @@ const unsoundEscrow = (detail: string): SettlementError =>
   );
 
 /**
- * A service's record of an escrow, when it is one of `merchant` and each member that goes into books has its form: a text of another form could be a formula or another row there.
+ * A service's record of an escrow, when it is one of `merchant` and each member that goes into books has its form: a
+ * text of another form could be a formula or another row there.
  * @throws SettlementError `unsound_escrow` for anything else.
  */
 const soundRow = <R extends Escrow>(row: R, merchant: Address): R => {
@@ -192,7 +193,10 @@ type Seen = {
   revokedSeq: string | null;
 };
 
-/** The escrows whose answer may have changed: new ones, expired ones, those that are open no longer, and all after a revocation. */
+/**
+ * The escrows whose answer may have changed: new ones, expired ones, those that are open no longer, and all after a
+ * revocation.
+ */
 const worthReading = (
   rows: ReadonlyArray<Escrow>,
   { known }: Seen,
@@ -230,8 +234,8 @@ const look = async (
 };
 
 /**
- * What awaits a merchant: first every open escrow, then each one whenever what it waits for changes, until the signal is aborted or,
- * with `once`, after the first look. @throws SettlementError, and what the signal was aborted with.
+ * What awaits a merchant: first every open escrow, then each one whenever what it waits for changes, until the signal
+ * is aborted or, with `once`, after the first look. @throws SettlementError, and what the signal was aborted with.
  */
 export async function* watch(
   context: MerchantContext,

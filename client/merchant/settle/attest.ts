@@ -26,7 +26,8 @@ export type Statement = {
   /** The merchant's part, decimal, below the escrow's amount; all of it when left out. */
   readonly amount?: string;
   /**
-   * The mint that the escrow must be in. It must be named for a part where the trust document lists mints of several decimals: which of them the escrow is in only the service says.
+   * The mint that the escrow must be in. It must be named for a part where the trust document lists mints of several
+   * decimals: which of them the escrow is in only the service says.
    */
   readonly mint?: string;
   readonly attestor: MessageSigner;
@@ -77,7 +78,10 @@ const requireOpen = ({ record, ...terms }: EscrowTerms, attestor: string): void 
     );
 };
 
-/** Base units of a part, null for the whole. @throws SettlementError for a part that is none, and for another mint than the one that was named. */
+/**
+ * Base units of a part, null for the whole. @throws SettlementError for a part that is none, and for another mint than
+ * the one that was named.
+ */
 const partOf = (
   { policy }: MerchantContext,
   { mint, amount, escrow }: EscrowTerms,
@@ -170,9 +174,9 @@ const keptClaim = async (
 };
 
 /**
- * Signs a delivery claim for an escrow, over a message built here. The claim is kept in the journal before it is signed, and another one for the same
- * escrow is refused from then on; the same one can be signed anew until the escrow is settled. @throws SettlementError, a `ReleasedAlready`
- * where the escrow was released with this claim.
+ * Signs a delivery claim for an escrow, over a message built here. The claim is kept in the journal before it is
+ * signed, and another one for the same escrow is refused from then on; the same one can be signed anew until the escrow
+ * is settled. @throws SettlementError, a `ReleasedAlready` where the escrow was released with this claim.
  */
 export const attest = async (
   context: MerchantContext,

@@ -23,7 +23,9 @@ import { landTransaction, type MerchantContext, type Released } from "../merchan
 import type { Attestation } from "./attest.ts";
 import { type EscrowTerms, readEscrowTerms } from "./escrow-terms.ts";
 
-/** Requires that a settlement opens no token account for these owners. @throws SettlementError `agent_account_missing` */
+/**
+ * Requires that a settlement opens no token account for these owners. @throws SettlementError `agent_account_missing`
+ */
 const requireThere = (
   made: ReadonlyArray<{ readonly owner: Address }>,
   owners: ReadonlyArray<Address>,
@@ -38,8 +40,9 @@ const requireThere = (
 };
 
 /**
- * The calls of a settlement, behind the instructions that make the payout accounts of `owners` as far as the prepared transaction makes them: only
- * the ledger knows which of them exist. Making one that exists changes nothing. @throws SettlementError `agent_account_missing` when it makes one of `existing`
+ * The calls of a settlement, behind the instructions that make the payout accounts of `owners` as far as the prepared
+ * transaction makes them: only the ledger knows which of them exist. Making one that exists changes nothing. @throws
+ * SettlementError `agent_account_missing` when it makes one of `existing`
  */
 export const withPayoutAccounts = (
   prepared: ReadonlyArray<Instruction>,
@@ -90,7 +93,10 @@ const claimIn = (attestation: Attestation) => {
   );
 };
 
-/** The checked, unsigned transaction that releases an escrow with an attestation; `payer` pays its fee. @throws SettlementError */
+/**
+ * The checked, unsigned transaction that releases an escrow with an attestation; `payer` pays its fee. @throws
+ * SettlementError
+ */
 export const releaseTransaction = async (
   context: MerchantContext,
   terms: EscrowTerms,
@@ -130,7 +136,9 @@ export const releaseTransaction = async (
   );
 };
 
-/** Releases an escrow with an attestation. Anyone may: `payer` pays the fee. Safe to run again. @throws SettlementError */
+/**
+ * Releases an escrow with an attestation. Anyone may: `payer` pays the fee. Safe to run again. @throws SettlementError
+ */
 export const release = async (
   context: MerchantContext,
   {

@@ -10,7 +10,10 @@ import { answerAgain, privately } from "./replay.ts";
 /** A method and a path under which a request may have to be paid. */
 type Candidate = { readonly method: string; readonly path: string };
 
-/** Path and query of a request. A target in absolute form (RFC 9112, 3.2.2) has scheme and host too, which fastify's router drops. */
+/**
+ * Path and query of a request. A target in absolute form (RFC 9112, 3.2.2) has scheme and host too, which fastify's
+ * router drops.
+ */
 const fastifyTarget = ({ url }: FastifyRequest): string =>
   url.startsWith("/") ? url : url.replace(/^https?:\/\/.*?\//i, "/");
 
@@ -18,8 +21,9 @@ const pathOf = (request: FastifyRequest): string =>
   fastifyTarget(request).split(/[?#]/, 1)[0] ?? "/";
 
 /**
- * Every method and path that fastify may have found the handler of a request by, the request's own first. Its router may end a path at a semicolon, and answers HEAD
- * with the handler of GET; x402 does neither, so a route is paid when one of them is.
+ * Every method and path that fastify may have found the handler of a request by, the request's own first. Its router
+ * may end a path at a semicolon, and answers HEAD with the handler of GET; x402 does neither, so a route is paid when
+ * one of them is.
  */
 const fastifyCandidates = (request: FastifyRequest): ReadonlyArray<Candidate> => {
   const path = pathOf(request);
@@ -29,8 +33,9 @@ const fastifyCandidates = (request: FastifyRequest): ReadonlyArray<Candidate> =>
 };
 
 /**
- * The routes of an x402 server, with HEAD priced wherever GET is. Express and hono answer HEAD with the handler of GET, and x402 compares methods: without this the
- * handler runs unpaid. A route that names no method is priced for all of them already.
+ * The routes of an x402 server, with HEAD priced wherever GET is. Express and hono answer HEAD with the handler of GET,
+ * and x402 compares methods: without this the handler runs unpaid. A route that names no method is priced for all of
+ * them already.
  */
 export const withHead = (routes: RoutesConfig): RoutesConfig => {
   if ("accepts" in routes) return routes;
@@ -191,8 +196,8 @@ const settled = async (
 };
 
 /**
- * Sells the routes of an x402 HTTP server on a fastify instance. Call it before the routes are declared. Answers are held until they are settled, so a stream is sent
- * whole.
+ * Sells the routes of an x402 HTTP server on a fastify instance. Call it before the routes are declared. Answers are
+ * held until they are settled, so a stream is sent whole.
  */
 export const payFastify = (app: FastifyApp, server: x402HTTPResourceServer): void => {
   const delivering = new WeakMap<object, Delivering>();

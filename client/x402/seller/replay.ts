@@ -15,7 +15,10 @@ export type Replay = { readonly answer: KeptAnswer; readonly settled: SettleResp
 
 type Presented = Pick<SettleContext, "paymentPayload" | "transportContext">;
 
-/** Settles a kept answer: by its release, which may have landed long ago, else by a new one with the same claim. Never rejects. */
+/**
+ * Settles a kept answer: by its release, which may have landed long ago, else by a new one with the same claim. Never
+ * rejects.
+ */
 const settleKept = async (
   seller: SellerContext,
   held: HeldPayment,
@@ -41,7 +44,8 @@ const settleKept = async (
 };
 
 /**
- * The answer that a payment was attested for, settled; null when none is kept. The handler runs once for a payment, so an answer that cannot be settled is refused.
+ * The answer that a payment was attested for, settled; null when none is kept. The handler runs once for a payment, so
+ * an answer that cannot be settled is refused.
  * @throws SettlementError for a payment that is not this request's, and what the store throws.
  */
 export const replayOf = async (
@@ -72,8 +76,8 @@ const isJsonOf = (text: string): boolean => {
 };
 
 /**
- * How x402's middleware gives an answer again byte for byte; null when it cannot. It writes nothing but HTML, and JSON as `JSON.stringify` has it, with status 200 and
- * no headers of the handler's but the type.
+ * How x402's middleware gives an answer again byte for byte; null when it cannot. It writes nothing but HTML, and JSON
+ * as `JSON.stringify` has it, with status 200 and no headers of the handler's but the type.
  */
 export const skippedHandler = ({
   status,
@@ -110,8 +114,8 @@ export const privately = (cacheControl: string | null): string =>
   cacheControl === null ? "private" : `${cacheControl}, private`;
 
 /**
- * The answer to a request whose payment was answered before, as the handler gave it; null for every other request. Frameworks ask before x402's middleware, which gives
- * only JSON and HTML again by itself. Never rejects.
+ * The answer to a request whose payment was answered before, as the handler gave it; null for every other request.
+ * Frameworks ask before x402's middleware, which gives only JSON and HTML again by itself. Never rejects.
  */
 export const answerAgain = async (
   resources: Schemes,

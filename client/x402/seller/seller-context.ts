@@ -86,8 +86,9 @@ export type Delivered = {
 };
 
 /**
- * What is attested unless the seller says otherwise: the request, and SHA-256 and length of the answer. It claims no status, since x402 does not tell it. Each delivery
- * has an id of its own, so that no two have one proof: of two processes that deliver for one payment, one is paid.
+ * What is attested unless the seller says otherwise: the request, and SHA-256 and length of the answer. It claims no
+ * status, since x402 does not tell it. Each delivery has an id of its own, so that no two have one proof: of two
+ * processes that deliver for one payment, one is paid.
  */
 export const plainDelivery = (delivery: Delivery): Delivered => ({
   payload: {
@@ -123,7 +124,10 @@ export type SellerContext = {
 /** A payment at a seller: terms and payload. */
 export type HeldPayment = { readonly terms: RequiredTerms; readonly payment: PaymentPayload };
 
-/** The payment of a settlement, by what the buyer accepted. @throws SettlementError for one of another request, seller or price. */
+/**
+ * The payment of a settlement, by what the buyer accepted. @throws SettlementError for one of another request, seller
+ * or price.
+ */
 export const paymentOf = (
   { merchant: { policy } }: SellerContext,
   { paymentPayload }: Pick<SettleContext, "paymentPayload">,
@@ -147,7 +151,8 @@ type HttpExchange = {
 };
 
 /**
- * Method and URL of the HTTP request behind a transport context, and the answer once there is one. HEAD is offered what GET is: `isHead` tells them apart. @throws SettlementError for another transport.
+ * Method and URL of the HTTP request behind a transport context, and the answer once there is one. HEAD is offered what
+ * GET is: `isHead` tells them apart. @throws SettlementError for another transport.
  */
 export const exchangeIn = (transport: unknown) => {
   const { request, responseBody, responseHeaders, responseStatus } = (transport ??
@@ -173,7 +178,10 @@ export const exchangeIn = (transport: unknown) => {
   };
 };
 
-/** The payment of the very request that presents it. Whoever presents it knows its nonce: the escrow's address follows from that. @throws SettlementError */
+/**
+ * The payment of the very request that presents it. Whoever presents it knows its nonce: the escrow's address follows
+ * from that. @throws SettlementError
+ */
 export const presentedPayment = (
   seller: SellerContext,
   context: Pick<SettleContext, "paymentPayload" | "transportContext">,

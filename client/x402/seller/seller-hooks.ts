@@ -41,8 +41,8 @@ const replayFault = (
 };
 
 /**
- * The scheme's hooks at a seller. x402 only warns of a hook that throws and goes on, so the one that guards the handler never does: whatever it finds, it
- * says as a refusal.
+ * The scheme's hooks at a seller. x402 only warns of a hook that throws and goes on, so the one that guards the handler
+ * never does: whatever it finds, it says as a refusal.
  */
 export const sellerHooks = (seller: SellerContext): SchemeServerHooks => {
   const { claims } = seller;

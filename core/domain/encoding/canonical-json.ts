@@ -33,8 +33,8 @@ const textOf = (value: Json): string => {
 };
 
 /**
- * The RFC 8785 (JCS) bytes of a JSON value; a member that is undefined is left out. @throws Error for a value without a JSON form, such as a
- * lone surrogate.
+ * The RFC 8785 (JCS) bytes of a JSON value; a member that is undefined is left out. @throws Error for a value without a
+ * JSON form, such as a lone surrogate.
  */
 export const canonicalJsonBytes = (value: Json): Uint8Array =>
   new TextEncoder().encode(textOf(value));
@@ -43,7 +43,10 @@ export const canonicalJsonBytes = (value: Json): Uint8Array =>
 export const jsonPointer = (names: ReadonlyArray<string>): string =>
   names.map((name) => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
-/** Why a payload has no exact RFC 8785 bytes. `pointer` is the RFC 6901 pointer to the member; of a long name, which its sender chose, it has the beginning. */
+/**
+ * Why a payload has no exact RFC 8785 bytes. `pointer` is the RFC 6901 pointer to the member; of a long name, which its
+ * sender chose, it has the beginning.
+ */
 type CanonicalFault = { readonly pointer: string; readonly detail: string };
 
 const SURROGATE = "holds a lone surrogate, which has no UTF-8";

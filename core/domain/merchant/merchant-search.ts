@@ -1,9 +1,9 @@
 import type { Merchant } from "./merchant.ts";
 
 /**
- * For each ASCII letter, the other characters that look like it: those whose UTS 39 skeleton is that one letter and that
- * NFKC does not change. From Unicode 15 (`confusables.txt`, read through ICU 72). Some look like both I and l. They are
- * listed under i when their small letter looks like an i.
+ * For each ASCII letter, the other characters that look like it: those whose UTS 39 skeleton is that one letter and
+ * that NFKC does not change. From Unicode 15 (`confusables.txt`, read through ICU 72). Some look like both I and l.
+ * They are listed under i when their small letter looks like an i.
  */
 const LOOKALIKES: Readonly<Record<string, string>> = {
   a: "\u0251\u0391\u03b1\u0410\u0430\u13aa\u15c5\ua4ee\u{102a0}\u{16f40}",

@@ -94,7 +94,9 @@ export const searchHistory = Effect.fn("searchHistory")(function* (
 
 /** The least number of archived escrows kept; twice as many at most. At 1 KB each. */
 const KEPT = 2000;
-/** How long the result of a search that found nothing is kept, milliseconds. Each search costs many calls of the node. */
+/**
+ * How long the result of a search that found nothing is kept, milliseconds. Each search costs many calls of the node.
+ */
 export const SEARCH_AGAIN_MS = 600_000;
 
 /** The progress of the search of one escrow's history. */

@@ -143,8 +143,9 @@ export const merchantIn = (
 };
 
 /**
- * What the next actions of an escrow depend on besides it: before it expires its merchant, who may have revoked its attestor, and
- * from then on the agent's associated token account, which a refund pays. Nothing is read for a settled escrow.
+ * What the next actions of an escrow depend on besides it: before it expires its merchant, who may have revoked its
+ * attestor, and from then on the agent's associated token account, which a refund pays. Nothing is read for a settled
+ * escrow.
  */
 export const readActionGround = Effect.fnUntraced(function* ({
   escrow,
@@ -182,8 +183,8 @@ export class NotFinalYet extends Data.TaggedError("NotFinalYet")<{
 }> {}
 
 /**
- * An escrow as `readEscrow` reads it at `finalized`. Fails with `NotFinalYet` exactly when the ledger shows an escrow at
- * `confirmed` and nothing at `finalized`, and otherwise as `readEscrow` does.
+ * An escrow as `readEscrow` reads it at `finalized`. Fails with `NotFinalYet` exactly when the ledger shows an escrow
+ * at `confirmed` and nothing at `finalized`, and otherwise as `readEscrow` does.
  */
 export const readFinalizedEscrow = Effect.fn("readFinalizedEscrow")(function* (pda: string) {
   return yield* readEscrow(pda, "finalized").pipe(

@@ -41,14 +41,14 @@ const shownEvents = (
 };
 
 /**
- * Fails with a retryable `LedgerUnavailable` when the account that a node shows at an address (null for none) contradicts what the
- * index proves of it:
+ * Fails with a retryable `LedgerUnavailable` when the account that a node shows at an address (null for none)
+ * contradicts what the index proves of it:
  * - an event that the index has is missing in the account, or differs;
  * - the account shows an event up to the index's mark that the index does not have there;
  * - the account is a tombstone of an escrow that was settled after the mark, and the mark is younger than the archive delay by the
  *   service's clock.
- * Other events above the mark may be new. The index only refuses accounts and is never an answer itself. Without the store every
- * account is believed.
+ * Other events above the mark may be new. The index only refuses accounts and is never an answer itself. Without the
+ * store every account is believed.
  */
 export const refuseContradicted = Effect.fnUntraced(function* (
   address: Address,

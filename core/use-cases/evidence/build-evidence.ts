@@ -72,7 +72,10 @@ const newPacket = Effect.fnUntraced(function* (pda: string) {
   return packet;
 });
 
-/** The packet of a settled escrow that an earlier process served, for a caller whom no node answers. Fails with what the node's failure was when there is none. */
+/**
+ * The packet of a settled escrow that an earlier process served, for a caller whom no node answers. Fails with what the
+ * node's failure was when there is none.
+ */
 const storedPacket = Effect.fnUntraced(function* (pda: string, failure: LedgerFailure) {
   const { current } = yield* EvidenceSigner;
   const { state } = yield* LedgerRecord;
@@ -130,8 +133,8 @@ const renewedPacket = Effect.fnUntraced(function* (kept: KeptEvidence) {
 /**
  * The evidence packet of an escrow from its finalized account. Read and signed anew while Pending. Kept once settled:
  * the same object is returned until a reference changes. While no node answers, one that an earlier process served is
- * served with the newest known state of its merchant. Fails like `readFinalizedEscrow`; a missing index or merchant account
- * is no failure. See docs/protocol.md, "Evidence packet".
+ * served with the newest known state of its merchant. Fails like `readFinalizedEscrow`; a missing index or merchant
+ * account is no failure. See docs/protocol.md, "Evidence packet".
  */
 export const buildEvidence = Effect.fnUntraced(function* (pda: string) {
   const { current } = yield* EvidenceSigner;

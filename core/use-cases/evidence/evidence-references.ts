@@ -46,8 +46,8 @@ export type FoundTransactions = {
 };
 
 /**
- * The transactions of an escrow's events that the index knows. While the store does not answer, it returns the transactions found before. A
- * known transaction never changes, and an unchanged store has no new ones.
+ * The transactions of an escrow's events that the index knows. While the store does not answer, it returns the
+ * transactions found before. A known transaction never changes, and an unchanged store has no new ones.
  */
 export const findTransactions = Effect.fnUntraced(function* (
   escrow: Escrow,

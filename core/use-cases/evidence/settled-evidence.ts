@@ -24,10 +24,15 @@ import { type LiveMerchant, readMerchant } from "../merchant/read-merchant.ts";
 
 /** How long a packet may omit that its escrow was archived, milliseconds. */
 export const ARCHIVAL_FRESH_MS = 60_000;
-/** An escrow is archived seven days after its settlement at the earliest. One hour less, because the ledger's clock may jump. */
+/**
+ * An escrow is archived seven days after its settlement at the earliest. One hour less, because the ledger's clock may
+ * jump.
+ */
 const ARCHIVED_AFTER_SECONDS = BigInt(CUSTODY_CONSTANTS.ARCHIVE_DELAY_SECONDS - 3600);
 
-/** Packets kept: at least this many, at most twice as many. One takes 12 KB with its text, all of them at most 50 MB. */
+/**
+ * Packets kept: at least this many, at most twice as many. One takes 12 KB with its text, all of them at most 50 MB.
+ */
 const PACKETS = 2000;
 /** The same for merchants, at less than 1 KB each. */
 const MERCHANTS = 2000;
@@ -48,8 +53,8 @@ export class SettledEvidence extends Context.Service<
     /** Also writes it to `SettledPackets`. Does not wait for the write. A failure is logged. */
     readonly store: (evidence: KeptEvidence) => Effect.Effect<void>;
     /**
-     * Reads the evidence of a settled escrow, signed with `key`, from `SettledPackets`; undefined when there is none. The
-     * packet gets the newest known state of its merchant. Afterwards `find` returns it.
+     * Reads the evidence of a settled escrow, signed with `key`, from `SettledPackets`; undefined when there is none.
+     * The packet gets the newest known state of its merchant. Afterwards `find` returns it.
      */
     readonly restore: (
       escrow: Address,
@@ -113,8 +118,8 @@ const standingIn = (live: LiveMerchant | null): MerchantStanding | null => {
 export const readStanding = (wallet: Address) => Effect.map(readLiveMerchant(wallet), standingIn);
 
 /**
- * The digest in the tombstone at a settled escrow's address, null when there is none or it could not be read. A tombstone
- * whose digest is not that of the escrow's bytes counts as none: the node that shows it lies.
+ * The digest in the tombstone at a settled escrow's address, null when there is none or it could not be read. A
+ * tombstone whose digest is not that of the escrow's bytes counts as none: the node that shows it lies.
  */
 const readArchival = Effect.fnUntraced(
   function* (escrow: Escrow) {

@@ -40,7 +40,10 @@ export const wrongMerchantState = (
     at,
   });
 
-/** Reads a wallet's merchant account and its surroundings. Fails with `WrongState` where the programs are not initialised. */
+/**
+ * Reads a wallet's merchant account and its surroundings. Fails with `WrongState` where the programs are not
+ * initialised.
+ */
 export const readMerchantGround = Effect.fn("readMerchantGround")(function* (
   wallet: Address,
   payer: Address,

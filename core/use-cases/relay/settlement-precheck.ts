@@ -87,8 +87,9 @@ const judge = Effect.fnUntraced(function* (transaction: WireTransaction, account
 
 /**
  * Fails with `SettlementCheckFailed` when an instruction of the custody program cannot succeed on the
- * ledger as it stands, or an attestor key could never be used, naming the rule. A fault that another pending transaction could remove is checked twice.
- * Fails with a retryable `LedgerUnavailable` when every node that was asked contradicts what the index proves of an escrow. See docs/protocol.md, "Relay".
+ * ledger as it stands, or an attestor key could never be used, naming the rule. A fault that another pending
+ * transaction could remove is checked twice. Fails with a retryable `LedgerUnavailable` when every node that was asked
+ * contradicts what the index proves of an escrow. See docs/protocol.md, "Relay".
  */
 export const checkSettlement = Effect.fn("checkSettlement")(function* (
   transaction: WireTransaction,

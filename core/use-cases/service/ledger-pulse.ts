@@ -9,8 +9,8 @@ import { initialisedBy, ownAccounts, readInitialised } from "./program-status.ts
 import { sharedReading } from "../single-flight.ts";
 
 /**
- * Reads the ledger's tip and identity, the accounts of both programs with their data, whether the programs are initialised
- * for each other, and the registry's settlement mint. Fails as a read of the ledger does.
+ * Reads the ledger's tip and identity, the accounts of both programs with their data, whether the programs are
+ * initialised for each other, and the registry's settlement mint. Fails as a read of the ledger does.
  */
 const readLedgerStatus = Effect.gen(function* () {
   const ledger = yield* Ledger;
@@ -57,8 +57,9 @@ const readSettlementMint = Effect.gen(function* () {
 });
 
 /**
- * An effect that returns the registry's settlement mint, in which merchants' volume is counted. The mint is read at most
- * once a minute. When the read fails or takes longer than a second, the last known mint; null before the first one.
+ * An effect that returns the registry's settlement mint, in which merchants' volume is counted. The mint is read at
+ * most once a minute. When the read fails or takes longer than a second, the last known mint; null before the first
+ * one.
  */
 const sharedSettlementMint = (
   scope: Scope.Scope,
@@ -75,8 +76,8 @@ const sharedSettlementMint = (
 const FRESH_MS = 1_000;
 
 /**
- * The ledger's state as anonymous callers see it. It is read at most once a second for all of them, because each call may cost
- * the operator money. Whatever a payment depends on is read from the ledger directly.
+ * The ledger's state as anonymous callers see it. It is read at most once a second for all of them, because each call
+ * may cost the operator money. Whatever a payment depends on is read from the ledger directly.
  */
 export class LedgerPulse extends Context.Service<
   LedgerPulse,
@@ -84,9 +85,15 @@ export class LedgerPulse extends Context.Service<
     readonly tip: (
       commitment: Commitment,
     ) => Effect.Effect<Effect.Success<ReturnType<Ledger["Service"]["tip"]>>, LedgerFailure>;
-    /** Whether both programs are initialised for each other. Nothing undoes that, so it is not read again once it is true. */
+    /**
+     * Whether both programs are initialised for each other. Nothing undoes that, so it is not read again once it is
+     * true.
+     */
     readonly initialised: Effect.Effect<boolean, LedgerFailure>;
-    /** The mint that merchants' volume is counted in; null before the ledger has shown it. Waits a second at most, once a minute. */
+    /**
+     * The mint that merchants' volume is counted in; null before the ledger has shown it. Waits a second at most, once
+     * a minute.
+     */
     readonly settlementMint: Effect.Effect<Address | null>;
     readonly status: Effect.Effect<Effect.Success<typeof readLedgerStatus>, LedgerFailure>;
   }

@@ -42,7 +42,10 @@ export const makeUnpinnedPrograms = Effect.gen(function* () {
   return sharedReading(yield* Effect.scope, FRESH_MS, read);
 });
 
-/** Fails with a `LedgerUnavailable` that says so when a program is not what this service pins, and as a read of the ledger does. */
+/**
+ * Fails with a `LedgerUnavailable` that says so when a program is not what this service pins, and as a read of the
+ * ledger does.
+ */
 export const requirePinned = Effect.flatMap(Effect.flatten(UnpinnedPrograms), (unpinned) => {
   if (unpinned.length === 0) return Effect.void;
   const names = unpinned.join(" and ");

@@ -31,7 +31,10 @@ export type SettledPayment = {
   readonly network: string;
   /** The transaction that did it; null where another one had done it before. */
   readonly transaction: LedgerSignature | null;
-  /** The `digest_sha256` of the escrow's packet; null while the escrow is Pending, since its packet is made anew at each reading. */
+  /**
+   * The `digest_sha256` of the escrow's packet; null while the escrow is Pending, since its packet is made anew at each
+   * reading.
+   */
   readonly digest: string | null;
 };
 
@@ -86,8 +89,8 @@ const relayConfirmed = Effect.fnUntraced(function* (
 });
 
 /**
- * The signature of a transaction that has landed, null for one that has not: another one did its work. A transaction whose signatures do not verify can bear
- * the signature of any other, so it names nothing.
+ * The signature of a transaction that has landed, null for one that has not: another one did its work. A transaction
+ * whose signatures do not verify can bear the signature of any other, so it names nothing.
  */
 const landedSignature = Effect.fnUntraced(function* (base64: string | null) {
   const admitted = yield* Effect.result(admitTransaction(base64 ?? ""));
@@ -182,9 +185,10 @@ const endEscrow = Effect.fnUntraced(function* (judged: JudgedPayment, client: st
 });
 
 /**
- * Settles an x402 payment of the scheme `escrow` in its phase: sends the buyer's `create_escrow` before the handler, the seller's release after it,
- * the merchant's cancellation in its place. It verifies everything itself, signs nothing, and can be repeated: what is done already is found. Fails with
- * `PaymentRefused`, and as `relayTransaction` does. See docs/x402-escrow-svm.md.
+ * Settles an x402 payment of the scheme `escrow` in its phase: sends the buyer's `create_escrow` before the handler,
+ * the seller's release after it, the merchant's cancellation in its place. It verifies everything itself, signs
+ * nothing, and can be repeated: what is done already is found. Fails with `PaymentRefused`, and as `relayTransaction`
+ * does. See docs/x402-escrow-svm.md.
  */
 export const settlePayment = Effect.fn("settlePayment")(function* (
   request: PaymentRequest,

@@ -10,8 +10,9 @@ import { judgePayment, lateFault, type PaymentRequest, refusedFor } from "./judg
 import { notMade, paymentEscrow } from "./settle-payment.ts";
 
 /**
- * The payer of a payment that settling before the handler would take now, as far as a simulation tells. Sends nothing. A simulation that fails takes from the
- * client's budget what a relay's does. Fails with `PaymentRefused`, and as the checks of `relayTransaction` do.
+ * The payer of a payment that settling before the handler would take now, as far as a simulation tells. Sends nothing.
+ * A simulation that fails takes from the client's budget what a relay's does. Fails with `PaymentRefused`, and as the
+ * checks of `relayTransaction` do.
  */
 export const verifyPayment = Effect.fn("verifyPayment")(function* (
   request: PaymentRequest,
@@ -37,7 +38,9 @@ export const verifyPayment = Effect.fn("verifyPayment")(function* (
   return payment.agent;
 });
 
-/** The one kind of payment that this facilitator settles: version, scheme, network and the programs that hold the money. */
+/**
+ * The one kind of payment that this facilitator settles: version, scheme, network and the programs that hold the money.
+ */
 export const supportedPayments = Effect.fn("supportedPayments")(function* () {
   const { deployment } = yield* Instance;
   const genesisHash = yield* (yield* Ledger).genesisHash;

@@ -34,7 +34,10 @@ const faults = (
   ];
 };
 
-/** The signature of the first instruction before the running one that attests this; without one, the reasons why the last one does not. */
+/**
+ * The signature of the first instruction before the running one that attests this; without one, the reasons why the
+ * last one does not.
+ */
 export const requireAttestation = (
   verdict: Verdict,
   before: Sent,

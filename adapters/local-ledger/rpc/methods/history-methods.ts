@@ -18,7 +18,10 @@ import {
   viewTransaction,
 } from "../encoding/transaction-encoding.ts";
 
-/** Most signatures of one call (Agave `request.rs`: MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS and MAX_GET_CONFIRMED_SIGNATURES_FOR_ADDRESS2_LIMIT). */
+/**
+ * Most signatures of one call (Agave `request.rs`: MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS and
+ * MAX_GET_CONFIRMED_SIGNATURES_FOR_ADDRESS2_LIMIT).
+ */
 const MAX_STATUSES = 256;
 const MAX_SIGNATURES = 1000;
 

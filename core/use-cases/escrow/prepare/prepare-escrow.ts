@@ -168,10 +168,11 @@ const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) 
 });
 
 /**
- * The deterministic inputs of an escrow. Reads no ledger, store or clock, except for programs that are pinned, so the same request always gets the same
- * answer, or none by other programs. Fails with `ValidationFailed` for a value out of its range and for an address that nobody can sign for, `InvalidAddress` when only addresses are wrong,
- * `TaskRequired` without hash and intent, and `BetaLimitExceeded` when the instance enforces the beta's limits. See
- * docs/protocol.md, "Task hash" and "Addresses".
+ * The deterministic inputs of an escrow. Reads no ledger, store or clock, except for programs that are pinned, so the
+ * same request always gets the same answer, or none by other programs. Fails with `ValidationFailed` for a value out of
+ * its range and for an address that nobody can sign for, `InvalidAddress` when only addresses are wrong, `TaskRequired`
+ * without hash and intent, and `BetaLimitExceeded` when the instance enforces the beta's limits. See docs/protocol.md,
+ * "Task hash" and "Addresses".
  */
 export const prepareEscrow = Effect.fnUntraced(function* (request: PrepareEscrowRequest) {
   const terms = yield* escrowTerms(request);

@@ -62,26 +62,26 @@ const prepareReturn = Effect.fnUntraced(function* (
 });
 
 /**
- * The instructions with which the merchant wallet returns an escrow's money to the agent before expiry. Fails as `prepareRefund` does. See
- * docs/protocol.md, "Prepare operations".
+ * The instructions with which the merchant wallet returns an escrow's money to the agent before expiry. Fails as
+ * `prepareRefund` does. See docs/protocol.md, "Prepare operations".
  */
 export const prepareCancel = Effect.fn("prepareCancel")(
   (pda: string, request: PrepareReturnRequest) => prepareReturn("cancel_escrow", pda, request),
 );
 
 /**
- * The instructions with which anyone refunds an expired escrow to its agent. Fails with `WrongState` when the ledger would
- * refuse them at the slot that was read, `InvalidAddress` and `ValidationFailed` for a field of the request, and as `readEscrow`
- * does. See docs/protocol.md, "Prepare operations".
+ * The instructions with which anyone refunds an expired escrow to its agent. Fails with `WrongState` when the ledger
+ * would refuse them at the slot that was read, `InvalidAddress` and `ValidationFailed` for a field of the request, and
+ * as `readEscrow` does. See docs/protocol.md, "Prepare operations".
  */
 export const prepareRefund = Effect.fn("prepareRefund")(
   (pda: string, request: PrepareReturnRequest) => prepareReturn("claim_refund", pda, request),
 );
 
 /**
- * The instruction that replaces an escrow by its tombstone. Anyone can send it from a week after settlement on. Fails with `WrongState`
- * before, `InvalidAddress` and `ValidationFailed` for a field of the request, and as `readEscrow` does. See docs/protocol.md,
- * "Prepare operations".
+ * The instruction that replaces an escrow by its tombstone. Anyone can send it from a week after settlement on. Fails
+ * with `WrongState` before, `InvalidAddress` and `ValidationFailed` for a field of the request, and as `readEscrow`
+ * does. See docs/protocol.md, "Prepare operations".
  */
 export const prepareArchive = Effect.fn("prepareArchive")(function* (
   pda: string,

@@ -18,7 +18,9 @@ import type { RelayQueue } from "../relay-queue.ts";
 /** The most signatures per request, and concurrent sendings. */
 const STATUSES = 256;
 const SENDINGS = 8;
-/** The most entries of a round whose expiry or failure is corroborated, and how many at once. Each costs a few calls. */
+/**
+ * The most entries of a round whose expiry or failure is corroborated, and how many at once. Each costs a few calls.
+ */
 const CORROBORATIONS = 32;
 const AT_ONCE = 4;
 
@@ -37,7 +39,10 @@ type Found = {
   readonly entry: RelayEntry;
   /** Undefined when no node answers. */
   readonly landed: LandedTransaction | null | undefined;
-  /** Whether one node has searched its whole history for it, and the first slot that it says to hold; null when it does not say. */
+  /**
+   * Whether one node has searched its whole history for it, and the first slot that it says to hold; null when it does
+   * not say.
+   */
   readonly searched: boolean;
   readonly completeFrom: bigint | null;
 };
@@ -78,7 +83,9 @@ const searched = Effect.fnUntraced(function* (lookups: ReadonlyArray<Found>, tip
 const isForgotten = ({ entry, landed, completeFrom }: Found): boolean =>
   landed === null && completeFrom !== null && completeFrom > firstPossibleSlot(entry);
 
-/** Whether a status says that an entry landed where nothing is dropped: a block above the finalized tip still can be. */
+/**
+ * Whether a status says that an entry landed where nothing is dropped: a block above the finalized tip still can be.
+ */
 const isFinal = (landed: LandedTransaction, tip: NonNullable<Tip>): boolean =>
   landed.commitment === "finalized" && landed.slot <= tip.slot;
 
@@ -153,8 +160,8 @@ const resolveSome = Effect.fnUntraced(function* (
 
 /**
  * One round over the queue. Records final outcomes and removes their entries; an expired one is charged to its sender.
- * Sends again what has not landed. Entries whose outcome nobody can tell leave the queue after a while. A failure leaves
- * the rest for the next round. See docs/protocol.md, "Relay".
+ * Sends again what has not landed. Entries whose outcome nobody can tell leave the queue after a while. A failure
+ * leaves the rest for the next round. See docs/protocol.md, "Relay".
  */
 export const resolveRelays = Effect.fnUntraced(function* (queue: RelayQueue) {
   const entries = queue.all();

@@ -18,7 +18,8 @@ const escrowsAt = (ledger: WeatheredChain, count: bigint): ReadonlyArray<Escrow>
 
 /**
  * Expects that an index has no mark and shows nothing, or that it shows exactly the ledger's state after the mark's
- * count: each escrow as it was then, in full or unseen, and leaves that chain to the mark's head, which is the ledger's.
+ * count: each escrow as it was then, in full or unseen, and leaves that chain to the mark's head, which is the
+ * ledger's.
  */
 export const expectMarked = ({ reader, writer, log }: Index, ledger: WeatheredChain) =>
   Effect.gen(function* () {
