@@ -56,6 +56,11 @@ export type SettlementClient = {
 
 /**
  * A client of the service at `url`, http or https. Opens no connection yet. @throws SettlementError for a wrong option.
+ * @example
+ * import { connect } from "settlement-evidence";
+ *
+ * const client = connect(service, { trust, spend: { maxPerEscrow: "5.00" } });
+ * typeof client.pay; // => "function"
  */
 export const connect = (url: string, options: ConnectOptions): SettlementClient => {
   const policy = policyIn(options.trust);

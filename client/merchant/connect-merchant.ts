@@ -39,7 +39,14 @@ export type MerchantClient = {
   readonly export: Operation<typeof exportEscrows>;
 };
 
-/** A merchant's client of the service at `url`. Opens no connection yet. @throws SettlementError for a wrong option. */
+/**
+ * A merchant's client of the service at `url`. Opens no connection yet. @throws SettlementError for a wrong option.
+ * @example
+ * import { connectMerchant } from "settlement-evidence/merchant";
+ *
+ * const merchant = connectMerchant(service, { trust });
+ * typeof merchant.attest; // => "function"
+ */
 export const connectMerchant = (url: string, options: MerchantOptions): MerchantClient => {
   const context: MerchantContext = {
     requests: requestsTo(url, options.fetch, options.clock, options.random),

@@ -34,6 +34,11 @@ const outputOf = (command: string, input: Uint8Array): Promise<Uint8Array> =>
 /**
  * A signer that runs a command for each message, through the shell: the message on standard input, 64 bytes on standard
  * output. `address` is its public key as base58. @throws SettlementError for no address.
+ * @example
+ * import { commandSigner } from "settlement-evidence/node";
+ *
+ * const signer = commandSigner("head -c 64 /dev/zero", address);
+ * (await signer.sign(new Uint8Array(72))).length; // => 64
  */
 export const commandSigner = (command: string, address: string): MessageSigner => {
   const publicKey = parseAddress(address);

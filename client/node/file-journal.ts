@@ -123,6 +123,13 @@ const append = async (path: string, text: string, line: string): Promise<void> =
  * signed. A line that a crash cut off counts for nothing, since nothing was signed for it; any other line that cannot
  * be read stops every payment, because a limit over an unknown sum is none. Processes of one machine may share the
  * file; none locks it, so none that is killed stops another. Its calls throw SettlementError `journal_unusable`.
+ * @example
+ * import { connect } from "settlement-evidence";
+ * import { fileJournal } from "settlement-evidence/node";
+ *
+ * const journal = fileJournal(`${folder}/payments`);
+ * connect(service, { trust, spend: { maxPerDay: "20.00", journal } });
+ * await journal.entries(); // => []
  */
 export const fileJournal = (path: string): SpendJournal => {
   const textNow = async (): Promise<string> => {

@@ -68,7 +68,14 @@ export type KeySigner = TransactionSigner & {
   readonly signMessage: (message: Uint8Array) => Promise<Uint8Array>;
 };
 
-/** The signer of an Ed25519 seed of 32 bytes. */
+/**
+ * The signer of an Ed25519 seed of 32 bytes.
+ * @example
+ * import { keySigner } from "settlement-evidence/node";
+ *
+ * const signer = keySigner(Buffer.alloc(32, 7));
+ * signer.address; // => "GmaDrppBC7P5ARKV8g3djiwP89vz1jLK23V2GBjuAEGB"
+ */
 export const keySigner = (seed: Uint8Array): KeySigner => {
   const address = addressFromBytes(ed25519.getPublicKey(seed));
   return {
@@ -108,6 +115,12 @@ const textOf = async (path: string): Promise<string> => {
  * The signer of the key in a file. No message shows what the file, or a key given in its place, holds. @throws
  * SettlementError `key_on_command_line` for a key in place of a name, `key_unusable` when the file cannot be read,
  * others than its owner may read it, or it holds no key.
+ * @example
+ * import { createKeyFile, readKeyFile } from "settlement-evidence/node";
+ *
+ * await createKeyFile(`${folder}/attestor.key`);
+ * const attestor = await readKeyFile(`${folder}/attestor.key`);
+ * (await attestor.signMessage(new Uint8Array(72))).length; // => 64
  */
 export const readKeyFile = async (path: string): Promise<KeySigner> => {
   if (looksLikeKey(path))
@@ -138,6 +151,11 @@ const fileExists = (path: string): SettlementError =>
  * Makes a file with a new key that only its owner can read, and gives the key's address. The file appears complete and
  * on disk, or not at all. @throws SettlementError `file_exists` when there is one, `file_not_made` when it cannot be
  * written.
+ * @example
+ * import { createKeyFile, readKeyFile } from "settlement-evidence/node";
+ *
+ * const made = await createKeyFile(`${folder}/agent.key`);
+ * (await readKeyFile(`${folder}/agent.key`)).address; // => made
  */
 export const createKeyFile = async (path: string): Promise<string> => {
   const seed = crypto.getRandomValues(new Uint8Array(SEED_BYTES));

@@ -129,6 +129,11 @@ const ask = (socketPath: string, request: Uint8Array): Promise<Uint8Array> =>
  * A signer whose Ed25519 key an ssh-agent holds (draft-miller-ssh-agent). `address` is the key as base58; `socketPath`
  * the agent's socket, SSH_AUTH_SOCK unless given. @throws SettlementError `signer_unusable` without agent, and for a
  * key that it does not hold.
+ * @example
+ * import { sshAgentSigner } from "settlement-evidence/node";
+ *
+ * const signer = await sshAgentSigner(address, socketPath);
+ * signer.publicKey; // => address
  */
 export const sshAgentSigner = async (
   address: string,

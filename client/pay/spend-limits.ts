@@ -54,7 +54,15 @@ export const DAY_MS = 86_400_000;
  */
 const PLACE_MS = 60_000;
 
-/** A journal that ends with the process. */
+/**
+ * A journal that ends with the process.
+ * @example
+ * import { connect, memoryJournal } from "settlement-evidence";
+ *
+ * const journal = memoryJournal();
+ * connect(service, { trust, spend: { maxPerDay: "20.00", journal } });
+ * await journal.entries(); // => []
+ */
 export const memoryJournal = (): SpendJournal => {
   const kept: Array<SpendEntry> = [];
   return {

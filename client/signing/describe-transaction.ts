@@ -170,6 +170,10 @@ const toldOf = (base64: string, policy: TrustPolicy): Told => {
  * "; " between them. Amounts have the units of the document's mints. A compute budget and a signature that it brings
  * along are not told. `transaction` is base64, signed or not. @throws SettlementError `transaction_malformed`, and
  * `unknown_instruction` for one of the document's programs that this version has no words for.
+ * @example
+ * import { transactionWords } from "settlement-evidence/node";
+ *
+ * transactionWords(transaction, trust).startsWith("LOCK 1.500000 USDC"); // => true
  */
 export const transactionWords = (transaction: string, trust: string | object): string => {
   const { parts } = toldOf(transaction, policyIn(trust));

@@ -6,6 +6,10 @@ import { policyIn } from "../pinned-policy.ts";
 /**
  * The ledger of a trust document as x402 names it: `solana:` and the first 32 characters of its genesis hash. @throws
  * SettlementError
+ * @example
+ * import { networkOf } from "settlement-evidence/x402";
+ *
+ * networkOf(trust); // => "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"
  */
 export const networkOf = (trust: string | object): `solana:${string}` =>
   x402Network(policyIn(trust).genesisHash);

@@ -44,6 +44,11 @@ export const totalsOf = (rows: ReadonlyArray<ExportRow>, settlementMint: string 
 /**
  * A row as a line of CSV (RFC 4180) without its end; null is empty. No column can hold a comma, a quote or a line
  * break.
+ * @example
+ * import { csvLine, EXPORT_COLUMNS } from "settlement-evidence/merchant";
+ *
+ * const header = EXPORT_COLUMNS.join(",");
+ * csvLine(row).split(",").length; // => header.split(",").length
  */
 export const csvLine = (row: ExportRow): string =>
   EXPORT_COLUMNS.map((name) => row[name] ?? "").join(",");

@@ -132,6 +132,13 @@ const offerOf = (requirements: PaymentRequirements, policy: TrustPolicy) => {
 /**
  * The buyer's side of the scheme, for `register` of an `x402Client`. `url` is the buyer's own service. Opens no
  * connection yet. @throws SettlementError for a wrong option.
+ * @example
+ * import { x402Client } from "@x402/core/client";
+ * import { buyerScheme, networkOf } from "settlement-evidence/x402";
+ *
+ * const scheme = buyerScheme(service, { trust, signer, spend: { maxPerEscrow: "0.05" } });
+ * new x402Client().register(networkOf(trust), scheme);
+ * scheme.scheme; // => "escrow"
  */
 export const buyerScheme = (url: string, options: BuyerOptions): SchemeNetworkClient => {
   const { signer, payer, judge, nonce, mostPriorityFee, clock = systemClock } = options;

@@ -72,6 +72,13 @@ type Fetching = typeof globalThis.fetch;
  * A `fetch` for `wrapFetchWithPayment` that resolves once the whole answer is there, and rejects when it is cut off.
  * x402 shows a scheme only the headers. Without this, a lost body would count as an answer, and the next call would pay
  * again.
+ * @example
+ * import { x402Client } from "@x402/core/client";
+ * import { wrapFetchWithPayment } from "@x402/fetch";
+ * import { wholeAnswers } from "settlement-evidence/x402";
+ *
+ * const pay = wrapFetchWithPayment(wholeAnswers(), new x402Client());
+ * typeof pay; // => "function"
  */
 export const wholeAnswers = (fetchWith: Fetching = globalThis.fetch): Fetching =>
   (async (...request: Parameters<Fetching>) => {

@@ -36,6 +36,10 @@ const fastifyCandidates = (request: FastifyRequest): ReadonlyArray<Candidate> =>
  * The routes of an x402 server, with HEAD priced wherever GET is. Express and hono answer HEAD with the handler of GET,
  * and x402 compares methods: without this the handler runs unpaid. A route that names no method is priced for all of
  * them already.
+ * @example
+ * import { withHead } from "settlement-evidence/x402";
+ *
+ * Object.keys(withHead({ "GET /quotes": { accepts: price } })); // => ["GET /quotes", "HEAD /quotes"]
  */
 export const withHead = (routes: RoutesConfig): RoutesConfig => {
   if ("accepts" in routes) return routes;
@@ -93,7 +97,16 @@ const decoded = (path: string): string => {
   }
 };
 
-/** A fastify request as x402's `HTTPAdapter`. */
+/**
+ * A fastify request as x402's `HTTPAdapter`.
+ * @example
+ * import Fastify from "fastify";
+ * import { fastifyAdapter } from "settlement-evidence/x402";
+ *
+ * const app = Fastify();
+ * app.get("/quotes", async (request) => fastifyAdapter(request).getPath());
+ * (await app.inject("/quotes")).body; // => "/quotes"
+ */
 export const fastifyAdapter = (request: FastifyRequest): HTTPAdapter => {
   const header = (name: string): string | undefined => {
     const value = request.headers[name.toLowerCase()];
@@ -198,6 +211,15 @@ const settled = async (
 /**
  * Sells the routes of an x402 HTTP server on a fastify instance. Call it before the routes are declared. Answers are
  * held until they are settled, so a stream is sent whole.
+ * @example
+ * import { x402HTTPResourceServer } from "@x402/core/server";
+ * import Fastify from "fastify";
+ * import { payFastify } from "settlement-evidence/x402";
+ *
+ * const app = Fastify();
+ * payFastify(app, new x402HTTPResourceServer(resources, { "GET /quotes": { accepts: price } }));
+ * app.get("/quotes", async () => ({ price: "1.50" }));
+ * await app.ready();
  */
 export const payFastify = (app: FastifyApp, server: x402HTTPResourceServer): void => {
   const delivering = new WeakMap<object, Delivering>();

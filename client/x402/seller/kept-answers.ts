@@ -118,7 +118,15 @@ export type PaymentClaims = {
   readonly answers?: KeptAnswers;
 };
 
-/** Claims and answers in this process. A claim whose handler never ends is forgotten when its escrow has expired. */
+/**
+ * Claims and answers in this process. A claim whose handler never ends is forgotten when its escrow has expired.
+ * @example
+ * import { memoryClaims } from "settlement-evidence/x402";
+ *
+ * const claims = memoryClaims();
+ * await claims.take("escrow", Date.now() + 60_000); // => true
+ * await claims.take("escrow", Date.now() + 60_000); // => false
+ */
 export const memoryClaims = (nowMs: () => number = Date.now): PaymentClaims => {
   const taken = new Map<string, number>();
   return {

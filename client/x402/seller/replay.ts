@@ -116,6 +116,15 @@ export const privately = (cacheControl: string | null): string =>
 /**
  * The answer to a request whose payment was answered before, as the handler gave it; null for every other request.
  * Frameworks ask before x402's middleware, which gives only JSON and HTML again by itself. Never rejects.
+ * @example
+ * import { HonoAdapter } from "@x402/hono";
+ * import { Hono } from "hono";
+ * import { answerAgain } from "settlement-evidence/x402";
+ *
+ * const app = new Hono();
+ * app.use(async (c, next) => (await answerAgain(resources, new HonoAdapter(c))) ?? next());
+ * app.get("/quotes", (c) => c.text("1.50"));
+ * (await app.request("/quotes")).status; // => 200
  */
 export const answerAgain = async (
   resources: Schemes,

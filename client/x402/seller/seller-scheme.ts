@@ -116,6 +116,14 @@ const offered = (
 /**
  * The seller's side of the scheme, for `register` of an `x402ResourceServer` whose facilitator is `<service>/x402`.
  * `url` is the seller's service. Opens no connection yet. @throws SettlementError for a wrong option.
+ * @example
+ * import { HTTPFacilitatorClient, x402ResourceServer } from "@x402/core/server";
+ * import { networkOf, sellerScheme } from "settlement-evidence/x402";
+ *
+ * const facilitator = new HTTPFacilitatorClient({ url: `${service}/x402` });
+ * const scheme = sellerScheme(service, { trust, attestor, payer: wallet, wallet });
+ * new x402ResourceServer(facilitator).register(networkOf(trust), scheme);
+ * scheme.scheme; // => "escrow"
  */
 export const sellerScheme = (url: string, options: SellerOptions): SchemeNetworkServer => {
   const seller = contextOf(url, options);
