@@ -128,12 +128,18 @@ const runExample = (code: string): Promise<void> => {
   return new AsyncFunction(...Object.keys(given), `{${body}}`)(...Object.values(given));
 };
 
-for (const [entry, module] of Object.entries(ENTRIES))
-  describe(`settlement-evidence${entry.slice(1)}: every function's example runs`, async () => {
+const entries = await Promise.all(
+  Object.entries(ENTRIES).map(async ([entry, module]) => {
     const exported = (await import(join(ROOT, `client/${module}.ts`))) as Record<string, unknown>;
     const names = Object.keys(exported).filter(
       (name) => typeof exported[name] === "function" && !/^[A-Z]/.test(name),
     );
+    return [`settlement-evidence${entry.slice(1)}`, names] as const;
+  }),
+);
+
+for (const [entry, names] of entries)
+  describe(`${entry}: every function's example runs`, () => {
     test.each(names)("%s", async (name) => {
       const code = exampleOf(name);
       expect(code).toContain(name);
