@@ -25,7 +25,7 @@ line.
 `;
 
 const TRUST_PATH = "/.well-known/evidence-trust.json";
-/** An attestation is refused further from the ledger's clock than some minutes; this leaves room for what HTTP adds. */
+/** The most that this machine's clock may differ. The ledger refuses attestations that are minutes off. */
 const MOST_SKEW_MS = 60_000;
 
 const problem = (detail: string, cure: string): SettlementError =>
@@ -44,7 +44,7 @@ const clockLine = (answer: Answer, askedMs: number, answered: number): string =>
   return "within a minute of the service's";
 };
 
-/** A document's members without its layout. */
+/** A JSON document without white space between its members. */
 const membersOf = (text: string): string => {
   try {
     return JSON.stringify(JSON.parse(text));

@@ -23,11 +23,11 @@ import { ALL_TOOLS } from "./tools/all-tools.ts";
 /** What a server is made from. */
 export type McpParts = {
   readonly call: ServiceCall;
-  /** What is believed whatever the service says; null where nothing was pinned. */
+  /** The pinned trust policy, null without one. */
   readonly trust: TrustPolicy | null;
-  /** Whether what the service prepares is built anew and compared before it is shown. */
+  /** Whether prepared transactions are rebuilt and compared before they are shown. */
   readonly rebuilds: boolean;
-  /** Is told of a bug; the client is told only that there is one. */
+  /** Gets the cause of a bug. The client only learns that there is one. */
   readonly report: (bug: unknown) => void;
 };
 
@@ -75,9 +75,9 @@ const canAsk = (capabilities: ClientCapabilities | undefined): boolean => {
 };
 
 /**
- * The answer to a question about `subject`. The state that a client sends back binds an answer to the transaction that
- * was shown, so that a mix-up sends nothing. It is not sealed: a client that forges an answer needs none, because
- * anyone may relay a signed transaction.
+ * The answer to a question about `subject`. The client sends the state back, which binds the answer to the transaction
+ * that was shown. So a mix-up sends nothing. The state is not signed. A forged answer gains nothing, because anyone may
+ * relay a signed transaction.
  */
 const consentIn =
   ({ mcpReq }: ServerContext) =>

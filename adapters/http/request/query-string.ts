@@ -23,8 +23,8 @@ const toJson = (text: string, schema: TSchema): unknown => {
 };
 
 /**
- * Sound queries of an operation that are kept with their values, at least; twice as many at most. A longer one is not
- * kept.
+ * Valid queries that are memoized for each operation: at least this many, at most twice as many. Queries with more than
+ * `KEPT_CHARACTERS` are not.
  */
 const KEPT_QUERIES = 100;
 const KEPT_CHARACTERS = 200;
@@ -41,7 +41,7 @@ const asQueryPointer = ({ pointer, detail }: RequestFault): RequestFault => ({
 export const queryDecoder = <S extends TObject>(schema: S) => {
   const check = schemaCheck(schema);
   const empty = once(() => check({}));
-  // Clients ask for the same pages, and decoding costs a tenth of a page that is kept.
+  // Clients request the same pages again. Decoding the query takes a tenth of the time of a cached page.
   const kept = new RecentlyUsed<string, Static<S>>(KEPT_QUERIES);
   return (url: string): Effect.Effect<Static<S>, InvalidRequest> => {
     const at = url.indexOf("?");

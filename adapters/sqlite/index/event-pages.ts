@@ -17,7 +17,7 @@ type Row = {
   readonly slot: bigint | null;
 };
 
-/** How many numbers are looked through at once for events without a transaction. */
+/** Numbers that one step searches for events without a transaction. */
 const LOOKED_THROUGH = 5000n;
 
 const matches = (
@@ -31,7 +31,7 @@ const matches = (
   (filter.refundableAt === undefined || isRefundable(escrow, filter.refundableAt)) &&
   (filter.withoutTransaction !== true || signature === null);
 
-/** Reads events: of the rows of `escrow`, beside the table `event_transaction`. */
+/** Reads events from the tables `escrow` and `event_transaction`. */
 export const eventPages = (db: Database, bodyAt: ReturnType<typeof escrowPages>["bodyAt"]) => {
   const transaction = db.query<Transaction, [bigint]>(
     "SELECT signature, slot FROM event_transaction WHERE position = ?1",
@@ -74,7 +74,7 @@ export const eventPages = (db: Database, bodyAt: ReturnType<typeof escrowPages>[
       );
   };
 
-  /** In steps, between which others may run, since there may be few of them among many. */
+  /** The events without a transaction. They may be few among many, so the search yields between its steps. */
   function* withoutTransaction(
     filter: EventFilter,
     limit: number,

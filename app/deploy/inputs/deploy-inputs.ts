@@ -12,7 +12,7 @@ import type { Admin } from "../programs/initialise-programs.ts";
 import { PROGRAM_NAMES } from "../programs/program-buffer.ts";
 import { existingMint, newMint, type SettlementMint } from "../settlement-mint.ts";
 
-/** The programs to deploy: those that the options name, or those whose keys are kept in the folder, made if need be. */
+/** The programs to deploy: the addresses in the options, or the keys in the folder, which are made when missing. */
 export const programTargets = (
   options: DeployOptions,
   folder: string,
@@ -38,7 +38,7 @@ export const settlementMint = async (
   registry: AttestorRegistry | null,
 ): Promise<SettlementMint> => {
   const usdc = USDC_MINTS[clusterOfGenesis(genesisHash)][0];
-  // The local ledger's mock USDC is a mint of that ledger only, and an empty one has none.
+  // A local ledger has no usual mint: only the service's own one has the mock USDC.
   const usual = clusterOfGenesis(genesisHash) === "localnet" ? undefined : usdc?.address;
   const wanted =
     options.mint ?? (options.newMint ? undefined : (registry?.settlementMint ?? usual));

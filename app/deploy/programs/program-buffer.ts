@@ -52,7 +52,7 @@ export const programBinary = async (
  * price and a limit take 52 of them.
  */
 const chunkBytes = (price: bigint): number => (price === 0n ? 1000 : 950);
-/** Rounds of writing what is missing before a node is given up. Each lasts until its blockhash expires at most. */
+/** Attempts to write the missing parts, before the command stops. Each lasts at most until its blockhash expires. */
 const MAX_WRITE_ROUNDS = 20;
 
 const seedOf = (name: ProgramName): string => `settlement-evidence/${name}`;

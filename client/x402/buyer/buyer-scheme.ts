@@ -34,7 +34,7 @@ const originIn = (url: string): string | null => {
 };
 
 /**
- * Why the origin of a request, `GET https://…`, may not be paid, as a function of it: null when it is one of `origins`,
+ * Returns a function that says why a request, `GET https://…`, may not be paid: null when its origin is in `origins`,
  * or when they are left out. @throws SettlementError `invalid_origin` for a text that is no http or https origin.
  */
 const originGuard = (

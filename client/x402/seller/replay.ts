@@ -10,14 +10,14 @@ import { type KeptAnswer, keptAnswer } from "./kept-answers.ts";
 import { failedSettlement, settleRelease, signedRelease } from "./seller-settlement.ts";
 import { type HeldPayment, presentedPayment, type SellerContext } from "./seller-context.ts";
 
-/** An answer that was paid for, and what its settlement comes to: it is given again only if that is a success. */
+/** A kept answer and the outcome of its settlement. The answer is given again only when that was a success. */
 export type Replay = { readonly answer: KeptAnswer; readonly settled: SettleResponse };
 
 type Presented = Pick<SettleContext, "paymentPayload" | "transportContext">;
 
 /**
- * Settles a kept answer: by its release, which may have landed long ago, else by a new one with the same claim. Never
- * rejects.
+ * Settles a kept answer with its signed release, which may have landed long ago. If that is refused, with a new release
+ * of the same claim. Never rejects.
  */
 const settleKept = async (
   seller: SellerContext,
@@ -76,8 +76,8 @@ const isJsonOf = (text: string): boolean => {
 };
 
 /**
- * How x402's middleware gives an answer again byte for byte; null when it cannot. It writes nothing but HTML, and JSON
- * as `JSON.stringify` has it, with status 200 and no headers of the handler's but the type.
+ * How x402's middleware can give an answer again, byte for byte; null when it cannot. It can write HTML, and JSON in
+ * the form of `JSON.stringify`, with status 200 and only the content type of the handler's headers.
  */
 export const skippedHandler = ({
   status,
@@ -91,14 +91,14 @@ export const skippedHandler = ({
   if (status !== 200 || text === null || header("content-encoding") !== "") return null;
   if (/^text\/html\b/i.test(contentType)) return { contentType, body: text };
   if (!/^application\/json\b/i.test(contentType) || !isJsonOf(text)) return null;
-  // The middleware takes null, false, 0 and "" for no body.
+  // The middleware treats null, false, 0 and "" as no body.
   return { contentType, body: { toJSON: () => JSON.parse(text) as unknown } };
 };
 
-/** The sellers behind their schemes. */
+/** The seller of each scheme. */
 export const sellersOf = new WeakMap<SchemeNetworkServer, SellerContext>();
 
-/** What is used of x402's resource server. */
+/** The part of x402's resource server that is used here. */
 type Schemes = {
   readonly getRegisteredScheme: (
     network: `${string}:${string}`,
@@ -109,7 +109,7 @@ type Schemes = {
 const payloadIn = (header: string): PaymentPayload =>
   JSON.parse(new TextDecoder().decode(decodeBase64(header))) as PaymentPayload;
 
-/** A `cache-control` that has who has paid for an answer not share it with a cache's other clients. */
+/** Adds `private` to a `cache-control`, so that a shared cache does not give a paid answer to others. */
 export const privately = (cacheControl: string | null): string =>
   cacheControl === null ? "private" : `${cacheControl}, private`;
 
@@ -148,7 +148,7 @@ export const answerAgain = async (
       headers: given,
     });
   } catch {
-    // x402's middleware says what is wrong with the payment.
+    // x402's middleware then reports what is wrong with the payment.
     return null;
   }
 };

@@ -35,7 +35,7 @@ const shownEvents = (
   const archived = decodeArchivedEscrowAccount(account, deployment);
   if ("value" in archived)
     return { shown: leavesOfTombstone(address, archived.value), isTombstone: true };
-  // An escrow that cannot be decoded has its events all the same.
+  // An escrow that cannot be decoded still shows its events.
   const escrow = unreadableEscrowOf({ address, data: account.data });
   return { shown: escrow === undefined ? [] : leavesOfUnseen(escrow), isTombstone: false };
 };
@@ -45,8 +45,8 @@ const shownEvents = (
  * contradicts what the index proves of it:
  * - an event that the index has is missing in the account, or differs;
  * - the account shows an event up to the index's mark that the index does not have there;
- * - the account is a tombstone of an escrow that was settled after the mark, and the mark is younger than the archive delay by the
- *   service's clock.
+ * - the account is a tombstone of an escrow that was settled after the mark, and by the service's clock the mark is
+ *   younger than the archive delay.
  * Other events above the mark may be new. The index only refuses accounts and is never an answer itself. Without the
  * store every account is believed.
  */

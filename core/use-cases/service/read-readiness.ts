@@ -77,7 +77,7 @@ export const readReadiness = Effect.fn("readReadiness")(function* () {
     identity: standing === "contradicted",
     programs: ledger !== null && !ledger.isInitialised,
     pins: ledger !== null && ledger.unpinned.length > 0,
-    // Without syncs of its own, a service would never be ready: its lists say so until somebody asks for one.
+    // A service without syncs of its own is ready before the first sync. Its lists show that nothing is synced yet.
     index: syncsByItself && index !== null && index.mark === null,
   };
   const missing = NOT_READY_PARTS.filter((part) => lacks[part]);
