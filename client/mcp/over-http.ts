@@ -45,7 +45,7 @@ const answerLegacy = async (
 /** The protocol's answer to a message: its HTTP status, and its JSON, null for a notification's. */
 export type McpAnswer = { readonly status: number; readonly json: object | null };
 
-/** Nothing here changes behind a client's back, so there is nothing to listen to, and no stream is kept open. */
+/** The server never sends notifications, so no stream is kept open. */
 const noListening = (message: object): McpAnswer => {
   const id: unknown = "id" in message ? message.id : null;
   const error = { code: -32601, message: "Method not found: nothing here sends notifications." };

@@ -11,27 +11,27 @@ import { landTransaction, type MerchantContext, readMerchant } from "./merchant-
 import { addressNamed } from "../pinned-policy.ts";
 import { attestorKey } from "./register.ts";
 
-/** Which key comes next. */
+/** The next attestor key. */
 export type Rotation = {
   readonly wallet: MessageSigner;
   /** The new attestor key, base58. */
   readonly attestor: string;
-  /** The former key is in other hands: nothing that it signs may release an escrow from now on. */
+  /** The former key was stolen: nothing that it signs may release an escrow from now on. */
   readonly compromised?: boolean;
   /** Who pays the fees; the wallet when left out. */
   readonly payer?: MessageSigner;
   readonly signal?: AbortSignal;
 };
 
-/** An open escrow that a revoked key leaves to cancellation, with the transaction for it. */
+/** An open escrow that can only be cancelled because its key was revoked, with the transaction for that. */
 export type PreparedCancellation = {
   readonly escrow: string;
   readonly expires_at: string;
   /** Base units that go back to the agent, decimal. */
   readonly amount_stroops: string;
   /**
-   * Unsigned and checked, base64; it can land for about a minute. Null where it could not be prepared, and then
-   * `reason` says why.
+   * Unsigned and checked, base64. It can land for about a minute. When it could not be prepared, null, and `reason`
+   * says why.
    */
   readonly transaction: string | null;
   readonly reason: string | null;
@@ -45,8 +45,8 @@ export type Rotated = {
   /** The transaction; null when the key was the merchant's already. */
   readonly signature: string | null;
   /**
-   * Open escrows that only another key than the new one can release, soonest expiry first: keep that key until the last
-   * has ended.
+   * Open escrows that only an earlier key can release, soonest expiry first. Keep that key until the last of them has
+   * ended.
    */
   readonly still_need_old_key: ReadonlyArray<Awaited>;
   /** With `compromised`: the open escrows that can only be cancelled. */

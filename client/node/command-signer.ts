@@ -22,7 +22,7 @@ const outputOf = (command: string, input: Uint8Array): Promise<Uint8Array> =>
       reject(unusable(`The signer's command cannot be run (${errorCode(cause)}).`)),
     );
     child.stdout.on("data", (part: Buffer) => parts.push(part));
-    // A command that does not read is judged by what it prints.
+    // A command need not read its input. Only its output counts.
     child.stdin.on("error", () => undefined);
     child.on("close", (code) => {
       if (code !== 0) reject(unusable(`The signer's command ended with ${code ?? "a signal"}.`));

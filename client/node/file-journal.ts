@@ -76,8 +76,8 @@ const entryOf = (line: string): SpendEntry | undefined => {
 };
 
 /**
- * Ends a line that a crash cut off. It never stands in JSON (RFC 8259, section 7), and counts for nothing: nothing was
- * signed for such a line.
+ * Marks a line that a crash cut off. It cannot be part of JSON (RFC 8259, section 7). Such a line is ignored, because
+ * nothing was signed for it.
  */
 const CUT_OFF = "\u0018";
 
@@ -119,10 +119,10 @@ const append = async (path: string, text: string, line: string): Promise<void> =
 };
 
 /**
- * A journal in a file, a line for each payment, only its owner's to read. An entry is on disk before its payment is
- * signed. A line that a crash cut off counts for nothing, since nothing was signed for it; any other line that cannot
- * be read stops every payment, because a limit over an unknown sum is none. Processes of one machine may share the
- * file; none locks it, so none that is killed stops another. Its calls throw SettlementError `journal_unusable`.
+ * A journal in a file that only its owner can read, one line for each payment. An entry is on disk before its payment
+ * is signed. A line that a crash cut off is ignored, because nothing was signed for it. Any other damaged line stops
+ * all payments, because the sum is then unknown. Processes of one machine may share the file. There is no lock, so a
+ * process that is killed does not block others. Its calls throw SettlementError `journal_unusable`.
  * @example
  * import { connect } from "settlement-evidence";
  * import { fileJournal } from "settlement-evidence/node";

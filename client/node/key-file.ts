@@ -13,7 +13,7 @@ export const errorCode = (cause: unknown): string =>
     ? cause.code
     : "unknown error";
 
-/** The forms of a key that are read, for messages. */
+/** The accepted forms of a key, for messages. */
 export const KEY_FORMS =
   "the JSON array of 64 numbers that solana-keygen writes, or 32 bytes as base64";
 

@@ -5,10 +5,10 @@ import { PROOF_TEMPLATES, proofHash } from "../../core/domain/evidence/proof-tem
 /** A delivery payload: a JSON object whose hash an attestor signs. */
 export type DeliveryPayload = { readonly [name: string]: Json };
 
-/** What the buyer says of a payload beyond its hash and template: null when it is good, otherwise why it is not. */
+/** The buyer's own check of a payload: null when it is good, otherwise why it is not. */
 export type Validate = (payload: DeliveryPayload) => string | null | Promise<string | null>;
 
-/** Whether a payload is what was attested, and what the buyer wanted; `reasons` is empty when it is. */
+/** Whether a payload was attested and passes the buyer's check. `reasons` is empty when it does. */
 export type DeliveryJudgement = {
   readonly accepted: boolean;
   readonly reasons: ReadonlyArray<string>;

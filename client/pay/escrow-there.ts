@@ -24,7 +24,7 @@ export type EscrowTerms = Pick<
   | "expires_at"
 >;
 
-/** A transaction is confirmed within seconds; so often and so far apart it is looked for. */
+/** Reads of a transaction that should be confirmed within seconds, and the pause between them. */
 const CONFIRMING_LOOKS = 40;
 const CONFIRMING_MS = 500;
 
@@ -33,8 +33,8 @@ const DIGEST = /^[0-9a-f]{64}$/;
 const FINAL = new Set(["Fulfilled", "PartiallyFulfilled", "Refunded"]);
 
 /**
- * Whether an answer shows what the ledger keeps of an archived escrow. Anything between here and the service can answer
- * 410 too.
+ * Whether an answer shows the tombstone of an archived escrow. The status alone proves nothing, because a proxy can
+ * also answer 410.
  */
 const isTombstone = (answer: Answer): boolean => {
   const { code, problem } = problemOf(answer);
@@ -73,7 +73,7 @@ export const escrowNow = async (
   return dataOf(answer) as LiveEscrow;
 };
 
-/** What `look` shows once it shows something; null when it shows nothing for as long as a confirmation takes. */
+/** Repeats `look` until it shows something, for as long as a confirmation can take; null when it never does. */
 export const onceThere = async <A>(
   look: () => Promise<A | null>,
   clock: ClientClock,

@@ -12,9 +12,8 @@ const FIRST_LOOK_MS = 1_000;
 const LAST_LOOK_MS = 10_000;
 
 /**
- * Which quorum of the policy does not stand behind a packet yet, such as `quorum q wants 2 of [a, b, c]; signed: a`;
- * null where nothing is to be awaited: the quorum is met, the policy wants none, or the packet fails for any other
- * reason, such as a forged cosignature.
+ * The quorum that a packet still lacks, such as `quorum q wants 2 of [a, b, c]; signed: a`. Null when waiting cannot
+ * help: the quorum is met, the policy names none, or the packet fails for another reason, such as a forged cosignature.
  */
 export const missingQuorum = (
   packet: string,
@@ -40,7 +39,7 @@ export const missingQuorum = (
 export type QuorumWait = {
   /** Pauses before the packet is read again. @throws SettlementError `quorum_missing` when the time is over. */
   readonly again: (state: string, missing: string) => Promise<void>;
-  /** `quorum_missing` in place of the reason of an abort that came during the wait; any other cause as it is. */
+  /** Turns an abort during the wait into `quorum_missing`. Any other cause is returned unchanged. */
   readonly explain: (cause: unknown) => unknown;
 };
 

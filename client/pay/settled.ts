@@ -34,7 +34,7 @@ export type Settled = {
   readonly delivery: DeliveryJudgement | null;
 };
 
-/** What a caller of `settled` may say. */
+/** The options of `settled`. */
 export type SettledOptions = {
   /**
    * Ends the waiting: `settled` then rejects with its reason, or with `quorum_missing` and the reason as its cause when
@@ -54,13 +54,13 @@ export type SettledOptions = {
   readonly validate?: Validate;
 };
 
-/** Between two looks when the stream says nothing. */
+/** The pause between two reads while the stream is silent. */
 const LOOK_MS = 10_000;
-/** A packet that is not complete yet is asked for again after this. */
+/** The pause before an incomplete packet is read again. */
 const AGAIN_MS = 1_000;
-/** An escrow that was just paid can be unknown to a service that is behind, for so long. */
+/** How long a service that is behind may not know an escrow that was just paid. */
 const UNKNOWN_MS = 120_000;
-/** Witnesses cosign within seconds of a settlement; so long is waited for those that are behind. */
+/** The default wait for witnesses. They usually cosign within seconds of a settlement. */
 const QUORUM_MS = 600_000;
 
 type Reading =

@@ -14,7 +14,7 @@ import { policyIn } from "../pinned-policy.ts";
 export const networkOf = (trust: string | object): `solana:${string}` =>
   x402Network(policyIn(trust).genesisHash);
 
-/** Where requirements must be from under a policy. */
+/** The network and program that requirements must name under a policy. */
 export const placeOf = (policy: TrustPolicy): PaymentPlace => ({
   network: x402Network(policy.genesisHash),
   custodyProgram: deploymentIn(policy).custodyProgram,

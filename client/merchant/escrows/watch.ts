@@ -86,7 +86,7 @@ const STATES: ReadonlySet<unknown> = new Set<Escrow["state"]>([
   "Refunded",
 ]);
 
-/** The failure of a service that gives what no service gives. */
+/** The failure for an answer that no honest service gives. */
 const unsoundEscrow = (detail: string): SettlementError =>
   new SettlementError(
     "unsound_escrow",
@@ -95,8 +95,8 @@ const unsoundEscrow = (detail: string): SettlementError =>
   );
 
 /**
- * A service's record of an escrow, when it is one of `merchant` and each member that goes into books has its form: a
- * text of another form could be a formula or another row there.
+ * Checks a service's record of an escrow: it is one of `merchant`, and each exported member has its form. Other texts
+ * could become a formula or another row in a spreadsheet.
  * @throws SettlementError `unsound_escrow` for anything else.
  */
 const soundRow = <R extends Escrow>(row: R, merchant: Address): R => {
@@ -166,7 +166,7 @@ export const escrowsOf = async (
   }
 };
 
-/** Between two looks at the index, which itself follows the ledger within a second. */
+/** The pause between two reads of the index. The index follows the ledger within a second. */
 const LOOK_MS = 2_000;
 /** Escrows that are read from the ledger at once. */
 const AT_ONCE = 8;
@@ -234,8 +234,9 @@ const look = async (
 };
 
 /**
- * What awaits a merchant: first every open escrow, then each one whenever what it waits for changes, until the signal
- * is aborted or, with `once`, after the first look. @throws SettlementError, and what the signal was aborted with.
+ * Yields what a merchant's escrows wait for: first every open escrow, then each one whenever that changes. Ends when
+ * the signal is aborted or, with `once`, after the first round. @throws SettlementError, and what the signal was
+ * aborted with.
  */
 export async function* watch(
   context: MerchantContext,

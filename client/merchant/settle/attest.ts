@@ -26,8 +26,8 @@ export type Statement = {
   /** The merchant's part, decimal, below the escrow's amount; all of it when left out. */
   readonly amount?: string;
   /**
-   * The mint that the escrow must be in. It must be named for a part where the trust document lists mints of several
-   * decimals: which of them the escrow is in only the service says.
+   * The mint that the escrow must be in. Needed with `amount` when the trust document lists mints with different
+   * decimals, because only the service says which mint the escrow has.
    */
   readonly mint?: string;
   readonly attestor: MessageSigner;
@@ -46,7 +46,7 @@ export type Attestation = {
   readonly amount_stroops: string | null;
   /** 64 bytes, base64. */
   readonly attestation_signature: string;
-  /** From this second on a release with it is too late; then attest the same again. */
+  /** The second from which a release with it fails. Then attest the same again. */
   readonly until: string;
 };
 
@@ -79,8 +79,8 @@ const requireOpen = ({ record, ...terms }: EscrowTerms, attestor: string): void 
 };
 
 /**
- * Base units of a part, null for the whole. @throws SettlementError for a part that is none, and for another mint than
- * the one that was named.
+ * Base units of a part, null for the whole. @throws SettlementError for an amount that is no part of the whole, and
+ * when the escrow is not in the mint that was named
  */
 const partOf = (
   { policy }: MerchantContext,

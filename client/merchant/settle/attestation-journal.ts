@@ -1,6 +1,6 @@
 /**
- * The one claim that an attestor stands by for an escrow, kept before anything is signed. The payload is kept as the
- * RFC 8785 text that was hashed, so that it is not lost either.
+ * The only claim that an attestor signs for an escrow. It is kept before anything is signed, together with the payload,
+ * as the RFC 8785 text that was hashed.
  */
 export type KeptClaim = {
   readonly version: 1;
@@ -16,9 +16,9 @@ export type KeptClaim = {
 };
 
 /**
- * Where claims are kept. `keep` resolves with the claim that stands for the escrow: the given one, or the one that was
- * kept first. When it resolves, the claim would survive the end of the process and of the machine; of two at once
- * exactly one is first.
+ * Where claims are kept. `keep` resolves with the first claim that was kept for the escrow: the given one, or an
+ * earlier one. By then the claim survives a crash of the process or the machine. Of two calls at once exactly one is
+ * first.
  */
 export type AttestationJournal = {
   readonly keep: (claim: KeptClaim) => Promise<KeptClaim>;

@@ -40,9 +40,9 @@ const requireThere = (
 };
 
 /**
- * The calls of a settlement, behind the instructions that make the payout accounts of `owners` as far as the prepared
- * transaction makes them: only the ledger knows which of them exist. Making one that exists changes nothing. @throws
- * SettlementError `agent_account_missing` when it makes one of `existing`
+ * The instructions of a settlement: first those that make payout accounts of `owners`, then the calls. Which accounts
+ * are made is taken from the prepared transaction, because only the ledger knows which exist. Making one that exists
+ * changes nothing. @throws SettlementError `agent_account_missing` when it makes one of `existing`
  */
 export const withPayoutAccounts = (
   prepared: ReadonlyArray<Instruction>,

@@ -22,8 +22,8 @@ const pathOf = (request: FastifyRequest): string =>
 
 /**
  * Every method and path that fastify may have found the handler of a request by, the request's own first. Its router
- * may end a path at a semicolon, and answers HEAD with the handler of GET; x402 does neither, so a route is paid when
- * one of them is.
+ * may end a path at a semicolon, and answers HEAD with the handler of GET. x402 does neither. So payment is required
+ * when any of them is a paid route.
  */
 const fastifyCandidates = (request: FastifyRequest): ReadonlyArray<Candidate> => {
   const path = pathOf(request);
@@ -127,7 +127,7 @@ export const fastifyAdapter = (request: FastifyRequest): HTTPAdapter => {
 };
 
 type Verified = Extract<HTTPProcessResult, { readonly type: "payment-verified" }>;
-/** A verified payment whose handler runs, and what that threw. */
+/** A verified payment whose handler is running, and the error that the handler threw. */
 type Delivering = Verified & { readonly context: HTTPRequestContext; error?: unknown };
 
 /** The payload of `onSend` as bytes: fastify gives a text, bytes, a stream, or nothing. */
@@ -156,7 +156,7 @@ const cacheControl = (reply: FastifyReply): string | null => {
   return value === undefined ? null : String(value);
 };
 
-/** The answer to a handler that failed: cancels, and says what came of the payment. */
+/** Cancels the payment after its handler failed, and returns the answer that says so. */
 const cancelled = async (
   server: x402HTTPResourceServer,
   reply: FastifyReply,
@@ -224,7 +224,7 @@ const settled = async (
 export const payFastify = (app: FastifyApp, server: x402HTTPResourceServer): void => {
   const delivering = new WeakMap<object, Delivering>();
   let ready: Promise<void> | null = null;
-  /** A facilitator that did not answer is asked again with the next request. */
+  /** If the facilitator does not answer, the next request tries again. */
   const initialize = (): Promise<void> => {
     ready ??= server.initialize().catch((cause: unknown) => {
       ready = null;

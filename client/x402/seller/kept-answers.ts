@@ -2,14 +2,14 @@ import { decodeBase64, encodeBase64 } from "../../../core/domain/encoding/base64
 import type { Delivered } from "./seller-context.ts";
 
 /**
- * Paid answers, each by the escrow that paid for it, so that a buyer whose connection drops has what it paid for by
- * presenting the payment again. They do not hold the nonce that entitles to them. A store that loses one loses no
- * money: the buyer is told `payment_spent`.
+ * Paid answers, each by the escrow that paid for it, so that a buyer whose connection drops can present the payment
+ * again and get the answer. They do not hold the nonce that proves the buyer. When a store loses one, no money is lost:
+ * the buyer is told `payment_spent`.
  */
 export type KeptAnswers = {
   /**
-   * Keeps an answer, a text of at most 1.5 million characters, until `untilMs` (milliseconds since 1970); one that is
-   * kept for the escrow gives way.
+   * Keeps an answer, a text of at most 1.5 million characters, until `untilMs` (milliseconds since 1970). Replaces an
+   * earlier one for the escrow.
    */
   readonly keep: (escrow: string, answer: string, untilMs: number) => Promise<void>;
   /** The answer that is kept for an escrow, null without one. */
@@ -108,8 +108,8 @@ export const memoryAnswers = (nowMs: () => number = Date.now): KeptAnswers => {
  */
 export type PaymentClaims = {
   /**
-   * True for the first who takes an escrow; false until it is dropped, or `untilMs` (milliseconds since 1970) has
-   * passed.
+   * Claims an escrow. True for the first caller; false for others until the claim is dropped, or `untilMs`
+   * (milliseconds since 1970) has passed.
    */
   readonly take: (escrow: string, untilMs: number) => Promise<boolean>;
   /** Ends a claim. */

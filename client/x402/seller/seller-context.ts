@@ -108,7 +108,7 @@ export type SellerContext = {
   readonly merchant: MerchantContext;
   readonly attestor: MessageSigner;
   readonly payer: MessageSigner;
-  /** The merchant's wallet; null leaves what is not delivered to the refund at expiry. */
+  /** The merchant's wallet. With null, what is not delivered is refunded at expiry. */
   readonly wallet: MessageSigner | null;
   readonly deliver: (delivery: Delivery) => Delivered | null | Promise<Delivered | null>;
   readonly journal: AttestationJournal;
@@ -210,9 +210,9 @@ export const presentedPayment = (
   return held;
 };
 
-/** What claims and answers outlast an escrow by, so that clocks which differ free none too early. */
+/** How long claims and answers are kept beyond an escrow's expiry, because clocks differ. */
 const SLACK_MS = 60_000;
 
-/** When a payment's escrow has expired for certain, milliseconds since 1970. */
+/** A time by which a payment's escrow has certainly expired, milliseconds since 1970. */
 export const expiredMs = ({ clock }: SellerContext, { terms }: HeldPayment): number =>
   clock.nowMs() + terms.ttlSeconds * 1000 + SLACK_MS;

@@ -38,7 +38,7 @@ export type SellerOptions = {
   /** Pays the fees of releases and cancellations. */
   readonly payer: SellerKey;
   /**
-   * The merchant's wallet, `payTo`: what a handler fails to deliver is cancelled at once. Without it the buyer has the
+   * The merchant's wallet, `payTo`: it cancels at once what a handler fails to deliver. Without it the buyer gets the
    * money back at expiry.
    */
   readonly wallet?: SellerKey;
@@ -59,7 +59,7 @@ export type SellerOptions = {
   readonly clock?: ClientClock;
 };
 
-/** Stands for the request in requirements that are judged before there is one. */
+/** A placeholder request, for requirements that are checked before a real one comes. */
 const ANY_REQUEST = "GET http://seller/";
 
 const contextOf = (url: string, options: SellerOptions): SellerContext => {
