@@ -105,8 +105,8 @@ export const pay = async (
         if (!(cause instanceof SettlementError) || cause.status === null) throw cause;
         const { program_error: error } = (cause.problem ?? {}) as Refusal;
         if (await escrowAfter(context, terms, error ?? null, signal)) return null;
-        // These bytes can land no more, and the ledger takes one escrow of this nonce whatever else was sent: another
-        // transaction is safe.
+        // These bytes can no longer land, and the ledger accepts only one escrow of this nonce. So another transaction
+        // is safe.
         if (cause.code === "blockhash_expired") return null;
         throw cause;
       },

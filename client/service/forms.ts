@@ -36,9 +36,9 @@ export const FORMS = {
   time: text("a time", (value) => parseUnixTime(value.replace(/\.[0-9]{3}Z$/, "Z")) !== undefined),
   /** From 0 to 2^64-1, decimal. */
   units: text("base units", (value) => value === "0" || parseAmount(value) !== undefined),
-  /** One of the contract's words, such as a state or a code: no sentence can be written with it. */
+  /** One of the contract's words, such as a state or a code. It has no spaces, so it cannot hold a sentence. */
   word: text("a word", (value) => /^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(value)),
-  /** What continues a list. */
+  /** The cursor of a list. */
   cursor: text("a cursor", (value) => /^[A-Za-z0-9_-]{1,512}$/.test(value)),
   /** At most the bytes of a transaction. */
   base64: text("base64", (value) => /^[A-Za-z0-9+/]{0,1644}={0,2}$/.test(value)),
@@ -93,7 +93,7 @@ export const MEMBER_FORMS = {
 } as const satisfies Readonly<Record<string, Form>>;
 
 /**
- * The failure of a service that answers something else than its contract says. `path` and `form` are the client's own
+ * The failure when a service's answer differs from its contract. `path` and `form` are the client's own
  * words.
  */
 export const departure = (path: string, form: string): SettlementError =>

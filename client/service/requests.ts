@@ -60,7 +60,7 @@ export const boundedText = async (
 /** An answer that the service gave: its status, headers and text. */
 export type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
 
-/** Calls of one service. Each repeats what a passing fault has stopped, so each must be safe to repeat. */
+/** Calls of one service. They are repeated after temporary failures, so each must be safe to repeat. */
 export type Requests = {
   /** The answer as it is, problems too. @throws SettlementError when no answer comes. */
   readonly answer: (path: string, options?: RequestOptions) => Promise<Answer>;
@@ -77,13 +77,13 @@ export type RequestOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Tries of one request, and what a try may take. */
+/** Attempts at one request, and the time limit of each. */
 const TRIES = 6;
 const TRY_MS = 45_000;
-/** The pause grows from the first to the last, and half of it is random, so that clients do not come back together. */
+/** The shortest and longest pause. Half of a pause is random, so that clients do not retry together. */
 const FIRST_PAUSE_MS = 200;
 const LAST_PAUSE_MS = 5_000;
-/** Answers that a moment later may be others: too early, too many, or no service behind a proxy. */
+/** Statuses of temporary failures: too early, too many requests, or no service behind a proxy. */
 const PASSING = new Set([408, 425, 429, 502, 503, 504]);
 /** More than any text of a service's problem, in characters. */
 const MOST_PROBLEM_TEXT = 4_096;
@@ -93,8 +93,7 @@ const CODE = /^[a-z0-9_]{1,64}$/;
 const MOST_RETRY_AFTER_MS = 60_000;
 
 /**
- * Whether an answer that says success holds JSON: one that was cut short, or made between here and the service, does
- * not.
+ * Whether an answer with a success status holds JSON. One that was cut short, or that a proxy made, does not.
  */
 const isWhole = ({ status, text }: Answer): boolean => {
   if (status < 200 || status > 299) return true;

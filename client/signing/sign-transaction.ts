@@ -31,7 +31,7 @@ export type TransactionSigner = {
 export type AcceptedSigner = {
   /** The signing wallet, base58. */
   readonly address: string;
-  /** As of a `TransactionSigner`. */
+  /** The same as in `TransactionSigner`. */
   signTransactions(
     transactions: ReadonlyArray<{
       readonly messageBytes: ArrayLike<number>;
@@ -40,10 +40,10 @@ export type AcceptedSigner = {
   ): Promise<ReadonlyArray<Readonly<Record<string, Uint8Array>>>>;
 };
 
-/** A signed transaction: what the relay takes, and its name on the ledger. */
+/** A signed transaction: its bytes for the relay, and its signature, which names it on the ledger. */
 export type SignedTransaction = { readonly base64: string; readonly signature: string };
 
-/** Where the signatures begin: behind their count, which is one byte for up to 127. */
+/** Where the signatures begin: after their count, which is one byte for up to 127. */
 const FIRST_SIGNATURE = 1;
 const SIGNATURE_BYTES = 64;
 
