@@ -9,7 +9,7 @@ import { keySigner } from "../../../client/node/index.ts";
 import { keyBlob } from "../../../client/node/ssh-agent-signer.ts";
 import { networkOf, sellerScheme } from "../../../client/x402.ts";
 import { policyIn } from "../../../client/pinned-policy.ts";
-import { type Address, addressToBytes, parseAddress } from "../../../core/domain/address.ts";
+import { addressToBytes, parseAddress } from "../../../core/domain/address.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { temporaryDirectory } from "../../app/support/running-service.ts";
 import { AGENT, honestTransaction, MERCHANT } from "../support/fake-service.ts";
@@ -24,7 +24,7 @@ const signer = keySigner(Buffer.alloc(32, 1));
 const attestor = keySigner(Buffer.alloc(32, 2));
 const wallet = keySigner(Buffer.alloc(32, 3));
 const network = networkOf(trust);
-const [{ address: mint }] = policyIn(trust).supportedMints as [{ readonly address: Address }];
+const mint = parseAddress(policyIn(trust).supportedMints[0]?.address ?? "") ?? AGENT;
 const [logged] = JSON.parse(vector("log-packets.json")) as [{ readonly packet: string }];
 
 /** What examples use without making it. */
