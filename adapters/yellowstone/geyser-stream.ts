@@ -110,7 +110,7 @@ const PING: SubscribeRequest = { ping: { id: 1 } };
 
 type Call = ClientDuplexStream<SubscribeRequest, SubscribeUpdate>;
 
-/** An update of nothing for bytes that are none: one message of garbage is no reason to lose the stream. */
+/** Decodes an update. Invalid bytes give an empty update, so that one bad message does not end the stream. */
 const decode = (bytes: Buffer): SubscribeUpdate => {
   try {
     return SUBSCRIBE.responseDeserialize(bytes);
@@ -139,7 +139,7 @@ const open = (url: URL, token: Redacted.Redacted | null, subscription: Subscribe
     decode,
     metadata,
   );
-  // Cancelling a stream is an error to it, which nobody waits for.
+  // Cancelling makes the stream emit an error. It is ignored.
   call.on("error", () => {});
   call.write(subscription);
   return { client, call };

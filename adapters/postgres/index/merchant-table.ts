@@ -71,7 +71,9 @@ const PUT = `
     )
   SELECT (SELECT count(*) FROM input) - (SELECT count(*) FROM before) AS added`;
 
-/** Puts merchants' rows, of several for one merchant the last, and returns how many are new. */
+/**
+ * Inserts or replaces merchants' rows and returns how many are new. Of several rows for one merchant, the last counts.
+ */
 export const putMerchants = async (
   sql: Queries,
   merchants: ReadonlyArray<Observed<Merchant>>,

@@ -159,7 +159,7 @@ export const checkInstructions = (
     const fault = preparedFault(withPayer(instructions, sender), sender, view);
     if (fault !== undefined) return Effect.fail(wrongState(surroundings, fault.rule, fault.detail));
     const [unpaid] = unpayable;
-    // The relay's rule passes a fallback account that does not exist, because it may exist later.
+    // The relay accepts a fallback account that does not exist yet. Here it must exist now.
     if (unpaid !== undefined)
       return Effect.fail(
         wrongState(
