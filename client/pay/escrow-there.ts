@@ -101,11 +101,11 @@ export const requireSame = (escrow: EscrowTerms, terms: PaymentTerms): void => {
     ["amount", terms.amount.toString(), escrow.amount_stroops],
     ["ttl", `${terms.ttlSeconds}`, `${ttl}`],
     ["attestor", terms.attestor ?? escrow.attestor, escrow.attestor],
-  ].filter(([, asked, there]) => asked !== there);
+  ].filter(([, wanted, held]) => wanted !== held);
   if (sides.length > 0)
     throw new SettlementError(
       "another_payment",
-      `This task and nonce were paid on other terms: ${sides.map(([what, asked, there]) => `${what} asked ${asked}, escrowed ${there}`).join("; ")}.`,
+      `This task and nonce were paid on other terms: ${sides.map(([what, wanted, held]) => `${what} asked ${wanted}, escrowed ${held}`).join("; ")}.`,
       "Use another nonce for another payment.",
     );
 };

@@ -36,7 +36,7 @@ export const eventPages = (db: Database, bodyAt: ReturnType<typeof escrowPages>[
   const transaction = db.query<Transaction, [bigint]>(
     "SELECT signature, slot FROM event_transaction WHERE position = ?1",
   );
-  const known = db.query<{ known: bigint }, [bigint, bigint]>(
+  const transactionsBetween = db.query<{ known: bigint }, [bigint, bigint]>(
     "SELECT count(*) AS known FROM event_transaction WHERE position > ?1 AND position < ?2",
   );
   const newest = db.query<{ seq: bigint | null }, []>(
@@ -90,7 +90,7 @@ export const eventPages = (db: Database, bodyAt: ReturnType<typeof escrowPages>[
       const bounds = isUpward
         ? { after: start + done, before: start + done + LOOKED_THROUGH + 1n }
         : { after: end - done - LOOKED_THROUGH - 1n, before: end - done };
-      if (known.get(bounds.after, bounds.before)?.known !== LOOKED_THROUGH)
+      if (transactionsBetween.get(bounds.after, bounds.before)?.known !== LOOKED_THROUGH)
         events.push(...between(filter, limit - events.length, order, bounds));
       yield;
     }

@@ -125,12 +125,12 @@ export const escrowFault = (escrow: Escrow, { terms }: JudgedPayment): PaymentFa
       ["ttl", BigInt(terms.ttlSeconds), escrow.expiresAt - escrow.createdAt],
       ["attestor", terms.attestor, escrow.attestor],
     ] as const
-  ).filter(([, asked, there]) => asked !== there);
+  ).filter(([, wanted, held]) => wanted !== held);
   return sides.length === 0
     ? null
     : faulty(
         "another_payment",
-        `The escrow ${escrow.address} is on other terms: ${sides.map(([what, asked, there]) => `${what} asked ${asked}, escrowed ${there}`).join("; ")}.`,
+        `The escrow ${escrow.address} is on other terms: ${sides.map(([what, wanted, held]) => `${what} asked ${wanted}, escrowed ${held}`).join("; ")}.`,
         "Pay with another nonce.",
       ).fault;
 };
