@@ -19,8 +19,8 @@ export class MintDecimalsDiffer extends Data.TaggedError("MintDecimalsDiffer")<{
 }
 
 /**
- * How many of the listed mints are on the ledger. Fails with `MintDecimalsDiffer` where one has other decimals there, and as the
- * ledger does. A mint that is not there cannot be an escrow's.
+ * How many of the listed mints are on the ledger. Fails with `MintDecimalsDiffer` where one has other decimals there,
+ * and as the ledger does. A mint that is not there cannot be an escrow's.
  */
 export const checkMints = Effect.fn("checkMints")(function* (listed: ReadonlyArray<SupportedMint>) {
   const ledger = yield* Ledger;
@@ -33,9 +33,10 @@ export const checkMints = Effect.fn("checkMints")(function* (listed: ReadonlyArr
     );
     for (const [i, mint] of part.entries()) {
       const account = value[i] ?? null;
-      const found = account === null ? undefined : mintDecimals(account);
-      if (found === undefined) continue;
-      if (found !== mint.decimals) return yield* new MintDecimalsDiffer({ listed: mint, found });
+      const decimals = account === null ? undefined : mintDecimals(account);
+      if (decimals === undefined) continue;
+      if (decimals !== mint.decimals)
+        return yield* new MintDecimalsDiffer({ listed: mint, found: decimals });
       there += 1;
     }
   }

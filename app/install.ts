@@ -8,8 +8,8 @@ const NEEDED = packageJson.engines.bun;
 const causeOf = (output: string): string => {
   const lines = output.split("\n").map((line) => line.trim());
   const errors = new Set(lines.filter((line) => /^error\b/i.test(line)));
-  const found = errors.size > 0 ? [...errors] : lines.filter((line) => line !== "").slice(-1);
-  return found.map((line) => line.replace(/^error:\s*/i, "")).join("; ");
+  const messages = errors.size > 0 ? [...errors] : lines.filter((line) => line !== "").slice(-1);
+  return messages.map((line) => line.replace(/^error:\s*/i, "")).join("; ");
 };
 
 const stop = (message: string): never => {

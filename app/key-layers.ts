@@ -8,7 +8,10 @@ import {
 import type { EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";
 import type { StartedInstance } from "./lifecycle/started-instance.ts";
 
-/** Signs evidence with the configured key. One is generated only for play money; otherwise the operator must configure one. */
+/**
+ * Signs evidence with the configured key. One is generated only for play money; otherwise the operator must configure
+ * one.
+ */
 export const evidenceSigner = ({
   settings,
   dataDir,

@@ -79,8 +79,8 @@ const witness = ({
 };
 
 /**
- * Tells how far the index is complete: the streams of events, the log's publisher, under the term of the sync that found it, and the
- * readers of the ledger, which then show nothing older than the index.
+ * Tells how far the index is complete: the streams of events, the log's publisher, under the term of the sync that
+ * found it, and the readers of the ledger, which then show nothing older than the index.
  */
 const publishing = (
   marks: Queue.Dequeue<GrownMark>,
@@ -122,8 +122,8 @@ const mintsOnLedger = (
 
 /**
  * All adapters of one instance, chosen and connected. `indexRefused` completes when the store turns out to be unusable,
- * which can happen later: see `storesOfLedger`. With `thread`, what SQLite stores write is written by its worker; without, by
- * this thread.
+ * which can happen later: see `storesOfLedger`. With `thread`, what SQLite stores write is written by its worker;
+ * without, by this thread.
  */
 export const serviceLayer = (
   started: StartedInstance,

@@ -49,8 +49,9 @@ const serveMetrics = Effect.fnUntraced(function* (
 });
 
 /**
- * Chooses and connects the adapters, listens, and opens store and index as soon as the ledger answers. Closing the scope stops all in
- * reverse order. What SQLite stores hold is written by the worker of `thread`; without, by this thread.
+ * Chooses and connects the adapters, listens, and opens store and index as soon as the ledger answers. Closing the
+ * scope stops all in reverse order. What SQLite stores hold is written by the worker of `thread`; without, by this
+ * thread.
  */
 export const serveInstance = (
   started: StartedInstance,

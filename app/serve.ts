@@ -44,7 +44,8 @@ const serving = Effect.promise(() => import("./serve-instance.ts"));
  * Starts everything in this order: the claim on the data directory, the embedded ledger, HTTP,
  * and then store and index as soon as the ledger answers. Closing the scope stops all in reverse order, so that
  * requests finish first and ledger and directory are released last. With `workerEnvironment`, which the settings were
- * read from, what SQLite stores hold is written by a worker; without, by this thread. Ledger, worker and this thread load side by side.
+ * read from, what SQLite stores hold is written by a worker; without, by this thread. Ledger, worker and this thread
+ * load side by side.
  */
 export const startService = (
   settings: Settings,

@@ -12,8 +12,9 @@ import type { AcceptedSigner } from "./signing/sign-transaction.ts";
 /** How a client is connected. */
 export type ConnectOptions = {
   /**
-   * The trust document (`/.well-known/evidence-trust.json`), obtained beforehand and kept: its text, or the object that JSON makes of it. It names
-   * the ledger, the programs, the mints and the keys that this client believes, whatever the service says later.
+   * The trust document (`/.well-known/evidence-trust.json`), obtained beforehand and kept: its text, or the object that
+   * JSON makes of it. It names the ledger, the programs, the mints and the keys that this client believes, whatever the
+   * service says later.
    */
   readonly trust: string | object;
   /** What may be spent. Without it every payment is allowed. */
@@ -21,23 +22,23 @@ export type ConnectOptions = {
   /** The most that a transaction may pay for priority, in lamports; 1,000,000 when left out. */
   readonly mostPriorityFee?: bigint;
   /**
-   * Addresses of nodes of the ledger that you chose, not the service: `pay` looks its escrow up there before it says `same`. Several are asked in this order. Without them
-   * `pay` has the service's word alone, and says `unproven`.
+   * Addresses of ledger nodes, chosen by you and not by the service. `pay` reads its escrow there before it says
+   * `same`. Several are tried in this order. Without them `pay` only has the service's word and says `unproven`.
    */
   readonly rpc?: string | ReadonlyArray<string>;
   /** Used instead of the global `fetch`, for the service and the nodes. */
   readonly fetch?: Fetch;
   /** Used instead of the machine's clock. */
   readonly clock?: ClientClock;
-  /** Numbers in [0, 1), used instead of `Math.random` for the share of a pause between retries that is random. */
+  /** Used instead of `Math.random`, for the random part of pauses between retries. Gives numbers in [0, 1). */
   readonly random?: () => number;
 };
 
 /** An agent's side of a service. */
 export type SettlementClient = {
   /**
-   * Locks a payment for a merchant in an escrow and returns once that is confirmed: by the service's word, and with `rpc` on the ledger itself. Safe to run again with the same nonce after any failure:
-   * it is never paid twice.
+   * Locks a payment for a merchant in an escrow and returns once the service confirms it. With `rpc` the escrow is also
+   * read from the ledger. Safe to run again with the same nonce after any failure: it is never paid twice.
    */
   readonly pay: (
     payment: Payment & { readonly signer: AcceptedSigner; readonly signal?: AbortSignal },
@@ -53,7 +54,14 @@ export type SettlementClient = {
   readonly settled: (escrow: string, options?: SettledOptions) => Promise<Settled>;
 };
 
-/** A client of the service at `url`, http or https. Opens no connection yet. @throws SettlementError for a wrong option. */
+/**
+ * A client of the service at `url`, http or https. Opens no connection yet. @throws SettlementError for a wrong option.
+ * @example
+ * import { connect } from "settlement-evidence";
+ *
+ * const client = connect(service, { trust, spend: { maxPerEscrow: "5.00" } });
+ * typeof client.pay; // => "function"
+ */
 export const connect = (url: string, options: ConnectOptions): SettlementClient => {
   const policy = policyIn(options.trust);
   const { clock = systemClock, rpc } = options;

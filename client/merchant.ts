@@ -1,4 +1,7 @@
-/** The entry `./merchant` of the client package: registering, attesting, releasing, cancelling, and exporting what was settled. */
+/**
+ * The entry `./merchant` of the client package: registering, attesting, releasing, cancelling, and exporting what was
+ * settled.
+ */
 
 export { connectMerchant } from "./merchant/connect-merchant.ts";
 export type { MerchantClient, MerchantOptions } from "./merchant/connect-merchant.ts";

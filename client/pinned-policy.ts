@@ -3,10 +3,10 @@ import type { TrustPolicy } from "../core/domain/evidence/evidence-check.ts";
 import { parseTrustPolicy } from "../core/protocol/evidence/trust-policy.ts";
 import { SettlementError } from "./settlement-error.ts";
 
-/** The address in a text that is given as `what`. @throws SettlementError `invalid_<what>` for another text, and for anything else that JSON holds. */
+/** Parses the argument `what` as an address. @throws SettlementError `invalid_<what>` for anything but an address */
 export const addressNamed = (text: unknown, what: string): Address => {
-  const found = typeof text === "string" ? parseAddress(text) : undefined;
-  if (found !== undefined) return found;
+  const address = typeof text === "string" ? parseAddress(text) : undefined;
+  if (address !== undefined) return address;
   throw new SettlementError(
     `invalid_${what}`,
     `${what} is no address: ${typeof text === "string" ? text : JSON.stringify(text)}.`,
@@ -14,7 +14,7 @@ export const addressNamed = (text: unknown, what: string): Address => {
   );
 };
 
-/** The policy of a trust document, given as its text or as the object that JSON makes of it. @throws SettlementError `invalid_trust` */
+/** The policy of a trust document, given as text or as parsed JSON. @throws SettlementError `invalid_trust` */
 export const policyIn = (trust: string | object): TrustPolicy => {
   const parsed = parseTrustPolicy(typeof trust === "string" ? trust : JSON.stringify(trust));
   if ("value" in parsed) return parsed.value;

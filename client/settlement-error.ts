@@ -6,8 +6,8 @@ const CODE = /^[A-Za-z0-9_]{1,64}$/;
 const MOST_CHARACTERS = 16_384;
 
 /**
- * What a call of the client can fail with; `code` is stable. Whatever a service or the ledger says in it is bounded and in one line, fit for a
- * terminal or a model.
+ * What a call of the client can fail with; `code` is stable. Whatever a service or the ledger says in it is bounded and
+ * in one line, fit for a terminal or a model.
  */
 export class SettlementError extends Error {
   override readonly name = "SettlementError";

@@ -5,8 +5,9 @@
 
 /**
  * `verifyEvidence(packet, trust, witness?, log?)` checks an evidence packet and returns a verdict, every
- * check by name, and the amounts. `parseTrustPolicy(document)` reads the policy to check it under. `freshTiles(packet, checkpoint)`
- * names the tiles to fetch for `log`, below the log's address. None throws. See docs/verify-evidence.md.
+ * check by name, and the amounts. `parseTrustPolicy(document)` reads the policy to check it under.
+ * `freshTiles(packet, checkpoint)` names the tiles to fetch for `log`, below the log's address. None throws. See
+ * docs/verify-evidence.md.
  */
 export { verifyEvidence } from "../core/protocol/verification/verify-evidence.ts";
 export { parseTrustPolicy } from "../core/protocol/evidence/trust-policy.ts";

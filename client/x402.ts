@@ -1,4 +1,7 @@
-/** The entry `./x402` of the client package: the x402 scheme `escrow` for buyers and sellers, and fastify's adapter. See docs/x402-escrow-svm.md. */
+/**
+ * The entry `./x402` of the client package: the x402 scheme `escrow` for buyers and sellers, and fastify's adapter. See
+ * docs/x402-escrow-svm.md.
+ */
 
 export { buyerScheme } from "./x402/buyer/buyer-scheme.ts";
 export type { BuyerOptions, OfferedTerms } from "./x402/buyer/buyer-scheme.ts";

@@ -12,10 +12,11 @@ const operation = CLAIM === "{}" ? "refund" : "release";
 const path = `/v1/escrows/${ESCROW}/${operation}/prepare?transaction=true`;
 const { transaction } = await call(path, { ...JSON.parse(CLAIM), payer });
 const helpers = /^(ComputeBudget111|Ed25519SigVerify111|ATokenGPvbdGVxr1b2hvZbsiqW5xWH25)/;
-const found = read(transaction.base64, helpers);
-// One signer, who pays the fee, and the rent of a token account that the payee lacks; this escrow alone.
-assert.deepEqual([...found.signers, found.program], [payer, CUSTODY]);
-assert.equal(found.accounts[0], ESCROW);
-const status = await relay(found.unsigned, keyPair);
+const settlement = read(transaction.base64, helpers);
+// Check that only the payer signs and that the call is for this escrow. The payer may also pay rent for a new token
+// account.
+assert.deepEqual([...settlement.signers, settlement.program], [payer, CUSTODY]);
+assert.equal(settlement.accounts[0], ESCROW);
+const status = await relay(settlement.unsigned, keyPair);
 const { settlement_decision: decision } = await call(`/v1/evidence/${ESCROW}`);
 console.log(status, decision.status);

@@ -23,7 +23,7 @@ try {
     read(process.env.TRUST_FILE ?? "trust.json", "Name the trust document in TRUST_FILE."),
   ];
   const { transaction = "", message } = read(preparedFile || "PREPARED_FILE", PREPARED);
-  // The refusal of a link names its cure itself.
+  // A link that was refused has a message with the cure.
   if (message && !transaction) refuse(message);
   if (!transaction) refuse(`${preparedFile} holds no transaction.`, PREPARED);
   const bytes = Buffer.from(transaction, "base64");

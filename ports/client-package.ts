@@ -5,7 +5,7 @@ export class ClientPackageUnavailable extends Data.TaggedError("ClientPackageUna
   readonly cause: unknown;
 }> {}
 
-/** Gives the client package that fits this very service. */
+/** The client package whose version matches this service. */
 export class ClientPackage extends Context.Service<
   ClientPackage,
   {

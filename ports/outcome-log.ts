@@ -45,8 +45,8 @@ export class OutcomeLog extends Context.Service<
       limit: number,
     ) => Effect.Effect<ReadonlyArray<RelayEntry>, StoreUnavailable>;
     /**
-     * Claims a key for a request, or returns how it was used before, in one step. A claim ends with the instance that made
-     * it: the same request may then take the key over, and another one may not.
+     * Claims a key for a request, or returns how it was used before, in one step. A claim ends with the instance that
+     * made it: the same request may then take the key over, and another one may not.
      */
     readonly claimKey: (use: KeyUse) => Effect.Effect<KeyClaim, StoreUnavailable>;
     /** Keeps the answer of a claimed key for repetitions; null releases the key. */

@@ -30,8 +30,8 @@ export class RateLimiter extends Context.Service<
     readonly take: (budget: Budget, client: string, cost: number) => Effect.Effect<RateDecision>;
     /**
      * Takes `cost` points even when less is left. The excess is owed: it is taken from the client's next windows, at
-     * most `MAX_OWED_WINDOWS` of them, and the rest is dropped. A negative cost gives points back, at most those that were
-     * taken in the present window.
+     * most `MAX_OWED_WINDOWS` of them, and the rest is dropped. A negative cost gives points back, at most those that
+     * were taken in the present window.
      */
     readonly charge: (budget: Budget, client: string, cost: number) => Effect.Effect<void>;
     /** Points per window of each budget, and the window's length, as the policy states them. */

@@ -6,8 +6,8 @@ const TYPES = `node_modules/.cache/effect-tsgo-${version}.tsbuildinfo`;
 const UNUSED = "knip --cache --cache-location node_modules/.cache/knip";
 
 /**
- * What CI runs before the tests, by the name of each part. `typecheck` is TypeScript's compiler with Effect's rules in it; `unshipped`
- * is what only tests use.
+ * What CI runs before the tests, by the name of each part. `typecheck` is TypeScript's compiler with Effect's rules in
+ * it; `unshipped` is what only tests use.
  */
 const PARTS: Readonly<Record<string, string>> = {
   fmt: "oxfmt --check .",

@@ -1,6 +1,8 @@
 import process from "node:process";
 
-/** By name: what it is, and the line of a shell that runs it. What writes files that the repository keeps comes first. */
+/**
+ * By name: what it is, and the line of a shell that runs it. What writes files that the repository keeps comes first.
+ */
 const MORE: Readonly<Record<string, readonly [string, string]>> = {
   "record-answers": [
     "records what every operation answers, and writes docs/http.md",

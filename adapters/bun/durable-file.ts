@@ -22,9 +22,9 @@ const take = async (lock: Database): Promise<void> => {
 };
 
 /**
- * Runs work while nobody else holds the lock of a file, which is made where there is none. The lock is SQLite's own on an empty
- * database: the system takes it back when a process ends in any way, so that none is left behind. Rejects when another one
- * holds it for two seconds.
+ * Runs work while nobody else holds the lock of a file, which is made where there is none. The lock is SQLite's own on
+ * an empty database: the system takes it back when a process ends in any way, so that none is left behind. Rejects when
+ * another one holds it for two seconds.
  */
 export const withFileLock = async <A>(path: string, work: () => Promise<A>): Promise<A> => {
   const lock = new Database(path, { create: true });

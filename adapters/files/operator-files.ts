@@ -43,7 +43,10 @@ const using = <A>(path: string, work: () => Promise<A>) =>
       `${path} cannot be used (${String(cause)}). If it is no file, move it away; the service's user must be allowed to write there.`,
   });
 
-/** Keeps the checkpoint in a file at `path`, which nobody else may use. One of another ledger or of other programs is not read. */
+/**
+ * Keeps the checkpoint in a file at `path`, which nobody else may use. One of another ledger or of other programs is
+ * not read.
+ */
 export const backfillCheckpointFile = (
   path: string,
   { custodyProgram }: Deployment,
@@ -81,7 +84,10 @@ const FILE = /^[1-9A-HJ-NP-Za-km-z]{32,44}\.json$/;
 /** The folder in a data directory where packets wait for the next sync. */
 export const importFolder = (dataDir: string): string => join(dataDir, "imports");
 
-/** Writes packets durably to where the next sync takes them, in place of earlier ones of the same escrows. Rejects like the file system. */
+/**
+ * Writes packets durably to where the next sync takes them, in place of earlier ones of the same escrows. Rejects like
+ * the file system.
+ */
 export const importPackets = async (
   dataDir: string,
   packets: ReadonlyMap<Address, Uint8Array>,

@@ -178,8 +178,8 @@ const openSpool = (path: string, identity: Effect.Effect<string, unknown>) =>
   });
 
 /**
- * Keeps snapshots in the file at `path`, which nobody else may use. What was kept of another ledger or of other programs
- * is dropped.
+ * Keeps snapshots in the file at `path`, which nobody else may use. What was kept of another ledger or of other
+ * programs is dropped.
  */
 export const snapshotSpoolFile = (
   path: string,

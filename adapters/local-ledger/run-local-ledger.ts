@@ -72,7 +72,7 @@ const run = (options: LocalLedgerOptions): void => {
     process.stdin.once("error", stop);
     process.stdin.resume();
   }
-  // Whoever reads this line may end the process at once.
+  // From this line on, the process can be ended cleanly.
   process.stdout.write(
     `${JSON.stringify({
       ready: true,
@@ -84,8 +84,8 @@ const run = (options: LocalLedgerOptions): void => {
 };
 
 /**
- * Runs the ledger as this process until SIGTERM, or shows the help; whether it runs. Ends the process with a line on
- * standard error: with code 64 when an option is wrong, with 1 when the ledger cannot start.
+ * Runs the ledger as this process until SIGTERM, or shows the help. Returns whether it runs. Ends the process with a
+ * line on standard error: with code 64 when an option is wrong, with 1 when the ledger cannot start.
  */
 export const runLocalLedger = (
   args: ReadonlyArray<string>,

@@ -49,7 +49,7 @@ export const logSourceHttp: Layer.Layer<LogSource> = Layer.succeed(LogSource, {
 
 /** How long one answer may take, milliseconds. */
 const PEER_WITHIN_MS = 2000;
-/** The service has no packet of the escrow: it knows none, or has not seen it either, or it is not final there yet. */
+/** The service has no packet of the escrow: it does not know the escrow, never saw its bytes, or waits for finality. */
 const HAS_NONE: ReadonlySet<number> = new Set([404, 409, 410]);
 
 const reasonOf = (cause: unknown): string => {

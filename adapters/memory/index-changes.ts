@@ -19,13 +19,15 @@ const NO_ROWS = { escrows: [], unseen: [], merchants: [] };
 const rankOf = (row: UnseenEscrow | IndexedEscrow): number =>
   (row.settledSeq === null ? 0 : 2) + ("account" in row ? 1 : 0);
 
-/** Rows that are gathered apart, all that were added: nothing decides between two rows of one number before `finish`. */
+/**
+ * Rows that are gathered apart, all that were added: nothing decides between two rows of one number before `finish`.
+ */
 const buildOf = (rows: IndexRows): IndexBuild => {
   const added = new IndexRows();
   const leaves: Array<NumberedLeaf> = [];
   const isOutranked = (row: UnseenEscrow): boolean => {
-    const known = added.escrows.get(row.createdSeq) ?? added.unseen.get(row.createdSeq);
-    return known !== undefined && rankOf(row) < rankOf(known);
+    const existing = added.escrows.get(row.createdSeq) ?? added.unseen.get(row.createdSeq);
+    return existing !== undefined && rankOf(row) < rankOf(existing);
   };
   return {
     add: (batch) =>

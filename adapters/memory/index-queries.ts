@@ -74,10 +74,10 @@ export const indexReaderOf = (rows: IndexRows): IndexReader["Service"] => {
       ),
     escrowsAt: (addresses) =>
       Effect.sync(() => {
-        const asked = new Set(addresses);
+        const wanted = new Set(addresses);
         return {
-          escrows: all().filter(({ address }) => asked.has(address)),
-          unseen: [...rows.unseen.values()].filter(({ address }) => asked.has(address)),
+          escrows: all().filter(({ address }) => wanted.has(address)),
+          unseen: [...rows.unseen.values()].filter(({ address }) => wanted.has(address)),
         };
       }),
     events: (filter, limit, range) =>

@@ -17,7 +17,10 @@ export class IndexRows {
   /** Grows with every write. */
   revision = 0n;
 
-  /** Puts rows as they are; one with all its fields replaces an unseen one and the other way round. */
+  /**
+   * Inserts or replaces rows. A complete row replaces an unseen row of the same escrow, and an unseen row a complete
+   * one.
+   */
   put({
     escrows,
     unseen,

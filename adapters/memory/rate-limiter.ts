@@ -43,9 +43,9 @@ const windowsOf = (limit: number, windowNanos: bigint, maxClients: number) => {
   };
 
   return (client: string, nowNanos: bigint): Window => {
-    const known = windows.get(client);
-    if (known !== undefined && known.endsAtNanos > nowNanos) return known;
-    const owed = known === undefined ? null : owedAfter(known, nowNanos);
+    const current = windows.get(client);
+    if (current !== undefined && current.endsAtNanos > nowNanos) return current;
+    const owed = current === undefined ? null : owedAfter(current, nowNanos);
     if (owed !== null) return put(client, owed);
     windows.delete(client);
     // Each new window checks two old ones. So ended windows disappear, and no single request pays for all of them.

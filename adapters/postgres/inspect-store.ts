@@ -10,11 +10,12 @@ import { SCHEMA_VERSION } from "./store-schema.ts";
 type Found = { readonly writable: boolean; readonly tables: boolean };
 
 /**
- * Whether the database takes writes, and its schema version, null where there is no schema. Fails as opening it would, and writes nothing. `identity` is null where the ledger is not known.
+ * Whether the database takes writes, and its schema version, null where there is no schema. Fails as opening it would,
+ * and writes nothing. `identity` is null where the ledger is not known.
  */
 export const inspectStore = Effect.fnUntraced(function* (identity: LedgerIdentity | null) {
   const { label, schema, run } = yield* PostgresStore;
-  const found = yield* run((sql) =>
+  const outcome = yield* run((sql) =>
     sql.begin("READ ONLY", async (read) => {
       const refusal = await encodingRefusal(read, label);
       if (refusal !== undefined) return refusal;
@@ -35,5 +36,5 @@ export const inspectStore = Effect.fnUntraced(function* (identity: LedgerIdentit
       return differenceOf(label, await storedIdentity(read), identity) ?? { writable, version };
     }),
   );
-  return "_tag" in found ? yield* found : { ...found, label };
+  return "_tag" in outcome ? yield* outcome : { ...outcome, label };
 });

@@ -30,7 +30,10 @@ const claimLedger = async (
   return differenceOf(store, await storedIdentity(sql), identity);
 };
 
-/** The genesis hash that a store has recorded; null where there is no schema, nobody has claimed it or it cannot be read. */
+/**
+ * The genesis hash that a store has recorded; null where there is no schema, nobody has claimed it or it cannot be
+ * read.
+ */
 export const recordedGenesis: Effect.Effect<string | null, never, PostgresStore> = Effect.gen(
   function* () {
     const { run } = yield* PostgresStore;

@@ -18,8 +18,8 @@ export const encodingRefusal = async (
 };
 
 /**
- * Makes a schema's tables where there are none, and returns why it cannot be used, if so. One transaction holds a lock, so
- * that of several replicas that start together one makes them; what fails leaves nothing.
+ * Makes a schema's tables where there are none, and returns why it cannot be used, if so. One transaction holds a lock,
+ * so that of several replicas that start together one makes them; what fails leaves nothing.
  */
 export const makeSchema = async (
   sql: SQL,
@@ -40,10 +40,10 @@ export const makeSchema = async (
     );
     if (there?.version === true) {
       const [row] = await rowsOf<{ version: number }>(step, "SELECT version FROM schema_version");
-      const found = row?.version ?? 0;
-      return found === SCHEMA_VERSION
+      const version = row?.version ?? 0;
+      return version === SCHEMA_VERSION
         ? undefined
-        : new StoreTooNew({ store, found, supported: SCHEMA_VERSION });
+        : new StoreTooNew({ store, found: version, supported: SCHEMA_VERSION });
     }
     if (there !== undefined && there.tables > 0n)
       return new StoreCorrupt({

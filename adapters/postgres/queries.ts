@@ -20,7 +20,7 @@ export const columnsOf = (types: Readonly<Record<string, Column["type"]>>): Read
 
 const MOST = 2n ** 63n - 1n;
 
-/** A u64 as the server compares it with an INT8: no number of an event is larger. */
+/** A u64 as INT8, at most 2^63-1. Event numbers never exceed that, so comparisons stay right. */
 export const int8 = (value: bigint): bigint => (value > MOST ? MOST : value);
 
 /** The rows of a statement. `text` is written here in the program; what comes from outside is bound. */
@@ -35,13 +35,13 @@ export const rowsOf = async <Row>(
 export const namesOf = (columns: ReadonlyArray<Column>, prefix = ""): string =>
   columns.map(({ name }) => prefix + name).join(", ");
 
-/** SQL of a table named `input` made of one array a column, bound from `$1` on. */
+/** SQL for a table named `input`. Each column is an array parameter, from `$1` on. */
 export const inputOf = (columns: ReadonlyArray<Column>): string => {
   const arrays = columns.map(({ type }, at) => `$${at + 1}::${type}[]`);
   return `unnest(${arrays.join(", ")}) AS input (${namesOf(columns)})`;
 };
 
-/** What `inputOf` binds for these rows. */
+/** The array parameters of `inputOf` for these rows. */
 export const arraysOf = (
   sql: Queries,
   columns: ReadonlyArray<Column>,
@@ -54,10 +54,10 @@ export const arraysOf = (
     ),
   );
 
-/** Binding so many rows holds up everything else in the process for 20 to 40 ms. */
+/** Rows in one statement. Binding them blocks the process for 20 to 40 ms. */
 const ROWS_A_STATEMENT = 1000;
 
-/** Rows in the portions, in order, in which statements take them: a snapshot's batch is many times as large. */
+/** Splits rows, in order, into portions for one statement each. A snapshot's batch is many times as large. */
 export const portionsOf = <Row>(rows: ReadonlyArray<Row>): ReadonlyArray<ReadonlyArray<Row>> =>
   Array.from({ length: Math.ceil(rows.length / ROWS_A_STATEMENT) }, (_, at) =>
     rows.slice(at * ROWS_A_STATEMENT, (at + 1) * ROWS_A_STATEMENT),

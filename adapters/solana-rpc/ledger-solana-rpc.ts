@@ -107,8 +107,8 @@ const ledger: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
     };
 
     /**
-     * Succeeds once a node has finalized a slot. Some nodes take `minContextSlot` of getSignaturesForAddress for a filter
-     * of the list, so it is never sent there. Callers bear with a list that is late.
+     * Succeeds once a node has finalized a slot. Some nodes take `minContextSlot` of getSignaturesForAddress for a
+     * filter of the list, so it is never sent there. Callers must accept a list that is late.
      */
     const slotReached = (lowest: number): RpcRequest<void> => ({
       method: "getEpochInfo",
@@ -182,7 +182,7 @@ const ledger: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
   }),
 );
 
-/** The Ledger port over Solana JSON-RPC, which ledger counts, and the choice of another node. */
+/** The Ledger port over Solana JSON-RPC, with `LedgerRecord` and `AskAnotherNode`. */
 export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.mergeAll(
   ledger,
   Layer.effect(

@@ -7,8 +7,8 @@ import { CUSTODY_ACCOUNTS } from "../../core/protocol/generated/custody.ts";
 const { at, length: ACCOUNT_LENGTH } = CUSTODY_ACCOUNTS.Escrow;
 
 /**
- * Where each part of an escrow's body begins: its account's bytes with their fields, its address and its digests. A Pending
- * body ends before `settledHash`.
+ * Where each part of an escrow's body begins: its account's bytes with their fields, its address and its digests. A
+ * Pending body ends before `settledHash`.
  */
 export const BODY_AT = {
   ...at,

@@ -30,7 +30,8 @@ type IndexStoreOptions = IndexOptions & { readonly logFolder: string };
 
 /**
  * The writes of the index in one SQLite file. Opening fails when the file is damaged, of another version, or of
- * another ledger. Changes are written a few milliseconds at a time, so that many hold up nobody until they are committed.
+ * another ledger. Changes are written a few milliseconds at a time, so that many hold up nobody until they are
+ * committed.
  */
 const openWriter = Effect.fn("openIndexWriter")(function* (options: IndexOptions) {
   const { path } = options;
@@ -67,7 +68,10 @@ const openIndexReader = Effect.fnUntraced(function* (options: IndexOptions) {
   return db;
 });
 
-/** The reads of an index that a writer, of this process or of another, has opened. A page takes a fraction of a millisecond. */
+/**
+ * The reads of an index that a writer, of this process or of another, has opened. A page takes a fraction of a
+ * millisecond.
+ */
 const openPages = Effect.fn("openIndexReader")(function* (options: IndexOptions) {
   const db = yield* openIndexReader(options);
   const escrows = escrowPages(db);
@@ -86,10 +90,10 @@ const openPages = Effect.fn("openIndexReader")(function* (options: IndexOptions)
   const version = db.query<{ data_version: bigint }, []>("PRAGMA data_version");
   const revision = () => version.get()?.data_version ?? null;
   const readSummary = db.transaction(() => ({ ...ledger.read(), revision: revision() }));
-  let known: ReturnType<typeof readSummary> | null = null;
+  let latest: ReturnType<typeof readSummary> | null = null;
   // Each request for a page asks for it, and reading the version alone takes a third of the time.
   const summary = () =>
-    known !== null && known.revision === revision() ? known : (known = readSummary.deferred());
+    latest !== null && latest.revision === revision() ? latest : (latest = readSummary.deferred());
   return IndexReader.of({
     escrows: storeCall("IndexReader.escrows", escrows.page),
     // Without a span: each live read of an escrow asks for it.
@@ -104,8 +108,8 @@ const openPages = Effect.fn("openIndexReader")(function* (options: IndexOptions)
 });
 
 /**
- * The log's leaves, from the rows of an index that a writer has opened, its full tiles as files, and how the log stands in
- * a file of its own: an index can be made anew from the ledger, but nothing tells again what a key has signed.
+ * The log's leaves, from the rows of an index that a writer has opened, its full tiles as files, and how the log stands
+ * in a file of its own: an index can be made anew from the ledger, but nothing tells again what a key has signed.
  */
 const openLog = Effect.fn("openLogStore")(function* (options: IndexStoreOptions) {
   const leaves = logLeaves(yield* openIndexReader(options));

@@ -16,7 +16,9 @@ import { tryStore } from "./store-failure.ts";
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-/** Immutable, so that SQLite makes no files beside it, unless a log of writes has to be read as well. */
+/**
+ * Opens the file as immutable, so that SQLite makes no files beside it. Not when there is a write-ahead log to read.
+ */
 const openUnchanged = (path: string): Database =>
   sizeOf(`${path}-wal`) > 0
     ? new Database(path, { readonly: true })
@@ -26,7 +28,8 @@ const openUnchanged = (path: string): Database =>
       );
 
 /**
- * The schema version of a store's file; null where there is no file, or an empty one. Fails as opening it would, and writes nothing. `identity` is null where the ledger is not known.
+ * The schema version of a store's file; null where there is no file, or an empty one. Fails as opening it would, and
+ * writes nothing. `identity` is null where the ledger is not known.
  */
 export const inspectStore = (
   path: string,
@@ -39,11 +42,11 @@ export const inspectStore = (
   const inspected = tryStore(() => {
     const there = statSync(path, { throwIfNoEntry: false });
     if (there === undefined) {
-      // A file in place of the folder fails here, as it would fail the making of the store.
+      // If a file stands where the folder should be, this fails, just as opening the store would.
       if (existsSync(dirname(path))) readdirSync(dirname(path));
       return null;
     }
-    // What SQLite says of a folder names no cause.
+    // SQLite's message for a folder does not name the cause.
     if (there.isDirectory()) readFileSync(path);
     using db = openUnchanged(path);
     const pragma = (name: string): number =>
@@ -58,7 +61,7 @@ export const inspectStore = (
     return differenceOf(path, stored, identity) ?? version;
   });
   return Effect.gen(function* () {
-    const found = yield* inspected;
-    return typeof found === "object" && found !== null ? yield* found : found;
+    const outcome = yield* inspected;
+    return typeof outcome === "object" && outcome !== null ? yield* outcome : outcome;
   }).pipe(refuseDamaged(path));
 };

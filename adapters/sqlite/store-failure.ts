@@ -117,9 +117,9 @@ export const tryStore = <A>(work: () => A): Effect.Effect<A, StoreUnavailable> =
       return Effect.succeed(work());
     } catch (cause) {
       if (cause instanceof StoreUnavailable) return Effect.fail(cause);
-      const found = faultOf(cause);
-      if (found !== undefined) {
-        const { retryable, ...fault } = found;
+      const storeFault = faultOf(cause);
+      if (storeFault !== undefined) {
+        const { retryable, ...fault } = storeFault;
         return Effect.fail(new StoreUnavailable({ retryable, cause, fault }));
       }
       return Effect.die(cause);

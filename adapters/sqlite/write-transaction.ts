@@ -8,7 +8,8 @@ import { tryStore, inTurns } from "./store-failure.ts";
  * where the process may do other things: a large transaction costs a third of many small ones, and
  * this way blocks nobody. Whatever ends the work early undoes all of it.
  *
- * A durable transaction outlives a power cut (synchronous=FULL), which can take the newest of the others with it (NORMAL).
+ * A durable transaction outlives a power cut (synchronous=FULL), which can take the newest of the others with it
+ * (NORMAL).
  */
 export const writeTransactions = (db: Database) => {
   const oneAtATime = Semaphore.makeUnsafe(1);

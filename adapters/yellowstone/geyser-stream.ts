@@ -31,7 +31,10 @@ export type SubscribeRequest = {
   readonly ping?: { readonly id: number };
 };
 
-/** What a server pushes. A field that has its default value (0, no bytes, false) may be absent. u64 values are decimal text. */
+/**
+ * What a server pushes. A field that has its default value (0, no bytes, false) may be absent. u64 values are decimal
+ * text.
+ */
 export type SubscribeUpdate = {
   /** Names of the filters that the update matches. */
   readonly filters: ReadonlyArray<string>;
@@ -63,7 +66,9 @@ export const SUBSCRIBE = (
   }
 ).Subscribe;
 
-/** A filter's name has at most 32 bytes (yellowstone-grpc-geyser, `filter_name_size_limit`), so an address may not fit. */
+/**
+ * A filter's name has at most 32 bytes (yellowstone-grpc-geyser, `filter_name_size_limit`), so an address may not fit.
+ */
 const TRANSACTIONS = "transactions-";
 
 /**
@@ -105,7 +110,7 @@ const PING: SubscribeRequest = { ping: { id: 1 } };
 
 type Call = ClientDuplexStream<SubscribeRequest, SubscribeUpdate>;
 
-/** An update of nothing for bytes that are none: one message of garbage is no reason to lose the stream. */
+/** Decodes an update. Invalid bytes give an empty update, so that one bad message does not end the stream. */
 const decode = (bytes: Buffer): SubscribeUpdate => {
   try {
     return SUBSCRIBE.responseDeserialize(bytes);
@@ -134,7 +139,7 @@ const open = (url: URL, token: Redacted.Redacted | null, subscription: Subscribe
     decode,
     metadata,
   );
-  // Cancelling a stream is an error to it, which nobody waits for.
+  // Cancelling makes the stream emit an error. It is ignored.
   call.on("error", () => {});
   call.write(subscription);
   return { client, call };
@@ -146,8 +151,8 @@ const ping = (call: Call): void => {
 };
 
 /**
- * One stream until it is lost or dead. Calls `hear` with each update, an empty one for bytes that cannot be decoded, and
- * answers the server's pings. Returns why it ended, as a text for the log.
+ * One stream until it is lost or dead. Calls `hear` with each update, an empty one for bytes that cannot be decoded,
+ * and answers the server's pings. Returns why it ended, as a text for the log.
  */
 export const geyserStream = (
   url: URL,

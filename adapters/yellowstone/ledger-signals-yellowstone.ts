@@ -103,7 +103,7 @@ const listen = (
     heardTo = null;
     let isOpen = false;
     return yield* geyserStream(url, token, subscription, (update) => {
-      // Something may have happened while there was no stream, and a server may ignore the slot.
+      // Changes may have been missed while no stream was open, because a server may ignore the slot.
       if (!isOpen) signal(null);
       isOpen = true;
       heardTo = slotOf(update) ?? heardTo;
@@ -116,7 +116,8 @@ const listen = (
   );
   return reconnect(stream, ({ reason, failures, pauseMs }) => {
     const fields = { server: url.host, reason, pauseMs };
-    // Servers end good streams, and may refuse the slot after that. A third failure in a row needs the operator.
+    // One failure is usual: servers end healthy streams. A second one is possible: the server refuses the slot. The
+    // third in a row needs the operator.
     return failures === 3
       ? Effect.logWarning("no pushed signals from the ledger; syncs go on by interval", fields)
       : Effect.logDebug("no pushed signals from the ledger", fields);

@@ -4,7 +4,9 @@ import { join, relative } from "node:path";
 /** Names each file of a bundle with its size in bytes. */
 const LIST = "files.json";
 
-/** Writes down which files a bundle's folder has. @throws Error when one of these paths, which lie in it, is not there. */
+/**
+ * Writes down which files a bundle's folder has. @throws Error when one of these paths, which lie in it, is not there.
+ */
 export const listFiles = (folder: string, paths: ReadonlyArray<string>): void => {
   const sizes = paths.map((path) => [relative(folder, path), statSync(path).size]);
   writeFileSync(join(folder, LIST), JSON.stringify(Object.fromEntries(sizes)));

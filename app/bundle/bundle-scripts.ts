@@ -52,8 +52,8 @@ const nameSourcesFrom = async (map: string, draft: string): Promise<void> => {
 };
 
 /**
- * Bundles scripts, one file each and one for what several share, with source maps for stack traces. All is on the disk when it
- * completes. Rejects when a source cannot be read or resolved, or the draft cannot be written.
+ * Bundles scripts, one file each and one for what several share, with source maps for stack traces. All is on the disk
+ * when it completes. Rejects when a source cannot be read or resolved, or the draft cannot be written.
  */
 export const bundleScripts = async (order: BundleOrder): Promise<void> => {
   const { outputs } = await Bun.build({

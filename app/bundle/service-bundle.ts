@@ -18,8 +18,8 @@ const SOURCES = [
 export const isBundledSource = (path: string): boolean => SOURCES.some((glob) => glob.match(path));
 
 /**
- * 16 hex digits that name the sources below `root`, the version of Bun and the place. A change of any byte or name gives others. It
- * reads all of them, which takes some 20 ms.
+ * 16 hex digits that name the sources below `root`, the version of Bun and the place. A change of any byte or name
+ * gives others. It reads all of them, which takes some 20 ms.
  */
 export const sourceKey = (root: string): string => {
   const hash = new Bun.CryptoHasher("sha256").update(`${Bun.version}\n${root}\n`);
@@ -43,7 +43,9 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-/** Whether a process that runs on this machine loads from the bundle in `folder`. Forgets the processes that have ended. */
+/**
+ * Whether a process that runs on this machine loads from the bundle in `folder`. Forgets the processes that have ended.
+ */
 const hasUsers = async (folder: string): Promise<boolean> => {
   const users = await readdir(join(folder, USERS)).catch(() => []);
   const ended = users.filter((pid) => !isAlive(Number(pid)));
@@ -76,14 +78,14 @@ const SCRIPTS = [
 
 /** Removes the bundles that were used longest ago and that no process uses, and drafts that nobody finishes. */
 const removeOld = async (cache: string): Promise<void> => {
-  const found = await Promise.all(
+  const bundles = await Promise.all(
     (await readdir(cache)).map(async (name) => {
       const path = join(cache, name);
       const isDraft = name.includes(".");
       return { path, isDraft, atMs: (await stat(path)).mtimeMs, isUsed: await hasUsers(path) };
     }),
   );
-  const newest = found.toSorted((a, b) => b.atMs - a.atMs);
+  const newest = bundles.toSorted((a, b) => b.atMs - a.atMs);
   const old = [
     ...newest
       .filter(({ isDraft }) => !isDraft)
@@ -122,8 +124,8 @@ const make = async (root: string, folder: string): Promise<void> => {
 };
 
 /**
- * The folder with the bundles of the sources below `root`; a change of the sources gives another. Makes it when it is not
- * there, in one to two seconds. Rejects when the sources cannot be bundled or the cache cannot be written.
+ * The folder with the bundles of the sources below `root`; a change of the sources gives another. Makes it when it is
+ * not there, in one to two seconds. Rejects when the sources cannot be bundled or the cache cannot be written.
  */
 export const serviceBundle = async (root = ROOT): Promise<string> => {
   const cache = join(root, CACHE);

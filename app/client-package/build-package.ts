@@ -11,8 +11,9 @@ const DECLARATION =
 const wordsOf = (text: string): ReadonlySet<string> => new Set(text.match(/\w+/g));
 
 /**
- * The text of a declaration file that only holds exported types, with those that the other declarations in `folder` lead to, by themselves or through each
- * other. `path` is the file's below `folder`. A type counts as named wherever its name stands, comments included.
+ * The text of a declaration file that only holds exported types, with those that the other declarations in `folder`
+ * lead to, by themselves or through each other. `path` is the file's below `folder`. A type counts as named wherever
+ * its name stands, comments included.
  */
 const neededTypes = async (folder: string, path: string): Promise<string> => {
   const types = [...(await readFile(join(folder, path), "utf8")).matchAll(DECLARATION)].map(
@@ -40,8 +41,8 @@ const UNNEEDED_DECLARATION = ".d.ts";
 const IMPORTED = /(?:from|import\()\s*["'](\.[^"']*)\.js["']/g;
 
 /**
- * The paths of the declarations in `folder` that none of the entries' declarations leads to, sorted. No importer of the package can see them. `entries`
- * are paths without suffix below `folder`.
+ * The paths of the declarations in `folder` that none of the entries' declarations leads to, sorted. No importer of the
+ * package can see them. `entries` are paths without suffix below `folder`.
  */
 const unneededDeclarations = async (
   folder: string,
@@ -168,8 +169,8 @@ export type BuiltPackage = {
 };
 
 /**
- * Builds the client package below `folder`, an absolute path. The same sources give the same bytes. @throws PackageNotBuilt with what the
- * failing tool said.
+ * Builds the client package below `folder`, an absolute path. The same sources give the same bytes. @throws
+ * PackageNotBuilt with what the failing tool said.
  */
 export const buildPackage = async (folder: string): Promise<BuiltPackage> => {
   const place = join(folder, PACKAGE);

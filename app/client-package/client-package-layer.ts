@@ -8,8 +8,8 @@ import { buildPackage } from "./build-package.ts";
 const FOLDER = "client-package";
 
 /**
- * The client package of these sources, built below `dataDir` at its first use, which takes some seconds. A build that failed is tried again at the next
- * use.
+ * The client package of these sources, built below `dataDir` at its first use, which takes some seconds. A build that
+ * failed is tried again at the next use.
  */
 export const clientPackageLayer = (dataDir: string): Layer.Layer<ClientPackage> =>
   Layer.sync(ClientPackage, () => {

@@ -9,7 +9,10 @@ import { witnessEvidence } from "../../core/use-cases/evidence/stored-packet.ts"
 import type { LedgerFailure } from "../../ports/ledger/ledger.ts";
 import { EX_UNAVAILABLE, EX_USAGE, endWith } from "./command-line.ts";
 
-/** A node's address; ends the command when the text is not one. The message does not repeat the text, because it can hold a key. */
+/**
+ * A node's address; ends the command when the text is not one. The message does not repeat the text, because it can
+ * hold a key.
+ */
 export const nodeAddress = (rpc: string): URL => {
   const url = URL.parse(rpc);
   return url !== null && ["http:", "https:"].includes(url.protocol)
@@ -36,9 +39,9 @@ const undecidedText = (nodes: ReadonlyArray<string>, refusal: string | null): st
 };
 
 /**
- * What a node says about a packet, undefined for a packet that names no accounts. While a node gives no answer that decides, the
- * next one is asked (docs/verify-evidence.md, "With a node"). Ends the command when none is left, because the packet is then
- * undecided. Messages show only the addresses' hosts, because the rest may be a key.
+ * What a node says about a packet, undefined for a packet that names no accounts. While a node gives no answer that
+ * decides, the next one is asked (docs/verify-evidence.md, "With a node"). Ends the command when none is left, because
+ * the packet is then undecided. Messages show only the addresses' hosts, because the rest may be a key.
  */
 export const askNode = async (
   packet: Uint8Array,

@@ -56,14 +56,14 @@ export const runCommand = async (
 /** Runs a command as this process: its arguments, its streams, its exit code. */
 export const runAsProcess = async (command: Command): Promise<void> => {
   try {
-    // Set, not called: what is still to be written to a pipe is written.
+    // Not process.exit(), which could cut output that is still on its way to a pipe.
     process.exitCode = await command(process.argv.slice(2), process);
   } catch (cause) {
     process.exit(ended(cause, process));
   }
 };
 
-/** Prints the reason on standard error, with what a terminal would obey shown as code points, and ends the process. */
+/** Prints the reason on standard error, its control characters as code points, and ends the process. */
 export const exitWith = (code: number, message: string): never => {
   process.stderr.write(`${foreignLines(message)}\n`);
   process.exit(code);
@@ -95,14 +95,14 @@ export const parseCommandLine = <const O extends ParseArgsOptionsConfig>(
       });
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      // What follows is Node's advice on operands that begin with a hyphen, which no command takes.
+      // Cuts Node's advice on operands that begin with a hyphen. No command has any.
       const [first = reason] = reason.split(". To specify a positional argument");
       return endWith(EX_USAGE, `${first}; see --help`);
     }
   };
   const { values, positionals } = read();
   if ((values as { readonly help?: boolean }).help === true) throw new CommandEnded(0, help);
-  // The last operand may be repeated where its name ends with dots.
+  // When the last operand's name ends with dots, it may be repeated.
   const last = operands.at(-1) ?? "";
   const isEnough = /\.\.\.\]?$/.test(last)
     ? positionals.length >= operands.length - (last.startsWith("[") ? 1 : 0)
@@ -111,7 +111,9 @@ export const parseCommandLine = <const O extends ParseArgsOptionsConfig>(
   return { values, positionals: positionals as ReadonlyArray<string> };
 };
 
-/** As `parseCommandLine`, of this process, which it ends. For scripts whose whole file is their command. */
+/**
+ * Parses this process's arguments with `parseCommandLine`, and ends the process where that ends a command. For scripts.
+ */
 export const readCommandLine = <const O extends ParseArgsOptionsConfig>(
   help: string,
   options: O,
@@ -128,7 +130,9 @@ export const readCommandLine = <const O extends ParseArgsOptionsConfig>(
 const noAnswerFrom = (url: string): string =>
   `${url} does not answer; start the service or set --service`;
 
-/** The answer of the service at `url` to a request of `path`. Ends the command where none comes, and where it redirects. */
+/**
+ * The answer of the service at `url` to a request of `path`. Ends the command where none comes, and where it redirects.
+ */
 export const askService = (url: string, path: string, method = "GET"): Promise<Response> =>
   fetchDirectly(`${url}${path}`, { method }).catch((cause: unknown) =>
     endWith(
@@ -153,7 +157,9 @@ export const serviceUrl = (text: string): string => {
 
 const tooLong = `it is longer than a packet, which has ${MAX_PACKET_BYTES} bytes at most`;
 
-/** The bytes of a packet in a file, behind an address or, for `-`, on standard input. Rejects with a reason in words. */
+/**
+ * The bytes of a packet in a file, behind an address or, for `-`, on standard input. Rejects with a reason in words.
+ */
 export const readPacket = async (from: string): Promise<Uint8Array> => {
   if (!/^https?:\/\//.test(from)) {
     const stream = from === "-" ? Bun.stdin.stream() : Bun.file(from).stream();

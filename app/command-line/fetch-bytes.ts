@@ -26,8 +26,8 @@ type FetchOptions = {
 };
 
 /**
- * What stands at an address, of at most `most` bytes; null for 404. Takes at most ten seconds and follows no redirect. Rejects with a
- * reason in words.
+ * What stands at an address, of at most `most` bytes; null for 404. Takes at most ten seconds and follows no redirect.
+ * Rejects with a reason in words.
  */
 export const fetchBytes = async (
   url: string,

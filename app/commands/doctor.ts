@@ -15,7 +15,7 @@ Yellowstone server does not answer, 1 otherwise.
 /** Runs the command. */
 export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
   parseCommandLine(args, HELP, {});
-  // The checks load most of the service, which --help and a wrong option spare.
+  // Loaded here, because the checks need most of the service, and --help does not.
   const [{ Effect }, { diagnose }] = await Promise.all([
     import("effect"),
     import("../doctor/diagnose.ts"),
@@ -30,6 +30,6 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
 
 if (import.meta.main) {
   await runAsProcess(main);
-  // What did not answer may still be waited for.
+  // Pending requests would keep the process alive.
   process.exit();
 }

@@ -75,7 +75,10 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
     return { status: answer.status, digest };
   };
 
-  /** Ends the command unless a packet's bytes are those that the ledger kept the digest of. False where the service has them. */
+  /**
+   * Ends the command unless a packet's bytes are those that the ledger kept the digest of. False where the service has
+   * them.
+   */
   const isMissing = async (from: string, { escrowAddress, account }: ParsedPacket) => {
     const { status, digest } = await shownAt(escrowAddress);
     if (digest === null && ![200, 404, 410, 422].includes(status))

@@ -41,7 +41,7 @@ It takes no options; environment variables configure it:
 `;
 
 readCommandLine(HELP, {});
-// As the service's.
+// The same as the service's: files for their owner alone.
 process.umask(0o077);
 
 /** Longer than a request may take; Bun allows at most 255. */

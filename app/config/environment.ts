@@ -249,7 +249,7 @@ export const variables = {
   ...logLines,
 };
 
-/** All of them, as they are read. */
+/** The readings of all variables. */
 export const environment = Config.all(variables);
 
 /** The values that could be read. A faulty variable's member is undefined. */

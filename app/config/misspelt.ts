@@ -1,7 +1,7 @@
 import { distance } from "fastest-levenshtein";
 import type { ConfigFault } from "./variable.ts";
 
-/** Prefixes that belong to this service. Other names may be other programs' and must come close to one of ours. */
+/** Prefixes of this service's variables. A name without one is reported only when it is close to one of ours. */
 const OWN_PREFIXES = [
   "RATE_LIMIT_",
   "METRICS_",
@@ -24,10 +24,10 @@ const LONG_NAME = 10;
 
 const spelling = (name: string): string => name.toUpperCase().replaceAll(/[_-]/g, "");
 
-const resembles = (name: string, known: string): boolean => {
-  if (known.length < SHORTEST_COMPARED) return false;
-  if (spelling(name) === spelling(known)) return true;
-  return distance(name, known) <= (known.length < LONG_NAME ? 1 : 2);
+const resembles = (name: string, variable: string): boolean => {
+  if (variable.length < SHORTEST_COMPARED) return false;
+  if (spelling(name) === spelling(variable)) return true;
+  return distance(name, variable) <= (variable.length < LONG_NAME ? 1 : 2);
 };
 
 /**

@@ -33,7 +33,7 @@ const quoted = (text: string): string =>
 export type Documented = {
   readonly name: string;
   readonly expected: string;
-  /** In words, where `fallback` is no value of its own. */
+  /** The default, in words when `fallback` alone does not explain it. */
   readonly unset: string;
   /** What it is for, in Markdown. */
   readonly about: string;
@@ -47,7 +47,10 @@ const unsetText = (fallback: unknown): string => {
   return fallback === null || values.length === 0 ? "none" : `\`${values.join(", ")}\``;
 };
 
-/** Reads one variable. Unset, empty and blank all give `fallback`, which `unset` says in words where it is not the whole truth. */
+/**
+ * Reads one variable. Unset, empty and blank all give `fallback`. `unset` explains the default when the value alone
+ * does not.
+ */
 export const variable = <A, B>(
   name: string,
   kind: Kind<A>,

@@ -83,8 +83,10 @@ export const readLoneWitnessSettings = Effect.fnUntraced(function* (
   const readings = yield* Effect.orDie(environment.parse(ConfigProvider.fromEnvRecord(env)));
   const { values, faults: unread } = splitReadings(readings);
   // The service's other variables may be set as well, for a service beside it.
-  const known = [...new Set([...variableNames(environment), ...variableNames(serviceEnvironment)])];
-  const faults = [...unread, ...misspelt(Object.keys(env), known)];
+  const variables = [
+    ...new Set([...variableNames(environment), ...variableNames(serviceEnvironment)]),
+  ];
+  const faults = [...unread, ...misspelt(Object.keys(env), variables)];
   const unset = Object.entries(NEEDED).flatMap(([key, name]): ReadonlyArray<ConfigFault> =>
     values[key as keyof typeof NEEDED] === null
       ? [{ variable: name, problem: "is not set", expected: "a value: a witness needs it" }]

@@ -21,8 +21,8 @@ const parseLine = (line: string): Parsed<WitnessedLog> => {
 };
 
 /**
- * The logs of a text: a line `VKEY URL` for each, the key as C2SP signed-note writes it and the address of the service that
- * publishes the log. Lines that begin with `#` and empty ones are passed over.
+ * Parses a list of logs. Each line is `VKEY URL`: the log's verifier key (C2SP signed-note) and the address of the
+ * service that publishes the log. Empty lines and lines that begin with `#` are skipped.
  */
 export const parseWitnessedLogs = (text: string): Parsed<ReadonlyArray<WitnessedLog>> => {
   const logs: Array<WitnessedLog> = [];

@@ -18,7 +18,10 @@ export const expectSame = <A>(what: string, actual: A, expected: A): void => {
     throw failed(`${what} is ${String(actual)}, expected ${String(expected)}.`, REPORT);
 };
 
-/** What `run` gives within a time; its signal is aborted afterwards. @throws SettlementError `demo_failed` when it gives nothing in time. */
+/**
+ * What `run` gives within a time; its signal is aborted afterwards. @throws SettlementError `demo_failed` when it gives
+ * nothing in time.
+ */
 export const within = async <A>(
   what: string,
   seconds: number,

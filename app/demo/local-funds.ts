@@ -13,7 +13,9 @@ export type Parties = {
   readonly passerBy: DeployKey;
 };
 
-/** Where the parties act: the programs, what is paid in, and the address of the ledger's node as the service shows it. */
+/**
+ * Where the parties act: the programs, what is paid in, and the address of the ledger's node as the service shows it.
+ */
 export type Place = {
   readonly deployment: Deployment;
   readonly mint: Address;
@@ -38,7 +40,10 @@ export type LocalFaucet = {
   readonly usdc: (to: Address, stroops: number) => Promise<void>;
 };
 
-/** The faucet of the local ledger whose RPC address is `rpcUrl`. `tell` sends what is asked for. Every method rejects with SettlementError. */
+/**
+ * The faucet of the local ledger whose RPC address is `rpcUrl`. `tell` sends what is asked for. Every method rejects
+ * with SettlementError.
+ */
 export const localFaucet = (rpcUrl: string, tell: Fetch = fetchDirectly): LocalFaucet => {
   const call = async <A>(send: Fetch, method: string, params: ReadonlyArray<unknown>) => {
     const response = await send(rpcUrl, {

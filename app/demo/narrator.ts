@@ -56,8 +56,8 @@ const indent = (text: string, first: string): string =>
   `${first}${text.replaceAll("\n", `\n${" ".repeat(first.length)}`)}`;
 
 /**
- * Writes the story as text. `full` also writes long values, so that every request can be repeated. What is asked again in the same words and answered with the
- * same status is told once.
+ * Writes the story as text. `full` also writes long values, so that every request can be repeated. What is asked again
+ * in the same words and answered with the same status is told once.
  */
 export const textNarrator = (
   write: (line: string) => void,

@@ -31,8 +31,9 @@ import type { Narrator } from "./narrator.ts";
 import { DEMO_BASE_UNITS, type DemoResult, runDemo } from "./run-demo.ts";
 
 /**
- * Lamports that each party of the demo begins with, beside what its accounts cost: deposits and fees of two escrows for the agent, of
- * a merchant account and a token account for the merchant, fees for the passer-by. None may fall below the rent of an empty account.
+ * Lamports that each party of the demo begins with, beside what its accounts cost: deposits and fees of two escrows for
+ * the agent, of a merchant account and a token account for the merchant, fees for the passer-by. None may fall below
+ * the rent of an empty account.
  */
 const PARTY_LAMPORTS = {
   agent: 16_000_000n,
@@ -66,8 +67,8 @@ const closeTokenAccount = (account: Address, to: Address, owner: Address): Instr
 });
 
 /**
- * The parties of a payer's n-th demo. Their keys follow from the payer's, so a demo that is killed loses nothing: the next one finds
- * them again. The signature that a seed is the hash of is never shown.
+ * The parties of a payer's n-th demo. Their keys follow from the payer's, so a demo that is killed loses nothing: the
+ * next one finds them again. The signature that a seed is the hash of is never shown.
  */
 const runOf = (payer: DeployKey, n: number): Parties => {
   const party = (role: string) => {
@@ -83,8 +84,8 @@ const runOf = (payer: DeployKey, n: number): Parties => {
 };
 
 /**
- * Lends a payer's lamports and tokens of a mint to the parties of the demo. The payer mints the tokens where it is the mint's authority, else
- * it must hold them. @throws DeployStopped and SettlementError from each method.
+ * Lends a payer's lamports and tokens of a mint to the parties of the demo. The payer mints the tokens where it is the
+ * mint's authority, else it must hold them. @throws DeployStopped and SettlementError from each method.
  */
 const payerFunds = (context: DeployContext, mint: Address) => {
   const { rpc, payer, say } = context;
@@ -196,8 +197,8 @@ const payerFunds = (context: DeployContext, mint: Address) => {
 };
 
 /**
- * The demo at a running service, paid for by a payer, who gets back what is left, also when the demo fails. Without `mint` it pays in the one whose deliveries
- * count at the service. @throws SettlementError and DeployStopped
+ * The demo at a running service, paid for by a payer, who gets back what is left, also when the demo fails. Without
+ * `mint` it pays in the one whose deliveries count at the service. @throws SettlementError and DeployStopped
  */
 export const runPaidDemo = async (
   context: DeployContext,

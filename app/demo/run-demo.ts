@@ -58,7 +58,10 @@ export const registerMerchant = async (stage: Stage): Promise<void> => {
   narrator.result(`${record.name} is ${record.status}, account ${record.merchant_pda}`);
 };
 
-/** The agent locks a payment of `units` base units in an escrow. Returns the escrow as read back. @throws SettlementError */
+/**
+ * The agent locks a payment of `units` base units in an escrow. Returns the escrow as read back. @throws
+ * SettlementError
+ */
 export const buy = async (
   stage: Stage,
   {
@@ -92,7 +95,10 @@ export const buy = async (
   return record;
 };
 
-/** The merchant delivers, its attestor signs the proof, and the escrow is released. Returns the proof. @throws SettlementError */
+/**
+ * The merchant delivers, its attestor signs the proof, and the escrow is released. Returns the proof. @throws
+ * SettlementError
+ */
 export const deliver = async (stage: Stage, escrow: LiveEscrow): Promise<DeliveryPayload> => {
   const { narrator, shop, signer } = stage;
   narrator.step(
@@ -166,7 +172,10 @@ const refundExpired = async (stage: Stage, escrow: LiveEscrow, ttl: number): Pro
   );
 };
 
-/** Waits for the evidence of a settled escrow, verifies it, and finds escrow and events in the index. @throws SettlementError */
+/**
+ * Waits for the evidence of a settled escrow, verifies it, and finds escrow and events in the index. @throws
+ * SettlementError
+ */
 export const checkSettled = async (
   stage: Stage,
   { escrow_pda: escrow, agent_owner: agent }: LiveEscrow,
@@ -219,8 +228,9 @@ export const checkSettled = async (
 };
 
 /**
- * The whole life of two escrows at a running service, as its own client lives it. One is delivered and released, one expires
- * and is refunded, and the evidence of both is verified. @throws SettlementError at the first unexpected result, and what `funds` rejects with
+ * The whole life of two escrows at a running service, as its own client lives it. One is delivered and released, one
+ * expires and is refunded, and the evidence of both is verified. @throws SettlementError at the first unexpected
+ * result, and what `funds` rejects with
  */
 export const runDemo = async (
   url: string,

@@ -40,7 +40,10 @@ export type Stage = {
   readonly signer: (who: keyof Parties, what: string) => MessageSigner;
 };
 
-/** The service's status once it is online. Nobody waits for a service that gives no answer at all. @throws SettlementError */
+/**
+ * The service's status once it is online. Nobody waits for a service that gives no answer at all. @throws
+ * SettlementError
+ */
 const expectOnline = async (
   url: string,
   tell: Fetch,

@@ -15,19 +15,22 @@ const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
 const READY_SECONDS = 120;
 const POLL_MS = 200;
 
-/** The address that a service logs once it listens; undefined when its output ends before. The rest of the output is dropped. */
+/**
+ * The address that a service logs once it listens; undefined when its output ends before. The rest of the output is
+ * dropped.
+ */
 const listeningUrl = (stdout: ReadableStream<Uint8Array>): Promise<string | undefined> => {
   const listening = Promise.withResolvers<string | undefined>();
   const read = async (): Promise<void> => {
     const decoder = new TextDecoder();
     let text = "";
-    let found = false;
+    let isListening = false;
     for await (const chunk of stdout) {
-      if (found) continue;
+      if (isListening) continue;
       text += decoder.decode(chunk, { stream: true });
       const url = /"message":"listening","url":"([^"]+)"/.exec(text)?.[1];
       if (url === undefined) continue;
-      found = true;
+      isListening = true;
       listening.resolve(url);
     }
     listening.resolve(undefined);
@@ -43,8 +46,8 @@ const isReady = async (url: string): Promise<boolean> => {
 };
 
 /**
- * Starts a service with the deployment's settings, on a free port and with a data folder of its own, tells the demo at it, and stops it. @throws
- * DeployStopped and SettlementError
+ * Starts a service with the deployment's settings, on a free port and with a data folder of its own, tells the demo at
+ * it, and stops it. @throws DeployStopped and SettlementError
  */
 export const demonstrate = async (context: DeployContext, deployed: Deployed): Promise<void> => {
   const { say } = context;

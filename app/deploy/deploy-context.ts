@@ -37,8 +37,8 @@ export const deploymentOf = (targets: ReadonlyArray<ProgramTarget>): Deployment 
 const SHOWN_LOGS = 4;
 
 /**
- * Sends one transaction until it has landed. Returns false when it can no longer land, so that the caller looks at the ledger
- * anew. @throws DeployStopped, with the end of the program's log, when the ledger refuses it.
+ * Sends one transaction until it has landed. Returns false when it can no longer land, so that the caller looks at the
+ * ledger anew. @throws DeployStopped, with the end of the program's log, when the ledger refuses it.
  */
 export const landed = async (
   { rpc, payer, priorityFee }: Pick<DeployContext, "rpc" | "payer" | "priorityFee">,

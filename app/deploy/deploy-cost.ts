@@ -58,7 +58,9 @@ export type Standing = {
 
 const positive = (lamports: bigint): bigint => (lamports > 0n ? lamports : 0n);
 
-/** The most that a deployment can cost from where it stands. A part that an earlier run has paid is not counted again. */
+/**
+ * The most that a deployment can cost from where it stands. A part that an earlier run has paid is not counted again.
+ */
 export const deployCost = async (rpc: ClusterRpc, standing: Standing): Promise<DeployCost> => {
   const lines: Array<CostLine> = [];
   const { priorityFee } = standing;

@@ -79,7 +79,10 @@ const choiceOf = async (
   candidates: await Promise.all(versions.map((version) => programBinary(name, version))),
 });
 
-/** The upgrade to propose where a program differs from the built files and another key may upgrade it. @throws DeployStopped when nobody may */
+/**
+ * The upgrade to propose where a program differs from the built files and another key may upgrade it. @throws
+ * DeployStopped when nobody may
+ */
 const proposalFor = async (
   context: DeployContext,
   target: ProgramTarget,
@@ -146,7 +149,10 @@ type Plan = {
   readonly proposal: ProposedUpgrade | undefined;
 };
 
-/** Compares what stands with the built files, says so, and returns the hashes for the service's pins: what stands and what is proposed. */
+/**
+ * Compares what stands with the built files, says so, and returns the hashes for the service's pins: what stands and
+ * what is proposed.
+ */
 const checkHashes = async (context: DeployContext, plans: ReadonlyArray<Plan>): Promise<Pins> => {
   const pins: Pins = { custody: [], attestor: [] };
   for (const { target, choice, proposal } of plans) {
@@ -180,18 +186,18 @@ const adminOf = async (
 ) => {
   if (options.admin !== undefined) return wantedAdmin(options.admin, payer);
   if (present !== undefined) return undefined;
-  const asked =
+  const answer =
     options.yes || conversation.ask === null
       ? ""
       : conversation.ask(
           `Admin of the merchant registry, an address or the file of a key [${payer}]:`,
         );
-  return wantedAdmin(asked.trim() === "" ? undefined : asked.trim(), payer);
+  return wantedAdmin(answer.trim() === "" ? undefined : answer.trim(), payer);
 };
 
 /**
- * Brings a cluster to a deployed and initialised service, from wherever it stands, and writes the service's settings. @throws
- * DeployStopped with one line that names the mistake and its cure.
+ * Brings a cluster to a deployed and initialised service, from wherever it stands, and writes the service's settings.
+ * @throws DeployStopped with one line that names the mistake and its cure.
  */
 export const runDeploy = async (
   options: DeployOptions,

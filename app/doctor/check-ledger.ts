@@ -38,10 +38,10 @@ const readClock = Effect.gen(function* () {
 const NO_ACCOUNTS = "the node does not tell accounts; use another";
 
 const checkGenesis = (configured: Cluster, genesisHash: string) => {
-  const found = clusterOfGenesis(genesisHash);
-  return found === configured
-    ? Effect.succeed(`${genesisHash}, ${found} as configured`)
-    : Effect.fail(new WrongLedger({ configured, found }));
+  const actual = clusterOfGenesis(genesisHash);
+  return actual === configured
+    ? Effect.succeed(`${genesisHash}, ${actual} as configured`)
+    : Effect.fail(new WrongLedger({ configured, found: actual }));
 };
 
 const checkClock = Effect.gen(function* () {
@@ -121,7 +121,10 @@ type Asked = {
   readonly mints: ReadonlyArray<SupportedMint>;
 };
 
-/** Asks one node who it is, what time it has and what programs and mints; `silent` says what it means when it does not answer. */
+/**
+ * Asks one node who it is, what time it has and what programs and mints; `silent` says what it means when it does not
+ * answer.
+ */
 const askNode = (
   url: Redacted.Redacted<URL>,
   { cluster, deployment, pins, mints }: Asked,
@@ -130,12 +133,12 @@ const askNode = (
   Effect.gen(function* () {
     const { genesisHash: ask } = yield* Ledger;
     const address = redactedRpcAddress(Redacted.value(url));
-    const asked = yield* Effect.result(ask);
-    if (Result.isFailure(asked)) {
-      const problem = silent(address, asked.failure);
+    const reply = yield* Effect.result(ask);
+    if (Result.isFailure(reply)) {
+      const problem = silent(address, reply.failure);
       return { findings: [yield* finding("node", Effect.fail(problem))], genesisHash: null };
     }
-    const genesisHash = asked.success;
+    const genesisHash = reply.success;
     const findings = [
       yield* finding("node", Effect.succeed(`${address} answers`)),
       yield* finding("genesis", checkGenesis(cluster, genesisHash)),
@@ -154,7 +157,7 @@ export const checkLedger = Effect.fnUntraced(function* (
   settings: Settings,
 ): Effect.fn.Return<LedgerFindings> {
   const { ledger } = settings;
-  const asked: Asked = {
+  const expected: Asked = {
     cluster: clusterOf(settings),
     deployment: deploymentOf(settings),
     pins: settings.programPins,
@@ -164,7 +167,7 @@ export const checkLedger = Effect.fnUntraced(function* (
     const answers = yield* Effect.forEach(ledger.rpcUrls, (url) =>
       askNode(
         url,
-        asked,
+        expected,
         (address, { fault }) =>
           new Problem({
             message:
@@ -188,7 +191,7 @@ export const checkLedger = Effect.fnUntraced(function* (
   }
   return yield* askNode(
     Redacted.make(new URL(`http://127.0.0.1:${port}`)),
-    asked,
+    expected,
     () =>
       new Problem({
         message: `port ${ports} are not both free, and no ledger answers; set another LOCAL_LEDGER_PORT`,

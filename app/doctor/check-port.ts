@@ -38,7 +38,7 @@ const isOwnHealth = (text: string): boolean => {
   }
 };
 
-/** By which answer a listener of each variable is known as this service's. */
+/** For each variable, the path and the answer that identify a listener as this service. */
 const OWN_ANSWERS = {
   PORT: { path: "/health", isOwn: isOwnHealth },
   METRICS_PORT: {

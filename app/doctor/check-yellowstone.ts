@@ -26,7 +26,10 @@ const problemAt = (host: string, reason: string): Problem => {
   });
 };
 
-/** Whether the Yellowstone server takes the service's subscription and answers a ping. Its version is not asked for: the subscription is what counts. */
+/**
+ * Whether the Yellowstone server takes the service's subscription and answers a ping. Does not read the server's
+ * version, because only the subscription matters.
+ */
 export const checkYellowstone = Effect.fnUntraced(function* (
   { url, tokenFile }: Yellowstone,
   programs: ReadonlyArray<Address>,
@@ -50,7 +53,7 @@ export const checkYellowstone = Effect.fnUntraced(function* (
         );
   const answered = yield* Deferred.make<null>();
   const stream = geyserStream(url, token, subscriptionTo(programs, null), (update) => {
-    // Bytes that are no message show nothing.
+    // Other updates do not prove that the server works.
     if (update.pong !== undefined || update.slot !== undefined)
       Deferred.doneUnsafe(answered, Effect.succeed(null));
   });

@@ -20,8 +20,8 @@ const checkBun = (version: string) => {
 };
 
 /**
- * Checks whether a service can run in an environment, and returns one finding per check. It reads the settings as the service
- * does, starts nothing and writes nothing; checks whose settings are faulty are left out.
+ * Checks whether a service can run in an environment, and returns one finding per check. It reads the settings as the
+ * service does, starts nothing and writes nothing; checks whose settings are faulty are left out.
  */
 export const diagnose = Effect.fnUntraced(function* (
   env: Readonly<Record<string, string | undefined>>,

@@ -57,7 +57,10 @@ const lineOf = (options: Logger.Options<unknown>): Line => {
 /** The most characters of one field in a line for people; JSON lines hold all. */
 const MOST_OF_FIELD = 2_000;
 
-/** One line: time of day, level, message, then `name=value` for each field. What came from outside stays in its line and moves nothing on a terminal. */
+/**
+ * One line: time of day, level, message, then `name=value` for each field. What came from outside stays in its line and
+ * moves nothing on a terminal.
+ */
 const prettyLine = (line: Line): string => {
   const fields = Object.entries(line.fields)
     .filter(([name]) => name !== "cause")

@@ -32,7 +32,9 @@ export const asksAtOnce = (): ((nowMs: number) => boolean) => {
   };
 };
 
-/** Waits for SIGTERM, SIGINT or an uncaught error. A signal more than a second after the first ends the process at once. */
+/**
+ * Waits for SIGTERM, SIGINT or an uncaught error. A signal more than a second after the first ends the process at once.
+ */
 export const awaitEnding: Effect.Effect<Ending> = Effect.gen(function* () {
   const ending = yield* Deferred.make<Ending>();
   const atOnce = asksAtOnce();
@@ -47,7 +49,9 @@ export const awaitEnding: Effect.Effect<Ending> = Effect.gen(function* () {
   return yield* Deferred.await(ending);
 });
 
-/** Whether the reader of standard output has gone, as with `bun run start | head -1`. No log line reaches anybody then. */
+/**
+ * Whether the reader of standard output has gone, as with `bun run start | head -1`. No log line reaches anybody then.
+ */
 export const isUnread = (ending: Ending): boolean =>
   ending.kind === "broken" &&
   ending.cause instanceof Error &&

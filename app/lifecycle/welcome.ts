@@ -1,8 +1,8 @@
 import type { RunningService } from "../serve.ts";
 
 /**
- * What a service says on a terminal once it listens: where its page, reference and ledger are, and what to try next. One
- * line each, with a newline at the end.
+ * What a service says on a terminal once it listens: where its page, reference and ledger are, and what to try next.
+ * One line each, with a newline at the end.
  */
 export const welcome = (
   { url, rpcUrl }: Pick<RunningService, "url" | "rpcUrl">,

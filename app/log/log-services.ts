@@ -70,7 +70,10 @@ export const logSigner = (
     }),
   ).pipe(Layer.provide(anySigner(source)));
 
-/** The witnesses and their quorum, null without LOG_WITNESSES. Fails when the policy cannot be used with the service's keys. */
+/**
+ * The witnesses and their quorum, null without LOG_WITNESSES. Fails when the policy cannot be used with the service's
+ * keys.
+ */
 export const readWitnesses = Effect.fnUntraced(function* (path: string | null) {
   if (path === null) return null;
   const refuse = (reason: string) => new LogWitnessesUnusable({ path, reason });

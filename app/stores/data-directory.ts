@@ -25,8 +25,9 @@ export const notWritable = (cause: unknown): string =>
   `it cannot be written (${reasonOf(cause)}); fix that or set another DATA_DIR`;
 
 /**
- * What to say of a data directory that every user of the machine may read, undefined where none may. Stores and the log's tiles are no
- * secrets of the ledger, but who relays and who asks stands in them. The mode is left as its owner has set it.
+ * What to say of a data directory that every user of the machine may read, undefined where none may. Stores and the
+ * log's tiles are no secrets of the ledger, but who relays and who asks stands in them. The mode is left as its owner
+ * has set it.
  */
 export const readableByAll = async (path: string): Promise<string | undefined> =>
   ((await stat(path)).mode & 0o007) === 0
@@ -54,8 +55,9 @@ const isBusy = (cause: unknown): boolean =>
   cause instanceof Error && "code" in cause && cause.code === "SQLITE_BUSY";
 
 /**
- * Creates the directory if it is missing, for its user alone, checks that it can be written, and holds it for this process until the scope
- * closes. Two services in one directory would overwrite each other's files. Returns the absolute path.
+ * Creates the directory if it is missing, for its user alone, checks that it can be written, and holds it for this
+ * process until the scope closes. Two services in one directory would overwrite each other's files. Returns the
+ * absolute path.
  */
 export const claimDataDirectory = (
   dataDir: string,

@@ -8,7 +8,10 @@ import { SILENT_STORE, withoutLedger } from "./hindrances.ts";
 const BEFORE_ASKING_AGAIN = Duration.millis(250);
 /** How often a store or a node that does not answer is tried again. */
 export const ASK_AGAIN = Schedule.spaced(BEFORE_ASKING_AGAIN);
-/** How long a node may take to show its genesis hash before the recorded one counts, or before the service says that it waits. */
+/**
+ * How long a node may take to show its genesis hash before the recorded one counts, or before the service says that it
+ * waits.
+ */
 const NODE_PATIENCE = Duration.seconds(2);
 
 /** Work that may take long: `slow` runs when it has taken as long as a node may take. */
@@ -22,8 +25,9 @@ const shownBy = (
 ) => Effect.tapError(genesisHash, (failure) => hinderedBy(withoutLedger(failure)));
 
 /**
- * The genesis hash of the stores' ledger: the one that a node shows, or the one that the index has recorded when no node
- * shows one within `NODE_PATIENCE`. A hash of another cluster than the configured one does not count: the node decides.
+ * The genesis hash of the stores' ledger: the one that a node shows, or the one that the index has recorded when no
+ * node shows one within `NODE_PATIENCE`. A hash of another cluster than the configured one does not count: the node
+ * decides.
  */
 export const genesisOf = <R>(
   {
@@ -40,14 +44,14 @@ export const genesisOf = <R>(
     const ledger = yield* Ledger;
     const record = yield* LedgerRecord;
     for (;;) {
-      const known = yield* patiently(recorded, hinderedBy(SILENT_STORE));
-      const isOurs = known !== null && clusterOfGenesis(known) === cluster;
-      const asked = isOurs
+      const recordedHash = yield* patiently(recorded, hinderedBy(SILENT_STORE));
+      const isOurs = recordedHash !== null && clusterOfGenesis(recordedHash) === cluster;
+      const answer = isOurs
         ? Effect.timeout(ledger.genesisHash, NODE_PATIENCE)
         : patiently(shownBy(ledger, hinderedBy), hinderedBy(withoutLedger(null)));
-      const shown = yield* Effect.orElseSucceed(asked, () => null);
+      const shown = yield* Effect.orElseSucceed(answer, () => null);
       if (shown !== null) return shown;
-      if (isOurs) return yield* record.adopt(known);
+      if (isOurs) return yield* record.adopt(recordedHash);
       yield* Effect.sleep(BEFORE_ASKING_AGAIN);
     }
   });

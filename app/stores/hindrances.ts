@@ -21,7 +21,7 @@ const told = ({ kind, rpcCode, httpStatus }: LedgerFault): string => {
   return code === null ? kind : `${kind} ${code}`;
 };
 
-/** A ledger that no node has shown yet keeps the stores from opening as a store does that cannot be reached. */
+/** The failure while no node has shown the ledger. For callers it looks like a store that cannot be reached. */
 export const withoutLedger = (failure: LedgerFailure | null): StoreUnavailable => {
   const fault = failure?.fault;
   return new StoreUnavailable({

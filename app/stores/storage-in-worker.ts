@@ -12,7 +12,10 @@ import { recordedBySqlite, relaySqlite, sqliteBroken, sqliteIndex } from "./sqli
 import { type Storage, type StorageParts, tellOf } from "./storage.ts";
 import { servedStores } from "./stores-of-ledger.ts";
 
-/** Files that this thread reads and the worker of `thread` writes, beside the relay's log and the packets that were served. */
+/**
+ * Files that this thread reads and the worker of `thread` writes, beside the relay's log and the packets that were
+ * served.
+ */
 export const storageInWorker = (parts: StorageParts, thread: SyncThread): Storage =>
   Layer.unwrap(
     Effect.gen(function* () {

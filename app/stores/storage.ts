@@ -38,8 +38,8 @@ export const tellOf =
   };
 
 /**
- * The stores and the syncs that settings ask for. With `thread`, SQLite stores are written by its worker; without, by this
- * thread. Only the modules of that choice are loaded.
+ * The stores and the syncs that settings ask for. With `thread`, SQLite stores are written by its worker; without, by
+ * this thread. Only the modules of that choice are loaded.
  */
 export const storage = (parts: StorageParts, thread: SyncThread | null): Storage => {
   const { databaseUrl } = parts.started.settings;

@@ -29,7 +29,7 @@ const gone = () =>
   new StoreUnavailable({ retryable: true, cause: "the worker that syncs has ended" });
 
 type SyncWorker = {
-  /** The syncs in the worker. Its timers and hints are its own, so that `background` is a request here. */
+  /** The syncs in the worker. The worker has its own timers and hints, so here `background` is a plain request. */
   readonly sync: IndexSync["Service"];
   /** Completes once readers can open the index. */
   readonly opened: Effect.Effect<void>;
@@ -65,8 +65,8 @@ const startMessage = (started: StartedInstance): ToSyncWorker => {
 const tell = (worker: Worker, message: ToSyncWorker): void => worker.postMessage(message);
 
 /**
- * Starts a worker's thread: it fetches, decodes and writes, so that none of it holds the event loop that answers. It stops with
- * the scope.
+ * Starts a worker thread, which fetches, decodes and writes. So a sync does not block the event loop that answers
+ * requests. The thread stops with the scope.
  */
 export const startSyncWorker = Effect.fnUntraced(function* (
   started: StartedInstance,
@@ -77,7 +77,7 @@ export const startSyncWorker = Effect.fnUntraced(function* (
   const stopped = yield* Deferred.make<void>();
   const answers = new Map<number, Deferred.Deferred<SyncReport, SyncFailure>>();
   let activity = IDLE;
-  let asked = 0;
+  let requestId = 0;
   let isGone = false;
 
   /** Nothing comes from the worker from now on. */
@@ -147,10 +147,10 @@ export const startSyncWorker = Effect.fnUntraced(function* (
   const ask = (kind: "sync" | "snapshot") =>
     Effect.suspend(() => {
       if (isGone) return gone();
-      asked += 1;
+      requestId += 1;
       const answer = Deferred.makeUnsafe<SyncReport, SyncFailure>();
-      answers.set(asked, answer);
-      tell(worker, { kind, id: asked });
+      answers.set(requestId, answer);
+      tell(worker, { kind, id: requestId });
       return Deferred.await(answer);
     });
   const request = ask("sync");

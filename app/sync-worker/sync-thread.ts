@@ -12,8 +12,8 @@ export type SyncThread = {
 };
 
 /**
- * Begins the thread of the worker that syncs, so that it loads its modules beside the rest of the start. It ends with the scope at the
- * latest.
+ * Begins the thread of the worker that syncs, so that it loads its modules beside the rest of the start. It ends with
+ * the scope at the latest.
  */
 export const spawnSyncThread = (
   environment: Environment,

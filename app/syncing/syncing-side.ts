@@ -26,8 +26,8 @@ import {
 export type GrownMark = { readonly mark: SyncMark; readonly epoch: bigint };
 
 /**
- * Signals within this time count as one, because a transaction often touches both programs. A node tells of both at once.
- * Milliseconds.
+ * Signals within this time count as one, because a transaction often touches both programs. A node tells of both at
+ * once. Milliseconds.
  */
 const LEAST_MS = 20;
 /** The distance after a sync that a signal caused and that found nothing, milliseconds: a slot's length. */
@@ -36,7 +36,8 @@ const MOST_MS = 10_000;
 
 /**
  * The least distance between syncs that signals cause. Anybody can cause signals, by transactions that name a program
- * and change nothing: while they do, the distance doubles up to ten seconds. Times are milliseconds of a monotonic clock.
+ * and change nothing: while they do, the distance doubles up to ten seconds. Times are milliseconds of a monotonic
+ * clock.
  */
 export class SignalDistance {
   #distanceMs = LEAST_MS;
@@ -109,11 +110,11 @@ export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: numb
           : Effect.logDebug("the index is up to date", fields);
       },
       onFailure: (failure) => {
-        const known = failing;
+        const hasFailedBefore = failing;
         failing = true;
         foundSomething = false;
         const fields = { failure: failure._tag, cause: syncFailureCause(failure) };
-        return known
+        return hasFailedBefore
           ? Effect.logDebug("the sync failed again", fields)
           : Effect.logWarning("the sync failed, and is tried again", fields);
       },
@@ -148,7 +149,10 @@ export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: numb
   }
 });
 
-/** What writes the index, where the stores' writers are: the one process or worker that syncs. `tell` learns of each completed sync. */
+/**
+ * What writes the index, where the stores' writers are: the one process or worker that syncs. `tell` learns of each
+ * completed sync.
+ */
 export const syncingSide = (started: StartedInstance, tell: (grown: GrownMark) => void) => {
   const { dataDir, settings } = started;
   const seconds = settings.scanEverySeconds;

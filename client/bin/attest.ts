@@ -71,7 +71,10 @@ export const usualJournal = ({ env }: CommandIo): string =>
     "attestations",
   );
 
-/** What was signed, null when the escrow was released with this claim before, which is then printed. @throws SettlementError */
+/**
+ * Signs the claim and returns it. When the escrow was already released with this claim, prints that and returns null.
+ * @throws SettlementError
+ */
 const signedNow = async (
   io: CommandIo,
   signing: Promise<Attestation>,

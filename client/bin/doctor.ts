@@ -25,17 +25,17 @@ line.
 `;
 
 const TRUST_PATH = "/.well-known/evidence-trust.json";
-/** An attestation is refused further from the ledger's clock than some minutes; this leaves room for what HTTP adds. */
+/** The most that this machine's clock may differ. The ledger refuses attestations that are minutes off. */
 const MOST_SKEW_MS = 60_000;
 
 const problem = (detail: string, cure: string): SettlementError =>
   new SettlementError("not_well", detail, cure);
 
-const clockLine = (answer: Answer, asked: number, answered: number): string => {
+const clockLine = (answer: Answer, askedMs: number, answered: number): string => {
   const there = Date.parse(answer.headers.get("date") ?? "");
   if (Number.isNaN(there)) return "the service does not say its time";
   // The service's time lies between the question and the answer, and its header has whole seconds.
-  const ahead = Math.max(0, asked - there - 1000, there - answered);
+  const ahead = Math.max(0, askedMs - there - 1000, there - answered);
   if (ahead > MOST_SKEW_MS)
     throw problem(
       `This machine's clock is ${Math.round(ahead / 1000)} s from the service's.`,
@@ -44,7 +44,7 @@ const clockLine = (answer: Answer, asked: number, answered: number): string => {
   return "within a minute of the service's";
 };
 
-/** A document's members without its layout. */
+/** A JSON document without white space between its members. */
 const membersOf = (text: string): string => {
   try {
     return JSON.stringify(JSON.parse(text));
@@ -67,22 +67,22 @@ export const run = async (args: ReadonlyArray<string>, io: CommandIo): Promise<n
       io.stdout.write(`PROBLEM  ${name}: ${cause.message} ${cause.cure}\n`);
     }
   };
-  let ready: { readonly answer: Answer; readonly asked: number } | null = null;
+  let ready: { readonly answer: Answer; readonly askedMs: number } | null = null;
   let answered = 0;
   await check("service", async () => {
-    const asked = Date.now();
+    const askedMs = Date.now();
     const answer = await requests.answer("/ready");
     answered = Date.now();
-    ready = { answer, asked };
+    ready = { answer, askedMs };
     if (answer.status === 200) return "ready";
     throw problem(
       `It answers ${answer.status}.`,
       "Ask its operator, or check the address and what lies before it.",
     );
   });
-  const found = ready as { readonly answer: Answer; readonly asked: number } | null;
-  if (found !== null)
-    await check("clock", () => Promise.resolve(clockLine(found.answer, found.asked, answered)));
+  const first = ready as { readonly answer: Answer; readonly askedMs: number } | null;
+  if (first !== null)
+    await check("clock", () => Promise.resolve(clockLine(first.answer, first.askedMs, answered)));
   const { trust, key } = values;
   if (trust !== undefined)
     await check("trust document", async () => {
@@ -90,7 +90,7 @@ export const run = async (args: ReadonlyArray<string>, io: CommandIo): Promise<n
       const parsed = parseTrustPolicy(text);
       if ("fault" in parsed)
         throw problem(`${trust}: ${parsed.fault}.`, `Fetch ${TRUST_PATH}, check it, and keep it.`);
-      if (found === null) return "sound; not compared with the service's";
+      if (first === null) return "sound; not compared with the service's";
       const served = await requests.answer(TRUST_PATH);
       if (served.status !== 200)
         throw problem(`The service answers ${served.status} for its own.`, "Ask its operator.");

@@ -27,7 +27,7 @@ command line, 66 when the trust document cannot be read, 69 when that package is
 const trustIn = async (from: string, io: CommandIo) =>
   policyIn(new TextDecoder("utf-8", { ignoreBOM: true }).decode(await readInput(from, io)));
 
-/** What serves; only this command needs the package of the protocol. */
+/** Loads the server. Only this command needs the protocol's package. */
 const load = async () => {
   try {
     return await import("../mcp/mcp-server.ts");
@@ -41,7 +41,7 @@ const load = async () => {
   }
 };
 
-/** Standard output belongs to the protocol. */
+/** Messages go to standard error, because standard output carries the protocol. */
 const reportTo =
   ({ stderr }: CommandIo) =>
   (bug: unknown): void => {

@@ -4,5 +4,5 @@ import { main } from "../command-line/main.ts";
 import { endWithNpx } from "../command-line/npx-launcher.ts";
 
 await endWithNpx();
-// Set, not called: what is still to be written to a pipe is written.
+// Not process.exit(), which could cut output that is still on its way to a pipe.
 process.exitCode = await main(process.argv.slice(2), process);

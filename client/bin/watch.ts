@@ -45,7 +45,7 @@ const fileFault = (path: string, code: string): SettlementError =>
         "Name another file with --out.",
       );
 
-/** Finds out before the wait that the packet could not be kept behind it. */
+/** Checks before the wait that the packet's file can be written after it. */
 const requireFree = async (path: string): Promise<void> => {
   const there = await stat(path).catch(() => null);
   if (there !== null) throw fileFault(path, "EEXIST");

@@ -1,7 +1,7 @@
 /** Where a command writes text. */
 type Output = { readonly write: (text: string) => unknown; readonly isTTY?: boolean };
 
-/** What a command has of its process; `process` itself is one. */
+/** The part of `process` that a command uses. */
 export type CommandIo = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: AsyncIterable<Uint8Array>;

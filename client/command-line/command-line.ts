@@ -10,7 +10,7 @@ const EX_NOINPUT = 66;
 export const EX_UNAVAILABLE = 69;
 /** A file cannot be made (sysexits.h). */
 const EX_CANTCREAT = 73;
-/** Stopped before it was known; running the same again goes on (sysexits.h). */
+/** Stopped before the outcome was known. The same command continues (sysexits.h). */
 const EX_TEMPFAIL = 75;
 
 const BY_CODE: Readonly<Record<string, number>> = {
@@ -31,7 +31,10 @@ const BY_CODE: Readonly<Record<string, number>> = {
   quorum_missing: EX_TEMPFAIL,
 };
 
-/** How a command ends that failed with an error: a code of sysexits.h, or 1 when service or ledger refused. A service names none of the client's own failures. */
+/**
+ * The exit code for a failure: one of sysexits.h, or 1 when service or ledger refused. A code in a service's problem is
+ * not mistaken for one of the client's own.
+ */
 export const exitCodeOf = ({ code, status }: SettlementError): number => {
   if (status !== null) return code === "validation_failed" ? EX_USAGE : 1;
   const own = Object.hasOwn(BY_CODE, code) ? BY_CODE[code] : undefined;
@@ -56,11 +59,14 @@ export const interrupted = (io: CommandIo): AbortSignal => {
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
 
-/** A wrong command line: what is wrong with it, and what to do. */
+/** The failure for a wrong command line. */
 export const usageError = (detail: string, cure: string): SettlementError =>
   new SettlementError("usage", detail, cure);
 
-/** A command's arguments; `--help` is answered before. @throws SettlementError `usage` for an unknown option or a wrong number of operands. */
+/**
+ * Parses a command's arguments. The caller has answered `--help`. @throws SettlementError `usage` for an unknown option
+ * or a wrong number of operands.
+ */
 export const readArguments = <const O extends Options>(
   args: ReadonlyArray<string>,
   options: O,

@@ -32,9 +32,9 @@ const isUnbroken = async (ancestors: ReadonlyArray<number>): Promise<boolean> =>
 };
 
 /**
- * Finds the npx that started this process and calls `end` once it has ended; without one it is never called. npx runs its command in a
- * shell that does not forward signals. Ending npx would leave the process running unnoticed. Checks twice a second, and only on Linux, where the
- * check is cheap. It keeps no process running.
+ * Finds the npx that started this process and calls `end` once it has ended; without one it is never called. npx runs
+ * its command in a shell that does not forward signals. Ending npx would leave the process running unnoticed. Checks
+ * twice a second, and only on Linux, where the check is cheap. It keeps no process running.
  */
 export const onNpxEnd = async (end: () => void): Promise<void> => {
   const ancestors = await ancestorsToNpx();

@@ -54,7 +54,7 @@ const utf8In = (bytes: Uint8Array): string => {
 };
 
 /**
- * The delivery payload in a text or in its bytes: one JSON object that can be read in one way only.
+ * Parses a delivery payload: one JSON object that every reader reads the same way.
  * @throws SettlementError `invalid_payload` for anything else
  */
 export const payloadIn = (file: string | Uint8Array): DeliveryPayload => {

@@ -12,7 +12,10 @@ export const SERVICE_OPTIONS = {
 export const SERVICE_HELP = `  --service URL            the service, such as http://127.0.0.1:3000
   --trust FILE             its /.well-known/evidence-trust.json, obtained beforehand and kept: what is believed, whatever the service says later`;
 
-/** The service's address and the text of its trust document. @throws SettlementError when an option is missing or its file cannot be read. */
+/**
+ * The service's address and the text of its trust document. @throws SettlementError when an option is missing or its
+ * file cannot be read.
+ */
 export const serviceNamed = async (
   values: {
     readonly service?: string | undefined;

@@ -7,7 +7,7 @@ import type { MessageSigner } from "../signing/sign-transaction.ts";
 import type { CommandIo } from "./command-io.ts";
 import { usageError } from "./command-line.ts";
 
-/** The options that name who signs, and who pays where that is another one. */
+/** The options that name the signer, and the payer when that is somebody else. */
 export const SIGNER_OPTIONS = {
   key: { type: "string" },
   "ssh-agent": { type: "string" },
@@ -19,7 +19,7 @@ export const SIGNER_OPTIONS = {
   payer: { type: "string" },
 } as const;
 
-/** Their part of a help text. */
+/** The help text of these options. */
 export const SIGNER_HELP = `  --key FILE               the signing key: mode 0600, as solana-keygen writes it, or base64; - reads standard input
   --ssh-agent ADDRESS      or the key with this address in the ssh-agent (SSH_AUTH_SOCK)
   --signer-command CMD     or any command: the message on its standard input, 64 bytes on its standard output
@@ -89,7 +89,7 @@ const signerOf = async (
   return signer;
 };
 
-/** Who signs, and who pays: null where nobody else is named. @throws SettlementError for a wrong or missing signer. */
+/** The signer, and the payer; null when the signer pays. @throws SettlementError for a wrong or missing signer. */
 export const readSigners = async (
   values: SignerValues,
   io: CommandIo,

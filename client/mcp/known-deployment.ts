@@ -4,16 +4,16 @@ import { requestOf } from "../service/operation.ts";
 import { problemOf } from "../service/requests.ts";
 import type { ToolContext } from "./tool.ts";
 
-/** What a transaction is explained by. */
+/** The policy that explains a transaction's programs and mints. */
 export type KnownDeployment = {
   readonly policy: TrustPolicy;
-  /** Whether `policy` is what a service says of itself, beside a wallet that pinned nothing. */
+  /** Whether `policy` comes from the service itself, because the wallet pinned none. */
   readonly isUnpinned: boolean;
 };
 
 /**
- * The programs and mints by which a transaction is explained: the pinned ones, else the service's own. Beside a wallet its mints are left out: by another number of decimals a
- * service would make any amount look small. @throws SettlementError
+ * The programs and mints that explain a transaction: the pinned ones, otherwise the service's own. A wallet does not
+ * use the service's mints, because false decimals would make any amount look small. @throws SettlementError
  */
 export const knownDeployment = async ({
   call,

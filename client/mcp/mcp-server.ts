@@ -23,11 +23,11 @@ import { ALL_TOOLS } from "./tools/all-tools.ts";
 /** What a server is made from. */
 export type McpParts = {
   readonly call: ServiceCall;
-  /** What is believed whatever the service says; null where nothing was pinned. */
+  /** The pinned trust policy, null without one. */
   readonly trust: TrustPolicy | null;
-  /** Whether what the service prepares is built anew and compared before it is shown. */
+  /** Whether prepared transactions are rebuilt and compared before they are shown. */
   readonly rebuilds: boolean;
-  /** Is told of a bug; the client is told only that there is one. */
+  /** Gets the cause of a bug. The client only learns that there is one. */
   readonly report: (bug: unknown) => void;
 };
 
@@ -56,7 +56,10 @@ const AGREEMENT = {
   required: ["send"],
 };
 
-/** The client's capabilities in this request. Revision 2026-07-28 puts them in each request; older revisions in the handshake. */
+/**
+ * The client's capabilities in this request. Revision 2026-07-28 puts them in each request; older revisions in the
+ * handshake.
+ */
 const declaredIn = ({ mcpReq }: ServerContext): ClientCapabilities | undefined => {
   const envelope: Readonly<Record<string, unknown>> = mcpReq.envelope ?? {};
   return envelope[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
@@ -72,8 +75,9 @@ const canAsk = (capabilities: ClientCapabilities | undefined): boolean => {
 };
 
 /**
- * The answer to a question about `subject`. The state that a client sends back binds an answer to the transaction that was shown, so that a
- * mix-up sends nothing. It is not sealed: a client that forges an answer needs none, because anyone may relay a signed transaction.
+ * The answer to a question about `subject`. The client sends the state back, which binds the answer to the transaction
+ * that was shown. So a mix-up sends nothing. The state is not signed. A forged answer gains nothing, because anyone may
+ * relay a signed transaction.
  */
 const consentIn =
   ({ mcpReq }: ServerContext) =>
@@ -83,14 +87,14 @@ const consentIn =
     return answer.action === "accept" && answer.content?.["send"] === true ? "given" : "refused";
   };
 
-const asked = ({ message, subject }: Question): InputRequiredResult =>
+const consentRequest = ({ message, subject }: Question): InputRequiredResult =>
   inputRequired({
     inputRequests: { [CONSENT]: inputRequired.elicit({ message, requestedSchema: AGREEMENT }) },
     requestState: subject,
   });
 
 const resultOf = (answer: ToolAnswer): CallToolResult | InputRequiredResult => {
-  if ("question" in answer) return asked(answer.question);
+  if ("question" in answer) return consentRequest(answer.question);
   const { result, links = [] } = answer;
   return {
     content: [
@@ -136,15 +140,15 @@ export const mcpServer = ({ call, trust, rebuilds, report }: McpParts): Server =
   });
   server.setRequestHandler("tools/list", () => ({ tools: declaredTools() }));
   server.setRequestHandler("tools/call", async ({ params }, context) => {
-    const found = ALL_TOOLS.find(({ name }) => name === params.name);
-    if (found === undefined)
+    const tool = ALL_TOOLS.find(({ name }) => name === params.name);
+    if (tool === undefined)
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
         `There is no tool ${shown(params.name)}. Call one of ${ALL_TOOLS.map(({ name }) => name).join(", ")}.`,
       );
     const { signal } = context.mcpReq;
     try {
-      const answer = await found.run(params.arguments, {
+      const answer = await tool.run(params.arguments, {
         call: (path, options) => call(path, { ...options, signal }),
         trust,
         rebuilds,
@@ -178,8 +182,8 @@ export const mcpServer = ({ call, trust, rebuilds, report }: McpParts): Server =
 };
 
 /**
- * Serves the client at the other end of standard input and output until it closes them. Returns at once. It runs beside the wallet, so
- * payments are built anew before they are shown.
+ * Serves the client at the other end of standard input and output until it closes them. Returns at once. It runs beside
+ * the wallet, so payments are built anew before they are shown.
  */
 export const serveOverStdio = (parts: Omit<McpParts, "rebuilds">): void => {
   serveStdio(() => mcpServer({ ...parts, rebuilds: true }), { onerror: parts.report });

@@ -52,7 +52,10 @@ type FormAt<Place extends string> = Place extends `${string}.${infer Rest}`
   ? FormAt<Rest>
   : FormedBy<Place>;
 
-/** A result's member: the place that it is taken from, or a field, which stands under its own name unless it says another place. */
+/**
+ * A result's member: the place that it is taken from, or a field, which stands under its own name unless it says
+ * another place.
+ */
 type Shown<Place extends string = string> = Place | (Field<unknown> & { readonly from?: Place });
 
 /** The members of a result by their names. */
@@ -152,9 +155,9 @@ const fieldOf = (shown: Shown): Field<unknown> & { readonly from?: string } =>
 
 /** What stands at a place of an answer, names with dots between; undefined where there is nothing. */
 export const memberOf = (answer: unknown, place: string): unknown =>
-  place.split(".").reduce<unknown>((found, name) => {
-    const isThere = typeof found === "object" && found !== null && Object.hasOwn(found, name);
-    return isThere ? (found as Readonly<Record<string, unknown>>)[name] : undefined;
+  place.split(".").reduce<unknown>((part, name) => {
+    const isThere = typeof part === "object" && part !== null && Object.hasOwn(part, name);
+    return isThere ? (part as Readonly<Record<string, unknown>>)[name] : undefined;
   }, answer);
 
 /** The part of a service's answer that a result shows. @throws SettlementError `unexpected_answer` */

@@ -45,7 +45,7 @@ const answerLegacy = async (
 /** The protocol's answer to a message: its HTTP status, and its JSON, null for a notification's. */
 export type McpAnswer = { readonly status: number; readonly json: object | null };
 
-/** Nothing here changes behind a client's back, so there is nothing to listen to, and no stream is kept open. */
+/** The server never sends notifications, so no stream is kept open. */
 const noListening = (message: object): McpAnswer => {
   const id: unknown = "id" in message ? message.id : null;
   const error = { code: -32601, message: "Method not found: nothing here sends notifications." };
@@ -55,19 +55,22 @@ const noListening = (message: object): McpAnswer => {
 
 /** The texts of a message that are not repeated whole, the longest first. */
 const longTexts = (message: unknown): ReadonlyArray<string> => {
-  const found = new Set<string>();
+  const texts = new Set<string>();
   JSON.stringify(message, (name, value: unknown) => {
     for (const text of [name, value])
-      if (typeof text === "string" && !isShort(text)) found.add(text);
+      if (typeof text === "string" && !isShort(text)) texts.add(text);
     return value;
   });
-  return [...found].sort((a, b) => b.length - a.length);
+  return [...texts].sort((a, b) => b.length - a.length);
 };
 
 /** A text as it stands inside a string of JSON. */
 const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
-/** The JSON of an answer. The protocol's package repeats names and headers in its errors; of a long one only the beginning stays. */
+/**
+ * The JSON of an answer. The protocol's package repeats names and headers in its errors; of a long one only the
+ * beginning stays.
+ */
 const withoutEchoes = (text: string, sent: unknown): object => {
   const json = JSON.parse(text) as object;
   if (!("error" in json)) return json;
@@ -78,7 +81,10 @@ const withoutEchoes = (text: string, sent: unknown): object => {
   return JSON.parse(told) as object;
 };
 
-/** Answers one message of an MCP client, given as parsed JSON, in the revision that it speaks. `call` reaches the service's operations. @throws a bug */
+/**
+ * Answers one message of an MCP client, given as parsed JSON, in the revision that it speaks. `call` reaches the
+ * service's operations. @throws a bug
+ */
 export const answerMcp = async (
   headers: Headers,
   message: object,

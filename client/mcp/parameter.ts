@@ -124,16 +124,19 @@ const faultsOf = (
   parameters: Parameters,
   given: Readonly<Record<string, unknown>>,
 ): ReadonlyArray<string> => {
-  const known = Object.entries(parameters).flatMap(([name, parameter]) => {
+  const faults = Object.entries(parameters).flatMap(([name, parameter]) => {
     if (!Object.hasOwn(given, name)) return parameter.required ? [`${name} is required`] : [];
     const fault = faultOf(parameter, given[name]);
     return fault === null ? [] : [`${name} ${fault}`];
   });
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(parameters, name));
-  return [...known, ...unknown.map((name) => `${shown(name)} is not known`)];
+  return [...faults, ...unknown.map((name) => `${shown(name)} is not known`)];
 };
 
-/** The checked arguments of a call. @throws SettlementError `validation_failed`, which names up to five faults and quotes no value. */
+/**
+ * The checked arguments of a call. @throws SettlementError `validation_failed`, which names up to five faults and
+ * quotes no value.
+ */
 export const readArguments = <P extends Parameters>(parameters: P, given: unknown): ValuesOf<P> => {
   const values = (given ?? {}) as Readonly<Record<string, unknown>>;
   const isObject = typeof values === "object" && !Array.isArray(values);

@@ -85,12 +85,15 @@ const placeOf = (uri: string): { readonly path: string; readonly mimeType: strin
   const fixed = RESOURCES.find((resource) => resource.uri === uri);
   if (fixed !== undefined) return fixed;
   const [, kind, name = ""] = NAMED.exec(uri) ?? [];
-  const found = TEMPLATES.find((template) => template.kind === kind);
-  if (found === undefined) return undefined;
-  return { path: found.path.replace(/\{[a-z]+\}/, name), mimeType: JSON_TYPE };
+  const ofKind = TEMPLATES.find((template) => template.kind === kind);
+  if (ofKind === undefined) return undefined;
+  return { path: ofKind.path.replace(/\{[a-z]+\}/, name), mimeType: JSON_TYPE };
 };
 
-/** A resource's text, byte for byte as the service answers it. @throws SettlementError `resource_not_found` for a URI that names none, and the service's problems */
+/**
+ * A resource's text, byte for byte as the service answers it. @throws SettlementError `resource_not_found` for a URI
+ * that names none, and the service's problems
+ */
 export const readResource = async (
   call: ServiceCall,
   uri: string,

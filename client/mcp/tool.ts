@@ -15,9 +15,12 @@ export type Consent = "given" | "refused" | null;
 /** What a tool works with. */
 export type ToolContext = {
   readonly call: ServiceCall;
-  /** What is believed whatever the service says; null where nothing was pinned, as on the service itself. */
+  /** The pinned trust policy; null without one, as on the service itself. */
   readonly trust: TrustPolicy | null;
-  /** Whether what the service prepares is built anew and compared before it is shown: where the tools run beside a wallet. On the service itself they cannot judge it. */
+  /**
+   * Whether prepared transactions are rebuilt and compared before they are shown. True where the tools run beside a
+   * wallet. The service cannot judge itself.
+   */
   readonly rebuilds: boolean;
   /** Whether the client can ask its person. */
   readonly canAsk: boolean;
@@ -43,7 +46,7 @@ export type Annotations = {
   readonly idempotentHint?: boolean;
 };
 
-/** Of a tool that changes nothing anywhere. */
+/** For a tool that only reads. */
 export const READS: Annotations = { readOnlyHint: true };
 
 /** What a tool's run gives: a service's answer that holds the result, or a result that was held to its form already. */

@@ -20,7 +20,7 @@ export type MerchantOptions = {
   readonly fetch?: Fetch;
   /** Used instead of the machine's clock. */
   readonly clock?: ClientClock;
-  /** Numbers in [0, 1), used instead of `Math.random` for the share of a pause between retries that is random. */
+  /** Used instead of `Math.random`, for the random part of pauses between retries. Gives numbers in [0, 1). */
   readonly random?: () => number;
 };
 
@@ -28,7 +28,7 @@ type Operation<F> = F extends (context: MerchantContext, input: infer I) => infe
   ? (input: I) => R
   : never;
 
-/** A merchant's side of a service. Each operation says what it returns where it is defined. */
+/** A merchant's side of a service. What each operation returns is documented at its definition. */
 export type MerchantClient = {
   readonly register: Operation<typeof register>;
   readonly rotate: Operation<typeof rotate>;
@@ -39,7 +39,14 @@ export type MerchantClient = {
   readonly export: Operation<typeof exportEscrows>;
 };
 
-/** A merchant's client of the service at `url`. Opens no connection yet. @throws SettlementError for a wrong option. */
+/**
+ * A merchant's client of the service at `url`. Opens no connection yet. @throws SettlementError for a wrong option.
+ * @example
+ * import { connectMerchant } from "settlement-evidence/merchant";
+ *
+ * const merchant = connectMerchant(service, { trust });
+ * typeof merchant.attest; // => "function"
+ */
 export const connectMerchant = (url: string, options: MerchantOptions): MerchantClient => {
   const context: MerchantContext = {
     requests: requestsTo(url, options.fetch, options.clock, options.random),

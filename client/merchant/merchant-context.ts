@@ -14,13 +14,15 @@ import {
 /** What every operation of a merchant needs. */
 export type MerchantContext = PrepareContext & {
   /**
-   * Whether an agent must have a token account already; false when left out. Where it need not, the payer opens a missing one. An
-   * agent can then close it after each payment and keep its rent.
+   * Whether an agent must already have a token account; false when left out. If not, the payer opens a missing one.
+   * Then an agent could close it after each payment and keep the rent.
    */
   readonly needsAgentAccount?: boolean;
 };
 
-/** A merchant as the service reads it from the ledger, null for a wallet that is not registered. @throws SettlementError */
+/**
+ * A merchant as the service reads it from the ledger, null for a wallet that is not registered. @throws SettlementError
+ */
 export const readMerchant = (
   { requests }: MerchantContext,
   wallet: Address,
@@ -29,8 +31,8 @@ export const readMerchant = (
   dataOrNull(requests, "GET /v1/merchants/{pubkey}", { pubkey: wallet }, { signal });
 
 /**
- * The signature of a transaction that has landed without an error. The transaction must have been checked. @throws SettlementError when a signer
- * or the relay refuses it, when the ledger does, and when it expired.
+ * The signature of a transaction that has landed without an error. The transaction must have been checked. @throws
+ * SettlementError when a signer or the relay refuses it, when the ledger does, and when it expired.
  */
 export const landTransaction = async (
   { requests }: MerchantContext,
@@ -65,7 +67,7 @@ export type Released = {
   readonly signature: string | null;
 };
 
-/** The escrow was released with this very claim before: there is nothing to sign, and nothing went wrong. */
+/** The escrow was already released with the same claim. There is nothing to sign, and nothing went wrong. */
 export class ReleasedAlready extends SettlementError {
   readonly released: Released;
 

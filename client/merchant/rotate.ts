@@ -11,25 +11,28 @@ import { landTransaction, type MerchantContext, readMerchant } from "./merchant-
 import { addressNamed } from "../pinned-policy.ts";
 import { attestorKey } from "./register.ts";
 
-/** Which key comes next. */
+/** The next attestor key. */
 export type Rotation = {
   readonly wallet: MessageSigner;
   /** The new attestor key, base58. */
   readonly attestor: string;
-  /** The former key is in other hands: nothing that it signs may release an escrow from now on. */
+  /** The former key was stolen: nothing that it signs may release an escrow from now on. */
   readonly compromised?: boolean;
   /** Who pays the fees; the wallet when left out. */
   readonly payer?: MessageSigner;
   readonly signal?: AbortSignal;
 };
 
-/** An open escrow that a revoked key leaves to cancellation, with the transaction for it. */
+/** An open escrow that can only be cancelled because its key was revoked, with the transaction for that. */
 export type PreparedCancellation = {
   readonly escrow: string;
   readonly expires_at: string;
   /** Base units that go back to the agent, decimal. */
   readonly amount_stroops: string;
-  /** Unsigned and checked, base64; it can land for about a minute. Null where it could not be prepared, and then `reason` says why. */
+  /**
+   * Unsigned and checked, base64. It can land for about a minute. When it could not be prepared, null, and `reason`
+   * says why.
+   */
   readonly transaction: string | null;
   readonly reason: string | null;
 };
@@ -41,7 +44,10 @@ export type Rotated = {
   readonly previous_attestor: string | null;
   /** The transaction; null when the key was the merchant's already. */
   readonly signature: string | null;
-  /** Open escrows that only another key than the new one can release, soonest expiry first: keep that key until the last has ended. */
+  /**
+   * Open escrows that only an earlier key can release, soonest expiry first. Keep that key until the last of them has
+   * ended.
+   */
   readonly still_need_old_key: ReadonlyArray<Awaited>;
   /** With `compromised`: the open escrows that can only be cancelled. */
   readonly cancellations: ReadonlyArray<PreparedCancellation>;
@@ -76,20 +82,21 @@ const prepareCancellation = async (
   parties: { readonly merchant: string; readonly payer: string },
   signal: AbortSignal | undefined,
 ): Promise<PreparedCancellation> => {
-  const known = { escrow, expires_at, amount_stroops };
+  const summary = { escrow, expires_at, amount_stroops };
   try {
     const terms = await readEscrowTerms(context, escrow, signal);
     const { bytes } = await cancellation(context, terms, parties, signal);
-    return { ...known, transaction: encodeBase64(bytes), reason: null };
+    return { ...summary, transaction: encodeBase64(bytes), reason: null };
   } catch (cause) {
     if (!(cause instanceof SettlementError)) throw cause;
-    return { ...known, transaction: null, reason: cause.message };
+    return { ...summary, transaction: null, reason: cause.message };
   }
 };
 
 /**
- * Names a new attestor key and returns once that is confirmed, with the open escrows that still need the old one. With `compromised` it
- * revokes the old key before anything else, and prepares the cancellation of what it leaves open. Safe to run again. @throws SettlementError
+ * Names a new attestor key and returns once that is confirmed, with the open escrows that still need the old one. With
+ * `compromised` it revokes the old key before anything else, and prepares the cancellation of what it leaves open. Safe
+ * to run again. @throws SettlementError
  */
 export const rotate = async (context: MerchantContext, rotation: Rotation): Promise<Rotated> => {
   const { wallet, payer = wallet, compromised = false, signal } = rotation;

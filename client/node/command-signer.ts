@@ -22,7 +22,7 @@ const outputOf = (command: string, input: Uint8Array): Promise<Uint8Array> =>
       reject(unusable(`The signer's command cannot be run (${errorCode(cause)}).`)),
     );
     child.stdout.on("data", (part: Buffer) => parts.push(part));
-    // A command that does not read is judged by what it prints.
+    // A command need not read its input. Only its output counts.
     child.stdin.on("error", () => undefined);
     child.on("close", (code) => {
       if (code !== 0) reject(unusable(`The signer's command ended with ${code ?? "a signal"}.`));
@@ -32,8 +32,13 @@ const outputOf = (command: string, input: Uint8Array): Promise<Uint8Array> =>
   });
 
 /**
- * A signer that runs a command for each message, through the shell: the message on standard input, 64 bytes on standard output. `address` is its public
- * key as base58. @throws SettlementError for no address.
+ * A signer that runs a command for each message, through the shell: the message on standard input, 64 bytes on standard
+ * output. `address` is its public key as base58. @throws SettlementError for no address.
+ * @example
+ * import { commandSigner } from "settlement-evidence/node";
+ *
+ * const signer = commandSigner("head -c 64 /dev/zero", address);
+ * (await signer.sign(new Uint8Array(72))).length; // => 64
  */
 export const commandSigner = (command: string, address: string): MessageSigner => {
   const publicKey = parseAddress(address);

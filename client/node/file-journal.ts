@@ -5,7 +5,10 @@ import type { SpendEntry, SpendJournal } from "../pay/spend-limits.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { errorCode } from "./key-file.ts";
 
-/** Waits until a folder's entries are on disk. Windows opens no folders, and needs no such call. @throws the system's errors. */
+/**
+ * Waits until a folder's entries are on disk. Windows opens no folders, and needs no such call. @throws the system's
+ * errors.
+ */
 const syncFolder = async (path: string): Promise<void> => {
   if (process.platform === "win32") return;
   const folder = await open(path, "r");
@@ -26,9 +29,9 @@ const foldersUpTo = (path: string, root: string): ReadonlyArray<string> => {
 };
 
 /**
- * Whether this call has made the file at `path`, below the folder `root`; false when there is one, which stays as it is. The file appears
- * complete or not at all, also after kill -9, and is on disk when this resolves, whoever has made it: a hard link refuses a name that is taken,
- * and of two processes one gets it. @throws the system's errors.
+ * Whether this call has made the file at `path`, below the folder `root`; false when there is one, which stays as it
+ * is. The file appears complete or not at all, also after kill -9, and is on disk when this resolves, whoever has made
+ * it: a hard link refuses a name that is taken, and of two processes one gets it. @throws the system's errors.
  */
 export const placeFile = async (path: string, root: string, text: string): Promise<boolean> => {
   await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
@@ -72,10 +75,16 @@ const entryOf = (line: string): SpendEntry | undefined => {
   }
 };
 
-/** Ends a line that a crash cut off. It never stands in JSON (RFC 8259, section 7), and counts for nothing: nothing was signed for such a line. */
+/**
+ * Marks a line that a crash cut off. It cannot be part of JSON (RFC 8259, section 7). Such a line is ignored, because
+ * nothing was signed for it.
+ */
 const CUT_OFF = "\u0018";
 
-/** The entries of a journal's text. A last line without its end is one that a crash cut off, or that another process is writing. */
+/**
+ * The entries of a journal's text. A last line without its end is one that a crash cut off, or that another process is
+ * writing.
+ */
 const entriesIn = (text: string, path: string): ReadonlyArray<SpendEntry> =>
   text
     .split("\n")
@@ -92,7 +101,10 @@ const entriesIn = (text: string, path: string): ReadonlyArray<SpendEntry> =>
           ],
     );
 
-/** Appends a line by one write, which no write of another process divides (POSIX, `O_APPEND`), and waits until it is on disk. */
+/**
+ * Appends a line by one write, which no write of another process divides (POSIX, `O_APPEND`), and waits until it is on
+ * disk.
+ */
 const append = async (path: string, text: string, line: string): Promise<void> => {
   const file = await open(path, "a", 0o600);
   try {
@@ -107,9 +119,17 @@ const append = async (path: string, text: string, line: string): Promise<void> =
 };
 
 /**
- * A journal in a file, a line for each payment, only its owner's to read. An entry is on disk before its payment is signed. A line that a crash cut off
- * counts for nothing, since nothing was signed for it; any other line that cannot be read stops every payment, because a limit over an unknown sum is none.
- * Processes of one machine may share the file; none locks it, so none that is killed stops another. Its calls throw SettlementError `journal_unusable`.
+ * A journal in a file that only its owner can read, one line for each payment. An entry is on disk before its payment
+ * is signed. A line that a crash cut off is ignored, because nothing was signed for it. Any other damaged line stops
+ * all payments, because the sum is then unknown. Processes of one machine may share the file. There is no lock, so a
+ * process that is killed does not block others. Its calls throw SettlementError `journal_unusable`.
+ * @example
+ * import { connect } from "settlement-evidence";
+ * import { fileJournal } from "settlement-evidence/node";
+ *
+ * const journal = fileJournal(`${folder}/payments`);
+ * connect(service, { trust, spend: { maxPerDay: "20.00", journal } });
+ * await journal.entries(); // => []
  */
 export const fileJournal = (path: string): SpendJournal => {
   const textNow = async (): Promise<string> => {

@@ -1,4 +1,7 @@
-/** The entry of the client package for Node, Bun and Deno: what keeps keys, payments and attestations in files, signers elsewhere, and what they are to sign in words. */
+/**
+ * The entry of the client package for Node, Bun and Deno: keys, payments and attestations in files, signers in other
+ * programs, and transactions explained in words.
+ */
 
 export { attestationFiles } from "./attestation-files.ts";
 export { commandSigner } from "./command-signer.ts";

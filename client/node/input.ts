@@ -24,8 +24,8 @@ const partsOf = async function* (
 };
 
 /**
- * The UTF-8 text of a file, or of `stdin` for `-`; `what` names it in messages. @throws SettlementError `unreadable` when it cannot be read, has
- * more than `mostBytes`, or is no UTF-8.
+ * The UTF-8 text of a file, or of `stdin` for `-`; `what` names it in messages. @throws SettlementError `unreadable`
+ * when it cannot be read, has more than `mostBytes`, or is no UTF-8.
  */
 export const readInput = async (
   path: string,

@@ -13,7 +13,7 @@ export const errorCode = (cause: unknown): string =>
     ? cause.code
     : "unknown error";
 
-/** The forms of a key that are read, for messages. */
+/** The accepted forms of a key, for messages. */
 export const KEY_FORMS =
   "the JSON array of 64 numbers that solana-keygen writes, or 32 bytes as base64";
 
@@ -34,8 +34,8 @@ const numbersIn = (text: string): Uint8Array | undefined => {
 };
 
 /**
- * The 32-byte Ed25519 seed in a key's text, undefined for any other text. The last 32 numbers of an array must be the public key of the
- * first 32. White space around it is ignored.
+ * The 32-byte Ed25519 seed in a key's text, undefined for any other text. The last 32 numbers of an array must be the
+ * public key of the first 32. White space around it is ignored.
  */
 export const parseKeyText = (text: string): Uint8Array | undefined => {
   const trimmed = text.trim();
@@ -53,7 +53,9 @@ export const parseKeyText = (text: string): Uint8Array | undefined => {
 export const keyText = (seed: Uint8Array): string =>
   JSON.stringify([...seed, ...ed25519.getPublicKey(seed)]);
 
-/** Whether a text looks like a private key rather than the name of a file: such a text must not stand on a command line. */
+/**
+ * Whether a text looks like a private key rather than the name of a file: such a text must not stand on a command line.
+ */
 export const looksLikeKey = (text: string): boolean =>
   /^\s*\[/.test(text) ||
   parseKeyText(text) !== undefined ||
@@ -66,7 +68,14 @@ export type KeySigner = TransactionSigner & {
   readonly signMessage: (message: Uint8Array) => Promise<Uint8Array>;
 };
 
-/** The signer of an Ed25519 seed of 32 bytes. */
+/**
+ * The signer of an Ed25519 seed of 32 bytes.
+ * @example
+ * import { keySigner } from "settlement-evidence/node";
+ *
+ * const signer = keySigner(Buffer.alloc(32, 7));
+ * signer.address; // => "GmaDrppBC7P5ARKV8g3djiwP89vz1jLK23V2GBjuAEGB"
+ */
 export const keySigner = (seed: Uint8Array): KeySigner => {
   const address = addressFromBytes(ed25519.getPublicKey(seed));
   return {
@@ -103,8 +112,15 @@ const textOf = async (path: string): Promise<string> => {
 };
 
 /**
- * The signer of the key in a file. No message shows what the file, or a key given in its place, holds. @throws SettlementError
- * `key_on_command_line` for a key in place of a name, `key_unusable` when the file cannot be read, others than its owner may read it, or it holds no key.
+ * The signer of the key in a file. No message shows what the file, or a key given in its place, holds. @throws
+ * SettlementError `key_on_command_line` for a key in place of a name, `key_unusable` when the file cannot be read,
+ * others than its owner may read it, or it holds no key.
+ * @example
+ * import { createKeyFile, readKeyFile } from "settlement-evidence/node";
+ *
+ * await createKeyFile(`${folder}/attestor.key`);
+ * const attestor = await readKeyFile(`${folder}/attestor.key`);
+ * (await attestor.signMessage(new Uint8Array(72))).length; // => 64
  */
 export const readKeyFile = async (path: string): Promise<KeySigner> => {
   if (looksLikeKey(path))
@@ -132,8 +148,14 @@ const fileExists = (path: string): SettlementError =>
   new SettlementError("file_exists", `${path} exists, and is left as it is.`, "Name another file.");
 
 /**
- * Makes a file with a new key that only its owner can read, and gives the key's address. The file appears complete and on disk, or not
- * at all. @throws SettlementError `file_exists` when there is one, `file_not_made` when it cannot be written.
+ * Makes a file with a new key that only its owner can read, and gives the key's address. The file appears complete and
+ * on disk, or not at all. @throws SettlementError `file_exists` when there is one, `file_not_made` when it cannot be
+ * written.
+ * @example
+ * import { createKeyFile, readKeyFile } from "settlement-evidence/node";
+ *
+ * const made = await createKeyFile(`${folder}/agent.key`);
+ * (await readKeyFile(`${folder}/agent.key`)).address; // => made
  */
 export const createKeyFile = async (path: string): Promise<string> => {
   const seed = crypto.getRandomValues(new Uint8Array(SEED_BYTES));

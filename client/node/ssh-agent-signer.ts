@@ -37,9 +37,9 @@ const stringsFrom = (bytes: Uint8Array, start: number) => {
     const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(at);
     const end = at + LENGTH_BYTES + length;
     if (end > bytes.length) return undefined;
-    const found = bytes.slice(at + LENGTH_BYTES, end);
+    const field = bytes.slice(at + LENGTH_BYTES, end);
     at = end;
-    return found;
+    return field;
   };
 };
 
@@ -126,8 +126,14 @@ const ask = (socketPath: string, request: Uint8Array): Promise<Uint8Array> =>
   });
 
 /**
- * A signer whose Ed25519 key an ssh-agent holds (draft-miller-ssh-agent). `address` is the key as base58; `socketPath` the agent's socket,
- * SSH_AUTH_SOCK unless given. @throws SettlementError `signer_unusable` without agent, and for a key that it does not hold.
+ * A signer whose Ed25519 key an ssh-agent holds (draft-miller-ssh-agent). `address` is the key as base58; `socketPath`
+ * the agent's socket, SSH_AUTH_SOCK unless given. @throws SettlementError `signer_unusable` without agent, and for a
+ * key that it does not hold.
+ * @example
+ * import { sshAgentSigner } from "settlement-evidence/node";
+ *
+ * const signer = await sshAgentSigner(address, socketPath);
+ * signer.publicKey; // => address
  */
 export const sshAgentSigner = async (
   address: string,

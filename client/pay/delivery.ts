@@ -5,10 +5,10 @@ import { PROOF_TEMPLATES, proofHash } from "../../core/domain/evidence/proof-tem
 /** A delivery payload: a JSON object whose hash an attestor signs. */
 export type DeliveryPayload = { readonly [name: string]: Json };
 
-/** What the buyer says of a payload beyond its hash and template: null when it is good, otherwise why it is not. */
+/** The buyer's own check of a payload: null when it is good, otherwise why it is not. */
 export type Validate = (payload: DeliveryPayload) => string | null | Promise<string | null>;
 
-/** Whether a payload is what was attested, and what the buyer wanted; `reasons` is empty when it is. */
+/** Whether a payload was attested and passes the buyer's check. `reasons` is empty when it does. */
 export type DeliveryJudgement = {
   readonly accepted: boolean;
   readonly reasons: ReadonlyArray<string>;
@@ -25,8 +25,8 @@ const templateReasons = (payload: DeliveryPayload, id: string): ReadonlyArray<st
 };
 
 /**
- * Why a payload has no hash that stands for it alone, null when it has one: a number that JSON does not carry exactly reads as
- * another one elsewhere, and a lone surrogate has no bytes (docs/protocol.md, "Proof hash").
+ * Why a payload has no hash that stands for it alone, null when it has one: a number that JSON does not carry exactly
+ * reads as another one elsewhere, and a lone surrogate has no bytes (docs/protocol.md, "Proof hash").
  */
 export const payloadFault = (payload: DeliveryPayload): string | null => {
   const fault = canonicalFault(payload);
@@ -34,8 +34,8 @@ export const payloadFault = (payload: DeliveryPayload): string | null => {
 };
 
 /**
- * Judges what was delivered: it can be read in one way only, its hash is the attested one, it names this task where it names one, it fits the template, and `validate` has nothing
- * against it.
+ * Judges what was delivered: it can be read in one way only, its hash is the attested one, it names this task where it
+ * names one, it fits the template, and `validate` has nothing against it.
  */
 export const judgeDelivery = async (
   payload: DeliveryPayload,

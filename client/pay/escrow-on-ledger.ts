@@ -10,8 +10,9 @@ import { type EscrowTerms, onceThere } from "./escrow-there.ts";
 import { deploymentIn } from "./payment-terms.ts";
 
 /**
- * What the ledger itself shows at an escrow's address: its terms, or `archived` for a tombstone, which shows none. @throws SettlementError
- * `not_on_ledger` when no escrow stands there, `node_unusable` when no node gives an answer that decides, and what the signal was aborted with.
+ * What the ledger itself shows at an escrow's address: its terms, or `archived` for a tombstone, which shows none.
+ * @throws SettlementError `not_on_ledger` when no escrow stands there, `node_unusable` when no node gives an answer
+ * that decides, and what the signal was aborted with.
  */
 export type EscrowOnLedger = (
   escrow: Address,
@@ -27,7 +28,10 @@ const unusable = (reason: string): SettlementError =>
     "Check the address of the node, or name another one, and run the same again: nothing is paid twice.",
   );
 
-/** The nodes at these addresses. The message repeats none, because it can hold a key. @throws SettlementError `invalid_rpc` */
+/**
+ * The nodes at these addresses. The message repeats none, because it can hold a key. @throws SettlementError
+ * `invalid_rpc`
+ */
 const nodesAt = (
   urls: ReadonlyArray<string>,
   connected: (url: string) => Requests,
@@ -82,7 +86,10 @@ const accountIn = (
   return { owner, data };
 };
 
-/** What a node shows at the escrow's address at `confirmed`; null for nothing, and for an account that is no escrow, since anyone can send SOL there. */
+/**
+ * What a node shows at the escrow's address at `confirmed`; null for nothing, and for an account that is no escrow,
+ * since anyone can send SOL there.
+ */
 const shownBy = async (
   node: Node,
   escrow: Address,
@@ -111,8 +118,9 @@ const shownBy = async (
 };
 
 /**
- * Looks escrows up at nodes that the caller chose, one or several: the next is asked while none before it shows the escrow. A node that shows nothing is asked
- * again for as long as a confirmation takes. @throws SettlementError `invalid_rpc`
+ * Looks escrows up at nodes that the caller chose, one or several: the next is asked while none before it shows the
+ * escrow. A node that shows nothing is asked again for as long as a confirmation takes. @throws SettlementError
+ * `invalid_rpc`
  */
 export const escrowOnLedger = (
   rpc: string | ReadonlyArray<string>,

@@ -24,7 +24,7 @@ export type EscrowTerms = Pick<
   | "expires_at"
 >;
 
-/** A transaction is confirmed within seconds; so often and so far apart it is looked for. */
+/** Reads of a transaction that should be confirmed within seconds, and the pause between them. */
 const CONFIRMING_LOOKS = 40;
 const CONFIRMING_MS = 500;
 
@@ -32,13 +32,16 @@ const SEQUENCE = /^[1-9][0-9]{0,19}$/;
 const DIGEST = /^[0-9a-f]{64}$/;
 const FINAL = new Set(["Fulfilled", "PartiallyFulfilled", "Refunded"]);
 
-/** Whether an answer shows what the ledger keeps of an archived escrow. Anything between here and the service can answer 410 too. */
+/**
+ * Whether an answer shows the tombstone of an archived escrow. The status alone proves nothing, because a proxy can
+ * also answer 410.
+ */
 const isTombstone = (answer: Answer): boolean => {
   const { code, problem } = problemOf(answer);
-  const found = problem?.["archived"];
-  if (code !== "archived_unseen" || typeof found !== "object" || found === null) return false;
+  const archived = problem?.["archived"];
+  if (code !== "archived_unseen" || typeof archived !== "object" || archived === null) return false;
   const text = (name: string): string => {
-    const value = (found as Readonly<Record<string, unknown>>)[name];
+    const value = (archived as Readonly<Record<string, unknown>>)[name];
     return typeof value === "string" ? value : "";
   };
   const [created, settled] = [text("created_seq"), text("settled_seq")];
@@ -53,8 +56,8 @@ const isTombstone = (answer: Answer): boolean => {
 };
 
 /**
- * What stands at an escrow's address: `archived` when it is a tombstone whose escrow the service cannot show, null when nothing ever did. @throws
- * SettlementError when the service does not say.
+ * What stands at an escrow's address: `archived` when it is a tombstone whose escrow the service cannot show, null when
+ * nothing ever did. @throws SettlementError when the service does not say.
  */
 export const escrowNow = async (
   requests: Requests,
@@ -70,7 +73,7 @@ export const escrowNow = async (
   return dataOf(answer) as LiveEscrow;
 };
 
-/** What `look` shows once it shows something; null when it shows nothing for as long as a confirmation takes. */
+/** Repeats `look` until it shows something, for as long as a confirmation can take; null when it never does. */
 export const onceThere = async <A>(
   look: () => Promise<A | null>,
   clock: ClientClock,
@@ -83,23 +86,26 @@ export const onceThere = async <A>(
   }
 };
 
-/** Compares the escrow of a task and nonce with the terms of a payment. @throws SettlementError `another_payment` with every difference. */
-export const requireSame = (found: EscrowTerms, terms: PaymentTerms): void => {
-  const ttl = (Date.parse(found.expires_at) - Date.parse(found.created_at)) / 1000;
+/**
+ * Compares the escrow of a task and nonce with the terms of a payment. @throws SettlementError `another_payment` with
+ * every difference.
+ */
+export const requireSame = (escrow: EscrowTerms, terms: PaymentTerms): void => {
+  const ttl = (Date.parse(escrow.expires_at) - Date.parse(escrow.created_at)) / 1000;
   const sides = [
-    ["escrow", terms.escrow, found.escrow_pda],
-    ["agent", terms.agent, found.agent_owner],
-    ["task hash", terms.taskHash, found.task_hash],
-    ["merchant", terms.merchant, found.merchant],
-    ["mint", terms.mint.address, found.mint],
-    ["amount", terms.amount.toString(), found.amount_stroops],
+    ["escrow", terms.escrow, escrow.escrow_pda],
+    ["agent", terms.agent, escrow.agent_owner],
+    ["task hash", terms.taskHash, escrow.task_hash],
+    ["merchant", terms.merchant, escrow.merchant],
+    ["mint", terms.mint.address, escrow.mint],
+    ["amount", terms.amount.toString(), escrow.amount_stroops],
     ["ttl", `${terms.ttlSeconds}`, `${ttl}`],
-    ["attestor", terms.attestor ?? found.attestor, found.attestor],
-  ].filter(([, asked, there]) => asked !== there);
+    ["attestor", terms.attestor ?? escrow.attestor, escrow.attestor],
+  ].filter(([, wanted, held]) => wanted !== held);
   if (sides.length > 0)
     throw new SettlementError(
       "another_payment",
-      `This task and nonce were paid on other terms: ${sides.map(([what, asked, there]) => `${what} asked ${asked}, escrowed ${there}`).join("; ")}.`,
+      `This task and nonce were paid on other terms: ${sides.map(([what, wanted, held]) => `${what} asked ${wanted}, escrowed ${held}`).join("; ")}.`,
       "Use another nonce for another payment.",
     );
 };

@@ -15,14 +15,14 @@ import {
 import { deploymentIn, type PaymentTerms } from "./payment-terms.ts";
 import type { PrepareContext } from "./prepared-transaction.ts";
 
-/** Who signs it: the agent, and who pays fee and rent where that is another one. */
+/** The signers: the agent, and the payer of fee and rent when that is somebody else. */
 export type LockSigners = {
   readonly signer: AcceptedSigner;
   readonly payer?: AcceptedSigner | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** The key that the service recorded as the attestor: nobody but the ledger knows the merchant's present one. */
+/** The attestor key that the service put in. Only the ledger knows the merchant's present one, and checks it. */
 const attestorIn = (data: Uint8Array | undefined): Address | undefined =>
   data !== undefined && isInstruction(CUSTODY_INSTRUCTIONS.create_escrow, data)
     ? decodeArgs(CUSTODY_INSTRUCTIONS.create_escrow, data).attestor
@@ -34,7 +34,10 @@ export type LockedTerms = Pick<
   "agent" | "merchant" | "taskHash" | "amount" | "ttlSeconds" | "attestor"
 > & { readonly mint: { readonly address: Address } };
 
-/** The transaction of these terms, when `base64` is it, byte for byte: `payer` pays fee and rent. @throws SettlementError `prepared_otherwise`, as `expectedTransaction` */
+/**
+ * Rebuilds the transaction of these terms, in which `payer` pays fee and rent, and returns it. @throws SettlementError
+ * `prepared_otherwise` when `base64` is not the same, byte for byte
+ */
 export const expectedLock = (
   base64: string,
   policy: TrustPolicy,
@@ -45,14 +48,14 @@ export const expectedLock = (
   expectedTransaction(
     base64,
     payer,
-    (found) => [
+    (instructions) => [
       createEscrowInstruction(deploymentIn(policy), {
         payer,
         agentOwner: terms.agent,
         merchant: terms.merchant,
         mint: terms.mint.address,
         taskHash: terms.taskHash,
-        attestor: terms.attestor ?? attestorIn(found[0]?.data),
+        attestor: terms.attestor ?? attestorIn(instructions[0]?.data),
         amount: terms.amount,
         ttlSeconds: terms.ttlSeconds,
       }),

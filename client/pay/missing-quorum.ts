@@ -12,8 +12,8 @@ const FIRST_LOOK_MS = 1_000;
 const LAST_LOOK_MS = 10_000;
 
 /**
- * Which quorum of the policy does not stand behind a packet yet, such as `quorum q wants 2 of [a, b, c]; signed: a`; null where nothing is to
- * be awaited: the quorum is met, the policy wants none, or the packet fails for any other reason, such as a forged cosignature.
+ * The quorum that a packet still lacks, such as `quorum q wants 2 of [a, b, c]; signed: a`. Null when waiting cannot
+ * help: the quorum is met, the policy names none, or the packet fails for another reason, such as a forged cosignature.
  */
 export const missingQuorum = (
   packet: string,
@@ -22,11 +22,11 @@ export const missingQuorum = (
 ): string | null => {
   const policy = log === null ? null : logPolicyOf(log, keys);
   if (policy === null || "fault" in policy || policy.value.quorum === null) return null;
-  const found = (name: string) => verdict.checks.find((check) => check.name === name);
+  const checkNamed = (name: string) => verdict.checks.find((check) => check.name === name);
   const failed = verdict.checks.filter(({ outcome }) => outcome === "failed");
   if (failed.length === 0)
-    return found("account_on_ledger")?.outcome === "unproven"
-      ? (found(WITNESSES)?.reason ?? "the log is unproven")
+    return checkNamed("account_on_ledger")?.outcome === "unproven"
+      ? (checkNamed(WITNESSES)?.reason ?? "the log is unproven")
       : null;
   if (failed.some(({ name }) => name !== WITNESSES)) return null;
   const parsed = parseEvidencePacket(packet);
@@ -39,11 +39,14 @@ export const missingQuorum = (
 export type QuorumWait = {
   /** Pauses before the packet is read again. @throws SettlementError `quorum_missing` when the time is over. */
   readonly again: (state: string, missing: string) => Promise<void>;
-  /** `quorum_missing` in place of the reason of an abort that came during the wait; any other cause as it is. */
+  /** Turns an abort during the wait into `quorum_missing`. Any other cause is returned unchanged. */
   readonly explain: (cause: unknown) => unknown;
 };
 
-/** A wait of at most `withinMs` milliseconds from its first pause on. @throws SettlementError `invalid_quorum_within` below 0. */
+/**
+ * A wait of at most `withinMs` milliseconds from its first pause on. @throws SettlementError `invalid_quorum_within`
+ * below 0.
+ */
 export const quorumWait = (
   clock: ClientClock,
   withinMs: number,

@@ -16,7 +16,7 @@ export type PayContext = PrepareContext & {
   readonly onLedger: EscrowOnLedger | null;
 };
 
-/** A payment that is locked in its escrow: on the ledger where `terms` says `same`, otherwise as the service says. */
+/** A payment that is locked in its escrow. `terms` says whether the ledger or only the service shows that. */
 export type Paid = {
   readonly escrow: string;
   readonly nonce: string;
@@ -26,8 +26,9 @@ export type Paid = {
   /** The transaction that locked it, by the service's word; null when the escrow was there already. */
   readonly signature: string | null;
   /**
-   * `same`: a node that `rpc` names shows the escrow on the ledger, with the terms that were asked for. `unproven`: only the service says so, because no node is
-   * named, or the escrow was archived a week after its settlement, and what the ledger keeps of it proves agent, task and nonce alone.
+   * `same`: a node of `rpc` shows the escrow on the ledger with the terms of the payment. `unproven`: only the service
+   * says so. Either no node was named, or the escrow was archived, a week or more after its settlement. Its tombstone
+   * proves only agent, task and nonce.
    */
   readonly terms: "same" | "unproven";
 };
@@ -35,12 +36,12 @@ export type Paid = {
 /** Transactions of one payment. Each further one needs proof that the last can no longer land. */
 const MOST_TRANSACTIONS = 5;
 
-/** What a problem says of the program that refused. */
+/** The program's error in a problem. */
 type Refusal = { readonly program_error?: ProgramError | null };
 
 /**
- * Whether the escrow is there after a failure. What a program has refused because it is there, another process made a moment ago: reads
- * show it once it is confirmed.
+ * Whether the escrow exists after a failure. When a program refused because the escrow exists, another process made it
+ * a moment ago, and reads show it once it is confirmed.
  */
 const escrowAfter = async (
   context: PayContext,
@@ -68,9 +69,9 @@ const lockAndRelay = async (
 };
 
 /**
- * Locks a payment in its escrow and returns once that is confirmed. Run again with the same nonce, whatever happened before, it finds the
- * escrow and pays nothing more: agent, task and nonce are the escrow's address, and the ledger takes one at an address, ever. @throws
- * SettlementError, and what the signal was aborted with.
+ * Locks a payment in its escrow and returns once that is confirmed. When it is run again with the same nonce, it
+ * finds the escrow and pays nothing more. Agent, task and nonce determine the escrow's address, and the ledger accepts
+ * only one escrow at an address, ever. @throws SettlementError, and what the signal was aborted with.
  */
 export const pay = async (
   context: PayContext,
@@ -92,9 +93,9 @@ export const pay = async (
     };
   };
   for (let made = 0; made < MOST_TRANSACTIONS; made++) {
-    const found = await escrowNow(context.requests, terms.escrow, signal);
-    if (found !== null) {
-      if (found !== "archived") requireSame(found, terms);
+    const existing = await escrowNow(context.requests, terms.escrow, signal);
+    if (existing !== null) {
+      if (existing !== "archived") requireSame(existing, terms);
       return paid(null);
     }
     await context.allow(terms);
@@ -104,7 +105,8 @@ export const pay = async (
         if (!(cause instanceof SettlementError) || cause.status === null) throw cause;
         const { program_error: error } = (cause.problem ?? {}) as Refusal;
         if (await escrowAfter(context, terms, error ?? null, signal)) return null;
-        // These bytes can land no more, and the ledger takes one escrow of this nonce whatever else was sent: another transaction is safe.
+        // These bytes can no longer land, and the ledger accepts only one escrow of this nonce. So another transaction
+        // is safe.
         if (cause.code === "blockhash_expired") return null;
         throw cause;
       },

@@ -16,8 +16,8 @@ import { addressNamed } from "../pinned-policy.ts";
 import { SettlementError } from "../settlement-error.ts";
 
 /**
- * Base units of a decimal amount such as `1.50` of a mint with `decimals`, 1 to 2^64-1. @throws SettlementError for another text, and for more
- * decimals than the mint has.
+ * Base units of a decimal amount such as `1.50` of a mint with `decimals`, 1 to 2^64-1. @throws SettlementError for
+ * another text, and for more decimals than the mint has.
  */
 export const unitsOf = (amount: string, decimals: number): bigint => {
   const parts = /^(0|[1-9][0-9]{0,19})(?:\.([0-9]{1,255}))?$/.exec(amount);
@@ -43,8 +43,8 @@ export type Payment = {
   /** Seconds until the agent can have the money back, 1 to 604,800. */
   readonly ttl: number;
   /**
-   * Tells apart payments for the same task, 1 to 128 bytes. The same agent, task and nonce are one payment, however often it is run. Made up
-   * when left out, and then every call is a payment of its own.
+   * Tells apart payments for the same task, 1 to 128 bytes. The same agent, task and nonce are one payment, however
+   * often it is run. Made up when left out, and then every call is a payment of its own.
    */
   readonly nonce?: string;
   /** A mint of the trust document; it may be left out when that lists one. */
@@ -80,16 +80,16 @@ const textIn = (text: string, maxBytes: number, what: string): string => {
 
 const mintOf = (policy: TrustPolicy, text: string | undefined): SupportedMint => {
   const { supportedMints } = policy;
-  const known = supportedMints.map(({ symbol, address }) => `${symbol} (${address})`).join(", ");
+  const listed = supportedMints.map(({ symbol, address }) => `${symbol} (${address})`).join(", ");
   if (text === undefined) {
     const [only] = supportedMints;
     return only !== undefined && supportedMints.length === 1
       ? only
-      : invalid("mint", `must be named: the trust document lists ${known || "none"}`);
+      : invalid("mint", `must be named: the trust document lists ${listed || "none"}`);
   }
   return (
     supportedMints.find(({ address }) => address === text) ??
-    invalid("mint", `is not one of the trust document's: ${known || "it lists none"}`)
+    invalid("mint", `is not one of the trust document's: ${listed || "it lists none"}`)
   );
 };
 
@@ -99,7 +99,9 @@ export const deploymentIn = (policy: TrustPolicy): Deployment => ({
   attestorProgram: addressNamed(policy.attestorProgram, "trust"),
 });
 
-/** What a payment by `agent` comes to under a trust policy. @throws SettlementError that names what is wrong with it. */
+/**
+ * What a payment by `agent` comes to under a trust policy. @throws SettlementError that names what is wrong with it.
+ */
 export const paymentTerms = (
   payment: Payment,
   agent: string,

@@ -18,8 +18,8 @@ export type PrepareContext = {
 };
 
 /**
- * The unsigned transaction that an operation prepares for the payer it carries, when it is `asked`, byte for byte, as
- * `expectedTransaction` says. @throws SettlementError
+ * Has an operation prepare a transaction for `payer`, and returns it when it equals the instructions of `asked`, byte
+ * for byte (`expectedTransaction`). @throws SettlementError
  */
 export const preparedTransaction = async <
   Name extends Extract<Operation, `${string}?transaction=true`>,

@@ -23,17 +23,17 @@ const MOST_TRANSACTIONS = 5;
 
 const refundTransaction = async (
   context: PrepareContext,
-  found: LiveEscrow,
+  live: LiveEscrow,
   signer: AcceptedSigner,
   signal?: AbortSignal,
 ) => {
   const payer = addressNamed(signer.address, "signer");
   const [mint, agentOwner] = [
-    addressNamed(found.mint, "mint"),
-    addressNamed(found.agent_owner, "agent_owner"),
+    addressNamed(live.mint, "mint"),
+    addressNamed(live.agent_owner, "agent_owner"),
   ];
-  const escrow = addressNamed(found.escrow_pda, "escrow");
-  const rentPayer = addressNamed(found.rent_payer, "rent_payer");
+  const escrow = addressNamed(live.escrow_pda, "escrow");
+  const rentPayer = addressNamed(live.rent_payer, "rent_payer");
   // The agent's token account is made first where there is none.
   const account = createAssociatedTokenInstruction({ payer, owner: agentOwner, mint });
   const unsigned = await preparedTransaction(
@@ -49,30 +49,34 @@ const refundTransaction = async (
   return signTransaction(unsigned, [signer]);
 };
 
-/** Whether the escrow is refunded: its record then, null while it is pending. @throws SettlementError when it was released. */
+/**
+ * Whether the escrow is refunded: its record then, null while it is pending. @throws SettlementError when it was
+ * released.
+ */
 const refundedNow = async (
   requests: Requests,
   escrow: string,
   signal?: AbortSignal,
-): Promise<{ readonly found: LiveEscrow; readonly isRefunded: boolean }> => {
-  const found = await dataBy(requests, "GET /v1/escrows/{pda}", { pda: escrow }, { signal });
-  if (found.escrow_pda !== escrow)
+): Promise<{ readonly live: LiveEscrow; readonly isRefunded: boolean }> => {
+  const live = await dataBy(requests, "GET /v1/escrows/{pda}", { pda: escrow }, { signal });
+  if (live.escrow_pda !== escrow)
     throw new SettlementError(
       "another_escrow",
-      `The service gave the escrow ${found.escrow_pda}.`,
+      `The service gave the escrow ${live.escrow_pda}.`,
       "Believe nothing of it, and sign nothing for it.",
     );
-  if (found.state === "Fulfilled" || found.state === "PartiallyFulfilled")
+  if (live.state === "Fulfilled" || live.state === "PartiallyFulfilled")
     throw new SettlementError(
       "already_settled",
-      `The escrow is ${found.state}: ${found.released_stroops} base units went to the merchant, ${found.refunded_stroops} back to the agent.`,
+      `The escrow is ${live.state}: ${live.released_stroops} base units went to the merchant, ${live.refunded_stroops} back to the agent.`,
       "There is nothing left to refund. Read its evidence.",
     );
-  return { found, isRefunded: found.state === "Refunded" };
+  return { live, isRefunded: live.state === "Refunded" };
 };
 
 /**
- * Returns an expired escrow's money to its agent, paid for by `signer`, and ends once that is confirmed. Safe to run again after any failure.
+ * Returns an expired escrow's money to its agent, paid for by `signer`, and ends once that is confirmed. Safe to run
+ * again after any failure.
  * @throws SettlementError before the escrow expires, when it was released, and what the signal was aborted with.
  */
 export const refund = async (
@@ -83,9 +87,9 @@ export const refund = async (
 ): Promise<Refunded> => {
   addressNamed(escrow, "escrow");
   for (let made = 0; made < MOST_TRANSACTIONS; made++) {
-    const { found, isRefunded } = await refundedNow(context.requests, escrow, signal);
-    if (isRefunded) return { escrow, refunded: found.refunded_stroops, signature: null };
-    const signed = await refundTransaction(context, found, signer, signal);
+    const { live, isRefunded } = await refundedNow(context.requests, escrow, signal);
+    if (isRefunded) return { escrow, refunded: live.refunded_stroops, signature: null };
+    const signed = await refundTransaction(context, live, signer, signal);
     const outcome = await relayUntilKnown(context.requests, signed, signal).catch(
       async (cause: unknown) => {
         // Refused, because somebody else's refund of the same escrow was first.
@@ -95,7 +99,7 @@ export const refund = async (
       },
     );
     if (outcome?.status === "landed" && outcome.error === null)
-      return { escrow, refunded: found.amount_stroops, signature: signed.signature };
+      return { escrow, refunded: live.amount_stroops, signature: signed.signature };
     if (outcome?.status !== "landed") continue;
     const now = await refundedNow(context.requests, escrow, signal);
     if (now.isRefunded) continue;

@@ -7,8 +7,8 @@ const FIRST_LOOK_MS = 500;
 const LAST_LOOK_MS = 5_000;
 
 /**
- * Hands the transaction to the relay; false while the relay is still busy with the same bytes from another process, or from a try whose
- * answer was lost. @throws SettlementError when the relay refuses it.
+ * Sends the transaction to the relay. False while the relay is still busy with the same bytes, from another process or
+ * from an attempt whose answer was lost. @throws SettlementError when the relay refuses it.
  */
 const isTaken = async (
   requests: Requests,
@@ -37,8 +37,9 @@ const outcomeNow = (
   dataOrNull(requests, "GET /v1/relay/{signature}", { signature }, { signal });
 
 /**
- * Relays a signed transaction and asks for its outcome until it is known: `landed`, with or without an error, or `expired`. The
- * same bytes are sent again after a lost answer, which is always safe. @throws SettlementError when the relay refuses it.
+ * Relays a signed transaction and asks for its outcome until it is known: `landed`, with or without an error, or
+ * `expired`. The same bytes are sent again after a lost answer, which is always safe. @throws SettlementError when the
+ * relay refuses it.
  */
 export const relayUntilKnown = async (
   requests: Requests,
@@ -49,7 +50,7 @@ export const relayUntilKnown = async (
   for (let wait = FIRST_LOOK_MS; ; wait = Math.min(wait * 2, LAST_LOOK_MS)) {
     taken ||= await isTaken(requests, signed, signal);
     const outcome = await outcomeNow(requests, signed.signature, signal);
-    // Whatever was said before, the relay that does not know it must be given it.
+    // A relay that does not know the transaction gets it again, even if it was accepted before.
     if (outcome === null) taken = false;
     else if (outcome.status === "expired") return outcome;
     else if (outcome.status === "landed" && outcome.commitment !== "processed") return outcome;

@@ -34,13 +34,16 @@ export type Settled = {
   readonly delivery: DeliveryJudgement | null;
 };
 
-/** What a caller of `settled` may say. */
+/** The options of `settled`. */
 export type SettledOptions = {
-  /** Ends the waiting: `settled` then rejects with its reason, or with `quorum_missing` and the reason as its cause when only the quorum is missing. */
+  /**
+   * Ends the waiting: `settled` then rejects with its reason, or with `quorum_missing` and the reason as its cause when
+   * only the quorum is missing.
+   */
   readonly signal?: AbortSignal;
   /**
-   * The most that the quorum of the policy's log is awaited behind the settlement, milliseconds; 600,000 when left out. Then `settled` rejects with
-   * `quorum_missing`, which names the quorum.
+   * The most that the quorum of the policy's log is awaited behind the settlement, milliseconds; 600,000 when left out.
+   * Then `settled` rejects with `quorum_missing`, which names the quorum.
    */
   readonly quorumWithinMs?: number;
   /** What was delivered; it is compared with what was attested. */
@@ -51,13 +54,13 @@ export type SettledOptions = {
   readonly validate?: Validate;
 };
 
-/** Between two looks when the stream says nothing. */
+/** The pause between two reads while the stream is silent. */
 const LOOK_MS = 10_000;
-/** A packet that is not complete yet is asked for again after this. */
+/** The pause before an incomplete packet is read again. */
 const AGAIN_MS = 1_000;
-/** An escrow that was just paid can be unknown to a service that is behind, for so long. */
+/** How long a service that is behind may not know an escrow that was just paid. */
 const UNKNOWN_MS = 120_000;
-/** Witnesses cosign within seconds of a settlement; so long is waited for those that are behind. */
+/** The default wait for witnesses. They usually cosign within seconds of a settlement. */
 const QUORUM_MS = 600_000;
 
 type Reading =
@@ -102,7 +105,10 @@ const requireSound = (verdict: EvidenceVerdict): void => {
   );
 };
 
-/** Waits for an event or for the time of the next look. The timer that loses ends at once, so that it keeps no process alive. */
+/**
+ * Waits for an event or for the time of the next look. The timer that loses ends at once, so that it keeps no process
+ * alive.
+ */
 const nextLook = async (
   events: SettlementEvents,
   clock: ClientClock,
@@ -118,9 +124,9 @@ const nextLook = async (
 };
 
 /**
- * Waits until an escrow is settled and ends with its evidence, verified under the policy, the log's quorum included where the policy
- * names a log. @throws SettlementError when the evidence fails, `quorum_missing` when too few witnesses cosigned in time, and what the signal was
- * aborted with.
+ * Waits until an escrow is settled and ends with its evidence, verified under the policy, the log's quorum included
+ * where the policy names a log. @throws SettlementError when the evidence fails, `quorum_missing` when too few
+ * witnesses cosigned in time, and what the signal was aborted with.
  */
 export const settled = async (
   requests: Requests,

@@ -1,7 +1,7 @@
 import { dataBy, requestOf } from "../service/operation.ts";
 import type { Requests } from "../service/requests.ts";
 
-/** A listener for what the ledger does with one escrow. It only wakes its owner, who then reads. */
+/** Listens for events of one escrow. It only wakes the caller, who then reads the escrow. */
 export type SettlementEvents = {
   /** Resolves when the escrow has had an event since the last call. */
   readonly next: () => Promise<void>;
@@ -25,8 +25,9 @@ async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string
 }
 
 /**
- * Follows the service's event stream for one escrow's events, from now on. A stream that breaks is resumed behind the last id
- * (WHATWG HTML, section 9.2, `Last-Event-ID`). It never fails: without a stream it is silent, and its owner looks by the clock.
+ * Follows the service's event stream for one escrow's events, from now on. A broken stream is resumed after the
+ * last id (WHATWG HTML, section 9.2, `Last-Event-ID`). Never fails. Without a stream it is silent, and the caller reads
+ * at intervals.
  */
 export const settlementEvents = (
   requests: Requests,
@@ -44,15 +45,15 @@ export const settlementEvents = (
 
   const follow = async (): Promise<void> => {
     const operation = "GET /v1/escrows/{pda}";
-    const found = await dataBy(requests, operation, { pda: escrow }, { signal: both });
-    const { agent_owner, merchant } = found;
+    const live = await dataBy(requests, operation, { pda: escrow }, { signal: both });
+    const { agent_owner, merchant } = live;
     const [path] = requestOf("GET /v1/indexer/events/stream", { agent_owner, merchant });
     let last: string | null = null;
     for (;;) {
       both.throwIfAborted();
       const headers: Record<string, string> = last === null ? {} : { "last-event-id": last };
       const response = await requests.stream(path, { headers, signal: both }).catch(() => null);
-      // What happened between two streams without an id is found by looking.
+      // Events between two streams without an id are found by the caller's reads.
       if (last === null) ring();
       try {
         for await (const line of response?.body ? linesOf(response.body) : []) {
@@ -60,7 +61,7 @@ export const settlementEvents = (
           if (line.startsWith("data: ") && line.includes(escrow)) ring();
         }
       } catch {
-        // Broken off: it is resumed.
+        // The stream broke and is resumed.
       }
       await requests.clock.pause(RECONNECT_MS, both);
     }

@@ -2,31 +2,37 @@ import { formatUnits } from "../../core/domain/amount.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { type PaymentTerms, unitsOf } from "./payment-terms.ts";
 
-/** One payment that took its place in the day, kept before anything is signed. */
+/** A payment's entry in the journal. It is written before anything is signed, and counts for a day. */
 export type SpendEntry = {
   readonly escrow: string;
   readonly mint: string;
   /** Base units, decimal. */
   readonly amount: string;
-  /** When it took its place, RFC 3339. */
+  /** When it was written, RFC 3339. */
   readonly at: string;
 };
 
 /**
- * Where payments are kept. `add` resolves when the entry would survive the end of the process. `entries` gives them in the order in which they were
- * added, each that was there before included, so that processes which share a journal see one order.
+ * Where payments are kept. `add` resolves once the entry would survive the end of the process. `entries` returns all
+ * entries in the order in which they were added. Processes that share a journal see the same order.
  */
 export type SpendJournal = {
   readonly entries: () => Promise<ReadonlyArray<SpendEntry>>;
   readonly add: (entry: SpendEntry) => Promise<void>;
 };
 
-/** A limit of all payments in one mint within 24 hours, which needs a journal: without one each process would begin at zero. */
+/**
+ * A limit of all payments in one mint within 24 hours. It needs a journal. Without one, each process would begin at
+ * zero.
+ */
 type DayLimit =
   | {
       /** The most of all payments in one mint within 24 hours, decimal. */
       readonly maxPerDay: string;
-      /** Where payments of the last day are kept: `fileJournal` for every process that shares its file, `memoryJournal` for this process alone. */
+      /**
+       * Where payments of the last day are kept: `fileJournal` for every process that shares its file, `memoryJournal`
+       * for this process alone.
+       */
       readonly journal: SpendJournal;
     }
   | { readonly maxPerDay?: never; readonly journal?: SpendJournal };
@@ -41,10 +47,21 @@ export type SpendLimits = DayLimit & {
 
 /** Milliseconds over which payments count. */
 export const DAY_MS = 86_400_000;
-/** A payment that is signed again later than this after it took its last place, milliseconds, takes another one, because what is signed now can land now. */
+/**
+ * How long a journal entry covers repeated signing, milliseconds. A payment that is signed again later gets another
+ * entry, because it can still land later.
+ */
 const PLACE_MS = 60_000;
 
-/** A journal that ends with the process. */
+/**
+ * A journal that ends with the process.
+ * @example
+ * import { connect, memoryJournal } from "settlement-evidence";
+ *
+ * const journal = memoryJournal();
+ * connect(service, { trust, spend: { maxPerDay: "20.00", journal } });
+ * await journal.entries(); // => []
+ */
 export const memoryJournal = (): SpendJournal => {
   const kept: Array<SpendEntry> = [];
   return {
@@ -64,7 +81,9 @@ const refuse = (detail: string): never => {
   );
 };
 
-/** The most that was kept for each escrow, summed, base units: of several payments with its nonce at most one is made. */
+/**
+ * The sum of the largest amount of each escrow, base units. Of several payments with one nonce at most one is made.
+ */
 export const mostOfEach = (
   entries: ReadonlyArray<Pick<SpendEntry, "escrow" | "amount">>,
 ): bigint => {
@@ -77,8 +96,8 @@ export const mostOfEach = (
 };
 
 /**
- * What other payments have before them in the day: those that took their places before a payment's own, all of them when it has none. `lastMs` is when it took its last place,
- * milliseconds since 1970, and minus infinity without one.
+ * `spent`: what other payments wrote before this payment's first entry, or everything when it has no entry. `lastMs`:
+ * when this payment's last entry was written, milliseconds since 1970; minus infinity without one.
  */
 const spentBefore = (
   entries: ReadonlyArray<SpendEntry>,
@@ -95,17 +114,17 @@ const spentBefore = (
 };
 
 /**
- * A function that allows a payment under the limits, or throws `spend_refused`. The same escrow counts once, with the most that was asked for it,
- * however often it is run. A payment takes its place in the journal before the places before it are counted, so that processes that share
- * a journal, and any that is killed, never exceed the day together. Calls of one process are judged one after another. @throws SettlementError
- * `invalid_spend` for a limit of a day without a journal
+ * Returns a function that allows a payment under the limits, or throws `spend_refused`. An escrow counts once, with its
+ * largest amount. A payment is written to the journal first, and the entries before it are counted afterwards. So
+ * processes that share a journal never exceed the limit together, even when one is killed. Calls of one process are
+ * judged one after another. @throws SettlementError `invalid_spend` for a limit of a day without a journal
  */
 export const spendGuard = (
   limits: SpendLimits,
   nowMs: () => number = Date.now,
 ): ((terms: PaymentTerms) => Promise<void>) => {
   const { maxPerDay, journal } = limits;
-  // Programs without types reach this too.
+  // Programs in plain JavaScript can get here.
   if (maxPerDay !== undefined && journal === undefined)
     throw new SettlementError(
       "invalid_spend",
@@ -133,7 +152,7 @@ export const spendGuard = (
         refuse(`${shown(amount)} on top of ${shown(spent)} is more than ${maxPerDay} a day.`);
       return lastMs > now - PLACE_MS;
     };
-    // What is beyond the day without a place takes none.
+    // Checked first, so that a payment beyond the limit leaves no entry.
     if (await hasPlaceWithin()) return;
     await journal.add({
       escrow,

@@ -1,13 +1,13 @@
 import { foreignText } from "../../core/domain/encoding/foreign-text.ts";
 import { SettlementError } from "../settlement-error.ts";
 
-/** A function like `fetch`; tests and runtimes with another one pass theirs. */
+/** A function like `fetch`, for tests and for runtimes with their own. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Statuses that send a request elsewhere (RFC 9110, section 15.4). */
+/** The statuses of a redirect (RFC 9110, section 15.4). */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Where an answer leads, without a query; a browser does not tell it. */
+/** The target of a redirect without its query. Browsers hide it; then "another address". */
 const leadsTo = ({ headers }: Response, from: string): string => {
   const location = headers.get("location") ?? "";
   if (!URL.canParse(location, from)) return "another address";
@@ -16,8 +16,8 @@ const leadsTo = ({ headers }: Response, from: string): string => {
 };
 
 /**
- * `fetch`, or `fetchWith`, that follows no redirect: keys, payments and trust go where they were named. @throws SettlementError `redirected`
- * for a redirect, and what `fetch` throws.
+ * Fetches and follows no redirect, so that keys and payments go only to the address that the caller named.
+ * @throws SettlementError `redirected` for a redirect; otherwise what `fetchWith` throws
  */
 export const fetchDirectly = async (
   url: string,

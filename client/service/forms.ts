@@ -36,9 +36,9 @@ export const FORMS = {
   time: text("a time", (value) => parseUnixTime(value.replace(/\.[0-9]{3}Z$/, "Z")) !== undefined),
   /** From 0 to 2^64-1, decimal. */
   units: text("base units", (value) => value === "0" || parseAmount(value) !== undefined),
-  /** One of the contract's words, such as a state or a code: no sentence can be written with it. */
+  /** One of the contract's words, such as a state or a code. It has no spaces, so it cannot hold a sentence. */
   word: text("a word", (value) => /^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(value)),
-  /** What continues a list. */
+  /** The cursor of a list. */
   cursor: text("a cursor", (value) => /^[A-Za-z0-9_-]{1,512}$/.test(value)),
   /** At most the bytes of a transaction. */
   base64: text("base64", (value) => /^[A-Za-z0-9+/]{0,1644}={0,2}$/.test(value)),
@@ -93,7 +93,10 @@ export const MEMBER_FORMS = {
   volume_stroops: units,
 } as const satisfies Readonly<Record<string, Form>>;
 
-/** The failure of a service that answers something else than its contract says. `path` and `form` are the client's own words. */
+/**
+ * The failure when a service's answer differs from its contract. `path` and `form` are the client's own
+ * words.
+ */
 export const departure = (path: string, form: string): SettlementError =>
   new SettlementError(
     "unexpected_answer",
@@ -105,8 +108,9 @@ const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 
 /**
- * Requires the form of each member that the client reads of an answer's `data`, its transaction and its program error, and of the answer's `context`. Null and a member that is left
- * out stand for nothing. @throws SettlementError `unexpected_answer`
+ * Requires the form of each member that the client reads of an answer's `data`, its transaction and its program error,
+ * and of the answer's `context`. Null and a member that is left out stand for nothing. @throws SettlementError
+ * `unexpected_answer`
  */
 export const requireForms = (answer: unknown): void => {
   const forms: Readonly<Record<string, Form>> = MEMBER_FORMS;

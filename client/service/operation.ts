@@ -45,7 +45,10 @@ export type CarriedBy<Name extends Operation, Given> = Given &
 
 type Options = Pick<RequestOptions, "headers" | "signal">;
 
-/** A request of an operation: each member goes into the path where that names it, else into the query of a GET and the body of a POST. */
+/**
+ * A request of an operation: each member goes into the path where that names it, else into the query of a GET and the
+ * body of a POST.
+ */
 export const requestOf = <Name extends Operation, const Given>(
   operation: Name,
   carried: CarriedBy<Name, Given>,
@@ -80,7 +83,9 @@ export const dataBy = async <Name extends Operation, const Given>(
 ): Promise<DataBy<Name>> =>
   dataIn(await requests.answer(...requestOf(operation, carried, options)));
 
-/** As `dataBy`, and null for an answer that says that there is nothing: 404, or one of `absent`. @throws SettlementError */
+/**
+ * As `dataBy`, and null for an answer that says that there is nothing: 404, or one of `absent`. @throws SettlementError
+ */
 export const dataOrNull = async <Name extends Operation, const Given>(
   requests: Requests,
   operation: Name,

@@ -33,8 +33,8 @@ export const systemClock: ClientClock = { nowMs: () => Date.now(), pause };
 export const MOST_ANSWER_BYTES = 16_777_216;
 
 /**
- * The text of an answer's body. @throws Error as soon as it is longer than `mostBytes`. Bytes are counted after decompression,
- * because a compressed megabyte can hold a gigabyte of text.
+ * The text of an answer's body. @throws Error as soon as it is longer than `mostBytes`. Bytes are counted after
+ * decompression, because a compressed megabyte can hold a gigabyte of text.
  */
 export const boundedText = async (
   response: Response,
@@ -60,7 +60,7 @@ export const boundedText = async (
 /** An answer that the service gave: its status, headers and text. */
 export type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
 
-/** Calls of one service. Each repeats what a passing fault has stopped, so each must be safe to repeat. */
+/** Calls of one service. They are repeated after temporary failures, so each must be safe to repeat. */
 export type Requests = {
   /** The answer as it is, problems too. @throws SettlementError when no answer comes. */
   readonly answer: (path: string, options?: RequestOptions) => Promise<Answer>;
@@ -77,13 +77,13 @@ export type RequestOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Tries of one request, and what a try may take. */
+/** Attempts at one request, and the time limit of each. */
 const TRIES = 6;
 const TRY_MS = 45_000;
-/** The pause grows from the first to the last, and half of it is random, so that clients do not come back together. */
+/** The shortest and longest pause. Half of a pause is random, so that clients do not retry together. */
 const FIRST_PAUSE_MS = 200;
 const LAST_PAUSE_MS = 5_000;
-/** Answers that a moment later may be others: too early, too many, or no service behind a proxy. */
+/** Statuses of temporary failures: too early, too many requests, or no service behind a proxy. */
 const PASSING = new Set([408, 425, 429, 502, 503, 504]);
 /** More than any text of a service's problem, in characters. */
 const MOST_PROBLEM_TEXT = 4_096;
@@ -92,7 +92,9 @@ const CODE = /^[a-z0-9_]{1,64}$/;
 /** The longest Retry-After that is followed. */
 const MOST_RETRY_AFTER_MS = 60_000;
 
-/** Whether an answer that says success holds JSON: one that was cut short, or made between here and the service, does not. */
+/**
+ * Whether an answer with a success status holds JSON. One that was cut short, or that a proxy made, does not.
+ */
 const isWhole = ({ status, text }: Answer): boolean => {
   if (status < 200 || status > 299) return true;
   try {
@@ -107,8 +109,8 @@ const pauseMs = (tried: number, random: () => number): number =>
   Math.min(LAST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tried) * (0.5 + random() / 2);
 
 /**
- * What an answer asks to wait, 0 to 60,000 milliseconds, undefined when it does not say: seconds or a date (RFC 9110, section
- * 10.2.3).
+ * What an answer asks to wait, 0 to 60,000 milliseconds, undefined when it does not say: seconds or a date (RFC 9110,
+ * section 10.2.3).
  */
 export const retryAfterMs = (headers: Headers, nowMs: number): number | undefined => {
   const text = headers.get("retry-after");
@@ -117,7 +119,9 @@ export const retryAfterMs = (headers: Headers, nowMs: number): number | undefine
   return Number.isNaN(ms) ? undefined : Math.max(0, Math.min(ms, MOST_RETRY_AFTER_MS));
 };
 
-/** The JSON of an answer. @throws SettlementError when it holds none: something between here and the service answered. */
+/**
+ * The JSON of an answer. @throws SettlementError when it holds none: something between here and the service answered.
+ */
 export const jsonOf = (answer: Answer): unknown => {
   try {
     return JSON.parse(answer.text) as unknown;
@@ -127,8 +131,8 @@ export const jsonOf = (answer: Answer): unknown => {
 };
 
 /**
- * The `data` of an answer, in which each member that the client reads has its form. @throws SettlementError for any other answer: something between here and
- * the service answered, or the service lies.
+ * The `data` of an answer, in which each member that the client reads has its form. @throws SettlementError for any
+ * other answer: something between here and the service answered, or the service lies.
  */
 export const dataOf = (answer: Answer): object => {
   const whole = jsonOf(answer);
@@ -171,7 +175,8 @@ const urlIn = (text: string): URL | null => {
 };
 
 /**
- * Calls of the service at `url`, by `fetch` unless another function is given. `random` gives numbers in [0, 1), a share of each pause. @throws SettlementError for no address.
+ * Calls of the service at `url`, by `fetch` unless another function is given. `random` gives numbers in [0, 1), a share
+ * of each pause. @throws SettlementError for no address.
  */
 export const requestsTo = (
   url: string,
@@ -230,10 +235,10 @@ export const requestsTo = (
       options.signal?.throwIfAborted();
       let wait = pauseMs(tried, random);
       try {
-        const found = await attempt(path, options);
-        if ((!PASSING.has(found.status) && isWhole(found)) || tried === TRIES - 1) return found;
-        failure = problemOf(found);
-        wait = retryAfterMs(found.headers, clock.nowMs()) ?? wait;
+        const answer = await attempt(path, options);
+        if ((!PASSING.has(answer.status) && isWhole(answer)) || tried === TRIES - 1) return answer;
+        failure = problemOf(answer);
+        wait = retryAfterMs(answer.headers, clock.nowMs()) ?? wait;
       } catch (cause) {
         options.signal?.throwIfAborted();
         if (cause instanceof SettlementError) throw cause;

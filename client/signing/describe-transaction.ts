@@ -24,7 +24,7 @@ import { deploymentIn } from "../pay/payment-terms.ts";
 import { policyIn } from "../pinned-policy.ts";
 import { SettlementError } from "../settlement-error.ts";
 
-/** A call of a program that can move SOL or tokens of its signers, and how its parts are told. */
+/** A call of a program that can move SOL or tokens of its signers, with functions that put its parts into words. */
 type MoneyCall = {
   readonly data: Uint8Array;
   /** The account at a place of the call. */
@@ -33,7 +33,7 @@ type MoneyCall = {
   readonly amountOf: (units: bigint, mint: string) => string;
 };
 
-/** How an instruction is told in words, and the least bytes of data that it needs for that. */
+/** An instruction in words, and the bytes of data that it needs at least. */
 type Known = { readonly least: number; readonly told: (call: MoneyCall) => string };
 
 const units = (data: Uint8Array): string => `${fieldsOf(data).u64(1)} base units`;
@@ -93,13 +93,14 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
 
 /** What a call of the System, Token or Associated Token program does, in words; null for another program. */
 const moneyText = (program: Address, call: MoneyCall): string | null => {
-  const found = PROGRAMS[program];
-  if (found === undefined) return null;
-  // The System program numbers its instructions in four bytes, little-endian. The first byte suffices for those known here.
+  const described = PROGRAMS[program];
+  if (described === undefined) return null;
+  // The System program numbers its instructions in four bytes, little-endian. The first byte suffices for those known
+  // here.
   const { length, 0: number = 0 } = call.data;
-  const known = found.instructions[number];
-  if (known !== undefined && length >= known.least) return known.told(call);
-  return `call the ${found.name} program, instruction ${number}, which can move ${found.moves}`;
+  const instruction = described.instructions[number];
+  if (instruction !== undefined && length >= instruction.least) return instruction.told(call);
+  return `call the ${described.name} program, instruction ${number}, which can move ${described.moves}`;
 };
 
 const malformed = (detail: string): SettlementError =>
@@ -111,10 +112,10 @@ const malformed = (detail: string): SettlementError =>
 
 /** An amount with its unit, as far as the mint is known. */
 const amountText = (amount: bigint, mint: string, { supportedMints }: TrustPolicy): string => {
-  const known = supportedMints.find(({ address }) => address === mint);
-  return known === undefined
+  const listedMint = supportedMints.find(({ address }) => address === mint);
+  return listedMint === undefined
     ? `${amount} base units of the unlisted mint ${mint}`
-    : `${formatUnits(amount, known.decimals)} ${known.symbol} (mint ${mint})`;
+    : `${formatUnits(amount, listedMint.decimals)} ${listedMint.symbol} (mint ${mint})`;
 };
 
 const accountText = (address: Address | undefined): string =>
@@ -131,7 +132,7 @@ const instructionText = (
   const named = accounts.map((place) => staticAccounts[place]);
   const amountOf = (units: bigint, mint: string): string => amountText(units, mint, policy);
   const at = (place: number): string => accountText(named[place]);
-  // First, since an unpinned service could name such a program as one of its own.
+  // Checked first: an unpinned service could call such a program one of its own.
   const money = moneyText(program, { data, at, amountOf });
   if (money !== null) return money;
   const read = readCall({ program, data, accounts: named }, deploymentIn(policy));
@@ -142,14 +143,14 @@ const instructionText = (
   return `call another program, ${program}`;
 };
 
-/** What is said first of a transaction that no pinned document explains. */
+/** The warning before a transaction that no pinned document explains. */
 const unpinnedText = ({ custodyProgram, attestorProgram }: TrustPolicy): string =>
   `NOT PINNED: this runs without a trust document (--trust), so amounts are base units, and only the service says which ledger this is, and that ${custodyProgram} is the custody program and ${attestorProgram} the attestor program. `;
 
 type Told = {
   readonly bytes: Uint8Array;
   readonly transaction: WireTransaction;
-  /** What its instructions do, in their order, but for those that only accompany others. */
+  /** What its instructions do, in order, without those that only accompany others. */
   readonly parts: ReadonlyArray<string>;
 };
 
@@ -165,9 +166,14 @@ const toldOf = (base64: string, policy: TrustPolicy): Told => {
 };
 
 /**
- * What a transaction does by a trust document, in words for the person who is to sign it: one part an instruction, with "; " between them. Amounts have the units of
- * the document's mints. A compute budget and a signature that it brings along are not told. `transaction` is base64, signed or not. @throws SettlementError
- * `transaction_malformed`, and `unknown_instruction` for one of the document's programs that this version has no words for.
+ * Explains a transaction, under a trust document, to the person who is to sign it: one part for each instruction, with
+ * "; " between them. Amounts have the units of the document's mints. The compute budget and signature checks are left
+ * out. `transaction` is base64, signed or not. @throws SettlementError `transaction_malformed`, and
+ * `unknown_instruction` for one of the document's programs that this version has no words for.
+ * @example
+ * import { transactionWords } from "settlement-evidence/node";
+ *
+ * transactionWords(transaction, trust).startsWith("LOCK 1.500000 USDC"); // => true
  */
 export const transactionWords = (transaction: string, trust: string | object): string => {
   const { parts } = toldOf(transaction, policyIn(trust));
@@ -180,7 +186,10 @@ export const transactionWords = (transaction: string, trust: string | object): s
   );
 };
 
-/** A transaction in words, for the person who is to confirm it, and the text that names it: the SHA-256 of its bytes. @throws SettlementError `transaction_malformed` */
+/**
+ * A transaction in words, for the person who is to confirm it, and the text that names it: the SHA-256 of its bytes.
+ * @throws SettlementError `transaction_malformed`
+ */
 export const describeTransaction = (
   base64: string,
   { policy, isUnpinned }: { readonly policy: TrustPolicy; readonly isUnpinned: boolean },

@@ -46,7 +46,7 @@ const refuse = (differences: ReadonlyArray<Difference>): never => {
 const hex = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** How an instruction is named beside another: its program, accounts and data. */
+/** An instruction as text: its program, accounts and data. */
 const asText = ({ programAddress, accounts, data }: Instruction): string =>
   `${programAddress}(${accounts.map(({ address }) => address).join(", ")}) ${hex(data)}`;
 
@@ -55,11 +55,11 @@ const differencesOf = (
   prepared: ReadonlyArray<Instruction>,
 ): ReadonlyArray<Difference> =>
   Array.from({ length: Math.max(asked.length, prepared.length) }, (_, i) => {
-    const [want, found] = [asked[i], prepared[i]];
+    const [want, given] = [asked[i], prepared[i]];
     return {
       what: `instruction ${i + 1}`,
       asked: want === undefined ? "none" : asText(want),
-      prepared: found === undefined ? "none" : asText(found),
+      prepared: given === undefined ? "none" : asText(given),
     };
   }).filter((each) => each.asked !== each.prepared);
 
@@ -72,9 +72,10 @@ const priorityFee = (instructions: ReadonlyArray<WireInstruction>): bigint => {
 };
 
 /**
- * The transaction that `base64` holds, when it is what was asked for, byte for byte: built anew from `asked`, the payer, the prepared
- * blockhash and its compute budget, it must be the same. `asked` gets the prepared instructions without the compute budget, for what only
- * the service knows. @throws SettlementError with both sides for anything else, and above the priority fee, lamports.
+ * Decodes a prepared transaction and compares it, byte for byte, with one that is built here from the instructions of
+ * `asked`, the payer, and the prepared blockhash and compute budget. `asked` gets the prepared instructions without the
+ * compute budget, for values that only the service knows. @throws SettlementError with both sides for anything
+ * else, and above the priority fee, lamports.
  */
 export const expectedTransaction = (
   base64: string,

@@ -6,13 +6,16 @@ import type { UnsignedTransaction } from "../../core/protocol/transaction/unsign
 import { SettlementError } from "../settlement-error.ts";
 
 /**
- * Who signs transactions. It is in the form of a `TransactionPartialSigner` of `@solana/kit`, and wraps a key, a wallet, a device or a key
- * service. The client never sees a key.
+ * Who signs transactions. It is in the form of a `TransactionPartialSigner` of `@solana/kit`, and wraps a key, a
+ * wallet, a device or a key service. The client never sees a key.
  */
 export type TransactionSigner = {
   /** The signing wallet, base58. */
   readonly address: string;
-  /** The signatures of each transaction by the signer's address, 64 bytes each. It is a method, so that kit's branded types fit. */
+  /**
+   * The signatures of each transaction by the signer's address, 64 bytes each. It is a method, so that kit's branded
+   * types fit.
+   */
   signTransactions(
     transactions: ReadonlyArray<{
       readonly messageBytes: Uint8Array;
@@ -22,12 +25,13 @@ export type TransactionSigner = {
 };
 
 /**
- * Any signer that is accepted: a `TransactionSigner`, or a `TransactionPartialSigner` of kit, whose bytes can only be read.
+ * Any signer that is accepted: a `TransactionSigner`, or a `TransactionPartialSigner` of kit, whose bytes can only be
+ * read.
  */
 export type AcceptedSigner = {
   /** The signing wallet, base58. */
   readonly address: string;
-  /** As of a `TransactionSigner`. */
+  /** The same as in `TransactionSigner`. */
   signTransactions(
     transactions: ReadonlyArray<{
       readonly messageBytes: ArrayLike<number>;
@@ -36,16 +40,16 @@ export type AcceptedSigner = {
   ): Promise<ReadonlyArray<Readonly<Record<string, Uint8Array>>>>;
 };
 
-/** A signed transaction: what the relay takes, and its name on the ledger. */
+/** A signed transaction: its bytes for the relay, and its signature, which names it on the ledger. */
 export type SignedTransaction = { readonly base64: string; readonly signature: string };
 
-/** Where the signatures begin: behind their count, which is one byte for up to 127. */
+/** Where the signatures begin: after their count, which is one byte for up to 127. */
 const FIRST_SIGNATURE = 1;
 const SIGNATURE_BYTES = 64;
 
 /**
- * The transaction with the signatures of all its signers. Check it first. @throws SettlementError when one of them is missing or gives no
- * 64 bytes.
+ * The transaction with the signatures of all its signers. Check it first. @throws SettlementError when one of them is
+ * missing or gives no 64 bytes.
  */
 export const signTransaction = async (
   transaction: UnsignedTransaction,
@@ -80,8 +84,8 @@ export type MessageSigner = {
 };
 
 /**
- * The 64-byte signature of a message, which verifies strictly under the signer's key. @throws SettlementError `not_signed` when the signer gives
- * anything else.
+ * The 64-byte signature of a message, which verifies strictly under the signer's key. @throws SettlementError
+ * `not_signed` when the signer gives anything else.
  */
 export const signatureBy = async (
   { publicKey, sign }: MessageSigner,

@@ -1,7 +1,7 @@
 import type { PaymentFault, Read } from "../../core/protocol/x402/payment-payload.ts";
 import { SettlementError } from "../settlement-error.ts";
 
-/** The value that was read. @throws SettlementError with the fault's code. */
+/** Unwraps a `Read`. @throws SettlementError with the code of its fault */
 export const valueOf = <A>(read: Read<A>): A => {
   if ("value" in read) return read.value;
   throw faultError(read.fault);
@@ -11,7 +11,7 @@ export const valueOf = <A>(read: Read<A>): A => {
 export const faultError = ({ code, detail, cure }: PaymentFault): SettlementError =>
   new SettlementError(code, detail, cure);
 
-/** What went wrong as code and one line that names mistake and cure. x402 shows nothing but an error's message. */
+/** An error as its code and one line with mistake and cure. x402 shows only an error's message. */
 export const lineOf = (cause: unknown): { readonly code: string; readonly line: string } => {
   if (cause instanceof SettlementError)
     return { code: cause.code, line: `${cause.message} ${cause.cure}` };
@@ -19,7 +19,9 @@ export const lineOf = (cause: unknown): { readonly code: string; readonly line: 
   return { code: "unexpected_error", line: message };
 };
 
-/** Runs `work`; what it throws has its cure in the message. @throws SettlementError, and what is no SettlementError unchanged. */
+/**
+ * Runs `work`. @throws SettlementError whose message also holds the cure. Other errors pass unchanged
+ */
 export const inOneLine = async <A>(work: () => Promise<A>): Promise<A> => {
   try {
     return await work();

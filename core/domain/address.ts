@@ -44,7 +44,7 @@ export const ZERO_ADDRESS = address("11111111111111111111111111111111");
 
 /** Buckets of one address each, about 100 bytes with its text. */
 const BUCKETS = 16_384;
-const known = new Uint8Array(BUCKETS * 32);
+const keptBytes = new Uint8Array(BUCKETS * 32);
 const texts: Array<Address | undefined> = Array.from({ length: BUCKETS }, () => undefined);
 
 /**
@@ -57,11 +57,11 @@ export const recentAddress = (bytes: Uint8Array, at: number): Address => {
   const from = bucket * 32;
   const text = texts[bucket];
   let i = 0;
-  while (i < 32 && known[from + i] === bytes[at + i]) i++;
+  while (i < 32 && keptBytes[from + i] === bytes[at + i]) i++;
   if (i === 32 && text !== undefined) return text;
   const own = bytes.slice(at, at + 32);
   const encoded = encodeBase58(own) as Address;
-  known.set(own, from);
+  keptBytes.set(own, from);
   texts[bucket] = encoded;
   return encoded;
 };

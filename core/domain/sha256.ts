@@ -1,8 +1,8 @@
 import { sha256 as noble } from "@noble/hashes/sha2.js";
 
 /**
- * SHA-256 (FIPS 180-4) of bytes of any length. The caller owns the 32 bytes returned. With `into`, 32 bytes, the digest is
- * written there and `into` is returned.
+ * SHA-256 (FIPS 180-4) of bytes of any length. The caller owns the 32 bytes returned. With `into`, 32 bytes, the digest
+ * is written there and `into` is returned.
  */
 export type Sha256 = (bytes: Uint8Array, into?: Uint8Array) => Uint8Array;
 
@@ -29,10 +29,11 @@ const TRIED_LENGTHS = [0, 1, 32, 55, 56, 63, 64, 65, 119, 120, 1000];
 export const provideSha256 = (native: Sha256): void => {
   for (const length of TRIED_LENGTHS) {
     const bytes = Uint8Array.from({ length }, (_, i) => i);
-    const [expected, found, into] = [portableSha256(bytes), native(bytes), new Uint8Array(32)];
+    const [expected, digest, into] = [portableSha256(bytes), native(bytes), new Uint8Array(32)];
     native(bytes, into);
-    const isDifferent = (byte: number, i: number): boolean => found[i] !== byte || into[i] !== byte;
-    if (found.length !== 32 || expected.some(isDifferent))
+    const isDifferent = (byte: number, i: number): boolean =>
+      digest[i] !== byte || into[i] !== byte;
+    if (digest.length !== 32 || expected.some(isDifferent))
       throw new Error(`not SHA-256: another digest of ${length} bytes`);
   }
   implementation = native;

@@ -20,13 +20,16 @@ const STEADY_MS = 60_000;
 /** How a connection ended. */
 type Lost<A> = {
   readonly reason: A;
-  /** Connections in a row that did not last, this one included; 1 after one that lasted. */
+  /** Short connections in a row, this one included. 1 when this connection lasted long. */
   readonly failures: number;
   /** Whole milliseconds until the next one. */
   readonly pauseMs: number;
 };
 
-/** Connects again whenever a connection ends, for ever, and waits longer each time one does not last. `lost` is told of each end. */
+/**
+ * Connects again, for ever, whenever a connection ends. The pause doubles with each short connection in a row. Calls
+ * `lost` at each end.
+ */
 export const reconnect = Effect.fnUntraced(function* <A, R, S>(
   connection: Effect.Effect<A, never, R>,
   lost: (end: Lost<A>) => Effect.Effect<void, never, S>,

@@ -1,14 +1,14 @@
 import { Context, Data, type Effect } from "effect";
 import type { Address } from "../../core/domain/address.ts";
 
-/** A peer did not answer in time, or with something that is no packet by its length or status. */
+/** A peer did not answer in time, or its answer's length or status shows that it is no packet. */
 export class PeerUnusable extends Data.TaggedError("PeerUnusable")<{ readonly reason: string }> {}
 
-/** Another service of the same ledger, which may have the packet of an archived escrow. Nothing that it says is believed. */
+/** Another service of the same ledger, which may have the packet of an archived escrow. Its answers are not trusted. */
 export type ArchivePeer = {
   /** Names it in logs and metrics: host and port. */
   readonly name: string;
-  /** What it answers as an escrow's packet, at most 65,536 bytes; null where it has none. Within two seconds. */
+  /** Its packet of an escrow, at most 65,536 bytes, within two seconds; null when it has none. */
   readonly packet: (escrow: Address) => Effect.Effect<Uint8Array | null, PeerUnusable>;
 };
 
@@ -17,7 +17,7 @@ export class ArchivePeers extends Context.Service<ArchivePeers, ReadonlyArray<Ar
   "settlement-evidence/ports/ArchivePeers",
 ) {}
 
-/** A packet that the operator gives to the index, by the name under which it waits. Nothing in it is believed. */
+/** A packet that the operator hands to the index, and its name in the queue. Its content is not trusted. */
 export type ImportedPacket = { readonly name: string; readonly bytes: Uint8Array };
 
 /** The packets that the operator gives to the index (`bun run cli import-escrow`). */
@@ -26,7 +26,7 @@ export class ImportedPackets extends Context.Service<
   {
     /** At most `limit` packets that wait, in any order; none where they cannot be read. */
     readonly waiting: (limit: number) => Effect.Effect<ReadonlyArray<ImportedPacket>>;
-    /** Takes a packet away. One that stays after all waits for the next sync. */
+    /** Removes a packet. If that fails, the next sync reads it again. */
     readonly forget: (name: string) => Effect.Effect<void>;
   }
 >()("settlement-evidence/ports/ImportedPackets") {}

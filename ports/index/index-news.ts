@@ -1,11 +1,11 @@
 import { Context, Data, type Effect } from "effect";
 import type { RebuildApproval } from "../../core/domain/index/sync-report.ts";
 
-/** Wake-ups about a shared index: a hint that somebody has completed a sync, never a queue. */
+/** Hints that another process has completed a sync of a shared index. Hints are not queued. */
 export class IndexNews extends Context.Service<
   IndexNews,
   {
-    /** Completes at the next hint after it was begun, which may never come. */
+    /** Completes at the next hint from now on. A hint may never come. */
     readonly next: Effect.Effect<void>;
     /** Gives a hint to every process that reads the index. Hints may be lost. */
     readonly tell: Effect.Effect<void>;
@@ -15,8 +15,8 @@ export class IndexNews extends Context.Service<
 >()("settlement-evidence/ports/IndexNews") {}
 
 /**
- * A sync refuses the slot that a node claims: the ledger cannot have reached it ("ahead"), or it is far below the index's
- * mark ("behind"). Another node, or the same one later, may answer otherwise.
+ * A sync refuses the slot that a node claims: the ledger cannot have reached it ("ahead"), or it is far below the
+ * index's mark ("behind"). Another node, or the same one later, may answer otherwise.
  */
 export class SlotBeyondReach extends Data.TaggedError("SlotBeyondReach")<{
   readonly side: "ahead" | "behind";

@@ -67,7 +67,10 @@ export type IndexSummary = {
   readonly merchants: number;
   /** Null before the first sync is complete; nothing is shown until then. */
   readonly mark: SyncMark | null;
-  /** When the last snapshot was complete: a build of the index, or a scan of all merchants. Unix milliseconds; null when none is recorded. */
+  /**
+   * When the last snapshot was complete: a build of the index, or a scan of all merchants. Unix milliseconds; null when
+   * none is recorded.
+   */
   readonly snapshotAtMs: number | null;
   /**
    * Where the store's content stands: between two answers that are the same number, nobody, this process or another,

@@ -10,8 +10,8 @@ import type { StoreUnavailable } from "./store-refusal.ts";
 export type Observed<T> = { readonly row: T; readonly slot: bigint };
 
 /**
- * Row changes that the core has decided on (`core/use-cases/index/sync`). A store puts them as they are. Rows of escrows
- * are identified by `createdSeq`, those of merchants by address, transactions by the event's position.
+ * Row changes that the core has decided on (`core/use-cases/index/sync`). A store puts them as they are. Rows of
+ * escrows are identified by `createdSeq`, those of merchants by address, transactions by the event's position.
  */
 export type IndexChanges = {
   /** The count of the mark on which the changes were decided; null before the first mark. */
@@ -25,7 +25,10 @@ export type IndexChanges = {
   readonly transactions: ReadonlyArray<EventReference>;
   /** Null leaves the store's mark. */
   readonly mark: SyncMark | null;
-  /** When a scan of all merchants was complete, unix milliseconds; without it the store's time of the last snapshot stays. */
+  /**
+   * When a scan of all merchants was complete, unix milliseconds; without it the store's time of the last snapshot
+   * stays.
+   */
   readonly snapshotAtMs?: number;
 };
 
@@ -35,8 +38,8 @@ export type LeafSink = (seq: bigint, leaf: Uint8Array) => void;
 /** A snapshot on its way into a store. What it has written is not shown before `finish`. */
 export type IndexBuild = {
   /**
-   * Adds rows in any order. The same row may come again. Of the rows with one number a settled one stays, and then one with
-   * all its fields.
+   * Adds rows in any order. The same row may come again. Of the rows with one number a settled one stays, and then one
+   * with all its fields.
    */
   readonly add: (
     rows: Pick<IndexChanges, "escrows" | "unseen" | "merchants">,
@@ -44,8 +47,8 @@ export type IndexBuild = {
   /** Shows `sink` the leaves of all rows added so far, in ascending order. More rows may be added afterwards. */
   readonly leaves: (sink: LeafSink) => Effect.Effect<void, StoreUnavailable>;
   /**
-   * Replaces what the store holds by the added rows, and completes it at a mark, whose time is that of the last snapshot. After a failure the store is as it was, or
-   * empty; never does it show rows of both.
+   * Replaces what the store holds by the added rows, and completes it at a mark, whose time is that of the last
+   * snapshot. After a failure the store is as it was, or empty; never does it show rows of both.
    */
   readonly finish: (mark: SyncMark) => Effect.Effect<void, StoreUnavailable>;
 };
@@ -68,7 +71,9 @@ export class IndexWriter extends Context.Service<
       limit: number,
       after: bigint,
     ) => Effect.Effect<ReadonlyArray<UnseenEscrow>, StoreUnavailable>;
-    /** Begins a snapshot beside what the store holds. One that is given up before `finish` leaves the store as it was. */
+    /**
+     * Begins a snapshot beside what the store holds. One that is given up before `finish` leaves the store as it was.
+     */
     readonly build: Effect.Effect<IndexBuild, StoreUnavailable, Scope.Scope>;
   }
 >()("settlement-evidence/ports/IndexWriter") {}

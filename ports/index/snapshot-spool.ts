@@ -41,8 +41,8 @@ export const emptySpool = (tip: SnapshotTip): SnapshotSpool => ({
 });
 
 /**
- * Opens the spool of the snapshot that is under way. An earlier one of this ledger is continued when `isUsable` holds for
- * its tip; otherwise a new one begins at `tip`. Failures of the medium are logged, and end the keeping.
+ * Opens the spool of the snapshot that is under way. An earlier one of this ledger is continued when `isUsable` holds
+ * for its tip; otherwise a new one begins at `tip`. Failures of the medium are logged, and end the keeping.
  */
 export class OpenSnapshotSpool extends Context.Service<
   OpenSnapshotSpool,

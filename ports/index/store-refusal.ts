@@ -11,7 +11,10 @@ export type StoreFault = {
 const reasonOf = (cause: unknown): string =>
   cause instanceof Error ? cause.message : String(cause);
 
-/** The store could not be read or written. `message` tells the operator where, why and what to do, as far as these are known. */
+/**
+ * The store could not be read or written. `message` tells the operator where, why and what to do, as far as these are
+ * known.
+ */
 export class StoreUnavailable extends Data.TaggedError("StoreUnavailable")<{
   readonly retryable: boolean;
   readonly cause: unknown;

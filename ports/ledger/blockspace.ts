@@ -19,8 +19,8 @@ export class Blockspace extends Context.Service<
     /** The newest confirmed blockhash. */
     readonly latestBlockhash: Effect.Effect<RecentBlockhash, LedgerFailure>;
     /**
-     * The lowest prices, in micro-lamports for a compute unit, at which transactions that write an account landed lately, one
-     * for each recent block, in any order; empty when the node has none.
+     * The lowest prices, in micro-lamports for a compute unit, at which transactions that write an account landed
+     * lately, one for each recent block, in any order; empty when the node has none.
      */
     readonly recentPrices: (
       account: Address,

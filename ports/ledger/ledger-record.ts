@@ -1,22 +1,21 @@
 import { Context, Effect } from "effect";
 
 /**
- * How the nodes stand to the ledger of the stores. `unknown`: no genesis hash is known. `recorded`: the one that a store
- * recorded counts, and no node has answered since the start. `confirmed`: a node has shown it. `contradicted`: the nodes
- * that answer show another.
+ * Whether the nodes show the same ledger as the stores. `unknown`: no genesis hash is known yet. `recorded`: a store
+ * has recorded one, and no node has answered since the start. `confirmed`: a node has shown the same hash.
+ * `contradicted`: the nodes that answer show another one.
  */
 export const LEDGER_STANDINGS = ["unknown", "recorded", "confirmed", "contradicted"] as const;
 /** One of `LEDGER_STANDINGS`. */
 export type LedgerStanding = (typeof LEDGER_STANDINGS)[number];
 
-/** Which ledger counts in this process. Nodes of another one are never asked for anything else. */
+/** The ledger of this process. A node that shows another genesis hash is not used. */
 export const LedgerRecord = Context.Reference<{
   /**
-   * Takes the genesis hash that a store has recorded for the ledger's, unless a node has shown one before. Returns the
-   * one that counts.
+   * Uses the genesis hash that a store has recorded, unless a node has already shown one. Returns the hash in use.
    */
   readonly adopt: (genesisHash: string) => Effect.Effect<string>;
-  /** The genesis hash that counts, base58, null before any is known; and how the nodes stand to it. Asks no node. */
+  /** The genesis hash in use, base58, null before one is known, and whether the nodes show it. Makes no request. */
   readonly state: Effect.Effect<{
     readonly genesisHash: string | null;
     readonly standing: LedgerStanding;
@@ -29,7 +28,7 @@ export const LedgerRecord = Context.Reference<{
   }),
 });
 
-/** Whether what the stores hold may be out of date because no node has shown their ledger: neither since the start, nor now. */
+/** Whether the stores may be out of date, because no node shows their ledger. */
 export const isLedgerStale = Effect.flatMap(LedgerRecord, ({ state }) =>
   Effect.map(state, ({ standing }) => standing !== "confirmed"),
 );

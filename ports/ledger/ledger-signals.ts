@@ -2,7 +2,7 @@ import { Context, type Stream } from "effect";
 import type { Address } from "../../core/domain/address.ts";
 import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
 
-/** A finalized transaction of which a node has told, before a history need list it. */
+/** A finalized transaction that a node has announced. The history may not list it yet. */
 export type ToldTransaction = {
   readonly signature: LedgerSignature;
   readonly slot: bigint;

@@ -4,7 +4,9 @@ import type { AccountKind, LedgerAccount } from "../../core/domain/ledger/accoun
 import type { HistoryPage, LedgerTransaction } from "../../core/domain/ledger/history.ts";
 import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
 
-/** What went wrong with one request to one node, for operators. It holds no path, query or credentials of an address. */
+/**
+ * What went wrong with one request to one node, for operators. It holds no path, query or credentials of an address.
+ */
 export type LedgerFault = {
   /** The node's scheme and host, with the port if there is one; null when no node was asked. */
   readonly node: string | null;
@@ -49,7 +51,9 @@ export type AtSlot<T> = { readonly slot: bigint; readonly value: T };
 
 /** Some accounts of a scan and the slot they were read at. */
 export type ScannedAccounts = AtSlot<ReadonlyArray<LedgerAccount>> & {
-  /** Where a later scan of the kind can continue, once this chunk and those before it are kept. Most chunks have none. */
+  /**
+   * Where a later scan of the kind can continue, once this chunk and those before it are kept. Most chunks have none.
+   */
   readonly next?: string;
 };
 
@@ -83,9 +87,14 @@ export class Ledger extends Context.Service<
      * (`LedgerRecord`) or that a node showed first; no node is asked for it again.
      */
     readonly genesisHash: Effect.Effect<string, LedgerFailure>;
-    /** Asks a node for its genesis hash. Fails unless it is the recorded one; the node is then left alone until it is. */
+    /**
+     * Asks a node for its genesis hash. Fails unless it is the recorded one; the node is then left alone until it is.
+     */
     readonly confirmIdentity: Effect.Effect<void, LedgerFailure>;
-    /** The newest slot known at a commitment, and its block height. A node has just shown it, or one at most 32 slots below. */
+    /**
+     * The newest slot known at a commitment, and its block height. A node has just shown it, or one at most 32 slots
+     * below.
+     */
     readonly tip: (
       commitment: Commitment,
     ) => Effect.Effect<{ readonly slot: bigint; readonly blockHeight: bigint }, LedgerFailure>;
@@ -105,18 +114,18 @@ export class Ledger extends Context.Service<
      * Every finalized account of a kind, in chunks of at most 1000 with their slot. Memory does not grow with the
      * number of accounts, because they are read as they are consumed. After a node breaks off, accounts may come again.
      * A node that ignores filters may add accounts of other kinds. A scan that is too large for one answer comes in
-     * pages where a node offers them, each of a slot of its own; else it is split at the kind's `splitAt`, if it has one.
-     * The slot is `notBefore` or a later one, by default the highest slot seen.
+     * pages where a node offers them, each of a slot of its own; else it is split at the kind's `splitAt`, if it has
+     * one. The slot is `notBefore` or a later one, by default the highest slot seen.
      */
     readonly programAccounts: (
       kind: AccountKind,
       options?: ScanOptions,
     ) => Stream.Stream<ScannedAccounts, LedgerFailure>;
     /**
-     * At most 1000 finalized transactions that name an address, newest first, after `before`. A node has been seen to be
-     * as far as the slot at which the address was last seen here. But its list may lag behind its execution, and a short
-     * one need not be the last. A node that does not know `before` returns an empty list. Fails as not retryable when no
-     * node keeps history.
+     * At most 1000 finalized transactions that name an address, newest first, after `before`. A node has been seen to
+     * be as far as the slot at which the address was last seen here. But its list may lag behind its execution, and a
+     * short one need not be the last. A node that does not know `before` returns an empty list. Fails as not retryable
+     * when no node keeps history.
      */
     readonly history: (
       address: Address,
@@ -133,7 +142,10 @@ export class Ledger extends Context.Service<
 export class LedgerFloor extends Context.Service<
   LedgerFloor,
   {
-    /** Records a finalized slot whose state has been shown elsewhere, as the index shows it: no later read is of an earlier one. */
+    /**
+     * Records a finalized slot whose state has been shown elsewhere, as the index shows it: no later read is of an
+     * earlier one.
+     */
     readonly raise: (slot: bigint) => Effect.Effect<void>;
   }
 >()("settlement-evidence/ports/LedgerFloor") {}
@@ -178,7 +190,10 @@ export class LedgerNodes extends Context.Service<
   {
     /** How many nodes are configured, at least 1. */
     readonly count: number;
-    /** A finalized account as each node shows it, in the order of the configuration; null for a node without a usable answer. */
+    /**
+     * A finalized account as each node shows it, in the order of the configuration; null for a node without a usable
+     * answer.
+     */
     readonly readFromEach: (
       address: Address,
     ) => Effect.Effect<ReadonlyArray<AtSlot<LedgerAccount | null> | null>>;

@@ -1,7 +1,10 @@
 import { Context, Data, type Effect } from "effect";
 import type { StoreUnavailable } from "../index/store-refusal.ts";
 
-/** Which log the index's events belong to. Each member fails as retryable until a node has shown the ledger's genesis hash. */
+/**
+ * Which log the index's events belong to. Each member fails as retryable until a node has shown the ledger's genesis
+ * hash.
+ */
 export class LogIdentity extends Context.Service<
   LogIdentity,
   {
@@ -29,11 +32,14 @@ export type LogKey = {
   readonly publicKey: Uint8Array;
   /** The 64-byte Ed25519 signature of a message. */
   readonly sign: (message: Uint8Array) => Effect.Effect<Uint8Array>;
-  /** The text that `remember` wrote last, null before. It is kept beside the key, not in the store: an older store that is restored does not take it back. */
+  /**
+   * The text that `remember` wrote last, null before. It is kept beside the key, not in the store: an older store that
+   * is restored does not take it back.
+   */
   readonly remembered: Effect.Effect<string | null, LogKeyUnusable>;
   /**
-   * Replaces the text `before` durably; false, with nothing changed, when another one stands. Processes with the same key
-   * come one after the other.
+   * Replaces the text `before` durably; false, with nothing changed, when another one stands. Processes with the same
+   * key come one after the other.
    */
   readonly remember: (
     before: string | null,

@@ -21,7 +21,7 @@ export class LogStore extends Context.Service<
     readonly keepTiles: (tiles: ReadonlyArray<FullTile>) => Effect.Effect<void, StoreUnavailable>;
     /** What `replaceStanding` wrote last, null before. */
     readonly standing: Effect.Effect<string | null, StoreUnavailable>;
-    /** Replaces the standing `before` durably; false, with nothing changed, when another one stands. */
+    /** Replaces the standing durably if it is `before`. Otherwise changes nothing and returns false. */
     readonly replaceStanding: (
       before: string | null,
       next: string,

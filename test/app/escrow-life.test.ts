@@ -68,7 +68,10 @@ afterAll(async () => {
   await Promise.all(directories.map(({ remove }) => remove()));
 });
 
-/** What a person reads: each step with its requests and their answers, who signs what, every check, and how both escrows end. */
+/**
+ * What a person reads: each step with its requests and their answers, who signs what, every check, and how both escrows
+ * end.
+ */
 const expectStory = (
   told: ReadonlyArray<string>,
   url: string,

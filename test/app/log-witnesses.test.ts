@@ -104,7 +104,10 @@ const cosignersOf = async (at: number): Promise<ReadonlyArray<string>> => {
   return judged.value.cosignatures.map(({ witness }) => witness.name);
 };
 
-/** The packet of the delivered escrow by the first service, and who cosigned the checkpoint in it. A later cosignature changes both. */
+/**
+ * The packet of the delivered escrow by the first service, and who cosigned the checkpoint in it. A later cosignature
+ * changes both.
+ */
 const packetUnderCheckpoint = async () => {
   const { body, signed } = await until(
     "the packet is of the published checkpoint",

@@ -11,12 +11,17 @@ import {
 
 const ROOT = join(import.meta.dir, "../..");
 const textOf = (file: string): string => readFileSync(join(ROOT, file), "utf8");
-/** The pages whose commands work unchanged on the demo data. Those of docs/http.md are recorded exchanges, which test/conformance holds. */
+/**
+ * The pages whose commands work unchanged on the demo data. Those of docs/http.md are recorded exchanges, which
+ * test/conformance holds.
+ */
 const PAGES = ["README.md", "docs/try-it.md", "docs/local-ledger.md"];
 const LOCAL = "http://127.0.0.1:3000";
 const LEDGER = "http://127.0.0.1:8899";
 
-/** Every curl of a page as words, unquoted as the shell does, and the status of the problem printed below it, if one is. */
+/**
+ * Every curl of a page as words, unquoted as the shell does, and the status of the problem printed below it, if one is.
+ */
 const commandsOf = (page: string) =>
   textOf(page)
     .split("\n")

@@ -3,7 +3,9 @@ import { type Browser, chromium } from "playwright-core";
 /** The browser's program, null where there is none. */
 export const browserProgram = Bun.which("chromium") ?? Bun.which("chromium-browser");
 
-/** Starts the browser at `program` without a window, and without requests of its own. A container's root has no sandbox. */
+/**
+ * Starts the browser at `program` without a window, and without requests of its own. A container's root has no sandbox.
+ */
 export const launchBrowser = (program: string): Promise<Browser> =>
   chromium.launch({
     executablePath: program,

@@ -9,7 +9,10 @@ import { temporaryDirectory } from "../app/support/running-service.ts";
 
 const TRUST = join(import.meta.dir, "../vectors/evidence/trust.json");
 const ESCROW = localKey("an escrow").address;
-/** Clears the screen, writes another title, colours by a C1 character, turns the direction, and begins a line that looks like the command's own. */
+/**
+ * Clears the screen, writes another title, colours by a C1 character, turns the direction, and begins a line that looks
+ * like the command's own.
+ */
 const HOSTILE = 'x\u001b[2J\u001b]0;title\u0007\u009b31m\u202e\r\n{"escrow":"paid"}';
 // oxlint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;

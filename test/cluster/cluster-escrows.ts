@@ -15,7 +15,8 @@ import {
 const TOKENS = 1000n;
 
 /**
- * Escrows of one base unit and one second that a payer makes for a new merchant, and gets back. The payer is the mint's authority.
+ * Escrows of one base unit and one second that a payer makes for a new merchant, and gets back. The payer is the mint's
+ * authority.
  */
 export const clusterEscrows = async (
   context: DeployContext,
@@ -60,7 +61,10 @@ export const clusterEscrows = async (
       await must("creating an escrow", { instructions: [create] });
       open.push(escrowAddress(deployment, payer, taskHash).address);
     },
-    /** Refunds the oldest open escrow if the ledger's clock has passed its second, and returns how many were refunded, 0 or 1. */
+    /**
+     * Refunds the oldest open escrow if the ledger's clock has passed its second, and returns how many were refunded, 0
+     * or 1.
+     */
     refund: async (): Promise<bigint> => {
       const [escrow] = open;
       if (escrow === undefined) return 0n;

@@ -31,8 +31,8 @@ const bytesOf = ({ data }: Account): Uint8Array => {
 };
 
 /**
- * What a node shows of a deployment at `finalized`, read without anything that the tests try. It is the truth that an index behind a
- * hostile node is held to.
+ * What a node shows of a deployment at `finalized`, read without anything that the tests try. It is the truth that an
+ * index behind a hostile node is held to.
  */
 export const clusterLedger = (url: string, deployment: Deployment) => {
   const ask = async <A>(method: string, params: ReadonlyArray<unknown>): Promise<A> => {

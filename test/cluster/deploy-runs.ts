@@ -7,7 +7,10 @@ import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 
 const DEPLOY = fileURLToPath(new URL("../../app/commands/deploy.ts", import.meta.url));
 
-/** Runs `bun run deploy` with a folder of its own and returns what it said, which is also shown. @throws Error when it fails. */
+/**
+ * Runs `bun run deploy` with a folder of its own and returns what it said, which is also shown. @throws Error when it
+ * fails.
+ */
 const deploy = async (
   rpc: string,
   payer: string,
@@ -64,8 +67,8 @@ const deployedIn = async (folder: string): Promise<{ deployment: Deployment; min
 };
 
 /**
- * Deploys with a new mint, initialises, tells the demo, and deploys again, which must spend nothing. Returns what stands and the seconds that
- * the first run took. @throws Error with what failed.
+ * Deploys with a new mint, initialises, tells the demo, and deploys again, which must spend nothing. Returns what
+ * stands and the seconds that the first run took. @throws Error with what failed.
  */
 export const deployTwice = async (rpc: string, payer: string, folder: string) => {
   const startedMs = performance.now();

@@ -17,8 +17,8 @@ const ALL = 100_000;
 /** Syncs of the hostile part; before each but the first the ledger changes. */
 const ROUNDS = 3;
 /**
- * A node that gave no usable answers is asked again after seconds. A slot of another ledger that this one has not reached is forgotten
- * after two minutes (`HighestSlots`).
+ * A node that gave no usable answers is asked again after seconds. A slot of another ledger that this one has not
+ * reached is forgotten after two minutes (`HighestSlots`).
  */
 const HEALED_WITHIN_MS = 300_000;
 const PAUSE_MS = 500;
@@ -34,8 +34,8 @@ export type PlayedCluster = {
 };
 
 /**
- * Syncs an index behind a node that is not hostile yet, until the backend knows answers that are as old as the scenario's backends
- * lag: a real node cannot go back in time.
+ * Syncs an index behind a node that is not hostile yet, until the backend knows answers that are as old as the
+ * scenario's backends lag: a real node cannot go back in time.
  */
 const recallPast = async (
   { ledger, genesisHash, deployment }: PlayedCluster,
@@ -59,9 +59,9 @@ const recallPast = async (
 };
 
 /**
- * Syncs a new index behind a hostile node that stands before a cluster's node, while escrows are made and refunded. Throughout, the
- * index shows the cluster's escrows as they were after its mark; once the node is healed it has all of them. Returns what was
- * seen. @throws Error that names the scenario and seed.
+ * Syncs a new index behind a hostile node that stands before a cluster's node, while escrows are made and refunded.
+ * Throughout, the index shows the cluster's escrows as they were after its mark; once the node is healed it has all of
+ * them. Returns what was seen. @throws Error that names the scenario and seed.
  */
 export const endureOnCluster = async (
   cluster: PlayedCluster,

@@ -11,7 +11,10 @@ const VERSION = "1.2.0";
 const SHA256 = "73eb9439d255727b114fcaf345c32c43063459f3953881db587acdd265cce64d";
 const PROCESS = fileURLToPath(new URL("surfpool-process.ts", import.meta.url));
 
-/** The path of Surfpool's addon, fetched by npm's registry unless an earlier run has left it in the system's temporary folder. */
+/**
+ * The path of Surfpool's addon, fetched by npm's registry unless an earlier run has left it in the system's temporary
+ * folder.
+ */
 const addon = async (): Promise<string> => {
   if (process.platform !== "linux" || process.arch !== "x64")
     throw new Error(`--surfpool: ${PACKAGE} runs on Linux on x64 only`);

@@ -46,7 +46,10 @@ const earlierStates = (row: IndexedEscrow): ReadonlyArray<Rows> => {
   return [batch({ escrows: seen ? [seen] : [] }), batch({ unseen: unseen ? [unseen] : [] })];
 };
 
-/** How the rows of lives come to a build: in any order, some twice, some unseen, some of them both, some in an earlier state. */
+/**
+ * How the rows of lives come to a build: in any order, some twice, some unseen, some of them both, some in an earlier
+ * state.
+ */
 const arrivals = (rows: ReadonlyArray<IndexedEscrow>) => {
   const parts = rows.flatMap((row) => [
     batch({ escrows: [row] }),

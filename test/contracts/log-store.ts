@@ -4,7 +4,10 @@ import fc from "fast-check";
 import { escrowLives, eventCount, finalChanges, leavesAt } from "../arbitraries/index-history.ts";
 import { type IndexLayer, onFreshIndexes } from "./fresh-index.ts";
 
-/** Texts of any characters, few of them so that some are equal, and some as long as a checkpoint with a hundred cosignatures. */
+/**
+ * Texts of any characters, few of them so that some are equal, and some as long as a checkpoint with a hundred
+ * cosignatures.
+ */
 const aStanding = fc.oneof(
   fc.constantFrom("{}", '{"size":1}'),
   fc.string({ unit: "grapheme", minLength: 1 }),

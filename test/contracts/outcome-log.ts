@@ -46,8 +46,8 @@ const useOf = (other: Partial<KeyUse> = {}): KeyUse => ({
 });
 
 /**
- * What every log must do. `fresh` gives the layer of a new, empty log each time, and `lives` one that opens the same log at
- * each build, as the starts of a service do; without it nothing outlives the layer.
+ * What every log must do. `fresh` gives the layer of a new, empty log each time, and `lives` one that opens the same
+ * log at each build, as the starts of a service do; without it nothing outlives the layer.
  */
 export const outcomeLogContract = <E>(
   name: string,

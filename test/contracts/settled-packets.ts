@@ -10,7 +10,10 @@ const [first, second, third] = ["first", "second", "third"].map((name) => wallet
   Address,
 ];
 
-/** What every store of served packets must do. `layerOf(most)` opens a new one that keeps at most that many; `again` opens the same. */
+/**
+ * What every store of served packets must do. `layerOf(most)` opens a new one that keeps at most that many; `again`
+ * opens the same.
+ */
 export const settledPacketsContract = (
   name: string,
   fresh: () => (most: number) => Layer.Layer<SettledPackets>,

@@ -2,7 +2,10 @@ import { Effect } from "effect";
 import { ed25519Key } from "../../adapters/signer/ed25519-key.ts";
 import type { LogKey } from "../../ports/log/log-signer.ts";
 
-/** The log's key of a seed, with the file beside it, which may outlive the process. `signed` gets each text before it is signed. */
+/**
+ * The log's key of a seed, with the file beside it, which may outlive the process. `signed` gets each text before it is
+ * signed.
+ */
 export const logKeyOf = (
   seed: Uint8Array,
   file: { text: string | null } = { text: null },

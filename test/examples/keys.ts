@@ -14,7 +14,10 @@ export const keyFor = async (folder: string, name: string, { seed }: LocalKey) =
   return { hex: Buffer.from(seed).toString("hex"), path };
 };
 
-/** A public key, `x` of a JSON Web Key, as an example reads it: base64, and the path of a PEM file written into `folder`. */
+/**
+ * A public key, `x` of a JSON Web Key, as an example reads it: base64, and the path of a PEM file written into
+ * `folder`.
+ */
 export const publicKeyFor = async (folder: string, name: string, x: string) => {
   const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
   const path = join(folder, `${name}.pem`);

@@ -100,7 +100,8 @@ client("python", async () => {
   const generator = TOOLS.python["openapi-python-client"];
   const flags = ["--meta", "none", "--output-path", "evidence_api"];
   const said = await run(place, [generator, "generate", "--path", "../openapi.json", ...flags]);
-  // It leaves out what it cannot express, and says so: an image, and what witnesses speak, whose bodies C2SP tlog-witness makes text.
+  // It leaves out what it cannot express, and says so: an image, and what witnesses speak, whose bodies C2SP
+  // tlog-witness makes text.
   expect(said.match(/^WARNING .*$/gm) ?? []).toEqual([
     "WARNING parsing GET /icon.svg within wallets.",
     "WARNING parsing POST /witness/add-checkpoint within log. Endpoint will not be generated.",

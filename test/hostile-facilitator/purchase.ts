@@ -35,8 +35,9 @@ const isRecord = async (answer: Response): Promise<boolean> => {
 };
 
 /**
- * Makes one purchase with a buyer and a seller of the scheme, whose facilitator fails as the hostile one at `hostile` does. Each settlement is done for real, and shown to the
- * hostile facilitator with the payment's nonce; the seller gets the real answer only if the hostile one is a success. Each time that the buyer asks its own service for the
+ * Makes one purchase with a buyer and a seller of the scheme, whose facilitator fails as the hostile one at `hostile`
+ * does. Each settlement is done for real, and shown to the hostile facilitator with the payment's nonce; the seller
+ * gets the real answer only if the hostile one is a success. Each time that the buyer asks its own service for the
  * escrow, the hostile facilitator's record is asked for first, and where that cannot be read the buyer gets what came.
  */
 export const purchase = async (

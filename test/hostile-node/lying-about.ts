@@ -11,7 +11,9 @@ import { HONEST } from "./scenarios.ts";
 import { lyingAbout, type Shown } from "../world/node-faults.ts";
 import { resultOf } from "../world/rpc-answer.ts";
 
-/** What a node makes of the account of one address, of which the ledger has these bytes, and of the slot of its answer. */
+/**
+ * What a node makes of the account of one address, of which the ledger has these bytes, and of the slot of its answer.
+ */
 export type Lie = { readonly account: (data: Uint8Array) => Shown; readonly slots?: number };
 
 /** An account of this owner with the ledger's bytes, changed. */
@@ -56,8 +58,8 @@ export type Behind = {
 };
 
 /**
- * Runs a program with an index that has synced honest nodes, of which the first lies about one address from then on. With
- * `honest` a second node always tells the truth.
+ * Runs a program with an index that has synced honest nodes, of which the first lies about one address from then on.
+ * With `honest` a second node always tells the truth.
  */
 export const behindLiar = async (
   { address, world, honest }: { address: string; world: SettlementChain; honest: boolean },

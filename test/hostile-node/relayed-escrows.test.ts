@@ -28,7 +28,9 @@ const [PENDING, FULFILLED] = [4, 5];
 const payer = wallet("relay payer");
 const agent = wallet("relay agent");
 
-/** What the relay's check of a transaction comes to: the rule that it breaks, the tag of another failure, or `passes`. */
+/**
+ * What the relay's check of a transaction comes to: the rule that it breaks, the tag of another failure, or `passes`.
+ */
 const outcomeOf = async (
   { run }: Index,
   instruction: Instruction,

@@ -21,7 +21,9 @@ const { at: TOMBSTONE_AT } = CUSTODY_ACCOUNTS.ArchivedEscrow;
 /** Every number of an event of the world is below this. */
 const LATER = 1000n;
 
-/** A world with a settled escrow whose attestation verifies, and a Pending one. Its packets are of the world's ledger. */
+/**
+ * A world with a settled escrow whose attestation verifies, and a Pending one. Its packets are of the world's ledger.
+ */
 const packetWorld = () => {
   const world = worldOf(12);
   const put = (escrow: Escrow): Escrow => {

@@ -57,8 +57,8 @@ export const documentedOperations = ({
   );
 
 /**
- * The query without which the operation is refused, from the document's examples, and a question mark before it; empty when it needs none.
- * `but` names a parameter to leave out.
+ * The query without which the operation is refused, from the document's examples, and a question mark before it; empty
+ * when it needs none. `but` names a parameter to leave out.
  */
 export const neededQuery = (
   { parameters }: Pick<DocumentedOperation, "parameters">,

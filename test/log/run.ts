@@ -105,7 +105,8 @@ await check(`${CHECKPOINTS} cosigned checkpoints verify in both`, () =>
       Bun.deepEquals(said.names, SIGNERS),
   ),
 );
-// A bit in a line's name or id makes it a stranger's, which is passed over. Go reads base64 with stray bits, core/log does not.
+// A bit in a line's name or id makes it a stranger's, which is passed over. Go reads base64 with stray bits, core/log
+// does not.
 await check(`${FLIPS} checkpoints with a flipped bit have one signer fewer or none`, () =>
   inBatches(
     FLIPS,

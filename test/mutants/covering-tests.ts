@@ -55,8 +55,8 @@ const sharedWords = (test: string, file: string): number => {
 };
 
 /**
- * The tests that import a file, directly or through others, at most `most`. First come those that import it over the fewest files,
- * stand in its mirrored folder and bear its name.
+ * The tests that import a file, directly or through others, at most `most`. First come those that import it over the
+ * fewest files, stand in its mirrored folder and bear its name.
  */
 export const coveringTests = (
   importers: Importers,

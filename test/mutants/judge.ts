@@ -15,8 +15,8 @@ const NEAREST_TIMEOUT_MS = 180_000;
 const FURTHER_TIMEOUT_MS = 420_000;
 
 /**
- * Judges mutants in one copy of the tree, one at a time. A test that fails without the mutant as well counts for nothing, and
- * is left out from then on.
+ * Judges mutants in one copy of the tree, one at a time. A test that fails without the mutant as well counts for
+ * nothing, and is left out from then on.
  */
 export const judge = (copy: TreeCopy, surroundings: Surroundings) => {
   const healthy = new Map<string, boolean>();

@@ -1,6 +1,9 @@
 import { seededRandom } from "../arbitraries/seeded-random.ts";
 
-/** When the client is killed: its request has arrived and goes no further, it was answered by the service but not to the client, or the client has the answer. */
+/**
+ * When the client is killed: its request has arrived and goes no further, it was answered by the service but not to the
+ * client, or the client has the answer.
+ */
 export const KILLS = ["before the service", "before the answer", "after the answer"] as const;
 export type Kill = (typeof KILLS)[number];
 
@@ -17,7 +20,10 @@ export const FAULTS = [
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 
-/** One case: the client is killed at one request and another of its requests meets a fault. Requests are counted over all runs, from 0. */
+/**
+ * One case: the client is killed at one request and another of its requests meets a fault. Requests are counted over
+ * all runs, from 0.
+ */
 export type Case = {
   readonly name: string;
   readonly kill: { readonly at: number; readonly when: Kill; readonly afterMs: number };
@@ -26,7 +32,9 @@ export type Case = {
   readonly isTwofold: boolean;
 };
 
-/** Every client that pays sends at least this number of requests: prepare, relay. Ours begins with a look at the escrow. */
+/**
+ * Every client that pays sends at least this number of requests: prepare, relay. Ours begins with a look at the escrow.
+ */
 const KILL_WITHIN = 3;
 /** Behind the kill the same requests come again. */
 const FAULT_WITHIN = 7;
@@ -36,7 +44,10 @@ const STRIDE = 5;
 const MOST_DELAY_MS = 400;
 const MOST_AFTER_MS = 30;
 
-/** Cases that depend on the seed alone. Every kill at every request comes within nine of them, and every fault within eight. */
+/**
+ * Cases that depend on the seed alone. Every kill at every request comes within nine of them, and every fault within
+ * eight.
+ */
 export const casesOf = (seed: number, count: number): ReadonlyArray<Case> => {
   const random = seededRandom(seed);
   const below = (most: number): number => Math.floor(random() * most);

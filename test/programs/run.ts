@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { LEDGER_VARIANTS } from "./fixture/ledger-variant.ts";
 
 /*
- * Runs test/programs on every variant of the ledger: both files of each program, with LiteSVM's features and with all. Further
- * arguments go to each run. Ends with the totals, as a test runner does.
+ * Runs test/programs on every variant of the ledger: both files of each program, with LiteSVM's features and with all.
+ * Further arguments go to each run. Ends with the totals, as a test runner does.
  */
 
 const root = join(import.meta.dir, "../..");

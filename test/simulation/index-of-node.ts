@@ -69,7 +69,10 @@ type Options = {
 /** The syncs of an index that no other process shares. */
 export const INDEX_SYNC = Layer.effect(IndexSync, makeIndexSync());
 
-/** The SQLite index at a path, synced over JSON-RPC from a node, of the simulated world unless the options say another ledger. */
+/**
+ * The SQLite index at a path, synced over JSON-RPC from a node, of the simulated world unless the options say another
+ * ledger.
+ */
 export const openIndexOfNode = ({ path, ...options }: Options & { readonly path: string }) => {
   const { genesisHash, deployment } = { ...WORLD_LEDGER, ...options };
   const store = indexSqlite({ genesisHash, deployment, path, logFolder: `${path}.log` });

@@ -14,7 +14,10 @@ export const labelled = (label: string): Uint8Array => {
   return bytes;
 };
 
-/** Ten million escrows have half a million agents; keeping them all would take more memory than what is measured with them. */
+/**
+ * Ten million escrows have half a million agents; keeping them all would take more memory than what is measured with
+ * them.
+ */
 const wallets = new RecentlyUsed<string, Address>(20_000);
 
 /** The wallet of a label. */

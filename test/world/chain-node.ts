@@ -32,7 +32,10 @@ const INVALID_PARAMS = -32_602;
 const SCAN_FAILED = -32_012;
 /** JSON-RPC's "minimum context slot has not been reached" (Agave `rpc-client-api`, `custom_error`). */
 const BEHIND = -32_016;
-/** The most accounts of the classic scan. Like public nodes, it refuses more, unless the filters choose a part of a kind. */
+/**
+ * The most accounts of the classic scan. Like public nodes, it refuses more, unless the filters choose a part of a
+ * kind.
+ */
 const MOST_AT_ONCE = 200_000;
 const MAX_U64 = "18446744073709551615";
 

@@ -6,7 +6,10 @@ import type { TransactionError } from "../../core/domain/relay/relay-entry.ts";
 import { CLOCK_SYSVAR } from "../../core/protocol/addresses/well-known-addresses.ts";
 import { clockAccount } from "../doubles/accounts.ts";
 
-/** An account as a node shows it. `listedBy` is a program for which a lying node lists it, whatever its owner and the filters. */
+/**
+ * An account as a node shows it. `listedBy` is a program for which a lying node lists it, whatever its owner and the
+ * filters.
+ */
 export type ShownAccount = LedgerAccount & { readonly listedBy?: Address };
 
 /** A transaction in a block. The accounts that sign come first among its accounts. */
@@ -31,14 +34,19 @@ export type ChainView = {
   /** About how many accounts there are. */
   readonly size: number;
   readonly accountAt: (address: Address, slot: bigint) => ShownAccount | null;
-  /** The accounts that a program lists, in a node's order, from a place on, written since a slot; each with its place. */
+  /**
+   * The accounts that a program lists, in a node's order, from a place on, written since a slot; each with its place.
+   */
   readonly accountsOf: (
     program: Address,
     slot: bigint,
     from?: number,
     since?: bigint,
   ) => Iterable<readonly [number, ShownAccount]>;
-  /** At most `limit` transactions up to a slot that name an address, newest first, after `before`; none after an unknown one. */
+  /**
+   * At most `limit` transactions up to a slot that name an address, newest first, after `before`; none after an unknown
+   * one.
+   */
   readonly newestOf: (
     address: Address,
     slot: bigint,

@@ -81,7 +81,9 @@ export class ScriptedChain extends Chain {
   readonly submitted: Array<string> = [];
   readonly #elsewhere: (address: Address) => LedgerAccount | null;
 
-  /** `elsewhere` gives the accounts of addresses at which the test has put none. Without it, the clock is missing too. */
+  /**
+   * `elsewhere` gives the accounts of addresses at which the test has put none. Without it, the clock is missing too.
+   */
   constructor(
     genesisHash: string = walletOf("genesis"),
     elsewhere: (address: Address) => LedgerAccount | null = () => null,

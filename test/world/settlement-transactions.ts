@@ -78,7 +78,9 @@ const dataOf = (escrow: Escrow): Uint8Array => {
         .done();
 };
 
-/** The transaction that brought an escrow into its state. Its other accounts are strangers, which cost no derivation. */
+/**
+ * The transaction that brought an escrow into its state. Its other accounts are strangers, which cost no derivation.
+ */
 export const transactionOf = (
   deployment: Deployment,
   escrow: Escrow,

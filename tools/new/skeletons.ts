@@ -2,7 +2,7 @@
 export type Skeleton = {
   /** By path from the root. */
   readonly files: Readonly<Record<string, string>>;
-  /** What is left to do, in this order; each ends with what shows that it is done. */
+  /** The steps that are left, in order. Each ends with the command that shows that it is done. */
   readonly next: ReadonlyArray<string>;
 };
 

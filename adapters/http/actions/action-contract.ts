@@ -24,8 +24,8 @@ export const refundUrl = (publicUrl: string, escrow: string): string =>
   `${publicUrl}${ACTIONS}/refund/${escrow}`;
 
 /**
- * The Solana Pay link of an HTTPS address, which is encoded where it has a query, so that the protocol's own parameters stay apart
- * (Solana Pay, "Link").
+ * The Solana Pay link of an HTTPS address, which is encoded where it has a query, so that the protocol's own parameters
+ * stay apart (Solana Pay, "Link").
  */
 export const solanaPayLink = (url: string): string =>
   `solana:${url.includes("?") ? encodeURIComponent(url) : url}`;

@@ -50,7 +50,7 @@ const sampleTransaction = () => {
   };
 };
 
-/** The version of Solana Actions that answers keep to (`@solana/actions-spec` 2.4). */
+/** The version of Solana Actions that answers follow (`@solana/actions-spec` 2.4). */
 const ACTION_VERSION = "2.4";
 
 /** CAIP-2 cuts a genesis hash to 32 characters (namespaces.chainagnostic.org, solana). */
@@ -59,8 +59,8 @@ const CHAIN_ID_LENGTH = 32;
 const genesisHash = Ledger.use((ledger) => ledger.genesisHash);
 
 /**
- * The headers by which a wallet knows the version and the ledger of an answer. The ledger's is left out while its genesis hash is
- * not known.
+ * The headers by which a wallet knows the version and the ledger of an answer. The ledger's is left out while its
+ * genesis hash is not known.
  */
 export const actionHeaders = async ({
   run,

@@ -138,11 +138,11 @@ export const runCreateActionEndpoint = endpoint({
 }).handle(
   Effect.fnUntraced(function* ({ query, body, publicUrl }) {
     yield* publicAddress(publicUrl);
-    const asked = yield* prepareEscrow({ ...fieldsOf(query), agentOwner: body.account }).pipe(
+    const draft = yield* prepareEscrow({ ...fieldsOf(query), agentOwner: body.account }).pipe(
       Effect.catchTag("TaskRequired", Effect.die),
     );
-    const { call, prepared } = yield* preflightEscrow(asked, true).pipe(
-      Effect.catchTag("WrongState", asPaid(asked.escrow)),
+    const { call, prepared } = yield* preflightEscrow(draft, true).pipe(
+      Effect.catchTag("WrongState", asPaid(draft.escrow)),
     );
     const { supportedMints } = yield* Instance;
     return yield* transactionAnswer(call, ({ cost }) =>

@@ -22,7 +22,7 @@ import {
 } from "./action-operation.ts";
 import { archiveTexts, impossibleTexts, refundTexts, refusalMessage } from "./action-texts.ts";
 
-/** An action on an escrow, by the names and texts in which the two differ. */
+/** What differs between the two actions on an escrow. */
 type Kind = {
   readonly name: "Refund" | "Archive";
   readonly prepare: typeof prepareRefund | typeof prepareArchive;
@@ -88,7 +88,7 @@ const shared = {
   ...ACTION,
   budget: "reads",
   params: { pda: PathAddress("The escrow address.") },
-  // The posted account is all that a wallet says.
+  // A wallet posts only its account, so every fault is located there.
   places: { payer: "/account", wantsTransaction: "/account", agentFallbackAccount: "/account" },
 } as const;
 

@@ -110,7 +110,10 @@ const TERMS = {
   },
 } as const;
 
-/** The inputs of a workflow: the terms of a payment with these examples of what differs, and what only this workflow needs. */
+/**
+ * The inputs of a workflow: the terms of a payment with these examples of what differs, and what only this workflow
+ * needs.
+ */
 const workflowInputs = (
   examples: { readonly nonce: string; readonly ttlSeconds: number },
   more: Readonly<Record<string, object>> = {},

@@ -49,14 +49,14 @@ const link = (title: string, target: string, about: string): string =>
   `- [${title}](${target}): ${about}`;
 
 /**
- * The service for a language model (llmstxt.org): what it is, and links that each answer 200 without headers. Titles and texts are those
- * of the operations' declarations. @throws Error for an operation that is not declared.
+ * The service for a language model (llmstxt.org): what it is, and links that each answer 200 without headers. Titles
+ * and texts are those of the operations' declarations. @throws Error for an operation that is not declared.
  */
 export const llmsText = (operations: ReadonlyArray<Endpoint>): string => {
   const named = (operationId: string): Endpoint => {
-    const found = operations.find((operation) => operation.operationId === operationId);
-    if (found === undefined) throw new Error(`no operation ${operationId}`);
-    return found;
+    const endpoint = operations.find((operation) => operation.operationId === operationId);
+    if (endpoint === undefined) throw new Error(`no operation ${operationId}`);
+    return endpoint;
   };
   const called = CALLED.map(named).map((operation) =>
     link(

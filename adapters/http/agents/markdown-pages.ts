@@ -17,7 +17,10 @@ export const NOT_MODIFIED = {
   headers: { etag: "The body's validator." },
 } as const;
 
-/** A text with its entity tag, or 304 where `If-None-Match` names that tag (RFC 9110, 13.1.2). `more` are further headers of both. */
+/**
+ * A text with its entity tag, or 304 where `If-None-Match` names that tag (RFC 9110, 13.1.2). `more` are further
+ * headers of both.
+ */
 export const conditionalAnswer = (
   text: string,
   asked: Headers,

@@ -9,12 +9,16 @@ import { endpoint } from "../server/endpoint.ts";
 export const MCP_PATH = "/mcp";
 
 /**
- * Above the longest message of a payment: a signed transaction or a task, each below 5 KiB. The protocol's package looks at each member of
- * a message, which takes some 40 ms for 32 KiB of small ones and must not hold the event loop for so long.
+ * Above the longest message of a payment: a signed transaction or a task, each below 5 KiB. The protocol's package
+ * looks at each member of a message, which takes some 40 ms for 32 KiB of small ones and must not hold the event loop
+ * for so long.
  */
 const MAX_MESSAGE_BYTES = 16 * 1024;
 
-/** Answers one message of an MCP client with JSON, or with nothing for a notification. `ask` reaches the operations of the service as that client. */
+/**
+ * Answers one message of an MCP client with JSON, or with nothing for a notification. `ask` reaches the operations of
+ * the service as that client.
+ */
 export type McpAnswering = (
   headers: Headers,
   message: object,

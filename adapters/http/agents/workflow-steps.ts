@@ -100,7 +100,10 @@ export const prepareSettlement = (
   },
 });
 
-/** The steps that send what `prepared` signed and wait until it is final. What expired unseen is prepared and signed anew. */
+/**
+ * The steps that send what `prepared` signed and wait until it is final. What expired unseen is prepared and signed
+ * anew.
+ */
 export const landing = (name: string, prepared: string): ReadonlyArray<Step> => [
   {
     stepId: `relay${name}`,

@@ -195,8 +195,8 @@ const timeOrNull = (seconds: UnixSeconds | null): string | null =>
   seconds === null ? null : formatUnixTime(seconds);
 
 /**
- * An escrow as JSON at a ledger time, which decides whether it can be refunded, with its mint as the instance
- * lists it; `ground` as `nextActions` takes it.
+ * An escrow as JSON. `ledgerTime` decides whether it can be refunded. The instance's list gives the mint's decimals and
+ * symbol. `ground` is passed to `nextActions`.
  */
 export const escrowRecord = (
   escrow: DomainEscrow,
@@ -264,7 +264,7 @@ export const LiveEscrow = record("LiveEscrow", "One escrow, as the ledger shows 
   }),
 });
 
-/** An escrow read from the ledger as JSON; `ground` as `nextActions` takes it. */
+/** An escrow read from the ledger, as JSON. `ground` is passed to `nextActions`. */
 export const liveEscrowRecord = (
   { escrow, ledgerTime, archived }: Live,
   instance: Pick<Instance["Service"], "deployment" | "supportedMints">,

@@ -45,7 +45,10 @@ export const IndexParameters = Type.Object(
 export const limitOf = (query: { readonly limit?: number }): number =>
   query.limit ?? PAGE_LIMIT.default;
 
-/** A page of the index as JSON: its rows, the next cursor, the slot up to which the index is complete, and whether it is stale. */
+/**
+ * A page of the index as JSON: its rows, the next cursor, the slot up to which the index is complete, and whether it is
+ * stale.
+ */
 export const pageAnswer = <Row, Cursor, Record>(
   page: Page<Row, Cursor>,
   limit: number,
@@ -73,7 +76,7 @@ const recordOf = (
   const ledgerTime = page.ledgerTime ?? 0n;
   const record = (row: EscrowPage["rows"][number]) => {
     const shown = escrowRecord(row, ledgerTime, instance);
-    // A settled row does not tell whether its account is archived.
+    // The index does not know whether the account of a settled escrow is archived.
     return row.state === "Pending" ? shown : { ...shown, next_actions: [] };
   };
   return pageAnswer(page, limit, cursor, record, isStale);
@@ -81,7 +84,7 @@ const recordOf = (
 
 const texts = new WeakMap<EscrowPage, JsonText<ReturnType<typeof recordOf>>>();
 
-/** Made once for each page: the use case gives the same object as long as nothing in it has changed. */
+/** The page as JSON text, cached by the page object. The use case returns the same object until the page changes. */
 const textOf = (
   page: EscrowPage,
   limit: number,
@@ -89,7 +92,7 @@ const textOf = (
   instance: Instance["Service"],
   isStale: boolean,
 ) => {
-  // Kept text is of a ledger that a node shows.
+  // Only an answer that is not stale is cached.
   if (isStale) return jsonText(recordOf(page, limit, cursor, instance, isStale));
   const text = texts.get(page) ?? jsonText(recordOf(page, limit, cursor, instance, isStale));
   texts.set(page, text);

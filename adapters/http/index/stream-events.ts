@@ -51,7 +51,7 @@ const eventStream = <R>(source: {
     source.onClose();
   };
 
-  /** Waits for growth. Looks meanwhile whether the stream is over, which nothing tells it. */
+  /** Waits for growth. Checks at intervals whether the stream is over, because nothing signals that. */
   const waited = Effect.gen(function* () {
     const beganMs = yield* monotonicMs;
     const grown = yield* Effect.forkChild(source.grown, { startImmediately: true });
@@ -62,7 +62,10 @@ const eventStream = <R>(source: {
     yield* Fiber.interrupt(grown);
   });
 
-  /** Waits for events, about `COMMENT_EVERY_MS` at most; null when the stream is over. What `next` has read is always sent. */
+  /**
+   * Waits for events, about `COMMENT_EVERY_MS` at most; null when the stream is over. What `next` has read is always
+   * sent.
+   */
   const nextText = Effect.gen(function* () {
     const beganMs = yield* monotonicMs;
     while ((yield* monotonicMs) - beganMs < COMMENT_EVERY_MS) {
@@ -126,7 +129,7 @@ const StreamParameters = Type.Object(
   { additionalProperties: false },
 );
 
-/** Behind which position to begin, null for now; what the client saw last wins over where it once began. */
+/** The position after which to begin, null for now. `Last-Event-ID` takes precedence over the query. */
 const startOf = Effect.fnUntraced(function* (
   query: Static<typeof StreamParameters>,
   lastEventId: string | null,

@@ -161,8 +161,8 @@ const described = (groups: string) =>
   `A tile of C2SP tlog-tiles, ${groups}. Those of every size that was signed are there. \`.p/<W>\` behind the number asks for the first W of 256.`;
 
 /**
- * `GET /log/tile/<L>/<N>[.p/<W>]`, an operation for each number of segments: a path parameter of OpenAPI has no
- * slashes. So are numbers up to 999,999,999 read.
+ * `GET /log/tile/<L>/<N>[.p/<W>]`: three operations, because a path parameter of OpenAPI has no slashes. They cover
+ * numbers up to 999,999,999.
  */
 export const logTileEndpoints = [
   endpoint({

@@ -87,7 +87,9 @@ export const RegistryEntry = record("RegistryEntry", "A registered merchant with
 /** A merchant of the registry's list as JSON, with the counts of its escrows. */
 export type RegistryEntryRecord = Static<typeof RegistryEntry>;
 
-/** A merchant as JSON; `sameName` is null when the index has no count, `settlementMint` undefined when it is not listed. */
+/**
+ * A merchant as JSON; `sameName` is null when the index has no count, `settlementMint` undefined when it is not listed.
+ */
 export const merchantRecord = (
   merchant: DomainMerchant,
   sameName: number | null,

@@ -77,7 +77,9 @@ type Place = {
   readonly name: string | null;
 };
 
-/** A schema with the constraints that only the document states, and without `additionalProperties: false` in answers. */
+/**
+ * A schema with the constraints that only the document states, and without `additionalProperties: false` in answers.
+ */
 const stated = (schema: JsonObject, { isSent }: Place): JsonObject => {
   const { [JUDGED]: constraints, additionalProperties, ...rest } = schema;
   return {
@@ -134,9 +136,9 @@ export type OpenApiDocument = {
 };
 
 /**
- * Finishes what the plugin collected: paths in this order, operations as their routes declare them, objects and enums moved
- * into `components.schemas` under their names and referred to, unions of constants as enums, OpenAPI 3.1.0 on top. @throws
- * Error when two different schemas have one name, or a path was not collected.
+ * Finishes what the plugin collected: paths in this order, operations as their routes declare them, objects and enums
+ * moved into `components.schemas` under their names and referred to, unions of constants as enums, OpenAPI 3.1.0 on
+ * top. @throws Error when two different schemas have one name, or a path was not collected.
  */
 const finishDocument = (collected: unknown, paths: Iterable<string>): OpenApiDocument => {
   const schemas: JsonObject = {};
@@ -192,7 +194,9 @@ const finishDocument = (collected: unknown, paths: Iterable<string>): OpenApiDoc
 
 const SPEC_PATH = "/openapi.json";
 
-/** The plugin with the routes of these operations. Its package takes 70 ms to load, and most services are never asked. */
+/**
+ * The plugin with the routes of these operations. Its package takes 70 ms to load, and most services are never asked.
+ */
 const collector = async (operations: ReadonlyArray<Endpoint>) => {
   const { swagger } = await import("@elysiajs/swagger");
   const plugin = swagger({
@@ -222,8 +226,8 @@ const collector = async (operations: ReadonlyArray<Endpoint>) => {
 };
 
 /**
- * The OpenAPI 3.1.0 document of these operations as JSON text. Nothing of it is loaded or computed before the call: neither
- * the plugin that collects the routes nor an example.
+ * The OpenAPI 3.1.0 document of these operations as JSON text. Nothing of it is loaded or computed before the call:
+ * neither the plugin that collects the routes nor an example.
  */
 export const openApiDocument = async (
   operations: ReadonlyArray<Endpoint>,

@@ -178,7 +178,10 @@ const operationOf = (
   };
 };
 
-/** The OpenAPI document as people read it: operations by subject, and records. @throws Error for a response that it lacks. */
+/**
+ * The OpenAPI document as people read it: operations by subject, and records. @throws Error for a response that it
+ * lacks.
+ */
 export const referenceOf = (text: JsonText<OpenApiDocument>): Reference => {
   const document = JSON.parse(text) as Document;
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>

@@ -29,8 +29,8 @@ export const nullable = <S extends TSchema>(schema: S, options: SchemaOptions = 
   Type.Union([schema, Type.Null()], options);
 
 /**
- * A text that is one of a list. In the OpenAPI document it has a name: `title`, or the record's name and the member's name when
- * it occurs in one record only.
+ * A text that is one of a list. In the OpenAPI document it has a name: `title`, or the record's name and the member's
+ * name when it occurs in one record only.
  */
 export const oneOf = <const T extends ReadonlyArray<string>>(
   values: T,
@@ -75,7 +75,10 @@ export const OrNull = (description: string, constraints: StringOptions = {}) =>
 /** An optional address in a body, judged by the use case, for which null counts as absent. */
 export const AddressOrNull = (description: string) => OrNull(description, ADDRESS);
 
-/** An address as a path parameter, by default an escrow's: judged by the use case, so that a bad one has its own problem. */
+/**
+ * An address as a path parameter, by default an escrow's: judged by the use case, so that a bad one has its own
+ * problem.
+ */
 export const PathAddress = (description: string, example = EXAMPLE_ADDRESS) =>
   Type.String({
     description: `${description} Base58 of 32 bytes.`,

@@ -89,5 +89,5 @@ export const escapeHtml = (text: string): string =>
 export const markedHtml = (text: string): string =>
   escapeHtml(text).replace(/`([^`]+)`/g, "<code>$1</code>");
 
-/** As `escapeHtml`, for text from outside, bounded and with unseen characters as code points. */
+/** Escapes text from outside. Long text is cut, and invisible characters are shown as code points. */
 export const escapeForeign = (text: string): string => escapeHtml(foreignText(text));

@@ -12,7 +12,7 @@ import { relayRefusal } from "./relay-refusal.ts";
 type Told = Omit<Problem, "code">;
 
 const RETRY_SOON = { "retry-after": "1" };
-/** What each part lacks that is not ready. */
+/** Why each part is not ready. */
 const LACKS: Readonly<Record<NotReadyPart, string>> = {
   store: "does not answer",
   ledger: "does not answer",
@@ -24,7 +24,7 @@ const LACKS: Readonly<Record<NotReadyPart, string>> = {
   index: "has not been synced yet",
 };
 
-/** A fault of a node: what was asked and what came back, and nothing of the node's address. */
+/** A fault of a node: the request and the answer, without the node's address. */
 const ledgerFault = (what: string, fault: LedgerFault | undefined): Told => {
   if (fault === undefined) return { detail: `${what}.`, headers: RETRY_SOON };
   const { method, kind, httpStatus, rpcCode, retryAfterMs, cure } = fault;

@@ -34,8 +34,9 @@ const walletMessage = ({ code, detail, errors = [], cure }: Problem): string => 
 };
 
 /**
- * The RFC 9457 document of one occurrence, with a `message` where a wallet reads it (Solana Actions, "Action Errors"). `instance` is its type's page with the request id as
- * fragment: it names the occurrence, leads to the explanation, and repeats nothing of the request.
+ * The RFC 9457 document of one occurrence, with a `message` where a wallet reads it (Solana Actions, "Action Errors").
+ * `instance` is its type's page with the request id as fragment: it names the occurrence, leads to the explanation, and
+ * repeats nothing of the request.
  */
 export const problemDocument = (
   problem: Problem,

@@ -9,10 +9,12 @@ import { PROBLEM_CATALOGUE } from "./problem-catalogue.ts";
 import { ownStateCure } from "./state-cure.ts";
 
 const RETRY_WHEN_SOME_HAVE_LANDED = { "retry-after": "5" };
-/** Most relays are answered within 5 seconds. After a crash, a key becomes free at the policy's limit. */
+/**
+ * Most relays are answered within 5 seconds. After a crash, the key is free again when the policy's time limit is over.
+ */
 const RETRY_WHEN_ANSWERED = { "retry-after": "5" };
 
-/** What the answer says of a transaction that the relay refuses or does not know, without its code. */
+/** The problem, without its code, for a transaction that the relay refuses or does not know. */
 export const relayRefusal = (
   refusal: RelayRefusal | TransactionNotFound,
 ): Omit<Problem, "code"> => {

@@ -5,7 +5,7 @@ const SIGN_AGAIN =
 const NAME_AN_ACCOUNT =
   "Have the payee make an account of its own that can be paid, without delegate or close authority, and name it as fallback account.";
 
-/** What to do about the rules that prepare operations and the relay find broken. */
+/** What the caller can do when a prepare operation or the relay finds that a rule does not hold. */
 const CURES: Partial<Readonly<Record<StateRule, string>>> = {
   not_pending: "Nothing is left to settle. A settled escrow can be archived after seven days.",
   expired: "Prepare the refund.",

@@ -57,18 +57,23 @@ const programErrorRecord = (
   error: DomainTransactionError | null,
 ): Static<typeof ProgramError> | null => {
   const code = error?.customCode ?? null;
-  const known = code === null ? undefined : programError(code);
-  return known === undefined
+  const definition = code === null ? undefined : programError(code);
+  return definition === undefined
     ? null
-    : { code: known.code, program: known.program, name: known.name, message: known.message };
+    : {
+        code: definition.code,
+        program: definition.program,
+        name: definition.name,
+        message: definition.message,
+      };
 };
 
 const sentence = (error: DomainTransactionError | null): string => {
   if (error === null) return "The ledger node refused the transaction.";
   if (error.instructionIndex === null) return `The transaction fails with ${error.kind}.`;
-  const known = programErrorRecord(error);
-  if (known !== null)
-    return `Instruction ${error.instructionIndex} fails with ${known.name}: ${known.message}.`;
+  const definition = programErrorRecord(error);
+  if (definition !== null)
+    return `Instruction ${error.instructionIndex} fails with ${definition.name}: ${definition.message}.`;
   const code = error.customCode === null ? "" : ` ${error.customCode}`;
   return `Instruction ${error.instructionIndex} fails with ${error.instructionError ?? error.kind}${code}.`;
 };

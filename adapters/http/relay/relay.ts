@@ -33,7 +33,10 @@ const idempotencyKeyOf = Effect.fnUntraced(function* (headers: Headers) {
   return yield* new InvalidRequest({ faults: [{ pointer: "Idempotency-Key", detail }] });
 });
 
-/** The whole transaction is one member of the body. A pointer cannot name the instruction in it, so the detail and its index do. */
+/**
+ * The whole transaction is one member of the body. A pointer cannot name the instruction in it, so the detail and its
+ * index do.
+ */
 const beyondBetaLimit = ({ instructionIndex, faults }: InstructionBeyondBetaLimit) =>
   Effect.fail(
     new RequestBeyondBetaLimit({

@@ -6,7 +6,10 @@ import { InvalidRequest, type RequestFault } from "../problems/http-failures.ts"
 import { once } from "../server/once.ts";
 import { MAX_FAULTS, schemaCheck } from "./schema-check.ts";
 
-/** The one form of an integer: no plus, no leading zero, no exponent. A negative number is parsed, so that its fault can name the minimum. */
+/**
+ * The one form of an integer: no plus, no leading zero, no exponent. A negative number is parsed, so that its fault can
+ * name the minimum.
+ */
 const INTEGER = /^(?:0|-?[1-9][0-9]{0,14})$/;
 
 /** A query value as the JSON type of its schema. Text that does not fit stays text. */
@@ -19,7 +22,10 @@ const toJson = (text: string, schema: TSchema): unknown => {
   return text;
 };
 
-/** Sound queries of an operation that are kept with their values, at least; twice as many at most. A longer one is not kept. */
+/**
+ * Valid queries that are memoized for each operation: at least this many, at most twice as many. Queries with more than
+ * `KEPT_CHARACTERS` are not.
+ */
 const KEPT_QUERIES = 100;
 const KEPT_CHARACTERS = 200;
 
@@ -35,7 +41,7 @@ const asQueryPointer = ({ pointer, detail }: RequestFault): RequestFault => ({
 export const queryDecoder = <S extends TObject>(schema: S) => {
   const check = schemaCheck(schema);
   const empty = once(() => check({}));
-  // Clients ask for the same pages, and decoding costs a tenth of a page that is kept.
+  // Clients request the same pages again. Decoding the query takes a tenth of the time of a cached page.
   const kept = new RecentlyUsed<string, Static<S>>(KEPT_QUERIES);
   return (url: string): Effect.Effect<Static<S>, InvalidRequest> => {
     const at = url.indexOf("?");
@@ -44,8 +50,8 @@ export const queryDecoder = <S extends TObject>(schema: S) => {
       if ("value" in none) return Effect.succeed(none.value);
     }
     const query = at === -1 ? "" : url.slice(at + 1);
-    const known = kept.get(query);
-    if (known !== undefined) return Effect.succeed(known);
+    const cached = kept.get(query);
+    if (cached !== undefined) return Effect.succeed(cached);
     const values: Record<string, unknown> = Object.create(null);
     const repeated: Array<RequestFault> = [];
     for (const [name, text] of new URLSearchParams(query)) {

@@ -12,7 +12,9 @@ export const MAX_PAYLOAD_BODY_BYTES = 32_768;
 /** The most bytes of any other body. */
 export const MAX_BODY_BYTES = 262_144;
 
-/** A body with more bytes than this may have only `MAX_VALUES_OF_LARGE_BODY` values, because values are what costs time. */
+/**
+ * A body with more bytes than this may have only `MAX_VALUES_OF_LARGE_BODY` values, because values are what costs time.
+ */
 export const LARGE_BODY_BYTES = 32_768;
 
 /** The most commas and opening brackets outside strings in a larger body. No operation needs a tenth of them. */
@@ -22,8 +24,8 @@ export const MAX_VALUES_OF_LARGE_BODY = 1000;
 export const BYTES_A_POINT = 8192;
 
 /**
- * The cost of a request in points: one for the first 8 KiB of its body, plus one for each further 8 KiB or part of them. It is
- * never above the whole budget of `limit` points, so that waiting always helps.
+ * The cost of a request in points: one for the first 8 KiB of its body, plus one for each further 8 KiB or part of
+ * them. It is never above the whole budget of `limit` points, so that waiting always helps.
  */
 export const requestCost = (bodyBytes: number, limit: number): number =>
   Math.max(1, Math.min(Math.ceil(bodyBytes / BYTES_A_POINT), limit));
@@ -31,7 +33,9 @@ export const requestCost = (bodyBytes: number, limit: number): number =>
 /** `application/json` in any case, alone or with a charset of UTF-8 (RFC 9110, section 8.3). */
 const JSON_MEDIA_TYPE = /^application\/json(?:;charset\s*=\s*(?:"utf-8"|utf-8))?;?$/i;
 
-/** White space is removed first. A regular expression that allows it between parts takes half a second for 16 KB of it. */
+/**
+ * White space is removed first. A regular expression that allows it between parts takes half a second for 16 KB of it.
+ */
 const isJsonMediaType = (contentType: string): boolean => {
   if (contentType === "application/json") return true;
   const parts = contentType.split(";").map((part) => part.trim());
@@ -57,8 +61,8 @@ export const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
 export const isChunked = ({ headers }: Request): boolean => headers.has("transfer-encoding");
 
 /**
- * Whether Bun's parser has not refused a request by the next turn of the event loop. To the parser a body in chunks is complete
- * at its last chunk. It refuses trailers behind that, with a 400 of its own, and aborts the request.
+ * Whether a request with a body in chunks is still accepted after the next turn of the event loop. Bun's parser hands
+ * over the body at its last chunk. When trailers follow, it then answers with a 400 of its own and aborts the request.
  */
 export const isStillSound = async ({ signal }: Request): Promise<boolean> => {
   await new Promise((resolve) => setImmediate(resolve));
@@ -66,8 +70,8 @@ export const isStillSound = async ({ signal }: Request): Promise<boolean> => {
 };
 
 /**
- * The bytes of a body of no declared length, or null as soon as there are more than `maxBytes`. @throws Error when the request
- * breaks off or is refused
+ * The bytes of a body of no declared length, or null as soon as there are more than `maxBytes`. @throws Error when the
+ * request breaks off or is refused
  */
 const readAtMost = async (
   request: Request,
@@ -94,7 +98,7 @@ const readAtMost = async (
 };
 
 const readBytes = (request: Request, maxBytes: number): Promise<Uint8Array | null> => {
-  // HTTP framing holds a body to its declared length, so that it can be read in one piece.
+  // A body is never longer than its Content-Length, so it is safe to read it whole.
   if (request.headers.has("content-length")) return request.bytes();
   return request.body === null
     ? Promise.resolve(new Uint8Array())
@@ -122,7 +126,7 @@ export const readBody = (request: Request, maxBytes: number): ReturnType<typeof 
   return bodyBytes(request, maxBytes);
 };
 
-/** The bytes of a body of any type. Fails as `readBody` does for its length and its end. */
+/** The bytes of a body of any type. Fails with `PayloadTooLarge` or `BodyBrokenOff`. */
 export const bodyBytes = (
   request: Request,
   maxBytes: number,

@@ -17,7 +17,7 @@ type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : Name;
 
-/** The members whose domain field has another name than theirs in camel case. */
+/** Members whose domain field is not just their name in camel case. */
 const OWN_NAMES = { amount_stroops: "amount", transaction: "wantsTransaction" } as const;
 type OwnNames = typeof OWN_NAMES;
 
@@ -36,7 +36,7 @@ type FieldsOf<Given> = {
 
 const names = new Map<string, string>(Object.entries(OWN_NAMES));
 
-/** Kept, because the members of the declarations are few and each request has some. */
+/** The domain field of a member. Memoized: there are few members, and every request has some. */
 const fieldOf = (member: string): string => {
   const name =
     names.get(member) ??
@@ -53,7 +53,7 @@ export const fieldsOf = <const Given extends object>(given: Given): FieldsOf<Giv
   return fields as FieldsOf<Given>;
 };
 
-/** A failure of a use case that names fields of its input, of an operation with these fields and problem codes. */
+/** The failures with field names that an operation with these fields and problem codes can have. */
 export type FieldFailure<Field extends string, Code extends ProblemCode> =
   | ValidationFailed<Field>
   | ("invalid_address" extends Code ? InvalidAddress<Field> : never)
@@ -63,7 +63,7 @@ export type FieldFailure<Field extends string, Code extends ProblemCode> =
         : never
       : never);
 
-/** What an operation declares of its request, and the places of fields that no member fills by its name. */
+/** An operation's request schemas, and `places` for the domain fields that no member fills. */
 type Declared = {
   readonly params?: Readonly<Record<string, TSchema>>;
   readonly query?: TObject;
@@ -75,8 +75,8 @@ const filledBy = (members: object, sign: "/" | "?") =>
   Object.fromEntries(Object.keys(members).map((member) => [fieldOf(member), sign + member]));
 
 /**
- * Maps the failures of an operation's use case. Those that name fields become ones that name the place in its request that holds
- * each: a JSON pointer (RFC 6901) into the body, `?name` for a query parameter, `/name` for a path parameter.
+ * Maps the failures of an operation's use case: replaces each domain field by its place in the request. A place is a
+ * JSON pointer (RFC 6901) into the body, `?name` for a query parameter, or `/name` for a path parameter.
  */
 export const locatedIn = ({ params = {}, query, body, places: own }: Declared) => {
   const places: Readonly<Record<string, string>> = {

@@ -1,7 +1,10 @@
 import { BlockList, isIP } from "node:net";
 import { isNowhere } from "./query-string.ts";
 
-/** Labels of a name, an IPv4 address, or the content of brackets, then an optional port. 253: RFC 1035, section 2.3.4. */
+/**
+ * Labels of a name, an IPv4 address, or the content of brackets, then an optional port. At most 253 characters (RFC
+ * 1035, section 2.3.4).
+ */
 const HOST =
   /^(?=.{1,253}(?::|$))(?:[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\.?|\[[0-9a-f:.]{2,45}\])(?::[0-9]{0,5})?$/i;
 
@@ -91,8 +94,9 @@ export const requestOrigin =
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /**
- * Whether a request with this `Origin` may act: a program's, which has none, a listed origin's, or a page's on the same machine. `*` lists nobody.
- * The request's own `Host` proves nothing: a stranger's name can lead to this machine (DNS rebinding).
+ * Whether a request with this `Origin` may act. Programs send none and may. Pages may when their origin is listed, or
+ * when they are on the same machine. `*` in the list does not count here. The request's own `Host` proves nothing: a
+ * stranger's name can lead to this machine (DNS rebinding).
  */
 export const isAllowedOrigin = (origin: string | null, listed: ReadonlyArray<string>): boolean => {
   if (origin === null) return true;

@@ -17,11 +17,11 @@ const oneOf = (schema: TSchema): string => {
 };
 
 const unknownIn = ({ properties }: TSchema): string => {
-  const known = Object.keys(properties ?? {});
-  if (known.length === 0) return "is not known; none is";
-  return known.length > MAX_LISTED
+  const names = Object.keys(properties ?? {});
+  if (names.length === 0) return "is not known; none is";
+  return names.length > MAX_LISTED
     ? "is not known"
-    : `is not known; known ${known.length === 1 ? "is" : "are"} ${known.join(", ")}`;
+    : `is not known; known ${names.length === 1 ? "is" : "are"} ${names.join(", ")}`;
 };
 
 /** What is wrong, by the kinds of fault that the contract's schemas can meet. */

@@ -23,7 +23,9 @@ export const jsonText = <const T>(value: T): JsonText<T> => JSON.stringify(value
 /** The JSON text of a value of this type under a content coding; only `gzipJson` makes it. */
 export type CodedJson<T> = Uint8Array<ArrayBuffer> & { readonly [Value]: T };
 
-/** Text as gzip (RFC 9110, section 8.4.1.3). The runtime's module takes 17 ms to load, so it is loaded at the first use. */
+/**
+ * Text as gzip (RFC 9110, section 8.4.1.3). The runtime's module takes 17 ms to load, so it is loaded at the first use.
+ */
 export const gzipText = (text: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(process.getBuiltinModule("node:zlib").gzipSync(text));
 

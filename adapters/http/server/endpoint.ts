@@ -75,7 +75,7 @@ const BODY_PROBLEMS = [
   "unsupported_media_type",
 ] as const satisfies ReadonlyArray<ProblemCode>;
 
-/** The declaration of one operation: what its route, the checks and the OpenAPI document go by. */
+/** The declaration of one operation. Its route, its checks and the OpenAPI document are made from it. */
 export type EndpointSpec<
   Path extends string,
   Query extends TObject,
@@ -95,11 +95,13 @@ export type EndpointSpec<
   readonly budget: Budget | null;
   /** Whether pages of origins that are not listed may never call it, whatever its budget. */
   readonly listedOriginsOnly?: boolean;
-  /** Seconds, up to 255, that the answer may take, when that is longer than the idle limit of connections. */
+  /** Seconds, up to 255, that the answer may take. Only needed above the idle limit of connections. */
   readonly maySeconds?: number;
   readonly params?: { readonly [Name in PathParameter<Path>]: TSchema };
   readonly query?: Query;
-  /** Serves wallets as Solana Actions asks: pages of any origin, the specification's headers, and `message` in problems. */
+  /**
+   * Serves wallets as Solana Actions asks: pages of any origin, the specification's headers, and `message` in problems.
+   */
   readonly forWallets?: true;
   /** Request headers with a meaning of their own, all optional; the handler checks them. */
   readonly requestHeaders?: Readonly<Record<string, TSchema>>;
@@ -109,7 +111,7 @@ export type EndpointSpec<
     /** A limit below the usual one, in bytes. */
     readonly maxBytes?: number;
   };
-  /** The places of domain fields that no member of the request has the name of, such as `/account`. */
+  /** Places, such as `/account`, of domain fields that no member of the request fills. */
   readonly places?: Readonly<Record<Placed, string>>;
   /** A body of text in place of JSON, of any media type. */
   readonly textBody?: { readonly description: string; readonly example: () => string };
@@ -190,8 +192,8 @@ export const maxBodyBytes = ({ body }: Pick<Endpoint, "body">): number =>
   body?.maxBytes ?? MAX_BODY_BYTES;
 
 /**
- * Whose pages may call an operation. `*` among the CORS origins opens reads and prepare operations, whatever their method. Operations for
- * wallets are open without it, as Solana Actions asks.
+ * Whose pages may call an operation. `*` among the CORS origins opens reads and prepare operations, whatever their
+ * method. Operations for wallets are open without it, as Solana Actions asks.
  */
 export const openingOf = ({ method, budget, forWallets, listedOriginsOnly }: Endpoint): Opening => {
   if (forWallets === true) return "any";

@@ -40,7 +40,7 @@ export type ExchangeSettings = {
     effect: Effect.Effect<A, E, HttpServices>,
     options?: Effect.RunOptions,
   ) => Promise<Exit.Exit<A, E>>;
-  /** Runs an effect with every service, for what it does. */
+  /** Starts an effect with every service and does not wait for it. */
   readonly fork: (effect: Effect.Effect<void>) => unknown;
   readonly shared: SharedHeaders;
   /** The HTTPS origin that the operator configured; null for none. No request changes it. */
@@ -72,7 +72,7 @@ export type Exchange = {
   readonly startedMs: number;
   /** Headers that its answer shares with others. */
   shared: Headers;
-  /** Its answer's own headers, whatever it will be. */
+  /** The headers of this answer alone. They are sent with a problem too. */
   readonly headers: Record<string, string>;
   route: Route;
   /** The media type offered by the operation that the caller prefers. */
@@ -111,7 +111,7 @@ export const beginExchange = (
   };
 };
 
-/** Puts an exchange on its route, which pages may call as `opening` says. */
+/** Sets the route of an exchange. `opening` says whose pages may call it. */
 export const enterRoute = (
   { shared: { routed } }: ExchangeSettings,
   exchange: Exchange,
@@ -124,7 +124,7 @@ export const enterRoute = (
   exchange.shared = method === "POST" ? post : read;
 };
 
-/** The answer to an exchange, with its headers and `more`, which replace others of their names; `vary` is added to what is there. */
+/** The answer to an exchange. Headers in `more` replace those of the same name, except `vary`, which is appended. */
 export const answerExchange = (
   { shared, headers: own }: Exchange,
   payload: BodyInit | null,
@@ -151,10 +151,13 @@ export const problemResponse = (exchange: Exchange, cause: Cause.Cause<ApiFailur
   });
 };
 
-/** The status in log and metrics when the client left before the answer, as nginx has it. */
+/** The status in log and metrics when the client left before the answer. The same as nginx's. */
 const CLIENT_GONE = 499;
 
-/** Whether the client disconnected before its request was complete, or during a read. A completed operation counts as answered. */
+/**
+ * Whether the client disconnected before its request was complete, or during a read. A completed operation counts as
+ * answered.
+ */
 const isAbandoned = ({ request, cause }: Exchange): boolean =>
   cause !== null &&
   (Cause.hasInterruptsOnly(cause) ||

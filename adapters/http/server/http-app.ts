@@ -43,7 +43,10 @@ const OF_CLIENT = [
 /** Used where a request names no host; links in answers are then of no use to anybody. */
 const NOWHERE = "http://localhost";
 
-/** The function that answers another request of the service as if the client of an exchange had sent it: with its address, budgets and request id. */
+/**
+ * The function that answers another request of the service as if the client of an exchange had sent it: with its
+ * address, budgets and request id.
+ */
 const askingFor =
   (
     handle: (request: Request, connection: Connection | undefined) => Promise<Response>,
@@ -134,7 +137,8 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
 
   const app = new Elysia({
     strictPath: true,
-    // Otherwise it looks for the path behind the eleventh character, which a host such as `api` falls short of.
+    // By default Elysia looks for the path from the URL's eleventh character on. With a short host, such as `api`, that
+    // is too late.
     handler: { standardHostname: false },
   }).onError(({ request, error }) => problemResponse(exchangeOf(request), Cause.die(error)));
   const unmatchedPath = {
@@ -165,7 +169,7 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     // The admission reads the body and judges it.
     app.route(method, routerPath(path), matched, { parse: "none" });
   }
-  // Each path has a route for all other methods, so that a template that matches it too does not get them.
+  // Each path has a route for all other methods. Without it, a template that also matches the path would get them.
   for (const path of new Set([...operations.map((operation) => operation.path), "/*"]))
     app.all(routerPath(path), ({ request }) => unmatched(exchangeOf(request)), {
       parse: "none",
@@ -173,7 +177,7 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
 
   const answer = (exchange: Exchange): Promise<Response> | Response => {
     const { request, connection } = exchange;
-    // An invalid host would shift the path that the router finds, and CONNECT's target is not a path.
+    // With an invalid host the router finds a wrong path. CONNECT has no path.
     if (!hasSoundHost(request) || connection?.target === null || request.method === "CONNECT")
       return unmatched(exchange);
     placeTarget(request);

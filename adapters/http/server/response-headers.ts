@@ -11,7 +11,10 @@ const SECURITY: Readonly<Record<string, string>> = {
 /** What pages of other origins may read beside the safelisted headers. */
 const EXPOSED = "allow, etag, ratelimit, ratelimit-policy, retry-after, x-request-id";
 
-/** Whose pages may call an operation: those of the listed origins, of any origin where `*` is listed, or always of any. */
+/**
+ * Whose pages may call an operation. `listed`: those of the listed origins. `any_if_starred`: those of all origins when
+ * `*` is listed. `any`: those of all origins, always.
+ */
 export type Opening = "listed" | "any_if_starred" | "any";
 
 /** The headers that the answers of one kind share, to reads and to POST. */
@@ -32,8 +35,8 @@ export type SharedHeaders = {
 };
 
 /**
- * The headers of every answer, with those of CORS for pages of `origins` (WHATWG Fetch, section 3.2). No credentials are ever allowed.
- * They are made once: a response copies them in a third of the time that it takes to make them.
+ * The headers of every answer, with those of CORS for pages of `origins` (WHATWG Fetch, section 3.2). No credentials
+ * are ever allowed. They are made once, because copying them takes a third of the time.
  */
 export const sharedHeaders = (origins: ReadonlyArray<string>): SharedHeaders => {
   const allowing = (origin: string, exposed = EXPOSED) => ({

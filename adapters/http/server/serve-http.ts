@@ -34,8 +34,8 @@ export class ListenFailed extends Data.TaggedError("ListenFailed")<{
 }> {}
 
 /**
- * The answer to a request whose body comes in chunks. The connection is closed behind it: Bun's parser would answer trailers that
- * come later with a 400, which the client could take for the answer to its next request.
+ * The answer to a request whose body comes in chunks. The connection is closed behind it: Bun's parser would answer
+ * trailers that come later with a 400, which the client could take for the answer to its next request.
  */
 const answerChunked = async (
   app: HttpApp,
@@ -89,9 +89,9 @@ const reasonOf = (error: unknown): string =>
   typeof error === "object" && error !== null && "code" in error ? String(error.code) : "unknown";
 
 /**
- * Listens until the scope closes, then drains. It accepts no new connections and answers the requests that have begun. A request that
- * still arrives on an open connection is answered, and that connection is closed. Fails with `ListenFailed`
- * when the port is taken.
+ * Listens until the scope closes, then drains. It accepts no new connections and answers the requests that have begun.
+ * A request that still arrives on an open connection is answered, and that connection is closed. Fails with
+ * `ListenFailed` when the port is taken.
  */
 export const serveHttp = (app: HttpApp, options: ListenOptions) =>
   Effect.acquireRelease(

@@ -66,8 +66,8 @@ const refuse = (exchange: Exchange, failure: ApiFailure): Response => {
 };
 
 /**
- * Answers requests that no operation takes: 400 where the host is none (RFC 9112, section 3.2), OPTIONS with `Allow`,
- * 405 where the path has other methods (RFC 9110, section 15.5.6), otherwise 404.
+ * Answers requests that no operation takes: 400 for an invalid host (RFC 9112, section 3.2), OPTIONS with `Allow`, 405
+ * when the path has other methods (RFC 9110, section 15.5.6), otherwise 404.
  */
 export const unmatchedRoute = (
   settings: ExchangeSettings,
@@ -89,7 +89,7 @@ export const unmatchedRoute = (
     if (entry === undefined) return refuse(exchange, new RouteNotFound());
     const { allow } = entry;
     if (request.method !== "OPTIONS")
-      // A method that the path takes is here because its URL leads elsewhere.
+      // The path's own methods also come here when the URL's bytes name another path. Then there is no such route.
       return refuse(
         exchange,
         allow.includes(request.method) ? new RouteNotFound() : new MethodNotAllowed({ allow }),

@@ -23,7 +23,10 @@ import {
   X402Verified,
 } from "./payment-contract.ts";
 
-/** Why a payment is refused, in x402's terms: a code, a line that names mistake and cure, and what is known of the payment. */
+/**
+ * Why a payment is refused, in x402's terms: a code, a message with the mistake and its cure, and what is known of the
+ * payment.
+ */
 type Refusal = {
   readonly code: string;
   readonly message: string;
@@ -32,7 +35,10 @@ type Refusal = {
   readonly transaction: string;
 };
 
-/** The relay's refusals that say something of the payment. What passes by itself, such as a full queue, stays a problem with its own status. */
+/**
+ * Failures that make a payment invalid. Temporary failures, such as a full queue, are not listed: they stay problems
+ * with a status of their own.
+ */
 const OF_THE_PAYMENT = [
   "TransactionMalformed",
   "TransactionTooLarge",
@@ -71,7 +77,7 @@ const beyondBetaLimit = ({ faults }: InstructionBeyondBetaLimit): Refusal => ({
   message: `payload.create: ${faults.map(({ detail }) => detail).join("; ")}. ${PROBLEM_CATALOGUE.beta_limit_exceeded.cure}`,
 });
 
-/** The outcome of settling or verifying: its value, or the refusal as a value. Only what passes by itself still fails. */
+/** The outcome of settling or verifying: its value, or the refusal as a value. Fails only with temporary failures. */
 const orRefusal = <
   A,
   E extends PaymentRefused | InstructionBeyondBetaLimit | RelayRefusal | ApiFailure,
@@ -99,7 +105,7 @@ const orRefusal = <
     }),
   );
 
-/** Above the longest payment: a URL of 4 KiB, three transactions and room for extensions. */
+/** More than the longest payment needs: a URL of 4 KiB, three transactions and room for extensions. */
 const MAX_PAYMENT_BYTES = 32 * 1024;
 const body = { schema: X402Request, example: x402RequestExample, maxBytes: MAX_PAYMENT_BYTES };
 

@@ -56,7 +56,9 @@ export const createAccount = (input: {
     .done(),
 });
 
-/** SPL Token InitializeMint2: u8 20, decimals u8, mint authority 32, no freeze authority (SPL Token `instruction.rs`). */
+/**
+ * SPL Token InitializeMint2: u8 20, decimals u8, mint authority 32, no freeze authority (SPL Token `instruction.rs`).
+ */
 export const initializeMint = (input: {
   readonly mint: Address;
   readonly decimals: number;

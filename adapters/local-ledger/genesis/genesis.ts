@@ -92,8 +92,8 @@ const initializePrograms = (ledger: LocalLedger): void => {
 export const EMPTY_GENESIS: Genesis = { ageMs: 60_000, fill: fundFaucet };
 
 /**
- * The first block of every other local ledger: both programs, initialized and under an upgrade authority, a faucet, and the
- * mock USDC mint. With `demo` also the demo data; the ledger then begins further in the past.
+ * The first block of every other local ledger: both programs, initialized and under an upgrade authority, a faucet, and
+ * the mock USDC mint. With `demo` also the demo data; the ledger then begins further in the past.
  */
 export const localGenesis = ({ demo }: { readonly demo: boolean }): Genesis => ({
   ageMs: demo ? DEMO_AGE_MS : 60_000,

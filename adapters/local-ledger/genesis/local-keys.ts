@@ -25,8 +25,8 @@ const made = new Map<string, LocalKey>();
 
 /** The local key of a label. The same label gives the same key everywhere. */
 export const localKey = (label: string): LocalKey => {
-  const known = made.get(label);
-  if (known !== undefined) return known;
+  const cached = made.get(label);
+  if (cached !== undefined) return cached;
   const seed = new Uint8Array(
     Bun.SHA256.hash(`settlement-evidence/local/${label}`).buffer as ArrayBuffer,
   );

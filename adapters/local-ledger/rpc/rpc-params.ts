@@ -69,9 +69,9 @@ export const wrongType = (value: unknown, what: string, expected: string): RpcEr
 };
 
 /** An RpcError for a text that is none of the variants, in the words of serde. */
-export const unknownVariant = (value: unknown, known: ReadonlyArray<string>): RpcError => {
+export const unknownVariant = (value: unknown, variants: ReadonlyArray<string>): RpcError => {
   if (typeof value !== "string") return wrongType(value, "variant", "string or map");
-  const names = known.map((name) => `\`${name}\``);
+  const names = variants.map((name) => `\`${name}\``);
   const expected = names.length === 2 ? names.join(" or ") : `one of ${names.join(", ")}`;
   return invalidParams(`Invalid params: unknown variant \`${value}\`, expected ${expected}.`);
 };
@@ -81,9 +81,9 @@ export const variantOf = <const V extends string>(
   value: unknown,
   variants: ReadonlyArray<V>,
 ): V => {
-  const found = variants.find((variant) => variant === value);
-  if (found === undefined) throw unknownVariant(value, variants);
-  return found;
+  const match = variants.find((variant) => variant === value);
+  if (match === undefined) throw unknownVariant(value, variants);
+  return match;
 };
 
 /** Longest base58 text of 32 and of 64 bytes (Agave `pubkey`, `hash`, `signature`: MAX_BASE58_LEN). */
@@ -174,6 +174,8 @@ export const arrayOf = (value: unknown, what: string, max: number): ReadonlyArra
 
 const COMMITMENTS = ["processed", "confirmed", "finalized"] as const;
 
-/** The commitment a configuration asks for, `finalized` unless it says otherwise. @throws RpcError for an unknown one. */
+/**
+ * The commitment a configuration asks for, `finalized` unless it says otherwise. @throws RpcError for an unknown one.
+ */
 export const commitmentOf = (config: RpcConfig, key = "commitment"): Commitment =>
   variantOf(config[key] ?? "finalized", COMMITMENTS);

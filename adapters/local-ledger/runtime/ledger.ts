@@ -131,12 +131,13 @@ export const openLedger = (options: LedgerOptions): LocalLedger => {
   const skipMs = options.skipMs ?? 0;
   const timeAfter = (reachedMs: number): LedgerTime =>
     options.time ?? wallTime(Math.max(reachedMs, Date.now()) + skipMs);
-  const known = identityOf(database);
-  if (known !== null) {
-    const lastMs = Number(known.genesis_ms) + (transactionLog(database).last().slot + 1) * slotMs;
-    const time = timeAfter(Math.max(lastMs, Number(known.seen_ms)));
+  const identity = identityOf(database);
+  if (identity !== null) {
+    const lastMs =
+      Number(identity.genesis_ms) + (transactionLog(database).last().slot + 1) * slotMs;
+    const time = timeAfter(Math.max(lastMs, Number(identity.seen_ms)));
     noteTime(database, time);
-    const ledger = assemble(database, known, time, options);
+    const ledger = assemble(database, identity, time, options);
     ledger.slots.settle();
     return ledger;
   }

@@ -37,7 +37,10 @@ const BUILT_IN_OWNERS = [
   "Feature111111111111111111111111111111111111",
 ] as ReadonlyArray<string> as ReadonlyArray<Address>;
 
-/** The data of these programs' accounts on a cluster: their name (Agave `builtins/src/lib.rs`). LiteSVM uses other names. */
+/**
+ * The data of these programs' accounts on a cluster: their name (Agave `builtins/src/lib.rs`). LiteSVM uses other
+ * names.
+ */
 const BUILT_IN_NAMES: ReadonlyArray<readonly [program: string, name: string]> = [
   ["11111111111111111111111111111111", "system_program"],
   ["Vote111111111111111111111111111111111111111", "vote_program"],

@@ -6,7 +6,7 @@ import { addCounts, lockLedger, putMark, putSnapshotTime } from "./ledger-row.ts
 import { putMerchants } from "./merchant-table.ts";
 import { putEscrows, putTransactions, putUnseen } from "./put-escrows.ts";
 
-/** Applies changes within a transaction that holds the term. What an unfinished build left behind is removed first. */
+/** Applies changes in a transaction that holds the sync lease. First removes the rows of an unfinished build. */
 export const applyChanges = async (sql: Queries, changes: IndexChanges): Promise<void> => {
   const { count, building } = await lockLedger(sql);
   if (count !== changes.from)
@@ -15,7 +15,7 @@ export const applyChanges = async (sql: Queries, changes: IndexChanges): Promise
       cause: `the index stands at ${count}, not at ${changes.from}: another process has written`,
     });
   if (building !== null) await emptyIndex(sql);
-  // Rows look up their events' transactions as they are put.
+  // First the transactions: inserted rows refer to them.
   await putTransactions(sql, changes.transactions);
   const hidden = await putUnseen(sql, changes.unseen);
   const seen = await putEscrows(sql, changes.escrows);

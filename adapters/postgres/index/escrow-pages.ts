@@ -130,8 +130,8 @@ type RowAt = EscrowRow | (UnseenRow & { readonly account: null });
 const isSeen = (row: RowAt): row is EscrowRow => row.account !== null;
 
 /**
- * The statement for the escrows at some addresses, with all their fields or unseen. One statement sees both tables at one
- * moment, so that a row which a writer moves between them is in one of the two.
+ * The statement for the escrows at some addresses, with all their fields or unseen. One statement sees both tables at
+ * one moment, so that a row which a writer moves between them is in one of the two.
  */
 export const ESCROWS_AT = shown(
   `SELECT ${UNSEEN_COLUMNS}, account FROM escrow WHERE address = ANY($1::bytea[])

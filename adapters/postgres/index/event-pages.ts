@@ -87,9 +87,9 @@ export const eventPageQuery = (
   if (runs.length === 0) return null;
   const order = "after" in range ? "position" : "position DESC";
   const page = mergedRuns(runs, order, bind(limit));
-  const known = `SELECT page.*, known.signature, known.slot FROM (${page}) AS page
+  const withTransactions = `SELECT page.*, known.signature, known.slot FROM (${page}) AS page
     LEFT JOIN event_transaction AS known ON known.position = page.position`;
-  return { text: shown(known, order), values };
+  return { text: shown(withTransactions, order), values };
 };
 
 /** A page of events: newest first below a number, or oldest first above one. */

@@ -1,23 +1,24 @@
 import { IDENTITY_TYPES } from "../../sql/ledger-identity.ts";
 
 /**
- * Tables whose columns are NOT NULL unless a part of a row's life lacks them. Addresses and hashes are 32 bytes, but for a
- * merchant's own address: base58 text, because pages are ordered by it (collation "C"). NUMERIC(20) holds a u64: exact, and so are its
- * sums. Numbers of events are INT8. Times are unix seconds, state and status the numbers that the ledger's accounts use.
+ * Tables whose columns are NOT NULL unless a part of a row's life lacks them. Addresses and hashes are 32 bytes, but
+ * for a merchant's own address: base58 text, because pages are ordered by it (collation "C"). NUMERIC(20) holds a u64:
+ * exact, and so are its sums. Numbers of events are INT8. Times are unix seconds, state and status the numbers that the
+ * ledger's accounts use.
  *
- * `ledger` and `sync_lease` have one row each. Writers lock the row of `ledger` first, so they come one after the other.
- * `building` names the build on its way; nothing is shown while there is no mark. `sync_lease.epoch` is a key, and everything
- * else in its row is not: whoever holds the epoch (FOR KEY SHARE) keeps a new term waiting, but neither a renewal nor a
- * request for a sync.
+ * `ledger` and `sync_lease` have one row each. Writers lock the row of `ledger` first, so they come one after the
+ * other. `building` names the build on its way; nothing is shown while there is no mark. `sync_lease.epoch` is a key,
+ * and everything else in its row is not: whoever holds the epoch (FOR KEY SHARE) keeps a new term waiting, but neither
+ * a renewal nor a request for a sync.
  *
- * An escrow's row is its account's bytes, and the columns that it is searched by. `delivery_seconds` is the time from its
- * creation to its delivery.
+ * An escrow's row is its account's bytes, and the columns that it is searched by. `delivery_seconds` is the time from
+ * its creation to its delivery.
  *
  * An event has no row: it is the `created_seq` or the `settled_seq` of its escrow's row. `created_referenced` and
  * `settled_referenced` say whether `event_transaction` has the event, so that the others are found without a search.
  *
- * The tallies count each merchant's escrows by state, and its deliveries by their seconds, of which an escrow's greatest time to
- * live allows 604,800. So a page of the registry costs the same however many escrows there are.
+ * The tallies count each merchant's escrows by state, and its deliveries by their seconds, of which an escrow's
+ * greatest time to live allows 604,800. So a page of the registry costs the same however many escrows there are.
  */
 const TABLES = `
   CREATE TABLE ledger (
@@ -126,8 +127,9 @@ export const FILLED_TABLES = [
 type EscrowIndex = { readonly name: string; readonly on: string; readonly unique?: true };
 
 /**
- * The indexes of escrows, which a build makes last. Each page is a run of one of them, or a merge of the runs of several states. An expiry
- * at the end lets a search for refundable escrows pass over the others without reading their rows.
+ * The indexes of escrows, which a build makes last. Each page is a run of one of them, or a merge of the runs of
+ * several states. An expiry at the end lets a search for refundable escrows pass over the others without reading their
+ * rows.
  */
 export const ESCROW_INDEXES: ReadonlyArray<EscrowIndex> = [
   { name: "escrow_by_address", on: "escrow (address)", unique: true },

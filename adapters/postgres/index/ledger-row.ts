@@ -19,7 +19,9 @@ const rowIn = async (sql: Queries, lock = ""): Promise<LedgerRow> => {
   return row;
 };
 
-/** What the index counts. The revision is null: asking for it costs a round trip, which is most of what a page costs. */
+/**
+ * What the index counts. The revision is null: asking for it costs a round trip, which is most of what a page costs.
+ */
 export const summaryIn = async (sql: Queries): Promise<IndexSummary> => {
   return { ...summaryOf(await rowIn(sql)), revision: null };
 };

@@ -12,7 +12,7 @@ import {
 import { type LeafRow, leavesUpToGap } from "../../sql/index-rows.ts";
 import { mergedRuns, shown } from "./escrow-pages.ts";
 
-/** The log's tables. Tiles are hashes, which no compression makes smaller. */
+/** The log's tables. Tiles hold hashes, which do not compress. */
 export const LOG_TABLES = `
   CREATE TABLE log_tile (
     path TEXT COLLATE "C" PRIMARY KEY,
@@ -31,7 +31,7 @@ const runsOf = (table: string): ReadonlyArray<string> => [
   `SELECT settled_seq AS seq, state, address, settled_hash AS hash FROM ${table} WHERE settled_seq >= $1`,
 ];
 
-/** The statement for leaves from a number on, at most as many as asked for. */
+/** Selects at most `limit` leaves, from a number on. */
 export const LEAVES = shown(
   mergedRuns([...runsOf("escrow"), ...runsOf("unseen_escrow")], "seq", "$2"),
   "seq",
@@ -54,7 +54,7 @@ export const tileAt = async (sql: Queries, path: string): Promise<Uint8Array | n
 
 const TILE = columnsOf({ path: "TEXT", bytes: "BYTEA" });
 
-/** Keeps tiles, in place of those of the same path. */
+/** Stores tiles. A tile replaces one with the same path. */
 export const keepTiles = async (sql: Queries, tiles: ReadonlyArray<FullTile>): Promise<void> => {
   for (const portion of portionsOf(tiles))
     await rowsOf(

@@ -71,7 +71,9 @@ const PUT = `
     )
   SELECT (SELECT count(*) FROM input) - (SELECT count(*) FROM before) AS added`;
 
-/** Puts merchants' rows, of several for one merchant the last, and returns how many are new. */
+/**
+ * Inserts or replaces merchants' rows and returns how many are new. Of several rows for one merchant, the last counts.
+ */
 export const putMerchants = async (
   sql: Queries,
   merchants: ReadonlyArray<Observed<Merchant>>,
@@ -141,10 +143,10 @@ export const registryPageQuery = (
   if (filter.text !== undefined) {
     const text = foldName(filter.text);
     // Postgres has no U+0000 in text, and neither has a merchant's name.
-    const found = text.includes("\0") ? "false" : `strpos(folded_name, ${bind(text)}) > 0`;
+    const inName = text.includes("\0") ? "false" : `strpos(folded_name, ${bind(text)}) > 0`;
     // A text with a space could otherwise match across two addresses.
     const inAddress = /[ \0]/.test(text) ? "false" : `strpos(folded_addresses, ${bind(text)}) > 0`;
-    conditions.push(`(${found} OR ${inAddress})`);
+    conditions.push(`(${inName} OR ${inAddress})`);
   }
   const page = `SELECT * FROM merchant WHERE ${conditions.join(" AND ")}
     ORDER BY registered_at, address LIMIT ${bind(limit)}`;

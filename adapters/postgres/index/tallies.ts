@@ -1,4 +1,4 @@
-/** What a tally says of escrows that a statement adds or removes: rows with merchant, state and delivery_seconds. */
+/** SQL for the changes of a tally: +1 for each row of `added`, -1 for each row of `removed`. */
 const countedFrom = (added: string | null, removed: string): string =>
   [
     ...(added === null
@@ -7,7 +7,7 @@ const countedFrom = (added: string | null, removed: string): string =>
     `SELECT merchant, state, delivery_seconds, -1 AS sign FROM ${removed}`,
   ].join(" UNION ALL ");
 
-/** Parts of a WITH that keep the tallies in step with rows that the statement adds and removes. */
+/** Parts of a WITH that update the tallies for the rows that the statement adds and removes. */
 export const tallyParts = (added: string | null, removed: string): string => `
     changed AS (${countedFrom(added, removed)}),
     by_state AS (

@@ -8,8 +8,8 @@ export const isTerm = async (sql: Queries, epoch: bigint): Promise<boolean> => {
 };
 
 /**
- * Holds the lease's term until the transaction ends: the lock on its row keeps a new term waiting. Fails as retryable when
- * another term has begun.
+ * Holds the lease's term until the transaction ends: the lock on its row keeps a new term waiting. Fails as retryable
+ * when another term has begun.
  */
 export const holdTerm = async (sql: Queries, epoch: bigint): Promise<void> => {
   const [lease] = await rowsOf<{ epoch: bigint }>(

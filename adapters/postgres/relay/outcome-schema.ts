@@ -1,8 +1,8 @@
 /**
  * The relay's tables. A relay's outcome is null while it is open; `outcome_at` is the slot it landed in, or
- * the finalized block height at which it had expired. `error` is the JSON of a landed one's error, and of an expired one
- * the signature of the transaction that superseded it. `holder` is the replica that holds a key without an answer, until
- * `held_until` by the database's clock.
+ * the finalized block height at which it had expired. `error` is the JSON of a landed one's error, and of an expired
+ * one the signature of the transaction that superseded it. `holder` is the replica that holds a key without an answer,
+ * until `held_until` by the database's clock.
  */
 export const OUTCOME_TABLES = `
   CREATE TABLE relay (

@@ -107,9 +107,9 @@ const answerKey = async (
 };
 
 /**
- * The idempotency keys of a schema, as one replica claims them. A claim is valid for three seconds by the database's clock and is renewed
- * each second while its request runs. So the claims of a replica that is killed, frozen or cut off are free soon, also behind a pooler, which
- * keeps no session.
+ * The idempotency keys of a schema, as one replica claims them. A claim is valid for three seconds by the database's
+ * clock and is renewed each second while its request runs. So the claims of a replica that is killed, frozen or cut off
+ * are free soon, also behind a pooler, which keeps no session.
  */
 export const idempotencyKeys = Effect.fnUntraced(function* ({ run }: PostgresStore["Service"]) {
   const holder = crypto.randomUUID();

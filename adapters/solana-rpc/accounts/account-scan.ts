@@ -37,9 +37,9 @@ export type ScanEnd =
   | Extract<Envelope, { readonly error: unknown }>;
 
 /**
- * The two forms of the answer's `value`: the list of getProgramAccounts, and the page of getProgramAccountsV2, an object
- * of `accounts` and `paginationKey`. For the page see the providers' references of that method (Helius, Alchemy); Agave
- * does not have it.
+ * The two forms of the answer's `value`: the list of getProgramAccounts, and the page of getProgramAccountsV2, an
+ * object of `accounts` and `paginationKey`. For the page see the providers' references of that method (Helius,
+ * Alchemy); Agave does not have it.
  */
 export type ScanForm = "list" | "page";
 
@@ -64,10 +64,10 @@ const isSpace = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 /**
- * Reads the answer of getProgramAccounts or getProgramAccountsV2 as it arrives. It holds no more than one network chunk and one record, and
- * skips a record longer than `LONGEST_RECORD`. The bytes before and after the accounts form an answer without accounts,
- * which is checked like any other. An answer that is no list of accounts, or whose slot comes after them, is held and
- * parsed whole.
+ * Reads the answer of getProgramAccounts or getProgramAccountsV2 as it arrives. It holds no more than one network chunk
+ * and one record, and skips a record longer than `LONGEST_RECORD`. The bytes before and after the accounts form an
+ * answer without accounts, which is checked like any other. An answer that is no list of accounts, or whose slot comes
+ * after them, is held and parsed whole.
  */
 export class AccountScan {
   /** The slot of the accounts taken so far, null before the first. */
@@ -240,15 +240,15 @@ export class AccountScan {
       return alikeEnd;
     }
     const place = new ObjectEnd();
-    const found = place.find(bytes, at);
-    const end = found < 0 ? bytes.length : found;
+    const endIndex = place.find(bytes, at);
+    const end = endIndex < 0 ? bytes.length : endIndex;
     if (end - at > LONGEST_RECORD) {
       this.passedOver.records += 1;
       this.passedOver.bytes += end - at;
-      if (found < 0) this.#passing = place;
+      if (endIndex < 0) this.#passing = place;
       return end;
     }
-    if (found < 0) return -1;
+    if (endIndex < 0) return -1;
     const record = bytes.subarray(at, end);
     const [account] = parseKeyedAccounts([parseJson(utf8(record) ?? "")]) ?? [];
     if (account === undefined) return "malformed";

@@ -37,7 +37,9 @@ type Page = { readonly slot: bigint; readonly accounts: number; readonly next: s
 /** Takes the chunks of a scan as they arrive. */
 export type TakeChunk = (chunk: ScannedAccounts) => Effect.Effect<void>;
 
-/** One request for accounts of a kind, read into `take` at a slot of at least `notBefore` or of what was seen; its slot. */
+/**
+ * One request for accounts of a kind, read into `take` at a slot of at least `notBefore` or of what was seen; its slot.
+ */
 export const scanInto = Effect.fnUntraced(function* (
   pool: NodePool["Service"],
   kind: AccountKind,
@@ -77,7 +79,7 @@ export const pagedAccounts = (pool: NodePool["Service"]) => {
     { changedSince, notBefore }: ScanOptions,
     take: TakeChunk,
   ) {
-    const asked = {
+    const options = {
       limit: PAGE_ACCOUNTS,
       ...(cursor === null ? {} : { paginationKey: cursor }),
       ...(changedSince === undefined ? {} : { changedSinceSlot: Number(changedSince) }),
@@ -92,7 +94,7 @@ export const pagedAccounts = (pool: NodePool["Service"]) => {
       pool,
       kind,
       notBefore,
-      asked,
+      options,
       counted,
       (told) => void (next = told),
     );
@@ -112,8 +114,8 @@ export const pagedAccounts = (pool: NodePool["Service"]) => {
     });
 
   /**
-   * Scans a kind into `take`. False, with nothing taken, when the nodes do not offer pages. A cursor that came before, and
-   * pages without accounts and without end, are faults of the node.
+   * Scans a kind into `take`. False, with nothing taken, when the nodes do not offer pages. A cursor that came before,
+   * and pages without accounts and without end, are faults of the node.
    */
   return Effect.fnUntraced(function* (kind: AccountKind, options: ScanOptions, take: TakeChunk) {
     if (!(yield* offering.isWorthAsking)) return false;

@@ -21,7 +21,7 @@ const PARTS_AT_ONCE = 2;
 const PARTS_FROM = "parts from ";
 const PARTS = 256;
 
-/** The first part that a cursor leaves to read; 0 for none or for another way's cursor. */
+/** The part at which a cursor continues; 0 without a cursor, and for one that is not of a split scan. */
 const firstPart = (after: string | undefined): number => {
   const number = after?.startsWith(PARTS_FROM) ? Number(after.slice(PARTS_FROM.length)) : 0;
   return Number.isInteger(number) && number > 0 && number < PARTS ? number : 0;
@@ -53,9 +53,9 @@ const streamed = <A>(
   );
 
 /**
- * `Ledger.programAccounts` over a pool of nodes. One request while the accounts are few. When more than a page are
- * expected, in pages where the nodes offer them. When they do not, and the last scan found many, or when nodes cannot
- * return all at once, one request for each value of the byte at `splitAt`.
+ * `Ledger.programAccounts` over a pool of nodes. Reads the accounts in one of three ways. Few accounts: one request.
+ * More than a page: in pages, if the nodes offer them. Otherwise, when the last scan returned many accounts or a node
+ * could not return them all: one request for each value of the byte at `splitAt`.
  */
 export const programAccounts = (pool: NodePool["Service"]) => {
   const paged = pagedAccounts(pool);
@@ -72,7 +72,10 @@ export const programAccounts = (pool: NodePool["Service"]) => {
       Effect.withSpan("Ledger.programAccounts"),
     );
 
-  /** One request for each value of the byte at `splitAt`, from a part on. Tells each time all parts up to one are complete. */
+  /**
+   * One request for each value of the byte at `splitAt`, from a part on. Reports progress as parts
+   * become complete in order.
+   */
   const inParts = (kind: AccountKind, splitAt: number, from: number, options: ScanOptions) =>
     Stream.suspend(() => {
       const complete = new Set<number>();

@@ -67,8 +67,8 @@ export const accountsWritten = (transaction: Uint8Array): ReadonlyArray<Address>
 };
 
 /**
- * The transactions that were sent here. Once one is seen to have landed, its accounts are not read from before its slot:
- * whoever was told that it landed sees what it did.
+ * The transactions that were sent here. Once one is seen to have landed, its accounts are not read from before its
+ * slot: whoever was told that it landed sees what it did.
  */
 export class RelayedTransactions {
   readonly #slots: HighestSlots;

@@ -36,13 +36,13 @@ const variantOf = (
 const parseInstructionFailure = (json: unknown): TransactionError | undefined => {
   if (!isInstructionFailure(json)) return undefined;
   const [instructionIndex, inner] = json;
-  const known = { kind: "InstructionError", instructionIndex, customCode: null };
-  if (isName(inner)) return { ...known, instructionError: inner };
+  const common = { kind: "InstructionError", instructionIndex, customCode: null };
+  if (isName(inner)) return { ...common, instructionError: inner };
   const variant = variantOf(inner);
   if (variant === undefined) return undefined;
-  if (variant.name !== "Custom") return { ...known, instructionError: variant.name };
+  if (variant.name !== "Custom") return { ...common, instructionError: variant.name };
   return isCustom(inner)
-    ? { ...known, instructionError: "Custom", customCode: inner.Custom }
+    ? { ...common, instructionError: "Custom", customCode: inner.Custom }
     : undefined;
 };
 

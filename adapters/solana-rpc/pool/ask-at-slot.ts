@@ -24,8 +24,8 @@ export type SlotQuestion<A> = {
 
 /**
  * The value of a request and its slot. Reads never go back in time: what is there may be shown by an answer that is up
- * to 32 slots old and not below the accounts' floors. What is missing is believed only at the highest slot seen when the
- * question was put. An answer below that counts as "behind".
+ * to 32 slots old and not below the accounts' floors. What is missing is believed only at the highest slot seen when
+ * the question was put. An answer below that counts as "behind".
  */
 export const askAtSlot = <A>(
   nodes: NodePool["Service"],

@@ -5,9 +5,9 @@ import type { Commitment } from "../../../ports/ledger/ledger.ts";
 const MOST_ACCOUNTS = 10_000;
 
 /**
- * The lowest slot that an answer about each account may have: the highest one at which the account was seen or relayed.
- * An account that is pushed out by others keeps the highest floor of all that were pushed out, so an answer about it is
- * asked of a newer slot than needed and never goes back.
+ * For each account, the lowest slot that an answer about it may have: the highest slot at which it was seen or relayed.
+ * Accounts that no longer fit share one floor, the highest of theirs. Their answers must then be newer than needed, and
+ * never go back.
  */
 class AccountFloors {
   readonly #floors: Record<Commitment, Map<string, number>> = {
@@ -43,10 +43,10 @@ class AccountFloors {
 
   #raise(commitment: Commitment, account: string, slot: number): void {
     const floors = this.#floors[commitment];
-    const known = floors.get(account) ?? 0;
-    // Set anew, it is the last to be pushed out.
+    const floor = floors.get(account) ?? 0;
+    // Inserted again, so that it becomes the newest and is dropped last.
     floors.delete(account);
-    floors.set(account, Math.max(known, slot));
+    floors.set(account, Math.max(floor, slot));
     if (floors.size <= MOST_ACCOUNTS) return;
     const [oldest] = floors;
     if (oldest === undefined) return;
@@ -114,7 +114,7 @@ export class HighestSlots {
       monotonicMs: this.#monotonicMs(),
       wallMs: this.#clock.currentTimeMillisUnsafe(),
     };
-    // An answer from far below, such as a finalized one, does not show that a node has come to the highest.
+    // An answer from a much lower slot, such as a finalized one, does not prove that a node has reached the highest.
     if (slot >= this.#highest.confirmed - PRESENCE_SLOTS) this.#missedSinceMs = null;
     this.#highest[commitment] = Math.max(this.#highest[commitment], slot);
     // What is finalized is also confirmed.
@@ -122,8 +122,7 @@ export class HighestSlots {
   }
 
   /**
-   * The lowest slots for an answer about these accounts. With `notBefore`, that slot alone: the caller knows what it
-   * needs.
+   * The lowest slots for an answer about these accounts. With `notBefore`, only that slot counts.
    */
   boundsOf(
     commitment: Commitment,
@@ -149,7 +148,7 @@ export class HighestSlots {
     return slot <= this.#reachable() ? "fine" : "slot_beyond_reach";
   }
 
-  /** Records a slot at which a blockhash was valid: a tip that is told from then on is not below it. */
+  /** Records a slot at which a blockhash was valid. Tips below it are no longer returned. */
   sawValidBlockhash(slot: number): void {
     this.#validAt = Math.max(this.#validAt, slot);
   }
@@ -166,18 +165,18 @@ export class HighestSlots {
   }
 
   /**
-   * The newest tip known, once a node has shown this one. Undefined when that is below the slot at which a blockhash was
-   * valid.
+   * The newest tip known, once a node has shown this one. Undefined when that is below the slot at which a blockhash
+   * was valid.
    */
   newestTip(commitment: Commitment, shown: Tip): Tip | undefined {
-    const known = this.#tips[commitment];
-    const newest = known !== null && known.slot > shown.slot ? known : shown;
+    const previous = this.#tips[commitment];
+    const newest = previous !== null && previous.slot > shown.slot ? previous : shown;
     this.saw(commitment, shown.slot);
     this.#tips[commitment] = newest;
     return commitment === "confirmed" && newest.slot < this.#validAt ? undefined : newest;
   }
 
-  /** Records that no node could answer from a slot as high as the highest. */
+  /** Records that no node could answer at the highest slot. */
   missed(): void {
     const nowMs = this.#monotonicMs();
     this.#missedSinceMs ??= nowMs;

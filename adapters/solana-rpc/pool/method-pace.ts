@@ -59,8 +59,8 @@ export class MethodPace {
   }
 
   /**
-   * Closes a method that the node refused: for as long as the node says, or else for `ownMs`, which is told how often it
-   * was closed in a row. True when it was open.
+   * Closes a method that the node refused: for as long as the node says, or else for `ownMs`, which is told how often
+   * it was closed in a row. True when it was open.
    */
   refused(
     method: string,
@@ -90,8 +90,8 @@ export class MethodPace {
   }
 
   #paced(method: string): Paced {
-    const known = this.#methods.get(method);
-    if (known !== undefined) return known;
+    const existing = this.#methods.get(method);
+    if (existing !== undefined) return existing;
     const paced = { sentMs: [], closedUntilMs: 0, limit: null, limitedMs: 0, refusals: 0 };
     this.#methods.set(method, paced);
     return paced;

@@ -25,8 +25,9 @@ export class NodePool extends Context.Service<
     /** The first usable answer of any node. The request may reach several nodes, so it must be safe to repeat. */
     readonly call: <A>(request: RpcRequest<A>) => Effect.Effect<A, LedgerFailure | RpcRefusal>;
     /**
-     * An answer, and the first slot that the history of the same node still holds; null for a slot that it does not tell. What
-     * a node has after the answer, it also had during it. `before`, which that node must answer, is asked before both.
+     * An answer, and the first slot that the history of the same node still holds; null for a slot that it does not
+     * tell. What a node has after the answer, it also had during it. `before`, which that node must answer, is asked
+     * before both.
      */
     readonly callWithHistoryStart: <A>(
       request: RpcRequest<A>,
@@ -34,7 +35,10 @@ export class NodePool extends Context.Service<
     ) => Effect.Effect<readonly [A, bigint | null], LedgerFailure | RpcRefusal>;
     /** Sends the request to every node at once and succeeds with the first answer. */
     readonly tellAll: <A>(request: RpcRequest<A>) => Effect.Effect<A, LedgerFailure | RpcRefusal>;
-    /** Sends the request to every node; each one's answer in the order of the configuration, null for one without a usable answer. */
+    /**
+     * Sends the request to every node; each one's answer in the order of the configuration, null for one without a
+     * usable answer.
+     */
     readonly askEach: <A>(request: RpcRequest<A>) => Effect.Effect<ReadonlyArray<A | null>>;
     /** Puts the first node behind the others; false when it is the only one. */
     readonly askAnother: Effect.Effect<boolean>;

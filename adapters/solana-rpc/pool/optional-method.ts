@@ -6,7 +6,9 @@ import { NodeFault, NodeUnable, RpcRefusal } from "../transport/rpc-failure.ts";
 /** How long nodes that do not know a method are not asked for it again, milliseconds. */
 const ASK_AGAIN_MS = 3_600_000;
 
-/** Whether a failure may mean that the nodes do not offer a method. An unknown method has many codes among providers. */
+/**
+ * Whether a failure may mean that the nodes do not offer a method. An unknown method has many codes among providers.
+ */
 export const mayNotOffer = (failure: LedgerFailure): boolean => {
   if (failure._tag === "LedgerTimeout") return false;
   const { cause } = failure;

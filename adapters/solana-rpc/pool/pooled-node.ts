@@ -16,7 +16,9 @@ import { monotonicMs } from "../../../core/use-cases/single-flight.ts";
 import type { ScanSink } from "../accounts/scan-body.ts";
 import type { Pool, PoolLimits, SolanaRpcConfig } from "./pool-config.ts";
 
-/** A decoded `result`, "malformed" when the method cannot return it, or how its slot was judged when that is not fine. */
+/**
+ * A decoded `result`, "malformed" when the method cannot return it, or how its slot was judged when that is not fine.
+ */
 export type Reading<A> = { readonly value: A } | "malformed" | Exclude<SlotJudgement, "fine">;
 
 /** One JSON-RPC request and the decoder of its result. */
@@ -164,12 +166,12 @@ export class PooledNode {
   readonly #slow = Effect.fnUntraced({ self: this }, function* (fault: NodeFault) {
     const { backoffBaseMs, backoffCapMs, retryAfterCapMs } = this.#config;
     const share = yield* backoffMs(1, 1, 1);
-    const asked =
+    const retryAfterMs =
       fault.retryAfterMs === null ? null : Math.min(fault.retryAfterMs, retryAfterCapMs);
     const nowMs = yield* monotonicMs;
     const wasOpen = this.#pace.refused(
       fault.method,
-      asked,
+      retryAfterMs,
       nowMs,
       (refusals) => share * Math.min(backoffCapMs, backoffBaseMs * 2 ** Math.min(refusals - 1, 52)),
     );

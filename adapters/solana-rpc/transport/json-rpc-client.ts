@@ -24,11 +24,13 @@ export type JsonRpcClient = {
     params: ReadonlyArray<unknown>,
     limits: PoolLimits,
   ) => Effect.Effect<unknown, NodeFailure>;
-  /** As `ask`, in one batch with the requests of this method that are made at the same time, if the node takes batches. */
+  /**
+   * As `ask`, in one batch with the requests of this method that are made at the same time, if the node takes batches.
+   */
   readonly askTogether: JsonRpcClient["ask"];
   /**
-   * getProgramAccounts, or a page of it where the sink asks for one. Hands accounts on as they arrive, and returns their slot once the answer is complete. The time
-   * limits count the node's time, not the consumer's.
+   * getProgramAccounts, or a page of it where the sink asks for one. Hands accounts on as they arrive, and returns
+   * their slot once the answer is complete. The time limits count the node's time, not the consumer's.
    */
   readonly scanAccounts: (
     params: ReadonlyArray<unknown>,
@@ -219,9 +221,9 @@ export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient =>
     node,
     ask,
     askTogether: (method, params, limits) => {
-      const known = batches.get(method);
-      const shared = known ?? new SharedBatches<NodeFailure>();
-      if (known === undefined) batches.set(method, shared);
+      const existing = batches.get(method);
+      const shared = existing ?? new SharedBatches<NodeFailure>();
+      if (existing === undefined) batches.set(method, shared);
       return shared.ask(params, {
         single: (each) => ask(method, each, limits),
         batch: (all) => askBatch(method, all, limits),

@@ -130,8 +130,8 @@ export const isValueAtSlot = (
 const LONG_LAMPORTS = /("lamports"\s*:\s*)(\d{16,})(?![\d.eE])/g;
 
 /**
- * Parsed JSON in which `lamports` of 16 or more digits are strings, undefined for any other text. A u64 can exceed 2^53,
- * where JSON.parse rounds it silently.
+ * Parsed JSON in which `lamports` of 16 or more digits are strings, undefined for any other text. A u64 can exceed
+ * 2^53, where JSON.parse rounds it silently.
  */
 export const parseJson = (text: string): unknown => {
   try {

@@ -2,8 +2,8 @@ import { Deferred, Effect, Exit } from "effect";
 import { monotonicMs } from "../../../core/use-cases/single-flight.ts";
 
 /**
- * Runs all effects to their end and succeeds with the first success; the others continue in the background. When all
- * fail, it fails like the first for which `tells` holds, or else like the first.
+ * Runs all effects and succeeds with the first success. The others continue in the background. When all fail, it fails
+ * with the first failure for which `tells` holds, otherwise with the first one.
  */
 export const firstToSucceed = <A, E>(
   all: ReadonlyArray<Effect.Effect<A, E>>,
@@ -63,7 +63,7 @@ type Waiting<E> = {
 export class SharedBatches<E> {
   #waiting: Array<Waiting<E>> = [];
   #refusedMs: number | null = null;
-  /** The most requests in the next batch. A batch beyond what a node takes in its window would never pass. */
+  /** The most requests in the next batch. A batch above the node's rate limit would always be refused. */
   #most = MOST_IN_BATCH;
 
   /** The answer to one request. */

@@ -18,8 +18,9 @@ export const ESCROW_COLUMNS = [
 ] as const;
 
 /**
- * The six bytes at a place, such as the first of an address, as a number below 2^48. An index of these takes a quarter of the room of one of
- * whole addresses. Different addresses may share one, so whoever looks one up compares the address besides.
+ * The six bytes at a place, such as the first of an address, as a number below 2^48. An index of these takes a quarter
+ * of the room of one of whole addresses. Different addresses may share one, so whoever looks one up compares the
+ * address besides.
  */
 export const keyAt = (bytes: Uint8Array, begin: number): number =>
   (bytes[begin] ?? 0) * 2 ** 40 +

@@ -6,8 +6,8 @@ import { BODY_AT } from "../../sql/escrow-body.ts";
 import { addressKey, inBody, runOf } from "./escrow-row.ts";
 
 /**
- * A part of the table `escrow` in the order of `seq`, which is the column that orders it: what stands behind FROM and
- * WHERE. Runs that are merged by `seq` are a page.
+ * Rows of the table `escrow` that an index gives in the order of the column `seq`, as the FROM and WHERE of a query.
+ * Merging several runs by `seq` gives a page.
  */
 export type Run = {
   readonly seq: "created_seq" | "settled_seq";
@@ -17,7 +17,7 @@ export type Run = {
 
 const SETTLED = ESCROW_STATES.filter((state) => state !== "Pending");
 
-/** Whether a filter names parties: the indexes that lead with one, and what its rows have to satisfy besides. */
+/** The party that a filter names: the prefix of the index to use, and conditions on the exact addresses. */
 const partyOf = ({ merchant, agentOwner }: EscrowFilter) => {
   const exact = [
     ...(merchant === undefined ? [] : [`${inBody(BODY_AT.merchant)} = $merchant`]),
@@ -27,7 +27,7 @@ const partyOf = ({ merchant, agentOwner }: EscrowFilter) => {
   return agentOwner === undefined ? undefined : { name: "agent", exact };
 };
 
-/** The runs of escrows of a filter by the numbers of their creations, where `states` are those an escrow may have. */
+/** The runs of a filter's escrows in one of `states`, in the order of their creation. */
 const createdRuns = (
   filter: EscrowFilter,
   states: ReadonlyArray<EscrowState>,
@@ -67,11 +67,11 @@ const settledRuns = (
   }));
 };
 
-/** The runs whose merge is the escrows of a filter, by number of creation. */
+/** The runs that give the escrows of a filter, in the order of their creation. */
 export const escrowRuns = (filter: EscrowFilter): ReadonlyArray<Run> =>
   createdRuns(filter, statesOf(filter));
 
-/** The runs whose merge is the events of a filter: creations whatever became of the escrow, and settlements. */
+/** The runs that give the events of a filter: creations, of escrows in every state, and settlements. */
 export const eventRuns = (filter: EscrowFilter): ReadonlyArray<Run> => {
   const states = statesOf(filter);
   const created = states.includes("Pending")
@@ -86,7 +86,7 @@ export const eventRuns = (filter: EscrowFilter): ReadonlyArray<Run> => {
   ];
 };
 
-/** What the conditions of a filter's runs bind. */
+/** The parameters of the conditions of a filter's runs. */
 export const runValues = ({ merchant, agentOwner, refundableAt }: EscrowFilter): NamedValues => {
   const [merchantKey, agentKey] = [
     merchant && addressKey(merchant),
@@ -102,9 +102,9 @@ export const runValues = ({ merchant, agentOwner, refundableAt }: EscrowFilter):
 };
 
 /**
- * A page over runs: `columns` of the rows with `$after < seq < $before`, in this order of `seq`, at most `$limit`. `join`
- * adds a table to each run, and `more` are conditions on it. Each run is in order already, so that SQLite merges them and
- * stops at the limit.
+ * A page over runs: `columns` of the rows with `$after < seq < $before`, in this order of `seq`, at most `$limit`.
+ * `join` adds a table to each run, and `more` are conditions on it. Each run is in order already, so that SQLite merges
+ * them and stops at the limit.
  */
 export const pageOfRuns = (
   runs: ReadonlyArray<Run>,
@@ -117,7 +117,7 @@ export const pageOfRuns = (
     const conditions = [`${run.seq} > $after`, `${run.seq} < $before`, ...run.conditions, ...more];
     return `SELECT ${columns(run)} FROM ${run.from} ${join(run)} WHERE ${conditions.join(" AND ")}`;
   });
-  // A single run needs no column to be merged by.
+  // A single run is not merged, so its own column is used.
   const seq = runs.length === 1 ? (runs[0]?.seq ?? "seq") : "seq";
   return `${selects.join(" UNION ALL ")} ORDER BY ${seq} ${order} LIMIT $limit`;
 };

@@ -17,7 +17,7 @@ type Row = {
   readonly slot: bigint | null;
 };
 
-/** How many numbers are looked through at once for events without a transaction. */
+/** Numbers that one step searches for events without a transaction. */
 const LOOKED_THROUGH = 5000n;
 
 const matches = (
@@ -31,12 +31,12 @@ const matches = (
   (filter.refundableAt === undefined || isRefundable(escrow, filter.refundableAt)) &&
   (filter.withoutTransaction !== true || signature === null);
 
-/** Reads events: of the rows of `escrow`, beside the table `event_transaction`. */
+/** Reads events from the tables `escrow` and `event_transaction`. */
 export const eventPages = (db: Database, bodyAt: ReturnType<typeof escrowPages>["bodyAt"]) => {
   const transaction = db.query<Transaction, [bigint]>(
     "SELECT signature, slot FROM event_transaction WHERE position = ?1",
   );
-  const known = db.query<{ known: bigint }, [bigint, bigint]>(
+  const transactionsBetween = db.query<{ known: bigint }, [bigint, bigint]>(
     "SELECT count(*) AS known FROM event_transaction WHERE position > ?1 AND position < ?2",
   );
   const newest = db.query<{ seq: bigint | null }, []>(
@@ -74,27 +74,27 @@ export const eventPages = (db: Database, bodyAt: ReturnType<typeof escrowPages>[
       );
   };
 
-  /** In steps, between which others may run, since there may be few of them among many. */
+  /** The events without a transaction. They may be few among many, so the search yields between its steps. */
   function* withoutTransaction(
     filter: EventFilter,
     limit: number,
     range: EventRange,
   ): Generator<void, ReadonlyArray<IndexedEvent>> {
-    const found: Array<IndexedEvent> = [];
+    const events: Array<IndexedEvent> = [];
     const last = newest.get()?.seq ?? 0n;
     const isUpward = "after" in range;
     const end = isUpward || range.before === null || range.before > last ? last + 1n : range.before;
     const start = isUpward ? range.after : 0n;
     const order = isUpward ? "ASC" : "DESC";
-    for (let done = 0n; start + done + 1n < end && found.length < limit; done += LOOKED_THROUGH) {
+    for (let done = 0n; start + done + 1n < end && events.length < limit; done += LOOKED_THROUGH) {
       const bounds = isUpward
         ? { after: start + done, before: start + done + LOOKED_THROUGH + 1n }
         : { after: end - done - LOOKED_THROUGH - 1n, before: end - done };
-      if (known.get(bounds.after, bounds.before)?.known !== LOOKED_THROUGH)
-        found.push(...between(filter, limit - found.length, order, bounds));
+      if (transactionsBetween.get(bounds.after, bounds.before)?.known !== LOOKED_THROUGH)
+        events.push(...between(filter, limit - events.length, order, bounds));
       yield;
     }
-    return found;
+    return events;
   }
 
   const ofEscrow = (filter: EventFilter, limit: number, range: EventRange) => {
@@ -107,11 +107,11 @@ export const eventPages = (db: Database, bodyAt: ReturnType<typeof escrowPages>[
         "after" in range ? seq > range.after : range.before === null || seq < range.before,
       )
       .map((seq) => {
-        const known = transaction.get(seq);
+        const row = transaction.get(seq);
         return indexedEventAt(
           { escrow, ...digestsIn(body) },
           seq,
-          known === null ? undefined : transactionIn(known),
+          row === null ? undefined : transactionIn(row),
         );
       })
       .filter((event) => matches(filter, event, escrow));

@@ -59,8 +59,8 @@ const fillTable = (db: Database) => {
 
 /**
  * A snapshot. Rows wait in files beside the store until they are all there, fill tables of their own in the
- * order of their numbers, and one transaction makes those the tables that readers know, with their indexes and the mark.
- * So a process or a machine that stops on the way leaves the store as it was, whatever it had written.
+ * order of their numbers, and one transaction makes those the tables that readers know, with their indexes and the
+ * mark. So a process or a machine that stops on the way leaves the store as it was, whatever it had written.
  */
 export const indexBuild = (
   db: Database,

@@ -83,10 +83,10 @@ export const ROW_INDEXES = [
  * The index's tables.
  *
  * Escrows are keyed by the number of their creation, so that pages, newest first, read rows that lie side by side. A
- * row's `body` is its account's bytes, address and digests (`adapters/sql/escrow-body.ts`); the columns beside it only repeat what rows are searched by. A
- * run is a party's key and a state (`escrow-row.ts`). `expires_at` rides along in the indexes, so that refundable
- * escrows are found without touching rows. There is no table of events: an event is the creation or the settlement of a
- * row, and only its transaction, which the account does not name, is kept apart.
+ * row's `body` is its account's bytes, address and digests (`adapters/sql/escrow-body.ts`); the columns beside it only
+ * repeat what rows are searched by. A run is a party's key and a state (`escrow-row.ts`). `expires_at` rides along in
+ * the indexes, so that refundable escrows are found without touching rows. There is no table of events: an event is the
+ * creation or the settlement of a row, and only its transaction, which the account does not name, is kept apart.
  *
  * Times are unix seconds, states and statuses the numbers that the ledger's accounts use, amounts as in columns.ts.
  *

@@ -50,7 +50,9 @@ export const unseenTable = (db: Database, table: string) => {
   };
 };
 
-/** The one row of the table `ledger`: the mark, the time of the last snapshot, and how many rows of each kind there are. */
+/**
+ * The one row of the table `ledger`: the mark, the time of the last snapshot, and how many rows of each kind there are.
+ */
 export const ledgerRow = (db: Database) => {
   const select = db.query<SummaryRow, []>("SELECT * FROM ledger");
   const count = db.query<null, [number, number, number]>(ADD_COUNTS);

@@ -25,9 +25,9 @@ const [FULFILLED, PARTIALLY] = [stateNumber("Fulfilled"), stateNumber("Partially
 const MOST_SUMS = 100_000;
 
 const add = (sums: Map<number, number>, key: number, change: number): boolean => {
-  const known = sums.get(key);
-  sums.set(key, (known ?? 0) + change);
-  return known === undefined;
+  const sum = sums.get(key);
+  sums.set(key, (sum ?? 0) + change);
+  return sum === undefined;
 };
 
 /** The tables of the tallies. A snapshot fills others, which later get these names. */

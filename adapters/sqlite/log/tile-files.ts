@@ -6,8 +6,8 @@ import type { FullTile } from "../../../ports/log/log-store.ts";
 import { StoreUnavailable } from "../../../ports/index/store-refusal.ts";
 
 /**
- * Paths of full tiles: the log's generation, then as in c2sp.org/tlog-tiles: level 0 to 63 or `entries`, and the number in
- * groups of three digits.
+ * Paths of full tiles: the log's generation, then as in c2sp.org/tlog-tiles: level 0 to 63 or `entries`, and the number
+ * in groups of three digits.
  */
 const FULL_TILE = /^\d{1,6}\/tile\/(?:entries|\d|[1-5]\d|6[0-3])\/(?:x\d{3}\/)*\d{3}$/;
 /** Tiles that are written at the same time; each waits for the disk. */

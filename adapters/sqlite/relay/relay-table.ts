@@ -38,7 +38,10 @@ type KeyRow = { readonly fingerprint: string; readonly answer: string | null };
 const nameOf = ({ client, key }: Pick<KeyUse, "client" | "key">): string =>
   JSON.stringify([client, key]);
 
-/** The idempotency keys of a log's file. Nobody else may have it open: a claim that was not made here is of a process that has ended. */
+/**
+ * The idempotency keys of a log's file. Only one process may have the file open. So a claim that this process did not
+ * make belongs to one that has ended.
+ */
 export const idempotencyTable = (db: Database) => {
   const held = new Set<string>();
   const forget = db.query<null, [number]>("DELETE FROM idempotency_key WHERE claimed_at_ms < ?1");

@@ -46,7 +46,9 @@ const TIMEOUT_MS = 30_000;
 /** Attempts at a call, with pauses that double from 250 ms: about half a minute. */
 const ATTEMPTS = 8;
 const FIRST_PAUSE_MS = 250;
-/** Most accounts of one getMultipleAccounts (Agave `request.rs`: MAX_MULTIPLE_ACCOUNTS). Programs are large, so fewer. */
+/**
+ * Most accounts of one getMultipleAccounts (Agave `request.rs`: MAX_MULTIPLE_ACCOUNTS). Programs are large, so fewer.
+ */
 const MAX_ACCOUNTS = 10;
 
 /** What came of one attempt: an answer, or why another attempt is worth while. */
@@ -64,13 +66,13 @@ const codeOf = (cause: unknown): string =>
   cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
 
 /**
- * A node of the cluster at `url`, asked at `confirmed`. Passing failures and 429 are tried again; messages show the
- * address's host only, because the rest may be a key. Every method throws DeployStopped when the node gives no usable answer, and
- * RpcRefused when it refuses the call.
+ * A node of the cluster at `url`, asked at `confirmed`. Temporary failures and 429 are retried. Messages show the
+ * address's host only, because the rest may be a key. Every method throws DeployStopped when the node gives no usable
+ * answer, and RpcRefused when it refuses the call.
  */
 export const clusterRpc = (url: URL) => {
   const shown = redactedRpcAddress(url);
-  let known = false;
+  let hasAnswered = false;
 
   const notANode = (what: string): DeployStopped =>
     new DeployStopped(
@@ -98,7 +100,7 @@ export const clusterRpc = (url: URL) => {
       const answer: unknown = await response.json();
       if (typeof answer === "object" && answer !== null && "jsonrpc" in answer) return { answer };
     } catch {
-      // It is not JSON, which the next line says.
+      // Not JSON. The next line reports it.
     }
     throw notANode(`HTTP ${response.status} without JSON-RPC`);
   };
@@ -106,8 +108,8 @@ export const clusterRpc = (url: URL) => {
   const call = async <A>(method: string, params: ReadonlyArray<unknown> = []): Promise<A> => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
     let last = "";
-    // A node that has answered before is worth waiting for; an address that never did is a mistake.
-    for (let tried = 0; tried < (known ? ATTEMPTS : 2); tried++) {
+    // A node that has answered before is retried for longer. An address that never answered is probably a mistake.
+    for (let tried = 0; tried < (hasAnswered ? ATTEMPTS : 2); tried++) {
       const result = await attempt(body);
       if ("answer" in result) {
         const { error, ...answer } = result.answer as {
@@ -115,7 +117,7 @@ export const clusterRpc = (url: URL) => {
           readonly error?: RpcErrorJson;
         };
         if (error !== undefined) throw new RpcRefused(shown, method, error);
-        known = true;
+        hasAnswered = true;
         return answer.result as A;
       }
       last = result.passing;
@@ -162,16 +164,16 @@ export const clusterRpc = (url: URL) => {
     accounts: async (
       addresses: ReadonlyArray<Address>,
     ): Promise<ReadonlyArray<LedgerAccount | null>> => {
-      const found: Array<LedgerAccount | null> = [];
+      const accounts: Array<LedgerAccount | null> = [];
       for (let at = 0; at < addresses.length; at += MAX_ACCOUNTS) {
         const some = addresses.slice(at, at + MAX_ACCOUNTS);
         const { value } = await call<{ value: ReadonlyArray<AccountJson | null> }>(
           "getMultipleAccounts",
           [some, atConfirmed],
         );
-        found.push(...some.map((each, i) => accountOf(each, value[i] ?? null)));
+        accounts.push(...some.map((each, i) => accountOf(each, value[i] ?? null)));
       }
-      return found;
+      return accounts;
     },
     /** Lamports that an account with this number of data bytes must hold. */
     rentExempt: async (bytes: number): Promise<bigint> =>

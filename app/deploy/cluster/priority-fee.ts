@@ -1,12 +1,18 @@
 import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
 import { computeBudgetInstructions } from "../../../core/protocol/instructions/compute-budget.ts";
 
-/** The highest price that the command takes, in micro-lamports for each compute unit: 0.02 SOL for a transaction of `MOST_UNITS`. */
+/**
+ * The highest price that the command takes, in micro-lamports for each compute unit: 0.02 SOL for a transaction of
+ * `MOST_UNITS`.
+ */
 export const MAX_PRIORITY_FEE = 100_000_000n;
 
-/** Compute units of a write to a buffer: 2,370 of the loader (Agave `bpf_loader`: UPGRADEABLE_LOADER_COMPUTE_UNITS), 300 of the price and limit. */
+/**
+ * Compute units of a write to a buffer: 2,370 of the loader (Agave `bpf_loader`: UPGRADEABLE_LOADER_COMPUTE_UNITS), 300
+ * of the price and limit.
+ */
 export const WRITE_UNITS = 3000;
-/** Compute units that every other transaction of a deployment keeps to. */
+/** The compute unit limit of every other transaction of a deployment. */
 export const MOST_UNITS = 200_000;
 
 const MICRO = 1_000_000n;
@@ -15,6 +21,9 @@ const MICRO = 1_000_000n;
 export const priorityInstructions = (price: bigint, units: number): ReadonlyArray<Instruction> =>
   price === 0n ? [] : computeBudgetInstructions({ unitLimit: units, unitPrice: price });
 
-/** The lamports that a transaction of `units` pays for its price, rounded up (Agave `compute-budget`: get_prioritization_fee). */
+/**
+ * The lamports that a transaction of `units` pays for its price, rounded up (Agave `compute-budget`:
+ * get_prioritization_fee).
+ */
 export const priorityLamports = (price: bigint, units: number): bigint =>
   (price * BigInt(units) + MICRO - 1n) / MICRO;

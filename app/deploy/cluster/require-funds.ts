@@ -18,11 +18,16 @@ const ENABLE_V3: Address = address("5cC3foj77CWun58pC51ebHFUWavHWKarWyR5UUik7dnC
 /** The loader refuses to deploy older versions (Agave: disable_sbpf_v0_v1_v2_deployment, SIMD-0500). */
 const DISABLE_V0: Address = address("B8JJXCy5amZyWG9r7EnUYLwzXSXTxG7GZ1qZ1qggo83g");
 
-/** Whether an account says that its feature is active: tag 1, then the slot, u64 LE (Agave `feature-gate-interface`). */
+/**
+ * Whether an account says that its feature is active: tag 1, then the slot, u64 LE (Agave `feature-gate-interface`).
+ */
 const isActive = (account: LedgerAccount | null | undefined): boolean =>
   account?.owner === FEATURE_PROGRAM && account.data[0] === 1;
 
-/** The versions that the cluster's gates let its loader take, the newest first. @throws DeployStopped where it takes none. */
+/**
+ * The versions that the cluster's gates let its loader take, the newest first. @throws DeployStopped where it takes
+ * none.
+ */
 export const deployableVersions = async (
   rpc: Pick<ClusterRpc, "accounts">,
   wanted: SbpfVersion | undefined,
@@ -72,7 +77,10 @@ const askFaucet = async ({ rpc, payer }: DeployContext, missing: bigint): Promis
   }
 };
 
-/** Checks that the payer has these lamports, and asks the cluster's faucet where that is wanted. @throws DeployStopped that says how much is missing. */
+/**
+ * Checks that the payer has these lamports, and asks the cluster's faucet where that is wanted. @throws DeployStopped
+ * that says how much is missing.
+ */
 export const requireFunds = async (
   context: DeployContext,
   needed: bigint,

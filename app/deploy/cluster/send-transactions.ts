@@ -33,7 +33,10 @@ const POLL_MS = 200;
 const POLLS_A_RESEND = 10;
 /** Most signatures of one getSignatureStatuses (Agave `request.rs`). */
 const MAX_STATUSES = 256;
-/** Preflight refused the transaction (Agave `custom_error.rs`: JSON_RPC_SERVER_ERROR_SEND_TRANSACTION_PREFLIGHT_FAILURE). */
+/**
+ * Preflight refused the transaction (Agave `custom_error.rs`:
+ * JSON_RPC_SERVER_ERROR_SEND_TRANSACTION_PREFLIGHT_FAILURE).
+ */
 const PREFLIGHT_FAILURE = -32_002;
 
 type Signed = {
@@ -84,8 +87,9 @@ const readStatuses = async (rpc: ClusterRpc, open: ReadonlyArray<Signed>): Promi
 };
 
 /**
- * Signs transactions under one blockhash, sends them in parallel, sends what has not landed anew every two seconds, and returns how each
- * ended once all are confirmed, have failed or can no longer land. @throws DeployStopped when the node gives no answer.
+ * Signs transactions under one blockhash, sends them in parallel, sends what has not landed anew every two seconds, and
+ * returns how each ended once all are confirmed, have failed or can no longer land. @throws DeployStopped when the node
+ * gives no answer.
  */
 export const sendTransactions = async (
   rpc: ClusterRpc,

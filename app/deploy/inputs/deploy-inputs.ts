@@ -12,7 +12,7 @@ import type { Admin } from "../programs/initialise-programs.ts";
 import { PROGRAM_NAMES } from "../programs/program-buffer.ts";
 import { existingMint, newMint, type SettlementMint } from "../settlement-mint.ts";
 
-/** The programs to deploy: those that the options name, or those whose keys are kept in the folder, made if need be. */
+/** The programs to deploy: the addresses in the options, or the keys in the folder, which are made when missing. */
 export const programTargets = (
   options: DeployOptions,
   folder: string,
@@ -27,8 +27,8 @@ export const programTargets = (
   );
 
 /**
- * The settlement mint: that of the registry where it is initialised, else that of the options, else the cluster's USDC. @throws
- * DeployStopped for one that differs from the registry's, that is no mint, or that nobody named.
+ * The settlement mint: that of the registry where it is initialised, else that of the options, else the cluster's USDC.
+ * @throws DeployStopped for one that differs from the registry's, that is no mint, or that nobody named.
  */
 export const settlementMint = async (
   context: DeployContext,
@@ -37,9 +37,9 @@ export const settlementMint = async (
   genesisHash: string,
   registry: AttestorRegistry | null,
 ): Promise<SettlementMint> => {
-  const known = USDC_MINTS[clusterOfGenesis(genesisHash)][0];
-  // The local ledger's mock USDC is a mint of that ledger only, and an empty one has none.
-  const usual = clusterOfGenesis(genesisHash) === "localnet" ? undefined : known?.address;
+  const usdc = USDC_MINTS[clusterOfGenesis(genesisHash)][0];
+  // A local ledger has no usual mint: only the service's own one has the mock USDC.
+  const usual = clusterOfGenesis(genesisHash) === "localnet" ? undefined : usdc?.address;
   const wanted =
     options.mint ?? (options.newMint ? undefined : (registry?.settlementMint ?? usual));
   if (wanted === undefined && !options.newMint)

@@ -9,7 +9,10 @@ import { EX_NOINPUT, EX_USAGE } from "../../command-line/command-line.ts";
 import { DeployStopped } from "../deploy-stopped.ts";
 import { type DeployKey, deployKeyOf } from "./deploy-key.ts";
 
-/** The key in a file that an option names. The message never shows what the option or the file holds. @throws DeployStopped */
+/**
+ * The key in a file that an option names. The message never shows what the option or the file holds. @throws
+ * DeployStopped
+ */
 export const readDeployKey = async (option: string, path: string): Promise<DeployKey> => {
   if (looksLikeKey(path))
     throw new DeployStopped(

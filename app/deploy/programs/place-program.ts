@@ -28,13 +28,15 @@ import {
 
 const SLOT_MS = 400;
 
-/** Waits until the slot is over in which a program was deployed: it can be called and upgraded from the next one on. */
+/** Waits for the next slot. A program can be called and upgraded only after the slot of its deployment. */
 const nextSlot = async ({ rpc }: DeployContext): Promise<void> => {
   const slot = await rpc.slot();
   while ((await rpc.slot()) <= slot) await Bun.sleep(SLOT_MS / 2);
 };
 
-/** Makes the program of its buffer. The account is not made by CreateAccount: lamports sent there before would make that fail. */
+/**
+ * Deploys the program from its buffer. Does not use CreateAccount, which fails when the address already has lamports.
+ */
 const deployFrom = async (
   context: DeployContext,
   target: ProgramTarget,
@@ -106,11 +108,11 @@ const upgradeFrom = async (
   return landed(context, `upgrading ${name}`, { instructions: [upgrade] });
 };
 
-/** Whether the loader refused the file itself: its verifier says InvalidAccountData, of the transaction's last instruction. */
+/** Whether the loader's verifier refused the file itself, with InvalidAccountData. */
 const isRefusedFile = (cause: unknown): cause is TransactionRefused =>
   cause instanceof TransactionRefused && JSON.stringify(cause.error).includes("InvalidAccountData");
 
-/** Rounds of looking and acting before the node is given up. */
+/** Attempts to read the program and deploy it, before the command stops. */
 const MAX_ROUNDS = 10;
 
 const placeBinary = async (
@@ -134,14 +136,14 @@ const placeBinary = async (
   );
 };
 
-/** The binaries of one program: those that may stay where they stand, and those to deploy, the first choice first. */
+/** The binaries of one program: `accepted` ones are left as they are, `candidates` are deployed, best first. */
 export type Choice = {
   readonly accepted: ReadonlyArray<ProgramBinary>;
   readonly candidates: ReadonlyArray<ProgramBinary>;
 };
 
 /**
- * Brings a program to the first candidate that the loader takes, and returns it. A program that holds an accepted binary is left
+ * Deploys the first candidate that the loader accepts, and returns it. A program that holds an accepted binary is left
  * as it is. The payer's buffer is gone afterwards. @throws DeployStopped
  */
 export const placeProgram = async (

@@ -48,25 +48,25 @@ export const programBinary = async (
 };
 
 /**
- * Bytes of ELF in one Write. With one signature and a version 0 message the transaction has 1,222 of 1,232 bytes; a price and a limit
- * take 52 of them.
+ * Bytes of ELF in one Write. With one signature and a version 0 message the transaction has 1,222 of 1,232 bytes; a
+ * price and a limit take 52 of them.
  */
 const chunkBytes = (price: bigint): number => (price === 0n ? 1000 : 950);
-/** Rounds of writing what is missing before a node is given up. Each lasts until its blockhash expires at most. */
+/** Attempts to write the missing parts, before the command stops. Each lasts at most until its blockhash expires. */
 const MAX_WRITE_ROUNDS = 20;
 
 const seedOf = (name: ProgramName): string => `settlement-evidence/${name}`;
 
 /**
- * Where a payer's buffer for a program is. It follows from the payer's key alone, so no killed or forgotten run leaves a buffer that
- * the next one does not find.
+ * Where a payer's buffer for a program is. It follows from the payer's key alone, so no killed or forgotten run leaves
+ * a buffer that the next one does not find.
  */
 export const bufferAddress = (payer: Address, name: ProgramName): Address =>
   addressOf(payer, seedOf(name));
 
 /**
- * The seed of the buffer in which a file is proposed to another authority. It follows from the file, because the payer cannot write to
- * such a buffer again: another file needs another one.
+ * The seed of the buffer in which a file is proposed to another authority. It follows from the file, because the payer
+ * cannot write to such a buffer again: another file needs another one.
  */
 export const proposalSeed = ({ sha256 }: ProgramBinary): string => `upgrade/${sha256.slice(0, 24)}`;
 
@@ -81,7 +81,10 @@ export const readBuffer = async ({ rpc, payer }: DeployContext, seed: string) =>
   return { address, lamports: account?.lamports ?? 0n, buffer };
 };
 
-/** Closes the payer's buffer for a program, if there is one, and returns the lamports that came back. @throws DeployStopped */
+/**
+ * Closes the payer's buffer for a program, if there is one, and returns the lamports that came back. @throws
+ * DeployStopped
+ */
 export const closeBuffer = async (
   context: DeployContext,
   name: ProgramName,
@@ -122,8 +125,8 @@ const isSame = (a: Uint8Array, b: Uint8Array, from: number, to: number): boolean
   Buffer.compare(a.subarray(from, to), b.subarray(from, to)) === 0;
 
 /**
- * Fills the payer's buffer for a program with a binary and returns its address. It goes on with what an earlier run wrote; a
- * buffer of another length is closed first. @throws DeployStopped
+ * Fills the payer's buffer for a program with a binary and returns its address. It goes on with what an earlier run
+ * wrote; a buffer of another length is closed first. @throws DeployStopped
  */
 export const fillBuffer = async (
   context: DeployContext,
@@ -174,6 +177,9 @@ export const fillBuffer = async (
   );
 };
 
-/** The number of transactions that write this number of bytes to a buffer, at a price in micro-lamports for each compute unit. */
+/**
+ * The number of transactions that write this number of bytes to a buffer, at a price in micro-lamports for each compute
+ * unit.
+ */
 export const bufferWrites = (length: number, price: bigint): number =>
   Math.ceil(length / chunkBytes(price));

@@ -36,7 +36,10 @@ const notUpgradeable = (name: string, address: Address, what: string): DeploySto
 const isFree = (account: LedgerAccount | null): boolean =>
   account === null || (account.owner === SYSTEM_PROGRAM && account.data.length === 0);
 
-/** Reads a program, its data and the payer's buffer for it. @throws DeployStopped for an address that holds something else. */
+/**
+ * Reads a program, its data and the payer's buffer for it. @throws DeployStopped for an address that holds something
+ * else.
+ */
 export const readProgram = async (
   { rpc, payer }: DeployContext,
   { name, address }: Pick<ProgramTarget, "name" | "address">,

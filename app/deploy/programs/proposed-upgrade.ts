@@ -49,8 +49,8 @@ export const readProposal = async (
 };
 
 /**
- * Writes the file into a buffer, gives the program room for it, and makes the buffer the authority's, who alone can then use or close
- * it. What stands already stays. @throws DeployStopped
+ * Writes the file into a buffer, gives the program room for it, and makes the buffer the authority's, who alone can
+ * then use or close it. What stands already stays. @throws DeployStopped
  */
 export const proposeUpgrade = async (
   context: DeployContext,

@@ -13,7 +13,10 @@ export const wantedAuthority = ({
 }: Pick<DeployOptions, "authority" | "final">): Address | null | undefined =>
   final ? null : authority;
 
-/** Whether the right to upgrade a program is still to be given away. @throws DeployStopped when it is not the payer's to give. */
+/**
+ * Whether the right to upgrade a program is still to be given away. @throws DeployStopped when it is not the payer's to
+ * give.
+ */
 export const isToBeGiven = (
   { name, address }: Pick<ProgramTarget, "name" | "address">,
   { data }: ProgramState,

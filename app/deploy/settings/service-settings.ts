@@ -29,7 +29,10 @@ const LINE = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$/;
 const unquoted = (text: string): string =>
   /^"[^"]*"$|^'[^']*'$/.test(text) ? text.slice(1, -1) : text;
 
-/** The lines with the settings, and what changed. All other lines stay as they are; of a name twice, the last line counts. */
+/**
+ * The lines with the settings, and what changed. All other lines stay as they are; of a name twice, the last line
+ * counts.
+ */
 const withSettings = (
   text: string,
   settings: ReadonlyArray<EnvSetting>,
@@ -77,13 +80,19 @@ type ServiceFacts = {
 
 const listed = (list: string): ReadonlyArray<string> => list.split(",").map((each) => each.trim());
 
-/** The mint as SUPPORTED_MINTS has it. What is not the cluster's USDC gets a symbol of its own, except on a private ledger. */
+/**
+ * The mint as SUPPORTED_MINTS has it. What is not the cluster's USDC gets a symbol of its own, except on a private
+ * ledger.
+ */
 const mintSetting = ({ mint, cluster }: ServiceFacts): string => {
   if (USDC_MINTS[cluster].some(({ address }) => address === mint.address)) return mint.address;
   return `${mint.address}:${mint.decimals}:${cluster === "localnet" ? "USDC" : "TEST"}`;
 };
 
-/** Writes what the service needs into the environment file, with an evidence key unless one is set there, and says what it wrote. */
+/**
+ * Writes what the service needs into the environment file, with an evidence key unless one is set there, and says what
+ * it wrote.
+ */
 export const writeServiceSettings = async (
   { say }: DeployContext,
   facts: ServiceFacts,

@@ -29,9 +29,10 @@ const parameters = {
 type Terms = ValuesOf<typeof parameters>;
 
 /**
- * A payment that the service prepared, built anew from the caller's terms and the programs of `policy`: escrow, bytes and signers follow from them. Only the blockhash, the
- * compute budget, the attestor and the last block height are the service's; the ledger takes no attestor but the merchant's own. @throws SettlementError
- * `prepared_otherwise` for anything else than was asked for
+ * Rebuilds a prepared payment from the caller's terms and the programs of `policy`. Only the blockhash, the compute
+ * budget, the attestor and the last block height are taken from the service. The ledger accepts only the merchant's own
+ * attestor.
+ * @throws SettlementError `prepared_otherwise` when the service prepared anything else
  */
 const rebuiltPayment = (told: Prepared, terms: Terms, policy: TrustPolicy): Prepared => {
   const { agent: from, merchant, mint, ttl_seconds: ttlSeconds, task, nonce, payer = from } = terms;

@@ -111,22 +111,25 @@ const makesPayoutAccount =
 
 /** Whether these instructions are the one custody call that was asked for, and beside it only what that call needs. */
 const isAsked = (
-  found: ReadonlyArray<Instruction>,
-  asked: Asked,
+  instructions: ReadonlyArray<Instruction>,
+  request: Asked,
   { custodyProgram, payer }: { readonly custodyProgram: Address; readonly payer: Address },
 ): boolean => {
-  const name = callOf(asked);
-  const [call, ...others] = found.filter(({ programAddress }) => programAddress === custodyProgram);
+  const name = callOf(request);
+  const [call, ...others] = instructions.filter(
+    ({ programAddress }) => programAddress === custodyProgram,
+  );
   const read = call && readInstruction(call, { custodyProgram });
   if (call === undefined || others.length > 0 || read?.name !== name) return false;
-  if (read.name === "release_partial" && read.args.amount.toString() !== asked.amount) return false;
-  if (read.at("escrow") !== asked.escrow) return false;
+  if (read.name === "release_partial" && read.args.amount.toString() !== request.amount)
+    return false;
+  if (read.at("escrow") !== request.escrow) return false;
   const isNeeded = makesPayoutAccount(call, payer);
-  return found.every(
+  return instructions.every(
     (each) =>
       each === call ||
       isNeeded(each) ||
-      (asked.action === "release" && each.programAddress === ED25519_PROGRAM),
+      (request.action === "release" && each.programAddress === ED25519_PROGRAM),
   );
 };
 
@@ -137,14 +140,14 @@ const payerIn = (base64: string): Address | undefined => {
 };
 
 /**
- * A settlement that the service prepared, once it is found to do what was asked for and nothing else. It holds one custody call of
- * this action on this escrow. Beside it stand only the attestation, missing payout accounts and the compute budget. The custody
- * program then decides where the money goes. The fee payer is the one that was asked for; where none was, the one that the service
- * named. @throws SettlementError `prepared_otherwise` for anything else
+ * A settlement that the service prepared, once it is found to do what was asked for and nothing else. It holds one
+ * custody call of this action on this escrow. Beside it stand only the attestation, missing payout accounts and the
+ * compute budget. The custody program then decides where the money goes. The fee payer is the one that was asked for;
+ * where none was, the one that the service named. @throws SettlementError `prepared_otherwise` for anything else
  */
-const checkedSettlement = (told: Prepared, asked: Asked, policy: TrustPolicy): Prepared => {
+const checkedSettlement = (told: Prepared, request: Asked, policy: TrustPolicy): Prepared => {
   const { custodyProgram } = deploymentIn(policy);
-  const { action, escrow } = asked;
+  const { action, escrow } = request;
   const refuse = (): never => {
     throw new SettlementError(
       "prepared_otherwise",
@@ -153,10 +156,10 @@ const checkedSettlement = (told: Prepared, asked: Asked, policy: TrustPolicy): P
     );
   };
   const payer =
-    asked.payer === undefined ? payerIn(told.transaction) : addressNamed(asked.payer, "payer");
+    request.payer === undefined ? payerIn(told.transaction) : addressNamed(request.payer, "payer");
   if (told.escrow !== escrow || payer === undefined) return refuse();
-  const { bytes, signers } = expectedTransaction(told.transaction, payer, (found) =>
-    isAsked(found, asked, { custodyProgram, payer }) ? found : refuse(),
+  const { bytes, signers } = expectedTransaction(told.transaction, payer, (instructions) =>
+    isAsked(instructions, request, { custodyProgram, payer }) ? instructions : refuse(),
   );
   return { ...told, transaction: encodeBase64(bytes), signers: [...signers] };
 };
@@ -168,15 +171,15 @@ export const prepareSettlement = tool({
     "Unsigned transaction that releases, refunds, cancels or archives an escrow. Sends nothing. Decode it before you sign.",
   parameters,
   output: PREPARED,
-  run: async (asked, context) => {
-    requireTaken(asked);
-    const { action, ...given } = asked;
+  run: async (request, context) => {
+    requireTaken(request);
+    const { action, ...given } = request;
     const operation = `POST /v1/escrows/{pda}/${action}/prepare?transaction=true` as const;
     // `TAKEN` has held them to the action, and the compiler holds `TAKEN` to the contract.
     const taken = membersOf(given) as never;
     const told = heldTo(PREPARED, await ask(context.call, operation, taken));
     if (!context.rebuilds) return { result: told };
     const { policy } = await knownDeployment(context);
-    return { result: checkedSettlement(told, asked, policy) };
+    return { result: checkedSettlement(told, request, policy) };
   },
 });

@@ -29,8 +29,8 @@ export const readEscrow = tool({
     ledger_time: "context.ledger_time",
     next: rowsAt("data.next_actions", ACTION, MOST_ACTIONS),
   } satisfies ShownBy<"GET /v1/escrows/{pda}">,
-  run: async (asked, { call }) => ({
-    answer: await ask(call, "GET /v1/escrows/{pda}", membersOf(asked)),
-    links: [{ uri: `settlement://escrow/${asked.escrow}`, name: "The whole escrow" }],
+  run: async (query, { call }) => ({
+    answer: await ask(call, "GET /v1/escrows/{pda}", membersOf(query)),
+    links: [{ uri: `settlement://escrow/${query.escrow}`, name: "The whole escrow" }],
   }),
 });

@@ -19,8 +19,8 @@ export const relayOutcome = tool({
       "Its very creation may be signed again",
     ),
   } satisfies ShownBy<"GET /v1/relay/{signature}">,
-  run: async (asked, { call }) => {
-    const answer = await ask(call, "GET /v1/relay/{signature}", asked);
+  run: async (query, { call }) => {
+    const answer = await ask(call, "GET /v1/relay/{signature}", query);
     const why = memberOf(answer, "data.program_error.name") ?? memberOf(answer, "data.error.kind");
     return { answer: { data: memberOf(answer, "data"), error: why ?? null } };
   },

@@ -47,8 +47,9 @@ export const parseExchange = (
 };
 
 /**
- * The lines of UTF-8 bytes, without their ends: `\n`, or `\r\n`. Nothing else ends a line. JSON's texts hold U+2028 and U+2029 as they are (RFC 8259, section 7), and a buyer's nonce may
- * have one, which must not divide the record that names it.
+ * The lines of UTF-8 bytes, without their ends: `\n`, or `\r\n`. Nothing else ends a line. JSON's texts hold U+2028 and
+ * U+2029 as they are (RFC 8259, section 7), and a buyer's nonce may have one, which must not divide the record that
+ * names it.
  */
 export async function* linesIn(input: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
@@ -134,8 +135,8 @@ const payloadOf = (
 };
 
 /**
- * Judges an exchange under the first rule for its merchant, method and URL. The payload holds what the rule names, the template's id and the task
- * hash; whether it fits the template is not judged here.
+ * Judges an exchange under the first rule for its merchant, method and URL. The payload holds what the rule names, the
+ * template's id and the task hash; whether it fits the template is not judged here.
  */
 export const judgeExchange = (rules: Rules, exchange: Exchange, judged: Judged): Judgement => {
   const { request, response, latency_ms: latency } = exchange;

@@ -25,7 +25,10 @@ const SUFFIX = ".json";
 /** The escrow of a file's name, which ends at the first dot: an address has none. */
 const escrowOf = (name: string): string => name.slice(0, name.indexOf("."));
 
-/** The entry in a file's text. @throws SettlementError `journal_damaged` for anything else, since what was spent is not known then. */
+/**
+ * The entry in a file's text. @throws SettlementError `journal_damaged` for anything else, since what was spent is not
+ * known then.
+ */
 const spentOf = (text: string, folder: string, name: string): Spent => {
   try {
     const entry = JSON.parse(text) as Omit<Spent, "escrow" | "path">;
@@ -65,10 +68,11 @@ const remove = (entries: ReadonlyArray<Spent>): Promise<unknown> =>
   Promise.allSettled(entries.map(({ path }) => unlink(path)));
 
 /**
- * Takes an escrow's amount from the ceiling: null when that is within it, otherwise why it is not. Entries are files in a folder, made before
- * anything is counted, so that processes at once and a kill -9 can never exceed the ceiling. An escrow counts once, until 24 hours after it was last
- * allowed. Each call makes an entry of its own and takes back no other of the day, because another process may have been allowed the same escrow.
- * Entries leave the folder after seven days.
+ * Takes an escrow's amount from the ceiling: null when that is within it, otherwise why it is not. Entries are files in
+ * a folder, made before anything is counted, so that processes at once and a kill -9 can never exceed the ceiling. An
+ * escrow counts once, until 24 hours after it was last allowed. Each call makes an entry of its own and takes back no
+ * other of the day, because another process may have been allowed the same escrow. Entries leave the folder after seven
+ * days.
  */
 export const spendingCeiling =
   (

@@ -41,7 +41,15 @@ export const totalsOf = (rows: ReadonlyArray<ExportRow>, settlementMint: string 
   };
 };
 
-/** A row as a line of CSV (RFC 4180) without its end; null is empty. No column can hold a comma, a quote or a line break. */
+/**
+ * A row as a line of CSV (RFC 4180) without its end; null is empty. No column can hold a comma, a quote or a line
+ * break.
+ * @example
+ * import { csvLine, EXPORT_COLUMNS } from "settlement-evidence/merchant";
+ *
+ * const header = EXPORT_COLUMNS.join(",");
+ * csvLine(row).split(",").length; // => header.split(",").length
+ */
 export const csvLine = (row: ExportRow): string =>
   EXPORT_COLUMNS.map((name) => row[name] ?? "").join(",");
 
@@ -56,10 +64,10 @@ const differences = (rows: Totals, ledger: Totals): ReadonlyArray<string> =>
     rows[name] === ledger[name] ? [] : [`${name}: rows ${rows[name]}, ledger ${ledger[name]}`],
   );
 
-const unequal = (found: ReadonlyArray<string>, { unseen }: IndexedEscrows): never => {
+const unequal = (differing: ReadonlyArray<string>, { unseen }: IndexedEscrows): never => {
   throw new SettlementError(
     "totals_differ",
-    `The rows do not come to what the merchant's account counts: ${found.join("; ")}.`,
+    `The rows do not come to what the merchant's account counts: ${differing.join("; ")}.`,
     unseen > 0
       ? `The index lacks ${unseen} archived escrows whose bytes nobody has shown: use a service that saw them.`
       : "Wait until the index has caught up (GET /v1/status), and run the same again.",
@@ -67,8 +75,8 @@ const unequal = (found: ReadonlyArray<string>, { unseen }: IndexedEscrows): neve
 };
 
 /**
- * Every escrow of a merchant, once the totals over them equal the counters of the merchant's account. @throws SettlementError
- * `totals_differ` with both sides when they do not.
+ * Every escrow of a merchant, once the totals over them equal the counters of the merchant's account. @throws
+ * SettlementError `totals_differ` with both sides when they do not.
  */
 export const exportEscrows = async (
   context: MerchantContext,
@@ -88,9 +96,9 @@ export const exportEscrows = async (
       );
     const rows = indexed.escrows.map(exportRow).toReversed();
     const totals = totalsOf(rows, status.settlement_mint);
-    const found = differences(totals, totalsIn(account));
-    if (found.length === 0) return { rows, totals };
-    if (tried === TRIES) return unequal(found, indexed);
+    const differing = differences(totals, totalsIn(account));
+    if (differing.length === 0) return { rows, totals };
+    if (tried === TRIES) return unequal(differing, indexed);
     await requests.clock.pause(AGAIN_MS, signal);
   }
 };

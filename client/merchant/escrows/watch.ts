@@ -10,8 +10,8 @@ import { type MerchantContext, readMerchant } from "../merchant-context.ts";
 /** What an escrow waits for, as a line of `merchant watch`. */
 export type Awaited = {
   /**
-   * `attestation`: deliver and attest before `expires_at`. `cancellation`: its attestor's key was revoked, so only cancelling ends it early.
-   * `refund`: too late, anyone may send it back. `nothing`: it is settled.
+   * `attestation`: deliver and attest before `expires_at`. `cancellation`: its attestor's key was revoked, so only
+   * cancelling ends it early. `refund`: too late, anyone may send it back. `nothing`: it is settled.
    */
   readonly awaits: "attestation" | "cancellation" | "refund" | "nothing";
   readonly escrow: string;
@@ -86,7 +86,7 @@ const STATES: ReadonlySet<unknown> = new Set<Escrow["state"]>([
   "Refunded",
 ]);
 
-/** The failure of a service that gives what no service gives. */
+/** The failure for an answer that no honest service gives. */
 const unsoundEscrow = (detail: string): SettlementError =>
   new SettlementError(
     "unsound_escrow",
@@ -95,7 +95,8 @@ const unsoundEscrow = (detail: string): SettlementError =>
   );
 
 /**
- * A service's record of an escrow, when it is one of `merchant` and each member that goes into books has its form: a text of another form could be a formula or another row there.
+ * Checks a service's record of an escrow: it is one of `merchant`, and each exported member has its form. Other texts
+ * could become a formula or another row in a spreadsheet.
  * @throws SettlementError `unsound_escrow` for anything else.
  */
 const soundRow = <R extends Escrow>(row: R, merchant: Address): R => {
@@ -149,8 +150,8 @@ export const escrowsOf = async (
   let cursor: string | null = null;
   for (;;) {
     const filter = { merchant, limit: PAGE, ...(state === undefined ? {} : { state }) };
-    const asked = { ...filter, ...(cursor === null ? {} : { cursor }) };
-    const answer = await requests.answer(...requestOf("GET /v1/indexer", asked, { signal }));
+    const query = { ...filter, ...(cursor === null ? {} : { cursor }) };
+    const answer = await requests.answer(...requestOf("GET /v1/indexer", query, { signal }));
     const { data, page, index } = pageIn(answer);
     const before = byAddress.size;
     for (const each of data) {
@@ -165,7 +166,7 @@ export const escrowsOf = async (
   }
 };
 
-/** Between two looks at the index, which itself follows the ledger within a second. */
+/** The pause between two reads of the index. The index follows the ledger within a second. */
 const LOOK_MS = 2_000;
 /** Escrows that are read from the ledger at once. */
 const AT_ONCE = 8;
@@ -180,9 +181,9 @@ const liveEscrow = async (
   const options = { signal, absent: [404, 410] };
   const live = await dataOrNull(requests, "GET /v1/escrows/{pda}", { pda: escrow }, options);
   if (live === null) return null;
-  const found = soundRow(live, merchant);
-  if (found.escrow_pda === escrow) return found;
-  throw unsoundEscrow(`The service gave the escrow ${found.escrow_pda} for ${escrow}.`);
+  const row = soundRow(live, merchant);
+  if (row.escrow_pda === escrow) return row;
+  throw unsoundEscrow(`The service gave the escrow ${row.escrow_pda} for ${escrow}.`);
 };
 
 /** What was seen so far. */
@@ -192,7 +193,10 @@ type Seen = {
   revokedSeq: string | null;
 };
 
-/** The escrows whose answer may have changed: new ones, expired ones, those that are open no longer, and all after a revocation. */
+/**
+ * The escrows whose answer may have changed: new ones, expired ones, those that are open no longer, and all after a
+ * revocation.
+ */
 const worthReading = (
   rows: ReadonlyArray<Escrow>,
   { known }: Seen,
@@ -220,18 +224,19 @@ const look = async (
   seen.revokedSeq = revokedSeq;
   const { escrows } = await escrowsOf(context.requests, merchant, { state: "Pending", signal });
   const names = worthReading(escrows, seen, isRevoked);
-  const found: Array<Awaited> = [];
+  const awaited: Array<Awaited> = [];
   for (let at = 0; at < names.length; at += AT_ONCE) {
     const some = names.slice(at, at + AT_ONCE);
     const read = await Promise.all(some.map((name) => liveEscrow(context, name, merchant, signal)));
-    found.push(...read.filter((each) => each !== null).map(awaitedOf));
+    awaited.push(...read.filter((each) => each !== null).map(awaitedOf));
   }
-  return found.filter((each) => seen.known.get(each.escrow)?.awaits !== each.awaits);
+  return awaited.filter((each) => seen.known.get(each.escrow)?.awaits !== each.awaits);
 };
 
 /**
- * What awaits a merchant: first every open escrow, then each one whenever what it waits for changes, until the signal is aborted or,
- * with `once`, after the first look. @throws SettlementError, and what the signal was aborted with.
+ * Yields what a merchant's escrows wait for: first every open escrow, then each one whenever that changes. Ends when
+ * the signal is aborted or, with `once`, after the first round. @throws SettlementError, and what the signal was
+ * aborted with.
  */
 export async function* watch(
   context: MerchantContext,

@@ -28,7 +28,8 @@ export type Statement = {
   /** The merchant's part, decimal, below the escrow's amount; all of it when left out. */
   readonly amount?: string;
   /**
-   * The mint that the escrow must be in. It must be named for a part where the trust document lists mints of several decimals: which of them the escrow is in only the service says.
+   * The mint that the escrow must be in. Needed with `amount` when the trust document lists mints with different
+   * decimals, because only the service says which mint the escrow has.
    */
   readonly mint?: string;
   readonly attestor: MessageSigner;
@@ -47,7 +48,7 @@ export type Attestation = {
   readonly amount_stroops: string | null;
   /** 64 bytes, base64. */
   readonly attestation_signature: string;
-  /** From this second on a release with it is too late; then attest the same again. */
+  /** The second from which a release with it fails. Then attest the same again. */
   readonly until: string;
 };
 
@@ -79,7 +80,10 @@ const requireOpen = ({ record, ...terms }: EscrowTerms, attestor: string): void 
     );
 };
 
-/** Base units of a part, null for the whole. @throws SettlementError for a part that is none, and for another mint than the one that was named. */
+/**
+ * Base units of a part, null for the whole. @throws SettlementError for an amount that is no part of the whole, and
+ * when the escrow is not in the mint that was named
+ */
 const partOf = (
   { policy }: MerchantContext,
   { mint, amount, escrow }: EscrowTerms,
@@ -98,14 +102,14 @@ const partOf = (
       "The trust document lists mints of several decimals, and the mint of the part is not named.",
       `Name it: the service says ${mint}.`,
     );
-  const known = policy.supportedMints.find(({ address }) => address === mint);
-  if (known === undefined)
+  const listedMint = policy.supportedMints.find(({ address }) => address === mint);
+  if (listedMint === undefined)
     return refuse(
       "unknown_mint",
       `The trust document does not list the mint ${mint}, so its decimals are not known.`,
       "Release the whole amount, or add the mint to the trust document.",
     );
-  const part = unitsOf(text, known.decimals);
+  const part = unitsOf(text, listedMint.decimals);
   return part < amount
     ? part
     : refuse(
@@ -175,9 +179,9 @@ const keptClaim = async (
 };
 
 /**
- * Signs a delivery claim for an escrow, over a message built here. The claim is kept in the journal before it is signed, and another one for the same
- * escrow is refused from then on; the same one can be signed anew until the escrow is settled. @throws SettlementError, a `ReleasedAlready`
- * where the escrow was released with this claim.
+ * Signs a delivery claim for an escrow, over a message built here. The claim is kept in the journal before it is
+ * signed, and another one for the same escrow is refused from then on; the same one can be signed anew until the escrow
+ * is settled. @throws SettlementError, a `ReleasedAlready` where the escrow was released with this claim.
  */
 export const attest = async (
   context: MerchantContext,

@@ -39,8 +39,8 @@ export const cancellation = async (
     context,
     "POST /v1/escrows/{pda}/cancel/prepare?transaction=true",
     { pda: escrow, payer: paying },
-    (deployment, found) =>
-      withPayoutAccounts(found, { payer: paying, mint, owners, existing }, [
+    (deployment, instructions) =>
+      withPayoutAccounts(instructions, { payer: paying, mint, owners, existing }, [
         cancelEscrowInstruction(deployment, { ...terms, merchant: wallet }),
       ]),
     signal,

@@ -46,8 +46,9 @@ const isActions = (value: unknown): boolean =>
   Array.isArray(value) && value.every((each) => typeof each === "object" && each !== null);
 
 /**
- * The escrow at an address, read now. Its agent and its task hash are those that its address derives from under the trust policy; the programs check
- * everything else against its account. @throws SettlementError for no address, and for an escrow that is not there or does not fit.
+ * The escrow at an address, read now. Its agent and its task hash are those that its address derives from under the
+ * trust policy; the programs check everything else against its account. @throws SettlementError for no address, and for
+ * an escrow that is not there or does not fit.
  */
 export const readEscrowTerms = async (
   context: Pick<MerchantContext, "policy"> & {

@@ -25,7 +25,9 @@ import { landTransaction, type MerchantContext, type Released } from "../merchan
 import type { Attestation } from "./attest.ts";
 import { type EscrowTerms, readEscrowTerms } from "./escrow-terms.ts";
 
-/** Requires that a settlement opens no token account for these owners. @throws SettlementError `agent_account_missing` */
+/**
+ * Requires that a settlement opens no token account for these owners. @throws SettlementError `agent_account_missing`
+ */
 const requireThere = (
   made: ReadonlyArray<{ readonly owner: Address }>,
   owners: ReadonlyArray<Address>,
@@ -40,8 +42,9 @@ const requireThere = (
 };
 
 /**
- * The calls of a settlement, behind the instructions that make the payout accounts of `owners` as far as the prepared transaction makes them: only
- * the ledger knows which of them exist. Making one that exists changes nothing. @throws SettlementError `agent_account_missing` when it makes one of `existing`
+ * The instructions of a settlement: first those that make payout accounts of `owners`, then the calls. Which accounts
+ * are made is taken from the prepared transaction, because only the ledger knows which exist. Making one that exists
+ * changes nothing. @throws SettlementError `agent_account_missing` when it makes one of `existing`
  */
 export const withPayoutAccounts = (
   prepared: ReadonlyArray<Instruction>,
@@ -92,7 +95,10 @@ const claimIn = (attestation: Attestation) => {
   );
 };
 
-/** The checked, unsigned transaction that releases an escrow with an attestation; `payer` pays its fee. @throws SettlementError */
+/**
+ * The checked, unsigned transaction that releases an escrow with an attestation; `payer` pays its fee. @throws
+ * SettlementError
+ */
 export const releaseTransaction = async (
   context: MerchantContext,
   terms: EscrowTerms,
@@ -133,12 +139,14 @@ export const releaseTransaction = async (
       ...(amount === null ? {} : { amount_stroops: amount.toString() }),
       payer: paying,
     },
-    (deployment, found) => withPayoutAccounts(found, accounts, callsOf(deployment)),
+    (deployment, instructions) => withPayoutAccounts(instructions, accounts, callsOf(deployment)),
     signal,
   );
 };
 
-/** Releases an escrow with an attestation. Anyone may: `payer` pays the fee. Safe to run again. @throws SettlementError */
+/**
+ * Releases an escrow with an attestation. Anyone may: `payer` pays the fee. Safe to run again. @throws SettlementError
+ */
 export const release = async (
   context: MerchantContext,
   {

@@ -34,8 +34,8 @@ const originIn = (url: string): string | null => {
 };
 
 /**
- * Why the origin of a request, `GET https://…`, may not be paid, as a function of it: null when it is one of `origins`, or when they are left out. @throws SettlementError
- * `invalid_origin` for a text that is no http or https origin.
+ * Returns a function that says why a request, `GET https://…`, may not be paid: null when its origin is in `origins`,
+ * or when they are left out. @throws SettlementError `invalid_origin` for a text that is no http or https origin.
  */
 const originGuard = (
   origins: ReadonlyArray<string> | undefined,
@@ -77,15 +77,17 @@ export type BuyerOptions = {
   /** What may be spent, beside x402's own spend controls. Without it every payment is allowed. */
   readonly spend?: SpendLimits;
   /**
-   * The origins that are called, such as `https://api.example.com`: an offer for a request to another one is refused. x402 does not tell the scheme what is called, and a
-   * site can hand on another seller's offer, so that it has the delivery and the buyer pays. Any origin when left out.
+   * The origins that the program calls, such as `https://api.example.com`. Offers for a request to another origin are
+   * refused. x402 does not tell the scheme which URL is called. So a site could pass on another seller's offer, let the
+   * buyer pay, and get the delivery itself. Any origin when left out.
    */
   readonly origins?: ReadonlyArray<string>;
   /** Refuses an offer with a sentence; null allows it. */
   readonly judge?: (terms: OfferedTerms) => string | null;
   /**
-   * The nonce of a payment, 16 to 128 bytes that nobody can guess, written down before the first try: the same nonce is never paid twice. Made up when left
-   * out, and then kept by this scheme for the same request and offer until the payment is over, so that calls at once share one payment.
+   * The nonce of a payment, 16 to 128 bytes that nobody can guess. Store it before the first attempt: the same nonce is
+   * never paid twice. When left out, the scheme makes one and keeps it for the same request and offer until the payment
+   * is over, so that concurrent calls share one payment.
    */
   readonly nonce?: (terms: OfferedTerms) => string | Promise<string>;
   /** The most that the transaction may pay for priority, lamports; 1,000,000 when left out. */
@@ -97,7 +99,10 @@ export type BuyerOptions = {
 };
 
 const LEAST_NONCE = 16;
-/** How often a service is asked, and the pause between, that shows an answered payment unsettled: it may lag behind the seller's by 32 slots, 13 seconds. */
+/**
+ * Reads of an answered payment that the buyer's service still shows as unsettled, and the pause between them. The
+ * service may lag behind the seller's by 32 slots, 13 seconds.
+ */
 const LAG_TRIES = 15;
 const LAG_PAUSE_MS = 1_000;
 
@@ -124,7 +129,17 @@ const offerOf = (requirements: PaymentRequirements, policy: TrustPolicy) => {
   return { required, terms };
 };
 
-/** The buyer's side of the scheme, for `register` of an `x402Client`. `url` is the buyer's own service. Opens no connection yet. @throws SettlementError for a wrong option. */
+/**
+ * The buyer's side of the scheme, for `register` of an `x402Client`. `url` is the buyer's own service. Opens no
+ * connection yet. @throws SettlementError for a wrong option.
+ * @example
+ * import { x402Client } from "@x402/core/client";
+ * import { buyerScheme, networkOf } from "settlement-evidence/x402";
+ *
+ * const scheme = buyerScheme(service, { trust, signer, spend: { maxPerEscrow: "0.05" } });
+ * new x402Client().register(networkOf(trust), scheme);
+ * scheme.scheme; // => "escrow"
+ */
 export const buyerScheme = (url: string, options: BuyerOptions): SchemeNetworkClient => {
   const { signer, payer, judge, nonce, mostPriorityFee, clock = systemClock } = options;
   const policy = policyIn(options.trust);
@@ -134,8 +149,9 @@ export const buyerScheme = (url: string, options: BuyerOptions): SchemeNetworkCl
   const kept = keptPayments(clock.nowMs);
 
   /**
-   * Whether a payment's escrow is there and to be presented: while it is Pending, and settled as long as its answer may have been lost. `isOver` is whether that answer was
-   * given. Null for one that pays no more. @throws SettlementError when the service does not say.
+   * Whether a payment's escrow exists and can be presented: while it is Pending, or settled and its answer may have
+   * been lost. `isOver` says whether that answer was given. Null for an escrow that no longer pays. @throws
+   * SettlementError when the service does not say.
    */
   const standing = async (terms: PaymentTerms, isOver: boolean): Promise<boolean | null> => {
     let there = await escrowNow(requests, terms.escrow);

@@ -6,29 +6,31 @@ import {
   requirementsDigest,
 } from "../../../core/protocol/x402/payment-payload.ts";
 
-/** A payment that stands for one offer of one request until it is over. */
+/** The payment for one offer of one request. It is reused until it is over, so that a retry does not pay twice. */
 export type KeptPayment = {
   readonly nonce: string;
-  /** Whether it may have been signed before. */
+  /** Whether it may already have been signed. */
   isTried: boolean;
   /** Whether an answer said that it was settled, or that it was spent. */
   isAnswered: boolean;
-  /** When its escrow has expired at the latest, milliseconds since 1970. */
+  /** A time by which its escrow has expired, milliseconds since 1970. */
   untilMs: number;
 };
 
 const RANDOM_NONCE_BYTES = 16;
-/** What lies between a signature and the second in which the ledger takes it, at most. */
+/** The longest time from a signature until the ledger accepts the transaction, milliseconds. */
 const LANDING_MS = 180_000;
 
 const digestOf = (requirements: PaymentRequirements): string =>
   requirementsDigest(requirements as Requirements) ?? "";
 
-/** The payments of one scheme whose nonces it makes up, by the digest of the requirements, which name the request. */
+/**
+ * The payments with random nonces of one scheme, by the digest of the requirements. The requirements name the request.
+ */
 export const keptPayments = (nowMs: () => number) => {
   const kept = new Map<string, KeptPayment>();
   return {
-    /** The payment that stands, or a new one. */
+    /** The current payment of these requirements, or a new one. */
     paymentFor: (requirements: PaymentRequirements): KeptPayment => {
       const now = nowMs();
       for (const [digest, { isAnswered, untilMs }] of kept)
@@ -44,12 +46,12 @@ export const keptPayments = (nowMs: () => number) => {
       kept.set(digest, payment);
       return payment;
     },
-    /** Ends a payment that is over, so that the next is another; one that was begun meanwhile stands. */
+    /** Removes a payment that is over, so that the next call makes a new one. A newer payment is left alone. */
     end: (requirements: PaymentRequirements, payment: KeptPayment): void => {
       const digest = digestOf(requirements);
       if (kept.get(digest) === payment) kept.delete(digest);
     },
-    /** Notes what an answer says. Whether it is true, the ledger says when the next payment is asked for. */
+    /** Notes that an answer calls the payment settled or spent. The next payment checks that on the ledger. */
     noteAnswer: ({
       paymentPayload,
       requirements,
@@ -63,12 +65,20 @@ export const keptPayments = (nowMs: () => number) => {
   };
 };
 
-/** The program's own `fetch`, which asks sellers as the program likes, redirects included. */
+/** The program's own `fetch`. It may follow redirects. */
 type Fetching = typeof globalThis.fetch;
 
 /**
- * A `fetch` for `wrapFetchWithPayment` that gives a paid answer once all of it is there, and rejects when it is cut off: x402 shows a scheme no more than the headers, so a body
- * that is lost would else count as an answer, and the next call as another payment.
+ * A `fetch` for `wrapFetchWithPayment` that resolves once the whole answer is there, and rejects when it is cut off.
+ * x402 shows a scheme only the headers. Without this, a lost body would count as an answer, and the next call would pay
+ * again.
+ * @example
+ * import { x402Client } from "@x402/core/client";
+ * import { wrapFetchWithPayment } from "@x402/fetch";
+ * import { wholeAnswers } from "settlement-evidence/x402";
+ *
+ * const pay = wrapFetchWithPayment(wholeAnswers(), new x402Client());
+ * typeof pay; // => "function"
  */
 export const wholeAnswers = (fetchWith: Fetching = globalThis.fetch): Fetching =>
   (async (...request: Parameters<Fetching>) => {

@@ -10,7 +10,10 @@ import { answerAgain, privately } from "./replay.ts";
 /** A method and a path under which a request may have to be paid. */
 type Candidate = { readonly method: string; readonly path: string };
 
-/** Path and query of a request. A target in absolute form (RFC 9112, 3.2.2) has scheme and host too, which fastify's router drops. */
+/**
+ * Path and query of a request. A target in absolute form (RFC 9112, 3.2.2) has scheme and host too, which fastify's
+ * router drops.
+ */
 const fastifyTarget = ({ url }: FastifyRequest): string =>
   url.startsWith("/") ? url : url.replace(/^https?:\/\/.*?\//i, "/");
 
@@ -18,8 +21,9 @@ const pathOf = (request: FastifyRequest): string =>
   fastifyTarget(request).split(/[?#]/, 1)[0] ?? "/";
 
 /**
- * Every method and path that fastify may have found the handler of a request by, the request's own first. Its router may end a path at a semicolon, and answers HEAD
- * with the handler of GET; x402 does neither, so a route is paid when one of them is.
+ * Every method and path that fastify may have found the handler of a request by, the request's own first. Its router
+ * may end a path at a semicolon, and answers HEAD with the handler of GET. x402 does neither. So payment is required
+ * when any of them is a paid route.
  */
 const fastifyCandidates = (request: FastifyRequest): ReadonlyArray<Candidate> => {
   const path = pathOf(request);
@@ -29,8 +33,13 @@ const fastifyCandidates = (request: FastifyRequest): ReadonlyArray<Candidate> =>
 };
 
 /**
- * The routes of an x402 server, with HEAD priced wherever GET is. Express and hono answer HEAD with the handler of GET, and x402 compares methods: without this the
- * handler runs unpaid. A route that names no method is priced for all of them already.
+ * The routes of an x402 server, with HEAD priced wherever GET is. Express and hono answer HEAD with the handler of GET,
+ * and x402 compares methods: without this the handler runs unpaid. A route that names no method is priced for all of
+ * them already.
+ * @example
+ * import { withHead } from "settlement-evidence/x402";
+ *
+ * Object.keys(withHead({ "GET /quotes": { accepts: price } })); // => ["GET /quotes", "HEAD /quotes"]
  */
 export const withHead = (routes: RoutesConfig): RoutesConfig => {
   if ("accepts" in routes) return routes;
@@ -88,7 +97,16 @@ const decoded = (path: string): string => {
   }
 };
 
-/** A fastify request as x402's `HTTPAdapter`. */
+/**
+ * A fastify request as x402's `HTTPAdapter`.
+ * @example
+ * import Fastify from "fastify";
+ * import { fastifyAdapter } from "settlement-evidence/x402";
+ *
+ * const app = Fastify();
+ * app.get("/quotes", async (request) => fastifyAdapter(request).getPath());
+ * (await app.inject("/quotes")).body; // => "/quotes"
+ */
 export const fastifyAdapter = (request: FastifyRequest): HTTPAdapter => {
   const header = (name: string): string | undefined => {
     const value = request.headers[name.toLowerCase()];
@@ -109,7 +127,7 @@ export const fastifyAdapter = (request: FastifyRequest): HTTPAdapter => {
 };
 
 type Verified = Extract<HTTPProcessResult, { readonly type: "payment-verified" }>;
-/** A verified payment whose handler runs, and what that threw. */
+/** A verified payment whose handler is running, and the error that the handler threw. */
 type Delivering = Verified & { readonly context: HTTPRequestContext; error?: unknown };
 
 /** The payload of `onSend` as bytes: fastify gives a text, bytes, a stream, or nothing. */
@@ -138,7 +156,7 @@ const cacheControl = (reply: FastifyReply): string | null => {
   return value === undefined ? null : String(value);
 };
 
-/** The answer to a handler that failed: cancels, and says what came of the payment. */
+/** Cancels the payment after its handler failed, and returns the answer that says so. */
 const cancelled = async (
   server: x402HTTPResourceServer,
   reply: FastifyReply,
@@ -191,13 +209,22 @@ const settled = async (
 };
 
 /**
- * Sells the routes of an x402 HTTP server on a fastify instance. Call it before the routes are declared. Answers are held until they are settled, so a stream is sent
- * whole.
+ * Sells the routes of an x402 HTTP server on a fastify instance. Call it before the routes are declared. Answers are
+ * held until they are settled, so a stream is sent whole.
+ * @example
+ * import { x402HTTPResourceServer } from "@x402/core/server";
+ * import Fastify from "fastify";
+ * import { payFastify } from "settlement-evidence/x402";
+ *
+ * const app = Fastify();
+ * payFastify(app, new x402HTTPResourceServer(resources, { "GET /quotes": { accepts: price } }));
+ * app.get("/quotes", async () => ({ price: "1.50" }));
+ * await app.ready();
  */
 export const payFastify = (app: FastifyApp, server: x402HTTPResourceServer): void => {
   const delivering = new WeakMap<object, Delivering>();
   let ready: Promise<void> | null = null;
-  /** A facilitator that did not answer is asked again with the next request. */
+  /** If the facilitator does not answer, the next request tries again. */
   const initialize = (): Promise<void> => {
     ready ??= server.initialize().catch((cause: unknown) => {
       ready = null;

@@ -2,11 +2,15 @@ import { decodeBase64, encodeBase64 } from "../../../core/domain/encoding/base64
 import type { Delivered } from "./seller-context.ts";
 
 /**
- * Paid answers, each by the escrow that paid for it, so that a buyer whose connection drops has what it paid for by presenting the payment again. They do not hold the
- * nonce that entitles to them. A store that loses one loses no money: the buyer is told `payment_spent`.
+ * Paid answers, each by the escrow that paid for it, so that a buyer whose connection drops can present the payment
+ * again and get the answer. They do not hold the nonce that proves the buyer. When a store loses one, no money is lost:
+ * the buyer is told `payment_spent`.
  */
 export type KeptAnswers = {
-  /** Keeps an answer, a text of at most 1.5 million characters, until `untilMs` (milliseconds since 1970); one that is kept for the escrow gives way. */
+  /**
+   * Keeps an answer, a text of at most 1.5 million characters, until `untilMs` (milliseconds since 1970). Replaces an
+   * earlier one for the escrow.
+   */
   readonly keep: (escrow: string, answer: string, untilMs: number) => Promise<void>;
   /** The answer that is kept for an escrow, null without one. */
   readonly find: (escrow: string) => Promise<string | null>;
@@ -33,7 +37,10 @@ const MOST_HEADERS = 16_384;
 const MOST_ANSWERS = 1_000;
 const MOST_CHARACTERS = 67_108_864;
 
-/** Headers of one message or one connection (RFC 9110, sections 6.6.1, 7.6.1 and 8.6), of a session, and those that x402 sets. */
+/**
+ * Headers of one message or one connection (RFC 9110, sections 6.6.1, 7.6.1 and 8.6), of a session, and those that x402
+ * sets.
+ */
 const NOT_KEPT = new Set([
   "connection",
   "content-length",
@@ -96,11 +103,14 @@ export const memoryAnswers = (nowMs: () => number = Date.now): KeptAnswers => {
 };
 
 /**
- * Which payments a seller is delivering for at this moment, so that two requests with one payment are not both answered. Sellers in several processes share one, such
- * as a table with a unique key.
+ * Which payments a seller is delivering for at this moment, so that two requests with one payment are not both
+ * answered. Sellers in several processes share one, such as a table with a unique key.
  */
 export type PaymentClaims = {
-  /** True for the first who takes an escrow; false until it is dropped, or `untilMs` (milliseconds since 1970) has passed. */
+  /**
+   * Claims an escrow. True for the first caller; false for others until the claim is dropped, or `untilMs`
+   * (milliseconds since 1970) has passed.
+   */
   readonly take: (escrow: string, untilMs: number) => Promise<boolean>;
   /** Ends a claim. */
   readonly drop: (escrow: string) => Promise<void>;
@@ -108,7 +118,15 @@ export type PaymentClaims = {
   readonly answers?: KeptAnswers;
 };
 
-/** Claims and answers in this process. A claim whose handler never ends is forgotten when its escrow has expired. */
+/**
+ * Claims and answers in this process. A claim whose handler never ends is forgotten when its escrow has expired.
+ * @example
+ * import { memoryClaims } from "settlement-evidence/x402";
+ *
+ * const claims = memoryClaims();
+ * await claims.take("escrow", Date.now() + 60_000); // => true
+ * await claims.take("escrow", Date.now() + 60_000); // => false
+ */
 export const memoryClaims = (nowMs: () => number = Date.now): PaymentClaims => {
   const taken = new Map<string, number>();
   return {

@@ -10,12 +10,15 @@ import { type KeptAnswer, keptAnswer } from "./kept-answers.ts";
 import { failedSettlement, settleRelease, signedRelease } from "./seller-settlement.ts";
 import { type HeldPayment, presentedPayment, type SellerContext } from "./seller-context.ts";
 
-/** An answer that was paid for, and what its settlement comes to: it is given again only if that is a success. */
+/** A kept answer and the outcome of its settlement. The answer is given again only when that was a success. */
 export type Replay = { readonly answer: KeptAnswer; readonly settled: SettleResponse };
 
 type Presented = Pick<SettleContext, "paymentPayload" | "transportContext">;
 
-/** Settles a kept answer: by its release, which may have landed long ago, else by a new one with the same claim. Never rejects. */
+/**
+ * Settles a kept answer with its signed release, which may have landed long ago. If that is refused, with a new release
+ * of the same claim. Never rejects.
+ */
 const settleKept = async (
   seller: SellerContext,
   held: HeldPayment,
@@ -41,7 +44,8 @@ const settleKept = async (
 };
 
 /**
- * The answer that a payment was attested for, settled; null when none is kept. The handler runs once for a payment, so an answer that cannot be settled is refused.
+ * The answer that a payment was attested for, settled; null when none is kept. The handler runs once for a payment, so
+ * an answer that cannot be settled is refused.
  * @throws SettlementError for a payment that is not this request's, and what the store throws.
  */
 export const replayOf = async (
@@ -72,8 +76,8 @@ const isJsonOf = (text: string): boolean => {
 };
 
 /**
- * How x402's middleware gives an answer again byte for byte; null when it cannot. It writes nothing but HTML, and JSON as `JSON.stringify` has it, with status 200 and
- * no headers of the handler's but the type.
+ * How x402's middleware can give an answer again, byte for byte; null when it cannot. It can write HTML, and JSON in
+ * the form of `JSON.stringify`, with status 200 and only the content type of the handler's headers.
  */
 export const skippedHandler = ({
   status,
@@ -87,14 +91,14 @@ export const skippedHandler = ({
   if (status !== 200 || text === null || header("content-encoding") !== "") return null;
   if (/^text\/html\b/i.test(contentType)) return { contentType, body: text };
   if (!/^application\/json\b/i.test(contentType) || !isJsonOf(text)) return null;
-  // The middleware takes null, false, 0 and "" for no body.
+  // The middleware treats null, false, 0 and "" as no body.
   return { contentType, body: { toJSON: () => JSON.parse(text) as unknown } };
 };
 
-/** The sellers behind their schemes. */
+/** The seller of each scheme. */
 export const sellersOf = new WeakMap<SchemeNetworkServer, SellerContext>();
 
-/** What is used of x402's resource server. */
+/** The part of x402's resource server that is used here. */
 type Schemes = {
   readonly getRegisteredScheme: (
     network: `${string}:${string}`,
@@ -105,13 +109,22 @@ type Schemes = {
 const payloadIn = (header: string): PaymentPayload =>
   JSON.parse(new TextDecoder().decode(decodeBase64(header))) as PaymentPayload;
 
-/** A `cache-control` that has who has paid for an answer not share it with a cache's other clients. */
+/** Adds `private` to a `cache-control`, so that a shared cache does not give a paid answer to others. */
 export const privately = (cacheControl: string | null): string =>
   cacheControl === null ? "private" : `${cacheControl}, private`;
 
 /**
- * The answer to a request whose payment was answered before, as the handler gave it; null for every other request. Frameworks ask before x402's middleware, which gives
- * only JSON and HTML again by itself. Never rejects.
+ * The answer to a request whose payment was answered before, as the handler gave it; null for every other request.
+ * Frameworks ask before x402's middleware, which gives only JSON and HTML again by itself. Never rejects.
+ * @example
+ * import { HonoAdapter } from "@x402/hono";
+ * import { Hono } from "hono";
+ * import { answerAgain } from "settlement-evidence/x402";
+ *
+ * const app = new Hono();
+ * app.use(async (c, next) => (await answerAgain(resources, new HonoAdapter(c))) ?? next());
+ * app.get("/quotes", (c) => c.text("1.50"));
+ * (await app.request("/quotes")).status; // => 200
  */
 export const answerAgain = async (
   resources: Schemes,
@@ -135,7 +148,7 @@ export const answerAgain = async (
       headers: given,
     });
   } catch {
-    // x402's middleware says what is wrong with the payment.
+    // x402's middleware then reports what is wrong with the payment.
     return null;
   }
 };

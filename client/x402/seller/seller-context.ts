@@ -86,8 +86,9 @@ export type Delivered = {
 };
 
 /**
- * What is attested unless the seller says otherwise: the request, and SHA-256 and length of the answer. It claims no status, since x402 does not tell it. Each delivery
- * has an id of its own, so that no two have one proof: of two processes that deliver for one payment, one is paid.
+ * What is attested unless the seller says otherwise: the request, and SHA-256 and length of the answer. It claims no
+ * status, since x402 does not tell it. Each delivery has an id of its own, so that no two have one proof: of two
+ * processes that deliver for one payment, one is paid.
  */
 export const plainDelivery = (delivery: Delivery): Delivered => ({
   payload: {
@@ -107,7 +108,7 @@ export type SellerContext = {
   readonly merchant: MerchantContext;
   readonly attestor: MessageSigner;
   readonly payer: MessageSigner;
-  /** The merchant's wallet; null leaves what is not delivered to the refund at expiry. */
+  /** The merchant's wallet. With null, what is not delivered is refunded at expiry. */
   readonly wallet: MessageSigner | null;
   readonly deliver: (delivery: Delivery) => Delivered | null | Promise<Delivered | null>;
   readonly journal: AttestationJournal;
@@ -123,7 +124,10 @@ export type SellerContext = {
 /** A payment at a seller: terms and payload. */
 export type HeldPayment = { readonly terms: RequiredTerms; readonly payment: PaymentPayload };
 
-/** The payment of a settlement, by what the buyer accepted. @throws SettlementError for one of another request, seller or price. */
+/**
+ * The payment of a settlement, by what the buyer accepted. @throws SettlementError for one of another request, seller
+ * or price.
+ */
 export const paymentOf = (
   { merchant: { policy } }: SellerContext,
   { paymentPayload }: Pick<SettleContext, "paymentPayload">,
@@ -147,7 +151,8 @@ type HttpExchange = {
 };
 
 /**
- * Method and URL of the HTTP request behind a transport context, and the answer once there is one. HEAD is offered what GET is: `isHead` tells them apart. @throws SettlementError for another transport.
+ * Method and URL of the HTTP request behind a transport context, and the answer once there is one. HEAD is offered what
+ * GET is: `isHead` tells them apart. @throws SettlementError for another transport.
  */
 export const exchangeIn = (transport: unknown) => {
   const { request, responseBody, responseHeaders, responseStatus } = (transport ??
@@ -173,7 +178,10 @@ export const exchangeIn = (transport: unknown) => {
   };
 };
 
-/** The payment of the very request that presents it. Whoever presents it knows its nonce: the escrow's address follows from that. @throws SettlementError */
+/**
+ * The payment of the very request that presents it. Whoever presents it knows its nonce: the escrow's address follows
+ * from that. @throws SettlementError
+ */
 export const presentedPayment = (
   seller: SellerContext,
   context: Pick<SettleContext, "paymentPayload" | "transportContext">,
@@ -202,9 +210,9 @@ export const presentedPayment = (
   return held;
 };
 
-/** What claims and answers outlast an escrow by, so that clocks which differ free none too early. */
+/** How long claims and answers are kept beyond an escrow's expiry, because clocks differ. */
 const SLACK_MS = 60_000;
 
-/** When a payment's escrow has expired for certain, milliseconds since 1970. */
+/** A time by which a payment's escrow has certainly expired, milliseconds since 1970. */
 export const expiredMs = ({ clock }: SellerContext, { terms }: HeldPayment): number =>
   clock.nowMs() + terms.ttlSeconds * 1000 + SLACK_MS;

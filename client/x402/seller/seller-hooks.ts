@@ -41,8 +41,8 @@ const replayFault = (
 };
 
 /**
- * The scheme's hooks at a seller. x402 only warns of a hook that throws and goes on, so the one that guards the handler never does: whatever it finds, it
- * says as a refusal.
+ * The scheme's hooks at a seller. x402 only warns of a hook that throws and goes on, so the hook that guards the
+ * handler never throws. It returns every failure as a refusal.
  */
 export const sellerHooks = (seller: SellerContext): SchemeServerHooks => {
   const { claims } = seller;
@@ -56,7 +56,7 @@ export const sellerHooks = (seller: SellerContext): SchemeServerHooks => {
         seller.replays.set(context.paymentPayload, replay);
         return { skip: true, result: { isValid: true } };
       } catch {
-        // Said before the handler.
+        // A failure before the handler runs.
         return undefined;
       }
     },

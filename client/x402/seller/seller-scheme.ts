@@ -37,9 +37,15 @@ export type SellerOptions = {
   readonly attestor: SellerKey;
   /** Pays the fees of releases and cancellations. */
   readonly payer: SellerKey;
-  /** The merchant's wallet, `payTo`: what a handler fails to deliver is cancelled at once. Without it the buyer has the money back at expiry. */
+  /**
+   * The merchant's wallet, `payTo`: it cancels at once what a handler fails to deliver. Without it the buyer gets the
+   * money back at expiry.
+   */
   readonly wallet?: SellerKey;
-  /** What is attested of an answer; null attests nothing. By default the request, SHA-256 and length of the answer, and an id: no two deliveries may have one payload. */
+  /**
+   * What is attested of an answer; null attests nothing. By default the request, SHA-256 and length of the answer, and
+   * an id: no two deliveries may have one payload.
+   */
   readonly deliver?: (delivery: Delivery) => Delivered | null | Promise<Delivered | null>;
   /** Where claims are kept before they are signed; in memory when left out. */
   readonly journal?: AttestationJournal;
@@ -53,7 +59,7 @@ export type SellerOptions = {
   readonly clock?: ClientClock;
 };
 
-/** Stands for the request in requirements that are judged before there is one. */
+/** A placeholder request, for requirements that are checked before a real one comes. */
 const ANY_REQUEST = "GET http://seller/";
 
 const contextOf = (url: string, options: SellerOptions): SellerContext => {
@@ -79,7 +85,10 @@ const contextOf = (url: string, options: SellerOptions): SellerContext => {
   };
 };
 
-/** The requirements with what the scheme adds for any request. @throws SettlementError for an offer that nobody could pay. */
+/**
+ * The requirements with what the scheme adds for any request. @throws SettlementError for an offer that nobody could
+ * pay.
+ */
 const offered = (
   { merchant: { policy }, attestor, wallet }: SellerContext,
   requirements: PaymentRequirements,
@@ -105,8 +114,16 @@ const offered = (
 };
 
 /**
- * The seller's side of the scheme, for `register` of an `x402ResourceServer` whose facilitator is `<service>/x402`. `url` is the seller's service. Opens no
- * connection yet. @throws SettlementError for a wrong option.
+ * The seller's side of the scheme, for `register` of an `x402ResourceServer` whose facilitator is `<service>/x402`.
+ * `url` is the seller's service. Opens no connection yet. @throws SettlementError for a wrong option.
+ * @example
+ * import { HTTPFacilitatorClient, x402ResourceServer } from "@x402/core/server";
+ * import { networkOf, sellerScheme } from "settlement-evidence/x402";
+ *
+ * const facilitator = new HTTPFacilitatorClient({ url: `${service}/x402` });
+ * const scheme = sellerScheme(service, { trust, attestor, payer: wallet, wallet });
+ * new x402ResourceServer(facilitator).register(networkOf(trust), scheme);
+ * scheme.scheme; // => "escrow"
  */
 export const sellerScheme = (url: string, options: SellerOptions): SchemeNetworkServer => {
   const seller = contextOf(url, options);

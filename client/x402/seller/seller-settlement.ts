@@ -38,20 +38,21 @@ const partOf = (
   { terms }: HeldPayment,
   units: string,
 ): { readonly amount?: string } => {
-  const asked = parseAmount(units);
-  if (asked === terms.amount) return {};
+  const amount = parseAmount(units);
+  if (amount === terms.amount) return {};
   const mint = policy.supportedMints.find(({ address }) => address === terms.mint);
-  if (asked === undefined || asked > terms.amount || mint === undefined)
+  if (amount === undefined || amount > terms.amount || mint === undefined)
     throw new SettlementError(
       "another_amount",
       `${units} base units cannot be settled of ${terms.amount}.`,
       "Settle at least 1 and at most what was accepted; answer with an error status to give all of it back.",
     );
-  return { amount: formatUnits(asked, mint.decimals) };
+  return { amount: formatUnits(amount, mint.decimals) };
 };
 
 /**
- * The signed release of `amount` base units, which carries the attestation of what was delivered. Prepared when it is needed, since a blockhash lasts about a minute.
+ * The signed release of `amount` base units, which carries the attestation of what was delivered. Prepared when it is
+ * needed, since a blockhash lasts about a minute.
  * @throws SettlementError
  */
 export const signedRelease = async (
@@ -71,7 +72,10 @@ export const signedRelease = async (
   return signed(transaction, [payer]);
 };
 
-/** The signed release for what the handler answered. The answer is kept before anybody can release. @throws SettlementError */
+/**
+ * The signed release for what the handler answered. The answer is kept before anybody can release. @throws
+ * SettlementError
+ */
 const releaseOf = async (seller: SellerContext, context: SettleContext): Promise<string> => {
   const { merchant, deliver, clock, answers } = seller;
   const held = paymentOf(seller, context);
@@ -114,7 +118,10 @@ const cancelOf = async (
   return signed(await cancellation(merchant, terms, parties), [payer, wallet]);
 };
 
-/** What the seller adds to the payload for its facilitator: the phase, and what it has signed in it. @throws SettlementError */
+/**
+ * What the seller adds to the payload for its facilitator: the phase, and what it has signed in it. @throws
+ * SettlementError
+ */
 export const settlementMembers = async (
   seller: SellerContext,
   context: SettleContext,
@@ -164,8 +171,8 @@ export const failedSettlement = (
 };
 
 /**
- * What settling a payment with a signed release comes to, at the seller's own service: it is never done twice. Tried again while it is not confirmed. @throws
- * SettlementError when no answer comes.
+ * What settling a payment with a signed release comes to, at the seller's own service: it is never done twice. Tried
+ * again while it is not confirmed. @throws SettlementError when no answer comes.
  */
 export const settleRelease = async (
   { merchant: { requests } }: SellerContext,
@@ -187,8 +194,9 @@ export const settleRelease = async (
 };
 
 /**
- * Settles a release again of which nobody knows whether it lands. Once the attestation is out, the escrow can be released at any moment, so the buyer must have the
- * delivery for it. Null when there is no such release, and when it is refused or stays unknown. Never rejects.
+ * Settles a release again of which nobody knows whether it lands. Once the attestation is out, the escrow can be
+ * released at any moment, so the buyer must have the delivery for it. Null when there is no such release, and when it
+ * is refused or stays unknown. Never rejects.
  */
 export const repeatSettlement = async (
   seller: SellerContext,

@@ -33,8 +33,8 @@ const textOf = (value: Json): string => {
 };
 
 /**
- * The RFC 8785 (JCS) bytes of a JSON value; a member that is undefined is left out. @throws Error for a value without a JSON form, such as a
- * lone surrogate.
+ * The RFC 8785 (JCS) bytes of a JSON value; a member that is undefined is left out. @throws Error for a value without a
+ * JSON form, such as a lone surrogate.
  */
 export const canonicalJsonBytes = (value: Json): Uint8Array =>
   new TextEncoder().encode(textOf(value));
@@ -43,7 +43,10 @@ export const canonicalJsonBytes = (value: Json): Uint8Array =>
 export const jsonPointer = (names: ReadonlyArray<string>): string =>
   names.map((name) => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
-/** Why a payload has no exact RFC 8785 bytes. `pointer` is the RFC 6901 pointer to the member; of a long name, which its sender chose, it has the beginning. */
+/**
+ * Why a payload has no exact RFC 8785 bytes. `pointer` is the RFC 6901 pointer to the member; of a long name, which its
+ * sender chose, it has the beginning.
+ */
 type CanonicalFault = { readonly pointer: string; readonly detail: string };
 
 const SURROGATE = "holds a lone surrogate, which has no UTF-8";
@@ -54,9 +57,9 @@ type Found = { readonly detail: string; readonly names: Array<string> };
 
 const isList = (value: Json): value is ReadonlyArray<Json> => Array.isArray(value);
 
-const within = (found: Found, name: string): Found => {
-  found.names.push(name);
-  return found;
+const within = (fault: Found, name: string): Found => {
+  fault.names.push(name);
+  return fault;
 };
 
 const isExactNumber = (value: number): boolean =>
@@ -71,15 +74,15 @@ const faultIn = (value: Json): Found | undefined => {
   if (typeof value !== "object" || value === null) return undefined;
   if (isList(value)) {
     for (let i = 0; i < value.length; i++) {
-      const found = faultIn(value[i] ?? null);
-      if (found !== undefined) return within(found, String(i));
+      const fault = faultIn(value[i] ?? null);
+      if (fault !== undefined) return within(fault, String(i));
     }
     return undefined;
   }
   for (const name of Object.keys(value)) {
     if (!name.isWellFormed()) return { detail: SURROGATE, names: [] };
-    const found = faultIn(value[name] ?? null);
-    if (found !== undefined) return within(found, name);
+    const fault = faultIn(value[name] ?? null);
+    if (fault !== undefined) return within(fault, name);
   }
   return undefined;
 };
@@ -90,8 +93,8 @@ const faultIn = (value: Json): Found | undefined => {
  * 3.2.2.2).
  */
 export const canonicalFault = (value: Json): CanonicalFault | undefined => {
-  const found = faultIn(value);
-  return found === undefined
+  const fault = faultIn(value);
+  return fault === undefined
     ? undefined
-    : { pointer: jsonPointer(found.names.toReversed().map(echoed)), detail: found.detail };
+    : { pointer: jsonPointer(fault.names.toReversed().map(echoed)), detail: fault.detail };
 };

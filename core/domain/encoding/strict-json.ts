@@ -40,8 +40,8 @@ const isShort = (token: string): boolean => {
 };
 
 /**
- * Whether a JSON number keeps its decimal value when it is read as a double and written by ECMAScript or RFC 8785. `0.1`
- * does; `0.1000000000000000055` and `1e-400` do not.
+ * Whether a JSON number keeps its decimal value when it is read as a double and written by ECMAScript or RFC 8785.
+ * `0.1` does; `0.1000000000000000055` and `1e-400` do not.
  */
 export const isExactNumber = (token: string): boolean => {
   if (isShort(token)) return true;

@@ -34,7 +34,10 @@ export type NextAction = {
   readonly action: NextActionName;
   /** Who may do it: whoever holds an attestation by the escrow's attestor, the merchant's wallet, or anyone at all. */
   readonly by: (typeof NEXT_ACTION_PARTIES)[number];
-  /** What must be obtained first, null when nothing: an attestation, or a token account of the agent that can receive tokens. */
+  /**
+   * What must be obtained first, null when nothing: an attestation, or a token account of the agent that can receive
+   * tokens.
+   */
   readonly awaiting: (typeof AWAITED)[number] | null;
   /** The first second at which the action is too late, null without a limit. */
   readonly until: UnixSeconds | null;

@@ -97,7 +97,7 @@ export const compareWithTemplate = (
   payload: { readonly [name: string]: Json },
   template: ProofTemplate,
 ): ReadonlyArray<FieldResult> => {
-  const known = template.fields.map((field): FieldResult => {
+  const declared = template.fields.map((field): FieldResult => {
     const { name, required } = field;
     const { expected, holds } = rule(field);
     if (!Object.hasOwn(payload, name))
@@ -118,5 +118,5 @@ export const compareWithTemplate = (
       expected: "no such member",
       found: typeOf(value),
     }));
-  return [...known, ...strangers];
+  return [...declared, ...strangers];
 };

@@ -6,8 +6,8 @@ import type { SupportedMint } from "../supported-mint.ts";
 export type EvidenceCheck = {
   readonly name: string;
   /**
-   * `witnessed`: the witnesses that the policy names state that they recomputed it; `unproven`: nothing that was given shows it;
-   * `not_applicable`: not judged.
+   * `witnessed`: the witnesses that the policy names state that they recomputed it; `unproven`: nothing that was given
+   * shows it; `not_applicable`: not judged.
    */
   readonly outcome: "passed" | "failed" | "not_applicable" | "unproven" | "witnessed";
   readonly reason: string;

@@ -22,7 +22,10 @@ const namesOf = (
 export const unprovenIn = (verdict: EvidenceVerdict): ReadonlyArray<string> =>
   namesOf(verdict, "unproven");
 
-/** The sentence about the node: none was named, it was asked, it was not asked because the packet fails without it, or this verifier asks none. */
+/**
+ * The sentence about the node: none was named, it was asked, it was not asked because the packet fails without it, or
+ * this verifier asks none.
+ */
 const HINTS = {
   none: " Ask a node of your choice with --rpc URL.",
   asked: "",

@@ -26,8 +26,8 @@ export type SyncMark = LoggedEvents & {
   /** The service's own clock when the sync ended, whole milliseconds. */
   readonly atMs: number;
   /**
-   * The last mark whose slot the ledger can have reached without slack: later slots are judged from it. Absent in an older
-   * store, where this mark counts.
+   * The last mark whose slot the ledger can have reached without slack: later slots are judged from it. Absent in an
+   * older store, where this mark counts.
    */
   readonly paceFrom?: TimedSlot;
 };

@@ -1,8 +1,9 @@
 import type { Merchant } from "./merchant.ts";
 
 /**
- * Characters that look like a letter of ASCII, by that letter: those beyond ASCII whose UTS 39 skeleton is one letter and which NFKC leaves as they are, out of Unicode 15
- * (`confusables.txt`, read through ICU 72). Of the letters that look like both I and l, those whose small letter looks like an i stand with i.
+ * For each ASCII letter, the other characters that look like it: those whose UTS 39 skeleton is that one letter and
+ * that NFKC does not change. From Unicode 15 (`confusables.txt`, read through ICU 72). Some look like both I and l.
+ * They are listed under i when their small letter looks like an i.
  */
 const LOOKALIKES: Readonly<Record<string, string>> = {
   a: "\u0251\u0391\u03b1\u0410\u0430\u13aa\u15c5\ua4ee\u{102a0}\u{16f40}",
@@ -39,13 +40,13 @@ const LETTERS = new Map(
   ),
 );
 
-/** A text with small ASCII letters in the place of the characters beyond ASCII that look like them. Marks must stand apart (NFD). */
+/** Replaces each lookalike by its small ASCII letter. The text must be decomposed (NFD). */
 const asLookedAt = (text: string): string =>
   Array.from(text, (character) => LETTERS.get(character) ?? character).join("");
 
 /**
  * A text for comparison without case. Each code point is lower-cased alone, so that a substring folds as it does inside
- * the whole. Lower-casing whole texts would not do that for a final sigma.
+ * the whole text. `toLowerCase` on a whole text treats a final sigma differently.
  */
 export const foldCase = (text: string): string =>
   Array.from(text, (character) => character.toLowerCase()).join("");
@@ -61,13 +62,17 @@ const BLANKS = /[\p{White_Space}\u2800]+/gu;
 /** A letter beyond ASCII. */
 const OTHER_LETTER = /[^\P{Letter}A-Za-z]/u;
 
-/** Without case, with each capital and then each small letter as the ASCII letter that it looks like. */
+/** Replaces lookalikes twice, among the capitals and then among the small letters. The result has no case. */
 const foldLooks = (text: string): string => asLookedAt(foldCase(asLookedAt(text.toUpperCase())));
 
 /**
- * A key that is equal for names that read the same: that differ only in case, width, ligatures, spaces, invisible characters or letters that look alike. NFKC, case folding and UTS
- * 39 as far as it leads to ASCII letters; of ASCII itself 0 and o, 1 and l, rn and m. Upper case comes first, because it merges letters that lower case keeps apart (ss and U+00DF).
- * A name that looks wholly like ASCII is taken as it looks: a small nu looks like v, its capital like N. In other names both are one letter.
+ * A key that is equal for names that read the same. Such names differ only in case, width, ligatures, spaces, invisible
+ * characters or letters that look alike. The key applies NFKC, case folding and the UTS 39 lookalikes of ASCII letters.
+ * Within ASCII it merges 0 and o, 1 and l, rn and m. Upper case comes first, because it merges letters that lower case
+ * keeps apart (ss and U+00DF).
+ *
+ * When every letter of a name looks like ASCII, each is replaced before the case is folded: a small nu becomes v, a
+ * capital Nu becomes N. In other names both are the same letter.
  */
 export const nameKey = (name: string): string => {
   const seen = name.normalize("NFKC").replace(UNSEEN, "").replace(BLANKS, " ").trim();

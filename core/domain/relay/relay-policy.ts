@@ -24,11 +24,13 @@ export const RELAY_POLICY = {
   queueShareOfClient: 250,
   queueShareOfFeePayer: 50,
   /**
-   * Blocks beyond the last valid one before a transaction counts as expired: a balancer's backends lag, and a list of an
-   * address's history does not say its slot.
+   * Blocks beyond the last valid one before a transaction counts as expired: a balancer's backends lag, and a list of
+   * an address's history does not say its slot.
    */
   expiryMarginBlocks: 64n,
-  /** Blocks beyond the last valid one, and milliseconds in the queue, after which an unknown outcome leaves the queue. */
+  /**
+   * Blocks beyond the last valid one, and milliseconds in the queue, after which an unknown outcome leaves the queue.
+   */
   queueBlocks: 600n,
   queueMs: 3_600_000,
   /** Cost to the budgets of a relay that a check or a simulation shows to fail. */

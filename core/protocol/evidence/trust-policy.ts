@@ -134,6 +134,11 @@ const policyOf = (document: Json): TrustPolicy => {
  * The trust policy in a document of the form of `/.well-known/evidence-trust.json`, given as its text or bytes, or
  * what is wrong with it: only keys of other registered types are ignored.
  * See docs/verify-evidence.md, "The policy".
+ * @example
+ * import { parseTrustPolicy } from "settlement-evidence/verify";
+ *
+ * "value" in parseTrustPolicy(trust); // => true
+ * "fault" in parseTrustPolicy("{}"); // => true
  */
 export const parseTrustPolicy = (
   document: string | Uint8Array,

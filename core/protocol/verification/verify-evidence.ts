@@ -236,6 +236,13 @@ const unsupported = (version: string): EvidenceVerdict => {
  * obtained beforehand or, without one, as far as the packet alone allows. A `witness`, what a node of
  * the verifier's choice says, and `log`, what the log serves at the time, add the checks that need them. Never throws.
  * See docs/verify-evidence.md, "The verdict".
+ * @example
+ * import { parseTrustPolicy, verifyEvidence } from "settlement-evidence/verify";
+ *
+ * const parsed = parseTrustPolicy(trust);
+ * if ("fault" in parsed) throw new Error(parsed.fault);
+ * verifyEvidence(packet, parsed.value).verdict; // => "verified"
+ * verifyEvidence(packet, null).verdict; // => "untrusted"
  */
 export const verifyEvidence = (
   packet: string | Uint8Array,

@@ -39,13 +39,13 @@ const landedOldestFirst = Effect.fnUntraced(function* (address: Address) {
       address,
       before,
     );
-    const known = listed.size;
+    const sizeBefore = listed.size;
     for (const entry of entries) listed.set(entry.signature, entry);
     const oldest = [...listed.values()].reduce<HistoryEntry | null>(
       (low, entry) => (low === null || entry.slot <= low.slot ? entry : low),
       null,
     );
-    if (oldest === null || listed.size === known) break;
+    if (oldest === null || listed.size === sizeBefore) break;
     before = oldest.signature;
   }
   return [...listed.values()]
@@ -70,12 +70,12 @@ export const searchHistory = Effect.fn("searchHistory")(function* (
   const from = landed.findIndex(({ signature }) => signature === after) + 1;
   const wanted = landed.slice(from, from + MOST_TRANSACTIONS);
   for (let at = 0; at < wanted.length; at += AT_ONCE) {
-    const found = yield* Effect.forEach(
+    const transactions = yield* Effect.forEach(
       wanted.slice(at, at + AT_ONCE),
       ({ signature }) => ledger.transaction(signature),
       { concurrency: AT_ONCE },
     );
-    for (const transaction of found) {
+    for (const transaction of transactions) {
       if (transaction === null) continue;
       for (const { escrow, data } of archivedBytesOf(transaction, deployment)) {
         if (escrow !== address) continue;
@@ -94,7 +94,9 @@ export const searchHistory = Effect.fn("searchHistory")(function* (
 
 /** The least number of archived escrows kept; twice as many at most. At 1 KB each. */
 const KEPT = 2000;
-/** How long the result of a search that found nothing is kept, milliseconds. Each search costs many calls of the node. */
+/**
+ * How long the result of a search that found nothing is kept, milliseconds. Each search costs many calls of the node.
+ */
 export const SEARCH_AGAIN_MS = 600_000;
 
 /** The progress of the search of one escrow's history. */
@@ -125,7 +127,7 @@ export const makeArchivedEscrows = Effect.gen(function* () {
   const context = yield* Effect.context<Ledger | Instance>();
   const index = yield* IndexReader;
   const { deployment } = yield* Instance;
-  const found = new RecentlyUsed<string, LastBytes>(KEPT);
+  const lastBytes = new RecentlyUsed<string, LastBytes>(KEPT);
   const searches = new RecentlyUsed<string, Search>(KEPT);
   const once = makeSingleFlight<LastBytes | null, LedgerFailure>(scope);
 
@@ -162,11 +164,11 @@ export const makeArchivedEscrows = Effect.gen(function* () {
     address: Address,
     tombstone: ArchivedEscrow,
   ) {
-    const known = found.get(key);
-    if (known !== undefined) return known;
+    const kept = lastBytes.get(key);
+    if (kept !== undefined) return kept;
     const last =
       (yield* inIndex(address, tombstone)) ?? (yield* inHistory(key, address, tombstone)) ?? null;
-    if (last !== null) found.set(key, last);
+    if (last !== null) lastBytes.set(key, last);
     return last;
   }, Effect.provide(context));
 

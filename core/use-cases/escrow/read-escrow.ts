@@ -108,10 +108,10 @@ const readOnce = Effect.fnUntraced(function* (address: Address, commitment: Comm
   const first = yield* readBoth(address, commitment);
   const isSure = commitment === "finalized" || !isTombstone(first.account, deployment);
   const read = isSure ? first : yield* readBoth(address, "finalized");
-  const found = yield* escrowOrArchived(address, read.account);
+  const decoded = yield* escrowOrArchived(address, read.account);
   const ledgerTime = yield* ledgerTimeOf(read.clock);
   const live: LiveEscrow = {
-    ...found,
+    ...decoded,
     ledgerTime,
     slot: read.slot,
     commitment: isSure ? commitment : "finalized",
@@ -144,8 +144,9 @@ export const merchantIn = (
 };
 
 /**
- * What the next actions of an escrow depend on besides it: before it expires its merchant, who may have revoked its attestor, and
- * from then on the agent's associated token account, which a refund pays. Nothing is read for a settled escrow.
+ * What the next actions of an escrow depend on besides it: before it expires its merchant, who may have revoked its
+ * attestor, and from then on the agent's associated token account, which a refund pays. Nothing is read for a settled
+ * escrow.
  */
 export const readActionGround = Effect.fnUntraced(function* ({
   escrow,
@@ -183,8 +184,8 @@ export class NotFinalYet extends Data.TaggedError("NotFinalYet")<{
 }> {}
 
 /**
- * An escrow as `readEscrow` reads it at `finalized`. Fails with `NotFinalYet` exactly when the ledger shows an escrow at
- * `confirmed` and nothing at `finalized`, and otherwise as `readEscrow` does.
+ * An escrow as `readEscrow` reads it at `finalized`. Fails with `NotFinalYet` exactly when the ledger shows an escrow
+ * at `confirmed` and nothing at `finalized`, and otherwise as `readEscrow` does.
  */
 export const readFinalizedEscrow = Effect.fn("readFinalizedEscrow")(function* (pda: string) {
   return yield* readEscrow(pda, "finalized").pipe(

@@ -65,14 +65,17 @@ const newPacket = Effect.fnUntraced(function* (pda: string) {
   });
   const packet: EvidencePacket = { data, signature, references };
   if (escrow.state !== "Pending") {
-    const known = { escrow, packet, revision };
-    settled.keep(known);
-    yield* settled.store(known);
+    const kept = { escrow, packet, revision };
+    settled.keep(kept);
+    yield* settled.store(kept);
   }
   return packet;
 });
 
-/** The packet of a settled escrow that an earlier process served, for a caller whom no node answers. Fails with what the node's failure was when there is none. */
+/**
+ * The packet of a settled escrow that an earlier process served, for a caller whom no node answers. Fails with what the
+ * node's failure was when there is none.
+ */
 const storedPacket = Effect.fnUntraced(function* (pda: string, failure: LedgerFailure) {
   const { current } = yield* EvidenceSigner;
   const { state } = yield* LedgerRecord;
@@ -81,20 +84,22 @@ const storedPacket = Effect.fnUntraced(function* (pda: string, failure: LedgerFa
   if (current === null || genesisHash === null || address === undefined) return yield* failure;
   const { deployment, cluster } = yield* Instance;
   const network = { ...deployment, cluster, genesisHash };
-  const known = yield* (yield* SettledEvidence).restore(address, network, current);
-  return known === undefined ? yield* failure : known.packet;
+  const kept = yield* (yield* SettledEvidence).restore(address, network, current);
+  return kept === undefined ? yield* failure : kept.packet;
 });
 
 /** A settled escrow's packet with present references. Returns the same object when they have not changed. */
-const renewedPacket = Effect.fnUntraced(function* (known: KeptEvidence) {
+const renewedPacket = Effect.fnUntraced(function* (kept: KeptEvidence) {
   const settled = yield* SettledEvidence;
-  const { escrow, packet } = known;
+  const { escrow, packet } = kept;
   const before = packet.references;
   const merchant = yield* settled.standingOf(escrow.merchant);
   const archived = before.archived ?? (yield* settled.archivalOf(escrow));
-  const found = { transactions: before.transactions, revision: known.revision };
+  const earlier = { transactions: before.transactions, revision: kept.revision };
   const isComplete = before.notFound.every((missing) => missing === "merchant");
-  const { transactions, revision } = isComplete ? found : yield* findTransactions(escrow, found);
+  const { transactions, revision } = isComplete
+    ? earlier
+    : yield* findTransactions(escrow, earlier);
   const proof = yield* (yield* LogProofs).ofEscrow(escrow);
   const log = isSameProof(before.log, proof) ? before.log : (proof ?? before.log);
   const isSame =
@@ -103,7 +108,7 @@ const renewedPacket = Effect.fnUntraced(function* (known: KeptEvidence) {
     transactions === before.transactions &&
     archived === before.archived;
   if (isSame) {
-    if (revision !== known.revision) settled.keep({ ...known, revision });
+    if (revision !== kept.revision) settled.keep({ ...kept, revision });
     return packet;
   }
   const references = referencesOf(escrow, {
@@ -128,14 +133,14 @@ const renewedPacket = Effect.fnUntraced(function* (known: KeptEvidence) {
 /**
  * The evidence packet of an escrow from its finalized account. Read and signed anew while Pending. Kept once settled:
  * the same object is returned until a reference changes. While no node answers, one that an earlier process served is
- * served with the newest known state of its merchant. Fails like `readFinalizedEscrow`; a missing index or merchant account
- * is no failure. See docs/protocol.md, "Evidence packet".
+ * served with the newest known state of its merchant. Fails like `readFinalizedEscrow`; a missing index or merchant
+ * account is no failure. See docs/protocol.md, "Evidence packet".
  */
 export const buildEvidence = Effect.fnUntraced(function* (pda: string) {
   const { current } = yield* EvidenceSigner;
-  const known = (yield* SettledEvidence).find(pda);
-  if (known !== undefined && known.packet.signature.key_id === (current?.keyId ?? null))
-    return yield* renewedPacket(known);
+  const kept = (yield* SettledEvidence).find(pda);
+  if (kept !== undefined && kept.packet.signature.key_id === (current?.keyId ?? null))
+    return yield* renewedPacket(kept);
   return yield* newPacket(pda).pipe(
     Effect.catchTags({
       LedgerUnavailable: (failure) => storedPacket(pda, failure),

@@ -46,8 +46,8 @@ export type FoundTransactions = {
 };
 
 /**
- * The transactions of an escrow's events that the index knows. While the store does not answer, it returns the transactions found before. A
- * known transaction never changes, and an unchanged store has no new ones.
+ * The transactions of an escrow's events that the index knows. While the store does not answer, it returns the
+ * transactions found before. A known transaction never changes, and an unchanged store has no new ones.
  */
 export const findTransactions = Effect.fnUntraced(function* (
   escrow: Escrow,
@@ -66,24 +66,24 @@ export const findTransactions = Effect.fnUntraced(function* (
   const own = index.events({ escrow: escrow.address }, events.length, { after: 0n });
   const indexed = yield* Effect.orElseSucceed(own, () => null);
   if (indexed === null) return { ...before, revision: null };
-  const known = indexed.flatMap(({ event: { id, kind }, signature, slot }): EventTransaction[] =>
+  const proven = indexed.flatMap(({ event: { id, kind }, signature, slot }): EventTransaction[] =>
     signature === null || slot === null || !proved.has(id) ? [] : [{ signature, slot, kind }],
   );
-  const transactions = known.length > before.transactions.length ? known : before.transactions;
-  const found: FoundTransactions = { transactions, revision };
-  return found;
+  const transactions = proven.length > before.transactions.length ? proven : before.transactions;
+  const result: FoundTransactions = { transactions, revision };
+  return result;
 });
 
 /** The references of an escrow's packet, with a list of what is missing. */
 export const referencesOf = (
   escrow: Escrow,
-  found: Omit<EvidenceReferences, "notFound">,
+  references: Omit<EvidenceReferences, "notFound">,
 ): EvidenceReferences => {
   const missing = eventsOf(escrow)
     .map(({ kind }) => kind)
-    .filter((kind) => found.transactions.every((known) => known.kind !== kind));
+    .filter((kind) => references.transactions.every((transaction) => transaction.kind !== kind));
   return {
-    ...found,
-    notFound: [...(found.merchant === null ? (["merchant"] as const) : []), ...missing],
+    ...references,
+    notFound: [...(references.merchant === null ? (["merchant"] as const) : []), ...missing],
   };
 };

@@ -24,10 +24,15 @@ import { type LiveMerchant, readMerchant } from "../merchant/read-merchant.ts";
 
 /** How long a packet may omit that its escrow was archived, milliseconds. */
 export const ARCHIVAL_FRESH_MS = 60_000;
-/** An escrow is archived seven days after its settlement at the earliest; the ledger's clock may gain an hour after its last reading. */
+/**
+ * An escrow is archived seven days after its settlement at the earliest. One hour less, because the ledger's clock may
+ * jump.
+ */
 const ARCHIVED_AFTER_SECONDS = BigInt(CUSTODY_CONSTANTS.ARCHIVE_DELAY_SECONDS - 3600);
 
-/** The least number of packets kept; twice as many at most. At 12 KB each with their text, 50 MB at most. */
+/**
+ * Packets kept: at least this many, at most twice as many. One takes 12 KB with its text, all of them at most 50 MB.
+ */
 const PACKETS = 2000;
 /** The same for merchants, at less than 1 KB each. */
 const MERCHANTS = 2000;
@@ -44,12 +49,12 @@ export class SettledEvidence extends Context.Service<
   {
     /** The kept evidence of a settled escrow, undefined when there is none. */
     readonly find: (escrow: string) => KeptEvidence | undefined;
-    readonly keep: (known: KeptEvidence) => void;
-    /** Also keeps it outside the process, as far as `SettledPackets` does. Does not wait for that, and a failure is logged. */
-    readonly store: (known: KeptEvidence) => Effect.Effect<void>;
+    readonly keep: (evidence: KeptEvidence) => void;
+    /** Also writes it to `SettledPackets`. Does not wait for the write. A failure is logged. */
+    readonly store: (evidence: KeptEvidence) => Effect.Effect<void>;
     /**
-     * The evidence of a settled escrow that was kept outside the process, under `key`, with the newest state of its merchant that
-     * was kept or read; undefined when there is none. From then on `find` has it, and that state is known with its age.
+     * Reads the evidence of a settled escrow, signed with `key`, from `SettledPackets`; undefined when there is none.
+     * The packet gets the newest known state of its merchant. Afterwards `find` returns it.
      */
     readonly restore: (
       escrow: Address,
@@ -57,8 +62,8 @@ export class SettledEvidence extends Context.Service<
       key: EvidenceKey,
     ) => Effect.Effect<KeptEvidence | undefined>;
     /**
-     * A merchant's state on the ledger, read at most `STANDING_FRESH_MS` ago; while the ledger does not answer the last
-     * one known, after `STANDING_PATIENCE_MS` at most; null when its account could never be read. Returns the same object
+     * A merchant's state on the ledger, read at most `STANDING_FRESH_MS` ago. When the ledger does not answer within
+     * `STANDING_PATIENCE_MS`, the last known state; null when its account could never be read. Returns the same object
      * until the state changes.
      */
     readonly standingOf: (wallet: Address) => Effect.Effect<MerchantStanding | null>;
@@ -75,7 +80,7 @@ export class SettledEvidence extends Context.Service<
 /** The ledger's clock as it was read last. */
 type ClockReading = { readonly ledgerTime: UnixSeconds; readonly atMs: number };
 
-/** A merchant's state as it was read, when that was, and when the ledger was asked last, answered or not. */
+/** A merchant's state, when it was read, and when the ledger was last asked for it, even without an answer. */
 type Asked = {
   readonly standing: MerchantStanding | null;
   readonly atMs: number;
@@ -91,11 +96,11 @@ const isSame = (one: MerchantStanding | null, other: MerchantStanding | null): b
   one?.currentAttestor === other?.currentAttestor;
 
 /** Kept evidence that shows another state of its merchant. */
-const withStanding = (known: KeptEvidence, merchant: MerchantStanding | null): KeptEvidence => ({
-  ...known,
+const withStanding = (evidence: KeptEvidence, merchant: MerchantStanding | null): KeptEvidence => ({
+  ...evidence,
   packet: {
-    ...known.packet,
-    references: referencesOf(known.escrow, { ...known.packet.references, merchant }),
+    ...evidence.packet,
+    references: referencesOf(evidence.escrow, { ...evidence.packet.references, merchant }),
   },
 });
 
@@ -113,8 +118,8 @@ const standingIn = (live: LiveMerchant | null): MerchantStanding | null => {
 export const readStanding = (wallet: Address) => Effect.map(readLiveMerchant(wallet), standingIn);
 
 /**
- * The digest in the tombstone at a settled escrow's address, null when there is none or it could not be read. A tombstone with another
- * digest than that of the escrow's bytes is none: the node that shows it lies.
+ * The digest in the tombstone at a settled escrow's address, null when there is none or it could not be read. A
+ * tombstone whose digest is not that of the escrow's bytes counts as none: the node that shows it lies.
  */
 const readArchival = Effect.fnUntraced(
   function* (escrow: Escrow) {
@@ -143,7 +148,7 @@ export const makeSettledEvidence = Effect.gen(function* () {
 
   const ask = Effect.fnUntraced(function* (wallet: Address, before: Asked | undefined) {
     const atMs = yield* monotonicMs;
-    // Whoever asks while the ledger is silent gets the state that is known.
+    // While the ledger does not answer, callers get the last known state.
     if (before !== undefined) merchants.set(wallet, { ...before, askedMs: atMs });
     const read = yield* Effect.result(readMerchant(wallet, "finalized"));
     const isSilent =
@@ -152,9 +157,9 @@ export const makeSettledEvidence = Effect.gen(function* () {
     if (isSilent && before !== undefined) return before.standing;
     const live = read._tag === "Success" ? read.success : null;
     if (live !== null) clock = { ledgerTime: live.ledgerTime, atMs };
-    const found = standingIn(live);
-    const known = before?.standing ?? null;
-    const standing = isSame(found, known) ? known : found;
+    const newStanding = standingIn(live);
+    const lastStanding = before?.standing ?? null;
+    const standing = isSame(newStanding, lastStanding) ? lastStanding : newStanding;
     if (!isSilent) merchants.set(wallet, { standing, atMs, askedMs: atMs });
     return standing;
   }, Effect.provide(context));
@@ -163,16 +168,16 @@ export const makeSettledEvidence = Effect.gen(function* () {
 
   return SettledEvidence.of({
     find: (escrow) => packets.get(escrow),
-    keep: (known) => packets.set(known.escrow.address, known),
-    store: Effect.fnUntraced(function* (known) {
-      const asked = merchants.get(known.escrow.merchant);
+    keep: (evidence) => packets.set(evidence.escrow.address, evidence),
+    store: Effect.fnUntraced(function* (evidence) {
+      const reading = merchants.get(evidence.escrow.merchant);
       const nowMs = yield* monotonicMs;
-      const ageMs = asked === undefined ? 0 : Math.max(0, nowMs - asked.atMs);
+      const ageMs = reading === undefined ? 0 : Math.max(0, nowMs - reading.atMs);
       const standingAtMs = (yield* Clock.currentTimeMillis) - ageMs;
-      const text = storedPacketText({ known, standingAtMs });
+      const text = storedPacketText({ known: evidence, standingAtMs });
       if (text === null) return;
       const writing = outside
-        .keep(known.escrow.address, text)
+        .keep(evidence.escrow.address, text)
         .pipe(Effect.catch(({ cause }) => Effect.logDebug("a packet was not kept", { cause })));
       yield* Effect.forkIn(writing, scope, { startImmediately: true });
     }),
@@ -180,20 +185,20 @@ export const makeSettledEvidence = Effect.gen(function* () {
       const text = yield* Effect.orElseSucceed(outside.find(escrow), () => null);
       const stored = text === null ? undefined : readStoredPacket(text, escrow, network, key);
       if (stored === undefined) return undefined;
-      const { known, standingAtMs } = stored;
+      const { known: evidence, standingAtMs } = stored;
       const nowMs = yield* monotonicMs;
       const ageMs = Math.max(0, (yield* Clock.currentTimeMillis) - standingAtMs);
-      const { merchant } = known.escrow;
-      const asked = merchants.get(merchant);
+      const { merchant } = evidence.escrow;
+      const reading = merchants.get(merchant);
       const kept = {
-        standing: known.packet.references.merchant,
+        standing: evidence.packet.references.merchant,
         atMs: nowMs - ageMs,
         askedMs: nowMs,
       };
       // The header `age` is that of the newest state, so the packet must show that state.
-      const newest = asked !== undefined && asked.atMs >= kept.atMs ? asked : kept;
+      const newest = reading !== undefined && reading.atMs >= kept.atMs ? reading : kept;
       merchants.set(merchant, newest);
-      const restored = withStanding(known, newest.standing);
+      const restored = withStanding(evidence, newest.standing);
       packets.set(escrow, restored);
       return restored;
     }),
@@ -212,19 +217,19 @@ export const makeSettledEvidence = Effect.gen(function* () {
       }),
     standingOf: (wallet) =>
       Effect.flatMap(monotonicMs, (nowMs) => {
-        const asked = merchants.get(wallet);
-        if (asked !== undefined && nowMs - asked.askedMs < STANDING_FRESH_MS)
-          return Effect.succeed(asked.standing);
-        const asking = once(wallet, ask(wallet, asked));
-        if (asked === undefined) return asking;
+        const reading = merchants.get(wallet);
+        if (reading !== undefined && nowMs - reading.askedMs < STANDING_FRESH_MS)
+          return Effect.succeed(reading.standing);
+        const asking = once(wallet, ask(wallet, reading));
+        if (reading === undefined) return asking;
         return Effect.map(Effect.timeoutOption(asking, STANDING_PATIENCE_MS), (newer) =>
-          newer._tag === "Some" ? newer.value : asked.standing,
+          newer._tag === "Some" ? newer.value : reading.standing,
         );
       }),
     standingAgeMs: (wallet) =>
       Effect.map(monotonicMs, (nowMs) => {
-        const asked = merchants.get(wallet);
-        return asked === undefined ? 0 : Math.max(0, nowMs - asked.atMs);
+        const reading = merchants.get(wallet);
+        return reading === undefined ? 0 : Math.max(0, nowMs - reading.atMs);
       }),
   });
 });

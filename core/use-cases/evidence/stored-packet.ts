@@ -173,10 +173,10 @@ const witnessOnce = Effect.fn("witnessEvidence")(function* (
 });
 
 /**
- * A packet's escrow and merchant accounts and the custody program's configuration, in one read at `finalized`, and the programs' data
- * where the policy pins them. Undefined,
- * without a read, for a packet that names none. While an answer decides nothing (`witnessDoubt`), another node is asked, up to
- * `others` times. Fails with a `LedgerFailure`, whose cause says why, when the last answer decides nothing either.
+ * A packet's escrow and merchant accounts and the custody program's configuration, in one read at `finalized`, and the
+ * programs' data where the policy pins them. Undefined, without a read, for a packet that names none. While an answer
+ * decides nothing (`witnessDoubt`), another node is asked, up to `others` times. Fails with a `LedgerFailure`, whose
+ * cause says why, when the last answer decides nothing either.
  */
 export const witnessEvidence = (
   packet: string | Uint8Array,

@@ -54,11 +54,13 @@ export const verifyDelivery = Effect.fn("verifyDelivery")(function* (
     ]);
   const named = payload["proof_template_id"];
   const id = templateId ?? (typeof named === "string" ? named : undefined);
-  const found = id === undefined ? undefined : readProofTemplate(id);
+  const templateRead = id === undefined ? undefined : readProofTemplate(id);
   const template =
-    found === undefined
+    templateRead === undefined
       ? null
-      : yield* templateId === undefined ? Effect.orElseSucceed(found, () => null) : found;
+      : yield* templateId === undefined
+          ? Effect.orElseSucceed(templateRead, () => null)
+          : templateRead;
   const live = yield* readEscrow(pda, "confirmed");
   const { escrow } = live;
   const fields = template === null ? [] : compareWithTemplate(payload, template);

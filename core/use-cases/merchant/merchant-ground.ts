@@ -40,7 +40,10 @@ export const wrongMerchantState = (
     at,
   });
 
-/** Reads a wallet's merchant account and its surroundings. Fails with `WrongState` where the programs are not initialised. */
+/**
+ * Reads a wallet's merchant account and its surroundings. Fails with `WrongState` where the programs are not
+ * initialised.
+ */
 export const readMerchantGround = Effect.fn("readMerchantGround")(function* (
   wallet: Address,
   payer: Address,
@@ -56,8 +59,9 @@ export const readMerchantGround = Effect.fn("readMerchantGround")(function* (
   );
   const { find, rent } = yield* groundOf(value);
   const ledgerTime = yield* ledgerTimeOf(find(CLOCK_SYSVAR));
-  const found = find(account);
-  const decoded = found === null ? undefined : decodeMerchantAccount(found, deployment);
+  const merchantAccount = find(account);
+  const decoded =
+    merchantAccount === null ? undefined : decodeMerchantAccount(merchantAccount, deployment);
   const ground: MerchantGround = {
     merchant: decoded !== undefined && "value" in decoded ? decoded.value : null,
     find,

@@ -27,9 +27,9 @@ export type PrepareAttestorRequest = SendingRequest & {
 };
 
 /**
- * The instruction with which a merchant's wallet names a new attestor key. Fails with `MerchantNotFound`, `WrongState` when the
- * key is the present one, `InvalidAddress` and `ValidationFailed` for a field of the request, and like a read of the ledger. See
- * docs/protocol.md, "Prepare operations".
+ * The instruction with which a merchant's wallet names a new attestor key. Fails with `MerchantNotFound`, `WrongState`
+ * when the key is the present one, `InvalidAddress` and `ValidationFailed` for a field of the request, and like a read
+ * of the ledger. See docs/protocol.md, "Prepare operations".
  */
 export const prepareAttestor = Effect.fn("prepareAttestor")(function* (
   wallet: string,

@@ -19,7 +19,10 @@ import type { Page } from "../index/recent-pages.ts";
 import { addressFault, InvalidAddress, MerchantNotFound, NotAMerchant } from "../request-errors.ts";
 import { LedgerPulse } from "../service/ledger-pulse.ts";
 
-/** How many other indexed merchants have a merchant's name; null before the first sync, and when the index does not answer. */
+/**
+ * How many other indexed merchants have a merchant's name; null before the first sync, and when the index does not
+ * answer.
+ */
 export const countSameNames = Effect.fn("countSameNames")(function* ({ name, address }: Merchant) {
   const index = yield* IndexReader;
   const counted = Effect.gen(function* () {

@@ -84,7 +84,10 @@ export type RelayOutcome = {
   readonly logs: ReadonlyArray<string>;
   /** The last block height at which it can land, null when this relay did not accept it. */
   readonly lastValidBlockHeight: bigint | null;
-  /** Whether it is safe to sign the payment again without paying twice: the transaction expired, or its failure is final. */
+  /**
+   * Whether it is safe to sign the payment again without paying twice: the transaction expired, or its failure is
+   * final.
+   */
   readonly safeToSignAgain: boolean;
   /** The transaction that did instead what this expired one would have done; null when nothing did. */
   readonly supersededBy: LedgerSignature | null;

@@ -43,8 +43,8 @@ const payerKey = (feePayer: Address): string => `fee_payer:${feePayer}`;
 /**
  * Takes one relay from the fee payer's budget, and returns whether it did: once a window for the same bytes. Call it
  * after the signature and the blockhash are checked. They show that the payer signed just now; anyone can send old
- * public transactions. Somebody else may hold a fresh transaction that has not landed, and sending it repeatedly must not use up the
- * payer's budget.
+ * public transactions. Somebody else may hold a fresh transaction that has not landed, and sending it repeatedly must
+ * not use up the payer's budget.
  */
 export const takePayerBudget = Effect.fnUntraced(function* (
   feePayer: Address,
@@ -81,8 +81,8 @@ export const chargeFailedPreflight = Effect.fnUntraced(function* (
 });
 
 /**
- * Makes a repetition of a request that still runs cost a read in place of a relay: it sends nothing, and its client is right to
- * ask. Without reads it stays a relay, so that even these are limited.
+ * Makes a repetition of a request that still runs cost a read in place of a relay: it sends nothing, and its client is
+ * right to ask. Without reads it stays a relay, so that even these are limited.
  */
 export const chargeRepetition = Effect.fnUntraced(function* (client: string) {
   const limiter = yield* RateLimiter;
@@ -128,11 +128,11 @@ const usesDurableNonce = ({ instructions }: WireTransaction): boolean => {
 const checkComputeBudget = Effect.fnUntraced(function* (transaction: WireTransaction) {
   const { signature } = transaction;
   const { unitLimit, unitPrice } = computeRequest(transaction.instructions);
-  const asked = [
+  const requested = [
     { limit: "units", actual: BigInt(unitLimit ?? 0), max: BigInt(RELAY_POLICY.maxComputeUnits) },
     { limit: "unit_price", actual: unitPrice ?? 0n, max: RELAY_POLICY.maxComputeUnitPrice },
   ] as const;
-  const excess = asked.find(({ actual, max }) => actual > max);
+  const excess = requested.find(({ actual, max }) => actual > max);
   if (excess !== undefined) return yield* new ComputeBudgetExceeded({ signature, ...excess });
   const fault = computeBudgetFault(transaction.instructions);
   if (fault !== null) return yield* new ComputeBudgetInvalid({ signature, ...fault });

@@ -88,8 +88,8 @@ const checkBySimulation = Effect.fnUntraced(function* (
 });
 
 /**
- * Refuses a transaction that cannot land in any block, or that fails before its first instruction, so that it does not wait in
- * the queue. Ignores every other result of the simulation, and a node that does not answer in time.
+ * Refuses a transaction that cannot land in any block, or that fails before its first instruction, so that it does not
+ * wait in the queue. Ignores every other result of the simulation, and a node that does not answer in time.
  */
 const checkThatItRuns = Effect.fnUntraced(
   function* (transaction: WireTransaction, bytes: Uint8Array) {
@@ -104,9 +104,9 @@ const checkThatItRuns = Effect.fnUntraced(
 );
 
 /**
- * Every other check against the ledger, once `checkBlockhash` has passed. Returns a confirmed slot before the sending
- * and the last block height at which the transaction can land. The height is a sound bound: the blockhash was valid before
- * the tip was read, so its block is not above the tip.
+ * Every other check against the ledger, once `checkBlockhash` has passed. Returns a confirmed slot from before the
+ * sending, and a block height above which the transaction cannot land. The blockhash is checked before the tip is read,
+ * so its block is not above that tip.
  */
 const preflightRelay = Effect.fn("preflightRelay")(function* (
   transaction: WireTransaction,
@@ -132,8 +132,8 @@ const preflightRelay = Effect.fn("preflightRelay")(function* (
 });
 
 /**
- * `preflightRelay`, whose failed check or simulation takes its extra cost from the budgets of `feePayer` and `client`; null is not
- * charged.
+ * Runs `preflightRelay`. When a check or the simulation fails, the extra cost is charged to `feePayer` and `client`,
+ * unless they are null.
  */
 export const chargedPreflight = (
   { transaction, bytes }: { readonly transaction: WireTransaction; readonly bytes: Uint8Array },

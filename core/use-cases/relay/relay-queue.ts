@@ -65,19 +65,19 @@ export const makeRelayQueue = () => {
     }),
     /** Removes an entry and returns its client; null when the client is not known. */
     remove: ({ signature, feePayer }: RelayEntry): string | null => {
-      const found = queued.get(signature);
-      if (found === undefined) return null;
+      const waiting = queued.get(signature);
+      if (waiting === undefined) return null;
       queued.delete(signature);
       firstSeenMs.delete(signature);
       ofPayer.change(feePayer, -1);
-      if (found.client !== null) ofClient.change(found.client, -1);
-      return found.client;
+      if (waiting.client !== null) ofClient.change(waiting.client, -1);
+      return waiting.client;
     },
     /** When an entry's first round was, now if this is it; milliseconds. */
     sinceMs: ({ signature }: RelayEntry, nowMs: number): number => {
-      const known = firstSeenMs.get(signature);
-      if (known === undefined) firstSeenMs.set(signature, nowMs);
-      return known ?? nowMs;
+      const firstMs = firstSeenMs.get(signature);
+      if (firstMs === undefined) firstSeenMs.set(signature, nowMs);
+      return firstMs ?? nowMs;
     },
     all: (): ReadonlyArray<RelayEntry> => Array.from(queued.values(), ({ entry }) => entry),
     size: (): number => queued.size,

@@ -29,9 +29,9 @@ type Idempotency = {
 };
 
 /**
- * Runs a request once for its Idempotency-Key. A repetition gets the recorded answer. It fails when the key was used for another
- * request, or while the first request still runs, which costs a read. A failed request releases its key: nothing was sent, or the signature
- * itself prevents a second sending.
+ * Runs a request once for its Idempotency-Key. A repetition gets the recorded answer. It fails when the key was used
+ * for another request, or while the first request still runs, which costs a read. A failed request releases its key:
+ * nothing was sent, or the signature itself prevents a second sending.
  */
 const answerOnce = <A, E, R>(
   idempotency: Idempotency,

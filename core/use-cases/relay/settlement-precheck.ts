@@ -35,15 +35,15 @@ export const resolveTables = Effect.fnUntraced(function* (transaction: WireTrans
   const { signature, tables } = transaction;
   const addresses = [...new Set(tables.map(({ table }) => table))];
   const ledger = yield* Ledger;
-  const found = new Map<Address, ReadonlyArray<Address>>();
+  const tableEntries = new Map<Address, ReadonlyArray<Address>>();
   if (addresses.length > 0) {
     const { value } = yield* ledger.readAccounts(addresses, "confirmed");
     for (const account of value) {
       const entries = account === null ? undefined : decodeAddressTable(account);
-      if (account !== null && entries !== undefined) found.set(account.address, entries);
+      if (account !== null && entries !== undefined) tableEntries.set(account.address, entries);
     }
   }
-  const accounts = resolveAccounts(transaction, found);
+  const accounts = resolveAccounts(transaction, tableEntries);
   if (!("fault" in accounts)) return accounts;
   const detail =
     accounts.fault === "no_table"
@@ -89,8 +89,9 @@ const judge = Effect.fnUntraced(function* (transaction: WireTransaction, account
 
 /**
  * Fails with `SettlementCheckFailed` when an instruction of the custody program cannot succeed on the
- * ledger as it stands, or an attestor key could never be used, naming the rule. A fault that another pending transaction could remove is checked twice.
- * Fails with a retryable `LedgerUnavailable` when every node that was asked contradicts what the index proves of an escrow. See docs/protocol.md, "Relay".
+ * ledger as it stands, or an attestor key could never be used, naming the rule. A fault that another pending
+ * transaction could remove is checked twice. Fails with a retryable `LedgerUnavailable` when every node that was asked
+ * contradicts what the index proves of an escrow. See docs/protocol.md, "Relay".
  */
 export const checkSettlement = Effect.fn("checkSettlement")(function* (
   transaction: WireTransaction,

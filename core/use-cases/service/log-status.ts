@@ -91,7 +91,10 @@ const cosignedBy = (
   return { quorum: reason, cosignedAt: isDate ? newest : null };
 };
 
-/** The status of the log that this service publishes; null without one. Fails like the store, unless this process has its key. */
+/**
+ * The status of the log that this service publishes; null without one. Fails like the store, unless this process has
+ * its key.
+ */
 export const readLogStatus = Effect.gen(function* () {
   const { state, hindrance, policy, witnesses } = yield* (yield* LogPublisher).status;
   const { published } = yield* SettlementLog;

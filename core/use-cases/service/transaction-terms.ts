@@ -8,7 +8,10 @@ import { makeSingleFlight } from "../single-flight.ts";
 
 /** The terms that all transactions prepared in the same second share. */
 export type SharedTerms = RecentBlockhash & {
-  /** Micro-lamports for a compute unit, at most the relay's maximum. Most recent transactions on the custody config paid at most this. */
+  /**
+   * Micro-lamports for a compute unit, at most the relay's maximum. Most recent transactions on the custody config paid
+   * at most this.
+   */
   readonly usualPrice: bigint;
   /** The highest of those prices, for transactions that must land soon. */
   readonly urgentPrice: bigint;

@@ -24,17 +24,17 @@ export const makeUnpinnedPrograms = Effect.gen(function* () {
     { name: "custody", program: deployment.custodyProgram, pins: programPins.custody },
     { name: "attestor", program: deployment.attestorProgram, pins: programPins.attestor },
   ] as const;
-  const asked = pinned.filter(({ pins }) => pins.length > 0);
-  if (asked.length === 0) return Effect.succeed([]);
+  const withPins = pinned.filter(({ pins }) => pins.length > 0);
+  if (withPins.length === 0) return Effect.succeed([]);
   const read = Effect.map(
     ledger.readAccounts(
-      asked.map(({ program }) => programDataAddress(program)),
+      withPins.map(({ program }) => programDataAddress(program)),
       "confirmed",
       // The whole ELF is needed for its hash.
       Number.POSITIVE_INFINITY,
     ),
     ({ value }) =>
-      asked.flatMap(({ name, pins }, at) => {
+      withPins.flatMap(({ name, pins }, at) => {
         const hash = deployedHash(value[at] ?? null);
         return hash !== null && pins.includes(hash) ? [] : [name];
       }),
@@ -42,7 +42,10 @@ export const makeUnpinnedPrograms = Effect.gen(function* () {
   return sharedReading(yield* Effect.scope, FRESH_MS, read);
 });
 
-/** Fails with a `LedgerUnavailable` that says so when a program is not what this service pins, and as a read of the ledger does. */
+/**
+ * Fails with a `LedgerUnavailable` that says so when a program is not what this service pins, and as a read of the
+ * ledger does.
+ */
 export const requirePinned = Effect.flatMap(Effect.flatten(UnpinnedPrograms), (unpinned) => {
   if (unpinned.length === 0) return Effect.void;
   const names = unpinned.join(" and ");

@@ -76,10 +76,10 @@ const askedOf = (
   phase: PaymentPayload["phase"],
 ): Read<bigint> => {
   const same = { ...requirements, amount: accepted.amount };
-  const asked = /^[0-9]{1,20}$/.test(requirements.amount) ? BigInt(requirements.amount) : -1n;
-  const fits = phase === "after-handler" ? asked >= 1n && asked <= whole : asked === whole;
+  const amount = /^[0-9]{1,20}$/.test(requirements.amount) ? BigInt(requirements.amount) : -1n;
+  const fits = phase === "after-handler" ? amount >= 1n && amount <= whole : amount === whole;
   return fits && requirementsDigest(same) === requirementsDigest(accepted)
-    ? { value: asked }
+    ? { value: amount }
     : faulty(
         "requirements_mismatch",
         "The payment accepts other requirements than the seller's.",
@@ -110,8 +110,8 @@ export const judgePayment = Effect.fnUntraced(function* (request: PaymentRequest
       ).fault,
     );
   const payment = yield* valueOf(readPayload(request.payload, terms, deployment));
-  const asked = yield* valueOf(askedOf(request, terms.amount, payment.phase));
-  const judged: JudgedPayment = { terms, payment, asked };
+  const amount = yield* valueOf(askedOf(request, terms.amount, payment.phase));
+  const judged: JudgedPayment = { terms, payment, asked: amount };
   return judged;
 });
 
@@ -125,17 +125,17 @@ export const escrowFault = (escrow: Escrow, { terms }: JudgedPayment): PaymentFa
       ["ttl", BigInt(terms.ttlSeconds), escrow.expiresAt - escrow.createdAt],
       ["attestor", terms.attestor, escrow.attestor],
     ] as const
-  ).filter(([, asked, there]) => asked !== there);
+  ).filter(([, wanted, held]) => wanted !== held);
   return sides.length === 0
     ? null
     : faulty(
         "another_payment",
-        `The escrow ${escrow.address} is on other terms: ${sides.map(([what, asked, there]) => `${what} asked ${asked}, escrowed ${there}`).join("; ")}.`,
+        `The escrow ${escrow.address} is on other terms: ${sides.map(([what, wanted, held]) => `${what} asked ${wanted}, escrowed ${held}`).join("; ")}.`,
         "Pay with another nonce.",
       ).fault;
 };
 
-/** Why an escrow pays for no delivery at a ledger time, null when it does. */
+/** Why an escrow cannot pay for a delivery at a ledger time, null when it can. */
 export const spentFault = (escrow: Escrow, ledgerTime: UnixSeconds): PaymentFault | null => {
   if (escrow.state !== "Pending")
     return faulty(
@@ -154,7 +154,10 @@ export const spentFault = (escrow: Escrow, ledgerTime: UnixSeconds): PaymentFaul
 /** The least part of an escrow's time to live that is left before the handler: one fourth. */
 const LEAST_PART = 4n;
 
-/** Why an escrow pays for no delivery that begins at a ledger time, null when it does: a release after the expiry would be refused. */
+/**
+ * Why an escrow cannot pay for a delivery that begins at a ledger time, null when it can. After its expiry nothing is
+ * released.
+ */
 export const lateFault = (escrow: Escrow, ledgerTime: UnixSeconds): PaymentFault | null => {
   const spent = spentFault(escrow, ledgerTime);
   if (spent !== null) return spent;

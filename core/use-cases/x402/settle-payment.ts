@@ -31,7 +31,10 @@ export type SettledPayment = {
   readonly network: string;
   /** The transaction that did it; null where another one had done it before. */
   readonly transaction: LedgerSignature | null;
-  /** The `digest_sha256` of the escrow's packet; null while the escrow is Pending, since its packet is made anew at each reading. */
+  /**
+   * The `digest_sha256` of the escrow's packet; null while the escrow is Pending, since its packet is made anew at each
+   * reading.
+   */
   readonly digest: string | null;
 };
 
@@ -40,7 +43,7 @@ const RELEASED: ReadonlySet<Escrow["state"]> = new Set(["Fulfilled", "PartiallyF
 /** The payment's escrow, null where there is none yet. */
 export const paymentEscrow = Effect.fnUntraced(function* (judged: JudgedPayment) {
   const { payment } = judged;
-  const found = yield* readEscrow(payment.escrow).pipe(
+  const live = yield* readEscrow(payment.escrow).pipe(
     Effect.catchTag("EscrowNotFound", () => Effect.succeed(null)),
     Effect.catchTag("EscrowArchived", () =>
       Effect.fail(
@@ -56,9 +59,9 @@ export const paymentEscrow = Effect.fnUntraced(function* (judged: JudgedPayment)
     ),
     Effect.catchTag("InvalidAddress", (failure) => Effect.die(failure)),
   );
-  const fault = found === null ? null : escrowFault(found.escrow, judged);
+  const fault = live === null ? null : escrowFault(live.escrow, judged);
   if (fault !== null) return yield* refusedFor(fault, payment);
-  return found;
+  return live;
 });
 
 /** Sends a transaction and waits until it is confirmed. Fails with `settlement_pending` when it is not in time. */
@@ -86,15 +89,15 @@ const relayConfirmed = Effect.fnUntraced(function* (
 });
 
 /**
- * The signature of a transaction that has landed, null for one that has not: another one did its work. A transaction whose signatures do not verify can bear
- * the signature of any other, so it names nothing.
+ * The signature of a transaction that has landed, null for one that has not: another one did its work. A transaction
+ * whose signatures do not verify can bear the signature of any other, so it names nothing.
  */
 const landedSignature = Effect.fnUntraced(function* (base64: string | null) {
   const admitted = yield* Effect.result(admitTransaction(base64 ?? ""));
   if (admitted._tag === "Failure") return null;
   const { signature } = admitted.success.transaction;
-  const found = yield* (yield* Broadcaster).landed(signature);
-  return found !== null && found.error === null ? signature : null;
+  const landed = yield* (yield* Broadcaster).landed(signature);
+  return landed !== null && landed.error === null ? signature : null;
 });
 
 /** The digest of a settled escrow's packet, which its account alone decides. */
@@ -137,13 +140,13 @@ const lockMoney = Effect.fnUntraced(function* (judged: JudgedPayment, client: st
       ? yield* Effect.result(relayConfirmed(create, judged, client))
       : null;
   // Whatever became of this transaction: an escrow that is there pays, whoever made it.
-  const found = before ?? (yield* paymentEscrow(judged));
-  if (found === null && sent?._tag === "Failure") return yield* sent.failure;
-  if (found === null) return yield* notShown(judged);
+  const live = before ?? (yield* paymentEscrow(judged));
+  if (live === null && sent?._tag === "Failure") return yield* sent.failure;
+  if (live === null) return yield* notShown(judged);
   const transaction = sent?._tag === "Success" ? sent.success : yield* landedSignature(create);
-  const spent = lateFault(found.escrow, found.ledgerTime);
+  const spent = lateFault(live.escrow, live.ledgerTime);
   if (spent !== null) return yield* refusedFor(spent, payment);
-  return { found, transaction };
+  return { live, transaction };
 });
 
 const endEscrow = Effect.fnUntraced(function* (judged: JudgedPayment, client: string) {
@@ -168,37 +171,38 @@ const endEscrow = Effect.fnUntraced(function* (judged: JudgedPayment, client: st
       : RELEASED.has(escrow.state) &&
         escrow.released === asked &&
         escrow.attestation?.proofHash === proof;
-  if (isDone(before)) return { found: before, transaction: yield* landedSignature(settlement) };
+  if (isDone(before)) return { live: before, transaction: yield* landedSignature(settlement) };
   const spent = spentFault(before.escrow, before.ledgerTime);
   if (spent !== null) return yield* refusedFor(spent, payment);
   const sent = yield* Effect.result(relayConfirmed(settlement, judged, client));
-  const found = yield* paymentEscrow(judged);
-  if (found === null) return yield* notShown(judged);
-  if (sent._tag === "Success" && isDone(found)) return { found, transaction: sent.success };
+  const live = yield* paymentEscrow(judged);
+  if (live === null) return yield* notShown(judged);
+  if (sent._tag === "Success" && isDone(live)) return { live, transaction: sent.success };
   // Another transaction was first, and did the same.
-  if (isDone(found)) return { found, transaction: yield* landedSignature(settlement) };
+  if (isDone(live)) return { live, transaction: yield* landedSignature(settlement) };
   if (sent._tag === "Failure") return yield* sent.failure;
   return yield* notShown(judged);
 });
 
 /**
- * Settles an x402 payment of the scheme `escrow` in its phase: sends the buyer's `create_escrow` before the handler, the seller's release after it,
- * the merchant's cancellation in its place. It verifies everything itself, signs nothing, and can be repeated: what is done already is found. Fails with
- * `PaymentRefused`, and as `relayTransaction` does. See docs/x402-escrow-svm.md.
+ * Settles an x402 payment of the scheme `escrow` in its phase: sends the buyer's `create_escrow` before the handler,
+ * the seller's release after it, the merchant's cancellation in its place. It verifies everything itself, signs
+ * nothing, and can be repeated: what is done already is found. Fails with `PaymentRefused`, and as `relayTransaction`
+ * does. See docs/x402-escrow-svm.md.
  */
 export const settlePayment = Effect.fn("settlePayment")(function* (
   request: PaymentRequest,
   client: string,
 ) {
   const judged = yield* judgePayment(request);
-  const { found, transaction } = yield* judged.payment.phase === "before-handler"
+  const { live, transaction } = yield* judged.payment.phase === "before-handler"
     ? lockMoney(judged, client)
     : endEscrow(judged, client);
   const settled: SettledPayment = {
-    escrow: found.escrow,
+    escrow: live.escrow,
     network: request.requirements.network,
     transaction,
-    digest: yield* digestOf(found),
+    digest: yield* digestOf(live),
   };
   return settled;
 });

@@ -10,8 +10,9 @@ import { judgePayment, lateFault, type PaymentRequest, refusedFor } from "./judg
 import { notMade, paymentEscrow } from "./settle-payment.ts";
 
 /**
- * The payer of a payment that settling before the handler would take now, as far as a simulation tells. Sends nothing. A simulation that fails takes from the
- * client's budget what a relay's does. Fails with `PaymentRefused`, and as the checks of `relayTransaction` do.
+ * The payer of a payment that settling before the handler would take now, as far as a simulation tells. Sends nothing.
+ * A simulation that fails takes from the client's budget what a relay's does. Fails with `PaymentRefused`, and as the
+ * checks of `relayTransaction` do.
  */
 export const verifyPayment = Effect.fn("verifyPayment")(function* (
   request: PaymentRequest,
@@ -20,24 +21,26 @@ export const verifyPayment = Effect.fn("verifyPayment")(function* (
   const judged = yield* judgePayment(request);
   const { terms, payment } = judged;
   const { deployment } = yield* Instance;
-  const found = yield* paymentEscrow(judged);
-  const spent = found === null ? null : lateFault(found.escrow, found.ledgerTime);
+  const live = yield* paymentEscrow(judged);
+  const spent = live === null ? null : lateFault(live.escrow, live.ledgerTime);
   if (spent !== null) return yield* refusedFor(spent, payment);
   if (payment.create === null) {
-    if (found !== null) return payment.agent;
+    if (live !== null) return payment.agent;
     return yield* notMade(judged);
   }
   const fault = createFault(payment.create, terms, payment, deployment);
   if (fault !== null) return yield* refusedFor(fault, payment);
   const admitted = yield* admitTransaction(payment.create);
-  if (found !== null) return payment.agent;
+  if (live !== null) return payment.agent;
   yield* checkBlockhash(admitted.transaction);
   // The fee payer is not charged: nothing is sent, and whoever has the payment can have it verified.
   yield* chargedPreflight(admitted, false, { feePayer: null, client: clientGroup(client) });
   return payment.agent;
 });
 
-/** The one kind of payment that this facilitator settles: version, scheme, network and the programs that hold the money. */
+/**
+ * The one kind of payment that this facilitator settles: version, scheme, network and the programs that hold the money.
+ */
 export const supportedPayments = Effect.fn("supportedPayments")(function* () {
   const { deployment } = yield* Instance;
   const genesisHash = yield* (yield* Ledger).genesisHash;

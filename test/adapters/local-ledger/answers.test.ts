@@ -26,8 +26,8 @@ const tokens = associatedTokenAddress(agent.address, LOCAL_USDC_MINT);
 const version0 = { maxSupportedTransactionVersion: 0 } as const;
 
 /**
- * The form of a value as kit returns it: type names for plain values, the form of the first member for a list. kit turns
- * every integer into a bigint except at known paths, so a field at another path has another form.
+ * The form of a value as kit returns it: type names for plain values, the form of the first member for a list. kit
+ * turns every integer into a bigint except at known paths, so a field at another path has another form.
  */
 const formOf = (value: unknown): unknown => {
   if (value === null) return null;

@@ -2,8 +2,8 @@ import { Effect } from "effect";
 import { numberedMark, numberedRows } from "../sqlite/numbered-batch.ts";
 import { withStore } from "./test-database.ts";
 
-// Run as a process by build.postgres.ts: builds the store at argv[2] of the numbered batches up to argv[3], prints a number
-// for each one added, and the last one again once the build is finished.
+// Run as a process by build.postgres.ts: builds the store at argv[2] of the numbered batches up to argv[3], prints a
+// number for each one added, and the last one again once the build is finished.
 const [url = "", text = "0"] = process.argv.slice(2);
 const last = Number(text);
 const tell = (number: number) => process.stdout.write(`${number}\n`);

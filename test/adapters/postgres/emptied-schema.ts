@@ -5,7 +5,10 @@ import { indexPostgres } from "../../../adapters/postgres/index-store.ts";
 import { PostgresStore } from "../../../adapters/postgres/postgres-store.ts";
 import { freshSchema, storeAt, TEST_LEDGER } from "./test-database.ts";
 
-/** Every table that an index writes. Deleting a few rows takes far less time than making, or truncating, tables with their indexes. */
+/**
+ * Every table that an index writes. Deleting a few rows takes far less time than making, or truncating, tables with
+ * their indexes.
+ */
 const EMPTY = [...FILLED_TABLES, "log_tile", "log_standing", "ledger"]
   .map((table) => `DELETE FROM ${table}`)
   .join("; ");

@@ -22,7 +22,10 @@ const LIMIT = 50;
 /** Pending escrows of the last 600 seconds, which have not expired at the end. */
 const UNEXPIRED = 600 / 4 + 1;
 
-/** Many escrows, each with two numbers, whose transactions are known but for every thousandth, unseen ones, and the merchants. */
+/**
+ * Many escrows, each with two numbers, whose transactions are known but for every thousandth, unseen ones, and the
+ * merchants.
+ */
 const FILL = `
   INSERT INTO escrow (created_seq, settled_seq, expires_at, delivery_seconds, state, created_referenced, settled_referenced,
       address, agent_owner, merchant, pending_hash, settled_hash, account)

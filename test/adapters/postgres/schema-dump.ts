@@ -9,8 +9,8 @@ const VARYING: Readonly<Record<string, ReadonlyArray<string>>> = {
 const LEFT_OUT = ["sync_lease", "event_transaction"];
 
 /**
- * Everything that the index's tables in a schema hold, but for the transactions of events, as one text: each table's rows in
- * the order of their text.
+ * Everything that the index's tables in a schema hold, but for the transactions of events, as one text: each table's
+ * rows in the order of their text.
  */
 export const dumpOfSchema = async (url: URL): Promise<string> => {
   const plain = new URL(url);

@@ -78,7 +78,10 @@ type Started = {
   readonly server: Bun.Subprocess<"ignore", "ignore", "pipe">;
 };
 
-/** A started server that answers. One that ends, as it does when its port was taken meanwhile, is started again. @throws ClusterFailed */
+/**
+ * A started server that answers. One that ends, as it does when its port was taken meanwhile, is started again. @throws
+ * ClusterFailed
+ */
 const untilListening = async (start: () => Started): Promise<Started> => {
   for (let tries = MOST_STARTS; ; tries--) {
     const started = start();

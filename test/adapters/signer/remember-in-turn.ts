@@ -2,8 +2,8 @@ import { Effect } from "effect";
 import { logSignerFromFile } from "../../../adapters/signer/log-signer.ts";
 import { LogSigner } from "../../../ports/log/log-signer.ts";
 
-// Run as a process by log-signer.test.ts: with the key file argv[2], tries to remember a text of its own for each size up to
-// argv[3], and prints the sizes that it won.
+// Run as a process by log-signer.test.ts: with the key file argv[2], tries to remember a text of its own for each size
+// up to argv[3], and prints the sizes that it won.
 const [path = "", sizes = "0"] = process.argv.slice(2);
 
 const winning = Effect.gen(function* () {

@@ -29,7 +29,9 @@ export type GeyserServerOptions = {
 /** Bytes that are no SubscribeUpdate: a field of a length that does not follow. */
 const GARBAGE = Buffer.from([0x12, 0xff, 0xff, 0xff, 0x7f, 0x01]);
 
-/** A Yellowstone gRPC server on a free port that records requests, pushes what it is told to, and can lose its clients. */
+/**
+ * A Yellowstone gRPC server on a free port that records requests, pushes what it is told to, and can lose its clients.
+ */
 export const startGeyserServer = async (options: GeyserServerOptions = {}) => {
   const { token, isMute = () => false, refusesSlots = false, port = 0, tls } = options;
   const requests: Array<SubscribeRequest> = [];

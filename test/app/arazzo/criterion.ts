@@ -12,7 +12,10 @@ const COMPARISON = /^(\S+)\s*(==|!=)\s*('[^']*'|\S+)$/;
 const literal = (text: string): unknown =>
   text.startsWith("'") ? text.slice(1, -1) : (JSON.parse(text) as unknown);
 
-/** Whether comparisons joined by `&&` hold; `valueOf` gives what their left sides mean. @throws Error for any other condition. */
+/**
+ * Whether comparisons joined by `&&` hold; `valueOf` gives what their left sides mean. @throws Error for any other
+ * condition.
+ */
 const holdAll = (comparisons: string, valueOf: (left: string) => unknown): boolean =>
   comparisons.split("&&").every((comparison) => {
     const [, left = "", operator, right] = COMPARISON.exec(comparison.trim()) ?? [];

@@ -28,7 +28,9 @@ const OUTPUT = /^\$steps\.([\w-]+)\.outputs\.([\w.-]+)$/;
 const BODY = /^\$response\.body(?:#(\/.*)?)?$/;
 const HEADER = /^\$response\.header\.(.+)$/;
 
-/** The value of a runtime expression; undefined where there is none. @throws Error for an expression it does not know. */
+/**
+ * The value of a runtime expression; undefined where there is none. @throws Error for an expression it does not know.
+ */
 export const evaluate = (expression: string, { inputs, steps, answer }: Scope): unknown => {
   const [, input] = NAME.exec(expression) ?? [];
   if (input !== undefined) return inputs[input];
@@ -42,7 +44,10 @@ export const evaluate = (expression: string, { inputs, steps, answer }: Scope): 
   throw new Error(`unknown runtime expression: ${expression}`);
 };
 
-/** A value whose texts that are runtime expressions are replaced by what they mean. @throws Error where one has no value. */
+/**
+ * A value whose texts that are runtime expressions are replaced by what they mean. @throws Error where one has no
+ * value.
+ */
 export const filledIn = (value: unknown, scope: Scope): unknown => {
   if (typeof value === "string" && value.startsWith("$")) {
     const found = evaluate(value, scope);

@@ -59,8 +59,8 @@ const outputsOf = (step: Step, scope: Scope, signWith: SignWith): ReadonlyMap<st
 };
 
 /**
- * Runs a workflow from its first step to its end and gives its outputs and the steps that ran, in order. @throws Error where a step
- * fails without an action that goes on, with its answer.
+ * Runs a workflow from its first step to its end and gives its outputs and the steps that ran, in order. @throws Error
+ * where a step fails without an action that goes on, with its answer.
  */
 export const runWorkflow = async (runner: Runner, workflow: Workflow, inputs: Scope["inputs"]) => {
   const missing = workflow.inputs.required.filter((name) => inputs[name] === undefined);

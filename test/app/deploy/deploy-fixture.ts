@@ -12,7 +12,10 @@ import { UPGRADEABLE_LOADER } from "../../../core/protocol/addresses/well-known-
 import { call, startLedger } from "../../adapters/local-ledger/ledger-fixture.ts";
 import { tmpdir } from "../../temporary-root.ts";
 
-/** Short slots: a deployment waits for some ten of them. A blockhash is valid for 150, nine seconds, in which a busy machine sends what it signed. */
+/**
+ * Short slots: a deployment waits for some ten of them. A blockhash is valid for 150, nine seconds, in which a busy
+ * machine sends what it signed.
+ */
 const SLOT_MS = 60;
 
 /** A JSON-RPC request as a stand-in for a node sees it. */

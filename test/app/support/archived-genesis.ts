@@ -32,7 +32,8 @@ const archive = (ledger: LocalLedger): Uint8Array => {
 };
 
 /**
- * The demo data, and a week later its released escrow archived; `archived` gets the account's last bytes, and may act on the ledger.
+ * The demo data, and a week later its released escrow archived; `archived` gets the account's last bytes, and may act
+ * on the ledger.
  */
 export const archivedGenesis = (
   archived: (lastBytes: Uint8Array, ledger: LocalLedger) => void = () => {},

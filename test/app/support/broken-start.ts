@@ -20,8 +20,8 @@ export type BrokenStart = {
 };
 
 /**
- * Starts a service in this process, as `app/main.ts` does, until it ends, or has written a line that fits while `/ready` tells the same.
- * After 20 seconds it returns what there is.
+ * Starts a service in this process, as `app/main.ts` does, until it ends, or has written a line that fits while
+ * `/ready` tells the same. After 20 seconds it returns what there is.
  */
 export const brokenStart = async (
   env: Environment,

@@ -2,8 +2,8 @@ import type { EvidencePacketRecord } from "../../../adapters/http/evidence/evide
 import { until } from "./running-service.ts";
 
 /**
- * A packet of a service with a log, and its entity tag. Waits until it refers to all that there is: the log is published some time after the
- * first sync, and a transaction is found when its history answers.
+ * A packet of a service with a log, and its entity tag. Waits until it refers to all that there is: the log is
+ * published some time after the first sync, and a transaction is found when its history answers.
  */
 export const completePacket = (url: string, escrow: string) =>
   until(

@@ -1,4 +1,7 @@
-/** An address that stays the same and passes requests on to whatever stands behind it, or answers 502 while nothing does. */
+/**
+ * An address that stays the same and passes requests on to whatever stands behind it, or answers 502 while nothing
+ * does.
+ */
 export const startGate = () => {
   let target: string | null = null;
   const server = Bun.serve({

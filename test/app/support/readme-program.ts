@@ -31,8 +31,8 @@ const run = async (folder: string, ...command: ReadonlyArray<string>): Promise<v
 };
 
 /**
- * Makes a folder what the README's commands make of it: the tarball that the service hands out is installed, what it depends on is there,
- * and its trust document is kept.
+ * Makes a folder what the README's commands make of it: the tarball that the service hands out is installed, what it
+ * depends on is there, and its trust document is kept.
  */
 export const installFrom = async (url: string, folder: string): Promise<void> => {
   const modules = join(folder, "node_modules");
@@ -52,8 +52,8 @@ export const installFrom = async (url: string, folder: string): Promise<void> =>
 };
 
 /**
- * Runs the README's program in `folder` against the service at `url`, with the merchant's side of the README as soon as it has paid. Gives
- * what the program printed, and what it ended with.
+ * Runs the README's program in `folder` against the service at `url`, with the merchant's side of the README as soon as
+ * it has paid. Gives what the program printed, and what it ended with.
  */
 export const tryReadme = async (url: string, folder: string, nonce = "order-1") => {
   const program = (await readmeProgram()).replaceAll(LOCAL, url).replace('"order-1"', `"${nonce}"`);

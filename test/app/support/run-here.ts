@@ -8,8 +8,8 @@ export type Surroundings = {
 };
 
 /**
- * Runs a command in this process to its end, as `runScript` does in another: it starts in no time. Its files are named by whole
- * paths. Rejects where the process would end with a stack trace.
+ * Runs a command in this process to its end, as `runScript` does in another: it starts in no time. Its files are named
+ * by whole paths. Rejects where the process would end with a stack trace.
  */
 export const runHere = async (
   command: (io: CommandIo) => Promise<number>,

@@ -33,8 +33,8 @@ const addressOf = (link: string): URL => {
 };
 
 /**
- * A wallet as Solana Pay and Solana Actions describe it, with a test key: it follows links to `publicUrl` only, puts the latest
- * blockhash into a transaction without signatures, and signs one that nobody else must sign.
+ * A wallet as Solana Pay and Solana Actions describe it, with a test key: it follows links to `publicUrl` only, puts
+ * the latest blockhash into a transaction without signatures, and signs one that nobody else must sign.
  */
 export const testWallet = (key: LocalKey, { publicUrl, serviceUrl }: Proxy) => {
   const ask = async <A>(url: URL, init?: RequestInit): Promise<A> => {

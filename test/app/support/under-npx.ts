@@ -1,6 +1,9 @@
 const ROOT = `${import.meta.dir}/../../..`;
 
-/** The processes of npx: one of that name, a shell that forwards no signal, then the command, with `stdin` as its standard input. */
+/**
+ * The processes of npx: one of that name, a shell that forwards no signal, then the command, with `stdin` as its
+ * standard input.
+ */
 export const underNpx = (
   command: string,
   {
@@ -20,8 +23,9 @@ export const underNpx = (
   );
 
 /**
- * Ends npx by SIGTERM as soon as its command has said `ready`, and resolves with all that the command said. Standard output ends when the
- * last process that holds it has ended: the command. @throws Error when the command ends before it is ready.
+ * Ends npx by SIGTERM as soon as its command has said `ready`, and resolves with all that the command said. Standard
+ * output ends when the last process that holds it has ended: the command. @throws Error when the command ends before it
+ * is ready.
  */
 export const endNpxAt = async (
   npx: ReturnType<typeof underNpx>,

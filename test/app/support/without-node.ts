@@ -97,7 +97,9 @@ const starts = [
   ["with a sync worker", inProcessOfItsOwn],
 ] as const;
 
-/** Where a service keeps its index: settings that name a store of its own, and whether that store stands in its folder. */
+/**
+ * Where a service keeps its index: settings that name a store of its own, and whether that store stands in its folder.
+ */
 export type StoreOfService = () => {
   readonly settings: Readonly<Record<string, string>>;
   /** Where it does not, the service is started again in an empty folder. */

@@ -24,7 +24,8 @@ const boundRows = (first: number, rows: number): ReadonlyArray<Values> => {
 
 /**
  * What SQLite alone needs for the rows of a first snapshot, at least: they are encoded beforehand and come in order, go
- * into the table of escrows in a store of its own at `path`, and its indexes are made afterwards. `rows` is a multiple of 20.
+ * into the table of escrows in a store of its own at `path`, and its indexes are made afterwards. `rows` is a multiple
+ * of 20.
  */
 export const bareSqlite = (path: string, rows: number) =>
   Effect.scoped(

@@ -100,7 +100,10 @@ export const applied = (rows: number) =>
     return applying.total;
   });
 
-/** How many pages of 50 anywhere a second gives and microseconds of one, over `count` pages, with one more row as the API reads them. */
+/**
+ * How many pages of 50 anywhere a second gives and microseconds of one, over `count` pages, with one more row as the
+ * API reads them.
+ */
 export const pages = (rows: number, count: number) =>
   Effect.gen(function* () {
     const { escrows } = yield* IndexReader;

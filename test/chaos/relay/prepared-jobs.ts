@@ -77,7 +77,9 @@ const prepare = (job: number, attempt: number, task: number): Attempt => {
   };
 };
 
-/** Jobs that are paid once each, with the attempts that their agents may sign in turn: each for an escrow of its own. */
+/**
+ * Jobs that are paid once each, with the attempts that their agents may sign in turn: each for an escrow of its own.
+ */
 export const JOBS: ReadonlyArray<ReadonlyArray<Attempt>> = [0, 1, 2].map((job) =>
   [0, 1, 2].map((attempt) => prepare(job, attempt, 16 * job + attempt + 1)),
 );

@@ -5,7 +5,10 @@ import type { Installed } from "./installed.ts";
 
 const VECTORS = join(import.meta.dir, "../../vectors/evidence");
 
-/** What page.ts says of the installed package, bundled for a browser and run in one as a page of another origin than the service. */
+/**
+ * What page.ts says of the installed package, bundled for a browser and run in one as a page of another origin than the
+ * service.
+ */
 export const foundInBrowser = async (
   { folder }: Installed,
   program: string,

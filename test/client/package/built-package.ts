@@ -15,8 +15,8 @@ const keyOfNow = async (): Promise<string> => {
 };
 
 /**
- * The client package of the sources as they are. One test builds it, which takes seconds, and the others find it; several may ask at
- * once. It must not be written to.
+ * The client package of the sources as they are. One test builds it, which takes seconds, and the others find it;
+ * several may ask at once. It must not be written to.
  */
 export const builtPackage = async (): Promise<BuiltPackage> => {
   const name = `${await keyOfNow()}.tgz`;

@@ -17,7 +17,8 @@ const found = async () => {
     address: "6ZXSTsdHAiLihyoVJZ5py3cscgSd2qbogwRhkxUN1Wky",
     signTransactions: () => Promise.reject(new Error("nothing is to be signed")),
   };
-  // The merchant is not registered, so the service refuses to prepare: a POST with a preflight, and its problem, pass CORS.
+  // The merchant is not registered, so the service refuses to prepare: a POST with a preflight, and its problem, pass
+  // CORS.
   const refused = await connect(service, { trust: text("served-trust") })
     .pay({ merchant: signer.address, amount: "1", task: "t", ttl: 60, nonce: "n", signer })
     .then(

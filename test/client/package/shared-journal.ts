@@ -42,8 +42,8 @@ const startPayer = (
 };
 
 /**
- * Lets processes share a journal and kills one at a moment of the seed: together they are allowed no more than the day's limit, and
- * the next process finds the journal in order. `program` is the path of shared-journal.mjs in `cwd`.
+ * Lets processes share a journal and kills one at a moment of the seed: together they are allowed no more than the
+ * day's limit, and the next process finds the journal in order. `program` is the path of shared-journal.mjs in `cwd`.
  */
 export const tryJournal = async (
   cwd: string,

@@ -4,8 +4,8 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 export type CutAfter = "the status line" | "a part of the body";
 
 /**
- * A TCP proxy before a seller. It hands on everything, but drops the client's connection in the midst of each of the first `cuts` answers to a request that carries a
- * payment. Such an answer begins once the payment is settled.
+ * A TCP proxy before a seller. It hands on everything, but drops the client's connection in the midst of each of the
+ * first `cuts` answers to a request that carries a payment. Such an answer begins once the payment is settled.
  */
 export const cuttingProxy = async (seller: string, after: CutAfter, cuts = 1) => {
   const { port } = new URL(seller);
@@ -24,7 +24,8 @@ export const cuttingProxy = async (seller: string, after: CutAfter, cuts = 1) =>
     client.on("close", () => upstream.destroy());
     client.on("data", (bytes) => {
       request += bytes.toString("latin1");
-      // One request a connection: a client may send one again by itself when a connection drops that it has used before.
+      // One request a connection: a client may send one again by itself when a connection drops that it has used
+      // before.
       upstream.write(
         bytes.toString("latin1").replace(/^connection: .*$/im, "connection: close"),
         "latin1",

@@ -12,7 +12,10 @@ import { answerAgain, payFastify } from "../../../client/x402.ts";
 /** A running seller. */
 export type RunningSeller = { readonly url: string; readonly stop: () => Promise<void> };
 
-/** The routes that every seller has: two deliver, JSON and bytes that are no text, one crashes in the handler, one answers 500. */
+/**
+ * The routes that every seller has: two deliver, JSON and bytes that are no text, one crashes in the handler, one
+ * answers 500.
+ */
 export const PATHS = ["/quotes", "/chart", "/crash", "/broken"] as const;
 
 /** What `/chart` delivers, with a header of its own. */

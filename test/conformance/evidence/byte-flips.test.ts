@@ -24,7 +24,8 @@ test("no packet with one changed byte in data or signature verifies", () => {
   const flip = fc.record({
     packet: fc.constantFrom(...GOLDEN),
     place: anyPlace,
-    // A byte of the packet itself often keeps the form that its place needs, such as a digit; any other byte rarely does.
+    // A byte of the packet itself often keeps the form that its place needs, such as a digit; any other byte rarely
+    // does.
     copied: fc.option(anyPlace, { freq: 1 }),
     bits: otherBits,
   });

@@ -14,8 +14,8 @@ const PATIENCE_MS = 120_000;
 /** More differences than these are not printed. */
 const MOST_SHOWN = 10;
 /**
- * The time zone and locale differ from those of `bun run test:more record-answers` in offset, decimal comma and the upper case of
- * i.
+ * The time zone and locale differ from those of `bun run test:more record-answers` in offset, decimal comma and the
+ * upper case of i.
  */
 const ELSEWHERE = { TZ: "Asia/Kathmandu", LC_ALL: "tr_TR.UTF-8", LANG: "tr_TR.UTF-8" };
 

@@ -45,7 +45,9 @@ import { settleExchanges, verifyExchanges, x402BetaExchanges } from "./exchanges
 const formerKey = (byte: number): string =>
   Buffer.from(ed25519Key(byte).publicKey).toString("base64url");
 
-/** Everything that is recorded, in order. Each scene has an instance of its own, so that its exchanges see no others. */
+/**
+ * Everything that is recorded, in order. Each scene has an instance of its own, so that its exchanges see no others.
+ */
 export const SCENES: ReadonlyArray<Scene> = [
   {
     name: "usual settings",

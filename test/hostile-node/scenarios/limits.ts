@@ -5,8 +5,8 @@ const slowDown = (seconds: number): Reply => ({
 });
 
 /**
- * A provider that counts requests in windows. So that a run does not last, a window ends with the second refusal instead
- * of by the clock.
+ * A provider that counts requests in windows. So that a run does not last, a window ends with the second refusal
+ * instead of by the clock.
  */
 const rateLimited = (
   name: string,

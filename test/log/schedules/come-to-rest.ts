@@ -14,8 +14,8 @@ import type { SignedRoots } from "./signed-roots.ts";
 const MOST_ROUNDS = 20;
 
 /**
- * The end of a schedule: nothing is wrong from here on, and the last word is the ledger's. Throws unless every store comes to the ledger's
- * head, holds its log whole, and all that was ever signed is that log's.
+ * The end of a schedule: nothing is wrong from here on, and the last word is the ledger's. Throws unless every store
+ * comes to the ledger's head, holds its log whole, and all that was ever signed is that log's.
  */
 export const comeToRest = Effect.fnUntraced(function* (
   { ledger, nodes, replicas }: ScheduleWorld,

@@ -6,8 +6,8 @@ import { manySchedules, whole } from "./many-schedules.ts";
 import type { StoreKind } from "./schedule-stores.ts";
 
 /**
- * A schema for each schedule, with connections of its own for each process. The lease's time is the schedule's; its terms
- * stand in the database, which checks them in each write.
+ * A schema for each schedule, with connections of its own for each process. The lease's time is the schedule's; its
+ * terms stand in the database, which checks them in each write.
  */
 const inPostgres: StoreKind = {
   name: "Postgres",

@@ -23,7 +23,10 @@ import { WITNESSED } from "./schedule-witness.ts";
 
 const SEED = new Uint8Array(32).fill(1);
 
-/** Where a process runs: the store that it opens, its nodes, its lease, its key's file and what becomes of its signatures. */
+/**
+ * Where a process runs: the store that it opens, its nodes, its lease, its key's file and what becomes of its
+ * signatures.
+ */
 export type ProcessParts = {
   readonly store: IndexLayer<unknown>;
   /** Wraps the opened store's writes, such as in a check of the lease's term. */

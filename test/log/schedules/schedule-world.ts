@@ -28,7 +28,10 @@ const sampled = <T>(values: fc.Arbitrary<T>, seed: number): T => {
   return value;
 };
 
-/** The steps of lives in a random order that keeps each life's own. Some settled escrows are archived at once, some later. */
+/**
+ * The steps of lives in a random order that keeps each life's own. Some settled escrows are archived at once, some
+ * later.
+ */
 const stepsOf = (
   ledger: WeatheredChain,
   lives: ReadonlyArray<EscrowLife>,

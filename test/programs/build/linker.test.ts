@@ -87,7 +87,9 @@ describe.skipIf(!hasCompiler())(`of an object file (needs clang ${COMPILER.versi
     expect(new TextDecoder().decode(rodata)).toBe(`${"\0".repeat(16)}constant${"\0".repeat(8)}`);
   });
 
-  /** 32-bit arithmetic whose result has bit 31 set and is then used as 64 bits: 0 when the VM computes the same as C. */
+  /**
+   * 32-bit arithmetic whose result has bit 31 set and is then used as 64 bits: 0 when the VM computes the same as C.
+   */
   const SUM = `${ENTRYPOINT} {
     unsigned int sum = *(unsigned int *)input + 0x7fffffffu;
     return (unsigned long)sum * 5 - 0x280000000ul;

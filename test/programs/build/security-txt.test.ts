@@ -29,7 +29,9 @@ const fieldsOf = (file: Uint8Array): ReadonlyMap<string, string> => {
   );
 };
 
-/** The content that the section `.security.txt` points to, by the section and program headers (ELF-64 specification). */
+/**
+ * The content that the section `.security.txt` points to, by the section and program headers (ELF-64 specification).
+ */
 const sectionText = (file: Uint8Array): string | undefined => {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   const u64 = (at: number): number => Number(view.getBigUint64(at, true));

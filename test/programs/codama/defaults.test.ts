@@ -19,7 +19,8 @@ const asked = (idl: unknown) =>
     ]),
   );
 
-// An address that follows from the escrow's own fields (a seed such as escrow.mint) has a default only in Anchor's clients, not in Codama's.
+// An address that follows from the escrow's own fields (a seed such as escrow.mint) has a default only in Anchor's
+// clients, not in Codama's.
 const PAID_TO_MERCHANT = ["escrow", "vault", "merchant", "merchantTokenAccount"];
 const PAID_TO_AGENT = ["escrow", "vault", "agentTokenAccount", "rentPayer"];
 

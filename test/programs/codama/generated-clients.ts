@@ -84,8 +84,8 @@ export const signerOf = (address: Address) => createNoopSigner(kitAddress(addres
 const root = join(import.meta.dir, "../../..");
 
 /**
- * Has Codama generate the TypeScript client of an IDL, by its defaults, into a temporary folder, and loads it. The folder is gone
- * afterwards.
+ * Has Codama generate the TypeScript client of an IDL, by its defaults, into a temporary folder, and loads it. The
+ * folder is gone afterwards.
  */
 const generateClient = async (name: "custody" | "attestor"): Promise<GeneratedClient> => {
   const idl = (await Bun.file(join(root, "programs", `${name}.idl.json`)).json()) as AnchorIdl;

@@ -25,8 +25,8 @@ const fieldOn =
     custody.account(account).decode(ledger.account(at).data)[camelCase(name)] as Address;
 
 /**
- * A settlement by the generated client. Codama has no default for an address that follows from the escrow's own fields, or
- * for a bump. These are derived from the IDL, as Anchor's clients do. Nothing here comes from core.
+ * A settlement by the generated client. Codama has no default for an address that follows from the escrow's own fields,
+ * or for a bump. These are derived from the IDL, as Anchor's clients do. Nothing here comes from core.
  */
 const settlement = async (
   ledger: TestLedger,

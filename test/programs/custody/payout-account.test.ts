@@ -16,8 +16,8 @@ import type { TestLedger } from "../fixture/test-ledger.ts";
 import { tokenBalance } from "../fixture/token-account.ts";
 import { wallet } from "../fixture/wallet.ts";
 
-// Every kind of associated account with every kind of fallback, for every payee: the check before sending and the program must
-// agree, and a settlement must pay the account that the rule chooses.
+// Every kind of associated account with every kind of fallback, for every payee: the check before sending and the
+// program must agree, and a settlement must pay the account that the rule chooses.
 const other = wallet("another token account").address;
 
 const OF_MERCHANT = {

@@ -21,8 +21,8 @@ import {
 import { type Wallet, wallet } from "../fixture/wallet.ts";
 import { NATIVE_MINT, wrappedEscrowLedger } from "../fixture/wrapped-escrow.ts";
 
-// Anyone can send a settlement and choose the payout accounts. A right that a payee once granted on an old account must not
-// turn into a right to the escrow.
+// Anyone can send a settlement and choose the payout accounts. A right that a payee once granted on an old account must
+// not turn into a right to the escrow.
 const thief = wallet("thief");
 const loot = wallet("thief's tokens").address;
 const purse = wallet("purse").address;
@@ -62,7 +62,9 @@ const approveThief = (account: Address, owner: Wallet, amount = LIMIT): Instruct
 const take = (from: Address, amount: bigint): Instruction =>
   transferTokens(from, loot, thief.address, amount);
 
-/** The result of instructions that only the thief signs: the refusal, and the tokens and lamports that the thief gained. */
+/**
+ * The result of instructions that only the thief signs: the refusal, and the tokens and lamports that the thief gained.
+ */
 const attempt = (ledger: TestLedger, instructions: ReadonlyArray<Instruction>) => {
   const { refusal } = ledger.send(instructions, [thief]);
   return {

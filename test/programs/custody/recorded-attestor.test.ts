@@ -20,7 +20,8 @@ import type { TestLedger } from "../fixture/test-ledger.ts";
 import { tokenBalance } from "../fixture/token-account.ts";
 import type { Wallet } from "../fixture/wallet.ts";
 
-// An agent that chose a merchant for its independent attestor relies on that attestor. The merchant must not be able to replace it.
+// An agent that chose a merchant for its independent attestor relies on that attestor. The merchant must not be able to
+// replace it.
 
 const REVOKED = "6046 EscrowRevoked";
 const refusal = (

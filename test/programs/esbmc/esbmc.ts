@@ -1,6 +1,9 @@
 import { join } from "node:path";
 
-/** The path of ESBMC: named by ESBMC, on the PATH, or in the Python environment ESBMC_VENV (see requirements.txt); else undefined. */
+/**
+ * The path of ESBMC: named by ESBMC, on the PATH, or in the Python environment ESBMC_VENV (see requirements.txt); else
+ * undefined.
+ */
 export const findEsbmc = async (): Promise<string | undefined> => {
   if (process.env.ESBMC !== undefined) return process.env.ESBMC;
   const onPath = Bun.which("esbmc");
@@ -20,8 +23,8 @@ export type Verdict = {
 };
 
 /**
- * Unaligned reads are not reported, because the VM allows them; overflows of signed sums are. That each loop ends within the
- * given rounds is a claim like the others.
+ * Unaligned reads are not reported, because the VM allows them; overflows of signed sums are. That each loop ends
+ * within the given rounds is a claim like the others.
  */
 const FLAGS = "--64 --std c11 --no-align-check --overflow-check --bitwuzla";
 

@@ -37,7 +37,10 @@ const chosen = HARNESSES.filter(({ name }) => names.length === 0 || names.includ
 const work = await mkdtemp(join(tmpdir(), "esbmc-"));
 process.on("exit", () => void Bun.spawnSync(["rm", "-rf", work]));
 
-/** A copy of the programs with one fault in it; its folder. @throws Error when the replaced text does not occur exactly once. */
+/**
+ * A copy of the programs with one fault in it; its folder. @throws Error when the replaced text does not occur exactly
+ * once.
+ */
 const faulty = async ({ file, find, replace, what }: Mutant, copy: string): Promise<string> => {
   await cp(PROGRAMS, copy, { recursive: true, filter: (path) => !/\.(so|ts|json)$/.test(path) });
   const source = await Bun.file(join(copy, file)).text();

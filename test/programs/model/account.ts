@@ -3,8 +3,8 @@ import { type Address, ZERO_ADDRESS } from "../../../core/domain/address.ts";
 import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../../core/domain/hash32.ts";
 import { fieldWriter } from "../../../core/protocol/accounts/byte-fields.ts";
 
-// The values of accounts and their bytes, as docs/protocol.md describes them. Nothing here is generated or shared with the programs:
-// this is the other side of the comparison.
+// The values of accounts and their bytes, as docs/protocol.md describes them. Nothing here is generated or shared with
+// the programs: this is the other side of the comparison.
 
 export type Escrow = {
   readonly kind: "escrow";

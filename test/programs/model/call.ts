@@ -65,7 +65,10 @@ export const programOf = (name: CallName): Address =>
 /** The form of an Ed25519 instruction, and its claim. */
 export type Attesting = {
   readonly kind: "ed25519";
-  /** "plain" is one signature whose parts lie in the instruction's own data; the attestor program ignores the other forms. */
+  /**
+   * "plain" is one signature whose parts lie in the instruction's own data; the attestor program ignores the other
+   * forms.
+   */
   readonly form: "plain" | "two" | "none" | "elsewhere";
   /** Whether the signature verifies. */
   readonly valid: boolean;
@@ -78,10 +81,16 @@ export type Attesting = {
 /** A transaction of the model. */
 export type Sent = ReadonlyArray<Call | Attesting>;
 
-/** A custom error code, or "precompile" for a signature that does not verify, or "runtime" for a refusal by the runtime itself. */
+/**
+ * A custom error code, or "precompile" for a signature that does not verify, or "runtime" for a refusal by the runtime
+ * itself.
+ */
 export type Refusal = number | "precompile" | "runtime";
 
-/** Every rule that a call breaks: a program reports the first that it checks, and the protocol does not promise an order. */
+/**
+ * Every rule that a call breaks: a program reports the first that it checks, and the protocol does not promise an
+ * order.
+ */
 export class Verdict {
   readonly refusals = new Set<Refusal>();
 

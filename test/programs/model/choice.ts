@@ -1,6 +1,6 @@
 /**
- * Takes choices from a list of numbers, so that a list determines a step. Fewer and smaller numbers give a simpler step,
- * which is how a failing sequence shrinks. After the end of the list every choice is the first.
+ * Takes choices from a list of numbers, so that a list determines a step. Fewer and smaller numbers give a simpler
+ * step, which is how a failing sequence shrinks. After the end of the list every choice is the first.
  */
 export class Choices {
   readonly #numbers: ReadonlyArray<number>;

@@ -27,7 +27,10 @@ const swapped = (call: Call, choices: Choices): Call => {
   return withSent(call, { accounts });
 };
 
-/** A call that differs in one way from an honest one: another account, a missing right, other data, more or fewer accounts. */
+/**
+ * A call that differs in one way from an honest one: another account, a missing right, other data, more or fewer
+ * accounts.
+ */
 export const deviating = (call: Call, choices: Choices): Call => {
   const { accounts, data } = call.sent;
   switch (choices.below(8)) {

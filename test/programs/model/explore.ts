@@ -17,7 +17,9 @@ export type Explored = {
   readonly states: number;
   /** Pairs of a state and an operation. */
   readonly transitions: number;
-  /** Transactions that the binaries executed: one for each transaction, clock and content of the accounts that it names. */
+  /**
+   * Transactions that the binaries executed: one for each transaction, clock and content of the accounts that it names.
+   */
   readonly executions: number;
   readonly taken: number;
 };
@@ -158,7 +160,9 @@ export class Exploration {
     return changed && [[place, this.#numbered.of(changed)]];
   }
 
-  /** A transaction's effect follows from its bytes, the clock and the accounts that it names: each such class runs once. */
+  /**
+   * A transaction's effect follows from its bytes, the clock and the accounts that it names: each such class runs once.
+   */
   #effectOf(state: State, operation: Extract<Operation, { kind: "send" }>, by: number): Effect {
     const places = operation.touches.map((address) => this.#placeOf.get(address) ?? 0);
     const key = `${by} ${state.time} ${places.map((place) => state.accounts[place]).join()}`;

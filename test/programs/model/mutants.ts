@@ -145,7 +145,9 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
 
 const PROGRAMS = join(import.meta.dir, "../../../programs");
 
-/** The mutated program's binary. @throws Error when the source does not contain the replaced text, or does not compile. */
+/**
+ * The mutated program's binary. @throws Error when the source does not contain the replaced text, or does not compile.
+ */
 export const compileMutant = async ({ program, file, from, to }: Mutant): Promise<Uint8Array> => {
   const folder = await mkdtemp(join(tmpdir(), "mutant-"));
   try {

@@ -29,7 +29,8 @@ import {
   GENESIS_HASH,
 } from "./world.ts";
 
-// One agent, one merchant, two attestor keys, two escrows, a stranger; and the seconds at which a rule changes its answer.
+// One agent, one merchant, two attestor keys, two escrows, a stranger; and the seconds at which a rule changes its
+// answer.
 
 const WEEK = 604_800n;
 const TTL = 600;
@@ -246,7 +247,10 @@ const taken = (world: World, ...sent: Sent): World => {
   return judgement.after;
 };
 
-/** The state in which exploration begins: both programs initialised, the merchant registered with key A, the agent with eight units. */
+/**
+ * The state in which exploration begins: both programs initialised, the merchant registered with key A, the agent with
+ * eight units.
+ */
 export const exploredWorld = (): World => {
   const world = deployedWorld();
   const accounts = new Map(world.accounts)

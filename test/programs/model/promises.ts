@@ -6,8 +6,8 @@ import { TOKEN_PROGRAM } from "../../../core/protocol/addresses/well-known-addre
 import type { Sent } from "./call.ts";
 import { CONFIG, PROGRAMS } from "./world.ts";
 
-// Rules that must hold independently of the model. They are checked on the ledger's bytes before and after a transaction, at the offsets of
-// docs/protocol.md.
+// Rules that must hold independently of the model. They are checked on the ledger's bytes before and after a
+// transaction, at the offsets of docs/protocol.md.
 
 type Accounts = ReadonlyMap<Address, LedgerAccount>;
 
@@ -69,7 +69,10 @@ const rootOf = ({ size, nodes }: Log): string =>
 const isShared = ({ data }: LedgerAccount): boolean =>
   fieldsOf(data).u32(72) !== 0 || fieldsOf(data).u32(129) !== 0;
 
-/** Payments of a settled escrow to accounts that do not belong to its payees: their wallets, and the associated accounts in the transaction. */
+/**
+ * Payments of a settled escrow to accounts that do not belong to its payees: their wallets, and the associated accounts
+ * in the transaction.
+ */
 const paidWrongly = (
   escrow: LedgerAccount,
   before: Accounts,

@@ -63,7 +63,10 @@ const precheck = (machine: Machine, world: World, bytes: Uint8Array) => {
   });
 };
 
-/** Sends a transaction, compares everything with the model, and returns the world after it. @throws Error when they differ. */
+/**
+ * Sends a transaction, compares everything with the model, and returns the world after it. @throws Error when they
+ * differ.
+ */
 const compared = (machine: Machine, world: World, sent: Sent, tally: Tally): World => {
   const bytes = machine.bytesOf(sent);
   const expected = judge(world, sent);
@@ -102,8 +105,9 @@ const compared = (machine: Machine, world: World, sent: Sent, tally: Tally): Wor
 };
 
 /**
- * Takes the steps that the lists of numbers choose, on the ledger and in the model. It starts with two deployed programs. The
- * accounts of both must agree after each step where it wrote, and everywhere at the end. @throws Error when they differ.
+ * Takes the steps that the lists of numbers choose, on the ledger and in the model. It starts with two deployed
+ * programs. The accounts of both must agree after each step where it wrote, and everywhere at the end. @throws Error
+ * when they differ.
  */
 export const takeSteps = (
   machine: Machine,

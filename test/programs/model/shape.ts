@@ -16,10 +16,16 @@ import { PROGRAMS } from "./world.ts";
 
 /** More accounts than this are refused. */
 const MOST_ACCOUNTS = 32;
-/** Of the addresses that the model uses, those that the runtime never lets a transaction write (Agave `reserved-account-keys`). */
+/**
+ * Of the addresses that the model uses, those that the runtime never lets a transaction write (Agave
+ * `reserved-account-keys`).
+ */
 const RESERVED: ReadonlySet<Address> = new Set([SYSTEM_PROGRAM, INSTRUCTIONS_SYSVAR]);
 
-/** What a transaction may do with an account: the union of what its instructions ask for (Agave `sanitized.rs`, is_writable). */
+/**
+ * What a transaction may do with an account: the union of what its instructions ask for (Agave `sanitized.rs`,
+ * is_writable).
+ */
 export type Privileges = {
   readonly signs: (address: Address) => boolean;
   readonly writes: (address: Address) => boolean;

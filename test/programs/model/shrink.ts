@@ -5,7 +5,10 @@ const without = (steps: Steps, at: number, count: number): Steps => [
   ...steps.slice(at + count),
 ];
 
-/** Fewer steps, and smaller numbers in them, that still fail: it leaves out groups of steps, then sets choices to the first. */
+/**
+ * Fewer steps, and smaller numbers in them, that still fail: it leaves out groups of steps, then sets choices to the
+ * first.
+ */
 export const shrunk = (steps: Steps, fails: (steps: Steps) => boolean): Steps => {
   let least = steps;
   for (let size = Math.ceil(least.length / 2); size >= 1; size = Math.floor(size / 2))

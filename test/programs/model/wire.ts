@@ -6,8 +6,8 @@ const compact = (count: number): ReadonlyArray<number> =>
   count < 0x80 ? [count] : [(count & 0x7f) | 0x80, count >> 7];
 
 /**
- * A version 0 transaction with empty signatures, for a ledger that does not check them: kit's compiler takes a hundred times as long.
- * The payer signs and pays the fee.
+ * A version 0 transaction with empty signatures, for a ledger that does not check them: kit's compiler takes a hundred
+ * times as long. The payer signs and pays the fee.
  */
 export const unsignedTransaction = (
   payer: Address,

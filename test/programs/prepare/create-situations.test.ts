@@ -202,7 +202,8 @@ test(`in ${COUNT} random situations an escrow is ready exactly when relay and le
     const rule = precheck(ledger, [instruction], signers)?.rule;
     const account = ledger.account(payer.address);
     const present = account.lamports === 0n && account.data.length === 0 ? null : account;
-    // A key under which nothing verifies is refused at registration. A merchant that has one nevertheless must not be paid.
+    // A key under which nothing verifies is refused at registration. A merchant that has one nevertheless must not be
+    // paid.
     const isUsable = !preflight.blockers.some((each) => each.rule === "attestor_unusable");
     const relayed = rule === undefined && feePayerFault(present, RENT, fee) === null;
     const { refusal } = ledger.send([instruction], signers);

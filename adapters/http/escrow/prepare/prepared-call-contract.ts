@@ -197,7 +197,10 @@ const dataOf = (escrow: string, call: FinishedCall) => ({
   ...callRecord(call),
 });
 
-/** The answers of such an operation. The example is what `prepare` gives for the escrow at that time, with the transaction. */
+/**
+ * The answers of such an operation. The example is what `prepare` gives for the escrow at that time, with the
+ * transaction.
+ */
 export const preparedCallAnswers = <E>(
   escrowOf: () => Escrow,
   ledgerTime: bigint,

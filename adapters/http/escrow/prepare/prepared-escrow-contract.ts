@@ -147,7 +147,10 @@ export type PreparedEscrowRecord = Static<typeof PreparedEscrow>;
 /** What a creation finds on the ledger, as JSON: whether it would succeed, and what is in its way. */
 export type PreflightRecord = Static<typeof Preflight>;
 
-/** A prepared escrow as JSON. `publicUrl` is the configured address: a Host header must not say where software comes from. */
+/**
+ * A prepared escrow as JSON. `publicUrl` is the configured address: a Host header must not say where software comes
+ * from.
+ */
 export const preparedEscrowRecord = (
   prepared: Prepared,
   publicUrl: string | null,

@@ -15,8 +15,8 @@ const NEVER_SHOWN =
   "A packet does not show that anything was delivered. It says what an attestor signed and what the ledger did. Its references are not signed.";
 
 const byId = <E extends HTMLElement>(id: string, kind: new () => E): E => {
-  const found = document.getElementById(id);
-  if (found instanceof kind) return found;
+  const element = document.getElementById(id);
+  if (element instanceof kind) return element;
   throw new Error(`the page has no ${id}`);
 };
 

@@ -2,11 +2,16 @@ import type { EvidencePacketRecord } from "../../evidence/evidence-contract.ts";
 
 type Row = readonly [label: string, text: string | null];
 
-/** Rows as a list. All values are addresses, hashes, numbers, times or fixed words, which Markdown shows as they are. */
+/**
+ * Rows as a list. All values are addresses, hashes, numbers, times or fixed words, which Markdown shows as they are.
+ */
 const list = (rows: ReadonlyArray<Row>): string =>
   rows.map(([label, text]) => `- ${label}: ${text === null ? "none" : `\`${text}\``}`).join("\n");
 
-/** A packet in Markdown, with amounts in base units and how to check it. Texts that someone chose, such as names, are left out. */
+/**
+ * A packet in Markdown, with amounts in base units and how to check it. Texts that someone chose, such as names, are
+ * left out.
+ */
 export const evidenceMarkdown = (
   { data, signature }: EvidencePacketRecord,
   origin: string,

@@ -48,7 +48,9 @@ const qrCodeSvg = (text: string, label: string): string => {
   return `<svg class="qr" role="img" aria-label="${escapeHtml(label)}" viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path fill="#000" d="${runs.join("")}"/></svg>`;
 };
 
-/** The refund of an expired escrow as a link and a QR code for any wallet; without a public address, why there is none. */
+/**
+ * The refund of an expired escrow as a link and a QR code for any wallet; without a public address, why there is none.
+ */
 const linkHtml = (publicUrl: string | null, escrow: string): string => {
   if (publicUrl === null)
     return `<p>No wallet link can be made: this service has no public address. Its operator sets <code>PUBLIC_URL</code>. Without a link, <code>POST /v1/escrows/${escapeHtml(escrow)}/refund/prepare</code> gives the instructions.</p>`;
@@ -209,7 +211,10 @@ const evidenceSections = (packet: EvidencePacketRecord, amountHtml: AmountHtml):
 
 const style = once(() => readBeside(import.meta.url, "evidence.css"));
 
-/** How to learn that the ledger has the account: from witnesses, where the packet holds a proof of a log, and from a node. */
+/**
+ * How to learn that the ledger has the account: from witnesses, where the packet holds a proof of a log, and from a
+ * node.
+ */
 const ledgerSentence = ({ references: { log } }: EvidencePacketRecord): string =>
   log === null
     ? "An offline check cannot show that the ledger has the account or that the attestor key was the merchant's: add <code>--rpc URL</code> with a node of your choice."
@@ -227,7 +232,8 @@ type Around = {
 
 /**
  * A packet as a page to read, print and put beside a dispute, with its digest and a QR code of its
- * address, and for an expired escrow one that runs its refund. It loads nothing and runs nothing; every text of the packet is escaped.
+ * address, and for an expired escrow one that runs its refund. It loads nothing and runs nothing; every text of the
+ * packet is escaped.
  */
 export const evidencePage = (
   packet: EvidencePacketRecord,

@@ -67,7 +67,10 @@ const problemsHtml = ({ problems }: Operation): string =>
 export const targetHtml = ({ method, path }: Operation): string =>
   `<b class="${method.toLowerCase()}">${method}</b> <code>${path.replaceAll("/", "<wbr>/")}</code>`;
 
-/** An operation with all that a caller needs: inputs, body, answers, problems and examples; members are found in `records`. */
+/**
+ * An operation with all that a caller needs: inputs, body, answers, problems and examples; members are found in
+ * `records`.
+ */
 export const operationHtml = (operation: Operation, records: Records): string =>
   `<article id="${operation.operationId}">
 <h3><a href="#${operation.operationId}">${markedHtml(operation.summary)}</a></h3>

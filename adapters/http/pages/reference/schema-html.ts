@@ -31,7 +31,7 @@ const range = (from: number | undefined, to: number | undefined, unit: string): 
   return from === to ? `${from}${unit}` : `${from} to ${to}${unit}`;
 };
 
-/** What the values of a schema keep to, as HTML; empty for any value. */
+/** A schema's constraints on its values, as HTML. Empty when it has none. */
 const constraints = (schema: Schema): string =>
   [
     range(schema.minimum, schema.maximum, ""),
@@ -51,7 +51,7 @@ const constrained = (schema: Schema): Schema => {
   return inner === undefined ? schema : { ...inner, ...schema };
 };
 
-/** Fields as a list: name, type and `word` of each, its meaning, and what its values keep to. */
+/** Fields as an HTML list: the name, type, `word`, meaning and constraints of each. */
 const fieldsHtml = (fields: ReadonlyArray<Field>, word: (field: Field) => string): string => {
   const rows = fields.map((field) => {
     const beside = word(field);
@@ -61,17 +61,17 @@ const fieldsHtml = (fields: ReadonlyArray<Field>, word: (field: Field) => string
   return `<dl>${rows.join("\n")}</dl>`;
 };
 
-/** Members of a record, with a word for those that may be absent. */
+/** Members of a record. Optional ones are marked. */
 const membersHtml = (record: Schema, records: Reference["records"]): string =>
   fieldsHtml(membersOf(record, records), ({ isRequired }) => (isRequired ? "" : "optional"));
 
-/** Inputs of a request, with their places and a word for those that must be there. */
+/** Inputs of a request, each with its place. Required ones are marked. */
 export const inputsHtml = (fields: ReadonlyArray<Field>): string =>
   fieldsHtml(fields, ({ place, isRequired }) =>
     [place === "member" ? [] : [place], isRequired ? ["<b>required</b>"] : []].flat().join(", "),
   );
 
-/** A named schema with its members, or with its texts. */
+/** A named schema with its members; for an enum, with its values. */
 export const recordHtml = (name: string, schema: Schema, records: Reference["records"]): string =>
   `<article id="schema-${name}">
 <h3><a href="#schema-${name}">${name}</a></h3>

@@ -146,9 +146,9 @@ const base58 = (bytes: Uint8Array): string => {
   return encodeBase58(bytes);
 };
 
-const encodedData = (state: AccountState, asked: AccountEncoding) => {
-  const data = sliced(state.data, asked);
-  switch (asked.encoding) {
+const encodedData = (state: AccountState, options: AccountEncoding) => {
+  const data = sliced(state.data, options);
+  switch (options.encoding) {
     case "binary":
       return base58(data);
     case "base58":
@@ -156,7 +156,7 @@ const encodedData = (state: AccountState, asked: AccountEncoding) => {
     case "base64+zstd":
       return [base64(Bun.zstdCompressSync(data)), "base64+zstd"];
     case "jsonParsed":
-      return parsedAccount(state, asked.decimalsOf) ?? [base64(data), "base64"];
+      return parsedAccount(state, options.decimalsOf) ?? [base64(data), "base64"];
     case "base64":
       return [base64(data), "base64"];
   }

@@ -166,10 +166,10 @@ const decodedText = (text: string, encoding: "base58" | "base64", what: string):
 /** The transaction a caller sent, base58 unless the configuration says base64. @throws RpcError when it is none. */
 export const transactionOf = (value: unknown, config: RpcConfig): WireTransaction => {
   const text = textOf(value, "transaction");
-  const known = variantOf(config["encoding"] ?? "base58", TRANSACTION_ENCODINGS);
-  if (known === "json" || known === "jsonParsed")
-    throw invalidParams(`unsupported encoding: ${known}. Supported encodings: base58, base64`);
-  const bytes = decodedText(text, known === "binary" ? "base58" : known, TRANSACTION);
+  const encoding = variantOf(config["encoding"] ?? "base58", TRANSACTION_ENCODINGS);
+  if (encoding === "json" || encoding === "jsonParsed")
+    throw invalidParams(`unsupported encoding: ${encoding}. Supported encodings: base58, base64`);
+  const bytes = decodedText(text, encoding === "binary" ? "base58" : encoding, TRANSACTION);
   const decoded = decodeSanitizedTransaction(bytes);
   if ("malformed" in decoded)
     throw invalidParams(`failed to deserialize ${TRANSACTION}: it ${decoded.malformed}`);

@@ -148,8 +148,8 @@ export const tokenMethods = (ledger: LocalLedger): Readonly<Record<string, RpcMe
   const mintOf = (mint: Address, commitment: Commitment) => {
     const state = ledger.accounts.read(mint, commitment);
     if (state === undefined) throw invalidParams("Invalid param: could not find mint");
-    const found = tokenMint(state);
-    if (found !== undefined) return { program: state.owner, decimals: found.decimals };
+    const mintState = tokenMint(state);
+    if (mintState !== undefined) return { program: state.owner, decimals: mintState.decimals };
     throw invalidParams("Invalid param: Token mint could not be unpacked");
   };
 

@@ -48,10 +48,13 @@ export const clusterMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
       };
     },
     getBlockTime: ([slot]) => {
-      const asked = wholeNumberOf(slot, "slot");
-      if (asked > ledger.slots.visible("processed"))
-        throw new RpcError(RpcErrorCode.blockNotAvailable, `Block not available for slot ${asked}`);
-      return ledger.clock.unixTime(asked);
+      const slotNumber = wholeNumberOf(slot, "slot");
+      if (slotNumber > ledger.slots.visible("processed"))
+        throw new RpcError(
+          RpcErrorCode.blockNotAvailable,
+          `Block not available for slot ${slotNumber}`,
+        );
+      return ledger.clock.unixTime(slotNumber);
     },
     getMinimumBalanceForRentExemption: ([length, config]) => {
       commitmentOf(configOf(config));

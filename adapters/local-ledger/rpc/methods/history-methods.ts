@@ -18,7 +18,10 @@ import {
   viewTransaction,
 } from "../encoding/transaction-encoding.ts";
 
-/** Most signatures of one call (Agave `request.rs`: MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS and MAX_GET_CONFIRMED_SIGNATURES_FOR_ADDRESS2_LIMIT). */
+/**
+ * Most signatures of one call (Agave `request.rs`: MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS and
+ * MAX_GET_CONFIRMED_SIGNATURES_FOR_ADDRESS2_LIMIT).
+ */
 const MAX_STATUSES = 256;
 const MAX_SIGNATURES = 1000;
 
@@ -38,14 +41,14 @@ export const historyMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
         ? "confirmed"
         : "finalized";
 
-  const status = (found: LoggedSignature | undefined) => {
-    if (found === undefined) return null;
-    const commitment = commitmentAt(found.slot);
+  const status = (logged: LoggedSignature | undefined) => {
+    if (logged === undefined) return null;
+    const commitment = commitmentAt(logged.slot);
     return {
-      slot: found.slot,
-      confirmations: commitment === "finalized" ? null : ledger.slots.current() - found.slot,
-      err: found.error,
-      status: found.error === null ? { Ok: null } : { Err: found.error },
+      slot: logged.slot,
+      confirmations: commitment === "finalized" ? null : ledger.slots.current() - logged.slot,
+      err: logged.error,
+      status: logged.error === null ? { Ok: null } : { Err: logged.error },
       confirmationStatus: commitment,
     };
   };
@@ -69,14 +72,14 @@ export const historyMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
         value === undefined || value === null
           ? absent
           : (ledger.log.find(signatureOf(value))?.position ?? unknown);
-      const found = ledger.log.ofAddress(addressOf(address), {
+      const signatures = ledger.log.ofAddress(addressOf(address), {
         // With an unknown `before` the list is empty, with an unknown `until` it is complete.
         before: positionOf(config["before"], Number.MAX_SAFE_INTEGER, 0),
         after: positionOf(config["until"], 0, 0),
         maxSlot: context.slot,
         limit,
       });
-      return found.map(({ signature, slot, error, memo }) => ({
+      return signatures.map(({ signature, slot, error, memo }) => ({
         signature,
         slot,
         err: error,

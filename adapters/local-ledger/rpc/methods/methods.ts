@@ -49,8 +49,8 @@ const COUNTS: Readonly<Record<string, readonly [required: number, all: number]>>
 };
 
 /**
- * What is wrong with the number of parameters, in the words of `jsonrpc-derive` (`to_delegate.rs`), which counts parameters
- * for Agave. When no parameter is optional, serde counts them.
+ * What is wrong with the number of parameters, in the words of `jsonrpc-derive` (`to_delegate.rs`), which counts
+ * parameters for Agave. When no parameter is optional, serde counts them.
  */
 const countFault = (given: number, required: number, all: number): RpcError | undefined => {
   if (given >= required && given <= all) return undefined;
@@ -68,7 +68,10 @@ const countFault = (given: number, required: number, all: number): RpcError | un
       );
 };
 
-/** The method with a check that refuses too few and too many parameters. @throws Error for a method whose counts are not known. */
+/**
+ * The method with a check that refuses too few and too many parameters. @throws Error for a method whose counts are not
+ * known.
+ */
 const countingParameters = (name: string, run: RpcMethod): RpcMethod => {
   const counts = COUNTS[name];
   if (counts === undefined) throw new Error(`how many parameters does ${name} take?`);
@@ -97,8 +100,8 @@ const told = <T>(airdrop: () => T): T => {
 
 /**
  * `requestAirdrop(pubkey, lamports)` as on devnet, and this ledger's own `requestTokenAirdrop(owner, amount)` for mock
- * USDC in base units. Both return a signature, and answer when readers at `confirmed` see what was given, unless the caller's
- * configuration says `processed`.
+ * USDC in base units. Both return a signature, and answer when readers at `confirmed` see what was given, unless the
+ * caller's configuration says `processed`.
  */
 const faucetMethods = (
   ledger: LocalLedger,

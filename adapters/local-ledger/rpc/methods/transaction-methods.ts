@@ -53,15 +53,19 @@ export const transactionMethods = (ledger: LocalLedger): Readonly<Record<string,
     after: ReturnType<LocalLedger["simulate"]>["after"],
   ) => {
     if (config["accounts"] === undefined || config["accounts"] === null) return null;
-    const asked = configOf(config["accounts"], "accounts");
-    const encoding = accountEncodingOf(ledger, asked, "base64");
+    const accountsConfig = configOf(config["accounts"], "accounts");
+    const encoding = accountEncodingOf(ledger, accountsConfig, "base64");
     if (encoding.encoding === "binary" || encoding.encoding === "base58")
       throw invalidParams("base58 encoding not supported");
     const accountCount = tables.reduce(
       (sum, { writable, readonly }) => sum + writable.length + readonly.length,
       staticAccounts.length,
     );
-    const addresses = arrayOf(asked["addresses"], "accounts.addresses", Number.MAX_SAFE_INTEGER);
+    const addresses = arrayOf(
+      accountsConfig["addresses"],
+      "accounts.addresses",
+      Number.MAX_SAFE_INTEGER,
+    );
     if (addresses.length > accountCount)
       throw invalidParams(`Too many accounts provided; max ${accountCount}`);
     return addresses.map((text) => {

@@ -15,7 +15,7 @@ export const slotEnds = (ledger: LocalLedger) => {
   const stopListening = ledger.slots.listen({ landed: () => undefined, slotEnded: release });
   const look = (): void => {
     timer = undefined;
-    // Reading the slot is what ends the one before it.
+    // Reading the current slot also ends the slot before it.
     const slot = ledger.slots.current();
     if (waiting.length > 0) timer = setTimeout(look, Math.ceil(ledger.clock.msUntilEnd(slot)));
   };

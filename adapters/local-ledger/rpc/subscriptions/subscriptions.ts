@@ -111,9 +111,10 @@ export const subscriptionChannels = (
           .filter((transaction) => transaction.signature === signature)
           .map(({ slot, error }) => ({ context: { slot }, value: { err: error } })),
       already: () => {
-        const found = ledger.log.find(signature);
-        if (found === undefined || found.slot > ledger.slots.visible(commitment)) return undefined;
-        return { context: { slot: found.slot }, value: { err: found.error } };
+        const logged = ledger.log.find(signature);
+        if (logged === undefined || logged.slot > ledger.slots.visible(commitment))
+          return undefined;
+        return { context: { slot: logged.slot }, value: { err: logged.error } };
       },
     };
   },

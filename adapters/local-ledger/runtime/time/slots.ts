@@ -83,8 +83,8 @@ type Former = Map<Address, AccountState | undefined>;
 
 /**
  * The current slot, and what each commitment shows. A transaction runs at once in the current slot and is `processed`.
- * When the slot ends, it is confirmed, and `finalitySlots` slots later finalized. Readers at those levels see the former
- * states of accounts changed in later slots.
+ * When the slot ends, it is confirmed, and `finalitySlots` slots later finalized. Readers at those levels see the
+ * former states of accounts changed in later slots.
  */
 export const slots = (clock: SlotClock, finalitySlots = 0) => {
   let entered = clock.currentSlot();

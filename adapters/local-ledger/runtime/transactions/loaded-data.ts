@@ -46,15 +46,20 @@ export const loadedDataSize = (message: WireMessage, read: Read): number => {
     .reduce((sum, address) => sum + bytesOf(address), message.tables.length * ADDRESS_TABLE_BYTES);
 };
 
-/** The most bytes that a message lets itself load, undefined when it does not say (SetLoadedAccountsDataSizeLimit: u8 4, u32 LE). */
+/**
+ * The most bytes that a message lets itself load, undefined when it does not say (SetLoadedAccountsDataSizeLimit: u8 4,
+ * u32 LE).
+ */
 export const loadedDataLimit = ({ instructions }: WireMessage): number | undefined => {
-  const asked = instructions.find(
+  const instruction = instructions.find(
     ({ program, data }) => program === COMPUTE_BUDGET_PROGRAM && data[0] === 4 && data.length >= 5,
   );
-  return asked === undefined ? undefined : fieldsOf(asked.data).u32(1);
+  return instruction === undefined ? undefined : fieldsOf(instruction.data).u32(1);
 };
 
-/** Errors of transactions that pay a fee without running, because their faults are found only when accounts are loaded. */
+/**
+ * Errors of transactions that pay a fee without running, because their faults are found only when accounts are loaded.
+ */
 const FEES_ONLY: ReadonlySet<TransactionErrorJson> = new Set([
   "ProgramAccountNotFound",
   "InvalidProgramForExecution",

@@ -52,8 +52,8 @@ const computeBudgetOf = ({
     if (data[0] === 2 && data.length >= 5) limit = BigInt(fieldsOf(data).u32(1));
     if (data[0] === 3 && data.length >= 9) microLamportsPerUnit = fieldsOf(data).u64(1);
   }
-  const asked = limit ?? grantedUnits;
-  return { units: asked < MAX_UNITS ? asked : MAX_UNITS, microLamportsPerUnit };
+  const wantedUnits = limit ?? grantedUnits;
+  return { units: wantedUnits < MAX_UNITS ? wantedUnits : MAX_UNITS, microLamportsPerUnit };
 };
 
 /** The fee in lamports: signatures, those of precompile instructions included, and the priority fee. */
@@ -88,8 +88,8 @@ const pricesOf = (log: TransactionLog, slot: number): BlockPrices | undefined =>
     if (lowest === undefined || price < lowest) lowest = price;
     const keys = accountKeysOf(decoded.value, meta.loadedAddresses);
     keys.all.forEach((account, index) => {
-      const known = lowestOf.get(account);
-      if (keys.isWritable(index) && (known === undefined || price < known))
+      const lowestSoFar = lowestOf.get(account);
+      if (keys.isWritable(index) && (lowestSoFar === undefined || price < lowestSoFar))
         lowestOf.set(account, price);
     });
   }
@@ -99,7 +99,7 @@ const pricesOf = (log: TransactionLog, slot: number): BlockPrices | undefined =>
 /** The lowest prices at which transactions landed in recent blocks, read from the log. */
 export const prioritizationFees = (log: TransactionLog) => {
   // A finished block does not change, so each is read once.
-  const known = new Map<number, BlockPrices | undefined>();
+  const pricesBySlot = new Map<number, BlockPrices | undefined>();
   return {
     /**
      * The newest blocks up to a slot that hold a transaction, at most 150, oldest first: the lowest price of a
@@ -108,11 +108,11 @@ export const prioritizationFees = (log: TransactionLog) => {
     recent: (upTo: number, accounts: ReadonlyArray<Address>) => {
       const slots = log.slotsUpTo(upTo, RECENT_BLOCKS).toReversed();
       const [oldest] = slots;
-      for (const slot of known.keys())
-        if (oldest === undefined || slot < oldest) known.delete(slot);
+      for (const slot of pricesBySlot.keys())
+        if (oldest === undefined || slot < oldest) pricesBySlot.delete(slot);
       return slots.flatMap((slot) => {
-        if (!known.has(slot)) known.set(slot, pricesOf(log, slot));
-        const prices = known.get(slot);
+        if (!pricesBySlot.has(slot)) pricesBySlot.set(slot, pricesOf(log, slot));
+        const prices = pricesBySlot.get(slot);
         if (prices === undefined) return [];
         const prioritizationFee = accounts
           .map((account) => prices.lowestOf.get(account) ?? 0n)

@@ -19,15 +19,18 @@ import { COUNT_ALL } from "../tallies.ts";
 import { holdTerm } from "../write-term.ts";
 
 /**
- * Until the transaction ends: lifts the server's limit on a statement, lets it sort in memory, and has the server look each
- * second whether this process still lives, where it can (PostgreSQL 14). So a killed process keeps its successor waiting no
- * longer than its lease does, not until the statement is done.
+ * Until the transaction ends: lifts the server's limit on a statement, lets it sort in memory, and has the server look
+ * each second whether this process still lives, where it can (PostgreSQL 14). So a killed process keeps its successor
+ * waiting no longer than its lease does, not until the statement is done.
  */
 const LARGE = `SET LOCAL statement_timeout = ${LONGEST_MS};
   SET LOCAL maintenance_work_mem = '256MB';
   SELECT set_config(name, '1000', true) FROM pg_settings WHERE name = 'client_connection_check_interval'`;
 
-/** Until the transaction ends: its commit does not wait for the disk. The last one of a build does, and with it all before it. */
+/**
+ * Until the transaction ends: its commit does not wait for the disk. The last one of a build does, and with it all
+ * before it.
+ */
 const NOT_DURABLE = "SET LOCAL synchronous_commit = off";
 
 /** What the planner needs to choose among the indexes. No page looks for anything else. */
@@ -53,8 +56,9 @@ const inTurns = (work: Generator<void, void>): Effect.Effect<void, StoreUnavaila
 
 /**
  * A snapshot. Rows wait on disk until all are there, are copied in the order of their numbers into tables without
- * indexes, and the indexes are made last. A store that has a mark stays as it is until `finish` begins. Each transaction holds the term and finds its own build in the ledger's row:
- * neither a replica whose term is over nor a build that another has replaced writes anything.
+ * indexes, and the indexes are made last. A store that has a mark stays as it is until `finish` begins. Each
+ * transaction holds the term and finds its own build in the ledger's row: neither a replica whose term is over nor a
+ * build that another has replaced writes anything.
  */
 export const buildIndex = Effect.fnUntraced(function* ({ run, runLong }: PostgresStore["Service"]) {
   const epoch = yield* SyncEpoch;

@@ -4,8 +4,8 @@ import { ESCROW_COLUMNS, escrowValues } from "../escrow-pages.ts";
 import { UNSEEN_COLUMNS } from "../put-escrows.ts";
 import { type Column, namesOf, type Queries, type Value, type Values } from "../../queries.ts";
 
-// PostgreSQL manual, COPY, "Binary Format": big-endian; a row is the count of its fields (i16) and then each field as its
-// length (i32, -1 for null) and its bytes.
+// PostgreSQL manual, COPY, "Binary Format": big-endian; a row is the count of its fields (i16) and then each field as
+// its length (i32, -1 for null) and its bytes.
 const HEADER = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
 const TRAILER = Buffer.from([0xff, 0xff]);
 
@@ -17,7 +17,10 @@ const GROUP = 10_000n;
 
 const LARGEST_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** Writes a NUMERIC and returns its end: i16 each of group count, weight of the first group, sign, scale, and the groups. */
+/**
+ * Writes a NUMERIC and returns its end: i16 each of group count, weight of the first group, sign, scale, and the
+ * groups.
+ */
 const writeNumeric = (value: bigint, at: number): number => {
   const groups: Array<number> = [];
   let large = value;

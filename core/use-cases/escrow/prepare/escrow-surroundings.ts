@@ -35,10 +35,10 @@ export type Surroundings = Ground & {
 
 /** Accounts by address, and the rent from the Rent sysvar among them. Fails when that account is missing. */
 export const groundOf = (value: ReadonlyArray<LedgerAccount | null>) => {
-  const found = new Map(
+  const byAddress = new Map(
     value.flatMap((account) => (account === null ? [] : [[account.address, account] as const])),
   );
-  const find = (address: Address) => found.get(address) ?? null;
+  const find = (address: Address) => byAddress.get(address) ?? null;
   const rent = decodeRentSysvar(find(RENT_SYSVAR));
   return rent === undefined
     ? Effect.fail(new LedgerUnavailable({ retryable: true, cause: "no rent sysvar" }))
@@ -84,18 +84,18 @@ export const readSurroundings = Effect.fn("readSurroundings")(function* (
   const { deployment } = yield* Instance;
   const domain = yield* ledgerDomain;
   // Its parties never change, so the first read tells which accounts the second needs.
-  const known = yield* readChangeableEscrow(pda);
-  const vault = associatedTokenAddress(known.address, known.mint);
+  const firstRead = yield* readChangeableEscrow(pda);
+  const vault = associatedTokenAddress(firstRead.address, firstRead.mint);
   const addresses = [
-    known.address,
+    firstRead.address,
     vault,
-    associatedTokenAddress(known.agentOwner, known.mint),
-    associatedTokenAddress(known.merchant, known.mint),
-    merchantAddress(deployment, known.merchant).address,
+    associatedTokenAddress(firstRead.agentOwner, firstRead.mint),
+    associatedTokenAddress(firstRead.merchant, firstRead.mint),
+    merchantAddress(deployment, firstRead.merchant).address,
     custodyConfigAddress(deployment).address,
     registryAddress(deployment).address,
-    known.rentPayer,
-    known.merchant,
+    firstRead.rentPayer,
+    firstRead.merchant,
     CLOCK_SYSVAR,
     RENT_SYSVAR,
     ...others.filter((address) => address !== null),
@@ -104,7 +104,11 @@ export const readSurroundings = Effect.fn("readSurroundings")(function* (
   const { find, rent } = yield* groundOf(value);
   const ledgerTime = yield* ledgerTimeOf(find(CLOCK_SYSVAR));
   const at = { slot, ledgerTime };
-  const { escrow, account } = yield* changeableEscrowOf(known.address, find(known.address), at);
+  const { escrow, account } = yield* changeableEscrowOf(
+    firstRead.address,
+    find(firstRead.address),
+    at,
+  );
   const surroundings: Surroundings = {
     escrow,
     account,
@@ -157,7 +161,7 @@ export const checkInstructions = (
     const fault = preparedFault(withPayer(instructions, sender), sender, view);
     if (fault !== undefined) return Effect.fail(wrongState(surroundings, fault.rule, fault.detail));
     const [unpaid] = unpayable;
-    // The relay's rule passes a fallback account that does not exist, because it may exist later.
+    // The relay accepts a fallback account that does not exist yet. Here it must exist now.
     if (unpaid !== undefined)
       return Effect.fail(
         wrongState(

@@ -43,8 +43,8 @@ const merchantOf = Effect.fnUntraced(function* (wallet: string) {
 });
 
 /**
- * What an escrow of these terms means to whoever pays it, judged before the payer is known. Fails as `prepareEscrow` does for the
- * terms, and as a read of the ledger.
+ * What an escrow of these terms means to whoever pays it, judged before the payer is known. Fails as `prepareEscrow`
+ * does for the terms, and as a read of the ledger.
  */
 export const offerEscrow = Effect.fn("offerEscrow")(function* (request: OfferRequest) {
   const terms = yield* prepareEscrow({ ...request, agentOwner: ANY_WALLET });

@@ -17,7 +17,10 @@ export type SendingRequest = {
   readonly wantsTransaction?: boolean | undefined;
 };
 
-/** The addresses of optional fields, null for an absent one. Fails with `InvalidAddress`, which names each field that is not an address. */
+/**
+ * The addresses of optional fields, null for an absent one. Fails with `InvalidAddress`, which names each field that is
+ * not an address.
+ */
 export const parseOptionalAddresses = <const Field extends string>(
   given: Readonly<Record<Field, string | undefined>>,
 ): Effect.Effect<Readonly<Record<Field, Address | null>>, InvalidAddress<Field>> => {
@@ -34,8 +37,8 @@ export const parseOptionalAddresses = <const Field extends string>(
 };
 
 /**
- * The payer that a request names, otherwise the payer in `otherwise`. Fails with `InvalidAddress`, and with `ValidationFailed` for a payer
- * for which no key signs.
+ * The payer that a request names, otherwise the payer in `otherwise`. Fails with `InvalidAddress`, and with
+ * `ValidationFailed` for a payer for which no key signs.
  */
 export const parseSending = Effect.fnUntraced(function* (
   request: SendingRequest,
@@ -51,7 +54,9 @@ export const parseSending = Effect.fnUntraced(function* (
   return sending;
 });
 
-/** Fails with `ValidationFailed` for a key under which no signature can ever verify, so that nothing could be released. */
+/**
+ * Fails with `ValidationFailed` for a key under which no signature can ever verify, so that nothing could be released.
+ */
 export const checkAttestorKey = (
   attestor: Address,
 ): Effect.Effect<void, ValidationFailed<"attestor">> =>
@@ -84,7 +89,10 @@ export const nobodysFaults = <const Field extends string>(
   return faults;
 };
 
-/** The faults of a named payer for which no key signs: a fee is paid by a signer of the transaction, never in a program's call. */
+/**
+ * The faults of a named payer for which no key signs: a fee is paid by a signer of the transaction, never in a
+ * program's call.
+ */
 export const payerFaults = (payer: Address | null): ReadonlyArray<FieldFault<"payer">> =>
   payer !== null && isOffCurve(payer)
     ? [

@@ -126,10 +126,10 @@ const releaseStateFault = ({ escrow, find, view }: Surroundings) => {
 };
 
 /**
- * The message that releases an escrow once its attestor has signed it, with the ledger's time in it. Fails with `WrongState`
- * where no release is possible at the slot that was read, `ValidationFailed` for a field of the request and a payload that does
- * not meet its template, or names another task or another ledger, `ProofTemplateNotFound`, and as `readEscrow` does. See docs/protocol.md,
- * "Attestation".
+ * The message that releases an escrow once its attestor has signed it, with the ledger's time in it. Fails with
+ * `WrongState` where no release is possible at the slot that was read, `ValidationFailed` for a field of the request
+ * and a payload that does not meet its template, or names another task or another ledger, `ProofTemplateNotFound`, and
+ * as `readEscrow` does. See docs/protocol.md, "Attestation".
  */
 export const prepareAttestation = Effect.fn("prepareAttestation")(function* (
   pda: string,

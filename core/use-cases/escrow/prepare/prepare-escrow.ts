@@ -168,17 +168,18 @@ const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) 
 });
 
 /**
- * The deterministic inputs of an escrow. Reads no ledger, store or clock, except for programs that are pinned, so the same request always gets the same
- * answer, or none by other programs. Fails with `ValidationFailed` for a value out of its range and for an address that nobody can sign for, `InvalidAddress` when only addresses are wrong,
- * `TaskRequired` without hash and intent, and `BetaLimitExceeded` when the instance enforces the beta's limits. See
- * docs/protocol.md, "Task hash" and "Addresses".
+ * The deterministic inputs of an escrow. Reads no ledger, store or clock, except for programs that are pinned, so the
+ * same request always gets the same answer, or none by other programs. Fails with `ValidationFailed` for a value out of
+ * its range and for an address that nobody can sign for, `InvalidAddress` when only addresses are wrong, `TaskRequired`
+ * without hash and intent, and `BetaLimitExceeded` when the instance enforces the beta's limits. See docs/protocol.md,
+ * "Task hash" and "Addresses".
  */
 export const prepareEscrow = Effect.fnUntraced(function* (request: PrepareEscrowRequest) {
   const terms = yield* escrowTerms(request);
   yield* requirePinned;
   const { deployment } = yield* Instance;
   const addresses = createEscrowAddresses(deployment, terms);
-  const asked = {
+  const instructionTerms = {
     ...terms,
     payer: terms.payer ?? terms.agentOwner,
     attestor: terms.attestor ?? undefined,
@@ -190,7 +191,7 @@ export const prepareEscrow = Effect.fnUntraced(function* (request: PrepareEscrow
     agentTokenAccount: addresses.agentTokenAccount,
     merchantAccount: addresses.merchantAccount.address,
     bumps: { escrow: addresses.escrow.bump, merchant: addresses.merchantAccount.bump },
-    instruction: createEscrowInstruction(deployment, asked, addresses),
+    instruction: createEscrowInstruction(deployment, instructionTerms, addresses),
   };
   return prepared;
 });

@@ -63,9 +63,9 @@ const parseClaim = (request: PrepareReleaseRequest) => {
 };
 
 /**
- * The instructions that release an escrow with an attestation, once its signature verifies strictly. Fails with `WrongState`
- * when the ledger would refuse them at the slot that was read, `ValidationFailed` and `InvalidAddress` for a field of the
- * request, and as `readEscrow` does. See docs/protocol.md, "Prepare operations".
+ * The instructions that release an escrow with an attestation, once its signature verifies strictly. Fails with
+ * `WrongState` when the ledger would refuse them at the slot that was read, `ValidationFailed` and `InvalidAddress` for
+ * a field of the request, and as `readEscrow` does. See docs/protocol.md, "Prepare operations".
  */
 export const prepareRelease = Effect.fn("prepareRelease")(function* (
   pda: string,

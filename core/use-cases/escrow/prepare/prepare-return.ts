@@ -28,17 +28,18 @@ const prepareReturn = Effect.fnUntraced(function* (
   request: PrepareReturnRequest,
 ) {
   const { deployment } = yield* Instance;
-  const asked = yield* parseSending(request);
+  const sending = yield* parseSending(request);
   const { agentFallbackAccount } = yield* parseOptionalAddresses({
     agentFallbackAccount: request.agentFallbackAccount,
   });
-  const surroundings = yield* readSurroundings(pda, [agentFallbackAccount, asked.payer]);
+  const surroundings = yield* readSurroundings(pda, [agentFallbackAccount, sending.payer]);
   const { escrow } = surroundings;
   const isCancel = operation === "cancel_escrow";
   if (isCancel)
-    yield* checkTransactionSigner("wantsTransaction", escrow.merchant, asked.wantsTransaction);
+    yield* checkTransactionSigner("wantsTransaction", escrow.merchant, sending.wantsTransaction);
   // A cancellation needs the wallet's signature anyhow; one that a program derives pays for no transaction.
-  const payer = asked.payer ?? (isCancel && !isOffCurve(escrow.merchant) ? escrow.merchant : null);
+  const payer =
+    sending.payer ?? (isCancel && !isOffCurve(escrow.merchant) ? escrow.merchant : null);
   const input = {
     ...escrow,
     escrow: escrow.address,
@@ -55,32 +56,32 @@ const prepareReturn = Effect.fnUntraced(function* (
     until: isCancel ? escrow.expiresAt : null,
   });
   yield* checkInstructions(surroundings, draft, payer);
-  return yield* finishCall(draft, { ...asked, payer }, surroundings, (rule, detail) =>
+  return yield* finishCall(draft, { ...sending, payer }, surroundings, (rule, detail) =>
     wrongState(surroundings, rule, detail),
   );
 });
 
 /**
- * The instructions with which the merchant wallet returns an escrow's money to the agent before expiry. Fails as `prepareRefund` does. See
- * docs/protocol.md, "Prepare operations".
+ * The instructions with which the merchant wallet returns an escrow's money to the agent before expiry. Fails as
+ * `prepareRefund` does. See docs/protocol.md, "Prepare operations".
  */
 export const prepareCancel = Effect.fn("prepareCancel")(
   (pda: string, request: PrepareReturnRequest) => prepareReturn("cancel_escrow", pda, request),
 );
 
 /**
- * The instructions with which anyone refunds an expired escrow to its agent. Fails with `WrongState` when the ledger would
- * refuse them at the slot that was read, `InvalidAddress` and `ValidationFailed` for a field of the request, and as `readEscrow`
- * does. See docs/protocol.md, "Prepare operations".
+ * The instructions with which anyone refunds an expired escrow to its agent. Fails with `WrongState` when the ledger
+ * would refuse them at the slot that was read, `InvalidAddress` and `ValidationFailed` for a field of the request, and
+ * as `readEscrow` does. See docs/protocol.md, "Prepare operations".
  */
 export const prepareRefund = Effect.fn("prepareRefund")(
   (pda: string, request: PrepareReturnRequest) => prepareReturn("claim_refund", pda, request),
 );
 
 /**
- * The instruction that replaces an escrow by its tombstone. Anyone can send it from a week after settlement on. Fails with `WrongState`
- * before, `InvalidAddress` and `ValidationFailed` for a field of the request, and as `readEscrow` does. See docs/protocol.md,
- * "Prepare operations".
+ * The instruction that replaces an escrow by its tombstone. Anyone can send it from a week after settlement on. Fails
+ * with `WrongState` before, `InvalidAddress` and `ValidationFailed` for a field of the request, and as `readEscrow`
+ * does. See docs/protocol.md, "Prepare operations".
  */
 export const prepareArchive = Effect.fn("prepareArchive")(function* (
   pda: string,

@@ -64,7 +64,9 @@ export const atArchiving = ({ account, find, escrow, rent }: Surroundings) => {
   return { returnedAtArchiving: spare, kept: account.lamports - spare };
 };
 
-/** The lamports that the vault gives back when it is closed: without those of wrapped SOL, which are paid out as tokens. */
+/**
+ * The lamports that the vault gives back when it is closed: without those of wrapped SOL, which are paid out as tokens.
+ */
 const rentOfVault = ({ vault, escrow }: Surroundings): bigint => {
   if (vault === null) return 0n;
   const wrapped = escrow.mint === NATIVE_MINT ? (decodeTokenAccount(vault)?.amount ?? 0n) : 0n;
@@ -75,8 +77,8 @@ const rentOfVault = ({ vault, escrow }: Surroundings): bigint => {
 export type SettlementDraft = DraftCall & { readonly unpayable: ReadonlyArray<Payout> };
 
 /**
- * A settlement that pays these sides, with its payouts and costs: first the instructions that make missing payout accounts, then `calls`. It does
- * not check whether the ledger would accept it.
+ * A settlement that pays these sides, with its payouts and costs: first the instructions that make missing payout
+ * accounts, then `calls`. It does not check whether the ledger would accept it.
  */
 export const settlementDraft = (
   surroundings: Surroundings,

@@ -15,8 +15,9 @@ import { causeOf, effectsOf, type Listed, listSince, readTraces } from "./relay-
 /**
  * The outcome of an entry that a node says to have failed up to the finalized `tip`; null when that is not certain,
  * because one false answer would have the payment made twice. The finalized accounts must not show what the transaction
- * would have done, unless another transaction did it. And a node's history must hold the transaction as failed. Where no
- * history holds it, its lifetime must be over, and each effect must be one that accounts show. Fails like the ledger.
+ * would have done, unless another transaction did it. And a node's history must hold the transaction as failed. Where
+ * no history holds it, its lifetime must be over, and each effect must be one that accounts show. Fails like the
+ * ledger.
  */
 export const corroborateFailure = Effect.fn("corroborateFailure")(function* (
   entry: RelayEntry,
@@ -63,12 +64,12 @@ const landedAs = Effect.fnUntraced(function* (
 });
 
 /**
- * The outcome of an entry that no node knows although its lifetime ended before the finalized `tip`; null when it is not
- * certain. Nodes forget, and some never search their history. So the finalized accounts must not show what the
+ * The outcome of an entry that no node knows although its lifetime ended before the finalized `tip`; null when it is
+ * not certain. Nodes forget, and some never search their history. So the finalized accounts must not show what the
  * transaction would have done, unless another transaction did it; and the history of each of them, of one node, must
  * reach back to the first slot that can hold the transaction, and not list it. The fee payer's history, whose account
- * held lamports before, counts for an account that does not exist or that another transaction has made since. Fails like
- * the ledger.
+ * held lamports before, counts for an account that does not exist or that another transaction has made since. Fails
+ * like the ledger.
  */
 export const corroborateExpiry = Effect.fn("corroborateExpiry")(function* (
   entry: RelayEntry,

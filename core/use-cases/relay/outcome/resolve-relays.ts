@@ -18,7 +18,9 @@ import type { RelayQueue } from "../relay-queue.ts";
 /** The most signatures per request, and concurrent sendings. */
 const STATUSES = 256;
 const SENDINGS = 8;
-/** The most entries of a round whose expiry or failure is corroborated, and how many at once. Each costs a few calls. */
+/**
+ * The most entries of a round whose expiry or failure is corroborated, and how many at once. Each costs a few calls.
+ */
 const CORROBORATIONS = 32;
 const AT_ONCE = 4;
 
@@ -37,7 +39,10 @@ type Found = {
   readonly entry: RelayEntry;
   /** Undefined when no node answers. */
   readonly landed: LandedTransaction | null | undefined;
-  /** Whether one node has searched its whole history for it, and the first slot that it says to hold; null when it does not say. */
+  /**
+   * Whether one node has searched its whole history for it, and the first slot that it says to hold; null when it does
+   * not say.
+   */
   readonly searched: boolean;
   readonly completeFrom: bigint | null;
 };
@@ -45,32 +50,32 @@ type Found = {
 /** Where each transaction landed, undefined when no node answers. */
 const landedOf = Effect.fnUntraced(function* (entries: ReadonlyArray<RelayEntry>) {
   const broadcaster = yield* Broadcaster;
-  const found = yield* broadcaster
+  const landings = yield* broadcaster
     .landedAll(entries.map(({ signature }) => signature))
     .pipe(Effect.orElseSucceed(() => null));
   return entries.map((entry, i): Found => ({
     entry,
-    landed: found === null ? undefined : (found[i] ?? null),
+    landed: landings === null ? undefined : (landings[i] ?? null),
     searched: false,
     completeFrom: null,
   }));
 });
 
 /** Looks up again, at one node, the entries that may have expired, together with how far back its history goes. */
-const searched = Effect.fnUntraced(function* (found: ReadonlyArray<Found>, tip: Tip) {
+const searched = Effect.fnUntraced(function* (lookups: ReadonlyArray<Found>, tip: Tip) {
   const broadcaster = yield* Broadcaster;
-  const gone = found.filter(
+  const gone = lookups.filter(
     ({ entry, landed }) => landed === null && isBeyond(entry, tip, RELAY_POLICY.expiryMarginBlocks),
   );
-  if (gone.length === 0) return found;
+  if (gone.length === 0) return lookups;
   const search = yield* broadcaster
     .searchAll(gone.map(({ entry }) => entry.signature))
     .pipe(Effect.orElseSucceed(() => null));
-  return found.map((known): Found => {
-    const at = gone.indexOf(known);
-    if (at < 0 || search === null) return known;
+  return lookups.map((lookup): Found => {
+    const at = gone.indexOf(lookup);
+    if (at < 0 || search === null) return lookup;
     const landed = search.landed[at] ?? null;
-    return { entry: known.entry, landed, searched: true, completeFrom: search.completeFrom };
+    return { entry: lookup.entry, landed, searched: true, completeFrom: search.completeFrom };
   });
 });
 
@@ -78,7 +83,9 @@ const searched = Effect.fnUntraced(function* (found: ReadonlyArray<Found>, tip: 
 const isForgotten = ({ entry, landed, completeFrom }: Found): boolean =>
   landed === null && completeFrom !== null && completeFrom > firstPossibleSlot(entry);
 
-/** Whether a status says that an entry landed where nothing is dropped: a block above the finalized tip still can be. */
+/**
+ * Whether a status says that an entry landed where nothing is dropped: a block above the finalized tip still can be.
+ */
 const isFinal = (landed: LandedTransaction, tip: NonNullable<Tip>): boolean =>
   landed.commitment === "finalized" && landed.slot <= tip.slot;
 
@@ -89,11 +96,11 @@ const needsReads = ({ landed, searched }: Found): boolean =>
     : landed.error !== null && landed.commitment === "finalized";
 
 /** The final outcome of an entry, null when it is not certain. */
-const finalOutcome = Effect.fnUntraced(function* (found: Found, tip: Tip) {
-  const { entry, landed } = found;
+const finalOutcome = Effect.fnUntraced(function* (lookup: Found, tip: Tip) {
+  const { entry, landed } = lookup;
   if (tip === null) return null;
   if (landed === null || landed === undefined) {
-    if (!found.searched || isForgotten(found)) return null;
+    if (!lookup.searched || isForgotten(lookup)) return null;
     return yield* corroborateExpiry(entry, tip).pipe(Effect.orElseSucceed(() => null));
   }
   if (!isFinal(landed, tip)) return null;
@@ -106,11 +113,11 @@ const finalOutcome = Effect.fnUntraced(function* (found: Found, tip: Tip) {
 });
 
 /** Whether an entry without an outcome leaves the queue. The log keeps it, and whoever asks for it puts it back. */
-const isGivenUp = (found: Found, tip: Tip, sinceMs: number, nowMs: number): boolean => {
-  const { entry, landed } = found;
+const isGivenUp = (lookup: Found, tip: Tip, sinceMs: number, nowMs: number): boolean => {
+  const { entry, landed } = lookup;
   if (landed?.error === null) return false;
   return (
-    isForgotten(found) ||
+    isForgotten(lookup) ||
     isBeyond(entry, tip, RELAY_POLICY.queueBlocks) ||
     nowMs - sinceMs >= RELAY_POLICY.queueMs
   );
@@ -123,24 +130,24 @@ const resolveSome = Effect.fnUntraced(function* (
 ) {
   const broadcaster = yield* Broadcaster;
   const log = yield* OutcomeLog;
-  const found = yield* searched(yield* landedOf(entries), tip);
+  const lookups = yield* searched(yield* landedOf(entries), tip);
   const nowMs = yield* monotonicMs;
-  const asked = new Set(found.filter(needsReads).slice(0, CORROBORATIONS));
+  const toCorroborate = new Set(lookups.filter(needsReads).slice(0, CORROBORATIONS));
   const outcomes = yield* Effect.forEach(
-    found,
+    lookups,
     (each) =>
-      needsReads(each) && !asked.has(each) ? Effect.succeed(null) : finalOutcome(each, tip),
+      needsReads(each) && !toCorroborate.has(each) ? Effect.succeed(null) : finalOutcome(each, tip),
     { concurrency: AT_ONCE },
   );
   const toSend: Array<RelayEntry> = [];
-  for (const [i, known] of found.entries()) {
-    const { entry, landed } = known;
+  for (const [i, lookup] of lookups.entries()) {
+    const { entry, landed } = lookup;
     const outcome = outcomes[i] ?? null;
     if (outcome !== null) {
       yield* log.resolve(entry.signature, outcome);
       const client = queue.remove(entry);
       if (outcome.status === "expired") yield* chargeExpired(entry.feePayer, client);
-    } else if (isGivenUp(known, tip, queue.sinceMs(entry, nowMs), nowMs)) {
+    } else if (isGivenUp(lookup, tip, queue.sinceMs(entry, nowMs), nowMs)) {
       queue.remove(entry);
     } else if (!isBeyond(entry, tip) && (landed === null || landed === undefined)) {
       toSend.push(entry);
@@ -153,8 +160,8 @@ const resolveSome = Effect.fnUntraced(function* (
 
 /**
  * One round over the queue. Records final outcomes and removes their entries; an expired one is charged to its sender.
- * Sends again what has not landed. Entries whose outcome nobody can tell leave the queue after a while. A failure leaves
- * the rest for the next round. See docs/protocol.md, "Relay".
+ * Sends again what has not landed. Entries whose outcome nobody can tell leave the queue after a while. A failure
+ * leaves the rest for the next round. See docs/protocol.md, "Relay".
  */
 export const resolveRelays = Effect.fnUntraced(function* (queue: RelayQueue) {
   const entries = queue.all();

@@ -38,8 +38,8 @@ http {
 `;
 
 /**
- * Starts nginx with this content of its `http` block, in which LISTEN stands for the directive of its socket, because nginx
- * cannot choose a free port by itself. @throws NginxFailed when it refuses the configuration.
+ * Starts nginx with this content of its `http` block, in which LISTEN stands for the directive of its socket, because
+ * nginx cannot choose a free port by itself. @throws NginxFailed when it refuses the configuration.
  */
 export const startNginx = async (http: string): Promise<Nginx> => {
   const program = nginxProgram();

@@ -40,8 +40,8 @@ const post = (operation: DocumentedOperation, body: string, headers: Record<stri
 const MOST_HEAD_BYTES = 16_384 - 300;
 
 /**
- * The client checks all answers and problems against the document. 409: the escrow's state does not allow it. What MCP refuses is a documented 400
- * or 404 that is no problem.
+ * The client checks all answers and problems against the document. 409: the escrow's state does not allow it. What MCP
+ * refuses is a documented 400 or 404 that is no problem.
  */
 const isAnswer = ({ status, headers }: Response): boolean =>
   status < 300 ||

@@ -19,8 +19,8 @@ const KEYS = {
 };
 
 /**
- * Members that hold what they are given: free texts that are what the caller asks for, and values whose form a key can have, such as a hash of 64 hex digits.
- * An answer that lacked them would be another answer.
+ * Members that hold what they are given: free texts that are what the caller asks for, and values whose form a key can
+ * have, such as a hash of 64 hex digits. An answer that lacked them would be another answer.
  */
 const DATA: ReadonlySet<string> = new Set(["task_intent", "nonce", "task_hash", "proof_hash"]);
 
@@ -162,7 +162,8 @@ const messagesWith = (key: string): ReadonlyArray<object> => [
 
 /** The first nine characters in a row of a key that a text holds, null for none. */
 const repeatedIn = (text: string, key: string): string | null => {
-  // The long answers are documents, which nothing of a request goes into; a longer run of the key is still found in them.
+  // The long answers are documents, which nothing of a request goes into; a longer run of the key is still found in
+  // them.
   const step = text.length > 50_000 ? 9 : 1;
   for (let at = 0; at + 9 <= key.length; at += step) {
     const part = key.slice(at, at + 9);

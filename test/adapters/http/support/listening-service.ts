@@ -35,8 +35,8 @@ export const listeningServices = () => {
 export type Address = number | string;
 
 /**
- * A server's answer to raw bytes until it closes the connection. Each character of the text is one byte. `behind` is sent
- * once the answer begins.
+ * A server's answer to raw bytes until it closes the connection. Each character of the text is one byte. `behind` is
+ * sent once the answer begins.
  */
 export const rawAnswer = (address: Address, bytes: string, behind = ""): Promise<string> =>
   new Promise((resolve, reject) => {

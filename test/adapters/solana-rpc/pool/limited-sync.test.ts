@@ -114,7 +114,8 @@ test("a burst of 200 escrows is synced at a public node's limits by the first sy
   });
   // Each transaction of the burst is read once. The rest are those of the 32 older events that a sync looks for.
   expect(seen.askedFor).toBeLessThanOrEqual(BURST + 64);
-  // The refusals of one moment, eight requests at once, teach the limit. The sync then keeps below it until Retry-After is over.
+  // The refusals of one moment, eight requests at once, teach the limit. The sync then keeps below it until Retry-After
+  // is over.
   expect(node.refused).toEqual({ getTransaction: expect.any(Number) as number });
   expect(node.refused["getTransaction"]).toBeLessThanOrEqual(8);
 }, 120_000);

@@ -1,8 +1,8 @@
 import { withDemoLedger } from "../../../app/support/demo-ledger.ts";
 import { quietEnvironment, runService, until } from "../../../app/support/running-service.ts";
 
-// Run as a process: a service on an embedded ledger with demo data, in the directory argv[2]. Prints its address and the
-// ledger's once its index is synced.
+// Run as a process: a service on an embedded ledger with demo data, in the directory argv[2]. Prints its address and
+// the ledger's once its index is synced.
 const service = await runService(quietEnvironment(withDemoLedger(process.argv[2] ?? "")));
 await until(
   "synced",

@@ -8,8 +8,8 @@ import { until } from "../../../app/support/running-service.ts";
 import { watchStalls } from "../../../chaos/support/event-loop-stalls.ts";
 import { environmentOn } from "../../../chaos/support/service-environment.ts";
 
-// Run as a process: a service on the node at argv[2], with an empty store. argv[3] is the thread that syncs: `worker`, or
-// `same` for the one that answers. Syncs once and prints the stalls of the event loop that answers, as JSON.
+// Run as a process: a service on the node at argv[2], with an empty store. argv[3] is the thread that syncs: `worker`,
+// or `same` for the one that answers. Syncs once and prints the stalls of the event loop that answers, as JSON.
 const [rpcUrl = "", thread = ""] = process.argv.slice(2);
 const dataDir = mkdtempSync(join(tmpdir(), "settlement-bench-"));
 const env = { ...environmentOn(rpcUrl, dataDir), SYNC_INTERVAL_SECONDS: "0" };
@@ -24,8 +24,8 @@ const get = async (path: string) => {
   return answer.status;
 };
 const sync = async () => (await fetch(`${url}/v1/indexer/sync`, { method: "POST" })).status;
-// The answers that are asked for during the snapshot have been compiled before it. A page of rows cannot be: the index is
-// empty until then.
+// The answers that are asked for during the snapshot have been compiled before it. A page of rows cannot be: the index
+// is empty until then.
 const read = () => Promise.all([get("/health"), get("/v1/status")]);
 for (let round = 0; round < 200; round++) await read();
 await until(

@@ -40,7 +40,9 @@ const aimedAt = (): KillAim["when"] | null => {
   return aim?.phase === phase && aim.at === count ? aim.when : null;
 };
 
-/** An operation on a file or a database, such as a write, a sync, a rename or a statement. The process may die at it. */
+/**
+ * An operation on a file or a database, such as a write, a sync, a rename or a statement. The process may die at it.
+ */
 export const operation = <A>(work: () => A): A => {
   const when = aimedAt();
   if (when === "before") die();

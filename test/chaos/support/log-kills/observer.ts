@@ -12,7 +12,10 @@ import { freshPath } from "../chaos-run.ts";
 const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
 const TILE_WIDTH = 256;
 
-/** A copy of a database's files, gone when it is disposed of: opening it leaves the original as the killed process left it. */
+/**
+ * A copy of a database's files, gone when it is disposed of: opening it leaves the original as the killed process left
+ * it.
+ */
 const copyOf = (path: string): { readonly path: string } & Disposable => {
   const copy = freshPath("copy.sqlite");
   mkdirSync(dirname(copy), { recursive: true });
@@ -49,7 +52,10 @@ export class LogObserver {
     return new IndependentTree({ genesisHash, ...LOCAL_DEPLOYMENT }, custodyLog.events);
   }
 
-  /** Checks what a process left, killed or not: its signatures, the files beside the key and in the store, and the tiles. */
+  /**
+   * Checks what a process left, killed or not: its signatures, the files beside the key and in the store, and the
+   * tiles.
+   */
   look(signed: ReadonlyArray<string>, when: string): void {
     const tree = this.tree();
     for (const text of signed) this.#see(tree, this.#headIn(text, tree, when), when);

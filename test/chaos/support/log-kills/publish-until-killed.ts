@@ -21,8 +21,9 @@ import {
   tellLine,
 } from "./kill-switch.ts";
 
-// Run as a process by kill-while-logging: syncs the store in the folder argv[3] once from the node at argv[2], publishes its
-// log with the key in that folder, and ends. It kills itself at the operation that argv[4] names, if it names one.
+// Run as a process by kill-while-logging: syncs the store in the folder argv[3] once from the node at argv[2],
+// publishes its log with the key in that folder, and ends. It kills itself at the operation that argv[4] names, if it
+// names one.
 const [url = "", folder = "", text = "null"] = process.argv.slice(2);
 countStoreStatements();
 aimAt(JSON.parse(text) as KillAim | null);

@@ -91,7 +91,8 @@ test("a process that is refused leaves the place of one that was allowed the sam
   await mkdir(folder);
   const take = spendingCeiling(folder, LIMITS);
   expect(await take("signed", mint, 500n)).toBeNull();
-  // An escrow that another process has just entered. Its entry is a pipe, so the refused call stands still while it counts.
+  // An escrow that another process has just entered. Its entry is a pipe, so the refused call stands still while it
+  // counts.
   const [entry, pipe] = [join(folder, "passing.json"), join(directory.path, "pipe")];
   Bun.spawnSync(["mkfifo", pipe]);
   await link(pipe, entry);

@@ -59,7 +59,10 @@ export const storeDefect: Condition = ({ index, writer, relayLog, logStore }) =>
   replaceAll(logStore, defect);
 };
 
-/** The ledger is final up to 32 slots ago, and had no account of the escrow then. Nor has the index, which is of finalized slots. */
+/**
+ * The ledger is final up to 32 slots ago, and had no account of the escrow then. Nor has the index, which is of
+ * finalized slots.
+ */
 export const notFinalYet =
   (escrow: Escrow): Condition =>
   ({ ledger, index }) => {

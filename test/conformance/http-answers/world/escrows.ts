@@ -85,7 +85,10 @@ export const releaseBodyOf = (escrow: Escrow, amount?: bigint) => {
   };
 };
 
-/** A Pending escrow after its release, 42 seconds after its creation: whole when `released` is its amount. It has the next number. */
+/**
+ * A Pending escrow after its release, 42 seconds after its creation: whole when `released` is its amount. It has the
+ * next number.
+ */
 export const delivered = (escrow: Escrow, released: bigint): Escrow => {
   const attestedAt = escrow.createdAt + 40n;
   const isWhole = released === escrow.amount;

@@ -84,14 +84,16 @@ test.each([
   ["Caf\u00e9", "Cafe\u0301", true],
   ["Caf\u00e9", "Cafe", false],
   ["Skyline", "Skyl1ne", false],
-  // What a reader does not see: a space of no width, another kind and number of spaces, a variation selector, a soft hyphen, an empty cell.
+  // What a reader does not see: a space of no width, another kind and number of spaces, a variation selector, a soft
+  // hyphen, an empty cell.
   ["Test Quotes", "Test\u200b Quotes", true],
   ["Test Quotes", " Test\u2003\u00a0Quotes", true],
   ["Test Quotes", "Test Qu\u00adotes\ufe0f", true],
   ["Test Quotes", "Test\u2800Quotes", true],
   ["Test Quotes", "TestQuotes", false],
   ["\u200b", "\u2060", true],
-  // Letters that look alike: one Cyrillic o, a whole name in Cyrillic, Greek capitals, a Greek nu as v and as N, rn as m.
+  // Letters that look alike: one Cyrillic o, a whole name in Cyrillic, Greek capitals, a Greek nu as v and as N, rn as
+  // m.
   ["Skyline Forecast", "Skyline F\u043erecast", true],
   ["ope", "\u043e\u0440\u0435", true],
   ["OPE", "\u043e\u0440\u0435", true],

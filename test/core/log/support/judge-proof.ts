@@ -12,8 +12,8 @@ import type { LogPolicy } from "../../../../core/log/policy/log-policy.ts";
 export type JudgedProof = JudgedCheckpoint & { readonly index: number };
 
 /**
- * What a tlog-proof shows of a leaf under a policy, or why it shows nothing (C2SP tlog-proof, "Verifying a tlog proof").
- * Whether the quorum is met is part of the answer, not a fault. Never throws.
+ * What a tlog-proof shows of a leaf under a policy, or why it shows nothing (C2SP tlog-proof, "Verifying a tlog
+ * proof"). Whether the quorum is met is part of the answer, not a fault. Never throws.
  */
 export const judgeProof = (
   policy: LogPolicy,

@@ -30,7 +30,8 @@ const precompile = (each: (typeof cases)[number]): boolean => {
   const publicKey = addressFromBytes(key);
   const instruction = ed25519Instruction({ publicKey, signature, message });
   const { refusal } = ledger.send([instruction], [payer]);
-  // Any other refusal would not be about the signature. 2 is the precompile's InvalidSignature (Agave `precompile-error`).
+  // Any other refusal would not be about the signature. 2 is the precompile's InvalidSignature (Agave
+  // `precompile-error`).
   expect(refusal).toBeOneOf([undefined, "custom 2"]);
   return refusal === undefined;
 };

@@ -19,7 +19,10 @@ const SIGNED_AT = CREATED_AT + 100n;
 
 const MARGINS = [0n, RELAY_POLICY.clockMarginSeconds];
 
-/** A rule by the ledger's clock: the first second at which it lets a transaction pass, and the last one; null without one. */
+/**
+ * A rule by the ledger's clock: the first second at which it lets a transaction pass, and the last one; null without
+ * one.
+ */
 type Bounds = {
   readonly rule: SettlementFault["rule"];
   readonly fault: (ledgerTime: bigint, marginSeconds: bigint) => SettlementFault | undefined;

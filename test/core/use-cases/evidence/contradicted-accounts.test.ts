@@ -124,7 +124,10 @@ describe("where the index proves nothing", () => {
   });
 });
 
-/** A node that shows an account of a world's escrow, or none, and an index that knows the escrow by its numbers and digests only. */
+/**
+ * A node that shows an account of a world's escrow, or none, and an index that knows the escrow by its numbers and
+ * digests only.
+ */
 const worldUnseen = async (proved: Escrow, account: LedgerAccount | null): Promise<World> => {
   const world = makeWorld();
   world.ledger.vanish(settled.address);

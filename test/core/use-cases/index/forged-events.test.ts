@@ -129,7 +129,10 @@ test("the Pending form of a settled escrow, shown after it, does not become its 
   });
 });
 
-/** The account with another bump, at the address of that bump: a scan takes it, and no search for a canonical bump finds it. */
+/**
+ * The account with another bump, at the address of that bump: a scan takes it, and no search for a canonical bump finds
+ * it.
+ */
 const atOtherBump = (account: LedgerAccount): LedgerAccount => {
   const seeds = escrowSeeds(
     account.data.slice(AT.agentOwner, AT.agentOwner + 32),

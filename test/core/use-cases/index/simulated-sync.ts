@@ -48,7 +48,10 @@ export type Steps<A> =
   | Effect.Effect<A, unknown, Ports>
   | Generator<Effect.Effect<unknown, unknown, Ports>, A, never>;
 
-/** Runs a test's steps against a simulated ledger and an index in memory, silently and in virtual time in which no sleep lasts. */
+/**
+ * Runs a test's steps against a simulated ledger and an index in memory, silently and in virtual time in which no sleep
+ * lasts.
+ */
 export const simulate = <Chain extends WeatheredChain, A>(
   ledger: Chain,
   stepsOf: (index: Index, ledger: Chain) => Steps<A>,

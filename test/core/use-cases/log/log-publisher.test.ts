@@ -8,7 +8,10 @@ import { type PublishingWorld, worldOf } from "./publishing-world.ts";
 
 const standingOf = (world: PublishingWorld) => Effect.runPromise(world.standing);
 const publishedSizeOf = (world: PublishingWorld) => Effect.runPromise(world.publishedSize);
-/** Publishes leaves that contradict what was signed until the log ends for it: the only node shows them for five minutes. */
+/**
+ * Publishes leaves that contradict what was signed until the log ends for it: the only node shows them for five
+ * minutes.
+ */
 const publishContradiction = (world: PublishingWorld) => world.publish([world.leaves.length], 400);
 const sizesOf = ({ signed }: PublishingWorld) => [...new Set(signed.map(({ size }) => size))];
 
@@ -53,7 +56,9 @@ test("at most one checkpoint is signed in a second, of the newest mark", async (
   expect(sizesOf(world).length).toBeLessThanOrEqual(4);
 });
 
-/** A world whose process was killed at each of its calls of the store and the key, before or after the call took effect. */
+/**
+ * A world whose process was killed at each of its calls of the store and the key, before or after the call took effect.
+ */
 const killedWorlds = async function* () {
   for (const dyingCallCounts of [false, true])
     for (let calls = 1, survived = false; !survived; calls++) {
@@ -90,7 +95,8 @@ test("after a kill between any two calls another history never gets a second roo
     else if (!isEnded) expect(await publishedSizeOf(world)).toBe(701);
     outcomes.add(`signed: ${didSign}, ended: ${isEnded}`);
   }
-  // A process that died after it noted the head, but before it signed, ends its log as well: nobody can tell the two apart.
+  // A process that died after it noted the head, but before it signed, ends its log as well: nobody can tell the two
+  // apart.
   expect(outcomes).toEqual(
     new Set([
       "signed: false, ended: false",

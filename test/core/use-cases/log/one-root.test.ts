@@ -101,7 +101,9 @@ test("two processes with one key file that sign at the same moment sign one root
   expect(world.keyFiles.get(1)).toContain(copy.signed[0]?.root ?? "no root");
 });
 
-/** A world whose key file is written by another process, with another history, in the moment before it is written here. */
+/**
+ * A world whose key file is written by another process, with another history, in the moment before it is written here.
+ */
 const losingTheKeyFile = async (own: ReadonlyArray<number>, other: number) => {
   const [world, copy] = [worldOf(20), worldOf(0)];
   for (const count of own) await world.publish([count]);

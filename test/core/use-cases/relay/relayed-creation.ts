@@ -45,7 +45,9 @@ export const entry: RelayEntry = {
 /** Waits for one round of the relay. */
 export const round = TestClock.adjust(Duration.millis(RELAY_POLICY.rebroadcastMs));
 
-/** What the relay says one round after the ledger was set up, and how many entries are under way then, beside an index. */
+/**
+ * What the relay says one round after the ledger was set up, and how many entries are under way then, beside an index.
+ */
 export const told = (
   setUp: (script: RelayChain) => void,
   height = 1000n,

@@ -32,8 +32,8 @@ type Call = {
 };
 
 /**
- * A service that serves the prepare operations of one pending escrow, with the token accounts of both sides, and what its
- * tests call. Dispose of its runtime afterwards.
+ * A service that serves the prepare operations of one pending escrow, with the token accounts of both sides, and what
+ * its tests call. Dispose of its runtime afterwards.
  */
 export const preparingService = async (options: ServiceOptions = {}) => {
   const service = await makeService(options);

@@ -34,8 +34,8 @@ export const transactionOn = (n: number, turn: number) => {
 };
 
 /**
- * One address before eight backends that lag 0 to `lag` slots behind the ledger, one drawn for each request. An escrow is
- * created by the first transaction that writes it and settled by the second.
+ * One address before eight backends that lag 0 to `lag` slots behind the ledger, one drawn for each request. An escrow
+ * is created by the first transaction that writes it and settled by the second.
  */
 export class LaggingPool {
   /** The slots of each escrow's transactions. */

@@ -6,7 +6,9 @@ const MOST = 100;
 /** The requests of one method that the node takes in a window. */
 export const MOST_OF_A_METHOD = 40;
 
-/** A node with a public node's limits: 100 requests, 40 of a method, in any 10 seconds. Each request of a batch counts. */
+/**
+ * A node with a public node's limits: 100 requests, 40 of a method, in any 10 seconds. Each request of a batch counts.
+ */
 export const limitedNode = (answer: (call: TimedCall) => Answer) => {
   let taken: Array<{ readonly method: string; readonly ms: number }> = [];
   const refused: Record<string, number> = {};
