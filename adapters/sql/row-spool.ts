@@ -62,7 +62,7 @@ const rowOf = (seq: number, bytes: Uint8Array): SpooledRow =>
     ? { kind: "unseen", row: decodeUnseen(seq, bytes) }
     : { kind: "escrow", body: bytes };
 
-/** What stays of the rows of one number: a settled one, as its leaf is in the chain, then one with all its fields. */
+/** What stays of the rows of one number: a settled one, as its leaf is in the log, then one with all its fields. */
 const rankOf = (bytes: Uint8Array): number => {
   if (bytes.length !== UNSEEN_LENGTH) return isSettledBody(bytes) ? 3 : 1;
   return bytes[UNSEEN_AT.state] === stateNumber("Pending") ? 0 : 2;

@@ -52,7 +52,7 @@ export class IndexAccounts {
   readonly escrows = new KindTally();
   readonly merchants = new KindTally();
   readonly rejected: Array<RejectedAccount> = [];
-  /** Escrows that cannot be decoded, as they were read last. Only the chain can prove one. */
+  /** Escrows that cannot be decoded, as they were read last. Only the root can prove one. */
   readonly unreadable = new Map<Address, UnseenEscrow>();
   /** Accounts of all kinds read so far, with repeats. */
   read = 0;

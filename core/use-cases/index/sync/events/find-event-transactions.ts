@@ -21,7 +21,7 @@ export const onlySlot = (slot: bigint): Slots => ({ since: slot, to: slot });
 
 /**
  * The events that a transaction caused, none when a node shows it in a slot where it cannot be, such as another one than
- * a history lists. A transaction is in one slot, a stored reference is never replaced, and no chain proves it: so such an
+ * a history lists. A transaction is in one slot, a stored reference is never replaced, and no root proves it: so such an
  * event stays without a transaction until a node agrees with itself.
  */
 export const causesWithin = Effect.fnUntraced(function* (
