@@ -15,7 +15,7 @@ export const leavesOfRows = ({ escrows, unseen }: IndexRows): ReadonlyArray<Numb
 
 const NO_ROWS = { escrows: [], unseen: [], merchants: [] };
 
-/** What stays of the rows of one number: a settled one, as its leaf is in the chain, then one with all its fields. */
+/** What stays of the rows of one number: a settled one, as its leaf is in the log, then one with all its fields. */
 const rankOf = (row: UnseenEscrow | IndexedEscrow): number =>
   (row.settledSeq === null ? 0 : 2) + ("account" in row ? 1 : 0);
 

@@ -20,7 +20,7 @@ const SPOOLED_BYTES = 9;
  * escrows, buckets of 64 MiB took 240 MiB, and these take 105 MiB.
  */
 const BUCKET_BYTES = 8 * 1024 * 1024;
-/** A number has at most one row, and always a leaf. The rows of Pending escrows are the smallest. */
+/** A creation's number has at most its row (Pending ones are the densest), and every number has a leaf. */
 const ROWS_PER_BUCKET = Math.floor(BUCKET_BYTES / (BODY_AT.settledHash + SPOOLED_BYTES));
 const LEAVES_PER_BUCKET = Math.floor(BUCKET_BYTES / (EVENT_LEAF_LENGTH + SPOOLED_BYTES));
 
@@ -62,18 +62,15 @@ const rowOf = (seq: number, bytes: Uint8Array): SpooledRow =>
     ? { kind: "unseen", row: decodeUnseen(seq, bytes) }
     : { kind: "escrow", body: bytes };
 
-/**
- * Of several rows with one number, the one with the highest rank is kept: settled before Pending, then complete before
- * unseen.
- */
+/** What stays of the rows of one number: a settled one, as its leaf is in the log, then one with all its fields. */
 const rankOf = (bytes: Uint8Array): number => {
   if (bytes.length !== UNSEEN_LENGTH) return isSettledBody(bytes) ? 3 : 1;
   return bytes[UNSEEN_AT.state] === stateNumber("Pending") ? 0 : 2;
 };
 
 /**
- * The rows and leaves of a snapshot on their way into order, on disk. They come as the ledger lists its accounts, so in
- * no order, and tables and indexes are made several times faster of rows in order.
+ * The rows and leaves of a snapshot on their way into order, on disk. They come as the ledger lists its accounts, so in no
+ * order, and tables and indexes are made several times faster of rows in order.
  */
 export class RowSpool {
   readonly #rows: OrderedSpool;
@@ -121,7 +118,7 @@ export class RowSpool {
     }
   }
 
-  /** One row for each number, ascending: among equal ranks the last that was added. */
+  /** One row for each number, ascending: of the rows with the greatest rank the last that came. */
   *rows(): Generator<SpooledRow, void> {
     let last: { readonly seq: number; readonly bytes: Uint8Array } | null = null;
     for (const record of this.#rows.ascending()) {

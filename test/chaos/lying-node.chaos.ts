@@ -19,7 +19,7 @@ test(
     const node = worldOf(ESCROWS);
     const random = randomOf("lies");
     const kinds = new Map<string, number>();
-    // An account does not name its vault, so only the chain of events tells a false bump of it.
+    // An account does not name its vault, so only the log's root tells a false bump of it.
     let consistent = 0;
     for (let number = 0; number < MUTATED; number++) {
       const { address, kind, account } = mutatedAccount(number, random);

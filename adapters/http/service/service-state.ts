@@ -53,7 +53,7 @@ export const readyEndpoint = (isDraining: () => boolean) =>
     tag: "Service",
     summary: "Whether to send traffic here",
     description:
-      "For load balancers: 503 names what is not ready (store, ledger, a node of another ledger than the store's, programs that are not initialised for each other or are not the pinned ones, an index before its first sync), or that the instance shuts down. A stale index is reported in the body of a 200, because it still answers.",
+      "For load balancers: 503 names what is not ready (store, ledger, a node of another ledger than the store's, programs that are not initialised for each other, are of another ledger or are not the pinned ones, an index before its first sync), or that the instance shuts down. A stale index is reported in the body of a 200, because it still answers.",
     budget: null,
     answers: {
       200: {

@@ -65,7 +65,7 @@ export const addCheckpointEndpoint = endpoint({
   tag: "Log",
   summary: "Have a checkpoint cosigned",
   description:
-    "C2SP tlog-witness. Replays the log's entries and cosigns the checkpoint if they are the events that this service's own node has finalized. Where no witness is configured, there is nothing at this path.",
+    "C2SP tlog-witness. Cosigns the checkpoint if its root is the one that this service's own node has finalized, or if the log's tiles lead on from it to that root. Where no witness is configured, there is nothing at this path.",
   budget: "relay",
   maySeconds: 120,
   textBody: {

@@ -107,8 +107,8 @@ const deriveTokenAccount = (owner: Address, mint: Address): ProgramDerivedAddres
 const tokenAccountOf = memoized(MEMOIZED, deriveTokenAccount);
 
 /**
- * The vault of a decoded escrow. Its account keeps the bump, which is the canonical one: the decoder has found so, or a
- * chain of leaves proves that the custody program wrote it. So this takes one hash and no search.
+ * The vault of a decoded escrow. Its account keeps the bump, which is the canonical one: the decoder has found so, or the
+ * log's root proves that the custody program wrote it. So this takes one hash and no search.
  */
 export const vaultAddress = ({
   address,

@@ -106,7 +106,8 @@ const accountCheck = (
   logged: bigint | null,
 ): EvidenceCheck => {
   const name = "account_on_ledger";
-  if (logged !== null)
+  // The log proves a Pending account's creation only: what became of it since, the account says.
+  if (logged !== null && escrow.state !== "Pending")
     return outcome(
       name,
       "passed",

@@ -75,7 +75,7 @@ export type ProgramStatus = {
   readonly sbpfVersion: number | null;
   /** Whether the ELF equals the binary of that version that comes with this service; null when not known. */
   readonly isOurs: boolean | null;
-  /** Whether its own account exists and names the other program; null when not known. */
+  /** Whether its own account exists and names the other program, and custody's also this ledger; null when not known. */
   readonly initialised: boolean | null;
 };
 
@@ -139,6 +139,6 @@ export const programStatus = (
   };
 };
 
-/** Whether a program can be called, names the other one, and is what this service pins. */
+/** Whether a program can be called, is initialised, and is what this service pins. */
 export const isUsable = ({ executable, initialised, isPinned }: ProgramStatus): boolean =>
   executable === true && initialised === true && isPinned !== false;

@@ -47,7 +47,7 @@ export const readStatus = Effect.fn("readStatus")(function* () {
     "custody",
     deployment.custodyProgram,
     ledger && ledger.custody,
-    ledger && ledger.initialised.custody,
+    ledger && ledger.initialised.custody && !ledger.initialised.isOfOtherLedger,
     programPins.custody,
   );
   const attestor = programStatus(

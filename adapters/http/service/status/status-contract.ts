@@ -145,7 +145,7 @@ const ProgramStatus = record("ProgramStatus", "What the ledger shows of one prog
   initialised: nullable(
     Type.Boolean({
       description:
-        "Whether its own account, custody's config or the registry, exists and names the other program.",
+        "Whether its own account, custody's config or the registry, exists and names the other program. Custody's must name this ledger too.",
     }),
     { description: "Null: not known." },
   ),

@@ -6,6 +6,8 @@ import { type Hash32, hash32FromBytes, parseHash32 } from "../../../../core/doma
 import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import { IndexSync, type SyncActivity } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import { prepareRequestExample } from "../../../../adapters/http/escrow/prepare/prepared-escrow-contract.ts";
+import { address } from "../../../../core/domain/address.ts";
+import { custodyConfigAccount } from "../../../doubles/custody-config.ts";
 import { walletAccount } from "../../../doubles/accounts.ts";
 import { forwardedClock } from "../../../doubles/forwarded-clock.ts";
 import { transaction } from "../relay/relay-client.ts";
@@ -54,6 +56,23 @@ describe("ready", () => {
       relay: { status: "degraded" },
     });
     await swapped.runtime.dispose();
+  });
+
+  test("names a custody configuration that was made for another ledger, and the status is degraded", async () => {
+    const other = await makeService();
+    deployPrograms(other);
+    const genesisHash = address("EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG");
+    other.ledger.put(custodyConfigAccount(LOCAL_DEPLOYMENT, { count: 0n }, genesisHash));
+    const { send } = await checkedClient(other);
+    expect((await errorsOf(await send("/ready"))).map(({ pointer }) => pointer)).toContain(
+      "/domain",
+    );
+    expect(await dataOf(await send("/v1/status"))).toMatchObject({
+      status: "degraded",
+      programs: { custody: { initialised: false }, attestor: { initialised: true } },
+      relay: { status: "degraded" },
+    });
+    await other.runtime.dispose();
   });
 
   test("reports a stale index in the body of a 200", async () => {

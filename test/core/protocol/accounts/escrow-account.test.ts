@@ -319,7 +319,7 @@ describe("escrow account", () => {
           const changed = data.with(at, (data[at] ?? 0) ^ change);
           const checked = checkEscrowAccount({ ...own, data: changed }, deployment);
           const decoded = decodeEscrowAccount({ ...own, data: changed }, deployment);
-          // What a row says gives back every byte whose digest is chained.
+          // What a row says gives back every byte whose digest is logged.
           if ("value" in checked)
             expect(encodeEscrowAccount(escrowIn(address, changed))).toEqual(changed);
           if ("fault" in decoded) {

@@ -19,7 +19,9 @@ import {
   WITNESSES,
 } from "../../../conformance/evidence/log-world.ts";
 import { address } from "../../../../core/domain/address.ts";
+import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
+import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { eventsIn } from "../../../../core/log/tree/frontier.ts";
 import { subtreesOf } from "../../../../core/log/tree/subtree.ts";
 import { TreeEdge } from "../../../../core/log/tree/tree-edge.ts";
@@ -172,6 +174,39 @@ describe("a packet's checkpoint compared with the ledger's own log", () => {
         outcome: "passed",
         reason: `the ledger's own log of ${size - 1} events holds the account's last one, by the root that the node shows`,
       });
+  });
+
+  test("of a Pending packet the log proves the creation, and the account says what became of it", () => {
+    const pending = loggedEscrow("pending");
+    const leaves = leavesWith(pending);
+    const packet = packetWithLog(pending, logProofOf(pending, { size: 300 }));
+    const tree = treeOf(900, leaves);
+    const checkpoint = noteOf(tree);
+    const custodyConfig = configOf(tree);
+    const tiles = new Map(
+      freshTiles(packet, checkpoint, custodyConfig).map(
+        (path) => [path, tileBytes(tree, path) ?? new Uint8Array()] as const,
+      ),
+    );
+    const refunded: Escrow = {
+      ...pending,
+      state: "Refunded",
+      settledAt: pending.expiresAt,
+      settledSeq: pending.createdSeq + 1n,
+    };
+    const escrow: LedgerAccount = {
+      address: pending.address,
+      owner: NETWORK.custodyProgram,
+      lamports: 1n,
+      executable: false,
+      data: encodeEscrowAccount(refunded),
+    };
+    const witness = { ...hiding(custodyConfig), escrow };
+    const { checks } = verifyEvidence(packet, POLICY, witness, { checkpoint, tiles });
+    expect(checks.find(({ name }) => name === "account_on_ledger")).toMatchObject({
+      outcome: "passed",
+      reason: "the escrow stands on the ledger and is Refunded by now",
+    });
   });
 
   test("without such tiles, and on a ledger of another history or an earlier state, the account decides", () => {

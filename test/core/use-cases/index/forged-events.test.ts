@@ -233,7 +233,7 @@ test("a node that invents a count does not empty the index", async () => {
 });
 
 test("a byte that is flipped in any of these fields leaves an escrow that a scan takes", () => {
-  // Otherwise the forged accounts above would be refused as malformed, not by the chain.
+  // Otherwise the forged accounts above would be refused as malformed, not by the root.
   const [lives] = fc.sample(escrowLives(1, 1), { numRuns: 1, seed: 6 });
   const ledger = new WeatheredChain(seededRandom(6));
   for (const life of lives ?? []) ledger.create(life);
