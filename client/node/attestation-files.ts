@@ -34,8 +34,14 @@ const claimIn = (text: string, path: string): KeptClaim => {
 };
 
 /**
- * A journal of attestations in a folder: a file `<genesis hash>/<terms>.json` with mode 0600 for each escrow, never changed once it is
- * there. Processes may share the folder.
+ * A journal of attestations in a folder: a file `<genesis hash>/<terms>.json` with mode 0600 for each escrow, never
+ * changed once it is there. Processes may share the folder.
+ * @example
+ * import { attestationFiles } from "settlement-evidence/node";
+ *
+ * const journal = attestationFiles(folder);
+ * await journal.keep(claim); // => claim
+ * await journal.keep({ ...claim, payload: "another" }); // => claim
  */
 export const attestationFiles = (folder: string): AttestationJournal => ({
   keep: async (claim) => {

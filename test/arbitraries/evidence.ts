@@ -46,15 +46,17 @@ export const TRUST: TrustPolicy = {
   log: null,
 };
 
-/** The escrow, with its attestation (if any) really signed by the attestor. */
-export const attested = (escrow: Escrow): Escrow => {
+/** The escrow, with its attestation (if any) really signed by the attestor for a ledger. */
+export const attested = (escrow: Escrow, network = NETWORK): Escrow => {
   if (escrow.attestation === null) return escrow;
   const attestor = addressFromBytes(ATTESTOR_KEY.publicKey);
-  return attestedBy({ ...escrow, attestor }, NETWORK, ATTESTOR_KEY.sign);
+  return attestedBy({ ...escrow, attestor }, network, ATTESTOR_KEY.sign);
 };
 
 /** Any escrow of the local deployment whose attestation verifies. */
-export const anyAttestedEscrow: Arbitrary<Escrow> = anyEscrow(LOCAL_DEPLOYMENT).map(attested);
+export const anyAttestedEscrow: Arbitrary<Escrow> = anyEscrow(LOCAL_DEPLOYMENT).map((escrow) =>
+  attested(escrow),
+);
 
 /** The evidence packet of an escrow of a ledger as JSON text, signed with the service's key. */
 export const packetText = (

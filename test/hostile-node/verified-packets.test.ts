@@ -30,11 +30,15 @@ const packetWorld = () => {
     world.putEscrow(escrow);
     return world.escrows.get(escrow.address) ?? escrow;
   };
-  return { world, fulfilled: put(attested(worldEscrow(13))), pending: put(worldEscrow(16)) };
+  const network = { ...NETWORK, genesisHash: world.genesisHash };
+  // What is signed names the creation's number, which the ledger gives.
+  const settled = attested(worldEscrow(13));
+  const { createdSeq } = put(pendingOf(settled));
+  const fulfilled = put(attested({ ...settled, createdSeq }, network));
+  return { world, network, fulfilled, pending: put(worldEscrow(16)) };
 };
 
-const { world, fulfilled, pending } = packetWorld();
-const network = { ...NETWORK, genesisHash: world.genesisHash };
+const { world, network, fulfilled, pending } = packetWorld();
 const trust = { ...TRUST, ...network };
 
 /** What `verify --rpc` says of the account: the outcome of its check, or that a node's answer decides nothing. */

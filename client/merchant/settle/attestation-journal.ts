@@ -29,7 +29,15 @@ export type AttestationJournal = {
   readonly keep: (claim: KeptClaim) => Promise<KeptClaim>;
 };
 
-/** A journal that ends with the process. */
+/**
+ * A journal that ends with the process.
+ * @example
+ * import { memoryAttestations } from "settlement-evidence/merchant";
+ *
+ * const journal = memoryAttestations();
+ * await journal.keep(claim); // => claim
+ * await journal.keep({ ...claim, payload: "another" }); // => claim
+ */
 export const memoryAttestations = (): AttestationJournal => {
   const kept = new Map<string, KeptClaim>();
   return {

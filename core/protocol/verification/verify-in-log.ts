@@ -166,6 +166,11 @@ const tilesBetween = (oldSize: number, size: number): ReadonlyArray<Tile> =>
  * The paths of the tiles that show whether the tree of a log's checkpoint begins with the tree of a packet's, below the log's
  * prefix. Empty where nothing is to be compared: a packet without a proof, or a checkpoint of another log or of no form. With
  * the custody program's configuration as a node shows it also those that lead to the ledger's own tree; the log may lack them.
+ * @example
+ * import { freshTiles } from "settlement-evidence/verify";
+ *
+ * // This packet holds no log proof, so there is nothing to compare.
+ * freshTiles(packet, checkpoint); // => []
  */
 export const freshTiles = (
   packet: string | Uint8Array,

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { Effect } from "effect";
 import { inspectStore } from "../../../adapters/postgres/inspect-store.ts";
+import { SCHEMA_VERSION } from "../../../adapters/postgres/store-schema.ts";
 import { TEST_DEPLOYMENT } from "../../arbitraries/test-ledger.ts";
 import { aside, freshSchema, storeAt, TEST_LEDGER, withStore } from "./test-database.ts";
 
@@ -23,7 +24,7 @@ test("a schema that is not there has no version, and is not made", async () => {
 test("a store tells its version, another ledger's and one of another version are refused", async () => {
   const url = freshSchema();
   await Effect.runPromise(withStore(url, ({ reader }) => reader.summary));
-  expect(await inspect(url)).toMatchObject({ writable: true, version: 1 });
+  expect(await inspect(url)).toMatchObject({ writable: true, version: SCHEMA_VERSION });
   const other = { ...TEST_LEDGER, genesisHash: TEST_DEPLOYMENT.custodyProgram };
   expect(await refusalOf(url, other)).toContain("holds the index of another ledger: genesis_hash");
   await aside(url, "UPDATE schema_version SET version = 99");

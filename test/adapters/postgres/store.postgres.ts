@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Effect, Fiber } from "effect";
+import { SCHEMA_VERSION } from "../../../adapters/postgres/store-schema.ts";
 import { addressFromBytes } from "../../../core/domain/address.ts";
 import { everything } from "../../contracts/index-content.ts";
 import { ESCROWS_PER_BATCH, numberedBatch } from "../sqlite/numbered-batch.ts";
@@ -22,7 +23,7 @@ describe("the Postgres store", () =>
       const summaries = await Effect.runPromise(Effect.all(replicas, { concurrency: "unbounded" }));
       expect(new Set(summaries.map(({ escrows }) => escrows))).toEqual(new Set([0]));
       const [tables] = await aside(url, "SELECT version FROM schema_version");
-      expect(tables).toEqual([{ version: 1 }]);
+      expect(tables).toEqual([{ version: SCHEMA_VERSION }]);
     });
 
     test("of batches that several replicas apply at the same time each is applied once, and the others are refused", async () => {
@@ -47,7 +48,7 @@ describe("the Postgres store", () =>
     });
 
     test("refuses the schema of another version, names the cure and changes nothing", async () => {
-      for (const version of [2, 999]) {
+      for (const version of [SCHEMA_VERSION + 1, 999]) {
         const url = freshSchema();
         await Effect.runPromise(withStore(url, applyNumbered(1)));
         await aside(url, `UPDATE schema_version SET version = ${version}`);

@@ -4,7 +4,7 @@ import { runCommand } from "../../../app/command-line/command-line.ts";
 import { main } from "../../../app/commands/verify.ts";
 import type { EscrowRecord } from "../../../adapters/http/escrow/escrow-contract.ts";
 import { PROGRAM_HASHES } from "../../../core/protocol/generated/program-hashes.ts";
-import { NETWORK } from "../../arbitraries/evidence.ts";
+import { attested, NETWORK } from "../../arbitraries/evidence.ts";
 import { goldenEscrow, invented } from "../../conformance/evidence/packet-edits.ts";
 import { trustDocument } from "../../conformance/evidence/policy-vectors.ts";
 import { withDemoLedger } from "../support/demo-ledger.ts";
@@ -175,7 +175,7 @@ describe("a lying service that invented everything", () => {
       names.map(async (name) => {
         const lie = await save(
           `lie-${name}.json`,
-          invented(goldenEscrow(name).escrow, { network }),
+          invented(attested(goldenEscrow(name).escrow, network), { network }),
         );
         const trusting = [lie, "--trust", "liar-trust.json", "--json"];
         const [offline, asked] = await Promise.all([

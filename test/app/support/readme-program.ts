@@ -72,7 +72,7 @@ export const tryReadme = async (url: string, folder: string, nonce = "order-1") 
     if (escrow === undefined || merchant !== undefined) continue;
     const command = (await readmeMerchant())
       .replace("<escrow>", escrow)
-      .replace(LOCAL, url)
+      .replaceAll(LOCAL, url)
       .replace("npx bun@1.4.5", `'${process.execPath}'`);
     merchant = run(ROOT, "/bin/sh", "-c", command);
   }

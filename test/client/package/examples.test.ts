@@ -39,12 +39,15 @@ const GIVEN: Record<string, unknown> = {
   checkpoint: (JSON.parse(logged.packet) as { references: { log: { proof: string } } }).references
     .log.proof,
   claim: {
-    version: 1,
+    version: 3,
     network: "genesis",
     escrow: AGENT,
+    terms: "00".repeat(32),
     attestor: attestor.address,
-    proof_hash: "00",
-    amount_stroops: null,
+    proof_hash: "00".repeat(32),
+    total: "1",
+    deliveries: 1,
+    final: true,
     template_id: null,
     payload: "{}",
   },

@@ -1,5 +1,5 @@
 import type { Address } from "../../../core/domain/address.ts";
-import { claimOn } from "./attestation.ts";
+import { type Claim, claimOn } from "./attestation.ts";
 import { INSTRUCTIONS_SYSVAR } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { type Account, escrowBytes, rent, type Token } from "./account.ts";
 import type { Sent } from "./call.ts";
@@ -132,7 +132,13 @@ const release = (
     by = KEY_A,
     timestamp = START,
     amount,
-  }: { by?: typeof KEY_A; timestamp?: bigint; amount?: bigint } = {},
+    signed = () => ({}),
+  }: {
+    by?: typeof KEY_A;
+    timestamp?: bigint;
+    amount?: bigint;
+    signed?: (world: World) => Partial<Claim>;
+  } = {},
 ): Operation =>
   send(name, (world) => [
     attesting(
@@ -141,6 +147,7 @@ const release = (
         proofHash: PROOF,
         timestamp,
         ...(amount && { total: amount }),
+        ...signed(world),
       }),
     ),
     releaseCall(target, { proofHash: PROOF, timestamp, ...(amount && { amount }) }),
@@ -191,6 +198,14 @@ export const OPERATIONS: ReadonlyArray<Operation> = [
   release("release 1 by B", FIRST, { by: KEY_B }),
   release("release 1 to the stranger's account", withTheft(FIRST)),
   release("release 1 by A, attested just before expiry", FIRST, { timestamp: EXPIRY - 1n }),
+  release("release 1 by A for another ledger", FIRST, { signed: () => ({ domain: PROOF }) }),
+  release("release 2 with what A signed for 1", SECOND, {
+    signed: (world) => {
+      const { terms } = claimOn(world, FIRST.escrow, { proofHash: PROOF, timestamp: START });
+      return { terms };
+    },
+  }),
+  release("release 1 by A for less than all", FIRST, { signed: () => ({ total: 1n }) }),
   release("release 2 by A", SECOND),
   release("release 2 units of 1 by A", withFallbacks(FIRST), { amount: 2n }),
   release("release 1 unit of 2 by B", SECOND, { by: KEY_B, amount: 1n }),
