@@ -14,11 +14,10 @@ typedef struct {
   Bytes32 proof_hash;
   u64 total;
   i64 timestamp;
-  u32 deliveries;
-  u8 final;
-  u8 zero[3];
+  u64 deliveries; /* deliveries u32 | final u8 | 0 0 0, compared as one word */
 } Attestation;
 _Static_assert(sizeof(Attestation) == 128, "Attestation has no padding");
+#define ONE_FINAL_DELIVERY 0x0000000100000001ull
 #define ATTESTATION_TAG 0x3320747365747461ull /* "attest 3" */
 
 /* The one form of the precompile's data that counts (Agave: precompiles/src/ed25519.rs): one signature, and for each part its
@@ -70,8 +69,7 @@ NOINLINE u64 require_attested(const SignedAttestation *found, const Attestation 
   const Attestation *message = &found->message;
   REQUIRE(same32(&found->key, attestor), ERROR_WRONG_ATTESTOR);
   REQUIRE(same32(&message->proof_hash, &wanted->proof_hash) && message->total == wanted->total &&
-              message->timestamp == wanted->timestamp &&
-              read_u64((const u8 *)&message->deliveries) == read_u64((const u8 *)&wanted->deliveries),
+              message->timestamp == wanted->timestamp && message->deliveries == wanted->deliveries,
           ERROR_WRONG_MESSAGE);
   return 0;
 }

@@ -35,8 +35,7 @@ NOINLINE u64 keep_attestation(Release *release, const CustodyConfig *config, u64
       .proof_hash = release->proof_hash,
       .total = total,
       .timestamp = release->timestamp,
-      .deliveries = 1,
-      .final = 1,
+      .deliveries = ONE_FINAL_DELIVERY,
   };
   REQUIRE(same32(release->instructions_sysvar->key, &ADDRESS_INSTRUCTIONS_SYSVAR), ERROR_WRONG_INSTRUCTIONS_SYSVAR);
   hash_terms(escrow, &wanted.terms);

@@ -36,8 +36,7 @@ int main(void) {
                         .proof_hash = nondet_bytes32(),
                         .total = nondet_u64(),
                         .timestamp = nondet_i64(),
-                        .deliveries = 1,
-                        .final = 1};
+                        .deliveries = ONE_FINAL_DELIVERY};
   bool named = true;
   for (u64 at = 0; at < 72; at += 8) named &= word_at(data, 112 + at) == word_at((const u8 *)&wanted, at);
   CLAIM(names_terms(&found->message, &wanted) == named, "the kind, the ledger and the escrow are those wanted");
