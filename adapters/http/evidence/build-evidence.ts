@@ -15,7 +15,7 @@ import { evidenceMarkdown } from "../pages/evidence-page/evidence-markdown.ts";
 import { evidencePage } from "../pages/evidence-page/evidence-page.ts";
 import { evidenceExample, EvidencePacket, evidenceRecord } from "./evidence-contract.ts";
 import { PathAddress } from "../openapi/values.ts";
-import { htmlContent, markdownContent } from "../pages/static-page.ts";
+import { htmlContent, markdownContent, policyIn } from "../pages/static-page.ts";
 
 /** A packet's JSON and its validator. */
 const made = (packet: Packet) => {
@@ -105,7 +105,11 @@ export const buildEvidenceEndpoint = endpoint({
           : answerOf(packet);
     const validator: Record<string, string> = isSettled ? { etag: answer.etag } : {};
     if (isNotModified(input.headers.get("if-none-match"), validator["etag"] ?? null))
-      return { status: 304 as const, text: null, headers: { ...validator, vary: "accept" } };
+      return {
+        status: 304 as const,
+        text: null,
+        headers: { ...validator, vary: "accept", ...policyIn(answer.headers) },
+      };
     const ageMs = yield* (yield* SettledEvidence).standingAgeMs(packet.data.escrow.merchant);
     const headers: Record<string, string> = { ...answer.headers, ...validator };
     // Older than a state may be: the ledger does not answer, and the last one known is shown.

@@ -66,6 +66,17 @@ ${parts.script === "" ? "" : `<script type="module">${parts.script}</script>`}
   },
 });
 
+/**
+ * The policy of a page among its headers, for its 304. A browser takes a 304's headers in place of those it kept (RFC
+ * 9111, 3.2): under the policy of other answers the kept page would lose its style and its script.
+ */
+export const policyIn = (
+  headers: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> => {
+  const policy = headers["content-security-policy"];
+  return policy === undefined ? {} : { "content-security-policy": policy };
+};
+
 /** The text of a file beside the source file of `moduleUrl`. */
 export const readBeside = (moduleUrl: string, name: string): string =>
   readFileSync(new URL(name, moduleUrl), "utf8");

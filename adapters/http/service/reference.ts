@@ -6,7 +6,7 @@ import { gzipJson, gzipText, type JsonText } from "../server/declared-answer.ts"
 import { endpoint } from "../server/endpoint.ts";
 import { once } from "../server/once.ts";
 import type { OpenApiDocument } from "../openapi/openapi-document.ts";
-import { htmlContent, markdownContent, type StaticPage } from "../pages/static-page.ts";
+import { htmlContent, markdownContent, policyIn, type StaticPage } from "../pages/static-page.ts";
 
 /** A body in one of its forms, with the tag of its bytes. */
 const formOf = <Body extends object>(
@@ -25,7 +25,7 @@ const formFor = <Plain extends object, Gzip extends object>(
   const { body, headers } = acceptsGzip(asked.get("accept-encoding")) ? forms.gzip : forms.plain;
   const { etag, vary } = headers;
   return isNotModified(asked.get("if-none-match"), etag)
-    ? { status: 304 as const, text: null, headers: { etag, vary } }
+    ? { status: 304 as const, text: null, headers: { etag, vary, ...policyIn(headers) } }
     : { status: 200 as const, ...body, headers };
 };
 

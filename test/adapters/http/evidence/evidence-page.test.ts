@@ -83,6 +83,14 @@ describe("the page", () => {
       const style = /<style>([^]*?)<\/style>/.exec(html)?.[1] ?? "";
       const hash = createHash("sha256").update(style).digest("base64");
       const policy = response.headers.get("content-security-policy");
+      const etag = response.headers.get("etag");
+      if (etag !== null) {
+        const unchanged = await get(row, BROWSER, "", etag);
+        expect([unchanged.status, unchanged.headers.get("content-security-policy")]).toEqual([
+          304,
+          policy,
+        ]);
+      }
       expect(policy).toContain("default-src 'none'");
       expect(policy).toContain(`style-src 'sha256-${hash}'`);
       expect(policy).toContain("script-src 'none'");

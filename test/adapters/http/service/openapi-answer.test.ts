@@ -46,6 +46,9 @@ test.each(LONG)("each form of %s has a strong tag of its own, which answers 304"
   expect(await status({ "if-none-match": "*" })).toBe(304);
   const unchanged = await get(path, { ...gzip, "if-none-match": coded });
   expect([await unchanged.text(), unchanged.headers.get("etag")]).toEqual(["", coded]);
+  // A browser takes the 304's headers in place of those it kept: another policy would bar the page's own style.
+  const policyOf = ({ headers }: Response) => headers.get("content-security-policy");
+  expect(policyOf(unchanged)).toBe(policyOf(await get(path, gzip)));
 });
 
 test("it counts against the budget of reads", async () => {
