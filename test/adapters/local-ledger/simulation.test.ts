@@ -79,7 +79,7 @@ describe("loadedAccountsDataSize counts as SIMD-0186 does", () => {
     const memoOfKind4 = { ...memo(), data: Uint8Array.of(4, 1, 0, 0, 0) };
     const units = Uint8Array.of(2, 0x40, 0x0d, 3, 0);
     const unitLimit = { programAddress: COMPUTE_BUDGET_PROGRAM, accounts: [], data: units };
-    const { err } = await simulated([unitLimit, memoOfKind4, transfer(nobody)]);
+    const { err } = await simulated([memoOfKind4, unitLimit, transfer(nobody)]);
     expect(err).toBeNull();
   });
 
