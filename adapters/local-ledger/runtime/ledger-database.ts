@@ -8,7 +8,7 @@ const SCHEMA_VERSION = 3;
 
 const refusalOf = (version: number, directory: string): string => {
   const cure = `Delete the folder ${directory}, or set another DATA_DIR`;
-  // Of each version of the accounts that these programs read no more, the schema has the number.
+  // An older schema has the number of the account version that it was written with.
   return version < SCHEMA_VERSION
     ? `it holds escrows and merchants of account version ${version}, which these programs do not read. ${cure}`
     : `schema version ${version}, expected ${SCHEMA_VERSION}. ${cure}`;
