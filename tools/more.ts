@@ -58,7 +58,10 @@ const MORE: Readonly<Record<string, readonly [string, string]>> = {
     "examples/ in TypeScript, Python, Go and shell, where they are installed",
     "bun test/examples/run.ts",
   ],
-  log: ["the log beside Go's sumdb/tlog and note; skips without Go", "bun test/log/run.ts"],
+  log: [
+    "log and ledger's root by Go's sumdb and tessera's fsck; skips without Go",
+    "bun test/log/run.ts",
+  ],
   cluster: [
     "deployment, demo and hostile nodes before a real node, or the local ledger",
     "bun test/cluster/run.ts",
