@@ -100,7 +100,7 @@ const MORE: Readonly<Record<string, readonly [string, string]>> = {
     "bun test/chaos/run.ts kill-while-logging",
   ],
   witness: [
-    "a witness in 1,000 simulated lives of a growing or lying log",
+    "a witness in 1,000 simulated lives of logs and nodes that grow, fork and lie",
     "WITNESS_SCHEDULES=1000 bun test test/core/use-cases/witness/witness-schedules.test.ts --timeout 900000",
   ],
   chaos: ["kills, failing calls, lying nodes, a full disk", "bun test/chaos/run.ts"],
