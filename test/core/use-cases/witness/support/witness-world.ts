@@ -43,14 +43,18 @@ export const eventLeaf = (n: number): Uint8Array => {
 /** The witness's key in tests. */
 export const WITNESS_KEY = verifierKey("witness.example", "cosignature", testKey(77).publicKey);
 
+/** Events, how many of a world's, or what the ledger's account holds after them. */
+type ShownEvents = ReadonlyArray<Uint8Array> | number | LoggedEvents;
+
 /** A ledger, its log and a witness, all of which a test moves. Time is virtual and begins in 2026. */
 export class WitnessWorld {
   /** The leaves of all events that the ledger has finalized, event 1 first. */
   readonly events: Array<Uint8Array> = [];
   /**
-   * What the witness's node shows: the events of its own ledger, how many of this world's, or null when it does not answer.
+   * What the witness's node shows: the events of its own ledger, how many of this world's, what an account holds, or null when it
+   * does not answer.
    */
-  nodeEvents: () => ReadonlyArray<Uint8Array> | number | null = () => this.events.length;
+  nodeEvents: () => ShownEvents | null = () => this.events.length;
   readonly log: SimulatedLog;
   /** What the node's WebSocket tells. */
   readonly signals = Effect.runSync(Queue.unbounded<LedgerSignal>());
@@ -78,7 +82,8 @@ export class WitnessWorld {
   }
 
   /** What the ledger's account holds after so many events of this world, or after other ones. */
-  #loggedAfter(events: ReadonlyArray<Uint8Array> | number): LoggedEvents {
+  #loggedAfter(events: ShownEvents): LoggedEvents {
+    if (typeof events === "object" && "frontier" in events) return events;
     if (typeof events !== "number") {
       const tree = new LeafTree(noEvents(LEAF_ZERO));
       events.forEach((leaf, at) => tree.add(BigInt(at + 1), leaf));
