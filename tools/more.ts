@@ -58,7 +58,10 @@ const MORE: Readonly<Record<string, readonly [string, string]>> = {
     "examples/ in TypeScript, Python, Go and shell, where they are installed",
     "bun test/examples/run.ts",
   ],
-  log: ["the log beside Go's sumdb/tlog and note; skips without Go", "bun test/log/run.ts"],
+  log: [
+    "log and ledger's root by Go's sumdb and tessera's fsck; skips without Go",
+    "bun test/log/run.ts",
+  ],
   cluster: [
     "deployment, demo and hostile nodes before a real node, or the local ledger",
     "bun test/cluster/run.ts",
@@ -97,7 +100,7 @@ const MORE: Readonly<Record<string, readonly [string, string]>> = {
     "bun test/chaos/run.ts kill-while-logging",
   ],
   witness: [
-    "a witness in 1,000 simulated lives of a growing or lying log",
+    "a witness in 1,000 simulated lives of logs and nodes that grow, fork and lie",
     "WITNESS_SCHEDULES=1000 bun test test/core/use-cases/witness/witness-schedules.test.ts --timeout 900000",
   ],
   chaos: ["kills, failing calls, lying nodes, a full disk", "bun test/chaos/run.ts"],

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 /** A case for test/log/go; the members that its kind needs. */
 export type Question = {
-  readonly kind: "grow" | "inclusion" | "consistency" | "note" | "tiles";
+  readonly kind: "grow" | "inclusion" | "consistency" | "note" | "tiles" | "account" | "fsck";
   readonly leaves?: number;
   readonly size?: number;
   readonly index?: number;
@@ -16,6 +16,11 @@ export type Question = {
   readonly note?: string;
   readonly keys?: ReadonlyArray<string>;
   readonly folder?: string;
+  /** The bytes of the custody program's configuration account, in base64, and those of an earlier one. */
+  readonly account?: string;
+  readonly before?: string;
+  /** Leaves in base64, of the events between them. */
+  readonly entries?: ReadonlyArray<string>;
 };
 
 /** What Go says of a case. */

@@ -2,16 +2,21 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { readCommandLine } from "../../app/command-line/command-line.ts";
 import { sha256Bun } from "../../adapters/bun/sha256.ts";
+import { hash32ToBytes } from "../../core/domain/hash32.ts";
 import { provideSha256 } from "../../core/domain/sha256.ts";
 import { printHash } from "../../core/log/text-values.ts";
+import { CUSTODY_ACCOUNTS } from "../../core/protocol/generated/custody.ts";
 import { seededRandom } from "../arbitraries/seeded-random.ts";
 import { tmpdir } from "../temporary-root.ts";
 import { findGo, startOracle } from "./go-oracle.ts";
+import { foldOf as hexFoldOf, grownAccounts, largeLogs } from "./ledger-accounts.ts";
+import { servedStates } from "./ledger-log.ts";
 import { loggedTree } from "./logged-tree.ts";
 import { flippedNoteCases, noteCases, SIGNERS } from "./note-cases.ts";
 import { flippedProofCases, proofCases } from "./proof-cases.ts";
 
-const HELP = `Go's sumdb/tlog and sumdb/note judge what core/log makes. LOG_SEED chooses other cases. Skips without Go.
+const HELP = `Go's sumdb/tlog and sumdb/note judge what core/log makes, and the roots that the custody program keeps. Tessera's
+fsck judges the log of an embedded ledger by the root in that ledger's account. LOG_SEED chooses other cases. Skips without Go.
 
 usage: bun run test:more log [--quick]
 
@@ -34,6 +39,11 @@ const LEAVES = quick ? 3000 : 70_000;
 const PROOFS = quick ? 2000 : 100_000;
 const FLIPS = quick ? 1000 : 10_000;
 const CHECKPOINTS = quick ? 50 : 1000;
+/** Sizes at which the real custody program's account is read, from 1 on. */
+const ACCOUNTS = 2000;
+const LARGE_LOGS = quick ? 100 : 1000;
+/** Sizes of an embedded ledger's log at which fsck looks. */
+const LEDGER_SIZES = quick ? [9, 12] : [9, 255, 256, 270];
 const TREES = [1, 2, 255, 256, 257, 511, 3000, ...(quick ? [] : [65_535, 65_536, 65_537, 70_000])];
 /** Cases that are held at once. */
 const BATCH = 1000;
@@ -43,6 +53,10 @@ const random = seededRandom(seed);
 const folder = await mkdtemp(join(tmpdir(), "log-oracle-"));
 process.on("exit", () => void Bun.spawnSync(["rm", "-rf", folder]));
 const oracle = await startOracle(go, folder);
+
+const FRONTIER_AT = CUSTODY_ACCOUNTS.CustodyConfig.at.frontier;
+/** The root that core/log folds from an account, in base64. */
+const foldOf = (account: Uint8Array): string => printHash(hash32ToBytes(hexFoldOf(account)));
 
 let passed = 0;
 let failed = 0;
@@ -132,6 +146,75 @@ for (const size of TREES)
       ({ verifies, same, read }) => !verifies || !same || Number(read) !== hashTiles,
     );
   });
+await check(
+  `at each size from 1 to ${ACCOUNTS} what the custody program keeps folds to Go's root`,
+  async () => {
+    const faults: Array<unknown> = [];
+    let size = 0;
+    for (const { account, leaf } of grownAccounts(ACCOUNTS)) {
+      size += 1;
+      const [said] = await oracle.ask([
+        {
+          kind: "account",
+          account: account.toBase64(),
+          entries: [leaf.toBase64()],
+          root: foldOf(account),
+        },
+      ]);
+      if (said?.verifies !== true || !said.same || said.read !== String(size)) faults.push(said);
+    }
+    return faults;
+  },
+);
+await check(
+  `and after three events each from the largest size, those around 2^39 and ${LARGE_LOGS} random ones on`,
+  async () => {
+    const faults: Array<unknown> = [];
+    for (const { size, before, grown } of largeLogs(random, LARGE_LOGS))
+      for (const [at, { account }] of grown.entries()) {
+        const entries = grown.slice(0, at + 1).map(({ leaf }) => leaf.toBase64());
+        const [said] = await oracle.ask([
+          {
+            kind: "account",
+            account: account.toBase64(),
+            before: before.toBase64(),
+            entries,
+            root: foldOf(account),
+          },
+        ]);
+        if (said?.verifies !== true || !said.same || said.read !== String(size + at + 1))
+          faults.push(said);
+      }
+    return faults;
+  },
+);
+const states = await servedStates(LEDGER_SIZES, join(folder, "ledger"));
+for (const { size, account, root, folder: files } of states) {
+  const asked = { folder: files, account: account.toBase64(), root: printHash(root) };
+  await check(
+    `the ledger's account of ${size} leaves has the root of the log's tiles, for sumdb`,
+    async () =>
+      (await oracle.ask([{ kind: "tiles", ...asked }])).filter(
+        ({ verifies, same }) => !verifies || !same || foldOf(account) !== asked.root,
+      ),
+  );
+  await check(
+    `and for tessera's fsck, which refuses it with one bit of the account turned`,
+    async () => {
+      const other = account.slice();
+      // The lowest level that the size has: a node that counts.
+      const at = FRONTIER_AT + 32 * Math.log2(size & -size);
+      other[at] = (other[at] ?? 0) ^ 1;
+      const [whole, turned] = await oracle.ask([
+        { kind: "fsck", ...asked },
+        { kind: "fsck", ...asked, account: other.toBase64() },
+      ]);
+      const isRight =
+        whole?.verifies === true && whole.read === String(size) && turned?.verifies === false;
+      return isRight ? [] : [{ whole, turned }];
+    },
+  );
+}
 await oracle.stop();
 console.log(`\nseed ${seed}\n\n ${passed} pass\n ${failed} fail`);
 process.exit(failed === 0 ? 0 : 1);

@@ -1,17 +1,8 @@
-import { type Address, addressFromBytes, addressToBytes } from "../../domain/address.ts";
+import type { Address } from "../../domain/address.ts";
 import { ESCROW_STATES, type EscrowState } from "../../domain/escrow/escrow.ts";
-import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../domain/hash32.ts";
+import { hash32FromBytes } from "../../domain/hash32.ts";
 import { sha256 } from "../../domain/sha256.ts";
 import { ledgerDomain } from "../../protocol/accounts/settings-accounts.ts";
-
-/** One event of the custody program, as the ledger logs it. See docs/log.md, "Leaves". */
-type EventLeaf = {
-  /** The escrow's state after the event: Pending for a creation. */
-  readonly state: EscrowState;
-  readonly escrow: Address;
-  /** SHA-256 of the escrow account's bytes after the event. */
-  readonly accountHash: Hash32;
-};
 
 /** Every leaf of an event has exactly this many bytes. */
 export const EVENT_LEAF_LENGTH = 66;
@@ -23,14 +14,10 @@ const STATE_AT = 1;
 const ESCROW_AT = 2;
 const ACCOUNT_HASH_AT = 34;
 
-/** Why bytes are no leaf of an event. */
-type EventLeafFault = "wrong_length" | "unknown_kind" | "unknown_state";
-
-/** The 66 bytes of a leaf: kind 0x01, state u8, escrow address, account hash. */
-export const encodeEventLeaf = ({ state, escrow, accountHash }: EventLeaf): Uint8Array =>
-  eventLeafOf(state, addressToBytes(escrow), hash32ToBytes(accountHash));
-
-/** The 66 bytes of a leaf, from the escrow's address and the account hash as 32 bytes each. */
+/**
+ * The 66 bytes of an event's leaf: kind 0x01, the escrow's state after the event (Pending for a creation), its address, and SHA-256 of
+ * its account's bytes after the event, the last two as 32 bytes each. See docs/log.md, "Leaves".
+ */
 export const eventLeafOf = (
   state: EscrowState,
   escrow: Uint8Array,
@@ -49,23 +36,6 @@ export const writeEventLeaf = (
   into.set(escrow, ESCROW_AT);
   into.set(accountHash, ACCOUNT_HASH_AT);
   return into;
-};
-
-/** The event in the bytes of a leaf, or why they hold none. */
-export const decodeEventLeaf = (
-  bytes: Uint8Array,
-): { readonly value: EventLeaf } | { readonly fault: EventLeafFault } => {
-  if (bytes.length !== EVENT_LEAF_LENGTH) return { fault: "wrong_length" };
-  if (bytes[0] !== EVENT_LEAF_KIND) return { fault: "unknown_kind" };
-  const state = ESCROW_STATES[bytes[STATE_AT] ?? ESCROW_STATES.length];
-  if (state === undefined) return { fault: "unknown_state" };
-  return {
-    value: {
-      state,
-      escrow: addressFromBytes(bytes.slice(ESCROW_AT, ACCOUNT_HASH_AT)),
-      accountHash: hash32FromBytes(bytes.slice(ACCOUNT_HASH_AT)),
-    },
-  };
 };
 
 /** The first byte of leaf 0 (`LEAF_OF_NETWORK` there). */

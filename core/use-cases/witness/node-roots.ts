@@ -21,18 +21,13 @@ const MOST_REMEMBERED = 4096;
 export class NodeRoots {
   readonly #heads = new Map<number, TreeHead>();
 
-  /** Remembers a root. False when another one of the same size is remembered, which is then forgotten. */
+  /** Remembers a root, unless another one of the same size is remembered. Says whether none is. */
   add(read: TreeHead): boolean {
-    const before = this.#heads.get(read.size);
-    if (before !== undefined) {
-      const isSame = isSameHash(before.root, read.root);
-      if (!isSame) this.#heads.delete(read.size);
-      return isSame;
-    }
+    const before = this.at(read.size);
+    if (before !== undefined) return isSameHash(before, read.root);
     this.#heads.set(read.size, read);
-    if (this.#heads.size <= MOST_REMEMBERED) return true;
     const [oldest] = this.#heads.keys();
-    if (oldest !== undefined) this.#heads.delete(oldest);
+    if (oldest !== undefined && this.#heads.size > MOST_REMEMBERED) this.#heads.delete(oldest);
     return true;
   }
 
@@ -49,9 +44,9 @@ export class NodeRoots {
     return first;
   }
 
-  /** Forgets the root of a size. */
-  forget(size: number): void {
-    this.#heads.delete(size);
+  /** Forgets all of them: a node that was wrong about one size was wrong about others. */
+  forget(): void {
+    this.#heads.clear();
   }
 }
 

@@ -120,24 +120,29 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
     } as const;
   });
 
+  /** The node has shown two roots of one size, or another one than was cosigned: what it showed decides nothing. */
+  const contradicted = Effect.suspend(() => {
+    roots.forget();
+    return notReady("node_contradicts_itself");
+  });
+
   /** Reads the node's root and remembers it, unless it contradicts an earlier one. */
   const seeNode = Effect.fnUntraced(function* () {
     const read = yield* readNodeRoot(ledger, { deployment, genesisHash: yield* genesis });
-    if (!roots.add(read)) return yield* notReady("node_contradicts_itself");
+    if (!roots.add(read)) return yield* contradicted;
   });
 
   /** Believes the node nothing while it shows another root than was cosigned. */
   const requireCosigned = Effect.fnUntraced(function* (cosigned: CosignedLog | null) {
     const shown = cosigned === null ? undefined : roots.at(cosigned.size);
     if (cosigned === null || shown === undefined || isSameHash(shown, cosigned.root)) return;
-    roots.forget(cosigned.size);
-    return yield* notReady("node_contradicts_itself");
+    return yield* contradicted;
   });
 
-  /** Refuses an offer whose root is not the one at that size. The node may have been wrong: another read decides about the next offer. */
-  const refuseAt = (offer: OfferedCheckpoint, size: number, reason: string) =>
+  /** Refuses an offer that contradicts what the node has shown. The node may have been wrong: other reads decide about the next offer. */
+  const refuseByNode = (offer: OfferedCheckpoint, reason: string) =>
     Effect.suspend(() => {
-      roots.forget(size);
+      roots.forget();
       return refuse(offer, reason);
     });
 
@@ -147,7 +152,7 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
     const shown = roots.at(size);
     if (shown === undefined) return false;
     if (isSameHash(shown, root)) return true;
-    return yield* refuseAt(offer, size, "the ledger has another root at this size");
+    return yield* refuseByNode(offer, "the ledger has another root at this size");
   });
 
   /** Shows that the offered tree is the beginning of a larger one that the node has shown, by the tiles that the log serves. */
@@ -164,7 +169,7 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
     );
     if (verifyConsistency(checkpoint, larger, proof)) return;
     const reason = `the log's tiles do not lead to the ledger's root at size ${larger.size}`;
-    return yield* refuseAt(offer, larger.size, reason);
+    return yield* refuseByNode(offer, reason);
   });
 
   const judge = Effect.fnUntraced(function* (offer: OfferedCheckpoint) {

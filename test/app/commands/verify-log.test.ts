@@ -2,6 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { runCommand } from "../../../app/command-line/command-line.ts";
 import { main } from "../../../app/commands/verify.ts";
+import { address } from "../../../core/domain/address.ts";
+import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
+import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
+import { eventsIn } from "../../../core/log/tree/frontier.ts";
+import { subtreesOf } from "../../../core/log/tree/subtree.ts";
+import { TreeEdge } from "../../../core/log/tree/tree-edge.ts";
+import { encodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";
+import { encodeMerchantAccount } from "../../../core/protocol/accounts/merchant-account.ts";
+import { merchantAddress } from "../../../core/protocol/addresses/addresses.ts";
+import { accountOf, clockAccount } from "../../doubles/accounts.ts";
+import { custodyConfigAccount } from "../../doubles/custody-config.ts";
 import { loggedEscrow, packetWithLog } from "../../conformance/evidence/log-vectors.ts";
 import {
   checkpointNote,
@@ -10,6 +21,7 @@ import {
   logProofOf,
   originOf,
   tileBytes,
+  type Tree,
   treeOf,
   WITNESSES,
 } from "../../conformance/evidence/log-world.ts";
@@ -47,6 +59,80 @@ const log = Bun.serve({
   hostname: "127.0.0.1",
   fetch: (request) => answer(new URL(request.url).pathname),
 });
+
+/** The accounts that a node of the packet's ledger shows, whose own log is a tree. */
+const accountsOf = (tree: Tree): ReadonlyMap<string, LedgerAccount> => {
+  const roots = subtreesOf({ from: 0, to: tree.size }).map(tree.source);
+  const events = eventsIn(new TreeEdge(tree.size, roots));
+  const all = [
+    custodyConfigAccount(NETWORK, events, address(NETWORK.genesisHash)),
+    accountOf(ESCROW.address, NETWORK.custodyProgram, encodeEscrowAccount(ESCROW)),
+    merchantOf(ESCROW),
+    clockAccount(ESCROW.expiresAt),
+  ];
+  return new Map(all.map((account) => [account.address, account]));
+};
+
+const merchantOf = ({ merchant: wallet, attestor }: Escrow): LedgerAccount => {
+  const { address: place, bump } = merchantAddress(NETWORK, wallet);
+  const data = encodeMerchantAccount({
+    address: place,
+    bump,
+    wallet,
+    attestor,
+    previousAttestor: null,
+    name: "merchant",
+    status: "Active",
+    attestorSince: 0n,
+    registeredAt: 0n,
+    updatedAt: 0n,
+    reputation: 0,
+    slashes: 0,
+    deliveries: 0n,
+    partialDeliveries: 0n,
+    volume: 0n,
+    revokedSeq: 0n,
+  });
+  return accountOf(place, NETWORK.attestorProgram, data);
+};
+
+/** A node that shows accounts, and the calls that it was asked: their names, and how many accounts each named. */
+const nodeWith = (accounts: ReadonlyMap<string, LedgerAccount>) => {
+  const calls: Array<string> = [];
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) => {
+      const call = (await request.json()) as {
+        id: unknown;
+        method: string;
+        params?: [ReadonlyArray<string>];
+      };
+      if (call.method === "getGenesisHash") {
+        calls.push(call.method);
+        return Response.json({ jsonrpc: "2.0", id: call.id, result: NETWORK.genesisHash });
+      }
+      const [addresses = []] = call.params ?? [];
+      calls.push(`${call.method} of ${addresses.length}`);
+      const value = addresses.map((one) => {
+        const account = accounts.get(one);
+        if (account === undefined) return null;
+        const { data, executable, lamports, owner } = account;
+        return {
+          data: [Buffer.from(data).toString("base64"), "base64"],
+          executable,
+          lamports: Number(lamports),
+          owner,
+          rentEpoch: 0,
+          space: data.length,
+        };
+      });
+      const result = { context: { slot: 1_000_000_000 }, value };
+      return Response.json({ jsonrpc: "2.0", id: call.id, result });
+    },
+  });
+  return { url: server.url.href, calls, [Symbol.dispose]: () => void server.stop(true) };
+};
 
 const at = (name: string): string => join(directory.path, name);
 
@@ -96,6 +182,31 @@ describe("bun run cli verify --log", () => {
       "ok        log_consistency: the log's tree of 900 leaves begins with the packet's of 300; the oldest cosignature counted is of 2026-08-01T00:00:00Z\n",
     );
   });
+
+  const byRoot = (tree: Tree) =>
+    `the ledger's own log of ${tree.size - 1} events holds the account's last one, by the root that the node shows`;
+  const LATER = treeOf(1024, leavesWith(ESCROW));
+  test.each([
+    ["of the log's own size", TREE, byRoot(TREE), 4],
+    ["that has grown since", LATER, byRoot(LATER), 5],
+    ["whose proof the log lacks", GROWN, "the same account stands on the ledger", 7],
+  ])(
+    "with a node of a ledger %s: one read of accounts, one checkpoint, and each tile of a proof once",
+    async (_, tree, reason, tiles) => {
+      asked = [];
+      using node = nodeWith(accountsOf(tree));
+      const args = ["--trust", "trust.json", "--log", log.url.href, "--rpc", node.url];
+      const { code, stdout, stderr } = await verify("packet.json", ...args);
+      expect([code, stderr]).toEqual([0, ""]);
+      expect(stdout).toContain(`ok        account_on_ledger: ${reason}\n`);
+      expect(node.calls).toEqual(["getGenesisHash", "getMultipleAccounts of 4"]);
+      expect(asked.filter((path) => path === "/log/checkpoint")).toHaveLength(1);
+      expect(new Set(asked).size).toBe(asked.length);
+      // A partial tile that gave way to the full one is asked for twice.
+      expect(asked.length - 1).toBe(tiles);
+      expect(asked.filter((path) => path.includes("entries"))).toEqual([]);
+    },
+  );
 
   test("a log that does not answer leaves the packet undecided", async () => {
     const { code, stdout, stderr } = await verify(

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log"
 	"os"
+
+	"golang.org/x/mod/sumdb/tlog"
 )
 
 type question struct {
@@ -22,6 +24,9 @@ type question struct {
 	Note    string   `json:"note"`
 	Keys    []string `json:"keys"`
 	Folder  string   `json:"folder"`
+	Account hash     `json:"account"`
+	Before  hash     `json:"before"`
+	Entries []hash   `json:"entries"`
 }
 
 // What Go says: whether it verifies, whether it is what Go itself makes, and what it read.
@@ -45,6 +50,10 @@ func (o *oracle) answer(q question) (answer, error) {
 		return readNote(q)
 	case "tiles":
 		return o.tiles(q)
+	case "account":
+		return o.account(q)
+	case "fsck":
+		return checkFolder(q)
 	}
 	return answer{}, fmt.Errorf("no such kind: %q", q.Kind)
 }
@@ -54,7 +63,7 @@ func main() {
 	lines := bufio.NewReaderSize(os.Stdin, 1<<20)
 	out := bufio.NewWriter(os.Stdout)
 	encoder := json.NewEncoder(out)
-	o := &oracle{}
+	o := &oracle{ledger: edge{0, map[int64]tlog.Hash{}}}
 	for {
 		line, err := lines.ReadBytes('\n')
 		if len(line) == 0 && err != nil {

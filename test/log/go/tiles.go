@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -48,10 +49,13 @@ func (f folder) entries(tile tlog.Tile) ([][]byte, error) {
 
 // Whether every tile that a tree of the size has stands in the folder, verifies under the root, and has the entries beside it.
 func (o *oracle) tiles(q question) (answer, error) {
-	tree := tlog.Tree{N: q.Size, Hash: q.Root.tree()}
+	tree, err := treeOf(q)
+	if err != nil {
+		return answer{Why: err.Error()}, nil
+	}
 	reader := tlog.TileHashReader(tree, folder(q.Folder))
 	count := 0
-	for _, tile := range tlog.NewTiles(8, 0, q.Size) {
+	for _, tile := range tlog.NewTiles(8, 0, tree.N) {
 		count++
 		if _, err := folder(q.Folder).read(path(tile)); err != nil {
 			return answer{Why: err.Error()}, nil
@@ -77,10 +81,13 @@ func (o *oracle) tiles(q question) (answer, error) {
 			}
 		}
 	}
-	root, err := tlog.TreeHash(q.Size, reader)
+	root, err := tlog.TreeHash(tree.N, reader)
 	if err != nil {
 		return answer{Why: err.Error()}, nil
 	}
-	own, err := tlog.TreeHash(q.Size, o)
+	if len(q.Account) > 0 {
+		return answer{Verifies: root == tree.Hash, Same: bytes.Equal(q.Root, root[:]), Read: fmt.Sprint(count)}, nil
+	}
+	own, err := tlog.TreeHash(tree.N, o)
 	return answer{Verifies: root == tree.Hash, Same: own == tree.Hash, Read: fmt.Sprint(count)}, err
 }

@@ -35,10 +35,11 @@ func treeHashes(hashes []hash) []tlog.Hash {
 	return all
 }
 
-// The hashes of Go's own tree over the leaves that leafAt makes.
+// The hashes of Go's own tree over the leaves that leafAt makes, and its tree of a ledger's events.
 type oracle struct {
 	size   int64
 	hashes []tlog.Hash
+	ledger edge
 }
 
 func (o *oracle) ReadHashes(indexes []int64) ([]tlog.Hash, error) {

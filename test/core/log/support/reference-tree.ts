@@ -22,6 +22,25 @@ export const referenceRoot = (leaves: ReadonlyArray<Uint8Array>): Uint8Array => 
   );
 };
 
+/** The hash of a range of leaves, by the first of them and the one behind the last. */
+export type KnownRanges = ReadonlyMap<string, Uint8Array>;
+
+/** The key of a range in `KnownRanges`. */
+export const rangeKey = (from: number, to: number): string => `${from} ${to}`;
+
+/** MTH(D[from:to]) in the same way for trees of any size, of which the hashes of some ranges are given. */
+export const referenceRootOver = (from: number, to: number, known: KnownRanges): Uint8Array => {
+  const given = known.get(rangeKey(from, to));
+  if (given !== undefined) return given;
+  if (to - from < 2) throw new Error(`nothing is known of leaf ${from}`);
+  const k = half(to - from);
+  return sha256(
+    Uint8Array.of(1),
+    referenceRootOver(from, from + k, known),
+    referenceRootOver(from + k, to, known),
+  );
+};
+
 /** PATH(m, D[n]) as RFC 6962, section 2.1.1, says it. */
 export const referencePath = (
   m: number,

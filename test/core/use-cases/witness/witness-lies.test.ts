@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Effect } from "effect";
+import { TestClock } from "effect/testing";
 import fc from "fast-check";
 import { printAddCheckpoint } from "../../../../core/log/witness/add-checkpoint.ts";
 import { MAX_REFUSED, WitnessState } from "../../../../ports/log/witness-state.ts";
@@ -197,6 +198,27 @@ describe("a node that forked", () => {
       expect(yield* say(witness, world.log.offer(101, 301))).toBe("node_contradicts_itself");
       expect(yield* keptSize).toBe(101);
     });
+  });
+});
+
+test("what a node told falsely of events to come costs an honest log one offer, however often it told", () => {
+  const world = new WitnessWorld();
+  return world.run(function* () {
+    const witness = yield* cosignedTo100(world);
+    for (let more = 1; more <= 40; more++) {
+      world.nodeEvents = () => [
+        ...world.events,
+        ...Array.from({ length: more }, () => eventLeaf(7)),
+      ];
+      yield* TestClock.adjust("2 seconds");
+    }
+    const body = world.log.offer(101, 301);
+    world.grow(60);
+    world.follow();
+    world.log.servedSize = 361;
+    world.nodeEvents = () => world.events;
+    expect(yield* say(witness, body)).toBe("CheckpointRefused");
+    expect(yield* say(witness, body)).toBe("cosigned");
   });
 });
 

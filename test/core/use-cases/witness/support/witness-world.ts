@@ -4,6 +4,7 @@ import { witnessStateMemory } from "../../../../../adapters/memory/witness-state
 import { address } from "../../../../../core/domain/address.ts";
 import { printLogOrigin } from "../../../../../core/log/checkpoint/log-origin.ts";
 import { networkIdOf, networkLeaf } from "../../../../../core/log/leaf/event-leaf.ts";
+import type { LoggedEvents } from "../../../../../core/domain/index/sync-report.ts";
 import { LeafTree } from "../../../../../core/log/leaf/leaf-tree.ts";
 import { noEvents } from "../../../../../core/log/tree/frontier.ts";
 import { verifierKey } from "../../../../../core/log/notes/verifier-key.ts";
@@ -42,16 +43,25 @@ export const eventLeaf = (n: number): Uint8Array => {
 /** The witness's key in tests. */
 export const WITNESS_KEY = verifierKey("witness.example", "cosignature", testKey(77).publicKey);
 
+/** Events, how many of a world's, or what the ledger's account holds after them. */
+type ShownEvents = ReadonlyArray<Uint8Array> | number | LoggedEvents;
+
 /** A ledger, its log and a witness, all of which a test moves. Time is virtual and begins in 2026. */
 export class WitnessWorld {
   /** The leaves of all events that the ledger has finalized, event 1 first. */
   readonly events: Array<Uint8Array> = [];
-  /** What the witness's node shows: the events of its own ledger, null when it does not answer. */
-  nodeEvents: () => ReadonlyArray<Uint8Array> | null = () => this.events;
+  /**
+   * What the witness's node shows: the events of its own ledger, how many of this world's, what an account holds, or null when it
+   * does not answer.
+   */
+  nodeEvents: () => ShownEvents | null = () => this.events.length;
   readonly log: SimulatedLog;
   /** What the node's WebSocket tells. */
   readonly signals = Effect.runSync(Queue.unbounded<LedgerSignal>());
   state: Layer.Layer<WitnessState>;
+  /** What the ledger logged after each number of events. */
+  readonly #logged: Array<LoggedEvents> = [noEvents(LEAF_ZERO)];
+  readonly #tree = new LeafTree(noEvents(LEAF_ZERO));
 
   constructor(origin = ORIGIN, state = witnessStateMemory) {
     this.log = new SimulatedLog(origin, [LEAF_ZERO]);
@@ -69,6 +79,23 @@ export class WitnessWorld {
   /** Finalizes further events. */
   grow(count: number): void {
     for (let i = 0; i < count; i++) this.events.push(eventLeaf(this.events.length + 1));
+  }
+
+  /** What the ledger's account holds after so many events of this world, or after other ones. */
+  #loggedAfter(events: ShownEvents): LoggedEvents {
+    if (typeof events === "object" && "frontier" in events) return events;
+    if (typeof events !== "number") {
+      const tree = new LeafTree(noEvents(LEAF_ZERO));
+      events.forEach((leaf, at) => tree.add(BigInt(at + 1), leaf));
+      return tree.events;
+    }
+    for (let number = this.#logged.length; number <= events; number++) {
+      this.#tree.add(BigInt(number), this.events[number - 1] ?? new Uint8Array());
+      this.#logged.push(this.#tree.events);
+    }
+    const logged = this.#logged[events];
+    if (logged === undefined) throw new Error("the ledger has these events");
+    return logged;
   }
 
   /** Lets the log take in all events of the ledger. */
@@ -97,14 +124,14 @@ export class WitnessWorld {
       accountAt: () => () => {
         const events = this.nodeEvents();
         if (events === null) return null;
-        const tree = new LeafTree(noEvents(LEAF_ZERO));
-        events.forEach((leaf, at) => tree.add(BigInt(at + 1), leaf));
-        return custodyConfigAccount(LOCAL_DEPLOYMENT, tree.events, GENESIS_HASH);
+        return custodyConfigAccount(LOCAL_DEPLOYMENT, this.#loggedAfter(events), GENESIS_HASH);
       },
       answer: (value) =>
-        this.nodeEvents() === null
-          ? Effect.fail(new LedgerUnavailable({ retryable: true, cause: "down" }))
-          : Effect.sync(value),
+        Effect.suspend(() =>
+          this.nodeEvents() === null
+            ? Effect.fail(new LedgerUnavailable({ retryable: true, cause: "down" }))
+            : Effect.sync(value),
+        ),
     });
     return Layer.mergeAll(
       Layer.succeed(Ledger, ledger),
