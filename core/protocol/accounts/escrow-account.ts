@@ -18,7 +18,7 @@ import { type ByteFields, fieldsOf, fieldWriter } from "./byte-fields.ts";
 import {
   CUSTODY_ACCOUNTS,
   CUSTODY_CONSTANTS,
-  ESCROW_SETTLED_FIELDS,
+  ESCROW_CHANGED_FIELDS,
 } from "../generated/custody.ts";
 
 const { at: AT, discriminator, length } = CUSTODY_ACCOUNTS.Escrow;
@@ -32,7 +32,7 @@ export const ESCROW_ACCOUNT_LENGTH = length;
 /** The account bytes that an escrow had right after its creation, from those it has in any state. */
 export const pendingEscrowBytes = (data: Uint8Array): Uint8Array => {
   const bytes = data.slice();
-  for (const { at, length } of ESCROW_SETTLED_FIELDS) bytes.fill(0, at, at + length);
+  for (const { at, length } of ESCROW_CHANGED_FIELDS) bytes.fill(0, at, at + length);
   return bytes;
 };
 
