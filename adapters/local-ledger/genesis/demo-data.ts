@@ -10,9 +10,9 @@ import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deploym
 import {
   attestationMessage,
   domainOf,
-  ed25519Instruction,
   SINGLE_DELIVERY,
 } from "../../../core/protocol/instructions/attestation.ts";
+import { ed25519Instruction } from "../../../core/protocol/instructions/ed25519-instruction.ts";
 import {
   registerMerchantInstruction,
   setMerchantStatusInstruction,

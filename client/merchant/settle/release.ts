@@ -9,9 +9,9 @@ import { createAssociatedTokenInstruction } from "../../../core/protocol/account
 import {
   attestationMessage,
   domainOf,
-  ed25519Instruction,
   SINGLE_DELIVERY,
 } from "../../../core/protocol/instructions/attestation.ts";
+import { ed25519Instruction } from "../../../core/protocol/instructions/ed25519-instruction.ts";
 import {
   releaseEscrowInstruction,
   releasePartialInstruction,

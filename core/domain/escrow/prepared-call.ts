@@ -17,9 +17,12 @@ export const AWAITED = ["attestation", "payout_account"] as const;
 
 /** Every action, and the prepare operation that gives its instructions. */
 export const NEXT_ACTIONS = {
+  capture: "capture",
   release_escrow: "release",
   cancel_escrow: "cancel",
+  close_session: "close",
   claim_refund: "refund",
+  return_rent: "rent",
   archive_escrow: "archive",
 } as const;
 /** The name of an action in `NEXT_ACTIONS`. */
@@ -48,10 +51,12 @@ export type NextAction = {
 /** Everything that can be prepared as a transaction. */
 export const PREPARED_OPERATIONS = [
   "create_escrow",
+  "capture",
   "release_escrow",
-  "release_partial",
-  "claim_refund",
   "cancel_escrow",
+  "close_session",
+  "claim_refund",
+  "return_rent",
   "archive_escrow",
   "register_merchant",
   "rotate_attestor",

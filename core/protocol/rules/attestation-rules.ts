@@ -3,11 +3,8 @@ import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
 import { ED25519_PROGRAM } from "../addresses/well-known-addresses.ts";
 import { canVerifyUnder, verifyEd25519 } from "../crypto/strict-ed25519.ts";
-import {
-  type AttestationClaim,
-  attestationMessage,
-  readEd25519Instruction,
-} from "../instructions/attestation.ts";
+import { type AttestationClaim, attestationMessage } from "../instructions/attestation.ts";
+import { readEd25519Instruction } from "../instructions/ed25519-instruction.ts";
 import { readCalls } from "../instructions/program-call.ts";
 import type { WireMessage } from "../transaction/wire-transaction.ts";
 import type { CustodyCall } from "./custody-call.ts";

@@ -1,10 +1,8 @@
 import { NETWORK } from "../../arbitraries/evidence.ts";
 import { goldenEscrow } from "./packet-edits.ts";
 import { addressToBytes } from "../../../core/domain/address.ts";
-import {
-  attestedMessage,
-  ed25519Instruction,
-} from "../../../core/protocol/instructions/attestation.ts";
+import { attestedMessage } from "../../../core/protocol/instructions/attestation.ts";
+import { ed25519Instruction } from "../../../core/protocol/instructions/ed25519-instruction.ts";
 
 /** The data of an Ed25519 precompile instruction, and what the custody program reads in it. */
 export type InstructionVector = {

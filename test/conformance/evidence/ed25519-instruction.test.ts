@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
-import { readEd25519Instruction } from "../../../core/protocol/instructions/attestation.ts";
+import { readEd25519Instruction } from "../../../core/protocol/instructions/ed25519-instruction.ts";
 import { runs } from "../../arbitraries/runs.ts";
 import type { InstructionVector } from "./ed25519-instruction-vectors.ts";
 import { readInstruction } from "./independent-instruction.ts";

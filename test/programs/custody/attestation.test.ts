@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
 import { rotateAttestorInstruction } from "../../../core/protocol/instructions/attestor-instructions.ts";
-import { ed25519Instruction } from "../../../core/protocol/instructions/attestation.ts";
+import { ed25519Instruction } from "../../../core/protocol/instructions/ed25519-instruction.ts";
 import { OTHER_FORMS, placed } from "../fixture/ed25519-forms.ts";
 import * as s from "../fixture/settlement.ts";
 import { deployAcceptEverything, withAccount, withData } from "../fixture/tampering.ts";

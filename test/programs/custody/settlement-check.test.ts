@@ -4,10 +4,8 @@ import {
   SETTLEMENT_RULES,
   type SettlementRule,
 } from "../../../core/domain/relay/settlement-rule.ts";
-import {
-  attestationMessage,
-  ed25519Instruction,
-} from "../../../core/protocol/instructions/attestation.ts";
+import { attestationMessage } from "../../../core/protocol/instructions/attestation.ts";
+import { ed25519Instruction } from "../../../core/protocol/instructions/ed25519-instruction.ts";
 import { createAssociatedTokenInstruction } from "../../../core/protocol/accounts/token.ts";
 import { SYSTEM_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { verdicts } from "../fixture/precheck.ts";

@@ -6,10 +6,10 @@ import { parseUnixTime } from "../../../domain/unix-time.ts";
 import { termsOf } from "../../../protocol/accounts/escrow-account.ts";
 import {
   attestationMessage,
-  ed25519Instruction,
   MAX_ATTESTATION_AGE_SECONDS,
   SINGLE_DELIVERY,
 } from "../../../protocol/instructions/attestation.ts";
+import { ed25519Instruction } from "../../../protocol/instructions/ed25519-instruction.ts";
 import {
   releaseEscrowInstruction,
   releasePartialInstruction,

@@ -6,8 +6,8 @@ import { taskHash } from "../../../../core/domain/escrow/task-hash.ts";
 import {
   type AttestationClaim,
   attestationMessage,
-  ed25519Instruction,
 } from "../../../../core/protocol/instructions/attestation.ts";
+import { ed25519Instruction } from "../../../../core/protocol/instructions/ed25519-instruction.ts";
 import {
   archiveEscrowInstruction,
   cancelEscrowInstruction,
