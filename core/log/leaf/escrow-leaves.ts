@@ -18,19 +18,17 @@ export type EscrowNumbers = Pick<Escrow, "address" | "state" | "createdSeq" | "s
 
 /**
  * The leaves of an escrow's events, from its account: that of the creation and, once settled, that of the settlement.
- * `data` are the account's bytes, of which the escrow was decoded.
+ * `data` are the account's bytes, of which the escrow was decoded. A capture has no leaf and changes none.
  */
 export const leavesOfEscrow = (
   { address, state, createdSeq, settledSeq }: EscrowNumbers,
   data: Uint8Array,
 ): ReadonlyArray<NumberedLeaf> => {
   const escrow = addressToBytes(address);
-  const last = sha256(data);
-  if (settledSeq === null) return [{ seq: createdSeq, leaf: eventLeafOf("Pending", escrow, last) }];
-  return [
-    { seq: createdSeq, leaf: eventLeafOf("Pending", escrow, sha256(pendingEscrowBytes(data))) },
-    { seq: settledSeq, leaf: eventLeafOf(state, escrow, last) },
-  ];
+  const pending = sha256(pendingEscrowBytes(data));
+  const created = { seq: createdSeq, leaf: eventLeafOf("Pending", escrow, pending) };
+  if (settledSeq === null) return [created];
+  return [created, { seq: settledSeq, leaf: eventLeafOf(state, escrow, sha256(data)) }];
 };
 
 /** The two leaves of an archived escrow's events, from the tombstone at its address. */
