@@ -10,6 +10,7 @@ import {
   type EscrowState,
   MAX_TTL_SECONDS,
   MIN_TTL_SECONDS,
+  type SettledBy,
 } from "../../core/domain/escrow/escrow.ts";
 import { LAST_UNIX_SECOND } from "../../core/domain/unix-time.ts";
 import { associatedToken, escrowAddress } from "../../core/protocol/addresses/addresses.ts";
@@ -36,8 +37,17 @@ const amountFrom = (min: bigint): fc.Arbitrary<bigint> =>
     { weight: 1, arbitrary: fc.constantFrom(min, MAX_U64) },
   );
 
-/** The fields that depend on the state: what was released, when it settled, and the attestation. */
-type Settlement = Pick<Escrow, "amount" | "released" | "settledAt" | "attestation">;
+/** The fields that change after the creation, but for the numbers. */
+type Changed = Pick<
+  Escrow,
+  | "amount"
+  | "released"
+  | "deliveries"
+  | "settledAt"
+  | "settledBy"
+  | "closesAt"
+  | "attestation"
+>;
 
 /** The last number that the custody program gives. */
 const LAST_NUMBER = 2n ** 40n - 2n;
@@ -58,29 +68,6 @@ const attestation = (from: bigint, until: bigint): fc.Arbitrary<Attestation> =>
     signature: bytesOfLength(64).map(encodeBase64),
   });
 
-const nothingReleased = (settledAt: fc.Arbitrary<bigint | null>): fc.Arbitrary<Settlement> =>
-  fc.record({
-    amount: amountFrom(1n),
-    released: fc.constant(0n),
-    settledAt,
-    attestation: fc.constant(null),
-  });
-
-/** A settlement that paid `released` of `amount` to the merchant at a time in [from, until). */
-const delivered = (
-  parts: fc.Arbitrary<{ readonly amount: bigint; readonly released: bigint }>,
-  from: bigint,
-  until: bigint,
-): fc.Arbitrary<Settlement> =>
-  fc
-    .tuple(parts, fc.bigInt({ min: from, max: until - 1n }), attestation(from, until))
-    .map(([{ amount, released }, settledAt, attestation]) => ({
-      amount,
-      released,
-      settledAt,
-      attestation,
-    }));
-
 const wholeAmount = amountFrom(1n).map((amount) => ({ amount, released: amount }));
 
 const partOfAmount = amountFrom(2n).chain((amount) =>
@@ -90,22 +77,93 @@ const partOfAmount = amountFrom(2n).chain((amount) =>
   }),
 );
 
-const SETTLEMENT: {
-  readonly [S in EscrowState]: (created: bigint, expires: bigint) => fc.Arbitrary<Settlement>;
-} = {
-  Pending: () => nothingReleased(fc.constant(null)),
-  // Before expiry: cancelled by the merchant.
-  Refunded: (created, expires) =>
-    nothingReleased(
-      fc.oneof(
-        fc.bigInt({ min: expires, max: LAST_UNIX_SECOND }),
-        fc.constant(expires),
-        fc.bigInt({ min: created === 0n ? 1n : created, max: expires }),
-      ),
-    ),
-  Fulfilled: (created, expires) => delivered(wholeAmount, created, expires),
-  PartiallyFulfilled: (created, expires) => delivered(partOfAmount, created, expires),
+const nothingOfAmount = amountFrom(1n).map((amount) => ({ amount, released: 0n }));
+
+const PAID = {
+  Refunded: nothingOfAmount,
+  Fulfilled: wholeAmount,
+  PartiallyFulfilled: partOfAmount,
+} as const;
+
+/** When an escrow with this end was settled, and how: only a refund waits for the end. */
+const settlementOf = (
+  by: Exclude<SettledBy, null>,
+  created: bigint,
+  end: bigint,
+): fc.Arbitrary<Pick<Changed, "settledAt" | "settledBy">> =>
+  fc.record({
+    settledBy: fc.constant(by),
+    settledAt:
+      by === "refund"
+        ? fc.oneof(fc.bigInt({ min: end, max: LAST_UNIX_SECOND }), fc.constant(end))
+        : fc.bigInt({ min: created, max: end - 1n }),
+  });
+
+/** The lives of a single payment: released, refunded or cancelled at once. */
+const paymentOf = (
+  state: EscrowState,
+  created: bigint,
+  expires: bigint,
+): fc.Arbitrary<Changed> => {
+  const nothing = { deliveries: 0, closesAt: null, attestation: null } as const;
+  if (state === "Pending")
+    return nothingOfAmount.map((paid) => ({
+      ...paid,
+      ...nothing,
+      settledAt: null,
+      settledBy: null,
+    }));
+  if (state === "Refunded")
+    return fc
+      .tuple(nothingOfAmount, fc.constantFrom("refund" as const, "cancel" as const))
+      .chain(([paid, by]) =>
+        settlementOf(by, created, expires).map((settled) => ({ ...paid, ...nothing, ...settled })),
+      );
+  return fc
+    .tuple(PAID[state], settlementOf("release", created, expires), attestation(created, expires))
+    .map(([paid, settled, attested]) => ({
+      ...paid,
+      ...nothing,
+      ...settled,
+      deliveries: 1,
+      attestation: attested,
+    }));
 };
+
+const endOfSession = (created: bigint, expires: bigint): fc.Arbitrary<bigint | null> =>
+  fc.oneof(fc.constant(null), fc.bigInt({ min: created + 1n, max: expires }));
+
+/** What was captured of a Pending session: nothing, a part or all of it. */
+const captured = fc.oneof(nothingOfAmount, partOfAmount, wholeAmount);
+
+/** The lives of a session: captured or not, closed by its agent or not, settled by anybody. */
+const sessionOf = (state: EscrowState, created: bigint, expires: bigint): fc.Arbitrary<Changed> =>
+  fc
+    .record({
+      paid: state === "Pending" ? captured : PAID[state],
+      closesAt: endOfSession(created, expires),
+      deliveries: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+      by: fc.constantFrom("release" as const, "refund" as const, "cancel" as const),
+    })
+    .chain(({ paid, closesAt, deliveries, by }) => {
+      const end = closesAt ?? expires;
+      const settledBy = paid.released === 0n && by === "release" ? "cancel" : by;
+      return fc
+        .record({
+          attestation: paid.released === 0n ? fc.constant(null) : attestation(created, end),
+          settled:
+            state === "Pending"
+              ? fc.constant({ settledAt: null, settledBy: null })
+              : settlementOf(settledBy, created, end),
+        })
+        .map(({ attestation, settled }) => ({
+          ...paid,
+          ...settled,
+          closesAt,
+          deliveries: paid.released === 0n ? 0 : deliveries,
+          attestation,
+        }));
+    });
 
 /**
  * Any escrow that custody could have left on the ledger, in one of the given states and at its derived address. Times,
@@ -116,8 +174,13 @@ export const anyEscrow = (
   states: ReadonlyArray<EscrowState> = ESCROW_STATES,
 ): fc.Arbitrary<Escrow> =>
   fc
-    .record({ state: fc.constantFrom(...states), createdAt, ttl })
-    .chain(({ state, createdAt, ttl }) => {
+    .record({
+      state: fc.constantFrom(...states),
+      createdAt,
+      ttl,
+      sessionKey: fc.option(anyAddress.filter((key) => key !== ZERO_ADDRESS)),
+    })
+    .chain(({ state, createdAt, ttl, sessionKey }) => {
       const expiresAt = createdAt + BigInt(ttl);
       return fc
         .record({
@@ -128,9 +191,9 @@ export const anyEscrow = (
           taskHash: anyHash32,
           attestor: anyAddress.filter((key) => key !== ZERO_ADDRESS),
           sequence,
-          settlement: SETTLEMENT[state](createdAt, expiresAt),
+          changed: (sessionKey === null ? paymentOf : sessionOf)(state, createdAt, expiresAt),
         })
-        .map(({ settlement, sequence, ...parties }): Escrow => {
+        .map(({ changed, sequence, ...parties }): Escrow => {
           const { address, bump } = escrowAddress(deployment, parties.agentOwner, parties.taskHash);
           const settledSeq = state === "Pending" ? null : sequence.settledSeq;
           const vaultBump = associatedToken(address, parties.mint).bump;
@@ -139,11 +202,12 @@ export const anyEscrow = (
             bump,
             vaultBump,
             state,
+            sessionKey,
             createdAt,
             expiresAt,
             ...sequence,
             settledSeq,
           };
-          return Object.assign(own, parties, settlement);
+          return Object.assign(own, parties, changed);
         });
     });
