@@ -18,17 +18,20 @@ export type EscrowNumbers = Pick<Escrow, "address" | "state" | "createdSeq" | "s
 
 /**
  * The leaves of an escrow's events, from its account: that of the creation and, once settled, that of the settlement.
- * `data` are the account's bytes, of which the escrow was decoded. A capture has no leaf and changes none.
+ * `data` are the account's bytes, of which the escrow was decoded.
  */
 export const leavesOfEscrow = (
   { address, state, createdSeq, settledSeq }: EscrowNumbers,
   data: Uint8Array,
 ): ReadonlyArray<NumberedLeaf> => {
   const escrow = addressToBytes(address);
-  const pending = sha256(pendingEscrowBytes(data));
-  const created = { seq: createdSeq, leaf: eventLeafOf("Pending", escrow, pending) };
-  if (settledSeq === null) return [created];
-  return [created, { seq: settledSeq, leaf: eventLeafOf(state, escrow, sha256(data)) }];
+  const created = eventLeafOf("Pending", escrow, sha256(pendingEscrowBytes(data)));
+  // What a session captures leaves no event: its account's bytes change, and its leaf does not.
+  if (settledSeq === null) return [{ seq: createdSeq, leaf: created }];
+  return [
+    { seq: createdSeq, leaf: created },
+    { seq: settledSeq, leaf: eventLeafOf(state, escrow, sha256(data)) },
+  ];
 };
 
 /** The two leaves of an archived escrow's events, from the tombstone at its address. */

@@ -50,14 +50,14 @@ class AccountRow implements IndexedEscrow {
 }
 
 /**
- * The row of an escrow whose account has the bytes `data`. A Pending one's row holds the bytes of its creation, which the log
- * proves, whatever a session captured since.
+ * The row of an escrow whose account has the bytes `data`. A Pending one's row holds the bytes of its creation, whatever was captured
+ * since: only those have a leaf.
  */
 export const indexedEscrowOf = (escrow: EscrowNumbers, data: Uint8Array): IndexedEscrow => {
-  const pending = pendingEscrowBytes(data);
-  const pendingHash = sha256(pending);
+  const created = pendingEscrowBytes(data);
+  const pendingHash = sha256(created);
   return escrow.settledSeq === null
-    ? new AccountRow(escrow, pending, { pendingHash, settledHash: null })
+    ? new AccountRow(escrow, created, { pendingHash, settledHash: null })
     : new AccountRow(escrow, data, { pendingHash, settledHash: sha256(data) });
 };
 
