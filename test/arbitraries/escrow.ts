@@ -10,7 +10,6 @@ import {
   type EscrowState,
   MAX_TTL_SECONDS,
   MIN_TTL_SECONDS,
-  type SettledBy,
 } from "../../core/domain/escrow/escrow.ts";
 import { LAST_UNIX_SECOND } from "../../core/domain/unix-time.ts";
 import { associatedToken, escrowAddress } from "../../core/protocol/addresses/addresses.ts";
@@ -37,16 +36,10 @@ const amountFrom = (min: bigint): fc.Arbitrary<bigint> =>
     { weight: 1, arbitrary: fc.constantFrom(min, MAX_U64) },
   );
 
-/** The fields that change after the creation, but for the numbers. */
-type Changed = Pick<
+/** The fields that depend on the state: what was released and how, and when it ended. */
+type Settlement = Pick<
   Escrow,
-  | "amount"
-  | "released"
-  | "deliveries"
-  | "settledAt"
-  | "settledBy"
-  | "closesAt"
-  | "attestation"
+  "amount" | "released" | "deliveries" | "closesAt" | "settledAt" | "settledBy" | "attestation"
 >;
 
 /** The last number that the custody program gives. */
@@ -77,93 +70,71 @@ const partOfAmount = amountFrom(2n).chain((amount) =>
   }),
 );
 
-const nothingOfAmount = amountFrom(1n).map((amount) => ({ amount, released: 0n }));
+const nothing = amountFrom(1n).map((amount) => ({ amount, released: 0n }));
 
-const PAID = {
-  Refunded: nothingOfAmount,
-  Fulfilled: wholeAmount,
-  PartiallyFulfilled: partOfAmount,
-} as const;
+type Amounts = { readonly amount: bigint; readonly released: bigint };
 
-/** When an escrow with this end was settled, and how: only a refund waits for the end. */
-const settlementOf = (
-  by: Exclude<SettledBy, null>,
-  created: bigint,
-  end: bigint,
-): fc.Arbitrary<Pick<Changed, "settledAt" | "settledBy">> =>
-  fc.record({
-    settledBy: fc.constant(by),
-    settledAt:
-      by === "refund"
-        ? fc.oneof(fc.bigInt({ min: end, max: LAST_UNIX_SECOND }), fc.constant(end))
-        : fc.bigInt({ min: created, max: end - 1n }),
-  });
-
-/** The lives of a single payment: released, refunded or cancelled at once. */
-const paymentOf = (
-  state: EscrowState,
-  created: bigint,
-  expires: bigint,
-): fc.Arbitrary<Changed> => {
-  const nothing = { deliveries: 0, closesAt: null, attestation: null } as const;
-  if (state === "Pending")
-    return nothingOfAmount.map((paid) => ({
-      ...paid,
-      ...nothing,
-      settledAt: null,
-      settledBy: null,
-    }));
-  if (state === "Refunded")
-    return fc
-      .tuple(nothingOfAmount, fc.constantFrom("refund" as const, "cancel" as const))
-      .chain(([paid, by]) =>
-        settlementOf(by, created, expires).map((settled) => ({ ...paid, ...nothing, ...settled })),
-      );
-  return fc
-    .tuple(PAID[state], settlementOf("release", created, expires), attestation(created, expires))
-    .map(([paid, settled, attested]) => ({
-      ...paid,
-      ...nothing,
-      ...settled,
-      deliveries: 1,
-      attestation: attested,
-    }));
+/** What can have been released in a state. */
+const amountsIn = (state: EscrowState, isSession: boolean): fc.Arbitrary<Amounts> => {
+  if (state === "Fulfilled") return wholeAmount;
+  if (state === "PartiallyFulfilled") return partOfAmount;
+  return state === "Refunded" || !isSession
+    ? nothing
+    : fc.oneof(nothing, partOfAmount, wholeAmount);
 };
 
-const endOfSession = (created: bigint, expires: bigint): fc.Arbitrary<bigint | null> =>
-  fc.oneof(fc.constant(null), fc.bigInt({ min: created + 1n, max: expires }));
+type Life = { readonly createdAt: bigint; readonly end: bigint };
 
-/** What was captured of a Pending session: nothing, a part or all of it. */
-const captured = fc.oneof(nothingOfAmount, partOfAmount, wholeAmount);
+/** How an escrow can have been settled, and when: a release and a cancellation before the end, a refund from then on. */
+const settledIn = (
+  state: EscrowState,
+  isSession: boolean,
+  { createdAt, end }: Life,
+): fc.Arbitrary<Pick<Settlement, "settledAt" | "settledBy">> => {
+  if (state === "Pending") return fc.constant({ settledAt: null, settledBy: null });
+  const by = (settledBy: "release" | "refund" | "cancel", settledAt: fc.Arbitrary<bigint>) =>
+    settledAt.map((at) => ({ settledAt: at, settledBy }));
+  const before = fc.bigInt({ min: createdAt, max: end - 1n });
+  const after = fc.oneof(fc.bigInt({ min: end, max: LAST_UNIX_SECOND }), fc.constant(end));
+  const unpaid = [by("cancel", before), by("refund", after)];
+  if (state === "Refunded") return fc.oneof(...unpaid);
+  return isSession ? fc.oneof(by("release", before), ...unpaid) : by("release", before);
+};
 
-/** The lives of a session: captured or not, closed by its agent or not, settled by anybody. */
-const sessionOf = (state: EscrowState, created: bigint, expires: bigint): fc.Arbitrary<Changed> =>
-  fc
-    .record({
-      paid: state === "Pending" ? captured : PAID[state],
-      closesAt: endOfSession(created, expires),
-      deliveries: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
-      by: fc.constantFrom("release" as const, "refund" as const, "cancel" as const),
-    })
-    .chain(({ paid, closesAt, deliveries, by }) => {
-      const end = closesAt ?? expires;
-      const settledBy = paid.released === 0n && by === "release" ? "cancel" : by;
+/** An attestation of a capture can be a little ahead of the clock in the last second. */
+const LEAD = 30n;
+
+const settlementIn = (
+  state: EscrowState,
+  isSession: boolean,
+  { createdAt, expiresAt }: { readonly createdAt: bigint; readonly expiresAt: bigint },
+): fc.Arbitrary<Settlement> => {
+  const closing = fc.oneof(
+    fc.constant(null),
+    fc.bigInt({ min: createdAt + 1n, max: expiresAt }),
+    fc.constant(expiresAt),
+  );
+  return (isSession ? closing : fc.constant(null)).chain((closesAt) => {
+    const end = closesAt ?? expiresAt;
+    const amounts = amountsIn(state, isSession);
+    const settled = settledIn(state, isSession, { createdAt, end });
+    return fc.tuple(amounts, settled).chain(([amounts, settled]) => {
+      const isPaid = amounts.released > 0n;
+      const until = settled.settledBy === "release" ? end : end + LEAD;
+      const last = until > LAST_UNIX_SECOND ? LAST_UNIX_SECOND + 1n : until;
       return fc
         .record({
-          attestation: paid.released === 0n ? fc.constant(null) : attestation(created, end),
-          settled:
-            state === "Pending"
-              ? fc.constant({ settledAt: null, settledBy: null })
-              : settlementOf(settledBy, created, end),
+          deliveries: isPaid
+            ? isSession
+              ? fc.oneof(fc.nat(1000), fc.nat(2 ** 32 - 1))
+              : fc.constant(1)
+            : fc.constant(0),
+          attestation: isPaid ? attestation(createdAt, last) : fc.constant(null),
         })
-        .map(({ attestation, settled }) => ({
-          ...paid,
-          ...settled,
-          closesAt,
-          deliveries: paid.released === 0n ? 0 : deliveries,
-          attestation,
-        }));
+        .map((paid) => ({ ...amounts, ...settled, ...paid, closesAt }));
     });
+  });
+};
 
 /**
  * Any escrow that custody could have left on the ledger, in one of the given states and at its derived address. Times,
@@ -191,9 +162,9 @@ export const anyEscrow = (
           taskHash: anyHash32,
           attestor: anyAddress.filter((key) => key !== ZERO_ADDRESS),
           sequence,
-          changed: (sessionKey === null ? paymentOf : sessionOf)(state, createdAt, expiresAt),
+          settlement: settlementIn(state, sessionKey !== null, { createdAt, expiresAt }),
         })
-        .map(({ changed, sequence, ...parties }): Escrow => {
+        .map(({ settlement, sequence, ...parties }): Escrow => {
           const { address, bump } = escrowAddress(deployment, parties.agentOwner, parties.taskHash);
           const settledSeq = state === "Pending" ? null : sequence.settledSeq;
           const vaultBump = associatedToken(address, parties.mint).bump;
@@ -208,6 +179,6 @@ export const anyEscrow = (
             ...sequence,
             settledSeq,
           };
-          return Object.assign(own, parties, changed);
+          return Object.assign(own, parties, settlement);
         });
     });

@@ -42,7 +42,7 @@ const payoutOf = (
   return { agentOwner, before: isAbsent ? [openAssociatedToken(agentOwner, mint)] : [] };
 };
 
-/** Empties and closes the vault; the rent goes back behind it. */
+/** Empties and closes the vault; the rent goes back behind it, unless both together are too large with an archived escrow's last bytes. */
 const refund = (escrow: Escrow, deployment: Deployment, ground: ActionGround): NextAction => {
   const { address, mint, rentPayer } = escrow;
   const claim = { escrow: address, action: "claim_refund", by: "anyone", until: null } as const;
@@ -53,7 +53,9 @@ const refund = (escrow: Escrow, deployment: Deployment, ground: ActionGround): N
   const instructions = [
     ...before,
     claimRefundInstruction(deployment, { escrow: address, mint, agentOwner, lastBytes }),
-    returnRentInstruction(deployment, { escrow: address, rentPayer, lastBytes }),
+    ...(lastBytes === undefined
+      ? [returnRentInstruction(deployment, { escrow: address, rentPayer })]
+      : []),
   ];
   return { ...claim, awaiting: null, instructions };
 };
