@@ -39,9 +39,11 @@ const built: ReadonlyArray<readonly [Idl, string, Instruction]> = [
   ],
   [custody, "create_escrow", s.createInstruction()],
   [custody, "release_escrow", s.releaseInstruction()],
-  [custody, "release_partial", s.partialInstruction(1n)],
-  [custody, "claim_refund", s.refundInstruction()],
+  [custody, "capture", s.captureInstruction()],
+  [custody, "claim_refund", s.refundInstruction({ agentOwner: null })],
   [custody, "cancel_escrow", s.cancelInstruction()],
+  [custody, "close_session", s.closeInstruction()],
+  [custody, "return_rent", s.rentInstruction()],
   [custody, "archive_escrow", s.archiveInstruction(s.escrowLedger())],
   [
     attestor,
@@ -78,8 +80,9 @@ const argumentBytes = (type: IdlType): number => {
   if (type === "u32") return 4;
   if (type === "u64" || type === "i64") return 8;
   if (type === "pubkey") return 32;
+  if (type === "bytes") return 4;
   if (type === "string") return 4 + "Weather Data Ltd".length;
-  return "array" in type ? type.array[1] : 1;
+  return "array" in type ? Number(type.array[1]) : 1;
 };
 
 test.each(built)(

@@ -55,6 +55,7 @@ const VALUES: Readonly<Record<Argument["type"], (size: number) => fc.Arbitrary<P
   address: () => same(anyAddress),
   bytes: (size) => same(bytesOfLength(size)),
   string: () => same(anyMerchantName),
+  tail: () => same(fc.uint8Array({ maxLength: 416 })),
   hash: () => anyHash32.map((hash) => ({ core: hash, codama: hash32ToBytes(hash) })),
 };
 
