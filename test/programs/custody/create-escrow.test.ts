@@ -69,14 +69,17 @@ test("with a session key records a session", () => {
   expect(s.termsOn(ledger, s.escrow)).toBe(s.SESSION_TERMS);
 });
 
-test.each([1n, 59n, 604_800n])("ends %d s from now when the agent says so by the second", (after) => {
-  const ledger = s.merchantLedger();
-  ledger.do([s.createInstruction({ ttlSeconds: 0, expiresAt: s.START + after })], [s.agent]);
-  expect(s.readEscrow(ledger)).toMatchObject({
-    createdAt: s.START,
-    expiresAt: s.START + after,
-  });
-});
+test.each([1n, 59n, 604_800n])(
+  "ends %d s from now when the agent says so by the second",
+  (after) => {
+    const ledger = s.merchantLedger();
+    ledger.do([s.createInstruction({ ttlSeconds: 0, expiresAt: s.START + after })], [s.agent]);
+    expect(s.readEscrow(ledger)).toMatchObject({
+      createdAt: s.START,
+      expiresAt: s.START + after,
+    });
+  },
+);
 
 describe("survives what anyone can do to the addresses beforehand", () => {
   test.each([1n, 1_000_000n, 1_000_000_000n])("%d lamports at the escrow's address", (lamports) => {

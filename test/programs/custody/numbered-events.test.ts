@@ -56,13 +56,7 @@ test("a new deployment has no numbered events", () => {
 
 const ENDINGS = [
   ["a release", s.START + 7n, [attest, release], s.stranger, "Fulfilled"],
-  [
-    "a partial release",
-    s.START + 7n,
-    [attestPart(2n), release],
-    s.stranger,
-    "PartiallyFulfilled",
-  ],
+  ["a partial release", s.START + 7n, [attestPart(2n), release], s.stranger, "PartiallyFulfilled"],
   ["a refund", EXPIRY, [refund], s.stranger, "Refunded"],
   ["a cancellation", s.START + 7n, [cancel], s.merchant, "Refunded"],
 ] as const;

@@ -24,12 +24,7 @@ import {
   withData,
   withRole,
 } from "../fixture/tampering.ts";
-import {
-  CAPTURED,
-  captured,
-  capturedLedger,
-  released,
-} from "../fixture/settlement-attempts.ts";
+import { CAPTURED, captured, capturedLedger, released } from "../fixture/settlement-attempts.ts";
 import type { TestLedger } from "../fixture/test-ledger.ts";
 import { putMint, putTokenAccount, tokenBalance } from "../fixture/token-account.ts";
 import { wallet } from "../fixture/wallet.ts";

@@ -21,8 +21,7 @@ import {
   attest,
   release,
   refund,
-  partial,
-  attestPartial,
+  attestPart,
   suspended,
   rotate,
   newKey,
@@ -35,22 +34,20 @@ import {
 } from "../fixture/settlement-attempts.ts";
 
 describe("names the rule that fails, and the program refuses the same", () => {
-  test.each(REFUSED_SETTLEMENTS.map((each) => [`${each.rule}: ${each.of}`, each] as const))(
-    "%s",
-    (_, each) => {
-      const ledger = each.ledger();
-      const verdict = verdicts(ledger, each.instructions(ledger), each.signers ?? [s.stranger]);
-      expect(verdict.rule).toBe(each.rule);
-      expect(verdict.detail).toContain(each.detail);
-      expect(verdict.refusal).toBeDefined();
-      expect(verdict.refusal).toBe(each.refusal);
-    },
-  );
+  const ruled = REFUSED_SETTLEMENTS.filter(({ rule }) => rule !== undefined);
+  test.each(ruled.map((each) => [`${each.rule}: ${each.of}`, each] as const))("%s", (_, each) => {
+    const ledger = each.ledger();
+    const verdict = verdicts(ledger, each.instructions(ledger), each.signers ?? [s.stranger]);
+    expect(verdict.rule).toBe(each.rule);
+    expect(verdict.detail).toContain(each.detail ?? "");
+    expect(verdict.refusal).toBeDefined();
+    expect(verdict.refusal).toBe(each.refusal);
+  });
 
   test("every rule has a case", () => {
     // The programs accept a key of small order, but no attestation can verify under it.
     const more: ReadonlyArray<SettlementRule> = ["attestor_unusable"];
-    const rules = REFUSED_SETTLEMENTS.map(({ rule }) => rule);
+    const rules = ruled.flatMap(({ rule = [] }) => rule);
     expect(new Set([...rules, ...more])).toEqual(new Set(SETTLEMENT_RULES));
   });
 });
@@ -65,7 +62,7 @@ describe("finds no fault in instructions that the program accepts", () => {
     ]
   >([
     ["a release", s.escrowLedger, [attest, release], [s.stranger]],
-    ["a partial release", s.escrowLedger, [attestPartial(2n), partial], [s.stranger]],
+    ["a partial release", s.escrowLedger, [attestPart(2n), release], [s.stranger]],
     ["a refund in the second of expiry", () => at(EXPIRY), [refund], [s.stranger]],
     ["an escrow", s.merchantLedger, [s.createInstruction()], [s.agent]],
     [
