@@ -22,6 +22,7 @@ import {
   ATTESTOR,
   FORMER_ATTESTOR,
   MERCHANT,
+  MERCHANT_WALLET,
   OTHER_AGENT,
   STRANGER,
   SUSPENDED,
@@ -316,10 +317,12 @@ const settle = (
   instructions: ReadonlyArray<Instruction>,
   more: Partial<Exchange> = {},
 ) => {
-  const signs = instructions.some(({ accounts }) =>
-    accounts.some(({ address, role }) => address === AGENT.address && role > 1),
+  const signers = [AGENT, MERCHANT_WALLET].filter((wallet) =>
+    instructions.some(({ accounts }) =>
+      accounts.some(({ address, role }) => address === wallet.address && role > 1),
+    ),
   );
-  return relay(title, relayed(title, instructions, ...(signs ? [AGENT] : [])), more);
+  return relay(title, relayed(title, instructions, ...signers), more);
 };
 
 /** What the relay answers to valid settlements, and to settlements that each rule refuses. */
