@@ -115,7 +115,7 @@ const REFUSED: Readonly<Record<SettlementRule, ReadonlyArray<Case>>> = {
     { of: "data of no instruction", instructions: [withData(refund(), 1, 2, 3)] },
   ],
   wrong_account_count: [
-    { of: "an account too few", instructions: [withAccounts(refund(), 6)] },
+    { of: "an account too few", instructions: [withAccounts(refund(), 5)] },
     { of: "more accounts than the program reads", instructions: [withAccounts(refund(), 33)] },
   ],
   wrong_account: [
