@@ -73,7 +73,7 @@ export const escrowLife: fc.Arbitrary<EscrowLife> = fc
     const derived = escrowAddress(TEST_DEPLOYMENT, agentOwner, escrow.taskHash);
     const vaultBump = associatedToken(derived.address, escrow.mint).bump;
     const last = { ...movedTo(createdAt, escrow), ...derived, vaultBump, agentOwner, merchant };
-    return last.state === "Pending" ? [last] : [pendingOf(last), last];
+    return last.state === "Pending" ? [pendingOf(last)] : [pendingOf(last), last];
   });
 
 /** Lives of different escrows. Their events are numbered from 1 on, in any order of the lives. */
