@@ -132,9 +132,9 @@ export const indexedOf = (escrow: Escrow): IndexedEscrow => {
     state,
     createdSeq,
     settledSeq,
-    account: encodeEscrowAccount(escrow),
-    escrow,
-    pendingHash: digest(isPending ? escrow : pendingOf(escrow)),
+    account: encodeEscrowAccount(isPending ? pendingOf(escrow) : escrow),
+    escrow: isPending ? pendingOf(escrow) : escrow,
+    pendingHash: digest(pendingOf(escrow)),
     settledHash: isPending ? null : digest(escrow),
   };
 };
