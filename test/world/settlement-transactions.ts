@@ -64,11 +64,7 @@ const dataOf = (escrow: Escrow): Uint8Array => {
     case "release":
       return fieldWriter(9).bytes(instructionDiscriminator("release_escrow")).u8(255).done();
     case "refund":
-      return fieldWriter(13)
-        .bytes(instructionDiscriminator("claim_refund"))
-        .u8(255)
-        .u32(0)
-        .done();
+      return fieldWriter(13).bytes(instructionDiscriminator("claim_refund")).u8(255).u32(0).done();
     case "cancel":
       return instructionDiscriminator("cancel_escrow");
   }
