@@ -84,7 +84,10 @@ const timesAgree = (escrow: EscrowOutline): boolean => {
   }
   // A capture takes an attestation that is a little ahead of the ledger's clock; a final one lies before the end.
   const lead = settledBy === "release" ? 0n : CUSTODY_CONSTANTS.MAX_ATTESTATION_LEAD_SECONDS;
-  return attestedAt === null || (attestedAt >= createdAt && attestedAt < end + lead);
+  return (
+    attestedAt === null ||
+    (attestedAt >= createdAt && attestedAt < end + lead && attestedAt <= LAST_UNIX_SECOND)
+  );
 };
 
 /** Whether what is counted agrees: amounts, deliveries, attestation, and how it was settled. */
