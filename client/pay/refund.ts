@@ -8,7 +8,7 @@ import { type AcceptedSigner, signTransaction } from "../signing/sign-transactio
 import { payoutAccountIn } from "./payout-account.ts";
 import type { PrepareContext } from "./prepared-transaction.ts";
 import { relayUntilKnown } from "./relay.ts";
-import { preparedSettlement } from "./settlement.ts";
+import { claimIn, preparedSettlement } from "./settlement.ts";
 
 /** An escrow whose money is back with its agent. */
 export type Refunded = {
@@ -45,7 +45,7 @@ const refundTransaction = async (
       escrow,
       own: (deployment, all) => [
         ...payoutAccountIn(all, { payer, owner, mint }),
-        claimRefundInstruction(deployment, escrow),
+        claimIn(deployment, all, escrow) ?? claimRefundInstruction(deployment, escrow),
       ],
       isBare,
     },

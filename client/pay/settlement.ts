@@ -5,7 +5,11 @@ import {
   claimRefundInstruction,
   returnRentInstruction,
 } from "../../core/protocol/instructions/custody-instructions.ts";
-import { readInstruction } from "../../core/protocol/instructions/program-call.ts";
+import {
+  type CustodyInstructionCall,
+  type CustodyInstructionName,
+  readInstruction,
+} from "../../core/protocol/instructions/program-call.ts";
 import type { UnsignedTransaction } from "../../core/protocol/transaction/unsigned-transaction.ts";
 import type { CarriedBy, Operation } from "../service/operation.ts";
 import { SettlementError } from "../settlement-error.ts";
@@ -33,25 +37,45 @@ const LEAST_FOR_WHOLE_SECONDS = 60n;
 export const isBareFirst = (ledgerTime: bigint, end: bigint): boolean =>
   end - ledgerTime < LEAST_FOR_WHOLE_SECONDS;
 
-/**
- * The calls that follow a settlement in its transaction, as they are built here: the agent's rest and the rents come home by them. Only the
- * ledger knows which would succeed now, so those that the service prepared are taken, and anybody can send the others later.
- */
-const followingIn = (
+/** The first call of this name among prepared instructions. */
+const preparedCall = <Name extends CustodyInstructionName>(
   deployment: Deployment,
   prepared: ReadonlyArray<Instruction>,
-  own: ReadonlyArray<Instruction>,
+  name: Name,
+): CustodyInstructionCall<Name> | undefined => {
+  for (const each of prepared) {
+    const call = readInstruction(each, deployment);
+    if (call?.name === name) return call as CustodyInstructionCall<Name>;
+  }
+  return undefined;
+};
+
+/**
+ * The `claim_refund` of an escrow as it is built here, undefined where the service prepared none. Two things only the ledger knows, and it
+ * checks both: whether the vault is empty, so that no account of the agent is named, and an archived escrow's last bytes.
+ */
+export const claimIn = (
+  deployment: Deployment,
+  prepared: ReadonlyArray<Instruction>,
   escrow: SettledEscrow,
-): ReadonlyArray<Instruction> => {
-  const names = (calls: ReadonlyArray<Instruction>) =>
-    new Set(calls.map((each) => readInstruction(each, deployment)?.name));
-  const [there, settling] = [names(prepared), names(own)];
-  return [
-    ...(there.has("claim_refund") && !settling.has("claim_refund")
-      ? [claimRefundInstruction(deployment, escrow)]
-      : []),
-    ...(there.has("return_rent") ? [returnRentInstruction(deployment, escrow)] : []),
-  ];
+): Instruction | undefined => {
+  const call = preparedCall(deployment, prepared, "claim_refund");
+  if (call === undefined) return undefined;
+  // An optional account that is left out has the program's own address.
+  const isEmpty = call.at("agent_token_account") === deployment.custodyProgram;
+  const { lastBytes } = call.args;
+  const agentOwner = isEmpty ? null : escrow.agentOwner;
+  return claimRefundInstruction(deployment, { ...escrow, agentOwner, lastBytes });
+};
+
+const rentIn = (
+  deployment: Deployment,
+  prepared: ReadonlyArray<Instruction>,
+  escrow: SettledEscrow,
+): Instruction | undefined => {
+  const call = preparedCall(deployment, prepared, "return_rent");
+  if (call === undefined) return undefined;
+  return returnRentInstruction(deployment, { ...escrow, lastBytes: call.args.lastBytes });
 };
 
 /** The operations that prepare a settlement. */
@@ -62,7 +86,9 @@ type SettlingOperation = Extract<
 
 /**
  * Has an operation prepare a settlement, and returns it when it is the instructions of `own`, byte for byte, and behind them at most the
- * `claim_refund` and `return_rent` of this escrow. With `isBare` nothing may follow; `carried` must say so to the service. @throws SettlementError
+ * `claim_refund` and `return_rent` of this escrow: the agent's rest and the rents come home by them. Only the ledger knows which would succeed
+ * now, so those that the service prepared are taken; anybody can send the others later. With `isBare` nothing may follow, and `carried` must
+ * say so to the service. @throws SettlementError
  */
 export const preparedSettlement = async <
   Name extends SettlingOperation,
@@ -92,7 +118,11 @@ export const preparedSettlement = async <
     carried,
     (deployment, prepared) => {
       const calls = own(deployment, prepared);
-      following = isBare ? [] : followingIn(deployment, prepared, calls, escrow);
+      const claim = preparedCall(deployment, calls, "claim_refund")
+        ? undefined
+        : claimIn(deployment, prepared, escrow);
+      const rent = rentIn(deployment, prepared, escrow);
+      following = isBare ? [] : [claim, rent].filter((each) => each !== undefined);
       return [...calls, ...following];
     },
     signal,
