@@ -243,7 +243,10 @@ describe("a refund", () => {
   test("fetches what a partial release left, and has nothing to do once it is there", async () => {
     const record = { ...settled, refunded_stroops: "600000" };
     const left = merchantAt([CLAIM, RENT], ["landed"], { record });
-    expect(await left.refund()).toMatchObject({ refunded: "600000", signature: expect.any(String) });
+    expect(await left.refund()).toMatchObject({
+      refunded: "600000",
+      signature: expect.any(String),
+    });
     const home = merchantAt([], [], { record: { ...record, next_actions: [] } });
     expect(await home.refund()).toEqual({ escrow, refunded: "600000", signature: null });
     const all = merchantAt([], [], { record: { ...record, state: "Fulfilled" } });
