@@ -310,4 +310,6 @@ export const encodeEscrowAccount = (escrow: Escrow): Uint8Array => {
 };
 
 /** The same from an escrow: `termsIn` of its account. */
-export const termsOf = (escrow: Escrow): Hash32 => termsIn(encodeEscrowAccount(escrow));
+export const termsOf = (escrow: Escrow): Hash32 =>
+  // The attestation is no part of them, and may not be signed yet.
+  termsIn(encodeEscrowAccount({ ...escrow, attestation: null }));
