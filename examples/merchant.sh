@@ -17,7 +17,8 @@ prepared=$(call "/v1/escrows/$ESCROW/release/prepare?transaction=true" "$release
 read_transaction "$(jq -r .data.transaction.base64 <<<"$prepared")"
 # One signer, who pays the fee, below 0.03 SOL, and the rent of the merchant's token account where there is none.
 [ "$signer" = "$(base58_hex "$PAYER")" ] || { echo "another payer" >&2; exit 1; }
-called="$(base58_hex "$CUSTODY") $(base58_hex "$ESCROW")[0-9a-f]* " budget=$(base58_hex ComputeBudget111111111111111111111111111111)
+called="$(base58_hex "$CUSTODY") $(base58_hex "$ESCROW")[0-9a-f]* "
+budget=$(base58_hex ComputeBudget111111111111111111111111111111)
 ed25519=$(base58_hex Ed25519SigVerify111111111111111111111111111)
 tokens=$(base58_hex ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL)
 # Behind the release only what brings the agent's rest and the rent home.

@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -84,6 +85,11 @@ func wholeClaim(account, proof []byte) []byte {
 
 // The first eight bytes of an instruction's data.
 func named(instruction string) string { return string(sha([]byte("global:" + instruction))[:8]) }
+
+// A number, little-endian.
+func little(number uint64, length int) string {
+	return string(append(binary.LittleEndian.AppendUint64(nil, number), make([]byte, 24)...)[:length])
+}
 
 // Whether the calls are this one on the escrow, and behind it only what brings the agent's rest and the rent home.
 func settles(calls []call, instruction string) bool {

@@ -32,8 +32,8 @@ HELPERS = ("ComputeBudget1111", "Ed25519SigVerify1111", "ATokenGPvbdGVxr1b2hvZbs
 
 def settlement(prepared, payer, escrow, instruction):
     """
-    The message of a prepared settlement. One signer, who pays the fee, below 0.03 SOL, and the rent of the payee's token
-    account where there is none. Behind the instruction only what brings the agent's rest and the rent home.
+    The message of a prepared settlement. One signer, who pays the fee, below 0.03 SOL, and the rent of the payee's
+    token account where there is none. Behind the instruction only what brings the agent's rest and the rent home.
     """
     message = transaction.VersionedTransaction.from_bytes(base64.b64decode(prepared["base64"])).message
     keys, settling = [str(key) for key in message.account_keys], []
