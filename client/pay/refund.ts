@@ -88,7 +88,7 @@ const refundedNow = async (
 /** Base units that are the agent's once this escrow is refunded: what was not released. */
 const refundOf = ({ state, amount_stroops, released_stroops, refunded_stroops }: LiveEscrow) =>
   state === "Pending"
-    ? (BigInt(amount_stroops) - BigInt(released_stroops ?? "0")).toString()
+    ? (BigInt(amount_stroops) - BigInt(released_stroops)).toString()
     : refunded_stroops;
 
 /**

@@ -72,6 +72,7 @@ export const MEMBER_FORMS = {
   escrow_pda: address,
   expires_at: time,
   ledger_time: time,
+  left_stroops: units,
   merchant: address,
   message: textOf(1_000),
   mint: address,

@@ -24,7 +24,7 @@ export type Awaited = {
   readonly amount_stroops: string;
   readonly released_stroops: string;
   readonly refunded_stroops: string;
-  /** What is not released while Pending, "0" once settled: what a session may still use. */
+  /** What the merchant can still be paid: what is left of a session. "0" once settled. */
   readonly left_stroops: string;
   /** How many deliveries are paid for so far. */
   readonly deliveries: number;
@@ -42,11 +42,11 @@ export type Awaited = {
 const awaits = ({ state, session_key, next_actions }: LiveEscrow): Awaited["awaits"] => {
   if (state !== "Pending") return "nothing";
   const can = (action: string) => next_actions.some((each) => each.action === action);
-  if (can("release_escrow")) return (session_key ?? null) === null ? "attestation" : "session";
+  if (can("release_escrow")) return session_key === null ? "attestation" : "session";
   return can("cancel_escrow") ? "cancellation" : "refund";
 };
 
-/** What an escrow waits for, out of its live record, whose amounts have been checked. */
+/** What an escrow waits for, out of its live record. */
 const awaitedOf = (record: LiveEscrow): Awaited => ({
   awaits: awaits(record),
   escrow: record.escrow_pda,
@@ -57,12 +57,9 @@ const awaitedOf = (record: LiveEscrow): Awaited => ({
   amount_stroops: record.amount_stroops,
   released_stroops: record.released_stroops,
   refunded_stroops: record.refunded_stroops,
-  left_stroops:
-    record.state === "Pending"
-      ? (BigInt(record.amount_stroops) - BigInt(record.released_stroops ?? "0")).toString()
-      : "0",
+  left_stroops: record.left_stroops,
   deliveries: record.deliveries,
-  session_key: record.session_key ?? null,
+  session_key: record.session_key,
   task_hash: record.task_hash,
   attestor: record.attestor,
   created_at: record.created_at,
@@ -96,6 +93,7 @@ export const EXPORT_COLUMNS = [
 /** Those that are null until something happens, and for a single payment. The index does not know what a Pending one has released. */
 const LATER: ReadonlySet<string> = new Set<keyof Escrow>([
   "released_stroops",
+  "deliveries",
   "proof_hash",
   "attested_at",
   "settled_at",

@@ -74,12 +74,11 @@ export const readEscrowTerms = async (
   const record = dataOf(answer) as LiveEscrow;
   const { context: at } = jsonOf(answer) as Partial<LiveEscrowRead>;
   const taskHash = parseHash32(record.task_hash);
-  const closing = record.closes_at ?? null;
-  const closesAt = closing === null ? null : parseUnixTime(closing);
+  const closesAt = record.closes_at === null ? null : parseUnixTime(record.closes_at);
   const [createdSeq, amount, released, createdAt, expiresAt, ledgerTime] = [
     parseAmount(record.created_seq),
     parseAmount(record.amount_stroops),
-    unitsIn(record.released_stroops ?? "0"),
+    unitsIn(record.released_stroops),
     parseUnixTime(record.created_at),
     parseUnixTime(record.expires_at),
     parseUnixTime(at?.ledger_time ?? ""),
@@ -105,14 +104,14 @@ export const readEscrowTerms = async (
   if (derived !== escrow || record.escrow_pda !== escrow)
     return unsound(`The service's record of ${escrow} is of ${derived}.`);
   const mint = addressNamed(record.mint, "mint");
-  const sessionKey = record.session_key ?? null;
   const made = {
     agentOwner,
     merchant: addressNamed(record.merchant, "merchant"),
     mint,
     rentPayer: addressNamed(record.rent_payer, "rent_payer"),
     attestor: addressNamed(record.attestor, "attestor"),
-    sessionKey: sessionKey === null ? null : addressNamed(sessionKey, "session_key"),
+    sessionKey:
+      record.session_key === null ? null : addressNamed(record.session_key, "session_key"),
     taskHash,
     amount,
     createdAt,

@@ -16,7 +16,7 @@ const RECORD = {
   refundable: false,
 };
 /** As the index shows it while Pending: it holds the creation's bytes, so nobody knows there what is captured. */
-const ROW = { ...RECORD, released_stroops: null };
+const ROW = { ...RECORD, released_stroops: null, left_stroops: null, deliveries: null };
 
 /** A merchant at a service whose index has these rows, and whose live record of the session is what `live` gives. */
 const merchantAt = (rows: ReadonlyArray<object>, live: () => object, counted: object = {}) => {
@@ -44,7 +44,13 @@ const merchantAt = (rows: ReadonlyArray<object>, live: () => object, counted: ob
 
 test("an open session is watched with what is used of it and what is left, and told again when its agent closes it", async () => {
   const release = { next_actions: [{ action: "capture" }, { action: "release_escrow" }] };
-  let record: object = { ...RECORD, ...release, released_stroops: "3000000", deliveries: 300 };
+  let record: object = {
+    ...RECORD,
+    ...release,
+    released_stroops: "3000000",
+    left_stroops: "7000000",
+    deliveries: 300,
+  };
   const { merchant, time, reads } = merchantAt([ROW], () => record);
   const stop = new AbortController();
   const watched = merchant.watch({ merchant: MERCHANT, signal: stop.signal });
@@ -75,7 +81,12 @@ test("an open single payment has all of it left, and a settled escrow nothing", 
     session_key: null,
     left_stroops: "10000000",
   });
-  const settled = { state: "PartiallyFulfilled", settled_by: "cancel", next_actions: [] };
+  const settled = {
+    state: "PartiallyFulfilled",
+    settled_by: "cancel",
+    left_stroops: "0",
+    next_actions: [],
+  };
   expect(await lineOf({ ...RECORD, ...settled })).toMatchObject({
     awaits: "nothing",
     left_stroops: "0",

@@ -16,6 +16,7 @@ export const pendingRecord = (task: Hash32, amount: string) => ({
   task_hash: task,
   amount_stroops: amount,
   released_stroops: "0",
+  left_stroops: amount,
   refunded_stroops: "0",
   deliveries: 0,
   proof_hash: null,
