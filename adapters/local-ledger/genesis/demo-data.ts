@@ -143,7 +143,7 @@ const releaseEscrow = (ledger: LocalLedger, order: OpenOrder, partialAmount?: bi
 
 /** Refunds an expired escrow to its agent. The faucet sends it, because anyone may. */
 const refundEscrow = (ledger: LocalLedger, { escrow, agent }: OpenOrder): void =>
-  runLocally(
+  void runLocally(
     ledger,
     LOCAL_FAUCET,
     [],

@@ -82,7 +82,7 @@ const argumentBytes = (type: IdlType): number => {
   if (type === "pubkey") return 32;
   if (type === "bytes") return 4;
   if (type === "string") return 4 + "Weather Data Ltd".length;
-  return "array" in type ? Number(type.array[1]) : 1;
+  return "array" in type ? type.array[1] : 1;
 };
 
 test.each(built)(

@@ -141,8 +141,8 @@ const SETTLEMENTS: ReadonlyArray<Settlement> = [
 const each = SETTLEMENTS.map((settlement) => [settlement.name, settlement] as const);
 
 /** The ledger on which a settlement settles. */
-const ledgerOf = ({ isSession = false }: Settlement): TestLedger =>
-  isSession ? s.sessionLedger() : s.escrowLedger();
+const ledgerOf = ({ isSession }: Settlement): TestLedger =>
+  isSession === true ? s.sessionLedger() : s.escrowLedger();
 
 /** The instructions with the old account in place of the associated one, and the attestation unchanged. */
 const misplaced = ({ settle, place, old }: Settlement): ReadonlyArray<Instruction> => {
