@@ -71,11 +71,11 @@ export const read = (base64: string, helpers: RegExp) => {
 
 /** Requires that the calls are this one on the escrow, with only what brings rest and rent home behind it. */
 export const checkSettlement = (calls: ReturnType<typeof read>["calls"], instruction: string) => {
-  const home = [named("claim_refund"), named("return_rent")];
+  const home = new Set(["claim_refund", "return_rent"].map(named));
   const [first, ...following] = calls.map(({ data }) => data.toString("hex", 0, 8));
   assert.equal(first, named(instruction), "another instruction");
   assert(
-    following.every((name) => home.includes(name)),
+    following.every((name) => home.has(name)),
     "another instruction behind it",
   );
   for (const { accounts } of calls) assert.equal(accounts[0], env.ESCROW, "another escrow");

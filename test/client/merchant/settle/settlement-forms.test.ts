@@ -57,11 +57,15 @@ const callsIn = (base64: string): ReadonlyArray<string> => {
 const merchantAt = (
   prepared: ReadonlyArray<Instruction>,
   fates: ReadonlyArray<Fate> = ["landed"],
-  { record = {}, ledgerTime = "2026-11-22T01:00:00Z", bare = [CANCEL] } = {} as {
+  {
+    record = {},
+    ledgerTime = "2026-11-22T01:00:00Z",
+    bare = [CANCEL],
+  }: {
     readonly record?: object;
     readonly ledgerTime?: string;
     readonly bare?: ReadonlyArray<Instruction>;
-  },
+  } = {},
 ) => {
   const asked: Array<boolean> = [];
   const sent: Array<ReadonlyArray<string>> = [];
