@@ -24,7 +24,10 @@ import {
   prepareRentEndpoint,
 } from "../escrow/prepare/prepare-return.ts";
 import { prepareAttestationEndpoint } from "../escrow/prepare/prepare-attestation.ts";
-import { prepareCaptureEndpoint, prepareReleaseEndpoint } from "../escrow/prepare/prepare-payment.ts";
+import {
+  prepareCaptureEndpoint,
+  prepareReleaseEndpoint,
+} from "../escrow/prepare/prepare-payment.ts";
 import { prepareAttestorEndpoint } from "../merchant/prepare-attestor.ts";
 import { prepareMerchantEndpoint } from "../merchant/prepare-merchant.ts";
 import { problemPageEndpoint } from "../service/problem-page.ts";

@@ -143,12 +143,7 @@ const releaseEscrow = (ledger: LocalLedger, order: OpenOrder, partialAmount?: bi
 
 /** Refunds an expired escrow to its agent. The faucet sends it, because anyone may. */
 const refundEscrow = (ledger: LocalLedger, { escrow, agent }: OpenOrder): void =>
-  void runLocally(
-    ledger,
-    LOCAL_FAUCET,
-    [],
-    [returnRest(escrow, agent), returnRent(escrow, agent)],
-  );
+  void runLocally(ledger, LOCAL_FAUCET, [], [returnRest(escrow, agent), returnRent(escrow, agent)]);
 
 const MINUTE_MS = 60_000;
 const USDC = 1_000_000n;

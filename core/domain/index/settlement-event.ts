@@ -64,8 +64,10 @@ export const eventKindOf = (state: EscrowState): EventKind => KIND_OF[state];
 export type EventCauseKind = "creation" | Exclude<SettledBy, null>;
 
 /**
- * The number of the event that an instruction caused to an escrow, null when it caused none of them. An instruction that claims a refund also empties
- * the vault of an escrow that was settled before, so it counts only where the escrow was settled by a refund or nobody knows
+ * The number of the event that an instruction caused to an escrow, null when it caused none of them. An instruction
+ * that claims a refund also empties
+ * the vault of an escrow that was settled before, so it counts only where the escrow was settled by a refund or nobody
+ * knows
  * how (`settledBy` undefined). Of several refunds the earliest settled it.
  */
 export const seqCausedBy = (

@@ -50,7 +50,8 @@ class AccountRow implements IndexedEscrow {
 }
 
 /**
- * The row of an escrow whose account has the bytes `data`. A Pending one's row holds the bytes of its creation, whatever was captured
+ * The row of an escrow whose account has the bytes `data`. A Pending one's row holds the bytes of its creation,
+ * whatever was captured
  * since: only those have a leaf.
  */
 export const indexedEscrowOf = (escrow: EscrowNumbers, data: Uint8Array): IndexedEscrow => {

@@ -70,7 +70,10 @@ export const settledState = (released: bigint, amount: bigint): Exclude<EscrowSt
   return released === amount ? "Fulfilled" : "PartiallyFulfilled";
 };
 
-/** Whether the times of an escrow can be: each within its life, and a settlement on the side of the end where its kind belongs. */
+/**
+ * Whether the times of an escrow can be: each within its life, and a settlement on the side of the end where its kind
+ * belongs.
+ */
 const timesAgree = (escrow: EscrowOutline): boolean => {
   const { createdAt, expiresAt, closesAt, settledAt, settledBy, attestedAt } = escrow;
   const ttl = expiresAt - createdAt;

@@ -42,7 +42,8 @@ const bytesDiffer = (detail: string) => ({
 });
 
 /**
- * The escrow of an instruction that an archived one takes as well: a tombstone's is the one in the last bytes that the instruction
+ * The escrow of an instruction that an archived one takes as well: a tombstone's is the one in the last bytes that the
+ * instruction
  * gives, a whole one stands for itself and goes without them.
  */
 export const keptEscrow = (

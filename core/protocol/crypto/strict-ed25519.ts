@@ -70,7 +70,8 @@ export const canVerifyUnder = (publicKey: Uint8Array): boolean => {
 };
 
 /**
- * Whether a public key (32 bytes) is the one canonical encoding of its point, and not of small order: under such a key all verifiers
+ * Whether a public key (32 bytes) is the one canonical encoding of its point, and not of small order: under such a key
+ * all verifiers
  * agree. Session keys are refused otherwise. Never throws.
  */
 export const isCanonicalKey = (publicKey: Uint8Array): boolean => {

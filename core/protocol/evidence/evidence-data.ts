@@ -35,7 +35,8 @@ const refundReason = (escrow: Escrow): SettlementDecision["reason"] => {
 };
 
 /**
- * The decision of an escrow's state: what was released counts, whoever settled. The ledger's time matters only while Pending, and what was captured
+ * The decision of an escrow's state: what was released counts, whoever settled. The ledger's time matters only while
+ * Pending, and what was captured
  * then does not.
  */
 export const settlementDecision = (escrow: Escrow, ledgerTime: UnixSeconds): SettlementDecision => {

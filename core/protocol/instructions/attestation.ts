@@ -89,7 +89,10 @@ export const readAttestationMessage = (message: Uint8Array): AttestationClaim | 
   };
 };
 
-/** The message that an escrow's attestor signed for its last capture or its release; null for an escrow without an attestation. */
+/**
+ * The message that an escrow's attestor signed for its last capture or its release; null for an escrow without an
+ * attestation.
+ */
 export const attestedMessage = (escrow: Escrow, network: Network): Uint8Array | null => {
   const { attestation } = escrow;
   if (attestation === null) return null;

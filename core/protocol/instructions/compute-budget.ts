@@ -127,8 +127,10 @@ export type TransactionBudget = {
 export const LOADED_BYTES = 1_048_576;
 
 /**
- * A settlement loads accounts of the party that it pays, and with `claim_refund` and `return_rent` behind it those of all. Each can grow its
- * own account to 10 MiB, so nothing limits what is loaded. A release with both behind it that makes both payees' accounts takes
+ * A settlement loads accounts of the party that it pays, and with `claim_refund` and `return_rent` behind it those of
+ * all. Each can grow its
+ * own account to 10 MiB, so nothing limits what is loaded. A release with both behind it that makes both payees'
+ * accounts takes
  * 60,000 units, and each further bump try 1,500.
  */
 export const SETTLEMENT_BUDGET: TransactionBudget = { unitLimit: 150_000 };

@@ -109,7 +109,8 @@ const paymentArgs = ({ merchant, mint }: MerchantPayment) => ({
 });
 
 /**
- * `capture`: pays the merchant of a session what is attested and vouched for and was not captured before. The Ed25519 instruction
+ * `capture`: pays the merchant of a session what is attested and vouched for and was not captured before. The Ed25519
+ * instruction
  * with both signatures must come earlier in the same transaction. docs/protocol.md, "custody".
  */
 export const captureInstruction = (deployment: Deployment, input: MerchantPayment): Instruction =>
@@ -121,8 +122,10 @@ export const captureInstruction = (deployment: Deployment, input: MerchantPaymen
   );
 
 /**
- * `release_escrow`: pays the merchant what is attested in all and was not captured before, and settles. The Ed25519 instruction with the
- * final attestation, for a session with the closing voucher too, must come earlier in the same transaction. docs/protocol.md, "custody".
+ * `release_escrow`: pays the merchant what is attested in all and was not captured before, and settles. The Ed25519
+ * instruction with the
+ * final attestation, for a session with the closing voucher too, must come earlier in the same transaction.
+ * docs/protocol.md, "custody".
  */
 export const releaseEscrowInstruction = (
   deployment: Deployment,
@@ -155,7 +158,9 @@ export const cancelEscrowInstruction = (
     {},
   );
 
-/** `close_session`: the agent's wallet lets its session end within a quarter of an hour. docs/protocol.md, "custody". */
+/**
+ * `close_session`: the agent's wallet lets its session end within a quarter of an hour. docs/protocol.md, "custody".
+ */
 export const closeSessionInstruction = (
   deployment: Deployment,
   input: { readonly escrow: Address; readonly agentOwner: Address },
@@ -175,7 +180,10 @@ type Archivable = {
   readonly lastBytes?: Uint8Array | undefined;
 };
 
-/** `claim_refund`: anyone returns what the vault of an ended or settled escrow holds to its agent. docs/protocol.md, "custody". */
+/**
+ * `claim_refund`: anyone returns what the vault of an ended or settled escrow holds to its agent. docs/protocol.md,
+ * "custody".
+ */
 export const claimRefundInstruction = (
   deployment: Deployment,
   input: EscrowTarget &
@@ -201,7 +209,10 @@ export const claimRefundInstruction = (
   );
 };
 
-/** `return_rent`: anyone returns the lamports above a settled escrow's own rent to its rent payer. docs/protocol.md, "custody". */
+/**
+ * `return_rent`: anyone returns the lamports above a settled escrow's own rent to its rent payer. docs/protocol.md,
+ * "custody".
+ */
 export const returnRentInstruction = (
   deployment: Deployment,
   input: Archivable & { readonly escrow: Address; readonly rentPayer: Address },

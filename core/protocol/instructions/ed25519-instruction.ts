@@ -53,8 +53,10 @@ const offsetsOf = ({ key, signature, message, length }: Spot) =>
   ] as const;
 
 /**
- * The Ed25519 precompile instruction that makes the runtime check these signatures, all of it in its own data: u8 count, u8 padding,
- * seven u16 LE offsets for each, key 32 and signature 64 of each, then the messages. One attestation gives the 240 bytes of a single payment,
+ * The Ed25519 precompile instruction that makes the runtime check these signatures, all of it in its own data: u8
+ * count, u8 padding,
+ * seven u16 LE offsets for each, key 32 and signature 64 of each, then the messages. One attestation gives the 240
+ * bytes of a single payment,
  * an attestation and a voucher the 470 bytes of a session.
  */
 export const ed25519Instruction = (
@@ -122,7 +124,8 @@ const signedAt = (data: Uint8Array, { key, signature, message, length }: Spot): 
 });
 
 /**
- * Reads an Ed25519 instruction's data as the custody program does: exactly one of the two forms that `ed25519Instruction` gives for an
+ * Reads an Ed25519 instruction's data as the custody program does: exactly one of the two forms that
+ * `ed25519Instruction` gives for an
  * attestation, and for an attestation and a voucher. Whose messages they are is not read.
  */
 export const readEd25519Instruction = (data: Uint8Array): Ed25519Form => {

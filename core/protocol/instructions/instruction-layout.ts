@@ -196,7 +196,10 @@ const decodeArg = (data: Uint8Array, { type, at, size }: Argument): ValueOf[keyo
   }
 };
 
-/** Whether data has this instruction's discriminator and length; a text or tail, always the last argument, says its own. */
+/**
+ * Whether data has this instruction's discriminator and length; a text or tail, always the last argument, says its
+ * own.
+ */
 export const isInstruction = (layout: InstructionLayout, data: Uint8Array): boolean => {
   const { discriminator, length } = layout;
   if (data.length < length || discriminator.some((byte, i) => data[i] !== byte)) return false;

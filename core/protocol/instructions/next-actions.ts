@@ -25,7 +25,10 @@ export type ActionGround = {
   readonly archived?: Uint8Array | undefined;
 };
 
-/** What `claim_refund` names of the agent, and what must come before it; null while the agent has no account to be paid into. */
+/**
+ * What `claim_refund` names of the agent, and what must come before it; null while the agent has no account to be paid
+ * into.
+ */
 const payoutOf = (
   { agentOwner, mint }: Escrow,
   { agentTokens, vault }: ActionGround,
@@ -42,7 +45,10 @@ const payoutOf = (
   return { agentOwner, before: isAbsent ? [openAssociatedToken(agentOwner, mint)] : [] };
 };
 
-/** Empties and closes the vault; the rent goes back behind it, unless both together are too large with an archived escrow's last bytes. */
+/**
+ * Empties and closes the vault; the rent goes back behind it, unless both together are too large with an archived
+ * escrow's last bytes.
+ */
 const refund = (escrow: Escrow, deployment: Deployment, ground: ActionGround): NextAction => {
   const { address, mint, rentPayer } = escrow;
   const claim = { escrow: address, action: "claim_refund", by: "anyone", until: null } as const;
@@ -88,8 +94,10 @@ const settledActions = (
 };
 
 /**
- * What can be done with an escrow at a ledger time: release and cancel until it ends, and capture and close a session; refund from then on;
- * afterwards claim what the vault still holds, return rent, archive a week after settlement. An escrow whose attestor is known to be revoked can be
+ * What can be done with an escrow at a ledger time: release and cancel until it ends, and capture and close a session;
+ * refund from then on;
+ * afterwards claim what the vault still holds, return rent, archive a week after settlement. An escrow whose attestor
+ * is known to be revoked can be
  * neither captured nor released. See docs/protocol.md, "Next actions".
  */
 export const nextActions = (

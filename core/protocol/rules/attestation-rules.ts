@@ -166,8 +166,10 @@ export const formFault = (call: CustodyCall): SettlementFault | undefined => {
 };
 
 /**
- * The proof of a payment as the custody program finds it: the first earlier Ed25519 instruction of the form that the escrow needs, whose
- * messages name this ledger and these terms, signed by the escrow's attestor and, in a session, its session key. Or what is wrong.
+ * The proof of a payment as the custody program finds it: the first earlier Ed25519 instruction of the form that the
+ * escrow needs, whose
+ * messages name this ledger and these terms, signed by the escrow's attestor and, in a session, its session key. Or
+ * what is wrong.
  */
 export const proofOf = (
   call: CustodyCall,

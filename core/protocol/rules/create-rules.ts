@@ -47,23 +47,24 @@ const merchantFault = (
       };
 };
 
+const wrongLife = (detail: string): SettlementFault => ({ rule: "ttl_out_of_range", detail });
+
 /** Why no escrow lives so long: exactly one of both is given, and the end is at most seven days ahead. */
 const lifeFault = (
   { ttlSeconds, expiresAt }: CustodyInstructionCall<"create_escrow">["args"],
   { ledgerTime, marginSeconds }: LedgerView,
 ): SettlementFault | undefined => {
-  const wrong = (detail: string): SettlementFault => ({ rule: "ttl_out_of_range", detail });
   if (expiresAt === 0n)
     return ttlSeconds < MIN_TTL_SECONDS || ttlSeconds > MAX_TTL_SECONDS
-      ? wrong(
+      ? wrongLife(
           `the time to live is ${ttlSeconds} s and must be ${MIN_TTL_SECONDS} to ${MAX_TTL_SECONDS} s`,
         )
       : undefined;
   if (ttlSeconds !== 0)
-    return wrong("both a time to live and an end are given; one of them must be 0");
+    return wrongLife("both a time to live and an end are given; one of them must be 0");
   const ahead = expiresAt - ledgerTime;
   return ahead < BigInt(MIN_TTL_SECONDS) || ahead > BigInt(MAX_TTL_SECONDS) + marginSeconds
-    ? wrong(
+    ? wrongLife(
         `the end is ${ahead} s ahead of the ledger's clock and must be ${MIN_TTL_SECONDS} to ${MAX_TTL_SECONDS} s ahead`,
       )
     : undefined;

@@ -22,7 +22,8 @@ import type { CustodyCall, LedgerView } from "./custody-call.ts";
 import { paymentFault } from "./release-rules.ts";
 
 /**
- * What an instruction of the two programs does to its subject. After `settle` the escrow is settled, by this instruction or before it; `capture` and
+ * What an instruction of the two programs does to its subject. After `settle` the escrow is settled, by this
+ * instruction or before it; `capture` and
  * `close` change a Pending escrow and cause no event; `other` leaves no trace that shows whether it ran.
  */
 export type EffectKind =

@@ -61,7 +61,8 @@ export const depositFor = (account: LedgerAccount | null, bytes: number, rent: R
 };
 
 /**
- * The lamports of a settled escrow's account that `return_rent` gives to the rent payer: all above the account's own rent. None to an executable one: the
+ * The lamports of a settled escrow's account that `return_rent` gives to the rent payer: all above the account's own
+ * rent. None to an executable one: the
  * runtime lets nobody change its lamports.
  */
 export const returnableRent = (

@@ -81,7 +81,8 @@ const unusable = (
 };
 
 /**
- * Why a payee cannot be paid: the associated account must be named, with its bump; when it is absent, frozen or has another owner, the
+ * Why a payee cannot be paid: the associated account must be named, with its bump; when it is absent, frozen or has
+ * another owner, the
  * fallback must be a token account of the payee without delegate or foreign close authority. See docs/protocol.md, "Payout".
  */
 export const payoutFault = (

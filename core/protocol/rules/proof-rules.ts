@@ -92,22 +92,24 @@ const messageFault = (
 
 const sums = (total: bigint, count: number): string => `${total} base units for ${count}`;
 
+const wrongVoucher = (detail: string): SettlementFault => ({ rule: "wrong_voucher", detail });
+
 /** What is wrong with the voucher of a session for an attestation. */
 export const voucherFault = (
   voucher: VoucherClaim | undefined,
   { total, deliveries }: Pick<AttestationClaim, "total" | "deliveries">,
   isFinal: boolean,
 ): SettlementFault | undefined => {
-  const wrong = (detail: string): SettlementFault => ({ rule: "wrong_voucher", detail });
-  if (voucher === undefined) return wrong("the voucher has a closing or last bytes that none has");
+  if (voucher === undefined)
+    return wrongVoucher("the voucher has a closing or last bytes that none has");
   const attested = `${sums(total, deliveries)} deliveries are attested`;
   const allowed = `the voucher allows ${sums(voucher.total, voucher.count)}`;
   if (isFinal && !voucher.isClosing)
-    return wrong("the voucher is not the closing one, which a release needs");
+    return wrongVoucher("the voucher is not the closing one, which a release needs");
   if (isFinal && (voucher.total !== total || voucher.count !== deliveries))
-    return wrong(`${allowed}, and ${attested}; at a release both must be the same`);
+    return wrongVoucher(`${allowed}, and ${attested}; at a release both must be the same`);
   return voucher.total < total || voucher.count < deliveries
-    ? wrong(`${allowed}, and ${attested}`)
+    ? wrongVoucher(`${allowed}, and ${attested}`)
     : undefined;
 };
 
@@ -133,7 +135,8 @@ export const totalFault = (
 };
 
 /**
- * Why the ledger does not pay an escrow's merchant by a proof, in the program's order: the message, its time, the voucher, the total, the deliveries.
+ * Why the ledger does not pay an escrow's merchant by a proof, in the program's order: the message, its time, the
+ * voucher, the total, the deliveries.
  * Keys and signatures are those of `proofOf`.
  */
 export const provenFault = (

@@ -38,7 +38,8 @@ const agentFault = (
 };
 
 /**
- * Why a `claim_refund` cannot succeed; see docs/protocol.md, "custody". It settles a Pending escrow that has ended. Of a settled one, archived or not, it
+ * Why a `claim_refund` cannot succeed; see docs/protocol.md, "custody". It settles a Pending escrow that has ended. Of
+ * a settled one, archived or not, it
  * only empties the vault.
  */
 export const refundFault = (
@@ -114,7 +115,10 @@ export const closeFault = (
 
 const RENT_PLACES = CUSTODY_INSTRUCTIONS.return_rent.accounts;
 
-/** Why a `return_rent` cannot succeed; see docs/protocol.md, "custody". With nothing to return it succeeds and moves nothing. */
+/**
+ * Why a `return_rent` cannot succeed; see docs/protocol.md, "custody". With nothing to return it succeeds and moves
+ * nothing.
+ */
 export const rentFault = (
   call: CustodyCall,
   { args: { lastBytes } }: CustodyInstructionCall<"return_rent">,

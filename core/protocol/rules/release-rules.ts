@@ -95,7 +95,8 @@ const proofFault = (
 };
 
 /**
- * Why a `capture` or `release_escrow` cannot succeed; see docs/protocol.md, "custody" and "attestor". What is attested is read from the Ed25519
+ * Why a `capture` or `release_escrow` cannot succeed; see docs/protocol.md, "custody" and "attestor". What is attested
+ * is read from the Ed25519
  * instruction, as the program does.
  */
 export const paymentFault = (

@@ -51,7 +51,10 @@ export const preparedBytes = (
     .bytes.length;
 };
 
-/** The forms of a settlement, the fullest first: without the rent, without the refund, and at last with the account made before. */
+/**
+ * The forms of a settlement, the fullest first: without the rent, without the refund, and at last with the account
+ * made before.
+ */
 const formsOf = ({ opens, calls, claim, rent }: SettlementParts): ReadonlyArray<SettlementForm> => [
   { before: [], instructions: [...opens, ...calls, ...claim, ...rent] },
   { before: [], instructions: [...opens, ...calls, ...claim] },
@@ -62,8 +65,10 @@ const formsOf = ({ opens, calls, claim, rent }: SettlementParts): ReadonlyArray<
 ];
 
 /**
- * The fullest form of a settlement that fits into a prepared transaction of 1,132 bytes. What does not fit is dropped in this order: `return_rent`,
- * `claim_refund`, and the instruction that makes an absent account, which goes into a transaction before. Whoever is owed what was
+ * The fullest form of a settlement that fits into a prepared transaction of 1,132 bytes. What does not fit is dropped
+ * in this order: `return_rent`,
+ * `claim_refund`, and the instruction that makes an absent account, which goes into a transaction before. Whoever is
+ * owed what was
  * dropped can call for it later. @throws Error when not even the bare settlement fits.
  */
 export const fittingForm = (parts: SettlementParts, payer: Address | null): SettlementForm => {
@@ -88,7 +93,8 @@ type Left = {
 };
 
 /**
- * What goes behind a release or a cancellation in the same transaction: `claim_refund` and `return_rent` where they would succeed. An agent that
+ * What goes behind a release or a cancellation in the same transaction: `claim_refund` and `return_rent` where they
+ * would succeed. An agent that
  * has no account to be paid into is left to make one itself, so that the settlement costs nobody a deposit for others.
  */
 export const followUps = (

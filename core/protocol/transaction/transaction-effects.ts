@@ -127,7 +127,8 @@ export const onlyCreates = (
 };
 
 /**
- * The transaction that caused an event, by escrow and way: a transaction does not show the event's number. `seqCausedBy` says whether the escrow
+ * The transaction that caused an event, by escrow and way: a transaction does not show the event's number.
+ * `seqCausedBy` says whether the escrow
  * had such an event.
  */
 export type EventCause = Omit<EventReference, "position"> & {
@@ -138,7 +139,8 @@ export type EventCause = Omit<EventReference, "position"> & {
 /**
  * The events that a transaction caused. A transaction that landed without error ran every one of its
  * instructions to the end, including those that programs called, because a failed call cannot be caught.
- * Therefore each custody instruction in it took effect. A claimed refund may have found the escrow settled. See docs/protocol.md, "custody".
+ * Therefore each custody instruction in it took effect. A claimed refund may have found the escrow settled. See
+ * docs/protocol.md, "custody".
  */
 export const eventCausesOf = (
   transaction: LedgerTransaction,
@@ -181,8 +183,10 @@ export const touchedAccountsOf = (
 type ArchivedBytes = { readonly escrow: Address; readonly data: Uint8Array };
 
 /**
- * The last bytes of escrows in a transaction: what `archive_escrow` takes, and what `claim_refund` and `return_rent` take of an archived one, at
- * its top level and in instructions that programs called. Only a tombstone's digest shows that they are an escrow's. See docs/protocol.md, "Archiving".
+ * The last bytes of escrows in a transaction: what `archive_escrow` takes, and what `claim_refund` and `return_rent`
+ * take of an archived one, at
+ * its top level and in instructions that programs called. Only a tombstone's digest shows that they are an escrow's.
+ * See docs/protocol.md, "Archiving".
  */
 export const archivedBytesOf = (
   { failed, instructions }: LedgerTransaction,

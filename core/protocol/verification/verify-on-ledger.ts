@@ -153,7 +153,8 @@ const attestorCheck = (
 };
 
 /**
- * What the packet's Pending session captured, beside what the ledger shows of it. Captures cause no event, so no log holds them. Only a node
+ * What the packet's Pending session captured, beside what the ledger shows of it. Captures cause no event, so no log
+ * holds them. Only a node
  * shows them.
  */
 export const capturedCheck = (
@@ -190,7 +191,9 @@ export const capturedCheck = (
   );
 };
 
-/** Whether the account is on the ledger as the packet has it, still Pending. What was captured since does not matter. */
+/**
+ * Whether the account is on the ledger as the packet has it, still Pending. What was captured since does not matter.
+ */
 const stillPendingCheck = (
   { escrow, data, network }: LoggedAccount,
   witness: LedgerWitness,

@@ -104,7 +104,8 @@ const SETTLING: Readonly<Record<PaymentPayload["phase"], ProgramCall["name"] | n
 const FOLLOWING: ReadonlySet<ProgramCall["name"]> = new Set(["claim_refund", "return_rent"]);
 
 /**
- * What is attested in a transaction that releases a single payment. Undefined unless exactly one Ed25519 instruction holds exactly one attestation: with
+ * What is attested in a transaction that releases a single payment. Undefined unless exactly one Ed25519 instruction
+ * holds exactly one attestation: with
  * two of them the program would choose.
  */
 const attestedIn = (instructions: ReadonlyArray<Instruction>): AttestationClaim | undefined => {

@@ -184,9 +184,7 @@ const parties = ({ data: { escrow, network } }: EvidencePacketRecord): string =>
     ["Agent", code(escrow.agent_owner)],
     ["Merchant", code(escrow.merchant)],
     ["Token mint", code(escrow.mint)],
-    ...(escrow.session_key === null
-      ? []
-      : ([["Session key", code(escrow.session_key)]] as const)),
+    ...(escrow.session_key === null ? [] : ([["Session key", code(escrow.session_key)]] as const)),
     ["Task hash", code(escrow.task_hash)],
     ["Ledger", `${escapeForeign(network.cluster)}, genesis ${code(network.genesis_hash)}`],
     ["Custody program", code(network.custody_program)],

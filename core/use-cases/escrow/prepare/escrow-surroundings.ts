@@ -80,15 +80,13 @@ const refuseArchived: OfArchived<WrongState, never> = ({ tombstone }, _account, 
   );
 
 /** What is left of an archived escrow is returned against its last bytes. Fails with `EscrowArchived` when nobody kept them. */
-const takeLastBytes: OfArchived<
-  EscrowArchived | LedgerFailure,
-  ArchivedEscrows
-> = Effect.fnUntraced(function* (failure, account) {
-  const { address, tombstone } = failure;
-  const last = yield* (yield* ArchivedEscrows).find(address, tombstone);
-  if (last === null || account === null) return yield* failure;
-  return { escrow: last.escrow, account, lastBytes: last.data };
-});
+const takeLastBytes: OfArchived<EscrowArchived | LedgerFailure, ArchivedEscrows> =
+  Effect.fnUntraced(function* (failure, account) {
+    const { address, tombstone } = failure;
+    const last = yield* (yield* ArchivedEscrows).find(address, tombstone);
+    if (last === null || account === null) return yield* failure;
+    return { escrow: last.escrow, account, lastBytes: last.data };
+  });
 
 const changeableEscrowOf = <E, R>(
   address: Address,

@@ -14,7 +14,11 @@ import { returnRentInstruction } from "../../../protocol/instructions/custody-in
 import { isVacant } from "../../../protocol/rules/custody-call.ts";
 import { depositFor } from "../../../protocol/rules/lamport-rules.ts";
 import { choosePayout } from "../../../protocol/rules/payout-rules.ts";
-import { fittingForm, followUps, type SettlementParts } from "../../../protocol/rules/settlement-form.ts";
+import {
+  fittingForm,
+  followUps,
+  type SettlementParts,
+} from "../../../protocol/rules/settlement-form.ts";
 import type { DraftCall } from "./finish-call.ts";
 import { heldIn, isFrozenVault, type Surroundings } from "./escrow-surroundings.ts";
 

@@ -1,4 +1,5 @@
 import type { Address } from "../../../../core/domain/address.ts";
+import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
 import {
   associatedTokenAddress,
@@ -15,7 +16,7 @@ import {
 } from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { MINT } from "../../../adapters/http/support/parties.ts";
 import { wallet } from "../../../programs/fixture/wallet.ts";
-import { ARCHIVED_SEQS } from "./escrows.ts";
+import { ARCHIVED_SEQS, EXPIRED, LARGEST, PARTIAL, PENDING, SESSION } from "./escrows.ts";
 import { AGENT, MERCHANT, OTHER_AGENT, OTHER_MINT, RELAYER, STRANGER } from "./parties.ts";
 
 const account = (
@@ -41,6 +42,7 @@ export const tokenAccount = (
   mint: Address,
   amount: bigint,
   isFrozen = false,
+  lamports = 1n,
 ): LedgerAccount =>
   account(
     associatedTokenAddress(owner, mint),
@@ -53,7 +55,12 @@ export const tokenAccount = (
       .u8(isFrozen ? 2 : 1)
       .skip(56)
       .done(),
+    lamports,
   );
+
+/** The vault of an escrow, with what the merchant was not paid. */
+const vaultOf = ({ address, mint, amount, released }: Escrow): LedgerAccount =>
+  tokenAccount(address, mint, amount - released, false, 2_039_280n);
 
 /** A token account of the other agent's, not the associated one, that a stranger may spend from. */
 export const SHARED_TOKENS = account(
@@ -160,6 +167,7 @@ export const OTHER_ACCOUNTS: ReadonlyArray<LedgerAccount> = [
   tokenAccount(OTHER_AGENT.address, MINT, 10_000_000n, true),
   tokenAccount(OTHER_AGENT.address, OTHER_MINT, 0n, true),
   tokenAccount(MERCHANT.wallet, OTHER_MINT, 0n),
+  ...[PENDING, EXPIRED, LARGEST, SESSION, PARTIAL].map(vaultOf),
   BROKEN_ESCROW,
   BROKEN_MERCHANT,
   ONLY_FUNDED,

@@ -7,13 +7,17 @@ import {
   type AttestationClaim,
   attestationMessage,
 } from "../../../../core/protocol/instructions/attestation.ts";
+import { type VoucherClaim, voucherMessage } from "../../../../core/protocol/instructions/voucher.ts";
 import { ed25519Instruction } from "../../../../core/protocol/instructions/ed25519-instruction.ts";
 import {
   archiveEscrowInstruction,
   cancelEscrowInstruction,
+  captureInstruction,
   claimRefundInstruction,
+  closeSessionInstruction,
   createEscrowInstruction,
   releaseEscrowInstruction,
+  returnRentInstruction,
 } from "../../../../core/protocol/instructions/custody-instructions.ts";
 import { registerMerchantInstruction } from "../../../../core/protocol/instructions/attestor-instructions.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
@@ -21,9 +25,9 @@ import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-depl
 import { claimOver } from "../../../doubles/attested.ts";
 import { MINT, NETWORK } from "../../../adapters/http/support/parties.ts";
 import type { Wallet } from "../../../programs/fixture/wallet.ts";
-import { EXPIRED, payloadOf, PENDING } from "./escrows.ts";
+import { EXPIRED, payloadOf, PENDING, provenOf, SESSION } from "./escrows.ts";
 import { LEDGER_TIME } from "./fixed-clock.ts";
-import { AGENT, ATTESTOR, MERCHANT, RELAYER } from "./parties.ts";
+import { AGENT, ATTESTOR, MERCHANT, RELAYER, SESSION_KEY } from "./parties.ts";
 
 const targetOf = (escrow: Escrow) => ({
   escrow: escrow.address,
@@ -67,6 +71,33 @@ export const attest = (
 /** The release of an escrow, by the attestation before it. */
 export const release = (escrow: Escrow = PENDING): Instruction =>
   releaseEscrowInstruction(LOCAL_DEPLOYMENT, targetOf(escrow));
+
+/** The attestation and the voucher for three deliveries of the session, half of its amount; a part of the voucher may differ. */
+export const prove = (
+  voucher: Partial<VoucherClaim> = {},
+  by: Wallet = SESSION_KEY,
+  isFinal = false,
+): Instruction => {
+  const { attestation, message } = provenOf(SESSION, { isFinal });
+  const vouched = voucherMessage({ ...message, ...voucher });
+  return ed25519Instruction(attestation, {
+    publicKey: by.address,
+    signature: by.sign(vouched),
+    message: vouched,
+  });
+};
+
+/** The capture of the session. */
+export const capture = (escrow: Escrow = SESSION): Instruction =>
+  captureInstruction(LOCAL_DEPLOYMENT, targetOf(escrow));
+
+/** The closing of a session, which its agent signs. */
+export const close = (escrow: Escrow): Instruction =>
+  closeSessionInstruction(LOCAL_DEPLOYMENT, targetOf(escrow));
+
+/** The return of a settled escrow's rent. */
+export const returnRent = (escrow: Escrow): Instruction =>
+  returnRentInstruction(LOCAL_DEPLOYMENT, targetOf(escrow));
 
 /** The cancellation of an escrow, which its merchant's wallet signs. */
 export const cancel = (escrow: Escrow): Instruction =>

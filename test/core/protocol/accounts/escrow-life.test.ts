@@ -18,8 +18,9 @@ import { type Attested, captured, closed, settled } from "../../../doubles/escro
 
 /** A session right after its creation, with a budget for some captures and time for some steps. */
 const anySession = anyEscrow(LOCAL_DEPLOYMENT, ["Pending"])
-  .filter(({ sessionKey, amount, expiresAt, createdAt }) =>
-    Boolean(sessionKey !== null && amount >= 1000n && expiresAt - createdAt >= 100n),
+  .filter(
+    ({ sessionKey, amount, expiresAt, createdAt }) =>
+      sessionKey !== null && amount >= 1000n && expiresAt - createdAt >= 100n,
   )
   .map((escrow): Escrow => ({
     ...escrow,

@@ -71,7 +71,8 @@ const messagesOf = (form: Ed25519Form): ReadonlyArray<SignedMessage> | undefined
 };
 
 /**
- * Whether a change of one byte of the data leaves it in its form. Bytes of the header do not: they are the form. All others are
+ * Whether a change of one byte of the data leaves it in its form. Bytes of the header do not: they are the form. All
+ * others are
  * read as they are.
  */
 const expectExact = (

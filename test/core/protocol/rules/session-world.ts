@@ -78,7 +78,9 @@ export const payment: Escrow = { ...session, sessionKey: null };
 
 const domain = domainOf(NETWORK);
 
-/** A signed attestation for an escrow: 300 base units for three deliveries now, all of it for one of a single payment. */
+/**
+ * A signed attestation for an escrow: 300 base units for three deliveries now, all of it for one of a single payment.
+ */
 export const attests = (
   escrow: Escrow,
   other: Partial<AttestationClaim> = {},
@@ -153,7 +155,10 @@ export const merchantAccount = (revokedSeq = 0n): LedgerAccount => {
   return account(derived.address, DEPLOYMENT.attestorProgram, data);
 };
 
-/** What a ledger shows: the escrow, its vault, the merchant and both associated accounts, unless others take their places. */
+/**
+ * What a ledger shows: the escrow, its vault, the merchant and both associated accounts, unless others take their
+ * places.
+ */
 export const ledgerWith = (
   escrow: Escrow,
   ...others: ReadonlyArray<LedgerAccount>
