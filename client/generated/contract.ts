@@ -1719,9 +1719,17 @@ proof_hash?: string
  */
 template_id?: (string | null)
 /**
- * Base units for the merchant in a partial release, below the escrow's amount. Leave it out to release all of it.
+ * Base units for the merchant in all, what was captured included. Leave it out for the escrow's whole amount.
  */
 amount_stroops?: string
+/**
+ * How many deliveries in all, 1 to 4294967295. 1 when left out; a single payment has no other.
+ */
+deliveries?: number
+/**
+ * Whether nothing follows: true when left out, for a release. False for a capture, which only a session takes.
+ */
+final?: boolean
 }
 /**
  * A merchant's new attestor key.
@@ -1989,6 +1997,14 @@ timestamp: string
  */
 amount_stroops: (string | null)
 /**
+ * Bytes 120 to 123 of the message.
+ */
+deliveries: number
+/**
+ * Byte 124 of the message: 1 or 0.
+ */
+final: boolean
+/**
  * 128 bytes.
  */
 message_hex: string
@@ -2001,7 +2017,7 @@ message_base64: string
  */
 attestor: string
 /**
- * From this second on a release with it is too late.
+ * From this second on a release with it is too late, or a capture for one that is not final.
  */
 until: string
 }
