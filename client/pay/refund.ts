@@ -57,7 +57,7 @@ const refundTransaction = async (
   };
 };
 
-/** Whether the vault still holds something for the agent: then the ledger says that anyone may claim it. */
+/** Whether the vault is still there: with the agent's rest, or empty, as a session leaves it that was captured whole, and then with its rent alone. */
 const hasRest = ({ next_actions }: LiveEscrow): boolean =>
   next_actions.some(({ action }) => action === "claim_refund");
 
@@ -76,7 +76,7 @@ const refundedNow = async (
       `The service gave the escrow ${live.escrow_pda}.`,
       "Believe nothing of it, and sign nothing for it.",
     );
-  if (live.state === "Fulfilled")
+  if (live.state === "Fulfilled" && !hasRest(live))
     throw new SettlementError(
       "already_settled",
       `The escrow is Fulfilled: ${live.released_stroops} base units went to the merchant.`,

@@ -253,8 +253,11 @@ describe("a refund", () => {
     });
     const home = merchantAt([], [], { record: { ...record, next_actions: [] } });
     expect(await home.refund()).toEqual({ escrow, refunded: "600000", signature: null });
-    const all = merchantAt([], [], { record: { ...record, state: "Fulfilled" } });
+    const fulfilled = { ...record, state: "Fulfilled", refunded_stroops: "0" };
+    const all = merchantAt([], [], { record: { ...fulfilled, next_actions: [] } });
     expect((await failureOf(all.refund())).code).toBe("already_settled");
+    const empty = merchantAt([EMPTY_CLAIM, RENT], ["landed"], { record: fulfilled });
+    expect(await empty.refund()).toMatchObject({ refunded: "0", signature: expect.any(String) });
   });
 
   test("takes an archived escrow's last bytes as the service gave them: the ledger has their hash", async () => {
