@@ -16,8 +16,17 @@ import {
 } from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { MINT } from "../../../adapters/http/support/parties.ts";
 import { wallet } from "../../../programs/fixture/wallet.ts";
-import { ARCHIVED_SEQS, EXPIRED, LARGEST, PARTIAL, PENDING, SESSION } from "./escrows.ts";
-import { AGENT, MERCHANT, OTHER_AGENT, OTHER_MINT, RELAYER, STRANGER } from "./parties.ts";
+import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
+import { ARCHIVED_SEQS, CLOSED, EXPIRED, LARGEST, PARTIAL, PENDING, SESSION } from "./escrows.ts";
+import {
+  AGENT,
+  MERCHANT,
+  OTHER_AGENT,
+  OTHER_MINT,
+  RELAYER,
+  STRANGER,
+  SUSPENDED,
+} from "./parties.ts";
 
 const account = (
   address: Address,
@@ -167,7 +176,10 @@ export const OTHER_ACCOUNTS: ReadonlyArray<LedgerAccount> = [
   tokenAccount(OTHER_AGENT.address, MINT, 10_000_000n, true),
   tokenAccount(OTHER_AGENT.address, OTHER_MINT, 0n, true),
   tokenAccount(MERCHANT.wallet, OTHER_MINT, 0n),
+  tokenAccount(SUSPENDED.wallet, OTHER_MINT, 0n),
   ...[PENDING, EXPIRED, LARGEST, SESSION, PARTIAL].map(vaultOf),
+  // The rent of the closed session's vault is still in its account.
+  account(CLOSED.address, LOCAL_DEPLOYMENT.custodyProgram, encodeEscrowAccount(CLOSED), 5_825_520n),
   BROKEN_ESCROW,
   BROKEN_MERCHANT,
   ONLY_FUNDED,

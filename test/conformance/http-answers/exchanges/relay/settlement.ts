@@ -22,6 +22,7 @@ import {
   ATTESTOR,
   FORMER_ATTESTOR,
   MERCHANT,
+  MERCHANT_WALLET,
   OTHER_AGENT,
   STRANGER,
   SUSPENDED,
@@ -114,7 +115,7 @@ const REFUSED: Readonly<Record<SettlementRule, ReadonlyArray<Case>>> = {
     { of: "data of no instruction", instructions: [withData(refund(), 1, 2, 3)] },
   ],
   wrong_account_count: [
-    { of: "an account too few", instructions: [withAccounts(refund(), 6)] },
+    { of: "an account too few", instructions: [withAccounts(refund(), 5)] },
     { of: "more accounts than the program reads", instructions: [withAccounts(refund(), 33)] },
   ],
   wrong_account: [
@@ -316,10 +317,12 @@ const settle = (
   instructions: ReadonlyArray<Instruction>,
   more: Partial<Exchange> = {},
 ) => {
-  const signs = instructions.some(({ accounts }) =>
-    accounts.some(({ address, role }) => address === AGENT.address && role > 1),
+  const signers = [AGENT, MERCHANT_WALLET].filter((wallet) =>
+    instructions.some(({ accounts }) =>
+      accounts.some(({ address, role }) => address === wallet.address && role > 1),
+    ),
   );
-  return relay(title, relayed(title, instructions, ...(signs ? [AGENT] : [])), more);
+  return relay(title, relayed(title, instructions, ...signers), more);
 };
 
 /** What the relay answers to valid settlements, and to settlements that each rule refuses. */
