@@ -67,7 +67,7 @@ test("an agent that gives its token account away before a release in part lands 
   const sent: Array<ReadonlyArray<string | undefined>> = [];
   const listening: Fetch = async (url, init) => {
     if (new URL(url).pathname === "/v1/relay") {
-      const { signed_transaction } = JSON.parse(String(init.body)) as {
+      const { signed_transaction } = JSON.parse(init.body as string) as {
         readonly signed_transaction: string;
       };
       const decoded = decodeWireTransaction(decodeBase64(signed_transaction) ?? new Uint8Array());
