@@ -73,7 +73,7 @@ export const escrowLife: fc.Arbitrary<EscrowLife> = fc
     const derived = escrowAddress(TEST_DEPLOYMENT, agentOwner, escrow.taskHash);
     const vaultBump = associatedToken(derived.address, escrow.mint).bump;
     const last = { ...movedTo(createdAt, escrow), ...derived, vaultBump, agentOwner, merchant };
-    return last.state === "Pending" ? [last] : [pendingOf(last), last];
+    return last.state === "Pending" ? [pendingOf(last)] : [pendingOf(last), last];
   });
 
 /** Lives of different escrows. Their events are numbered from 1 on, in any order of the lives. */
@@ -132,9 +132,9 @@ export const indexedOf = (escrow: Escrow): IndexedEscrow => {
     state,
     createdSeq,
     settledSeq,
-    account: encodeEscrowAccount(escrow),
-    escrow,
-    pendingHash: digest(isPending ? escrow : pendingOf(escrow)),
+    account: encodeEscrowAccount(isPending ? pendingOf(escrow) : escrow),
+    escrow: isPending ? pendingOf(escrow) : escrow,
+    pendingHash: digest(pendingOf(escrow)),
     settledHash: isPending ? null : digest(escrow),
   };
 };

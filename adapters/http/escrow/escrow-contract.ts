@@ -238,8 +238,17 @@ const captured = ({ state, amount, released, deliveries }: DomainEscrow) => ({
 
 const NOTHING_KNOWN = { released_stroops: null, left_stroops: null, deliveries: null } as const;
 
-/** The members of an escrow's record that the index knows at any time. */
-const commonRecord = (
+/** An escrow as JSON, with what is said of its captures. `ground` is passed to `nextActions`. */
+const recordWith = <Text extends string | null, Count extends number | null>(
+  {
+    released_stroops,
+    left_stroops,
+    deliveries,
+  }: {
+    readonly released_stroops: Text;
+    readonly left_stroops: Text;
+    readonly deliveries: Count;
+  },
   escrow: DomainEscrow,
   ledgerTime: UnixSeconds,
   { deployment, supportedMints }: Pick<Instance["Service"], "deployment" | "supportedMints">,
@@ -260,7 +269,10 @@ const commonRecord = (
     session_key: escrow.sessionKey,
     amount_stroops: escrow.amount.toString(),
     amount_usdc: usdcOf(escrow.amount, listed),
+    released_stroops,
+    left_stroops,
     refunded_stroops: refundedAmount(escrow).toString(),
+    deliveries,
     task_hash: escrow.taskHash,
     proof_hash: escrow.attestation?.proofHash ?? null,
     attestor: escrow.attestor,
@@ -281,10 +293,10 @@ export const escrowRecord = (
   escrow: DomainEscrow,
   ledgerTime: UnixSeconds,
   instance: Pick<Instance["Service"], "deployment" | "supportedMints">,
-): EscrowRecord => ({
-  ...commonRecord(escrow, ledgerTime, instance),
-  ...(escrow.state === "Pending" ? NOTHING_KNOWN : captured(escrow)),
-});
+): EscrowRecord =>
+  escrow.state === "Pending"
+    ? recordWith(NOTHING_KNOWN, escrow, ledgerTime, instance)
+    : recordWith(captured(escrow), escrow, ledgerTime, instance);
 
 /** The example escrow of the documentation. */
 export const escrowExample = () =>
@@ -328,10 +340,7 @@ export const liveEscrowRecord = (
   instance: Pick<Instance["Service"], "deployment" | "supportedMints">,
   ground?: ActionGround,
 ): Static<typeof LiveEscrow> => {
-  const record = {
-    ...commonRecord(escrow, ledgerTime, instance, ground),
-    ...captured(escrow),
-  };
+  const record = recordWith(captured(escrow), escrow, ledgerTime, instance, ground);
   return { ...record, archived: archived === null ? null : tombstoneRecord(archived) };
 };
 
@@ -340,8 +349,7 @@ export const liveEscrowExample = (): Static<typeof LiveEscrow> => {
   const escrow = sampleEscrow();
   const ledgerTime = SAMPLE.createdAt + 30n;
   return {
-    ...commonRecord(escrow, ledgerTime, sampleInstance()),
-    ...captured(escrow),
+    ...recordWith(captured(escrow), escrow, ledgerTime, sampleInstance()),
     archived: null,
   };
 };

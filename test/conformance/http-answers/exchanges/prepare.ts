@@ -143,7 +143,13 @@ const attestations: ReadonlyArray<Exchange> = [
 
 const captures: ReadonlyArray<Exchange> = [
   capture("of half", SESSION, sessionBodyOf(SESSION)),
-  capture("a whole transaction", SESSION, { ...sessionBodyOf(SESSION), ...BY_RICH }, undefined, WHOLE),
+  capture(
+    "a whole transaction",
+    SESSION,
+    { ...sessionBodyOf(SESSION), ...BY_RICH },
+    undefined,
+    WHOLE,
+  ),
   capture("of what was captured before", SESSION, sessionBodyOf(SESSION), captureLanded),
   capture("a voucher below what is attested", SESSION, sessionBodyOf(SESSION, { total: 1n })),
   capture("a voucher that is not one", SESSION, {
@@ -162,7 +168,11 @@ const captures: ReadonlyArray<Exchange> = [
     ...sessionBodyOf(SESSION),
     payer: PRIVATE_KEY,
   }),
-  release("of a session, with the closing voucher", SESSION, sessionBodyOf(SESSION, { isFinal: true })),
+  release(
+    "of a session, with the closing voucher",
+    SESSION,
+    sessionBodyOf(SESSION, { isFinal: true }),
+  ),
   release("of a session by an attestation that is not final", SESSION, sessionBodyOf(SESSION)),
   release(
     "of a session by a voucher of more than is attested",

@@ -21,7 +21,8 @@ const status = (title: string) => get("readStatus", title, "/v1/status");
 const settled = {
   ...EXPIRED,
   state: "Refunded",
-  settledAt: EXPIRED.expiresAt + 60n, settledBy: "refund",
+  settledAt: EXPIRED.expiresAt + 60n,
+  settledBy: "refund",
   settledSeq: NEXT_SEQ,
 } as const;
 

@@ -7,7 +7,10 @@ import {
   type AttestationClaim,
   attestationMessage,
 } from "../../../../core/protocol/instructions/attestation.ts";
-import { type VoucherClaim, voucherMessage } from "../../../../core/protocol/instructions/voucher.ts";
+import {
+  type VoucherClaim,
+  voucherMessage,
+} from "../../../../core/protocol/instructions/voucher.ts";
 import { ed25519Instruction } from "../../../../core/protocol/instructions/ed25519-instruction.ts";
 import {
   archiveEscrowInstruction,

@@ -207,18 +207,30 @@ const REFUSED: Readonly<Record<SettlementRule, ReadonlyArray<Case>>> = {
   not_archivable: [{ of: "within seven days", instructions: [archive(FULFILLED)] }],
   not_session: [{ of: "the closing of a single payment", instructions: [close(PENDING)] }],
   session_closing: [
-    { of: "a second closing", instructions: [close(SESSION)], holds: [sessionWith({ closesAt: SESSION.expiresAt })] },
+    {
+      of: "a second closing",
+      instructions: [close(SESSION)],
+      holds: [sessionWith({ closesAt: SESSION.expiresAt })],
+    },
   ],
   voucher_missing: [
-    { of: "an attestation alone", instructions: [attest({ isFinal: false }, ATTESTOR, SESSION), capture()] },
+    {
+      of: "an attestation alone",
+      instructions: [attest({ isFinal: false }, ATTESTOR, SESSION), capture()],
+    },
   ],
   voucher_signature_invalid: [
     { of: "a changed voucher", instructions: [withByte(prove(), 160, 3), capture()] },
   ],
-  wrong_session_key: [{ of: "a stranger's voucher", instructions: [prove({}, STRANGER), capture()] }],
+  wrong_session_key: [
+    { of: "a stranger's voucher", instructions: [prove({}, STRANGER), capture()] },
+  ],
   wrong_voucher: [
     { of: "a smaller voucher", instructions: [prove({ total: 1n }), capture()] },
-    { of: "a release without the closing voucher", instructions: [prove({}, undefined, true), release(SESSION)] },
+    {
+      of: "a release without the closing voucher",
+      instructions: [prove({}, undefined, true), release(SESSION)],
+    },
   ],
   deliveries_fall: [
     {
@@ -271,8 +283,14 @@ const REFUSED: Readonly<Record<SettlementRule, ReadonlyArray<Case>>> = {
     },
   ],
   message_differs: [
-    { of: "an attestation that is not final", instructions: [attest({ isFinal: false }), release()] },
-    { of: "two deliveries of a single payment", instructions: [attest({ deliveries: 2 }), release()] },
+    {
+      of: "an attestation that is not final",
+      instructions: [attest({ isFinal: false }), release()],
+    },
+    {
+      of: "two deliveries of a single payment",
+      instructions: [attest({ deliveries: 2 }), release()],
+    },
   ],
   attestation_stale: [
     { of: "320 s old", instructions: [attest(), release()], at: LEDGER_TIME + 320n },
