@@ -44,7 +44,8 @@ export type SettlementClient = {
     payment: Payment & { readonly signer: AcceptedSigner; readonly signal?: AbortSignal },
   ) => Promise<Paid>;
   /**
-   * Returns an expired escrow's money to its agent; `signer` pays the fee. Safe to run again after any failure.
+   * Returns to its agent what an ended or a settled escrow still holds; `signer` pays the fee. Safe to run again after
+   * any failure.
    */
   readonly refund: (
     escrow: string,

@@ -2,7 +2,7 @@
 # AGENT_KEY: 32 bytes in hex; SERVICE_KEY: the trust document's, in base64; stdin: what was delivered, as RFC 8785 text.
 import base64, hashlib, json, struct
 from solders import keypair, pubkey, signature, transaction
-from transactions import answer, call, env
+from transactions import answer, call, env, named
 
 custody, service_key = env("CUSTODY"), base64.b64decode(env("SERVICE_KEY"))
 agent, terms = keypair.Keypair.from_seed(bytes.fromhex(env("AGENT_KEY"))), json.loads(env("TERMS"))
@@ -11,8 +11,9 @@ message = transaction.VersionedTransaction.from_bytes(base64.b64decode(prepared[
 keys, (*fees, create) = [str(key) for key in message.account_keys], message.instructions
 program, merchant, mint, escrow = (keys[i] for i in (create.program_id_index, *(create.accounts[n] for n in (2, 4, 5))))
 task = hashlib.sha256(f"{terms['task_intent']}\0{terms['nonce']}".encode()).digest()
-data = hashlib.sha256(b"global:create_escrow").digest()[:8] + task + bytes(pubkey.Pubkey.from_string(terms["attestor"]))
-data += struct.pack("<QI", int(terms["amount_stroops"]), terms["ttl_seconds"])
+data = named("create_escrow") + task + bytes(pubkey.Pubkey.from_string(terms["attestor"]))
+# No session key, and no other end than that of the time to live.
+data += bytes(32) + struct.pack("<QqI", int(terms["amount_stroops"]), 0, terms["ttl_seconds"])
 # One signer, the agent; one escrow on these terms; beside it only the limits of a fee below 0.03 SOL.
 assert (message.header.num_required_signatures, keys[0], bytes(create.data)) == (1, str(agent.pubkey()), data)
 assert (program, merchant, mint) == (custody, terms["merchant"], terms["mint"])

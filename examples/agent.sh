@@ -7,9 +7,10 @@ need SERVICE CUSTODY AGENT_PEM TERMS SERVICE_PEM
 term() { jq -jr ".$1" <<<"$TERMS"; }
 prepared=$(call /v1/escrows/prepare?transaction=true "$TERMS")
 read_transaction "$(jq -r .data.transaction.base64 <<<"$prepared")"
-data=$(printf global:create_escrow | hash | cut -c1-16)$({ term task_intent; printf '\0'; term nonce; } | hash)
-data+=$(base58_hex "$(term attestor)")
-data+=$(little_endian "$(term amount_stroops)" 16)$(little_endian "$(term ttl_seconds)" 8)
+data=$(named create_escrow)$({ term task_intent; printf '\0'; term nonce; } | hash)
+# No session key, and no other end than that of the time to live.
+data+=$(base58_hex "$(term attestor)")$(printf %064d 0)$(little_endian "$(term amount_stroops)" 16)$(printf %016d 0)
+data+=$(little_endian "$(term ttl_seconds)" 8)
 # One signer, the agent; one escrow on these terms; beside it only the limits of a fee below 0.03 SOL.
 [ "$signer" = "$(public_hex "$AGENT_PEM")" ] || { echo "another payer" >&2; exit 1; }
 account='[0-9a-f]{64}' escrow=$(jq -r .data.escrow_pda <<<"$prepared")

@@ -2,7 +2,7 @@
 # ATTESTOR_KEY, PAYER_KEY: 32 bytes in hex; PAYLOAD: what was delivered, as RFC 8785 text.
 import base64, hashlib, json
 from solders import keypair, pubkey, transaction
-from transactions import call, env, whole_claim
+from transactions import call, env, settlement, whole_claim
 
 attestor, payer = (keypair.Keypair.from_seed(bytes.fromhex(env(name))) for name in ("ATTESTOR_KEY", "PAYER_KEY"))
 escrow, proof = env("ESCROW"), hashlib.sha256(env("PAYLOAD").encode())
@@ -15,15 +15,7 @@ assert claim == whole_claim(account, *known, proof.digest(), claim[112:120]), "a
 release = {"proof_hash": proof.hexdigest(), "timestamp": attested["timestamp"], "payer": str(payer.pubkey())}
 release["attestation_signature"] = base64.b64encode(bytes(attestor.sign_message(claim))).decode()
 prepared = call(f"/v1/escrows/{escrow}/release/prepare?transaction=true", release)["transaction"]
-message = transaction.VersionedTransaction.from_bytes(base64.b64decode(prepared["base64"])).message
-keys, (*others, last) = [str(key) for key in message.account_keys], message.instructions
-helpers = ("ComputeBudget1111", "Ed25519SigVerify1111", "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL")
-# One signer, who pays the fee, below 0.03 SOL, and the rent of the merchant's token account where there is none.
-assert (message.header.num_required_signatures, keys[0]) == (1, str(payer.pubkey())), "another payer or signer"
-assert (keys[last.program_id_index], keys[last.accounts[0]]) == (env("CUSTODY"), escrow), "another escrow"
-for each in others:
-    assert keys[each.program_id_index].startswith(helpers), "another program"
-    assert not keys[each.program_id_index].startswith(helpers[0]) or not any(bytes(each.data)[4:]), "too high a fee"
+message = settlement(prepared, payer.pubkey(), escrow, "release_escrow")
 signed = transaction.VersionedTransaction(message, [payer])
 call("/v1/relay", {"signed_transaction": base64.b64encode(bytes(signed)).decode(), "confirm": True})
 outcome, evidence = call(f"/v1/relay/{signed.signatures[0]}"), call(f"/v1/evidence/{escrow}")

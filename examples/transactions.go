@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -21,7 +22,6 @@ const budget = "ComputeBudget111111111111111111111111111111"
 const helpers = " Ed25519SigVerify111111111111111111111111111 ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL"
 
 type call struct {
-	program  string
 	accounts []string
 	data     []byte
 }
@@ -83,24 +83,46 @@ func wholeClaim(account, proof []byte) []byte {
 	return bytes.Join([][]byte{[]byte("attest 3"), domain, sha(account), proof, account[176:184], last}, nil)
 }
 
-// The wire form of a prepared transaction, its one signer, and its last call. Calls before it may be to helpers only.
-func read(prepared answer, helpers string) (wire []byte, signer string, last call) {
+// The first eight bytes of an instruction's data.
+func named(instruction string) string { return string(sha([]byte("global:" + instruction))[:8]) }
+
+// A number, little-endian.
+func little(number uint64, length int) string {
+	return string(append(binary.LittleEndian.AppendUint64(nil, number), make([]byte, 24)...)[:length])
+}
+
+// Whether the calls are this one on the escrow, and behind it only what brings the agent's rest and the rent home.
+func settles(calls []call, instruction string) bool {
+	for i, each := range calls {
+		name := string(each.data[:8])
+		isHome := name == named("claim_refund") || name == named("return_rent")
+		if each.accounts[0] != env("ESCROW") || (i == 0 && name != named(instruction)) || (i > 0 && !isHome) {
+			return false
+		}
+	}
+	return len(calls) > 0
+}
+
+// The wire form of a prepared transaction, its one signer, and its calls of custody. Others may be to helpers only.
+func read(prepared answer, helpers string) (wire []byte, signer string, calls []call) {
 	wire = bytesOf(prepared.Data["transaction"].(map[string]any)["base64"].(string))
 	message := types.MustTransactionDeserialize(wire).Message
 	if message.Header.NumRequireSignatures != 1 {
 		panic("another signer")
 	}
-	for i, each := range message.Instructions {
-		last = call{program: message.Accounts[each.ProgramIDIndex].ToBase58(), data: each.Data}
+	for _, each := range message.Instructions {
+		program, read := message.Accounts[each.ProgramIDIndex].ToBase58(), call{data: each.Data}
 		for _, account := range each.Accounts {
-			last.accounts = append(last.accounts, message.Accounts[account].ToBase58())
+			read.accounts = append(read.accounts, message.Accounts[account].ToBase58())
 		}
-		fee := strings.HasPrefix(last.program, "ComputeBudget111") && strings.Trim(string(each.Data[4:]), "\x00") != ""
-		if i < len(message.Instructions)-1 && (fee || !strings.Contains(helpers, last.program)) {
+		fee := strings.HasPrefix(program, "ComputeBudget111") && strings.Trim(string(each.Data[4:]), "\x00") != ""
+		if program == env("CUSTODY") {
+			calls = append(calls, read)
+		} else if fee || !strings.Contains(helpers, program) {
 			panic("another program, or a fee of 0.03 SOL or more")
 		}
 	}
-	return wire, message.Accounts[0].ToBase58(), last
+	return wire, message.Accounts[0].ToBase58(), calls
 }
 
 // Signs, relays, and asks for the outcome: landed, pending or expired.

@@ -13,6 +13,7 @@ base58_hex() { # an address as 64 hex digits
   done
   printf '%64s' "$(BC_LINE_LENGTH=0 bc <<<"obase=16;$n" | tr A-F a-f)" | tr ' ' 0
 }
+named() { printf "global:$1" | hash | cut -c1-16; } # the first eight bytes of an instruction's data
 little_endian() { printf "%0$2x" "$1" | fold -w2 | tac | tr -d '\n'; }           # a number, and its count of hex digits
 public_hex() { openssl pkey -in "$1" -pubout -outform DER | tail -c 32 | xxd -p -c 32; }
 sign() { # with a PEM key, a message in hex; the signature in base64

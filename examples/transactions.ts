@@ -50,19 +50,35 @@ export const wholeClaim = (account: Buffer, proof: string, timestamp: Buffer) =>
   return Buffer.concat([Buffer.from("attest 3"), domain, ...claimed, last]);
 };
 
-/** A prepared transaction: its signers, its last instruction, and the others, which may call `helpers` only. */
+/** The first eight bytes of an instruction's data, in hex. */
+export const named = (instruction: string) => sha256(`global:${instruction}`).toString("hex", 0, 8);
+
+/** A prepared transaction: its signers and its calls. Each calls custody, or one of `helpers`, which are left out. */
 export const read = (base64: string, helpers: RegExp) => {
   const unsigned = kit.getTransactionDecoder().decode(Buffer.from(base64, "base64"));
   const compiled = kit.getCompiledTransactionMessageDecoder().decode(unsigned.messageBytes);
-  const [last, ...others] = kit.decompileTransactionMessage(compiled).instructions.toReversed();
-  for (const { programAddress, data } of others) {
-    assert.match(programAddress, helpers);
-    const fee = programAddress.startsWith("ComputeBudget111") ? (data ?? []) : [];
-    assert(!fee.slice(4).some(Boolean), "a fee of 0.03 SOL or more");
+  const calls = [];
+  for (const each of kit.decompileTransactionMessage(compiled).instructions) {
+    const data = Buffer.from(each.data ?? []);
+    const accounts = each.accounts?.map(({ address }) => address) ?? [];
+    if (each.programAddress === env.CUSTODY) calls.push({ accounts, data });
+    else assert.match(each.programAddress, helpers);
+    const fee = each.programAddress.startsWith("ComputeBudget111") ? data.subarray(4) : [];
+    assert(!fee.some(Boolean), "a fee of 0.03 SOL or more");
   }
-  const [signers, program] = [Object.keys(unsigned.signatures), last?.programAddress];
-  const accounts = last?.accounts?.map(({ address }) => address) ?? [];
-  return { unsigned, signers, program, accounts, data: Buffer.from(last?.data ?? []) };
+  return { unsigned, signers: Object.keys(unsigned.signatures), calls };
+};
+
+/** Requires that the calls are this one on the escrow, with only what brings rest and rent home behind it. */
+export const checkSettlement = (calls: ReturnType<typeof read>["calls"], instruction: string) => {
+  const home = new Set(["claim_refund", "return_rent"].map(named));
+  const [first, ...following] = calls.map(({ data }) => data.toString("hex", 0, 8));
+  assert.equal(first, named(instruction), "another instruction");
+  assert(
+    following.every((name) => home.has(name)),
+    "another instruction behind it",
+  );
+  for (const { accounts } of calls) assert.equal(accounts[0], env.ESCROW, "another escrow");
 };
 
 /** Signs, relays, and asks for the outcome: `landed`, `pending` or `expired`. */

@@ -6,10 +6,14 @@
 #include "generated/custody.h"
 
 #include "custody/archive-escrow.h"
+#include "custody/cancel-escrow.h"
+#include "custody/capture.h"
+#include "custody/claim-refund.h"
+#include "custody/close-session.h"
 #include "custody/create-escrow.h"
 #include "custody/initialize.h"
-#include "custody/refund.h"
-#include "custody/release.h"
+#include "custody/release-escrow.h"
+#include "custody/return-rent.h"
 #include "sdk/security-txt.h"
 
 u64 entrypoint(u8 *bytes) {
@@ -21,14 +25,18 @@ u64 entrypoint(u8 *bytes) {
       return initialize_custody(input);
     case IX_CREATE_ESCROW:
       return create_escrow(input);
+    case IX_CAPTURE:
+      return capture(input);
     case IX_RELEASE_ESCROW:
       return release_escrow(input);
-    case IX_RELEASE_PARTIAL:
-      return release_partial(input);
-    case IX_CLAIM_REFUND:
-      return claim_refund(input);
     case IX_CANCEL_ESCROW:
       return cancel_escrow(input);
+    case IX_CLOSE_SESSION:
+      return close_session(input);
+    case IX_CLAIM_REFUND:
+      return claim_refund(input);
+    case IX_RETURN_RENT:
+      return return_rent(input);
     case IX_ARCHIVE_ESCROW:
       return archive_escrow(input);
     default:

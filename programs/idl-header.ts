@@ -2,11 +2,12 @@ import { addressToBytes, parseAddress } from "../core/domain/address.ts";
 import {
   constantCase,
   fixedAddress,
+  hasOwnLength,
   type Idl,
   type IdlField,
   type IdlInstruction,
   type IdlTag,
-  settledFields,
+  changedFields,
 } from "./idl.ts";
 
 /**
@@ -88,7 +89,8 @@ const member = ({ name, type }: IdlField): Member => {
   if (type === "u32") return scalar("u32", 4);
   if (type === "u64" || type === "i64") return scalar(type, 8);
   if (type === "pubkey") return scalar("Pubkey", 32, 8);
-  if (type === "string") throw new Error(`${name}: a string has no fixed layout`);
+  if (type === "string" || type === "bytes")
+    throw new Error(`${name}: ${type} has no fixed layout`);
   if ("defined" in type) return scalar("u8", 1);
   const [element, length] = type.array;
   if (element !== "u8")
@@ -139,9 +141,9 @@ const zeroOf = (field: IdlField): string => {
   return size > 8 ? `(${type}){{0}}` : "0";
 };
 
-/** The function that puts zeros into what a settlement writes in an account; none for an account that no settlement writes. */
+/** The function that puts zeros into what captures, close_session and the settlement write in an account; none for an account without such members. */
 const undoLines = (idl: Idl, { name }: IdlTag) => {
-  const written = settledFields(idl, name);
+  const written = changedFields(idl, name);
   if (written.length === 0) return [];
   return [
     `/* Gives ${name} back the bytes of its creation. */`,
@@ -165,7 +167,7 @@ const instructionLines = ({ name, discriminator, accounts, args }: IdlInstructio
     "};",
     ...structOf(`${pascalCase(name)}Args`, [
       DISCRIMINATOR,
-      ...args.filter(({ type }) => type !== "string"),
+      ...args.filter(({ type }) => !hasOwnLength(type)),
     ]),
     "",
   ];

@@ -7,7 +7,7 @@ import {
   type IdlTag,
   type IdlType,
   placesOf,
-  settledPlaces,
+  changedPlaces,
   sizeOf,
 } from "./idl.ts";
 
@@ -26,8 +26,8 @@ export const typescriptOf = (idl: Idl): string => {
     ...idl.accounts.map((tag) => accountLine(idl, tag)),
     "} as const;",
     "",
-    ...idl.accounts.flatMap((tag) => settledLines(idl, tag)),
-    "/** The program's instructions: first eight bytes, length without a text at the end, arguments, and accounts in order. */",
+    ...idl.accounts.flatMap((tag) => changedLines(idl, tag)),
+    "/** The program's instructions: first eight bytes, length without what says its own length at the end, arguments, and accounts in order. */",
     `export const ${prefix}_INSTRUCTIONS = {`,
     ...idl.instructions.flatMap(instructionLines),
     "} as const;",
@@ -55,6 +55,7 @@ export const typescriptOf = (idl: Idl): string => {
 /** What TypeScript reads a value as. */
 const kindOf = (type: IdlType): string => {
   if (type === "pubkey") return "address";
+  if (type === "bytes") return "tail";
   if (typeof type === "string") return type;
   if ("defined" in type) return "u8";
   return type.array[1] === 32 ? "hash" : "bytes";
@@ -80,13 +81,13 @@ const accountLine = (idl: Idl, { name, discriminator }: IdlTag): string => {
   return `  ${name}: { discriminator: [${discriminator.join(", ")}], length: ${length}, at: { ${at} } },`;
 };
 
-/** Where a settlement writes in an account. */
-const settledLines = (idl: Idl, { name }: IdlTag): ReadonlyArray<string> => {
-  const places = settledPlaces(idl, name);
+/** Where captures, close_session and the settlement write in an account. */
+const changedLines = (idl: Idl, { name }: IdlTag): ReadonlyArray<string> => {
+  const places = changedPlaces(idl, name);
   if (places.length === 0) return [];
   return [
-    `/** What a settlement writes in ${name}, in bytes. With zeros there they are the bytes of its creation. */`,
-    `export const ${constantCase(name)}_SETTLED_FIELDS = [`,
+    `/** What captures, close_session and the settlement write in ${name}, in bytes. With zeros there they are the bytes of its creation. */`,
+    `export const ${constantCase(name)}_CHANGED_FIELDS = [`,
     ...places.map(({ at, length }) => `  { at: ${at}, length: ${length} },`),
     "] as const;",
     "",

@@ -62,7 +62,7 @@ export type IdlTag = { readonly name: string; readonly discriminator: ReadonlyAr
 /** A struct field or an argument. */
 export type IdlField = { readonly name: string; readonly type: IdlType };
 
-/** Integers are little-endian; a `bool` is a byte, 0 or 1; `string` is a u32 length and that many bytes. */
+/** Integers are little-endian; a `bool` is a byte, 0 or 1; `string` and `bytes` are a u32 length and that many bytes. */
 export type IdlType =
   | "bool"
   | "u8"
@@ -71,6 +71,7 @@ export type IdlType =
   | "i64"
   | "pubkey"
   | "string"
+  | "bytes"
   | { readonly array: readonly ["u8", number] }
   | { readonly array: readonly [{ readonly array: readonly ["u8", 32] }, number] }
   | { readonly defined: { readonly name: string } };
@@ -96,10 +97,13 @@ export const fixedAddress = ({ address }: IdlAccount): string | undefined =>
 export const constantCase = (name: string): string =>
   name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toUpperCase();
 
-/** Bytes of a value; a text has those of its length before it. */
+/** Whether a value says its own length, in the u32 before it; such a one comes last. */
+export const hasOwnLength = (type: IdlType): boolean => type === "string" || type === "bytes";
+
+/** Bytes of a value; of one that says its own length, those of that length. */
 export const sizeOf = (type: IdlType): number => {
   if (type === "u8" || type === "bool") return 1;
-  if (type === "u32" || type === "string") return 4;
+  if (type === "u32" || hasOwnLength(type)) return 4;
   if (type === "u64" || type === "i64") return 8;
   if (type === "pubkey") return 32;
   if ("defined" in type) return 1;
@@ -120,10 +124,10 @@ export const placesOf = (fields: ReadonlyArray<IdlField>) => {
   return { places, length };
 };
 
-/** The members of an account that a settlement writes, which the constant `<ACCOUNT>_SETTLED_FIELDS` names; empty without it. */
-export const settledFields = (idl: Idl, account: string): ReadonlyArray<IdlField> => {
+/** The members of an account that captures, close_session and the settlement write, which the constant `<ACCOUNT>_CHANGED_FIELDS` names; empty without it. */
+export const changedFields = (idl: Idl, account: string): ReadonlyArray<IdlField> => {
   const named = idl.constants.find(
-    ({ name }) => name === `${constantCase(account)}_SETTLED_FIELDS`,
+    ({ name }) => name === `${constantCase(account)}_CHANGED_FIELDS`,
   );
   if (named === undefined) return [];
   const names = (JSON.parse(named.value) as string).split(" ");
@@ -136,14 +140,14 @@ export const settledFields = (idl: Idl, account: string): ReadonlyArray<IdlField
   });
 };
 
-/** Where a settlement writes in an account, in bytes. */
-export const settledPlaces = (
+/** Where captures, close_session and the settlement write in an account, in bytes. */
+export const changedPlaces = (
   idl: Idl,
   account: string,
 ): ReadonlyArray<{ readonly at: number; readonly length: number }> => {
   const type = idl.types.find(({ name }) => name === account)?.type;
   const { places } = placesOf(type?.kind === "struct" ? type.fields : []);
-  const written = new Set(settledFields(idl, account).map(({ name }) => name));
+  const written = new Set(changedFields(idl, account).map(({ name }) => name));
   return places.flatMap(({ name, type: of, at }) =>
     written.has(name) ? [{ at, length: sizeOf(of) }] : [],
   );

@@ -39,6 +39,15 @@ const shown = ({ mint }: Stage, units: string): string =>
 const escrowAt = ({ requests }: Stage, escrow: string, signal?: AbortSignal): Promise<LiveEscrow> =>
   dataBy(requests, "GET /v1/escrows/{pda}", { pda: escrow }, { signal });
 
+/** Tells that the vault of a settled escrow is closed and its rent is home: nothing of both is left to do. @throws SettlementError */
+const tellRent = ({ narrator }: Stage, { next_actions, rent_payer }: LiveEscrow): void => {
+  const left = next_actions.filter(
+    ({ action }) => action === "claim_refund" || action === "return_rent",
+  );
+  expectSame("what is left to bring home", left.map(({ action }) => action).join(", "), "");
+  narrator.result(`the vault is closed, and its rent is with ${rent_payer} again, who paid it`);
+};
+
 /** The merchant registers itself with its attestor's key. @throws SettlementError */
 export const registerMerchant = async (stage: Stage): Promise<void> => {
   const { narrator, shop, requests, parties, signer } = stage;
@@ -124,11 +133,11 @@ export const deliver = async (stage: Stage, escrow: LiveEscrow): Promise<Deliver
 
   narrator.step(
     "The merchant is paid",
-    "One transaction: the attestation, checked by the ledger's own Ed25519 program, then the release.\nAnyone who holds the attestation could send it.",
+    "One transaction: the attestation, checked by the ledger's own Ed25519 program, then the release, which names nothing of\nthe agent's, and behind it the vault's rent goes home. Anyone who holds the attestation could send it.",
   );
   const { signature } = await shop.release({
     attestation,
-    payer: signer("merchant", "ed25519 + create_token_account + release_escrow"),
+    payer: signer("merchant", "ed25519 + create_token_account + release_escrow + return_rent"),
   });
   narrator.result(`landed, signature ${signature}`);
   const settled = await escrowAt(stage, escrow.escrow_pda);
@@ -136,6 +145,7 @@ export const deliver = async (stage: Stage, escrow: LiveEscrow): Promise<Deliver
   expectSame("the released amount", settled.released_stroops, escrow.amount_stroops);
   expectSame("the recorded proof hash", settled.proof_hash, attestation.proof_hash);
   narrator.result(`${settled.state}: ${shown(stage, settled.released_stroops)} are the merchant's`);
+  tellRent(stage, settled);
   return proof;
 };
 
@@ -158,10 +168,10 @@ const refundExpired = async (stage: Stage, escrow: LiveEscrow, ttl: number): Pro
 
   narrator.step(
     "A passer-by refunds it",
-    "Anyone can run refunds: the money goes to the agent, whoever sends them and pays the fee.",
+    "Anyone can run refunds: the money goes to the agent and the rent to whoever paid it, whoever sends them and pays the fee.",
   );
   const { signature } = await client.refund(escrow.escrow_pda, {
-    signer: transactionSignerOf(signer("passerBy", "claim_refund")),
+    signer: transactionSignerOf(signer("passerBy", "claim_refund + return_rent")),
   });
   narrator.result(`landed, signature ${signature}`);
   const settled = await escrowAt(stage, escrow.escrow_pda);
@@ -170,6 +180,7 @@ const refundExpired = async (stage: Stage, escrow: LiveEscrow, ttl: number): Pro
   narrator.result(
     `${settled.state}: ${shown(stage, settled.refunded_stroops)} are the agent's again`,
   );
+  tellRent(stage, settled);
 };
 
 /**

@@ -16,7 +16,7 @@ usage: npx --no-install settlement-evidence merchant ACTION --service URL --trus
   register --attestor ADDRESS --name NAME SIGNER      names the merchant and the key whose attestations release escrows
   rotate --attestor ADDRESS [--compromised [--cancel]] SIGNER
                                                       names a new key, and prints the open escrows that still need the old one
-  cancel ESCROW SIGNER                                returns an open escrow's money to its agent
+  cancel ESCROW SIGNER                                ends an open escrow: what was not released is its agent's
   watch --merchant ADDRESS [--once]                   prints what awaits the merchant, a line of JSON whenever that changes
   export --merchant ADDRESS [--format csv|jsonl]      prints every escrow, once the totals equal the ledger's
 

@@ -9,7 +9,7 @@ import { SERVICE_HELP, SERVICE_OPTIONS, serviceNamed } from "../command-line/ser
 /** What the command says of itself. */
 export const HELP = `Locks a payment for a merchant in an escrow and prints the escrow as JSON once that is confirmed.
 
-usage: npx --no-install settlement-evidence pay --service URL --trust FILE --key FILE --merchant ADDRESS --amount AMOUNT --task TEXT --ttl SECONDS --nonce TEXT
+usage: npx --no-install settlement-evidence pay --service URL --trust FILE --key FILE --merchant ADDRESS --amount AMOUNT --task TEXT (--ttl SECONDS | --expires-at TIME) --nonce TEXT
 
 ${SERVICE_HELP}
   --key FILE               the agent's key, mode 0600, as keygen makes it
@@ -17,6 +17,7 @@ ${SERVICE_HELP}
   --amount AMOUNT          decimal, such as 1.50
   --task TEXT              what is to be done, 1 to 4096 bytes
   --ttl SECONDS            until the money can be taken back, 1 to 604800
+  --expires-at TIME        in its place the very time, such as 2026-11-30T12:00:00Z, at most seven days ahead; with --ttl that is the most it may be
   --nonce TEXT             this payment's own name. The same key, task and nonce are one payment: run it again after any failure, nothing is paid twice.
   --mint ADDRESS           a mint of the trust document   (its only one)
   --attestor ADDRESS       the key that must attest   (the merchant's present one)
@@ -39,6 +40,7 @@ const OPTIONS = {
   amount: { type: "string" },
   task: { type: "string" },
   ttl: { type: "string" },
+  "expires-at": { type: "string" },
   nonce: { type: "string" },
   mint: { type: "string" },
   attestor: { type: "string" },
@@ -56,7 +58,11 @@ export const run = async (args: ReadonlyArray<string>, io: CommandIo): Promise<n
   const merchant = required(values.merchant, "--merchant", "the merchant's wallet");
   const amount = required(values.amount, "--amount", "a decimal amount such as 1.50");
   const task = required(values.task, "--task", "what is paid for");
-  const ttl = required(values.ttl, "--ttl", "the seconds until the money can be taken back");
+  const expiresAt = values["expires-at"];
+  const ttl =
+    expiresAt === undefined
+      ? required(values.ttl, "--ttl", "the seconds until the money can be taken back")
+      : values.ttl;
   const nonce = required(values.nonce, "--nonce", "a name of this payment, to run it again safely");
   if ((maxPerDay === undefined) !== (journal === undefined))
     throw usageError(
@@ -81,7 +87,8 @@ export const run = async (args: ReadonlyArray<string>, io: CommandIo): Promise<n
     merchant,
     amount,
     task,
-    ttl: /^[0-9]{1,6}$/.test(ttl) ? Number(ttl) : Number.NaN,
+    ...(ttl === undefined ? {} : { ttl: /^[0-9]{1,6}$/.test(ttl) ? Number(ttl) : Number.NaN }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
     nonce,
     ...(mint === undefined ? {} : { mint }),
     ...(attestor === undefined ? {} : { attestor }),

@@ -6,7 +6,7 @@ import { interrupted, readArguments, required } from "../command-line/command-li
 import { SERVICE_HELP, SERVICE_OPTIONS, serviceNamed } from "../command-line/service-options.ts";
 
 /** What the command says of itself. */
-export const HELP = `Returns an expired escrow's money to its agent and prints what came back as JSON. Anyone may do it; the money goes to the agent only.
+export const HELP = `Returns to its agent what an expired escrow holds, or what a settled one still does, and prints what came back as JSON. Anyone may do it; the money goes to the agent only.
 
 usage: npx --no-install settlement-evidence refund ESCROW --service URL --trust FILE --key FILE
 

@@ -17,17 +17,21 @@ export type DeliveryFieldOutcome = ("ok" | "absent" | "missing" | "invalid" | "u
  */
 export type DeliveryFieldFound = ("null" | "boolean" | "integer" | "number" | "string" | "array" | "object")
 /**
+ * How it was settled.
+ */
+export type EscrowSettledBy = ("release" | "refund" | "cancel")
+/**
  * What can be done.
  */
-export type NextActionAction = ("release_escrow" | "cancel_escrow" | "claim_refund" | "archive_escrow")
+export type NextActionAction = ("capture" | "release_escrow" | "cancel_escrow" | "close_session" | "claim_refund" | "return_rent" | "archive_escrow")
 /**
  * Who may do it.
  */
-export type NextActionBy = ("holder_of_attestation" | "merchant_wallet" | "anyone")
+export type NextActionBy = ("holder_of_attestation" | "merchant_wallet" | "agent_wallet" | "anyone")
 /**
- * `attestation`: the signed claim of the escrow's attestor. `payout_account`: a token account of the payee that can receive tokens, because the associated one cannot.
+ * `attestation`: the signed claim of the escrow's attestor. `attestation_and_voucher`: that claim and the voucher of the session's key. `payout_account`: a token account of the payee that can receive tokens, because the associated one cannot.
  */
-export type NextActionAwaiting = ("attestation" | "payout_account")
+export type NextActionAwaiting = ("attestation" | "attestation_and_voucher" | "payout_account")
 /**
  * What the transaction may do with the account.
  */
@@ -35,7 +39,7 @@ export type OpenInstructionAccountRole = ("readonly" | "writable" | "readonly_si
 /**
  * The rule that does not hold.
  */
-export type PreflightBlockerRule = ("unknown_instruction" | "wrong_account_count" | "wrong_account" | "not_an_escrow" | "not_pending" | "expired" | "not_expired" | "amount_out_of_range" | "ttl_out_of_range" | "payout_account_wrong_owner" | "payout_account_wrong_mint" | "ed25519_missing" | "ed25519_misplaced" | "ed25519_malformed" | "ed25519_points_elsewhere" | "attestation_signature_invalid" | "wrong_attestor_key" | "terms_differ" | "message_differs" | "attestation_stale" | "attestation_in_future" | "attestation_outside_escrow" | "escrow_address_taken" | "merchant_unregistered" | "merchant_suspended" | "payout_account_shared" | "payout_account_not_associated" | "payout_account_unusable" | "attestor_changed" | "attestor_revoked" | "attestor_unusable" | "escrow_archived" | "not_settled" | "not_archivable" | "last_bytes_differ" | "vault_frozen" | "payer_cannot_pay" | "signer_is_derived" | "merchant_exists" | "attestor_unchanged" | "deployment_not_initialized" | "mint_unusable" | "agent_account_missing" | "agent_account_frozen" | "insufficient_funds" | "beta_limit_exceeded")
+export type PreflightBlockerRule = ("unknown_instruction" | "wrong_account_count" | "wrong_account" | "not_an_escrow" | "not_pending" | "expired" | "not_expired" | "amount_out_of_range" | "ttl_out_of_range" | "payout_account_wrong_owner" | "payout_account_wrong_mint" | "ed25519_missing" | "ed25519_misplaced" | "ed25519_malformed" | "ed25519_points_elsewhere" | "attestation_signature_invalid" | "wrong_attestor_key" | "terms_differ" | "message_differs" | "attestation_stale" | "attestation_in_future" | "attestation_outside_escrow" | "escrow_address_taken" | "merchant_unregistered" | "merchant_suspended" | "payout_account_shared" | "payout_account_not_associated" | "payout_account_unusable" | "attestor_changed" | "attestor_revoked" | "attestor_unusable" | "escrow_archived" | "not_settled" | "not_archivable" | "last_bytes_differ" | "not_session" | "session_closing" | "voucher_missing" | "voucher_signature_invalid" | "wrong_session_key" | "wrong_voucher" | "deliveries_fall" | "vault_frozen" | "nothing_left" | "payer_cannot_pay" | "signer_is_derived" | "merchant_exists" | "attestor_unchanged" | "deployment_not_initialized" | "mint_unusable" | "agent_account_missing" | "agent_account_frozen" | "insufficient_funds" | "beta_limit_exceeded")
 /**
  * Only an Active merchant can be named by a new escrow.
  */
@@ -45,13 +49,17 @@ export type MerchantStatus = ("Active" | "Suspended")
  */
 export type EventKind = ("escrow_created" | "escrow_released" | "escrow_partially_released" | "escrow_refunded")
 /**
+ * How it was settled.
+ */
+export type EvidenceEscrowSettledBy = ("release" | "refund" | "cancel")
+/**
  * The outcome.
  */
 export type SettlementDecisionStatus = ("released" | "refunded" | "pending")
 /**
  * Why.
  */
-export type SettlementDecisionReason = ("awaiting_delivery_proof" | "ttl_expired_refund_available" | "merchant_delivery_proof_verified" | "merchant_partial_delivery_proof_verified" | "ttl_expired_without_delivery_proof" | "merchant_cancelled")
+export type SettlementDecisionReason = ("awaiting_delivery_proof" | "ttl_expired_refund_available" | "merchant_delivery_proof_verified" | "merchant_partial_delivery_proof_verified" | "ttl_expired_without_delivery_proof" | "session_closed_without_delivery_proof" | "merchant_cancelled")
 /**
  * Unsigned when the service has no key.
  */
@@ -85,6 +93,10 @@ export type IndexerStatusHistory = ("followed" | "not_served")
  */
 export type InstructionAccountRole = ("readonly" | "writable" | "readonly_signer" | "writable_signer")
 /**
+ * How it was settled.
+ */
+export type LiveEscrowSettledBy = ("release" | "refund" | "cancel")
+/**
  * How the nodes stand to that ledger. `unknown`: no genesis hash is known. `recorded`: the store's counts, and no node has answered since the start. `confirmed`: a node has shown it. `contradicted`: the nodes that answer serve another ledger and are not used.
  */
 export type NetworkStatusIdentity = ("unknown" | "recorded" | "confirmed" | "contradicted")
@@ -95,7 +107,7 @@ export type PayoutWhose = ("merchant" | "agent")
 /**
  * The program's instruction.
  */
-export type PreparedAttestorCallOperation = ("create_escrow" | "release_escrow" | "release_partial" | "claim_refund" | "cancel_escrow" | "archive_escrow" | "register_merchant" | "rotate_attestor")
+export type PreparedAttestorCallOperation = ("create_escrow" | "capture" | "release_escrow" | "cancel_escrow" | "close_session" | "claim_refund" | "return_rent" | "archive_escrow" | "register_merchant" | "rotate_attestor")
 /**
  * A warning. The instructions work in spite of it.
  */
@@ -103,7 +115,7 @@ export type PreparedAttestorCallWarnings = ("merchant_account_has_delegate" | "m
 /**
  * The program's instruction.
  */
-export type PreparedEscrowCallOperation = ("create_escrow" | "release_escrow" | "release_partial" | "claim_refund" | "cancel_escrow" | "archive_escrow" | "register_merchant" | "rotate_attestor")
+export type PreparedEscrowCallOperation = ("create_escrow" | "capture" | "release_escrow" | "cancel_escrow" | "close_session" | "claim_refund" | "return_rent" | "archive_escrow" | "register_merchant" | "rotate_attestor")
 /**
  * A warning. The instructions work in spite of it.
  */
@@ -111,7 +123,7 @@ export type PreparedEscrowCallWarnings = ("merchant_account_has_delegate" | "mer
 /**
  * The program's instruction.
  */
-export type PreparedMerchantCallOperation = ("create_escrow" | "release_escrow" | "release_partial" | "claim_refund" | "cancel_escrow" | "archive_escrow" | "register_merchant" | "rotate_attestor")
+export type PreparedMerchantCallOperation = ("create_escrow" | "capture" | "release_escrow" | "cancel_escrow" | "close_session" | "claim_refund" | "return_rent" | "archive_escrow" | "register_merchant" | "rotate_attestor")
 /**
  * A warning. The instructions work in spite of it.
  */
@@ -127,15 +139,15 @@ export type ProgramErrorProgram = ("custody" | "attestor")
 /**
  * The rule that does not hold for an instruction of the transaction, or of what is prepared.
  */
-export type ProblemRule = ("unknown_instruction" | "wrong_account_count" | "wrong_account" | "not_an_escrow" | "not_pending" | "expired" | "not_expired" | "amount_out_of_range" | "ttl_out_of_range" | "payout_account_wrong_owner" | "payout_account_wrong_mint" | "ed25519_missing" | "ed25519_misplaced" | "ed25519_malformed" | "ed25519_points_elsewhere" | "attestation_signature_invalid" | "wrong_attestor_key" | "terms_differ" | "message_differs" | "attestation_stale" | "attestation_in_future" | "attestation_outside_escrow" | "escrow_address_taken" | "merchant_unregistered" | "merchant_suspended" | "payout_account_shared" | "payout_account_not_associated" | "payout_account_unusable" | "attestor_changed" | "attestor_revoked" | "attestor_unusable" | "escrow_archived" | "not_settled" | "not_archivable" | "last_bytes_differ" | "vault_frozen" | "payer_cannot_pay" | "signer_is_derived" | "merchant_exists" | "attestor_unchanged" | "deployment_not_initialized" | "mint_unusable" | "agent_account_missing" | "agent_account_frozen" | "insufficient_funds" | "beta_limit_exceeded")
+export type ProblemRule = ("unknown_instruction" | "wrong_account_count" | "wrong_account" | "not_an_escrow" | "not_pending" | "expired" | "not_expired" | "amount_out_of_range" | "ttl_out_of_range" | "payout_account_wrong_owner" | "payout_account_wrong_mint" | "ed25519_missing" | "ed25519_misplaced" | "ed25519_malformed" | "ed25519_points_elsewhere" | "attestation_signature_invalid" | "wrong_attestor_key" | "terms_differ" | "message_differs" | "attestation_stale" | "attestation_in_future" | "attestation_outside_escrow" | "escrow_address_taken" | "merchant_unregistered" | "merchant_suspended" | "payout_account_shared" | "payout_account_not_associated" | "payout_account_unusable" | "attestor_changed" | "attestor_revoked" | "attestor_unusable" | "escrow_archived" | "not_settled" | "not_archivable" | "last_bytes_differ" | "not_session" | "session_closing" | "voucher_missing" | "voucher_signature_invalid" | "wrong_session_key" | "wrong_voucher" | "deliveries_fall" | "vault_frozen" | "nothing_left" | "payer_cannot_pay" | "signer_is_derived" | "merchant_exists" | "attestor_unchanged" | "deployment_not_initialized" | "mint_unusable" | "agent_account_missing" | "agent_account_frozen" | "insufficient_funds" | "beta_limit_exceeded")
 /**
  * Whose share of the queue is full.
  */
 export type ProblemHolder = ("client" | "fee_payer")
 /**
- * `attestation`: the signed claim of the escrow's attestor. `payout_account`: a token account of the payee that can receive tokens, because the associated one cannot.
+ * `attestation`: the signed claim of the escrow's attestor. `attestation_and_voucher`: that claim and the voucher of the session's key. `payout_account`: a token account of the payee that can receive tokens, because the associated one cannot.
  */
-export type ProblemAwaiting = ("attestation" | "payout_account")
+export type ProblemAwaiting = ("attestation" | "attestation_and_voucher" | "payout_account")
 /**
  * The commitment of that slot.
  */
@@ -163,7 +175,7 @@ export type RelayOutcomeCommitment = ("processed" | "confirmed" | "finalized")
 /**
  * A rule that a refusal can name.
  */
-export type RelaySettlementCheckRules = ("unknown_instruction" | "wrong_account_count" | "wrong_account" | "not_an_escrow" | "not_pending" | "expired" | "not_expired" | "amount_out_of_range" | "ttl_out_of_range" | "payout_account_wrong_owner" | "payout_account_wrong_mint" | "ed25519_missing" | "ed25519_misplaced" | "ed25519_malformed" | "ed25519_points_elsewhere" | "attestation_signature_invalid" | "wrong_attestor_key" | "terms_differ" | "message_differs" | "attestation_stale" | "attestation_in_future" | "attestation_outside_escrow" | "escrow_address_taken" | "merchant_unregistered" | "merchant_suspended" | "payout_account_shared" | "payout_account_not_associated" | "payout_account_unusable" | "attestor_changed" | "attestor_revoked" | "attestor_unusable" | "escrow_archived" | "not_settled" | "not_archivable" | "last_bytes_differ")
+export type RelaySettlementCheckRules = ("unknown_instruction" | "wrong_account_count" | "wrong_account" | "not_an_escrow" | "not_pending" | "expired" | "not_expired" | "amount_out_of_range" | "ttl_out_of_range" | "payout_account_wrong_owner" | "payout_account_wrong_mint" | "ed25519_missing" | "ed25519_misplaced" | "ed25519_malformed" | "ed25519_points_elsewhere" | "attestation_signature_invalid" | "wrong_attestor_key" | "terms_differ" | "message_differs" | "attestation_stale" | "attestation_in_future" | "attestation_outside_escrow" | "escrow_address_taken" | "merchant_unregistered" | "merchant_suspended" | "payout_account_shared" | "payout_account_not_associated" | "payout_account_unusable" | "attestor_changed" | "attestor_revoked" | "attestor_unusable" | "escrow_archived" | "not_settled" | "not_archivable" | "last_bytes_differ" | "not_session" | "session_closing" | "voucher_missing" | "voucher_signature_invalid" | "wrong_session_key" | "wrong_voucher" | "deliveries_fall")
 /**
  * Who has a budget of this size.
  */
@@ -323,7 +335,7 @@ export interface Cost {
 fee: string
 deposits: Deposit[]
 /**
- * What the escrow's rent payer gets back when it settles.
+ * What `return_rent` gives back to the escrow's rent payer once the escrow is settled and its vault closed: within this call where `return_rent` is among its instructions.
  */
 returned_at_settlement: string
 /**
@@ -584,9 +596,13 @@ symbol: (string | null)
  */
 vault_token_account: string
 /**
- * Who paid the vault's rent and gets it back; a release or a refund names it.
+ * Who paid the rent and gets it back by `return_rent` and by archiving.
  */
 rent_payer: string
+/**
+ * Null: a single payment.
+ */
+session_key: (string | null)
 /**
  * Escrowed base units.
  */
@@ -596,13 +612,21 @@ amount_stroops: string
  */
 amount_usdc: (string | null)
 /**
- * Base units that went to the merchant.
+ * Base units that went to the merchant. Null in lists while Pending: read the escrow itself.
  */
-released_stroops: string
+released_stroops: (string | null)
 /**
- * Base units that went back to the agent.
+ * Base units that the merchant can still be paid; 0 once settled. Null in lists while Pending: read the escrow itself.
+ */
+left_stroops: (string | null)
+/**
+ * Base units that went, or can go, back to the agent once it settled.
  */
 refunded_stroops: string
+/**
+ * Deliveries that the last attestation counts; a released single payment has one. Null in lists while Pending: read the escrow itself.
+ */
+deliveries: (number | null)
 /**
  * SHA-256 of the task that is paid for.
  */
@@ -618,20 +642,28 @@ attested_at: (string | null)
  */
 created_at: string
 /**
- * From here on it can only be refunded.
+ * From here on it can only be refunded, or from `closes_at` on.
  */
 expires_at: string
+/**
+ * Null: not closed. In lists also null while Pending.
+ */
+closes_at: (string | null)
 settled_at: (string | null)
+/**
+ * Null while Pending.
+ */
+settled_by: (EscrowSettledBy | null)
 /**
  * The number of its creation among all events of the custody program.
  */
 created_seq: string
 /**
- * Pending, and past its expiry.
+ * Pending, and past its end.
  */
 refundable: boolean
 /**
- * Empty once settled.
+ * What is left to do. Lists show none of a settled escrow.
  */
 next_actions: NextAction[]
 }
@@ -651,7 +683,7 @@ awaiting: (NextActionAwaiting | null)
 until: (string | null)
 prepare: PrepareCall
 /**
- * The unsigned instructions of a refund, in order. Empty while something is awaited, and for actions whose instructions only `prepare` gives. Only the live read of one escrow checks the account that they pay.
+ * The unsigned instructions of a refund or a return of rent, in order. Empty while something is awaited, and for actions whose instructions only `prepare` gives. Only the live read of one escrow checks the account that they pay.
  */
 instructions: OpenInstruction[]
 }
@@ -681,7 +713,19 @@ timestamp?: null
 /**
  * The caller fills it in.
  */
+amount_stroops?: null
+/**
+ * The caller fills it in.
+ */
+deliveries?: null
+/**
+ * The caller fills it in.
+ */
 attestation_signature?: null
+/**
+ * The caller fills it in.
+ */
+voucher?: null
 }
 /**
  * An unsigned instruction that anyone may send: put your own address where an account's is null.
@@ -904,6 +948,10 @@ rent_payer: string
  */
 attestor: string
 /**
+ * Null: a single payment.
+ */
+session_key: (string | null)
+/**
  * SHA-256 of the task that is paid for.
  */
 task_hash: string
@@ -912,16 +960,28 @@ task_hash: string
  */
 amount_stroops: string
 /**
- * To the merchant.
+ * To the merchant, of a Pending session what was captured so far.
  */
 released_stroops: string
 /**
  * Back to the agent.
  */
 refunded_stroops: string
+/**
+ * Deliveries that the last attestation counts; a single payment has one.
+ */
+deliveries: number
 created_at: (string | null)
 expires_at: (string | null)
+/**
+ * Null: not closed.
+ */
+closes_at: (string | null)
 settled_at: (string | null)
+/**
+ * Null while Pending.
+ */
+settled_by: (EvidenceEscrowSettledBy | null)
 /**
  * The number of its creation among the custody program's events.
  */
@@ -1317,9 +1377,13 @@ symbol: (string | null)
  */
 vault_token_account: string
 /**
- * Who paid the vault's rent and gets it back; a release or a refund names it.
+ * Who paid the rent and gets it back by `return_rent` and by archiving.
  */
 rent_payer: string
+/**
+ * Null: a single payment.
+ */
+session_key: (string | null)
 /**
  * Escrowed base units.
  */
@@ -1329,13 +1393,21 @@ amount_stroops: string
  */
 amount_usdc: (string | null)
 /**
- * Base units that went to the merchant.
+ * Base units that went to the merchant, captured ones included.
  */
 released_stroops: string
 /**
- * Base units that went back to the agent.
+ * Base units that the merchant can still be paid; 0 once settled.
+ */
+left_stroops: string
+/**
+ * Base units that went, or can go, back to the agent once it settled.
  */
 refunded_stroops: string
+/**
+ * Deliveries that the last attestation counts; a released single payment has one.
+ */
+deliveries: number
 /**
  * SHA-256 of the task that is paid for.
  */
@@ -1351,20 +1423,28 @@ attested_at: (string | null)
  */
 created_at: string
 /**
- * From here on it can only be refunded.
+ * From here on it can only be refunded, or from `closes_at` on.
  */
 expires_at: string
+/**
+ * Null: not closed. In lists also null while Pending.
+ */
+closes_at: (string | null)
 settled_at: (string | null)
+/**
+ * Null while Pending.
+ */
+settled_by: (LiveEscrowSettledBy | null)
 /**
  * The number of its creation among all events of the custody program.
  */
 created_seq: string
 /**
- * Pending, and past its expiry.
+ * Pending, and past its end.
  */
 refundable: boolean
 /**
- * Empty once settled.
+ * What is left to do. Lists show none of a settled escrow.
  */
 next_actions: NextAction[]
 /**
@@ -1386,11 +1466,11 @@ created_seq: string
  */
 settled_seq: string
 /**
- * SHA-256 of the account's last 368 bytes.
+ * SHA-256 of the account's last 416 bytes.
  */
 digest: string
 /**
- * SHA-256 of the account's bytes while it was Pending.
+ * SHA-256 of the account's bytes right after its creation.
  */
 pending_digest: string
 }
@@ -1639,9 +1719,17 @@ proof_hash?: string
  */
 template_id?: (string | null)
 /**
- * Base units for the merchant in a partial release, below the escrow's amount. Leave it out to release all of it.
+ * Base units for the merchant in all, what was captured included. Leave it out for the escrow's whole amount.
  */
 amount_stroops?: string
+/**
+ * How many deliveries in all, 1 to 4294967295. 1 when left out; a single payment has no other.
+ */
+deliveries?: number
+/**
+ * Whether nothing follows: true when left out, for a release. False for a capture, which only a session takes.
+ */
+final?: boolean
 }
 /**
  * A merchant's new attestor key.
@@ -1655,6 +1743,87 @@ attestor: string
  * True for a stolen key: escrows made before the change can then only be cancelled or refunded.
  */
 revoke?: boolean
+/**
+ * Who pays the fee and new accounts. By default the wallet that must sign. Needed for `transaction=true` when anyone may act. Null counts as absent.
+ */
+payer?: (string | null)
+}
+/**
+ * How an escrow is cancelled; `{}` is enough.
+ */
+export interface PrepareCancelRequest {
+/**
+ * Who pays the fee and new accounts. By default the wallet that must sign. Needed for `transaction=true` when anyone may act. Null counts as absent.
+ */
+payer?: (string | null)
+/**
+ * The settlement alone, without `claim_refund` and `return_rent` behind it. Send it so when the whole one failed. With less than 60 seconds left it is so anyhow.
+ */
+bare?: boolean
+}
+/**
+ * A claim on a session that its attestor has signed and that is not final, with a voucher that covers it.
+ */
+export interface PrepareCaptureRequest {
+/**
+ * 32 bytes as 64 hex digits.
+ */
+proof_hash: string
+/**
+ * The time inside the signed message, as YYYY-MM-DDThh:mm:ssZ.
+ */
+timestamp: string
+/**
+ * The attested total: base units for the merchant in all, what was captured included. Leave it out for the escrow's whole amount.
+ */
+amount_stroops?: string
+/**
+ * How many deliveries are attested in all, 1 to 4294967295. 1 when left out; a single payment has no other.
+ */
+deliveries?: number
+/**
+ * 64 bytes as base64.
+ */
+attestation_signature: string
+voucher?: VoucherRequest
+/**
+ * A token account of the merchant's wallet, paid when the associated one cannot receive tokens. Null counts as absent.
+ */
+merchant_fallback_account?: (string | null)
+/**
+ * Who pays the fee and new accounts. By default the wallet that must sign. Needed for `transaction=true` when anyone may act. Null counts as absent.
+ */
+payer?: (string | null)
+}
+/**
+ * What the session's key signed: how much may be taken, and for which orders.
+ */
+export interface VoucherRequest {
+/**
+ * The root over the orders, 32 bytes as 64 hex digits.
+ */
+orders: string
+/**
+ * Base units that may be taken in all.
+ */
+total_stroops: string
+/**
+ * How many orders, 1 to 4294967295.
+ */
+count: number
+/**
+ * Whether it closes the session: a release needs that.
+ */
+closing: boolean
+/**
+ * 64 bytes as base64.
+ */
+signature: string
+}
+/**
+ * How a session is closed; `{}` is enough.
+ */
+export interface PrepareCloseRequest {
 /**
  * Who pays the fee and new accounts. By default the wallet that must sign. Needed for `transaction=true` when anyone may act. Null counts as absent.
  */
@@ -1681,6 +1850,14 @@ mint: string
  */
 amount_stroops: string
 ttl_seconds: number
+/**
+ * The end itself, as YYYY-MM-DDThh:mm:ssZ: in the future, and at most ttl_seconds from now. By default ttl_seconds after the creation. Null counts as absent.
+ */
+expires_at?: (string | null)
+/**
+ * The key that signs a session's vouchers: one escrow for many deliveries. By default a single payment. Null counts as absent.
+ */
+session_key?: (string | null)
 /**
  * 32 bytes as 64 hex digits. It is taken as it is, also beside a task_intent. Null counts as absent.
  */
@@ -1724,7 +1901,24 @@ name: string
 payer?: (string | null)
 }
 /**
- * A claim that the escrow's attestor has signed.
+ * How an escrow's money goes back to its agent; `{}` is enough.
+ */
+export interface PrepareRefundRequest {
+/**
+ * A token account of the agent's wallet, paid when the associated one cannot receive tokens. Null counts as absent.
+ */
+agent_fallback_account?: (string | null)
+/**
+ * Who pays the fee and new accounts. By default the wallet that must sign. Needed for `transaction=true` when anyone may act. Null counts as absent.
+ */
+payer?: (string | null)
+/**
+ * The settlement alone, without `claim_refund` and `return_rent` behind it. Send it so when the whole one failed. With less than 60 seconds left it is so anyhow.
+ */
+bare?: boolean
+}
+/**
+ * A final claim that the escrow's attestor has signed; for a session, with the closing voucher of exactly its total and count.
  */
 export interface PrepareReleaseRequest {
 /**
@@ -1736,34 +1930,35 @@ proof_hash: string
  */
 timestamp: string
 /**
- * Base units for the merchant in a partial release, below the escrow's amount. Leave it out to release all of it.
+ * The attested total: base units for the merchant in all, what was captured included. Leave it out for the escrow's whole amount.
  */
 amount_stroops?: string
+/**
+ * How many deliveries are attested in all, 1 to 4294967295. 1 when left out; a single payment has no other.
+ */
+deliveries?: number
 /**
  * 64 bytes as base64.
  */
 attestation_signature: string
+voucher?: VoucherRequest
 /**
  * A token account of the merchant's wallet, paid when the associated one cannot receive tokens. Null counts as absent.
  */
 merchant_fallback_account?: (string | null)
 /**
- * A token account of the agent's wallet, paid when the associated one cannot receive tokens. Null counts as absent.
- */
-agent_fallback_account?: (string | null)
-/**
  * Who pays the fee and new accounts. By default the wallet that must sign. Needed for `transaction=true` when anyone may act. Null counts as absent.
  */
 payer?: (string | null)
+/**
+ * The settlement alone, without `claim_refund` and `return_rent` behind it. Send it so when the whole one failed. With less than 60 seconds left it is so anyhow.
+ */
+bare?: boolean
 }
 /**
- * How an escrow's money goes back to its agent; `{}` is enough.
+ * Who has the rent returned; `{}` is enough.
  */
-export interface PrepareReturnRequest {
-/**
- * A token account of the agent's wallet, paid when the associated one cannot receive tokens. Null counts as absent.
- */
-agent_fallback_account?: (string | null)
+export interface PrepareRentRequest {
 /**
  * Who pays the fee and new accounts. By default the wallet that must sign. Needed for `transaction=true` when anyone may act. Null counts as absent.
  */
@@ -1802,6 +1997,14 @@ timestamp: string
  */
 amount_stroops: (string | null)
 /**
+ * Bytes 120 to 123 of the message.
+ */
+deliveries: number
+/**
+ * Byte 124 of the message: 1 or 0.
+ */
+final: boolean
+/**
  * 128 bytes.
  */
 message_hex: string
@@ -1814,7 +2017,7 @@ message_base64: string
  */
 attestor: string
 /**
- * From this second on a release with it is too late.
+ * From this second on a release with it is too late, or a capture for one that is not final.
  */
 until: string
 }
@@ -1850,6 +2053,7 @@ attestor: string
  */
 revoke: boolean
 operation: PreparedAttestorCallOperation
+before?: PreparedBefore
 /**
  * In order, unsigned. An address is null when no payer was named.
  */
@@ -1865,7 +2069,7 @@ signers: string[]
  */
 payer: (string | null)
 /**
- * Empty when nothing is paid.
+ * Whom the instructions pay, in order; empty when nothing is paid.
  */
 payouts: Payout[]
 warnings: PreparedAttestorCallWarnings[]
@@ -1874,6 +2078,16 @@ warnings: PreparedAttestorCallWarnings[]
  */
 until: (string | null)
 cost: Cost
+transaction?: UnsignedTransaction
+}
+/**
+ * Only where the payee's missing account does not fit into the same transaction: send these instructions first, and the call once they are confirmed. Signers and fee are those of both.
+ */
+export interface PreparedBefore {
+/**
+ * In order, unsigned. An address is null when no payer was named.
+ */
+instructions: OpenInstruction[]
 transaction?: UnsignedTransaction
 }
 /**
@@ -1974,6 +2188,14 @@ amount_stroops: string
 amount_usdc: string
 ttl_seconds: number
 /**
+ * The end itself, when the request names one.
+ */
+expires_at?: string
+/**
+ * The session's key, when the request names one.
+ */
+session_key?: string
+/**
  * Supplied or derived.
  */
 task_hash: string
@@ -2033,6 +2255,7 @@ export interface PreparedEscrowCall {
  */
 escrow_pda: string
 operation: PreparedEscrowCallOperation
+before?: PreparedBefore
 /**
  * In order, unsigned. An address is null when no payer was named.
  */
@@ -2048,7 +2271,7 @@ signers: string[]
  */
 payer: (string | null)
 /**
- * Empty when nothing is paid.
+ * Whom the instructions pay, in order; empty when nothing is paid.
  */
 payouts: Payout[]
 warnings: PreparedEscrowCallWarnings[]
@@ -2083,6 +2306,7 @@ merchant_pda: string
  */
 attestor: string
 operation: PreparedMerchantCallOperation
+before?: PreparedBefore
 /**
  * In order, unsigned. An address is null when no payer was named.
  */
@@ -2098,7 +2322,7 @@ signers: string[]
  */
 payer: (string | null)
 /**
- * Empty when nothing is paid.
+ * Whom the instructions pay, in order; empty when nothing is paid.
  */
 payouts: Payout[]
 warnings: PreparedMerchantCallWarnings[]
@@ -3151,9 +3375,12 @@ export interface HttpOperations {
   "POST /v1/escrows/prepare": { path: object; query: { preflight?: boolean; transaction?: boolean }; body: PrepareEscrowRequest; answer: PreparedEscrowAnswer };
   "GET /v1/escrows/{pda}": { path: { pda: string }; query: object; body: object; answer: LiveEscrowRead };
   "POST /v1/escrows/{pda}/attestation/prepare": { path: { pda: string }; query: object; body: PrepareAttestationRequest; answer: PreparedAttestationRead };
+  "POST /v1/escrows/{pda}/capture/prepare": { path: { pda: string }; query: { transaction?: boolean }; body: PrepareCaptureRequest; answer: PreparedEscrowCallRead };
   "POST /v1/escrows/{pda}/release/prepare": { path: { pda: string }; query: { transaction?: boolean }; body: PrepareReleaseRequest; answer: PreparedEscrowCallRead };
-  "POST /v1/escrows/{pda}/refund/prepare": { path: { pda: string }; query: { transaction?: boolean }; body: PrepareReturnRequest; answer: PreparedEscrowCallRead };
-  "POST /v1/escrows/{pda}/cancel/prepare": { path: { pda: string }; query: { transaction?: boolean }; body: PrepareReturnRequest; answer: PreparedEscrowCallRead };
+  "POST /v1/escrows/{pda}/close/prepare": { path: { pda: string }; query: { transaction?: boolean }; body: PrepareCloseRequest; answer: PreparedEscrowCallRead };
+  "POST /v1/escrows/{pda}/refund/prepare": { path: { pda: string }; query: { transaction?: boolean }; body: PrepareRefundRequest; answer: PreparedEscrowCallRead };
+  "POST /v1/escrows/{pda}/cancel/prepare": { path: { pda: string }; query: { transaction?: boolean }; body: PrepareCancelRequest; answer: PreparedEscrowCallRead };
+  "POST /v1/escrows/{pda}/rent/prepare": { path: { pda: string }; query: { transaction?: boolean }; body: PrepareRentRequest; answer: PreparedEscrowCallRead };
   "POST /v1/escrows/{pda}/archive/prepare": { path: { pda: string }; query: { transaction?: boolean }; body: PrepareArchiveRequest; answer: PreparedEscrowCallRead };
   "GET /v1/evidence/{pda}": { path: { pda: string }; query: { download?: "json" }; body: object; answer: EvidencePacket };
   "GET /v1/evidence/{pda}/proof": { path: { pda: string }; query: object; body: object; answer: object };

@@ -12,13 +12,7 @@ import {
 } from "../signing/sign-transaction.ts";
 
 /** What every operation of a merchant needs. */
-export type MerchantContext = PrepareContext & {
-  /**
-   * Whether an agent must already have a token account; false when left out. If not, the payer opens a missing one.
-   * Then an agent could close it after each payment and keep the rent.
-   */
-  readonly needsAgentAccount?: boolean;
-};
+export type MerchantContext = PrepareContext;
 
 /**
  * A merchant as the service reads it from the ledger, null for a wallet that is not registered. @throws SettlementError

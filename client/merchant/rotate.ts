@@ -78,15 +78,15 @@ const changeKey = async (
 
 const prepareCancellation = async (
   context: MerchantContext,
-  { escrow, expires_at, amount_stroops }: Awaited,
+  { escrow, expires_at, left_stroops }: Awaited,
   parties: { readonly merchant: string; readonly payer: string },
   signal: AbortSignal | undefined,
 ): Promise<PreparedCancellation> => {
-  const summary = { escrow, expires_at, amount_stroops };
+  const summary = { escrow, expires_at, amount_stroops: left_stroops };
   try {
     const terms = await readEscrowTerms(context, escrow, signal);
-    const { bytes } = await cancellation(context, terms, parties, signal);
-    return { ...summary, transaction: encodeBase64(bytes), reason: null };
+    const { transaction } = await cancellation(context, terms, parties, signal);
+    return { ...summary, transaction: encodeBase64(transaction.bytes), reason: null };
   } catch (cause) {
     if (!(cause instanceof SettlementError)) throw cause;
     return { ...summary, transaction: null, reason: cause.message };
@@ -113,7 +113,7 @@ export const rotate = async (context: MerchantContext, rotation: Rotation): Prom
   for await (const each of watch(context, { merchant, once: true, ...(signal && { signal }) }))
     open.push(each);
   const old = open.filter((each) => each.attestor !== rotation.attestor).sort(byExpiry);
-  const stillNeed = old.filter(({ awaits }) => awaits === "attestation");
+  const stillNeed = old.filter(({ awaits }) => awaits === "attestation" || awaits === "session");
   if (compromised && signature === null && stillNeed.length > 0)
     throw new SettlementError(
       "not_revoked",

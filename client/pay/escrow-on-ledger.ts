@@ -114,6 +114,7 @@ const shownBy = async (
     attestor: value.attestor,
     created_at: formatUnixTime(value.createdAt),
     expires_at: formatUnixTime(value.expiresAt),
+    session_key: value.sessionKey,
   };
 };
 

@@ -1,4 +1,5 @@
 import type { LiveEscrow } from "../generated/contract.ts";
+import { formatUnixTime } from "../../core/domain/unix-time.ts";
 import { requestOf } from "../service/operation.ts";
 import {
   type Answer,
@@ -22,6 +23,7 @@ export type EscrowTerms = Pick<
   | "attestor"
   | "created_at"
   | "expires_at"
+  | "session_key"
 >;
 
 /** Reads of a transaction that should be confirmed within seconds, and the pause between them. */
@@ -92,6 +94,10 @@ export const onceThere = async <A>(
  */
 export const requireSame = (escrow: EscrowTerms, terms: PaymentTerms): void => {
   const ttl = (Date.parse(escrow.expires_at) - Date.parse(escrow.created_at)) / 1000;
+  const end =
+    terms.expiresAt === null
+      ? (["ttl", `${terms.ttlSeconds}`, `${ttl}`] as const)
+      : (["expires_at", formatUnixTime(terms.expiresAt), escrow.expires_at] as const);
   const sides = [
     ["escrow", terms.escrow, escrow.escrow_pda],
     ["agent", terms.agent, escrow.agent_owner],
@@ -99,7 +105,8 @@ export const requireSame = (escrow: EscrowTerms, terms: PaymentTerms): void => {
     ["merchant", terms.merchant, escrow.merchant],
     ["mint", terms.mint.address, escrow.mint],
     ["amount", terms.amount.toString(), escrow.amount_stroops],
-    ["ttl", `${terms.ttlSeconds}`, `${ttl}`],
+    end,
+    ["session key", "none", escrow.session_key ?? "none"],
     ["attestor", terms.attestor ?? escrow.attestor, escrow.attestor],
   ].filter(([, wanted, held]) => wanted !== held);
   if (sides.length > 0)

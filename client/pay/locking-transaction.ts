@@ -1,5 +1,6 @@
 import type { Address } from "../../core/domain/address.ts";
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
+import { formatUnixTime } from "../../core/domain/unix-time.ts";
 import { CUSTODY_INSTRUCTIONS } from "../../core/protocol/generated/custody.ts";
 import { createEscrowInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
 import { decodeArgs, isInstruction } from "../../core/protocol/instructions/instruction-layout.ts";
@@ -31,7 +32,7 @@ const attestorIn = (data: Uint8Array | undefined): Address | undefined =>
 /** What a locking transaction is built from. */
 export type LockedTerms = Pick<
   PaymentTerms,
-  "agent" | "merchant" | "taskHash" | "amount" | "ttlSeconds" | "attestor"
+  "agent" | "merchant" | "taskHash" | "amount" | "ttlSeconds" | "expiresAt" | "attestor"
 > & { readonly mint: { readonly address: Address } };
 
 /**
@@ -57,7 +58,9 @@ export const expectedLock = (
         taskHash: terms.taskHash,
         attestor: terms.attestor ?? attestorIn(instructions[0]?.data),
         amount: terms.amount,
-        ttlSeconds: terms.ttlSeconds,
+        ...(terms.expiresAt === null
+          ? { ttlSeconds: terms.ttlSeconds }
+          : { ttlSeconds: 0, expiresAt: terms.expiresAt }),
       }),
     ],
     mostPriorityFee,
@@ -79,6 +82,7 @@ export const lockingTransaction = async (
       mint: terms.mint.address,
       amount_stroops: terms.amount.toString(),
       ttl_seconds: terms.ttlSeconds,
+      ...(terms.expiresAt === null ? {} : { expires_at: formatUnixTime(terms.expiresAt) }),
       task_intent: terms.task,
       nonce: terms.nonce,
       ...(terms.attestor === null ? {} : { attestor: terms.attestor }),

@@ -11,6 +11,7 @@ import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import type { Hash32 } from "../../core/domain/hash32.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import type { SupportedMint } from "../../core/domain/supported-mint.ts";
+import { parseUnixTime, type UnixSeconds } from "../../core/domain/unix-time.ts";
 import { escrowAddress } from "../../core/protocol/addresses/addresses.ts";
 import { addressNamed } from "../pinned-policy.ts";
 import { SettlementError } from "../settlement-error.ts";
@@ -40,8 +41,13 @@ export type Payment = {
   readonly amount: string;
   /** What is to be done, 1 to 4,096 bytes of UTF-8, such as the request that is paid for. */
   readonly task: string;
-  /** Seconds until the agent can have the money back, 1 to 604,800. */
-  readonly ttl: number;
+  /** Seconds until the agent can have the money back, 1 to 604,800. With `expiresAt` the most that they may be; then it may be left out. */
+  readonly ttl?: number;
+  /**
+   * The time itself from which the agent can have the money back, such as "2026-11-30T12:00:00Z", at most 604,800 s
+   * ahead of the ledger's clock. With `ttl` the end depends on the second in which the payment lands.
+   */
+  readonly expiresAt?: string;
   /**
    * Tells apart payments for the same task, 1 to 128 bytes. The same agent, task and nonce are one payment, however
    * often it is run. Made up when left out, and then every call is a payment of its own.
@@ -63,7 +69,10 @@ export type PaymentTerms = {
   readonly task: string;
   readonly nonce: string;
   readonly taskHash: Hash32;
+  /** With `expiresAt` the most that may be left until then. */
   readonly ttlSeconds: number;
+  /** The end as an absolute time; null when it follows from `ttlSeconds`. */
+  readonly expiresAt: UnixSeconds | null;
   readonly attestor: Address | null;
   /** The only escrow that this agent can ever make for this task and nonce. */
   readonly escrow: Address;
@@ -77,6 +86,9 @@ const textIn = (text: string, maxBytes: number, what: string): string => {
   const fault = taskTextFault(text, maxBytes);
   return fault === undefined ? text : invalid(what, fault);
 };
+
+const timeIn = (text: string): UnixSeconds =>
+  parseUnixTime(text) ?? invalid("expires_at", "must be a time such as 2026-11-30T12:00:00Z");
 
 const mintOf = (policy: TrustPolicy, text: string | undefined): SupportedMint => {
   const { supportedMints } = policy;
@@ -107,7 +119,8 @@ export const paymentTerms = (
   agent: string,
   policy: TrustPolicy,
 ): PaymentTerms => {
-  const { ttl, nonce = crypto.randomUUID() } = payment;
+  const { nonce = crypto.randomUUID() } = payment;
+  const { ttl = payment.expiresAt === undefined ? Number.NaN : MAX_TTL_SECONDS } = payment;
   if (!Number.isInteger(ttl) || ttl < MIN_TTL_SECONDS || ttl > MAX_TTL_SECONDS)
     invalid("ttl", `must be ${MIN_TTL_SECONDS} to ${MAX_TTL_SECONDS} whole seconds`);
   const mint = mintOf(policy, payment.mint);
@@ -123,6 +136,7 @@ export const paymentTerms = (
     nonce,
     taskHash: hash,
     ttlSeconds: ttl,
+    expiresAt: payment.expiresAt === undefined ? null : timeIn(payment.expiresAt),
     attestor: payment.attestor === undefined ? null : addressNamed(payment.attestor, "attestor"),
     escrow: escrowAddress(deploymentIn(policy), owner, hash).address,
   };

@@ -1,4 +1,3 @@
-import { createAssociatedTokenInstruction } from "../../core/protocol/accounts/token.ts";
 import { claimRefundInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
 import { addressNamed } from "../pinned-policy.ts";
 import type { LiveEscrow } from "../generated/contract.ts";
@@ -6,8 +5,10 @@ import { dataBy } from "../service/operation.ts";
 import type { Requests } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { type AcceptedSigner, signTransaction } from "../signing/sign-transaction.ts";
-import { type PrepareContext, preparedTransaction } from "./prepared-transaction.ts";
+import { payoutAccountIn } from "./payout-account.ts";
+import type { PrepareContext } from "./prepared-transaction.ts";
 import { relayUntilKnown } from "./relay.ts";
+import { claimIn, preparedSettlement } from "./settlement.ts";
 
 /** An escrow whose money is back with its agent. */
 export type Refunded = {
@@ -21,37 +22,47 @@ export type Refunded = {
 /** Transactions of one refund. Each further one needs proof that the last can no longer land. */
 const MOST_TRANSACTIONS = 5;
 
+/** A signed refund, and whether nothing follows it. */
 const refundTransaction = async (
   context: PrepareContext,
   live: LiveEscrow,
-  signer: AcceptedSigner,
+  { signer, isBare }: { readonly signer: AcceptedSigner; readonly isBare: boolean },
   signal?: AbortSignal,
 ) => {
   const payer = addressNamed(signer.address, "signer");
-  const [mint, agentOwner] = [
-    addressNamed(live.mint, "mint"),
-    addressNamed(live.agent_owner, "agent_owner"),
-  ];
-  const escrow = addressNamed(live.escrow_pda, "escrow");
-  const rentPayer = addressNamed(live.rent_payer, "rent_payer");
-  // The agent's token account is made first where there is none.
-  const account = createAssociatedTokenInstruction({ payer, owner: agentOwner, mint });
-  const unsigned = await preparedTransaction(
+  const escrow = {
+    escrow: addressNamed(live.escrow_pda, "escrow"),
+    mint: addressNamed(live.mint, "mint"),
+    agentOwner: addressNamed(live.agent_owner, "agent_owner"),
+    rentPayer: addressNamed(live.rent_payer, "rent_payer"),
+  };
+  const { mint, agentOwner: owner } = escrow;
+  const prepared = await preparedSettlement(
     context,
     "POST /v1/escrows/{pda}/refund/prepare?transaction=true",
-    { pda: escrow, payer },
-    (deployment, all) => {
-      const refund = claimRefundInstruction(deployment, { escrow, mint, rentPayer, agentOwner });
-      return all.length === 1 ? [refund] : [account, refund];
+    { pda: escrow.escrow, payer, ...(isBare ? { bare: true } : {}) },
+    {
+      escrow,
+      own: (deployment, all) => [
+        ...payoutAccountIn(all, { payer, owner, mint }),
+        claimIn(deployment, all, escrow) ?? claimRefundInstruction(deployment, escrow),
+      ],
+      isBare,
     },
     signal,
   );
-  return signTransaction(unsigned, [signer]);
+  return {
+    signed: await signTransaction(prepared.transaction, [signer]),
+    isBare: prepared.isBare,
+  };
 };
 
+/** Whether the vault is still there: with the agent's rest, or empty, as a session leaves it that was captured whole, and then with its rent alone. */
+const hasRest = ({ next_actions }: LiveEscrow): boolean =>
+  next_actions.some(({ action }) => action === "claim_refund");
+
 /**
- * Whether the escrow is refunded: its record then, null while it is pending. @throws SettlementError when it was
- * released.
+ * The escrow's record, and whether its agent has everything back that was not released. @throws SettlementError when all of it was released.
  */
 const refundedNow = async (
   requests: Requests,
@@ -65,19 +76,25 @@ const refundedNow = async (
       `The service gave the escrow ${live.escrow_pda}.`,
       "Believe nothing of it, and sign nothing for it.",
     );
-  if (live.state === "Fulfilled" || live.state === "PartiallyFulfilled")
+  if (live.state === "Fulfilled" && !hasRest(live))
     throw new SettlementError(
       "already_settled",
-      `The escrow is ${live.state}: ${live.released_stroops} base units went to the merchant, ${live.refunded_stroops} back to the agent.`,
+      `The escrow is Fulfilled: ${live.released_stroops} base units went to the merchant.`,
       "There is nothing left to refund. Read its evidence.",
     );
-  return { live, isRefunded: live.state === "Refunded" };
+  return { live, isRefunded: live.state !== "Pending" && !hasRest(live) };
 };
 
+/** Base units that are the agent's once this escrow is refunded: what was not released. */
+const refundOf = ({ state, amount_stroops, released_stroops, refunded_stroops }: LiveEscrow) =>
+  state === "Pending"
+    ? (BigInt(amount_stroops) - BigInt(released_stroops)).toString()
+    : refunded_stroops;
+
 /**
- * Returns an expired escrow's money to its agent, paid for by `signer`, and ends once that is confirmed. Safe to run
- * again after any failure.
- * @throws SettlementError before the escrow expires, when it was released, and what the signal was aborted with.
+ * Returns to its agent what an ended or settled escrow holds, paid for by `signer`, and ends once that is confirmed.
+ * Safe to run again after any failure.
+ * @throws SettlementError before the escrow ends, when all of it was released, and what the signal was aborted with.
  */
 export const refund = async (
   context: PrepareContext,
@@ -86,20 +103,27 @@ export const refund = async (
   signal?: AbortSignal,
 ): Promise<Refunded> => {
   addressNamed(escrow, "escrow");
+  // What follows a refund names an account of another, who can make the whole fail: then it goes alone.
+  let isBare = false;
   for (let made = 0; made < MOST_TRANSACTIONS; made++) {
     const { live, isRefunded } = await refundedNow(context.requests, escrow, signal);
     if (isRefunded) return { escrow, refunded: live.refunded_stroops, signature: null };
-    const signed = await refundTransaction(context, live, signer, signal);
+    const prepared = await refundTransaction(context, live, { signer, isBare }, signal);
+    const { signed } = prepared;
     const outcome = await relayUntilKnown(context.requests, signed, signal).catch(
       async (cause: unknown) => {
-        // Refused, because somebody else's refund of the same escrow was first.
+        // Refused, because somebody else's refund of the same escrow was first, or because of what follows it.
         if (!(cause instanceof SettlementError)) throw cause;
         const now = await refundedNow(context.requests, escrow, signal);
-        if (!now.isRefunded) throw cause;
+        if (!now.isRefunded && prepared.isBare) throw cause;
       },
     );
     if (outcome?.status === "landed" && outcome.error === null)
-      return { escrow, refunded: live.amount_stroops, signature: signed.signature };
+      return { escrow, refunded: refundOf(live), signature: signed.signature };
+    if (!prepared.isBare) {
+      isBare = true;
+      continue;
+    }
     if (outcome?.status !== "landed") continue;
     const now = await refundedNow(context.requests, escrow, signal);
     if (now.isRefunded) continue;

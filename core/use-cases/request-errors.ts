@@ -1,4 +1,5 @@
 import { Data } from "effect";
+import type { Address } from "../domain/address.ts";
 import type { EscrowState } from "../domain/escrow/escrow.ts";
 import type { NextAction, ReadAt } from "../domain/escrow/prepared-call.ts";
 import type { AccountFault } from "../domain/ledger/account.ts";
@@ -71,13 +72,14 @@ export class NotAnEscrow extends Data.TaggedError("NotAnEscrow")<{
 
 /** The address holds a tombstone, and nobody here kept the escrow's bytes. */
 export class EscrowArchived extends Data.TaggedError("EscrowArchived")<{
-  readonly address: string;
+  readonly address: Address;
   readonly tombstone: ArchivedEscrow;
 }> {}
 
 /** Rules that only prepare operations check, beside those of the relay; names are stable. */
 export const STATE_RULES = [
   "vault_frozen",
+  "nothing_left",
   "payer_cannot_pay",
   "signer_is_derived",
   "merchant_exists",

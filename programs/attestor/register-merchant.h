@@ -4,17 +4,6 @@
 #include "accounts.h"
 #include "name.h"
 
-/* register_merchant's arguments end in a borsh string: u32 length, then that many bytes and no more. */
-NOINLINE u64 read_name(const Input *input, const u8 **name, u64 *len) {
-  const u64 fixed = REGISTER_MERCHANT_ARGS_SIZE + 4;
-  REQUIRE(input->data_len >= fixed, ERROR_INVALID_INSTRUCTION);
-  *len = read_u32(input->data + REGISTER_MERCHANT_ARGS_SIZE);
-  *name = input->data + fixed;
-  REQUIRE(input->data_len == fixed + *len, ERROR_INVALID_INSTRUCTION);
-  REQUIRE(*len >= 1 && *len <= MAX_NAME_BYTES && is_name(*name, *len), ERROR_INVALID_NAME);
-  return 0;
-}
-
 NOINLINE void emit_merchant_registered(const Merchant *merchant) {
   const MerchantRegistered event = {
       .discriminator = EVENT_MERCHANT_REGISTERED,
@@ -30,7 +19,8 @@ NOINLINE u64 register_merchant(Input *input) {
   u64 name_len;
   TRY(require_shape(input, REGISTER_MERCHANT_ACCOUNTS, REGISTER_MERCHANT_SIGNERS, REGISTER_MERCHANT_WRITABLES,
                     input->data_len));
-  TRY(read_name(input, &name, &name_len));
+  TRY(read_last_argument(input, REGISTER_MERCHANT_ARGS_SIZE, &name, &name_len));
+  REQUIRE(name_len >= 1 && name_len <= MAX_NAME_BYTES && is_name(name, name_len), ERROR_INVALID_NAME);
   const RegisterMerchantArgs *args = (const RegisterMerchantArgs *)input->data;
   const AccountInfo *account = input->account;
   const AccountInfo *wallet = &account[REGISTER_MERCHANT_MERCHANT_WALLET];

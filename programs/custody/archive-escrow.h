@@ -1,5 +1,6 @@
 #pragma once
 
+#include "return-rent.h"
 #include "terms.h"
 
 /* Shortens the account to its tombstone: the length that the runtime reads back stands before the data. */
@@ -33,11 +34,6 @@ NOINLINE u64 archive_escrow(Input *input) {
   sol_memcmp_(args->last_bytes, account->data, ESCROW_SIZE, &difference);
   REQUIRE(difference == 0, ERROR_WRONG_LAST_BYTES);
   bury(account);
-
-  u64 kept = rent_exempt_minimum(ARCHIVED_ESCROW_SIZE);
-  /* The runtime refuses a change of an executable account's lamports, so there all of it stays. */
-  if (*account->lamports <= kept || rent_payer->executable) return 0;
-  *rent_payer->lamports += *account->lamports - kept;
-  *account->lamports = kept;
+  give_rent(account, ARCHIVED_ESCROW_SIZE, rent_payer);
   return 0;
 }

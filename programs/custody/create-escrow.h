@@ -38,6 +38,7 @@ NOINLINE void emit_escrow_created(const Pubkey *key, const Escrow *escrow) {
       .created_at = escrow->created_at,
       .expires_at = escrow->expires_at,
       .attestor = escrow->attestor,
+      .session_key = escrow->session_key,
       .seq = escrow->created_seq,
   };
   emit(&event, ESCROW_CREATED_SIZE);
@@ -58,7 +59,10 @@ NOINLINE u64 create_escrow(Input *input) {
           ERROR_WRONG_ASSOCIATED_TOKEN_PROGRAM);
   REQUIRE(same32(account[CREATE_ESCROW_SYSTEM_PROGRAM].key, &ADDRESS_SYSTEM_PROGRAM), ERROR_WRONG_SYSTEM_PROGRAM);
   REQUIRE(args->amount > 0, ERROR_INVALID_AMOUNT);
-  REQUIRE(args->ttl_seconds >= 1 && args->ttl_seconds <= MAX_TTL_SECONDS, ERROR_INVALID_TTL);
+  i64 now = ledger_time();
+  i64 expires_at = args->ttl_seconds ? now + (i64)args->ttl_seconds : args->expires_at;
+  REQUIRE(args->ttl_seconds == 0 || args->expires_at == 0, ERROR_INVALID_TTL);
+  REQUIRE(expires_at > now && expires_at <= now + MAX_TTL_SECONDS, ERROR_INVALID_TTL);
 
   CustodyConfig *config;
   const Merchant *merchant = (const Merchant *)account[CREATE_ESCROW_MERCHANT].data;
@@ -92,9 +96,10 @@ NOINLINE u64 create_escrow(Input *input) {
   escrow->rent_payer = *account[CREATE_ESCROW_PAYER].key;
   escrow->task_hash = args->task_hash;
   escrow->amount = args->amount;
-  escrow->created_at = ledger_time();
-  escrow->expires_at = escrow->created_at + (i64)args->ttl_seconds;
+  escrow->created_at = now;
+  escrow->expires_at = expires_at;
   escrow->attestor = merchant->attestor;
+  escrow->session_key = args->session_key;
   TRY(number_event(config, escrow_account, &escrow->created_seq));
   emit_escrow_created(escrow_account->key, escrow);
   return 0;

@@ -2,31 +2,30 @@
 
 #include "accounts.h"
 
-/* The vault of an escrow: checked, emptied and closed at settlement. */
+/* The vault of an escrow: checked, paid from, emptied and closed. */
 
-/* `vault` is the escrow's associated token account, `rent_payer` the recorded one, and the token program is real. */
-NOINLINE u64 require_vault(const LoadedEscrow *escrow, const AccountInfo *vault,
-                                                   const AccountInfo *rent_payer, const AccountInfo *token_program) {
+/* `vault` is the escrow's associated token account, holds the rest of a Pending escrow, and the token program is real. */
+NOINLINE u64 require_vault(const LoadedEscrow *escrow, const AccountInfo *vault, const AccountInfo *token_program) {
+  const Escrow *data = escrow->data;
   REQUIRE(same32(token_program->key, &ADDRESS_TOKEN_PROGRAM), ERROR_WRONG_TOKEN_PROGRAM);
-  REQUIRE(is_token_account(vault, &escrow->data->mint, escrow->account->key) &&
-              is_associated_address(vault->key, escrow->account->key, &escrow->data->mint, escrow->data->vault_bump) &&
-              token_amount(vault) >= escrow->data->amount,
+  REQUIRE(is_token_account(vault, &data->mint, escrow->account->key) &&
+              is_associated_address(vault->key, escrow->account->key, &data->mint, data->vault_bump),
           ERROR_WRONG_VAULT);
-  REQUIRE(same32(rent_payer->key, &escrow->data->rent_payer), ERROR_WRONG_RENT_PAYER);
+  REQUIRE(data->state != ESCROW_STATE_PENDING || token_amount(vault) >= data->amount - data->released,
+          ERROR_WRONG_VAULT);
   return 0;
 }
 
+/* Nothing is no transfer: the recipient may be absent then. */
 static inline u64 pay_from_vault(const Input *input, const LoadedEscrow *escrow, const AccountInfo *vault,
                                  const AccountInfo *recipient, u64 amount) {
+  if (amount == 0) return 0;
   const AccountInfo *transfer[] = {vault, recipient, escrow->account};
   return token_transfer(input, transfer, amount, &escrow->signer);
 }
 
-/* Closes the empty vault; its rent goes to who paid it. A wallet that has become a program since stays unpaid, and the
-   escrow account keeps the rent: the runtime does not show a caller what a call has done to an executable account, takes
-   the difference for lamports spent, and would refuse every settlement (Agave: program-runtime/src/cpi.rs). */
-static inline u64 close_vault(const Input *input, const LoadedEscrow *escrow, const AccountInfo *vault,
-                              const AccountInfo *rent_payer) {
-  const AccountInfo *recipient = rent_payer->executable ? escrow->account : rent_payer;
-  return token_close(input, vault, recipient, escrow->account, &escrow->signer);
+/* Closes the empty vault. Its rent stays in the escrow account until return_rent: who paid it could make any account that is named here
+   one that the runtime refuses to pay. */
+static inline u64 close_vault(const Input *input, const LoadedEscrow *escrow, const AccountInfo *vault) {
+  return token_close(input, vault, escrow->account, escrow->account, &escrow->signer);
 }

@@ -27,7 +27,7 @@ typedef struct {
   u8 bump;
   u8 state;
   u8 vault_bump;
-  u8 reserved[4];
+  u32 deliveries;
   Pubkey agent_owner;
   Pubkey merchant;
   Pubkey mint;
@@ -44,9 +44,13 @@ typedef struct {
   Bytes64 attestation_signature;
   u64 created_seq;
   u64 settled_seq;
+  Pubkey session_key;
+  u8 settled_by;
+  u8 reserved[7];
+  i64 closes_at;
 } Escrow;
-_Static_assert(__builtin_offsetof(Escrow, settled_seq) == 360, "laid out as borsh");
-#define ESCROW_SIZE 368
+_Static_assert(__builtin_offsetof(Escrow, closes_at) == 408, "laid out as borsh");
+#define ESCROW_SIZE 416
 
 #define ACCOUNT_ARCHIVED_ESCROW 0xaf59bcd4b136306eull
 typedef struct {
@@ -74,29 +78,30 @@ typedef struct {
   i64 created_at;
   i64 expires_at;
   Pubkey attestor;
+  Pubkey session_key;
   u64 seq;
 } EscrowCreated;
-_Static_assert(__builtin_offsetof(EscrowCreated, seq) == 224, "laid out as borsh");
-#define ESCROW_CREATED_SIZE 232
+_Static_assert(__builtin_offsetof(EscrowCreated, seq) == 256, "laid out as borsh");
+#define ESCROW_CREATED_SIZE 264
 
-#define EVENT_ESCROW_RELEASED 0x7071bea6688a0783ull
+#define EVENT_ESCROW_CAPTURED 0x6710c02ca18872b4ull
 typedef struct {
   u64 discriminator;
   Pubkey escrow;
   Pubkey agent_owner;
   Pubkey merchant;
   Pubkey mint;
-  u64 amount;
+  u64 captured;
+  u64 released;
   Bytes32 proof_hash;
   Pubkey attestor;
   i64 attested_at;
-  i64 settled_at;
-  u64 seq;
-} EscrowReleased;
-_Static_assert(__builtin_offsetof(EscrowReleased, seq) == 224, "laid out as borsh");
-#define ESCROW_RELEASED_SIZE 232
+  u32 deliveries;
+} EscrowCaptured;
+_Static_assert(__builtin_offsetof(EscrowCaptured, deliveries) == 224, "laid out as borsh");
+#define ESCROW_CAPTURED_SIZE 228
 
-#define EVENT_ESCROW_PARTIALLY_RELEASED 0x98c476829408dfa8ull
+#define EVENT_ESCROW_SETTLED 0x17adb3cb37961b61ull
 typedef struct {
   u64 discriminator;
   Pubkey escrow;
@@ -105,29 +110,17 @@ typedef struct {
   Pubkey mint;
   u64 amount;
   u64 released;
-  u64 refunded;
   Bytes32 proof_hash;
   Pubkey attestor;
   i64 attested_at;
   i64 settled_at;
   u64 seq;
-} EscrowPartiallyReleased;
-_Static_assert(__builtin_offsetof(EscrowPartiallyReleased, seq) == 240, "laid out as borsh");
-#define ESCROW_PARTIALLY_RELEASED_SIZE 248
-
-#define EVENT_ESCROW_REFUNDED 0x511c8a876d31d184ull
-typedef struct {
-  u64 discriminator;
-  Pubkey escrow;
-  Pubkey agent_owner;
-  Pubkey merchant;
-  Pubkey mint;
-  u64 amount;
-  i64 settled_at;
-  u64 seq;
-} EscrowRefunded;
-_Static_assert(__builtin_offsetof(EscrowRefunded, seq) == 152, "laid out as borsh");
-#define ESCROW_REFUNDED_SIZE 160
+  u32 deliveries;
+  u8 state;
+  u8 settled_by;
+} EscrowSettled;
+_Static_assert(__builtin_offsetof(EscrowSettled, settled_by) == 245, "laid out as borsh");
+#define ESCROW_SETTLED_SIZE 246
 
 #define IX_INITIALIZE_CUSTODY 0xeadfefd078e4dae5ull
 #define INITIALIZE_CUSTODY_SIGNERS 0x3
@@ -170,22 +163,44 @@ typedef struct {
   u64 discriminator;
   Bytes32 task_hash;
   Pubkey attestor;
+  Pubkey session_key;
   u64 amount;
+  i64 expires_at;
   u32 ttl_seconds;
 } CreateEscrowArgs;
-_Static_assert(__builtin_offsetof(CreateEscrowArgs, ttl_seconds) == 80, "laid out as borsh");
-#define CREATE_ESCROW_ARGS_SIZE 84
+_Static_assert(__builtin_offsetof(CreateEscrowArgs, ttl_seconds) == 120, "laid out as borsh");
+#define CREATE_ESCROW_ARGS_SIZE 124
+
+#define IX_CAPTURE 0x8ee9f8c3f1f5416eull
+#define CAPTURE_SIGNERS 0x0
+#define CAPTURE_WRITABLES 0xb
+enum {
+  CAPTURE_ESCROW,
+  CAPTURE_VAULT,
+  CAPTURE_MERCHANT,
+  CAPTURE_MERCHANT_TOKEN_ACCOUNT,
+  CAPTURE_MERCHANT_FALLBACK_ACCOUNT,
+  CAPTURE_CONFIG,
+  CAPTURE_INSTRUCTIONS_SYSVAR,
+  CAPTURE_TOKEN_PROGRAM,
+  CAPTURE_ACCOUNTS
+};
+typedef struct {
+  u64 discriminator;
+  u8 merchant_token_bump;
+} CaptureArgs;
+_Static_assert(__builtin_offsetof(CaptureArgs, merchant_token_bump) == 8, "laid out as borsh");
+#define CAPTURE_ARGS_SIZE 9
 
 #define IX_RELEASE_ESCROW 0xceb59114e981fd92ull
 #define RELEASE_ESCROW_SIGNERS 0x0
-#define RELEASE_ESCROW_WRITABLES 0x6f
+#define RELEASE_ESCROW_WRITABLES 0x2f
 enum {
   RELEASE_ESCROW_ESCROW,
   RELEASE_ESCROW_VAULT,
   RELEASE_ESCROW_MERCHANT,
   RELEASE_ESCROW_MERCHANT_TOKEN_ACCOUNT,
   RELEASE_ESCROW_MERCHANT_FALLBACK_ACCOUNT,
-  RELEASE_ESCROW_RENT_PAYER,
   RELEASE_ESCROW_CONFIG,
   RELEASE_ESCROW_REGISTRY,
   RELEASE_ESCROW_ATTESTOR_PROGRAM,
@@ -195,52 +210,48 @@ enum {
 };
 typedef struct {
   u64 discriminator;
-  Bytes32 proof_hash;
-  i64 timestamp;
   u8 merchant_token_bump;
 } ReleaseEscrowArgs;
-_Static_assert(__builtin_offsetof(ReleaseEscrowArgs, merchant_token_bump) == 48, "laid out as borsh");
-#define RELEASE_ESCROW_ARGS_SIZE 49
+_Static_assert(__builtin_offsetof(ReleaseEscrowArgs, merchant_token_bump) == 8, "laid out as borsh");
+#define RELEASE_ESCROW_ARGS_SIZE 9
 
-#define IX_RELEASE_PARTIAL 0xaadd33f37cf73956ull
-#define RELEASE_PARTIAL_SIGNERS 0x0
-#define RELEASE_PARTIAL_WRITABLES 0x1af
+#define IX_CANCEL_ESCROW 0x15214826b336cb9cull
+#define CANCEL_ESCROW_SIGNERS 0x4
+#define CANCEL_ESCROW_WRITABLES 0x3
 enum {
-  RELEASE_PARTIAL_ESCROW,
-  RELEASE_PARTIAL_VAULT,
-  RELEASE_PARTIAL_MERCHANT,
-  RELEASE_PARTIAL_MERCHANT_TOKEN_ACCOUNT,
-  RELEASE_PARTIAL_MERCHANT_FALLBACK_ACCOUNT,
-  RELEASE_PARTIAL_AGENT_TOKEN_ACCOUNT,
-  RELEASE_PARTIAL_AGENT_FALLBACK_ACCOUNT,
-  RELEASE_PARTIAL_RENT_PAYER,
-  RELEASE_PARTIAL_CONFIG,
-  RELEASE_PARTIAL_REGISTRY,
-  RELEASE_PARTIAL_ATTESTOR_PROGRAM,
-  RELEASE_PARTIAL_INSTRUCTIONS_SYSVAR,
-  RELEASE_PARTIAL_TOKEN_PROGRAM,
-  RELEASE_PARTIAL_ACCOUNTS
+  CANCEL_ESCROW_ESCROW,
+  CANCEL_ESCROW_CONFIG,
+  CANCEL_ESCROW_MERCHANT_WALLET,
+  CANCEL_ESCROW_ACCOUNTS
 };
 typedef struct {
   u64 discriminator;
-  Bytes32 proof_hash;
-  i64 timestamp;
-  u64 amount;
-  u8 merchant_token_bump;
-  u8 agent_token_bump;
-} ReleasePartialArgs;
-_Static_assert(__builtin_offsetof(ReleasePartialArgs, agent_token_bump) == 57, "laid out as borsh");
-#define RELEASE_PARTIAL_ARGS_SIZE 58
+} CancelEscrowArgs;
+_Static_assert(__builtin_offsetof(CancelEscrowArgs, discriminator) == 0, "laid out as borsh");
+#define CANCEL_ESCROW_ARGS_SIZE 8
+
+#define IX_CLOSE_SESSION 0xd3f826de8cb27244ull
+#define CLOSE_SESSION_SIGNERS 0x2
+#define CLOSE_SESSION_WRITABLES 0x1
+enum {
+  CLOSE_SESSION_ESCROW,
+  CLOSE_SESSION_AGENT_OWNER,
+  CLOSE_SESSION_ACCOUNTS
+};
+typedef struct {
+  u64 discriminator;
+} CloseSessionArgs;
+_Static_assert(__builtin_offsetof(CloseSessionArgs, discriminator) == 0, "laid out as borsh");
+#define CLOSE_SESSION_ARGS_SIZE 8
 
 #define IX_CLAIM_REFUND 0x3c61e4ffa11e100full
 #define CLAIM_REFUND_SIGNERS 0x0
-#define CLAIM_REFUND_WRITABLES 0x37
+#define CLAIM_REFUND_WRITABLES 0x13
 enum {
   CLAIM_REFUND_ESCROW,
   CLAIM_REFUND_VAULT,
   CLAIM_REFUND_AGENT_TOKEN_ACCOUNT,
   CLAIM_REFUND_AGENT_FALLBACK_ACCOUNT,
-  CLAIM_REFUND_RENT_PAYER,
   CLAIM_REFUND_CONFIG,
   CLAIM_REFUND_TOKEN_PROGRAM,
   CLAIM_REFUND_ACCOUNTS
@@ -252,26 +263,19 @@ typedef struct {
 _Static_assert(__builtin_offsetof(ClaimRefundArgs, agent_token_bump) == 8, "laid out as borsh");
 #define CLAIM_REFUND_ARGS_SIZE 9
 
-#define IX_CANCEL_ESCROW 0x15214826b336cb9cull
-#define CANCEL_ESCROW_SIGNERS 0x80
-#define CANCEL_ESCROW_WRITABLES 0x37
+#define IX_RETURN_RENT 0x6fcefe6674e60907ull
+#define RETURN_RENT_SIGNERS 0x0
+#define RETURN_RENT_WRITABLES 0x3
 enum {
-  CANCEL_ESCROW_ESCROW,
-  CANCEL_ESCROW_VAULT,
-  CANCEL_ESCROW_AGENT_TOKEN_ACCOUNT,
-  CANCEL_ESCROW_AGENT_FALLBACK_ACCOUNT,
-  CANCEL_ESCROW_RENT_PAYER,
-  CANCEL_ESCROW_CONFIG,
-  CANCEL_ESCROW_TOKEN_PROGRAM,
-  CANCEL_ESCROW_MERCHANT_WALLET,
-  CANCEL_ESCROW_ACCOUNTS
+  RETURN_RENT_ESCROW,
+  RETURN_RENT_RENT_PAYER,
+  RETURN_RENT_ACCOUNTS
 };
 typedef struct {
   u64 discriminator;
-  u8 agent_token_bump;
-} CancelEscrowArgs;
-_Static_assert(__builtin_offsetof(CancelEscrowArgs, agent_token_bump) == 8, "laid out as borsh");
-#define CANCEL_ESCROW_ARGS_SIZE 9
+} ReturnRentArgs;
+_Static_assert(__builtin_offsetof(ReturnRentArgs, discriminator) == 0, "laid out as borsh");
+#define RETURN_RENT_ARGS_SIZE 8
 
 #define IX_ARCHIVE_ESCROW 0x3491d78c9343ef98ull
 #define ARCHIVE_ESCROW_SIGNERS 0x0
@@ -283,10 +287,10 @@ enum {
 };
 typedef struct {
   u64 discriminator;
-  u8 last_bytes[368];
+  u8 last_bytes[416];
 } ArchiveEscrowArgs;
 _Static_assert(__builtin_offsetof(ArchiveEscrowArgs, last_bytes) == 8, "laid out as borsh");
-#define ARCHIVE_ESCROW_ARGS_SIZE 376
+#define ARCHIVE_ESCROW_ARGS_SIZE 424
 
 #ifdef PROGRAM_CUSTODY
 enum {
@@ -319,7 +323,7 @@ enum {
   ERROR_NOT_EXPIRED = 6026,
   ERROR_ATTESTATION_MISSING = 6027,
   ERROR_PAYOUT_ACCOUNT_SHARED = 6028,
-  ERROR_PAYOUT_ACCOUNT_MISSING = 6029,
+  ERROR_NOT_SESSION = 6029,
   ERROR_PAYOUT_ACCOUNT_UNUSABLE = 6030,
   ERROR_ATTESTOR_CHANGED = 6031,
   ERROR_NOT_MERCHANT_WALLET = 6032,
@@ -338,12 +342,19 @@ enum {
   ERROR_ATTESTATION_OUTSIDE_ESCROW = 6045,
   ERROR_ESCROW_REVOKED = 6046,
   ERROR_WRONG_INSTRUCTIONS_SYSVAR = 6047,
+  ERROR_NOT_AGENT_WALLET = 6048,
+  ERROR_SESSION_CLOSING = 6049,
+  ERROR_VOUCHER_MISSING = 6050,
+  ERROR_WRONG_SESSION_KEY = 6051,
+  ERROR_WRONG_VOUCHER = 6052,
+  ERROR_DELIVERIES_FALL = 6053,
 };
 #define ACCOUNT_VERSION 3
 #define MAX_TTL_SECONDS 604800
 #define MAX_ATTESTATION_AGE_SECONDS 300
 #define MAX_ATTESTATION_LEAD_SECONDS 30
 static const Pubkey ADDRESS_ED25519_PROGRAM = {{0xbefb937cd6467d03ull, 0xff408d838f42f912ull, 0x648af42749747005ull, 0x000000804470cafcull}};
+#define CLOSE_DELAY_SECONDS 900
 #define ARCHIVE_DELAY_SECONDS 604800
 static const Pubkey ADDRESS_UPGRADEABLE_LOADER = {{0xb0a1884e91f6a802ull, 0x2bae63f73e1510e2ull, 0xd224c1163db9c200ull, 0x00008004107a53c0ull}};
 static const Pubkey ADDRESS_SYSTEM_PROGRAM = {{0x0000000000000000ull, 0x0000000000000000ull, 0x0000000000000000ull, 0x0000000000000000ull}};
@@ -353,11 +364,14 @@ static const Pubkey ADDRESS_INSTRUCTIONS_SYSVAR = {{0x66d17b1817d5a706ull, 0xc0c
 /* Gives Escrow back the bytes of its creation. */
 static inline void undo_escrow(Escrow *account) {
   account->state = 0;
+  account->deliveries = 0;
   account->released = 0;
   account->settled_at = 0;
   account->proof_hash = (Bytes32){{0}};
   account->attested_at = 0;
   account->attestation_signature = (Bytes64){{0}};
   account->settled_seq = 0;
+  account->settled_by = 0;
+  account->closes_at = 0;
 }
 #endif

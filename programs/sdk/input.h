@@ -70,3 +70,13 @@ static inline u64 require_shape(Input *input, u64 account_count, u64 signers, u6
   input->account_count = account_count;
   return 0;
 }
+
+/* The last argument of an instruction, of its own length: u32 length behind the `fixed` bytes before, then that many bytes and no
+   more. */
+NOINLINE u64 read_last_argument(const Input *input, u64 fixed, const u8 **bytes, u64 *len) {
+  REQUIRE(input->data_len >= fixed + 4, ERROR_INVALID_INSTRUCTION);
+  *len = read_u32(input->data + fixed);
+  *bytes = input->data + fixed + 4;
+  REQUIRE(input->data_len == fixed + 4 + *len, ERROR_INVALID_INSTRUCTION);
+  return 0;
+}

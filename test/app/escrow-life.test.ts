@@ -97,9 +97,9 @@ const expectStory = (
     "merchant signs: register_merchant",
     "agent signs: create_escrow, which moves the money into the vault",
     "attestor signs: escrow, proof hash and time",
-    "merchant signs: ed25519 + create_token_account + release_escrow",
+    "merchant signs: ed25519 + create_token_account + release_escrow + return_rent",
     "agent signs: create_escrow, which moves the money into the vault",
-    "passer-by signs: claim_refund",
+    "passer-by signs: claim_refund + return_rent",
   ]);
   // Every request is told with its answer: five relayed transactions and two syncs are accepted.
   const answers = told.filter((_, at) => told[at - 1]?.startsWith("   $ "));
@@ -111,6 +111,9 @@ const expectStory = (
   expect(results.filter((line) => line.startsWith("ok: service_signature"))).toHaveLength(2);
   expect(results).toContain("Fulfilled: 1.500000 USDC are the merchant's");
   expect(results).toContain("Refunded: 2.500000 USDC are the agent's again");
+  expect(
+    results.filter((line) => line.startsWith("the vault is closed, and its rent is with")),
+  ).toHaveLength(2);
   expect(results).toContain("Fulfilled; events, newest first: escrow_released, escrow_created");
   expect(results).toContain("Refunded; events, newest first: escrow_refunded, escrow_created");
   expect(results).toContain(

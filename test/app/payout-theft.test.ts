@@ -208,7 +208,7 @@ const misplaced = Array.from(
 );
 const take = (from: Wallet, amount: bigint): Instruction =>
   transferTokens(from.address, loot, thief.address, amount);
-const parties = { mint, rentPayer: agent.address };
+const parties = { mint };
 
 /** The result of an attack on an escrow: the answers, the loot, and where the escrow's money is. */
 const outcome = async (answers: ReadonlyArray<string>, escrow: Address) => ({
@@ -278,14 +278,14 @@ test("a refund whose fallback is the thief's is refused", async () => {
   expect(await outcome(answers, toRefund)).toEqual(nothing(misowned));
 }, 60_000);
 
-test("a partial release whose fallback is the agent's purse brings the delegate nothing", async () => {
+test("a release in part with the rest to the agent's purse behind it brings the delegate nothing", async () => {
   const timestamp = await createdAt(toDivide);
   const theft = [
     await attested(toDivide, timestamp, PART),
-    s.partialInstruction(PART, {
+    s.releaseInstruction({ ...parties, escrow: toDivide }),
+    s.refundInstruction({
       ...parties,
       escrow: toDivide,
-      timestamp,
       agentFallbackAccount: purse.address,
     }),
     take(purse, AMOUNT - PART),
@@ -297,7 +297,9 @@ test("a partial release whose fallback is the agent's purse brings the delegate 
     mint,
   });
   const answers = await allWays([made, ...theft], purse.address);
-  expect(await outcome(answers, toDivide)).toEqual(nothing(shared));
+  // The release before it writes the escrow, so only the ledger can judge the refund.
+  const byLedger = Array.from({ length: 4 }, () => "422 transaction_rejected 6028");
+  expect(await outcome(answers, toDivide)).toEqual(nothing(byLedger));
 }, 60_000);
 
 test("a release whose fallback is the merchant's till brings the delegate nothing", async () => {
@@ -314,7 +316,6 @@ test("a release whose fallback is the merchant's till brings the delegate nothin
     s.releaseInstruction({
       ...parties,
       escrow: toRelease,
-      timestamp,
       merchantFallbackAccount: till.address,
     }),
     take(till, AMOUNT),
@@ -325,7 +326,9 @@ test("a release whose fallback is the merchant's till brings the delegate nothin
 
 test("and the agent gets all of it in an account on which nobody else has a right", async () => {
   const toPurse = { ...parties, escrow: toRefund, agentFallbackAccount: purse.address };
-  await relayed([revoke(purse.address, agent.address), s.refundInstruction(toPurse)], [agent]);
+  const rent = s.rentInstruction({ escrow: toRefund });
+  const refund = s.refundInstruction(toPurse);
+  await relayed([revoke(purse.address, agent.address), refund, rent], [agent]);
   expect(await balanceOf(purse.address)).toBe(String(AMOUNT));
   expect(await balanceOf(loot)).toBe("0");
   expect(await escrowOf(toRefund)).toMatchObject({ state: "Refunded", next_actions: [] });

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { localKey, LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { decodeBase64, encodeBase64 } from "../../core/domain/encoding/base64.ts";
+import { parseHash32 } from "../../core/domain/hash32.ts";
+import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
+import { voucherMessage } from "../../core/protocol/instructions/voucher.ts";
+import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
 import { withDemoLedger } from "./support/demo-ledger.ts";
 import {
   quietEnvironment,
@@ -148,4 +152,190 @@ test("an escrow whose attestor was revoked can be cancelled, and is not offered 
     409,
     { rule: "attestor_revoked", state: "Pending", next_actions: [{ action: "cancel_escrow" }] },
   ]);
+});
+
+/** What the tests read of a session. */
+type Session = {
+  readonly state: string;
+  readonly released_stroops: string;
+  readonly left_stroops: string;
+  readonly deliveries: number;
+  readonly settled_by: string | null;
+  readonly closes_at: string | null;
+  readonly next_actions: ReadonlyArray<{ readonly action: string }>;
+};
+
+const read = async (escrow: string): Promise<Session> =>
+  ((await (await fetch(`${service.url}/v1/escrows/${escrow}`)).json()) as { data: Session }).data;
+
+const sessionKey = localKey("session");
+const AMOUNT = 1_000_000n;
+
+/** A session of the agent that lives so long, seconds. */
+const openSession = async (nonce: string, ttl: number): Promise<string> => {
+  const prepared = await ask<Prepared>("/v1/escrows/prepare?transaction=true", {
+    agent_owner: agent.address,
+    merchant: merchant.address,
+    mint: LOCAL_USDC_MINT,
+    amount_stroops: AMOUNT.toString(),
+    ttl_seconds: ttl,
+    session_key: sessionKey.address,
+    task_intent: "a session of calls",
+    nonce,
+    payer: passerBy.address,
+  });
+  await land(prepared.transaction);
+  return prepared.escrow_pda;
+};
+
+/** The body of a capture or, when final, of a release: signed by whichever attestor the escrow records. */
+const paymentOf = async (escrow: string, total: bigint, deliveries: number, final: boolean) => {
+  const claim = {
+    proof_hash: "ef".repeat(32),
+    amount_stroops: total.toString(),
+    deliveries,
+  };
+  const attested = await ask<Prepared & { domain: string; terms: string; attestor: string }>(
+    `/v1/escrows/${escrow}/attestation/prepare`,
+    { ...claim, final },
+  );
+  const signer = [attestor, passerBy].find(({ address }) => address === attested.attestor);
+  const orders = parseHash32("dd".repeat(32));
+  const [domain, terms] = [parseHash32(attested.domain), parseHash32(attested.terms)];
+  if (orders === undefined || domain === undefined || terms === undefined || signer === undefined)
+    throw new Error("no claim");
+  const named = { domain, terms, orders, total, count: deliveries, isClosing: final };
+  return {
+    ...claim,
+    timestamp: attested.timestamp,
+    attestation_signature: encodeBase64(signer.sign(bytesOf(attested.message_base64))),
+    voucher: {
+      orders,
+      total_stroops: total.toString(),
+      count: deliveries,
+      closing: final,
+      signature: encodeBase64(sessionKey.sign(voucherMessage(named))),
+    },
+    payer: passerBy.address,
+  };
+};
+
+const call = async (escrow: string, name: string, body: object): Promise<void> => {
+  const path = `/v1/escrows/${escrow}/${name}/prepare?transaction=true`;
+  await land((await ask<Prepared>(path, body)).transaction);
+};
+
+const capture = async (escrow: string, total: bigint, deliveries: number): Promise<void> =>
+  call(escrow, "capture", await paymentOf(escrow, total, deliveries, false));
+
+type Packet = {
+  readonly data: {
+    readonly escrow: { readonly released_stroops: string };
+    readonly settlement_decision: object;
+  };
+};
+
+/** The packet, once it shows this, verified under the service's own trust document. */
+const verifiedPacket = async (escrow: string, shown: string): Promise<Packet> => {
+  const text = await until(
+    "the packet shows the finalized account",
+    async () => (await fetch(`${service.url}/v1/evidence/${escrow}?download=json`)).text(),
+    (packet) => packet.includes(shown),
+  );
+  const document = await (await fetch(`${service.url}/.well-known/evidence-trust.json`)).text();
+  const trust = parseTrustPolicy(document);
+  if ("fault" in trust) throw new Error(trust.fault);
+  expect(verifyEvidence(text, trust.value).verdict).toBe("verified");
+  return JSON.parse(text) as Packet;
+};
+
+test("a session is captured twice and released, and its packets say what moved", async () => {
+  const escrow = await openSession("released", 3600);
+  expect(await read(escrow)).toMatchObject({
+    left_stroops: "1000000",
+    next_actions: [
+      { action: "capture" },
+      { action: "release_escrow" },
+      { action: "cancel_escrow" },
+      { action: "close_session" },
+    ],
+  });
+  await capture(escrow, 100_000n, 2);
+  await capture(escrow, 250_000n, 5);
+  expect(await read(escrow)).toMatchObject({
+    state: "Pending",
+    released_stroops: "250000",
+    left_stroops: "750000",
+    deliveries: 5,
+  });
+  expect(
+    (await verifiedPacket(escrow, '"released_stroops":"250000"')).data.settlement_decision,
+  ).toMatchObject({
+    status: "pending",
+  });
+  // Each part comes home by a call of its own where nothing follows in the same transaction.
+  const bare = { payer: passerBy.address, bare: true };
+  await call(escrow, "release", { ...(await paymentOf(escrow, 300_000n, 6, true)), ...bare });
+  expect(await read(escrow)).toMatchObject({
+    state: "PartiallyFulfilled",
+    settled_by: "release",
+    deliveries: 6,
+    next_actions: [{ action: "claim_refund" }],
+  });
+  await call(escrow, "refund", bare);
+  expect((await read(escrow)).next_actions).toMatchObject([{ action: "return_rent" }]);
+  await call(escrow, "rent", { payer: passerBy.address });
+  expect((await read(escrow)).next_actions).toEqual([]);
+  expect(
+    (await verifiedPacket(escrow, '"released_stroops":"300000"')).data.settlement_decision,
+  ).toMatchObject({
+    status: "released",
+    reason: "merchant_partial_delivery_proof_verified",
+  });
+  const page = await fetch(`${service.url}/v1/evidence/${escrow}`, {
+    headers: { accept: "text/html" },
+  });
+  expect(await page.text()).toMatch(/Closed: .*0\.300000.*1\.000000.* used for 6 deliveries/);
+});
+
+test("a merchant cancels a session with what it captured", async () => {
+  const escrow = await openSession("cancelled", 3600);
+  await capture(escrow, 400_000n, 1);
+  await call(escrow, "cancel", {});
+  expect(await read(escrow)).toMatchObject({
+    state: "PartiallyFulfilled",
+    settled_by: "cancel",
+    released_stroops: "400000",
+    refunded_stroops: "600000",
+    next_actions: [],
+  });
+  await verifiedPacket(escrow, '"released_stroops":"400000"');
+});
+
+test("an agent closes its session, which is captured until it ends; a short one is refunded at its end", async () => {
+  const escrow = await openSession("closed", 3600);
+  await call(escrow, "close", { payer: passerBy.address });
+  const { closes_at: closesAt, next_actions: next } = await read(escrow);
+  expect(closesAt).toMatch(/Z$/);
+  expect(next.map(({ action }) => action)).not.toContain("close_session");
+  await capture(escrow, 1n, 1);
+
+  const short = await openSession("short", 2);
+  await until(
+    "the session has ended",
+    () => read(short),
+    ({ next_actions: [first] }) => first?.action === "claim_refund",
+  );
+  await call(short, "refund", { payer: passerBy.address });
+  expect(await read(short)).toMatchObject({
+    state: "Refunded",
+    settled_by: "refund",
+    next_actions: [],
+  });
+  expect(
+    (await verifiedPacket(short, '"settled_by":"refund"')).data.settlement_decision,
+  ).toMatchObject({
+    status: "refunded",
+    reason: "ttl_expired_without_delivery_proof",
+  });
 });

@@ -81,7 +81,6 @@ test("a refund before expiry is refused by the rule, even without a simulation",
   const refund = claimRefundInstruction(LOCAL_DEPLOYMENT, {
     escrow: address(escrow.escrow_pda),
     mint: stage.mint.address,
-    rentPayer: stage.parties.agent.address,
     agentOwner: stage.parties.agent.address,
   });
   const transaction = await transactionOf(stage.parties.passerBy, refund);

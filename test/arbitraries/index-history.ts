@@ -39,11 +39,12 @@ const movedTo = (createdAt: UnixSeconds, escrow: Escrow): Escrow => {
     const moved = time - escrow.createdAt + createdAt;
     return moved < LAST_UNIX_SECOND ? moved : LAST_UNIX_SECOND;
   };
-  const { attestation, settledAt } = escrow;
+  const { attestation, settledAt, closesAt } = escrow;
   return {
     ...escrow,
     createdAt,
     expiresAt: shift(escrow.expiresAt),
+    closesAt: closesAt && shift(closesAt),
     settledAt: settledAt && shift(settledAt),
     attestation: attestation && { ...attestation, attestedAt: shift(attestation.attestedAt) },
   };
@@ -54,8 +55,11 @@ const pendingOf = (escrow: Escrow): Escrow => ({
   ...escrow,
   state: "Pending",
   released: 0n,
+  deliveries: 0,
   settledAt: null,
+  settledBy: null,
   settledSeq: null,
+  closesAt: null,
   attestation: null,
 });
 
@@ -69,7 +73,7 @@ export const escrowLife: fc.Arbitrary<EscrowLife> = fc
     const derived = escrowAddress(TEST_DEPLOYMENT, agentOwner, escrow.taskHash);
     const vaultBump = associatedToken(derived.address, escrow.mint).bump;
     const last = { ...movedTo(createdAt, escrow), ...derived, vaultBump, agentOwner, merchant };
-    return last.state === "Pending" ? [last] : [pendingOf(last), last];
+    return last.state === "Pending" ? [pendingOf(last)] : [pendingOf(last), last];
   });
 
 /** Lives of different escrows. Their events are numbered from 1 on, in any order of the lives. */
@@ -128,9 +132,9 @@ export const indexedOf = (escrow: Escrow): IndexedEscrow => {
     state,
     createdSeq,
     settledSeq,
-    account: encodeEscrowAccount(escrow),
-    escrow,
-    pendingHash: digest(isPending ? escrow : pendingOf(escrow)),
+    account: encodeEscrowAccount(isPending ? pendingOf(escrow) : escrow),
+    escrow: isPending ? pendingOf(escrow) : escrow,
+    pendingHash: digest(pendingOf(escrow)),
     settledHash: isPending ? null : digest(escrow),
   };
 };

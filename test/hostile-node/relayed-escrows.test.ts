@@ -63,7 +63,6 @@ const fulfilled = worldEscrowOf(sample, FULFILLED);
 const refund = claimRefundInstruction(LOCAL_DEPLOYMENT, {
   escrow: pending.address,
   mint: pending.mint,
-  rentPayer: pending.rentPayer,
   agentOwner: pending.agentOwner,
 });
 const archive = archiveEscrowInstruction(LOCAL_DEPLOYMENT, {

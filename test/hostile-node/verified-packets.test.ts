@@ -64,7 +64,9 @@ function releaseOf({ amount, createdAt }: Escrow) {
   return {
     state: "Fulfilled",
     released: amount,
+    deliveries: 1,
     settledAt: at,
+    settledBy: "release",
     attestation: { ...attestation, attestedAt: at },
   } as const;
 }

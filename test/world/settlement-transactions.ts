@@ -1,4 +1,4 @@
-import type { Address } from "../../core/domain/address.ts";
+import { type Address, ZERO_ADDRESS } from "../../core/domain/address.ts";
 import type { Escrow } from "../../core/domain/escrow/escrow.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
@@ -49,33 +49,25 @@ export const called = (call: {
 };
 
 const dataOf = (escrow: Escrow): Uint8Array => {
-  const { state, taskHash, amount, released, createdAt, expiresAt, attestor, attestation } = escrow;
-  if (state === "Pending")
-    return fieldWriter(84)
-      .bytes(instructionDiscriminator("create_escrow"))
-      .hash(taskHash)
-      .address(attestor)
-      .u64(amount)
-      .u32(Number(expiresAt - createdAt))
-      .done();
-  if (attestation === null)
-    return fieldWriter(9).bytes(instructionDiscriminator("claim_refund")).u8(255).done();
-  const { proofHash, attestedAt } = attestation;
-  return state === "Fulfilled"
-    ? fieldWriter(49)
-        .bytes(instructionDiscriminator("release_escrow"))
-        .hash(proofHash)
-        .i64(attestedAt)
-        .u8(255)
-        .done()
-    : fieldWriter(58)
-        .bytes(instructionDiscriminator("release_partial"))
-        .hash(proofHash)
-        .i64(attestedAt)
-        .u64(released)
-        .u8(255)
-        .u8(255)
+  const { taskHash, amount, createdAt, expiresAt, attestor, sessionKey } = escrow;
+  switch (escrow.settledBy) {
+    case null:
+      return fieldWriter(124)
+        .bytes(instructionDiscriminator("create_escrow"))
+        .hash(taskHash)
+        .address(attestor)
+        .address(sessionKey ?? ZERO_ADDRESS)
+        .u64(amount)
+        .i64(0n)
+        .u32(Number(expiresAt - createdAt))
         .done();
+    case "release":
+      return fieldWriter(9).bytes(instructionDiscriminator("release_escrow")).u8(255).done();
+    case "refund":
+      return fieldWriter(13).bytes(instructionDiscriminator("claim_refund")).u8(255).u32(0).done();
+    case "cancel":
+      return instructionDiscriminator("cancel_escrow");
+  }
 };
 
 /**

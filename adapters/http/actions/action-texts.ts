@@ -74,14 +74,20 @@ export const createdMessage = (
   return `Locks ${amountText(mints, mint, amount)} (${mintText(mints, mint)}) in the escrow ${escrow} for the wallet ${merchant}. ${afterwards(ttlSeconds, attestor)} You pay ${fee} lamports of fee and ${rent} of rent.`;
 };
 
-/** Who gets what from a refund. */
-const refundShares = ({ agentOwner, amount, mint, rentPayer }: Escrow, mints: Mints): string =>
-  `The whole ${amountText(mints, mint, amount)} goes to the agent ${agentOwner} (${mintText(mints, mint)}), and the vault's rent to ${rentPayer}, who paid it. Nothing goes to whoever runs the refund, who pays the network's fee and, where the agent has no token account, the rent of one.`;
+/** Who gets what from a refund: all that the merchant was not paid. */
+const refundShares = (
+  { agentOwner, amount, released, mint, rentPayer }: Escrow,
+  mints: Mints,
+): string => {
+  const rest = amountText(mints, mint, amount - released);
+  const share = released === 0n ? `The whole ${rest} goes` : `The ${rest} that are left go`;
+  return `${share} to the agent ${agentOwner} (${mintText(mints, mint)}), and the vault's rent to ${rentPayer}, who paid it. Nothing goes to whoever runs the refund, who pays the network's fee and, where the agent has no token account, the rent of one.`;
+};
 
 /** The texts of a refund. */
 export const refundTexts = (escrow: Escrow, mints: Mints) => ({
-  label: `Refund ${amountText(mints, escrow.mint, escrow.amount)} to ${escrow.agentOwner}`,
-  description: `Refunds the expired escrow ${escrow.address}. ${refundShares(escrow, mints)}`,
+  label: `Refund ${amountText(mints, escrow.mint, escrow.amount - escrow.released)} to ${escrow.agentOwner}`,
+  description: `Refunds the ${escrow.state === "Pending" ? "expired" : "settled"} escrow ${escrow.address}. ${refundShares(escrow, mints)}`,
 });
 
 /** Who gets what from an archiving. */

@@ -72,7 +72,14 @@ const shared = {
   ...ACTION,
   path: ACTION_PATHS.create,
   query: Terms,
-  places: { agentOwner: "/account", payer: "/account", taskHash: "?task_intent" },
+  places: {
+    agentOwner: "/account",
+    payer: "/account",
+    taskHash: "?task_intent",
+    // A link names neither.
+    expiresAt: "?ttl_seconds",
+    sessionKey: "?attestor",
+  },
 } as const;
 
 /** `GET /v1/actions/create` */

@@ -19,6 +19,7 @@ import type {
 } from "../../../core/domain/ledger/instruction.ts";
 import { listedMint, usdcOf } from "../../../core/domain/supported-mint.ts";
 import { formatUnixTime, type UnixSeconds } from "../../../core/domain/unix-time.ts";
+import { ESCROW_ACCOUNT_LENGTH } from "../../../core/protocol/accounts/escrow-account.ts";
 import type { ArchivedEscrow } from "../../../core/protocol/accounts/archived-escrow-account.ts";
 import { merchantAddress, vaultAddress } from "../../../core/protocol/addresses/addresses.ts";
 import {
@@ -32,6 +33,7 @@ import { SAMPLE, sampleEscrow } from "../openapi/sample-values.ts";
 import {
   Address,
   Base64,
+  Count,
   EscrowState,
   Hash,
   MintSupported,
@@ -39,6 +41,7 @@ import {
   nullable,
   oneOf,
   record,
+  SettledBy,
   Stroops,
   Time,
   UsdcOrNull,
@@ -106,7 +109,7 @@ export const openInstructionRecord = (
 /** What must be obtained before something can be done. */
 export const Awaited = oneOf(
   AWAITED,
-  "`attestation`: the signed claim of the escrow's attestor. `payout_account`: a token account of the payee that can receive tokens, because the associated one cannot.",
+  "`attestation`: the signed claim of the escrow's attestor. `attestation_and_voucher`: that claim and the voucher of the session's key. `payout_account`: a token account of the payee that can receive tokens, because the associated one cannot.",
 );
 
 const NAMES = Object.keys(NEXT_ACTIONS) as ReadonlyArray<NextActionName>;
@@ -118,7 +121,10 @@ const PrepareCall = record("PrepareCall", "The operation that gives the instruct
   body: record("PrepareCallBody", "The members that the body must have.", {
     proof_hash: YOURS,
     timestamp: YOURS,
+    amount_stroops: YOURS,
+    deliveries: YOURS,
     attestation_signature: YOURS,
+    voucher: YOURS,
   }),
 });
 
@@ -133,10 +139,24 @@ export const NextAction = record("NextAction", "Something that can be done with 
   prepare: PrepareCall,
   instructions: Type.Array(OpenInstruction, {
     description:
-      "The unsigned instructions of a refund, in order. Empty while something is awaited, and for actions whose instructions only `prepare` gives. Only the live read of one escrow checks the account that they pay.",
+      "The unsigned instructions of a refund or a return of rent, in order. Empty while something is awaited, and for actions whose instructions only `prepare` gives. Only the live read of one escrow checks the account that they pay.",
   }),
 });
 type NextActionRecord = Static<typeof NextAction>;
+
+/** The members that the body of an action's prepare operation must have; null: the caller fills it in. */
+const bodyOf = ({ awaiting }: DomainNextAction): Static<typeof PrepareCall>["body"] => {
+  const claim = { proof_hash: null, timestamp: null, attestation_signature: null } as const;
+  switch (awaiting) {
+    case "attestation":
+      return claim;
+    case "attestation_and_voucher":
+      return { ...claim, amount_stroops: null, deliveries: null, voucher: null };
+    case "payout_account":
+    case null:
+      return {};
+  }
+};
 
 /** A next action as JSON. */
 export const nextActionRecord = (next: DomainNextAction): NextActionRecord => ({
@@ -147,16 +167,16 @@ export const nextActionRecord = (next: DomainNextAction): NextActionRecord => ({
   prepare: {
     method: "POST",
     path: `/v1/escrows/${next.escrow}/${NEXT_ACTIONS[next.action]}/prepare`,
-    body:
-      next.action === "release_escrow"
-        ? { proof_hash: null, timestamp: null, attestation_signature: null }
-        : {},
+    body: bodyOf(next),
   },
   instructions: next.instructions.map(openInstructionRecord),
 });
 
 const Sequence = (description: string) =>
   Type.String({ description, pattern: "^[1-9][0-9]{0,19}$", examples: ["42"] });
+
+/** The index holds a Pending escrow as it was created: what a session captures has no event. */
+const NOT_IN_LISTS = "Null in lists while Pending: read the escrow itself.";
 
 /** One escrow, as the ledger or the index shows it. */
 export const Escrow = record("Escrow", "One escrow.", {
@@ -169,23 +189,38 @@ export const Escrow = record("Escrow", "One escrow.", {
   mint_supported: MintSupported,
   symbol: MintSymbol,
   vault_token_account: Address("The account that holds the tokens until settlement."),
-  rent_payer: Address(
-    "Who paid the vault's rent and gets it back; a release or a refund names it.",
-  ),
+  rent_payer: Address("Who paid the rent and gets it back by `return_rent` and by archiving."),
+  session_key: nullable(Address("The key that signs the session's vouchers."), {
+    description: "Null: a single payment.",
+  }),
   amount_stroops: Stroops("Escrowed base units."),
   amount_usdc: UsdcOrNull("The escrowed amount in USDC."),
-  released_stroops: Stroops("Base units that went to the merchant."),
-  refunded_stroops: Stroops("Base units that went back to the agent."),
+  released_stroops: nullable(Stroops("Base units that went to the merchant."), {
+    description: `Base units that went to the merchant. ${NOT_IN_LISTS}`,
+  }),
+  left_stroops: nullable(Stroops("Base units that the merchant can still be paid."), {
+    description: `Base units that the merchant can still be paid; 0 once settled. ${NOT_IN_LISTS}`,
+  }),
+  refunded_stroops: Stroops("Base units that went, or can go, back to the agent once it settled."),
+  deliveries: nullable(Count("Deliveries that the last attestation counts."), {
+    description: `Deliveries that the last attestation counts; a released single payment has one. ${NOT_IN_LISTS}`,
+  }),
   task_hash: Hash("SHA-256 of the task that is paid for."),
   proof_hash: nullable(Hash("What the merchant's attestor signed.")),
   attestor: Address("The only key that can release it: the merchant's attestor at its creation."),
   attested_at: nullable(Time("The timestamp inside the signed message.")),
   created_at: Time("When the escrow was created, by the ledger's clock."),
-  expires_at: Time("From here on it can only be refunded."),
-  settled_at: nullable(Time("When it was released or refunded.")),
+  expires_at: Time("From here on it can only be refunded, or from `closes_at` on."),
+  closes_at: nullable(Time("The end that the agent set by closing its session."), {
+    description: "Null: not closed. In lists also null while Pending.",
+  }),
+  settled_at: nullable(Time("When it was settled.")),
+  settled_by: SettledBy,
   created_seq: Sequence("The number of its creation among all events of the custody program."),
-  refundable: Type.Boolean({ description: "Pending, and past its expiry." }),
-  next_actions: Type.Array(NextAction, { description: "Empty once settled." }),
+  refundable: Type.Boolean({ description: "Pending, and past its end." }),
+  next_actions: Type.Array(NextAction, {
+    description: "What is left to do. Lists show none of a settled escrow.",
+  }),
 });
 /** An escrow as JSON; amounts are decimal strings of base units, times RFC 3339. */
 export type EscrowRecord = Static<typeof Escrow>;
@@ -194,16 +229,31 @@ export type EscrowRecord = Static<typeof Escrow>;
 const timeOrNull = (seconds: UnixSeconds | null): string | null =>
   seconds === null ? null : formatUnixTime(seconds);
 
-/**
- * An escrow as JSON. `ledgerTime` decides whether it can be refunded. The instance's list gives the mint's decimals and
- * symbol. `ground` is passed to `nextActions`.
- */
-export const escrowRecord = (
+/** What an escrow's record shows only of a live read. */
+const captured = ({ state, amount, released, deliveries }: DomainEscrow) => ({
+  released_stroops: released.toString(),
+  left_stroops: (state === "Pending" ? amount - released : 0n).toString(),
+  deliveries,
+});
+
+const NOTHING_KNOWN = { released_stroops: null, left_stroops: null, deliveries: null } as const;
+
+/** An escrow as JSON, with what is said of its captures. `ground` is passed to `nextActions`. */
+const recordWith = <Text extends string | null, Count extends number | null>(
+  {
+    released_stroops,
+    left_stroops,
+    deliveries,
+  }: {
+    readonly released_stroops: Text;
+    readonly left_stroops: Text;
+    readonly deliveries: Count;
+  },
   escrow: DomainEscrow,
   ledgerTime: UnixSeconds,
   { deployment, supportedMints }: Pick<Instance["Service"], "deployment" | "supportedMints">,
   ground?: ActionGround,
-): EscrowRecord => {
+) => {
   const listed = listedMint(supportedMints, escrow.mint);
   return {
     escrow_pda: escrow.address,
@@ -216,22 +266,37 @@ export const escrowRecord = (
     symbol: listed?.symbol ?? null,
     vault_token_account: vaultAddress(escrow),
     rent_payer: escrow.rentPayer,
+    session_key: escrow.sessionKey,
     amount_stroops: escrow.amount.toString(),
     amount_usdc: usdcOf(escrow.amount, listed),
-    released_stroops: escrow.released.toString(),
+    released_stroops,
+    left_stroops,
     refunded_stroops: refundedAmount(escrow).toString(),
+    deliveries,
     task_hash: escrow.taskHash,
     proof_hash: escrow.attestation?.proofHash ?? null,
     attestor: escrow.attestor,
     attested_at: timeOrNull(escrow.attestation?.attestedAt ?? null),
     created_at: formatUnixTime(escrow.createdAt),
     expires_at: formatUnixTime(escrow.expiresAt),
+    closes_at: timeOrNull(escrow.closesAt),
     settled_at: timeOrNull(escrow.settledAt),
+    settled_by: escrow.settledBy,
     created_seq: escrow.createdSeq.toString(),
     refundable: isRefundable(escrow, ledgerTime),
     next_actions: nextActions(escrow, ledgerTime, deployment, ground).map(nextActionRecord),
   };
 };
+
+/** A row of the index as JSON. `ledgerTime` decides whether it can be refunded. */
+export const escrowRecord = (
+  escrow: DomainEscrow,
+  ledgerTime: UnixSeconds,
+  instance: Pick<Instance["Service"], "deployment" | "supportedMints">,
+): EscrowRecord =>
+  escrow.state === "Pending"
+    ? recordWith(NOTHING_KNOWN, escrow, ledgerTime, instance)
+    : recordWith(captured(escrow), escrow, ledgerTime, instance);
 
 /** The example escrow of the documentation. */
 export const escrowExample = () =>
@@ -242,8 +307,8 @@ export const Tombstone = record("Tombstone", "What the ledger keeps of an archiv
   state: EscrowState,
   created_seq: Sequence("The number of its creation among all events of the custody program."),
   settled_seq: Sequence("The number of its settlement."),
-  digest: Hash("SHA-256 of the account's last 368 bytes."),
-  pending_digest: Hash("SHA-256 of the account's bytes while it was Pending."),
+  digest: Hash(`SHA-256 of the account's last ${ESCROW_ACCOUNT_LENGTH} bytes.`),
+  pending_digest: Hash("SHA-256 of the account's bytes right after its creation."),
 });
 
 /** A tombstone as JSON. */
@@ -258,6 +323,11 @@ export const tombstoneRecord = (tombstone: ArchivedEscrow): Static<typeof Tombst
 /** One escrow as the ledger shows it, archived or not. */
 export const LiveEscrow = record("LiveEscrow", "One escrow, as the ledger shows it.", {
   ...Escrow.properties,
+  released_stroops: Stroops("Base units that went to the merchant, captured ones included."),
+  left_stroops: Stroops("Base units that the merchant can still be paid; 0 once settled."),
+  deliveries: Count(
+    "Deliveries that the last attestation counts; a released single payment has one.",
+  ),
   archived: nullable(Tombstone, {
     description:
       "What the ledger keeps since the escrow was archived; all other members come from bytes with this digest. Null while the escrow is not archived.",
@@ -270,14 +340,16 @@ export const liveEscrowRecord = (
   instance: Pick<Instance["Service"], "deployment" | "supportedMints">,
   ground?: ActionGround,
 ): Static<typeof LiveEscrow> => {
-  const record = escrowRecord(escrow, ledgerTime, instance, ground);
-  return archived === null
-    ? { ...record, archived: null }
-    : { ...record, next_actions: [], archived: tombstoneRecord(archived) };
+  const record = recordWith(captured(escrow), escrow, ledgerTime, instance, ground);
+  return { ...record, archived: archived === null ? null : tombstoneRecord(archived) };
 };
 
 /** The example of a live read. */
-export const liveEscrowExample = (): Static<typeof LiveEscrow> => ({
-  ...escrowExample(),
-  archived: null,
-});
+export const liveEscrowExample = (): Static<typeof LiveEscrow> => {
+  const escrow = sampleEscrow();
+  const ledgerTime = SAMPLE.createdAt + 30n;
+  return {
+    ...recordWith(captured(escrow), escrow, ledgerTime, sampleInstance()),
+    archived: null,
+  };
+};

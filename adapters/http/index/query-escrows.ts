@@ -33,7 +33,8 @@ export const IndexParameters = Type.Object(
     refundable: Type.Optional(
       Type.Literal(true, {
         type: "boolean",
-        description: "Only Pending escrows that have expired.",
+        description:
+          "Only Pending escrows that have expired. A session that its agent closed earlier is not among them before.",
       }),
     ),
     ...pageParameters,

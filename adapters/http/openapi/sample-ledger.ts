@@ -32,6 +32,7 @@ import {
   ATTESTOR_CONSTANTS,
 } from "../../../core/protocol/generated/attestor.ts";
 import { CUSTODY_ACCOUNTS, CUSTODY_CONSTANTS } from "../../../core/protocol/generated/custody.ts";
+import { ArchivedEscrows } from "../../../core/use-cases/escrow/archived-escrows.ts";
 import { prepareEscrow } from "../../../core/use-cases/escrow/prepare/prepare-escrow.ts";
 import { TransactionTerms } from "../../../core/use-cases/service/transaction-terms.ts";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
@@ -85,7 +86,7 @@ const tokens = (owner: Address, mint: Address): LedgerAccount =>
     associatedTokenAddress(owner, mint),
     TOKEN_PROGRAM,
     fieldWriter(165).address(mint).address(owner).u64(SAMPLE.amount).skip(36).u8(1).skip(56).done(),
-    2_039_280n,
+    TOKEN_RENT,
   );
 
 /** The configuration account of each program. */
@@ -158,24 +159,37 @@ const INDEX_WITHOUT_ROWS = IndexReader.of({
   }),
 });
 
+/** What a use case of the documentation's examples may ask. */
+type SampleServices = Ledger | IndexReader | Instance | TransactionTerms | ArchivedEscrows;
+
 /** A scene: an escrow at a ledger time, by default among registered parties. */
 type Scene = {
   readonly escrow: Escrow;
   readonly ledgerTime: UnixSeconds;
   readonly isRegistered?: boolean;
+  /** Whether the escrow's account holds the closed vault's rent. */
+  readonly isVaultClosed?: boolean;
 };
+
+/** The least balance of an escrow's account and of a token account at the sample's rent, lamports. */
+const [ESCROW_RENT, TOKEN_RENT] = [3_786_240n, 2_039_280n];
 
 /** Runs a use case on a ledger that holds a scene and returns its result, for the documentation's examples. */
 export const onSampleLedger = <A, E>(
-  { escrow, ledgerTime, isRegistered = true }: Scene,
-  useCase: Effect.Effect<A, E, Ledger | IndexReader | Instance | TransactionTerms>,
+  { escrow, ledgerTime, isRegistered = true, isVaultClosed = false }: Scene,
+  useCase: Effect.Effect<A, E, SampleServices>,
 ): A => {
   const { deployment } = SAMPLE;
   const { agent, merchant, mint } = sampleParties();
   const registered = sampleMerchant();
   const held = [
-    account(escrow.address, deployment.custodyProgram, encodeEscrowAccount(escrow), 3_452_160n),
-    tokens(escrow.address, mint),
+    account(
+      escrow.address,
+      deployment.custodyProgram,
+      encodeEscrowAccount(escrow),
+      isVaultClosed ? ESCROW_RENT + TOKEN_RENT : ESCROW_RENT,
+    ),
+    ...(isVaultClosed ? [] : [tokens(escrow.address, mint)]),
     tokens(agent, mint),
     tokens(merchant, mint),
     ...(isRegistered
@@ -215,6 +229,7 @@ export const onSampleLedger = <A, E>(
       Effect.provideService(IndexReader, INDEX_WITHOUT_ROWS),
       Effect.provideService(Instance, sampleInstance()),
       Effect.provideService(TransactionTerms, terms),
+      Effect.provideService(ArchivedEscrows, { find: () => Effect.succeed(null) }),
     ),
   );
 };
@@ -222,7 +237,7 @@ export const onSampleLedger = <A, E>(
 /** As `onSampleLedger`, at the time of the escrow's creation, with the merchant registered or not. */
 export const onSampleRegistry = <A, E>(
   isRegistered: boolean,
-  useCase: Effect.Effect<A, E, Ledger | IndexReader | Instance | TransactionTerms>,
+  useCase: Effect.Effect<A, E, SampleServices>,
 ): A =>
   onSampleLedger(
     { escrow: sampleEscrow(), ledgerTime: SAMPLE.createdAt + 30n, isRegistered },

@@ -37,12 +37,17 @@ export const SAMPLE = {
 /** The secret of the sample's agent, which derives from published words and holds nothing. */
 export const sampleAgentSecret = (): Uint8Array => key("agent").secret;
 
+/** Signs as the sample's attestor or as the key of its session. */
+export const signAs = (who: "attestor" | "session", message: Uint8Array): Uint8Array =>
+  ed25519.sign(message, key(who).secret);
+
 /** The sample's wallets, mint and keys. */
 export const sampleParties = once(() => ({
   agent: addressFromBytes(key("agent").publicKey),
   merchant: addressFromBytes(key("merchant").publicKey),
   attestor: addressFromBytes(key("attestor").publicKey),
   mint: addressFromBytes(key("mint").publicKey),
+  session: addressFromBytes(key("session").publicKey),
   evidenceKey: key("evidence key"),
 }));
 
@@ -64,18 +69,22 @@ export const sampleEscrow = once((): Escrow => {
     mint,
     rentPayer: agent,
     taskHash: task,
+    sessionKey: null,
     amount,
     released: amount,
+    deliveries: 1,
     createdAt,
     expiresAt: createdAt + BigInt(SAMPLE.ttlSeconds),
+    closesAt: null,
     settledAt: createdAt + 9n,
+    settledBy: "release",
     attestor,
     attestation: { proofHash: proof, attestedAt, signature: encodeBase64(new Uint8Array(64)) },
     createdSeq: 41n,
     settledSeq: 42n,
   };
   const message = attestedMessage(unsigned, { ...deployment, genesisHash: SAMPLE.genesisHash });
-  const signature = encodeBase64(ed25519.sign(message ?? new Uint8Array(), key("attestor").secret));
+  const signature = encodeBase64(signAs("attestor", message ?? new Uint8Array()));
   return { ...unsigned, attestation: { proofHash: proof, attestedAt, signature } };
 });
 

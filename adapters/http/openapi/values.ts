@@ -142,6 +142,11 @@ export const EscrowState = oneOf(
   "EscrowState",
 );
 
+/** How an escrow was settled. */
+export const SettledBy = nullable(oneOf(["release", "refund", "cancel"], "How it was settled."), {
+  description: "Null while Pending.",
+});
+
 /** A merchant's standing. */
 export const MerchantStatus = oneOf(
   MERCHANT_STATUSES,

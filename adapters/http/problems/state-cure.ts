@@ -7,10 +7,23 @@ const NAME_AN_ACCOUNT =
 
 /** What the caller can do when a prepare operation or the relay finds that a rule does not hold. */
 const CURES: Partial<Readonly<Record<StateRule, string>>> = {
-  not_pending: "Nothing is left to settle. A settled escrow can be archived after seven days.",
+  not_pending:
+    "Nothing is left to settle. Follow the escrow's next actions for what is left in its vault and for its rent.",
   expired: "Prepare the refund.",
-  not_expired: "Wait until the escrow has expired, or have the merchant's wallet cancel it.",
-  escrow_archived: "Nothing is left to do. Read the escrow or its evidence.",
+  not_expired:
+    "Wait until the escrow has ended, or have the merchant's wallet cancel it; the agent's wallet can close a session.",
+  nothing_left: "Nothing is left to do. Read the escrow or its evidence.",
+  escrow_archived:
+    "The escrow cannot change. What is left of it is returned by its refund and its rent.",
+  not_session: "Prepare the release: only a session is captured or closed.",
+  session_closing: "Wait until the session has ended, and prepare the refund then.",
+  voucher_missing: "Add the voucher of the session's key.",
+  voucher_signature_invalid:
+    "Have the session's key sign the voucher of this escrow, ledger and program.",
+  wrong_session_key: "Have the voucher signed by the session key that the escrow records.",
+  wrong_voucher:
+    "Capture what the voucher covers; release with the closing voucher of exactly the attested total and count.",
+  deliveries_fall: "Send the newest attestation: deliveries are counted from the first one on.",
   not_settled: "Settle the escrow first.",
   not_archivable: "Wait until seven days have passed since the settlement.",
   attestation_stale: SIGN_AGAIN,

@@ -19,10 +19,15 @@ import { prepareEscrowEndpoint } from "../escrow/prepare/prepare-escrow.ts";
 import {
   prepareArchiveEndpoint,
   prepareCancelEndpoint,
+  prepareCloseEndpoint,
   prepareRefundEndpoint,
+  prepareRentEndpoint,
 } from "../escrow/prepare/prepare-return.ts";
 import { prepareAttestationEndpoint } from "../escrow/prepare/prepare-attestation.ts";
-import { prepareReleaseEndpoint } from "../escrow/prepare/prepare-release.ts";
+import {
+  prepareCaptureEndpoint,
+  prepareReleaseEndpoint,
+} from "../escrow/prepare/prepare-payment.ts";
 import { prepareAttestorEndpoint } from "../merchant/prepare-attestor.ts";
 import { prepareMerchantEndpoint } from "../merchant/prepare-merchant.ts";
 import { problemPageEndpoint } from "../service/problem-page.ts";
@@ -76,9 +81,12 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   prepareEscrowEndpoint,
   readEscrowEndpoint,
   prepareAttestationEndpoint,
+  prepareCaptureEndpoint,
   prepareReleaseEndpoint,
+  prepareCloseEndpoint,
   prepareRefundEndpoint,
   prepareCancelEndpoint,
+  prepareRentEndpoint,
   prepareArchiveEndpoint,
   buildEvidenceEndpoint,
   escrowProofEndpoint,

@@ -2,6 +2,7 @@ import type { Address } from "../../../core/domain/address.ts";
 import { taskHash } from "../../../core/domain/escrow/task-hash.ts";
 import { proofHash } from "../../../core/domain/evidence/proof-template.ts";
 import { type Hash32, hash32FromBytes } from "../../../core/domain/hash32.ts";
+import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import { termsIn } from "../../../core/protocol/accounts/escrow-account.ts";
 import { createAssociatedTokenInstruction } from "../../../core/protocol/accounts/token.ts";
@@ -10,9 +11,9 @@ import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deploym
 import {
   attestationMessage,
   domainOf,
-  ed25519Instruction,
   SINGLE_DELIVERY,
 } from "../../../core/protocol/instructions/attestation.ts";
+import { ed25519Instruction } from "../../../core/protocol/instructions/ed25519-instruction.ts";
 import {
   registerMerchantInstruction,
   setMerchantStatusInstruction,
@@ -21,7 +22,7 @@ import {
   claimRefundInstruction,
   createEscrowInstruction,
   releaseEscrowInstruction,
-  releasePartialInstruction,
+  returnRentInstruction,
 } from "../../../core/protocol/instructions/custody-instructions.ts";
 import { faucet } from "../faucet.ts";
 import type { LocalLedger } from "../runtime/ledger.ts";
@@ -87,6 +88,18 @@ const deliveryHash = (order: OpenOrder, timestamp: bigint): Hash32 =>
     delivered_at: formatUnixTime(timestamp),
   });
 
+/** Returns what the vault still holds to the agent. */
+const returnRest = (escrow: Address, agent: LocalKey): Instruction =>
+  claimRefundInstruction(LOCAL_DEPLOYMENT, {
+    escrow,
+    mint: LOCAL_USDC_MINT,
+    agentOwner: agent.address,
+  });
+
+/** Returns the vault's rent to the agent, who paid it. */
+const returnRent = (escrow: Address, agent: LocalKey): Instruction =>
+  returnRentInstruction(LOCAL_DEPLOYMENT, { escrow, rentPayer: agent.address });
+
 /**
  * Pays the merchant under an attestation made now: the whole amount, or `partialAmount` base units with the rest to the
  * agent.
@@ -104,14 +117,8 @@ const releaseEscrow = (ledger: LocalLedger, order: OpenOrder, partialAmount?: bi
     timestamp,
     ...SINGLE_DELIVERY,
   });
-  const input = {
-    escrow: order.escrow,
-    proofHash,
-    timestamp,
-    mint: LOCAL_USDC_MINT,
-    rentPayer: order.agent.address,
-    merchant: wallet.address,
-  };
+  const { escrow, agent } = order;
+  const release = { escrow, mint: LOCAL_USDC_MINT, merchant: wallet.address };
   runLocally(
     ledger,
     wallet,
@@ -127,27 +134,16 @@ const releaseEscrow = (ledger: LocalLedger, order: OpenOrder, partialAmount?: bi
         owner: wallet.address,
         mint: LOCAL_USDC_MINT,
       }),
-      partialAmount === undefined
-        ? releaseEscrowInstruction(LOCAL_DEPLOYMENT, input)
-        : releasePartialInstruction(LOCAL_DEPLOYMENT, {
-            ...input,
-            agentOwner: order.agent.address,
-            amount: partialAmount,
-          }),
+      releaseEscrowInstruction(LOCAL_DEPLOYMENT, release),
+      ...(partialAmount === undefined ? [] : [returnRest(escrow, agent)]),
+      returnRent(escrow, agent),
     ],
   );
 };
 
 /** Refunds an expired escrow to its agent. The faucet sends it, because anyone may. */
-const refundEscrow = (ledger: LocalLedger, { escrow, agent }: OpenOrder): void => {
-  const refund = claimRefundInstruction(LOCAL_DEPLOYMENT, {
-    escrow,
-    mint: LOCAL_USDC_MINT,
-    rentPayer: agent.address,
-    agentOwner: agent.address,
-  });
-  runLocally(ledger, LOCAL_FAUCET, [], [refund]);
-};
+const refundEscrow = (ledger: LocalLedger, { escrow, agent }: OpenOrder): void =>
+  void runLocally(ledger, LOCAL_FAUCET, [], [returnRest(escrow, agent), returnRent(escrow, agent)]);
 
 const MINUTE_MS = 60_000;
 const USDC = 1_000_000n;

@@ -9,7 +9,11 @@ import {
   domainOf,
   SINGLE_DELIVERY,
 } from "../../../core/protocol/instructions/attestation.ts";
-import { type EscrowTerms, readEscrowTerms } from "../../merchant/settle/escrow-terms.ts";
+import {
+  type EscrowTerms,
+  readEscrowTerms,
+  requireSinglePayment,
+} from "../../merchant/settle/escrow-terms.ts";
 import { type DeliveryPayload, payloadFault } from "../../pay/delivery.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { ask, membersOf } from "../ask.ts";
@@ -96,6 +100,7 @@ export const prepareAttestation = tool({
     const { policy } = await knownDeployment(context);
     const requests = { answer: context.call };
     const terms = await readEscrowTerms({ policy, requests }, claim.escrow);
+    requireSinglePayment(terms);
     return { result: { ...told, message_base64: rebuiltAttestation(told, claim, terms, policy) } };
   },
 });

@@ -3,6 +3,7 @@ import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../../core/domain/escrow/escrow.ts";
 import { taskHash } from "../../../core/domain/escrow/task-hash.ts";
 import type { TrustPolicy } from "../../../core/domain/evidence/evidence-check.ts";
+import { parseUnixTime } from "../../../core/domain/unix-time.ts";
 import { escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
 import { expectedLock } from "../../pay/locking-transaction.ts";
 import { deploymentIn } from "../../pay/payment-terms.ts";
@@ -20,6 +21,7 @@ const parameters = {
   mint: address(),
   amount: text("Base units"),
   ttl_seconds: whole(MIN_TTL_SECONDS, MAX_TTL_SECONDS, "Then refundable"),
+  expires_at: optional(text("The end as a time, within ttl_seconds; takes its place")),
   task: text("What is paid for, word for word"),
   nonce: text("New for each payment, the same to repeat one: task and nonce make the escrow"),
   payer: optional(address("Of the fee; the agent by default")),
@@ -43,6 +45,13 @@ const rebuiltPayment = (told: Prepared, terms: Terms, policy: TrustPolicy): Prep
       "amount must be base units, 1 to 2^64-1.",
       "Correct the call. Nothing was signed or sent.",
     );
+  const expiresAt = terms.expires_at === undefined ? null : parseUnixTime(terms.expires_at);
+  if (expiresAt === undefined)
+    throw new SettlementError(
+      "validation_failed",
+      "expires_at must be a time such as 2026-11-30T12:00:00Z.",
+      "Correct the call. Nothing was signed or sent.",
+    );
   const agent = addressNamed(from, "agent");
   const hash = taskHash(task, nonce);
   const { address: escrow } = escrowAddress(deploymentIn(policy), agent, hash);
@@ -62,6 +71,7 @@ const rebuiltPayment = (told: Prepared, terms: Terms, policy: TrustPolicy): Prep
       taskHash: hash,
       amount,
       ttlSeconds,
+      expiresAt,
       attestor: null,
     },
     addressNamed(payer, "payer"),

@@ -2,11 +2,18 @@ import type { Address } from "../../../core/domain/address.ts";
 import { decodeBase64, encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import type { TrustPolicy } from "../../../core/domain/evidence/evidence-check.ts";
 import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
+import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   ED25519_PROGRAM,
 } from "../../../core/protocol/addresses/well-known-addresses.ts";
-import { readInstruction } from "../../../core/protocol/instructions/program-call.ts";
+import { readAttestationMessage } from "../../../core/protocol/instructions/attestation.ts";
+import { readEd25519Instruction } from "../../../core/protocol/instructions/ed25519-instruction.ts";
+import {
+  type CustodyInstructionName,
+  type ProgramCall,
+  readInstruction,
+} from "../../../core/protocol/instructions/program-call.ts";
 import { decodeWireTransaction } from "../../../core/protocol/transaction/wire-transaction.ts";
 import type { HttpOperations } from "../../generated/contract.ts";
 import { deploymentIn } from "../../pay/payment-terms.ts";
@@ -16,20 +23,21 @@ import { expectedTransaction } from "../../signing/expected-transaction.ts";
 import { ask, type MemberOf, membersOf } from "../ask.ts";
 import { knownDeployment } from "../known-deployment.ts";
 import { heldTo, PREPARED, type Prepared } from "../output.ts";
-import { address, oneOf, optional, text, type ValuesOf } from "../parameter.ts";
+import { address, flag, oneOf, optional, text, type ValuesOf } from "../parameter.ts";
 import { tool } from "../tool.ts";
 
 const parameters = {
   escrow: address(),
   action: oneOf(
-    ["release", "refund", "cancel", "archive"],
-    "refund: expired; cancel: by the merchant's wallet",
+    ["release", "refund", "cancel", "close", "rent", "archive"],
+    "refund: ended, or a settled one's rest; cancel: by the merchant's wallet; close: a session, by the agent's; rent: to its payer",
   ),
-  payer: optional(address("Of the fee; signs. Needed unless cancel")),
+  payer: optional(address("Of the fee; signs. Needed unless cancel or close")),
   proof_hash: optional(text("release: as attested")),
   timestamp: optional(text("release: as attested")),
   attestation_signature: optional(text("release: base64")),
   amount: optional(text("release: as attested")),
+  bare: optional(flag("Without refund and rent behind the settlement: when the whole fails")),
   merchant_fallback_account: optional(address()),
   agent_fallback_account: optional(address()),
 } as const;
@@ -54,11 +62,13 @@ const TAKEN = {
     "timestamp",
     "attestation_signature",
     "amount",
+    "bare",
     "merchant_fallback_account",
-    "agent_fallback_account",
   ],
-  refund: ["agent_fallback_account"],
-  cancel: ["agent_fallback_account"],
+  refund: ["bare", "agent_fallback_account"],
+  cancel: ["bare"],
+  close: [],
+  rent: [],
   archive: [],
 } as const satisfies {
   readonly [Action in Asked["action"]]: ReadonlyArray<TakenBy<Action>>;
@@ -82,21 +92,58 @@ const requireTaken = (given: Asked): void => {
       `release needs ${missing.join(", ")}.`,
       "Have the attestor sign the message of prepare_attestation, and give what it says.",
     );
-  if (payer === undefined && action !== "cancel")
+  if (payer === undefined && action !== "cancel" && action !== "close")
     throw fault(`${action} needs payer.`, "Name the wallet that pays the fee and signs.");
 };
 
-const callOf = ({ action, amount }: Asked) => {
-  switch (action) {
-    case "release":
-      return amount === undefined ? "release_escrow" : "release_partial";
-    case "refund":
-      return "claim_refund";
-    case "cancel":
-      return "cancel_escrow";
-    case "archive":
-      return "archive_escrow";
-  }
+/** The custody call of each action. */
+const CALLS = {
+  release: "release_escrow",
+  refund: "claim_refund",
+  cancel: "cancel_escrow",
+  close: "close_session",
+  rent: "return_rent",
+  archive: "archive_escrow",
+} as const satisfies { readonly [Action in Asked["action"]]: CustodyInstructionName };
+
+/** The calls that may follow a settlement of the same escrow: the ledger gives rest and rents to their owners alone. */
+const FOLLOWING: { readonly [Action in Asked["action"]]: ReadonlyArray<CustodyInstructionName> } = {
+  release: ["claim_refund", "return_rent"],
+  refund: ["return_rent"],
+  cancel: ["claim_refund", "return_rent"],
+  close: [],
+  rent: [],
+  archive: [],
+};
+
+/** Whether these are the custody call that was asked for on this escrow, and behind it at most what may follow it, each once. */
+const areCalls = (
+  calls: ReadonlyArray<ProgramCall | undefined>,
+  { action, escrow, bare = false }: Asked,
+): boolean => {
+  const names = calls.map((call) => call?.name);
+  const following = bare ? [] : FOLLOWING[action];
+  const allowed = [CALLS[action], ...following.filter((name) => names.includes(name))];
+  return (
+    names.length === allowed.length &&
+    allowed.every((name, i) => name === names[i]) &&
+    calls.every((call) => call?.at("escrow" as never) === escrow)
+  );
+};
+
+/** Whether an Ed25519 instruction holds the attestation that was asked for, and no other. */
+const isAttestation = ({ data }: Instruction, request: Asked): boolean => {
+  const form = readEd25519Instruction(data);
+  const claim = form.kind === "single" && readAttestationMessage(form.attestation.message);
+  return (
+    form.kind === "single" &&
+    claim !== undefined &&
+    claim !== false &&
+    claim.proofHash === request.proof_hash &&
+    formatUnixTime(claim.timestamp) === request.timestamp &&
+    encodeBase64(form.attestation.signature) === request.attestation_signature &&
+    (request.amount === undefined || claim.total.toString() === request.amount)
+  );
 };
 
 /** Whether an instruction is a CreateIdempotent of a token account that `call` names, paid for by `payer`. */
@@ -109,27 +156,22 @@ const makesPayoutAccount =
     funder?.address === payer &&
     call.accounts.some(({ address }) => address === made?.address);
 
-/** Whether these instructions are the one custody call that was asked for, and beside it only what that call needs. */
+/** Whether these instructions do what was asked for, and beside it only what that needs. */
 const isAsked = (
   instructions: ReadonlyArray<Instruction>,
   request: Asked,
   { custodyProgram, payer }: { readonly custodyProgram: Address; readonly payer: Address },
 ): boolean => {
-  const name = callOf(request);
-  const [call, ...others] = instructions.filter(
-    ({ programAddress }) => programAddress === custodyProgram,
-  );
-  const read = call && readInstruction(call, { custodyProgram });
-  if (call === undefined || others.length > 0 || read?.name !== name) return false;
-  if (read.name === "release_partial" && read.args.amount.toString() !== request.amount)
-    return false;
-  if (read.at("escrow") !== request.escrow) return false;
+  const calls = instructions.filter(({ programAddress }) => programAddress === custodyProgram);
+  const [call] = calls;
+  const read = calls.map((each) => readInstruction(each, { custodyProgram }));
+  if (call === undefined || !areCalls(read, request)) return false;
   const isNeeded = makesPayoutAccount(call, payer);
-  return instructions.every(
-    (each) =>
-      each === call ||
-      isNeeded(each) ||
-      (request.action === "release" && each.programAddress === ED25519_PROGRAM),
+  const attested = instructions.filter(({ programAddress }) => programAddress === ED25519_PROGRAM);
+  return (
+    attested.length === (request.action === "release" ? 1 : 0) &&
+    attested.every((each) => isAttestation(each, request)) &&
+    instructions.every((each) => calls.includes(each) || attested.includes(each) || isNeeded(each))
   );
 };
 
@@ -141,8 +183,9 @@ const payerIn = (base64: string): Address | undefined => {
 
 /**
  * A settlement that the service prepared, once it is found to do what was asked for and nothing else. It holds one
- * custody call of this action on this escrow. Beside it stand only the attestation, missing payout accounts and the
- * compute budget. The custody program then decides where the money goes. The fee payer is the one that was asked for;
+ * custody call of this action on this escrow. Beside it stand only the attestation that was given, a missing payout
+ * account, the compute budget, and behind it `claim_refund` and `return_rent` of the same escrow. The custody program
+ * then decides where the money goes. The fee payer is the one that was asked for;
  * where none was, the one that the service named. @throws SettlementError `prepared_otherwise` for anything else
  */
 const checkedSettlement = (told: Prepared, request: Asked, policy: TrustPolicy): Prepared => {
@@ -164,11 +207,11 @@ const checkedSettlement = (told: Prepared, request: Asked, policy: TrustPolicy):
   return { ...told, transaction: encodeBase64(bytes), signers: [...signers] };
 };
 
-/** `prepare_settlement`: the unsigned transaction that settles an escrow, or archives a settled one. */
+/** `prepare_settlement`: the unsigned transaction that settles an escrow, and what can be done around that. */
 export const prepareSettlement = tool({
   name: "prepare_settlement",
   description:
-    "Unsigned transaction that releases, refunds, cancels or archives an escrow. Sends nothing. Decode it before you sign.",
+    "Unsigned transaction that settles an escrow, or ends, empties or archives one. Sends nothing. Decode it before you sign.",
   parameters,
   output: PREPARED,
   run: async (request, context) => {

@@ -10,7 +10,7 @@ export type ExportRow = { readonly [K in (typeof EXPORT_COLUMNS)[number]]: Escro
 
 /** What a merchant's account counts, and the same counted over rows. */
 export type Totals = {
-  /** Escrows released in full, of every mint. */
+  /** Escrows that were released in full, of every mint. */
   readonly deliveries: number;
   readonly partial_deliveries: number;
   /** Base units of the settlement mint that went to the merchant, decimal. */
@@ -28,12 +28,13 @@ const AGAIN_MS = 1_000;
 export const exportRow = (escrow: Escrow): ExportRow =>
   Object.fromEntries(EXPORT_COLUMNS.map((name) => [name, escrow[name]])) as ExportRow;
 
-/** The totals over rows, as the programs count them (`count_delivery` of the attestor program). */
+/** The totals over rows, as the programs count them (`count_delivery` of the attestor program): at a release only, with all that was captured before. */
 export const totalsOf = (rows: ReadonlyArray<ExportRow>, settlementMint: string | null): Totals => {
-  const count = (state: Escrow["state"]) => rows.filter((row) => row.state === state).length;
-  const volume = rows
+  const counted = rows.filter(({ settled_by }) => settled_by === "release");
+  const count = (state: Escrow["state"]) => counted.filter((row) => row.state === state).length;
+  const volume = counted
     .filter(({ mint }) => mint === settlementMint)
-    .reduce((sum, row) => sum + BigInt(row.released_stroops), 0n);
+    .reduce((sum, row) => sum + BigInt(row.released_stroops ?? "0"), 0n);
   return {
     deliveries: count("Fulfilled"),
     partial_deliveries: count("PartiallyFulfilled"),

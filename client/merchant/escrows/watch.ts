@@ -10,10 +10,11 @@ import { type MerchantContext, readMerchant } from "../merchant-context.ts";
 /** What an escrow waits for, as a line of `merchant watch`. */
 export type Awaited = {
   /**
-   * `attestation`: deliver and attest before `expires_at`. `cancellation`: its attestor's key was revoked, so only
+   * `attestation`: deliver and attest before `ends_at`. `session`: it is open for calls, which the seller that takes
+   * them attests and captures before `ends_at`. `cancellation`: its attestor's key was revoked, so only
    * cancelling ends it early. `refund`: too late, anyone may send it back. `nothing`: it is settled.
    */
-  readonly awaits: "attestation" | "cancellation" | "refund" | "nothing";
+  readonly awaits: "attestation" | "session" | "cancellation" | "refund" | "nothing";
   readonly escrow: string;
   readonly state: LiveEscrow["state"];
   readonly agent_owner: string;
@@ -23,17 +24,25 @@ export type Awaited = {
   readonly amount_stroops: string;
   readonly released_stroops: string;
   readonly refunded_stroops: string;
+  /** What the merchant can still be paid: what is left of a session. "0" once settled. */
+  readonly left_stroops: string;
+  /** How many deliveries are paid for so far. */
+  readonly deliveries: number;
+  /** The key that signs the vouchers of a session, null for a single payment. */
+  readonly session_key: string | null;
   readonly task_hash: string;
   /** The only key that can release it. */
   readonly attestor: string;
   readonly created_at: string;
   readonly expires_at: string;
+  /** `expires_at`, or before it the end that the agent set by closing its session. */
+  readonly ends_at: string;
 };
 
-const awaits = ({ state, next_actions }: LiveEscrow): Awaited["awaits"] => {
+const awaits = ({ state, session_key, next_actions }: LiveEscrow): Awaited["awaits"] => {
   if (state !== "Pending") return "nothing";
   const can = (action: string) => next_actions.some((each) => each.action === action);
-  if (can("release_escrow")) return "attestation";
+  if (can("release_escrow")) return session_key === null ? "attestation" : "session";
   return can("cancel_escrow") ? "cancellation" : "refund";
 };
 
@@ -48,10 +57,14 @@ const awaitedOf = (record: LiveEscrow): Awaited => ({
   amount_stroops: record.amount_stroops,
   released_stroops: record.released_stroops,
   refunded_stroops: record.refunded_stroops,
+  left_stroops: record.left_stroops,
+  deliveries: record.deliveries,
+  session_key: record.session_key,
   task_hash: record.task_hash,
   attestor: record.attestor,
   created_at: record.created_at,
   expires_at: record.expires_at,
+  ends_at: record.closes_at ?? record.expires_at,
 });
 
 /** The columns of an export, in this order. */
@@ -71,13 +84,22 @@ export const EXPORT_COLUMNS = [
   "expires_at",
   "attested_at",
   "settled_at",
+  "session_key",
+  "deliveries",
+  "closes_at",
+  "settled_by",
 ] as const satisfies ReadonlyArray<keyof Escrow>;
 
-/** Those that are null until something happens. */
+/** Those that are null until something happens, and for a single payment. The index does not know what a Pending one has released. */
 const LATER: ReadonlySet<string> = new Set<keyof Escrow>([
+  "released_stroops",
+  "deliveries",
   "proof_hash",
   "attested_at",
   "settled_at",
+  "session_key",
+  "closes_at",
+  "settled_by",
 ]);
 const STATES: ReadonlySet<unknown> = new Set<Escrow["state"]>([
   "Pending",
@@ -168,6 +190,8 @@ export const escrowsOf = async (
 
 /** The pause between two reads of the index. The index follows the ledger within a second. */
 const LOOK_MS = 2_000;
+/** Rounds after which open sessions are read from the ledger again, a minute: what is captured and closed is in no event. */
+const SESSION_ROUNDS = 30;
 /** Escrows that are read from the ledger at once. */
 const AT_ONCE = 8;
 
@@ -191,20 +215,23 @@ type Seen = {
   readonly known: Map<string, Awaited>;
   /** The merchant's `revoked_seq`: a revocation changes what older escrows wait for. */
   revokedSeq: string | null;
+  /** How often the index was read. */
+  rounds: number;
 };
 
 /**
- * The escrows whose answer may have changed: new ones, expired ones, those that are open no longer, and all after a
- * revocation.
+ * The escrows whose answer may have changed: new ones, expired ones, those that are open no longer, sessions once a
+ * minute, and all after a revocation.
  */
 const worthReading = (
   rows: ReadonlyArray<Escrow>,
-  { known }: Seen,
+  { known, rounds }: Seen,
   isRevoked: boolean,
 ): ReadonlyArray<string> => {
   const listed = new Map(rows.map((row) => [row.escrow_pda, row]));
   const changed = rows.filter(({ escrow_pda, refundable }) => {
     const before = known.get(escrow_pda)?.awaits;
+    if (before === "session" && rounds % SESSION_ROUNDS === 0) return true;
     return isRevoked || before === undefined || (refundable && before !== "refund");
   });
   const gone = [...known.values()].filter(
@@ -222,6 +249,7 @@ const look = async (
   const revokedSeq = (await readMerchant(context, merchant, signal))?.revoked_seq ?? null;
   const isRevoked = revokedSeq !== seen.revokedSeq;
   seen.revokedSeq = revokedSeq;
+  seen.rounds++;
   const { escrows } = await escrowsOf(context.requests, merchant, { state: "Pending", signal });
   const names = worthReading(escrows, seen, isRevoked);
   const awaited: Array<Awaited> = [];
@@ -230,12 +258,15 @@ const look = async (
     const read = await Promise.all(some.map((name) => liveEscrow(context, name, merchant, signal)));
     awaited.push(...read.filter((each) => each !== null).map(awaitedOf));
   }
-  return awaited.filter((each) => seen.known.get(each.escrow)?.awaits !== each.awaits);
+  return awaited.filter(({ escrow, awaits, ends_at }) => {
+    const before = seen.known.get(escrow);
+    return before?.awaits !== awaits || before.ends_at !== ends_at;
+  });
 };
 
 /**
- * Yields what a merchant's escrows wait for: first every open escrow, then each one whenever that changes. Ends when
- * the signal is aborted or, with `once`, after the first round. @throws SettlementError, and what the signal was
+ * Yields what a merchant's escrows wait for: first every open escrow, then each one whenever that or its end changes.
+ * Ends when the signal is aborted or, with `once`, after the first round. @throws SettlementError, and what the signal was
  * aborted with.
  */
 export async function* watch(
@@ -247,7 +278,7 @@ export async function* watch(
   }: { readonly merchant: string; readonly once?: boolean; readonly signal?: AbortSignal },
 ): AsyncGenerator<Awaited> {
   const wallet = addressNamed(merchant, "merchant");
-  const seen: Seen = { known: new Map(), revokedSeq: null };
+  const seen: Seen = { known: new Map(), revokedSeq: null, rounds: 0 };
   for (;;) {
     for (const each of await look(context, wallet, seen, signal)) {
       seen.known.set(each.escrow, each);

@@ -1,4 +1,3 @@
-import { parseAmount } from "../../../core/domain/amount.ts";
 import { parseHash32 } from "../../../core/domain/hash32.ts";
 import { canonicalJsonBytes } from "../../../core/domain/encoding/canonical-json.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
@@ -15,7 +14,7 @@ import { unitsOf } from "../../pay/payment-terms.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { type MessageSigner, signatureBy } from "../../signing/sign-transaction.ts";
 import type { AttestationJournal, KeptClaim } from "./attestation-journal.ts";
-import { type EscrowTerms, readEscrowTerms } from "./escrow-terms.ts";
+import { type EscrowTerms, readEscrowTerms, requireSinglePayment } from "./escrow-terms.ts";
 import { type MerchantContext, ReleasedAlready } from "../merchant-context.ts";
 
 /** What an attestor states about an escrow. */
@@ -60,7 +59,7 @@ const refuse = (code: string, detail: string, cure: string): never => {
 const requireOpen = ({ record, ...terms }: EscrowTerms, attestor: string): void => {
   if (record.state !== "Pending")
     refuse("not_pending", `${terms.escrow} is ${record.state} already.`, "There is nothing to do.");
-  if (terms.ledgerTime >= terms.expiresAt)
+  if (terms.ledgerTime >= terms.endsAt)
     refuse(
       "expired",
       `${terms.escrow} expired at ${record.expires_at}.`,
@@ -125,11 +124,10 @@ const claimText = ({ proof_hash, total }: KeptClaim): string =>
 
 /** @throws ReleasedAlready when the escrow was released with the claim that would be signed. */
 const requireUnreleased = (
-  { record, escrow, amount }: EscrowTerms,
+  { record, escrow, amount, released }: EscrowTerms,
   payload: DeliveryPayload,
   part: bigint | null,
 ): void => {
-  const released = parseAmount(record.released_stroops);
   if (released === (part ?? amount) && record.proof_hash === proofHash(payload))
     throw new ReleasedAlready({ escrow, released: released.toString(), signature: null });
 };
@@ -189,6 +187,7 @@ export const attest = async (
 ): Promise<Attestation> => {
   const { attestor, signal } = statement;
   const terms = await readEscrowTerms(context, statement.escrow, signal);
+  requireSinglePayment(terms);
   const part = partOf(context, terms, statement);
   const fault = payloadFault(statement.payload);
   if (fault !== null)
@@ -217,6 +216,6 @@ export const attest = async (
     timestamp: formatUnixTime(timestamp),
     amount_stroops: part?.toString() ?? null,
     attestation_signature: encodeBase64(signature),
-    until: formatUnixTime(latest < terms.expiresAt ? latest : terms.expiresAt),
+    until: formatUnixTime(latest < terms.endsAt ? latest : terms.endsAt),
   };
 };

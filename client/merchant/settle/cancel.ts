@@ -1,30 +1,37 @@
 import { cancelEscrowInstruction } from "../../../core/protocol/instructions/custody-instructions.ts";
-import type { UnsignedTransaction } from "../../../core/protocol/transaction/unsigned-transaction.ts";
-import { preparedTransaction } from "../../pay/prepared-transaction.ts";
+import {
+  isBareFirst,
+  landedSettlement,
+  type PreparedSettlement,
+  preparedSettlement,
+} from "../../pay/settlement.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { MessageSigner } from "../../signing/sign-transaction.ts";
 import { type EscrowTerms, readEscrowTerms } from "./escrow-terms.ts";
 import { landTransaction, type MerchantContext } from "../merchant-context.ts";
 import { addressNamed } from "../../pinned-policy.ts";
-import { withPayoutAccounts } from "./release.ts";
 
-/** An escrow that went back to its agent. */
+/** An escrow that its merchant gave up: what was not released is the agent's. */
 export type Cancelled = {
   readonly escrow: string;
-  /** Base units that the agent has back, decimal. */
+  /** Base units that are the agent's again, decimal. */
   readonly refunded: string;
-  /** The transaction; null when it was refunded already. */
+  /** The transaction; null when it was cancelled or refunded already. */
   readonly signature: string | null;
 };
 
-/** The checked, unsigned transaction that cancels an escrow of `merchant`. @throws SettlementError */
+/** The checked, unsigned transaction that cancels an escrow of `merchant`; with `isBare` nothing follows that. @throws SettlementError */
 export const cancellation = async (
   context: MerchantContext,
   terms: EscrowTerms,
-  { merchant, payer }: { readonly merchant: string; readonly payer: string },
+  {
+    merchant,
+    payer,
+    isBare = isBareFirst(terms.ledgerTime, terms.endsAt),
+  }: { readonly merchant: string; readonly payer: string; readonly isBare?: boolean },
   signal?: AbortSignal,
-): Promise<UnsignedTransaction> => {
-  const { escrow, mint, agentOwner } = terms;
+): Promise<PreparedSettlement> => {
+  const { escrow } = terms;
   const wallet = addressNamed(merchant, "wallet");
   const paying = addressNamed(payer, "payer");
   if (terms.merchant !== wallet)
@@ -33,21 +40,20 @@ export const cancellation = async (
       `${escrow} names the merchant ${terms.merchant}, not ${wallet}.`,
       "Sign with the wallet that the escrow names.",
     );
-  const owners = [agentOwner];
-  const existing = context.needsAgentAccount === true ? owners : [];
-  return preparedTransaction(
+  return preparedSettlement(
     context,
     "POST /v1/escrows/{pda}/cancel/prepare?transaction=true",
-    { pda: escrow, payer: paying },
-    (deployment, instructions) =>
-      withPayoutAccounts(instructions, { payer: paying, mint, owners, existing }, [
-        cancelEscrowInstruction(deployment, { ...terms, merchant: wallet }),
-      ]),
+    { pda: escrow, payer: paying, ...(isBare ? { bare: true } : {}) },
+    {
+      escrow: terms,
+      own: (deployment) => [cancelEscrowInstruction(deployment, { escrow, merchant: wallet })],
+      isBare,
+    },
     signal,
   );
 };
 
-/** Returns an escrow's money to its agent before expiry. Safe to run again. @throws SettlementError */
+/** Ends an escrow before its end: what was not released is its agent's. Safe to run again. @throws SettlementError */
 export const cancel = async (
   context: MerchantContext,
   {
@@ -63,10 +69,14 @@ export const cancel = async (
   },
 ): Promise<Cancelled> => {
   const terms = await readEscrowTerms(context, escrow, signal);
-  const { state, refunded_stroops, amount_stroops } = terms.record;
-  if (state === "Refunded") return { escrow, refunded: refunded_stroops, signature: null };
+  const { state, settled_by, refunded_stroops } = terms.record;
+  if (state === "Refunded" || settled_by === "cancel")
+    return { escrow, refunded: refunded_stroops, signature: null };
   const parties = { merchant: wallet.publicKey, payer: payer.publicKey };
-  const transaction = await cancellation(context, terms, parties, signal);
-  const signature = await landTransaction(context, transaction, [payer, wallet], signal);
-  return { escrow, refunded: amount_stroops, signature };
+  const signature = await landedSettlement(
+    (isBare) => cancellation(context, terms, { ...parties, isBare }, signal),
+    (transaction) => landTransaction(context, transaction, [payer, wallet], signal),
+    isBareFirst(terms.ledgerTime, terms.endsAt),
+  );
+  return { escrow, refunded: (terms.amount - terms.released).toString(), signature };
 };

@@ -25,8 +25,14 @@ export type EscrowTerms = {
   readonly terms: Hash32;
   /** Base units. */
   readonly amount: bigint;
+  /** Base units that the merchant has so far: a session pays while Pending too. */
+  readonly released: bigint;
   readonly createdAt: UnixSeconds;
   readonly expiresAt: UnixSeconds;
+  /** The first second at which it can only be refunded: `expiresAt`, or before it the end that the agent set by closing its session. */
+  readonly endsAt: UnixSeconds;
+  /** The key that signs the vouchers of a session, null for a single payment. */
+  readonly sessionKey: Address | null;
   /** The ledger's clock when it was read. */
   readonly ledgerTime: UnixSeconds;
   /** The record itself. */
@@ -40,6 +46,9 @@ const unsound = (detail: string): never => {
     "Sign nothing for it. Check the trust document, and do not use this service before its operator has explained it.",
   );
 };
+
+/** Base units from 0 on. */
+const unitsIn = (text: string): bigint | undefined => (text === "0" ? 0n : parseAmount(text));
 
 /** Whether what the service gave as next actions is a list of objects. */
 const isActions = (value: unknown): boolean =>
@@ -65,9 +74,11 @@ export const readEscrowTerms = async (
   const record = dataOf(answer) as LiveEscrow;
   const { context: at } = jsonOf(answer) as Partial<LiveEscrowRead>;
   const taskHash = parseHash32(record.task_hash);
-  const [createdSeq, amount, createdAt, expiresAt, ledgerTime] = [
+  const closesAt = record.closes_at === null ? null : parseUnixTime(record.closes_at);
+  const [createdSeq, amount, released, createdAt, expiresAt, ledgerTime] = [
     parseAmount(record.created_seq),
     parseAmount(record.amount_stroops),
+    unitsIn(record.released_stroops),
     parseUnixTime(record.created_at),
     parseUnixTime(record.expires_at),
     parseUnixTime(at?.ledger_time ?? ""),
@@ -76,8 +87,10 @@ export const readEscrowTerms = async (
     taskHash === undefined ||
     createdSeq === undefined ||
     amount === undefined ||
+    released === undefined ||
     createdAt === undefined ||
     expiresAt === undefined ||
+    closesAt === undefined ||
     ledgerTime === undefined ||
     !isActions(record.next_actions)
   )
@@ -97,6 +110,8 @@ export const readEscrowTerms = async (
     mint,
     rentPayer: addressNamed(record.rent_payer, "rent_payer"),
     attestor: addressNamed(record.attestor, "attestor"),
+    sessionKey:
+      record.session_key === null ? null : addressNamed(record.session_key, "session_key"),
     taskHash,
     amount,
     createdAt,
@@ -110,9 +125,22 @@ export const readEscrowTerms = async (
     createdSeq,
     state: "Pending",
     released: 0n,
+    deliveries: 0,
+    closesAt: null,
     settledAt: null,
+    settledBy: null,
     attestation: null,
     settledSeq: null,
   });
-  return { ...made, escrow, terms, ledgerTime, record };
+  return { ...made, escrow, terms, released, endsAt: closesAt ?? expiresAt, ledgerTime, record };
+};
+
+/** @throws SettlementError `session_unsupported` for a session: this version attests and releases single payments only */
+export const requireSinglePayment = ({ escrow, sessionKey }: EscrowTerms): void => {
+  if (sessionKey !== null)
+    throw new SettlementError(
+      "session_unsupported",
+      `${escrow} is a session: each total needs a voucher of its session key ${sessionKey} and the roots over orders and deliveries, and none was given.`,
+      "Nothing was signed. Have it attested, captured and released by the seller that took its calls; cancel gives back what is not captured.",
+    );
 };

@@ -1,78 +1,27 @@
-import type { Address } from "../../../core/domain/address.ts";
 import { parseAmount } from "../../../core/domain/amount.ts";
 import { decodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { parseHash32 } from "../../../core/domain/hash32.ts";
-import type { Deployment } from "../../../core/domain/ledger/deployment.ts";
-import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
 import { parseUnixTime } from "../../../core/domain/unix-time.ts";
-import { createAssociatedTokenInstruction } from "../../../core/protocol/accounts/token.ts";
 import {
   attestationMessage,
   domainOf,
-  ed25519Instruction,
   SINGLE_DELIVERY,
 } from "../../../core/protocol/instructions/attestation.ts";
+import { ed25519Instruction } from "../../../core/protocol/instructions/ed25519-instruction.ts";
+import { releaseEscrowInstruction } from "../../../core/protocol/instructions/custody-instructions.ts";
+import { payoutAccountIn } from "../../pay/payout-account.ts";
 import {
-  releaseEscrowInstruction,
-  releasePartialInstruction,
-} from "../../../core/protocol/instructions/custody-instructions.ts";
-import type { UnsignedTransaction } from "../../../core/protocol/transaction/unsigned-transaction.ts";
-import { preparedTransaction } from "../../pay/prepared-transaction.ts";
+  isBareFirst,
+  landedSettlement,
+  type PreparedSettlement,
+  preparedSettlement,
+} from "../../pay/settlement.ts";
 import { addressNamed } from "../../pinned-policy.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { MessageSigner } from "../../signing/sign-transaction.ts";
 import { landTransaction, type MerchantContext, type Released } from "../merchant-context.ts";
 import type { Attestation } from "./attest.ts";
-import { type EscrowTerms, readEscrowTerms } from "./escrow-terms.ts";
-
-/**
- * Requires that a settlement opens no token account for these owners. @throws SettlementError `agent_account_missing`
- */
-const requireThere = (
-  made: ReadonlyArray<{ readonly owner: Address }>,
-  owners: ReadonlyArray<Address>,
-): void => {
-  const missing = made.find(({ owner }) => owners.includes(owner));
-  if (missing !== undefined)
-    throw new SettlementError(
-      "agent_account_missing",
-      `${missing.owner} has closed the token account that it paid from, and the payer opens none for it.`,
-      "The agent opens it, or has the escrow refunded once it has expired.",
-    );
-};
-
-/**
- * The instructions of a settlement: first those that make payout accounts of `owners`, then the calls. Which accounts
- * are made is taken from the prepared transaction, because only the ledger knows which exist. Making one that exists
- * changes nothing. @throws SettlementError `agent_account_missing` when it makes one of `existing`
- */
-export const withPayoutAccounts = (
-  prepared: ReadonlyArray<Instruction>,
-  {
-    payer,
-    mint,
-    owners,
-    existing,
-  }: {
-    readonly payer: Address;
-    readonly mint: Address;
-    readonly owners: ReadonlyArray<Address>;
-    readonly existing: ReadonlyArray<Address>;
-  },
-  calls: ReadonlyArray<Instruction>,
-): ReadonlyArray<Instruction> => {
-  const made = [...new Set(owners)]
-    .map((owner) => ({ owner, create: createAssociatedTokenInstruction({ payer, owner, mint }) }))
-    .filter(({ create }) =>
-      prepared.some(
-        ({ programAddress, accounts }) =>
-          programAddress === create.programAddress &&
-          accounts[1]?.address === create.accounts[1]?.address,
-      ),
-    );
-  requireThere(made, existing);
-  return [...made.map(({ create }) => create), ...calls];
-};
+import { type EscrowTerms, readEscrowTerms, requireSinglePayment } from "./escrow-terms.ts";
 
 /** The attestation in its parts. @throws SettlementError for a malformed one. */
 const claimIn = (attestation: Attestation) => {
@@ -96,20 +45,22 @@ const claimIn = (attestation: Attestation) => {
 };
 
 /**
- * The checked, unsigned transaction that releases an escrow with an attestation; `payer` pays its fee. @throws
- * SettlementError
+ * The checked, unsigned transaction that releases an escrow with an attestation; `payer` pays its fee. With `isBare`
+ * nothing follows the release. @throws SettlementError
  */
 export const releaseTransaction = async (
   context: MerchantContext,
   terms: EscrowTerms,
   attestation: Attestation,
-  payer: string,
+  {
+    payer,
+    isBare = isBareFirst(terms.ledgerTime, terms.endsAt),
+  }: { readonly payer: string; readonly isBare?: boolean },
   signal?: AbortSignal,
-): Promise<UnsignedTransaction> => {
+): Promise<PreparedSettlement> => {
   const { proofHash, timestamp, signature, amount } = claimIn(attestation);
   const paying = addressNamed(payer, "payer");
-  const { merchant, mint, agentOwner, attestor } = terms;
-  const input = { ...terms, proofHash, timestamp };
+  const { merchant, mint, attestor } = terms;
   const message = attestationMessage({
     domain: domainOf(context.policy),
     terms: terms.terms,
@@ -118,17 +69,7 @@ export const releaseTransaction = async (
     timestamp,
     ...SINGLE_DELIVERY,
   });
-  const callsOf = (deployment: Deployment) => [
-    ed25519Instruction({ publicKey: attestor, signature, message }),
-    amount === null
-      ? releaseEscrowInstruction(deployment, input)
-      : releasePartialInstruction(deployment, { ...input, amount }),
-  ];
-  const owners = amount === null ? [merchant] : [merchant, agentOwner];
-  const existing =
-    context.needsAgentAccount === true && agentOwner !== merchant ? [agentOwner] : [];
-  const accounts = { payer: paying, mint, owners, existing };
-  return preparedTransaction(
+  return preparedSettlement(
     context,
     "POST /v1/escrows/{pda}/release/prepare?transaction=true",
     {
@@ -138,8 +79,17 @@ export const releaseTransaction = async (
       attestation_signature: attestation.attestation_signature,
       ...(amount === null ? {} : { amount_stroops: amount.toString() }),
       payer: paying,
+      ...(isBare ? { bare: true } : {}),
     },
-    (deployment, instructions) => withPayoutAccounts(instructions, accounts, callsOf(deployment)),
+    {
+      escrow: terms,
+      own: (deployment, prepared) => [
+        ...payoutAccountIn(prepared, { payer: paying, owner: merchant, mint }),
+        ed25519Instruction({ publicKey: attestor, signature, message }),
+        releaseEscrowInstruction(deployment, terms),
+      ],
+      isBare,
+    },
     signal,
   );
 };
@@ -162,10 +112,15 @@ export const release = async (
   const { escrow } = attestation;
   const { proofHash, amount } = claimIn(attestation);
   const terms = await readEscrowTerms(context, escrow, signal);
-  const { proof_hash: there, released_stroops: released } = terms.record;
-  if (there === proofHash) return { escrow, released, signature: null };
+  requireSinglePayment(terms);
+  if (terms.record.proof_hash === proofHash)
+    return { escrow, released: terms.released.toString(), signature: null };
   const { publicKey } = payer;
-  const transaction = await releaseTransaction(context, terms, attestation, publicKey, signal);
-  const landed = await landTransaction(context, transaction, [payer], signal);
-  return { escrow, released: (amount ?? terms.amount).toString(), signature: landed };
+  const signature = await landedSettlement(
+    (isBare) =>
+      releaseTransaction(context, terms, attestation, { payer: publicKey, isBare }, signal),
+    (transaction) => landTransaction(context, transaction, [payer], signal),
+    isBareFirst(terms.ledgerTime, terms.endsAt),
+  );
+  return { escrow, released: (amount ?? terms.amount).toString(), signature };
 };

@@ -17,7 +17,7 @@ type Presented = Pick<SettleContext, "paymentPayload" | "transportContext">;
 
 /**
  * Settles a kept answer with its signed release, which may have landed long ago. If that is refused, with a new release
- * of the same claim. Never rejects.
+ * of the same claim, alone. Never rejects.
  */
 const settleKept = async (
   seller: SellerContext,
@@ -37,7 +37,8 @@ const settleKept = async (
     const first = await settle(release);
     if (first.success) return first;
     refused = first;
-    return await settle(await signedRelease(seller, held, delivered, amount));
+    const bare = await signedRelease(seller, held, delivered, { amount, isBare: true });
+    return await settle(bare.release);
   } catch (cause) {
     return refused ?? failedSettlement(held.payment, requirements.network, cause);
   }

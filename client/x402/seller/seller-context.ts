@@ -103,6 +103,12 @@ export const plainDelivery = (delivery: Delivery): Delivered => ({
   },
 });
 
+/** A signed release, and how to sign it anew without what follows it; null where nothing does. Both in base64. */
+export type SentRelease = {
+  readonly release: string;
+  readonly bareRelease: (() => Promise<string>) | null;
+};
+
 /** What the parts of a seller share. */
 export type SellerContext = {
   readonly merchant: MerchantContext;
@@ -115,8 +121,8 @@ export type SellerContext = {
   readonly claims: PaymentClaims;
   readonly answers: KeptAnswers;
   readonly clock: ClientClock;
-  /** What was added to each payment that is being released, by x402's object of it. */
-  readonly releases: WeakMap<object, Readonly<Record<string, unknown>>>;
+  /** The release of each payment that is being released, by x402's object of it. */
+  readonly releases: WeakMap<object, SentRelease>;
   /** The payments whose answer is given again, by x402's object of them. */
   readonly replays: WeakMap<object, Replay>;
 };

@@ -70,7 +70,6 @@ const contextOf = (url: string, options: SellerOptions): SellerContext => {
       requests: requestsTo(url, options.fetch, clock),
       policy: policyIn(options.trust),
       mostPriorityFee: options.mostPriorityFee,
-      needsAgentAccount: true,
     },
     attestor: messageSignerOf(options.attestor),
     payer: messageSignerOf(options.payer),

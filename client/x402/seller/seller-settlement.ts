@@ -22,6 +22,7 @@ import {
   type HeldPayment,
   paymentOf,
   type SellerContext,
+  type SentRelease,
 } from "./seller-context.ts";
 
 const signed = async (
@@ -50,17 +51,20 @@ const partOf = (
   return { amount: formatUnits(amount, mint.decimals) };
 };
 
+/** A signed release in base64, and whether nothing follows it that could make it fail. */
+type SignedRelease = { readonly release: string; readonly isBare: boolean };
+
 /**
  * The signed release of `amount` base units, which carries the attestation of what was delivered. Prepared when it is
- * needed, since a blockhash lasts about a minute.
+ * needed, since a blockhash lasts about a minute. With `isBare` nothing follows the release.
  * @throws SettlementError
  */
 export const signedRelease = async (
   seller: SellerContext,
   held: HeldPayment,
   { payload, template = null }: Delivered,
-  amount: string,
-): Promise<string> => {
+  { amount, isBare }: { readonly amount: string; readonly isBare?: true },
+): Promise<SignedRelease> => {
   const { merchant, attestor, payer, journal } = seller;
   const { escrow } = held.payment;
   const part = partOf(seller, held, amount);
@@ -68,15 +72,16 @@ export const signedRelease = async (
   const statement = { escrow, payload, template, attestor, journal, mint, ...part };
   const attestation = await attest(merchant, statement);
   const terms = await readEscrowTerms(merchant, escrow);
-  const transaction = await releaseTransaction(merchant, terms, attestation, payer.publicKey);
-  return signed(transaction, [payer]);
+  const asked = { payer: payer.publicKey, ...(isBare && { isBare }) };
+  const prepared = await releaseTransaction(merchant, terms, attestation, asked);
+  return { release: await signed(prepared.transaction, [payer]), isBare: prepared.isBare };
 };
 
 /**
  * The signed release for what the handler answered. The answer is kept before anybody can release. @throws
  * SettlementError
  */
-const releaseOf = async (seller: SellerContext, context: SettleContext): Promise<string> => {
+const releaseOf = async (seller: SellerContext, context: SettleContext): Promise<SentRelease> => {
   const { merchant, deliver, clock, answers } = seller;
   const held = paymentOf(seller, context);
   const { escrow, taskHash } = held.payment;
@@ -98,12 +103,14 @@ const releaseOf = async (seller: SellerContext, context: SettleContext): Promise
       "It can be refunded once it has expired; nobody else can have the money.",
     );
   const { amount } = context.requirements;
-  const release = await signedRelease(seller, held, delivered, amount);
+  const { release, isBare } = await signedRelease(seller, held, delivered, { amount });
   const text = keptText({ status, headers, body, delivered, amount, release });
   // A store that fails must not keep a buyer from its answer.
   if (text !== null)
     await answers.keep(escrow, text, expiredMs(seller, held)).catch(() => undefined);
-  return release;
+  const bareRelease = async () =>
+    (await signedRelease(seller, held, delivered, { amount, isBare: true })).release;
+  return { release, bareRelease: isBare ? null : bareRelease };
 };
 
 /** The cancellation that the merchant's wallet has signed. @throws SettlementError */
@@ -115,7 +122,8 @@ const cancelOf = async (
   const { merchant, payer } = seller;
   const terms = await readEscrowTerms(merchant, paymentOf(seller, context).payment.escrow);
   const parties = { merchant: wallet.publicKey, payer: payer.publicKey };
-  return signed(await cancellation(merchant, terms, parties), [payer, wallet]);
+  const { transaction } = await cancellation(merchant, terms, parties);
+  return signed(transaction, [payer, wallet]);
 };
 
 /**
@@ -129,9 +137,9 @@ export const settlementMembers = async (
   const { phase } = context;
   if (phase === "before-handler") return { phase };
   if (phase === "after-handler") {
-    const members = { phase, release: await releaseOf(seller, context) };
-    seller.releases.set(context.paymentPayload, members);
-    return members;
+    const sent = await releaseOf(seller, context);
+    seller.releases.set(context.paymentPayload, sent);
+    return { phase, release: sent.release };
   }
   if (seller.wallet !== null)
     return { phase, cancel: await cancelOf(seller, context, seller.wallet) };
@@ -194,19 +202,21 @@ export const settleRelease = async (
 };
 
 /**
- * Settles a release again of which nobody knows whether it lands. Once the attestation is out, the escrow can be
- * released at any moment, so the buyer must have the delivery for it. Null when there is no such release, and when it
- * is refused or stays unknown. Never rejects.
+ * Settles a release again of which nobody knows whether it lands, and one that was refused alone, without what followed
+ * it. Once the attestation is out, the escrow can be released at any moment, so the buyer must have the delivery for
+ * it. Null when there is no such release, and when it is refused or stays unknown. Never rejects.
  */
 export const repeatSettlement = async (
   seller: SellerContext,
   context: SettleFailureContext,
 ): Promise<SettleResponse | null> => {
-  const members = seller.releases.get(context.paymentPayload);
-  if (context.phase !== "after-handler" || members === undefined || !isOpen(context.error))
-    return null;
+  const sent = seller.releases.get(context.paymentPayload);
+  const { phase, error } = context;
+  if (phase !== "after-handler" || sent === undefined) return null;
   try {
-    const result = await settleRelease(seller, context, members);
+    const release = isOpen(error) ? sent.release : await sent.bareRelease?.();
+    if (release === undefined) return null;
+    const result = await settleRelease(seller, context, { phase, release });
     return result.success ? result : null;
   } catch {
     // The first failure is told.

@@ -1,12 +1,14 @@
-import { type Address, addressToBytes, recentAddress } from "../../domain/address.ts";
+import { type Address, addressToBytes, recentAddress, ZERO_ADDRESS } from "../../domain/address.ts";
 import { encodeBase64, decodeBase64 } from "../../domain/encoding/base64.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import {
+  endOf,
   ESCROW_STATES,
   type Escrow,
   type EscrowState,
   MAX_TTL_SECONDS,
   MIN_TTL_SECONDS,
+  SETTLED_BY,
 } from "../../domain/escrow/escrow.ts";
 import { type Hash32, hash32FromBytes } from "../../domain/hash32.ts";
 import type { AccountFault, Decoded, LedgerAccount } from "../../domain/ledger/account.ts";
@@ -18,7 +20,7 @@ import { type ByteFields, fieldsOf, fieldWriter } from "./byte-fields.ts";
 import {
   CUSTODY_ACCOUNTS,
   CUSTODY_CONSTANTS,
-  ESCROW_SETTLED_FIELDS,
+  ESCROW_CHANGED_FIELDS,
 } from "../generated/custody.ts";
 
 const { at: AT, discriminator, length } = CUSTODY_ACCOUNTS.Escrow;
@@ -32,7 +34,7 @@ export const ESCROW_ACCOUNT_LENGTH = length;
 /** The account bytes that an escrow had right after its creation, from those it has in any state. */
 export const pendingEscrowBytes = (data: Uint8Array): Uint8Array => {
   const bytes = data.slice();
-  for (const { at, length } of ESCROW_SETTLED_FIELDS) bytes.fill(0, at, at + length);
+  for (const { at, length } of ESCROW_CHANGED_FIELDS) bytes.fill(0, at, at + length);
   return bytes;
 };
 
@@ -47,54 +49,101 @@ export type EscrowOutline = Pick<
   | "state"
   | "amount"
   | "released"
+  | "deliveries"
   | "createdAt"
   | "expiresAt"
+  | "closesAt"
   | "settledAt"
+  | "settledBy"
   | "createdSeq"
   | "settledSeq"
 > & {
+  /** Whether the account has a session key. */
+  readonly isSession: boolean;
   /** The timestamp inside the attestation, null without one. */
   readonly attestedAt: UnixSeconds | null;
 };
 
+/** The state that a settlement leaves: it goes by what was released, whoever settled. */
+export const settledState = (released: bigint, amount: bigint): Exclude<EscrowState, "Pending"> => {
+  if (released === 0n) return "Refunded";
+  return released === amount ? "Fulfilled" : "PartiallyFulfilled";
+};
+
+/**
+ * Whether the times of an escrow can be: each within its life, and a settlement on the side of the end where its kind
+ * belongs.
+ */
+const timesAgree = (escrow: EscrowOutline): boolean => {
+  const { createdAt, expiresAt, closesAt, settledAt, settledBy, attestedAt } = escrow;
+  const ttl = expiresAt - createdAt;
+  const end = endOf(escrow);
+  if (createdAt < 0n || expiresAt > LAST_UNIX_SECOND) return false;
+  if (ttl < BigInt(MIN_TTL_SECONDS) || ttl > BigInt(MAX_TTL_SECONDS)) return false;
+  if (closesAt !== null && (closesAt <= createdAt || closesAt > expiresAt)) return false;
+  if (settledAt !== null) {
+    if (settledAt < createdAt || settledAt > LAST_UNIX_SECOND) return false;
+    if ((settledBy === "refund") !== settledAt >= end) return false;
+  }
+  // A capture takes an attestation that is a little ahead of the ledger's clock; a final one lies before the end.
+  const lead = settledBy === "release" ? 0n : CUSTODY_CONSTANTS.MAX_ATTESTATION_LEAD_SECONDS;
+  return (
+    attestedAt === null ||
+    (attestedAt >= createdAt && attestedAt < end + lead && attestedAt <= LAST_UNIX_SECOND)
+  );
+};
+
+/** Whether what is counted agrees: amounts, deliveries, attestation, and how it was settled. */
+const countsAgree = (escrow: EscrowOutline): boolean => {
+  const { state, settledBy, isSession, amount, released, deliveries, closesAt } = escrow;
+  const isPaid = released > 0n;
+  if (state === "Pending" ? settledBy !== null : state !== settledState(released, amount))
+    return false;
+  if ((state === "Pending") !== (settledBy === null)) return false;
+  if ((escrow.attestedAt !== null) !== isPaid || (deliveries > 0 && !isPaid)) return false;
+  if (settledBy === "release" && !isPaid) return false;
+  // A single payment is paid by its release or not at all, for one delivery.
+  return (
+    isSession ||
+    (closesAt === null && isPaid === (settledBy === "release") && deliveries === (isPaid ? 1 : 0))
+  );
+};
+
 /** The first number that contradicts the escrow's state or limits, undefined when none does. */
 const contradiction = (escrow: EscrowOutline, hasAttestor: boolean): AccountFault | undefined => {
-  const { state, amount, released, createdAt, expiresAt, settledAt, attestedAt } = escrow;
-  const { createdSeq, settledSeq } = escrow;
-  const ttl = expiresAt - createdAt;
-  if (createdAt < 0n || expiresAt > LAST_UNIX_SECOND) return "time_out_of_range";
-  if (ttl < BigInt(MIN_TTL_SECONDS) || ttl > BigInt(MAX_TTL_SECONDS)) return "time_out_of_range";
-  if (settledAt !== null && (settledAt < createdAt || settledAt > LAST_UNIX_SECOND))
-    return "time_out_of_range";
+  const { state, amount, released, settledAt, createdSeq, settledSeq } = escrow;
   if (amount === 0n || released > amount) return "amount_out_of_range";
-  const paid = state === "Fulfilled" || state === "PartiallyFulfilled";
   if ((settledAt === null) !== (state === "Pending")) return "fields_contradict_state";
-  if ((attestedAt !== null) !== paid) return "fields_contradict_state";
-  if (state === "Fulfilled" ? released !== amount : released === amount)
-    return "fields_contradict_state";
-  if (released > 0n !== paid) return "fields_contradict_state";
-  if (settledAt !== null && paid && settledAt >= expiresAt) return "time_out_of_range";
+  if (!countsAgree(escrow)) return "fields_contradict_state";
+  if (!timesAgree(escrow)) return "time_out_of_range";
   if (!hasAttestor || createdSeq === 0n) return "fields_contradict_state";
   if ((settledSeq === null) !== (state === "Pending")) return "fields_contradict_state";
   if (settledSeq !== null && settledSeq <= createdSeq) return "fields_contradict_state";
-  if (attestedAt !== null && (attestedAt < createdAt || attestedAt >= expiresAt))
-    return "time_out_of_range";
   return undefined;
 };
 
-const outlineOf = (address: Address, fields: ByteFields, state: EscrowState): EscrowOutline => {
+const outlineOf = (
+  address: Address,
+  fields: ByteFields,
+  { state, settledBy }: Pick<EscrowOutline, "state" | "settledBy">,
+): EscrowOutline => {
   const isAttested =
     !fields.isZero(AT.proofHash, 32) ||
     !fields.isZero(AT.attestedAt, AT.createdSeq - AT.attestedAt);
   const settledAt = fields.i64(AT.settledAt);
   const settledSeq = fields.u64(AT.settledSeq);
+  const closesAt = fields.i64(AT.closesAt);
   return {
     address,
     state,
+    isSession: !fields.isZero(AT.sessionKey, 32),
     amount: fields.u64(AT.amount),
     released: fields.u64(AT.released),
+    deliveries: fields.u32(AT.deliveries),
     createdAt: fields.i64(AT.createdAt),
     expiresAt: fields.i64(AT.expiresAt),
+    closesAt: closesAt === 0n ? null : closesAt,
+    settledBy,
     settledAt: settledAt === 0n ? null : settledAt,
     attestedAt: isAttested ? fields.i64(AT.attestedAt) : null,
     createdSeq: fields.u64(AT.createdSeq),
@@ -124,10 +173,11 @@ const checkFields = (address: Address, data: LedgerAccount["data"]): Decoded<Esc
   if (fields.u8(AT.version) !== CUSTODY_CONSTANTS.ACCOUNT_VERSION)
     return { fault: "unknown_version" };
   const state = ESCROW_STATES[fields.u8(AT.state)];
-  if (state === undefined) return { fault: "unknown_enum_value" };
-  if (!fields.isZero(AT.reserved, AT.agentOwner - AT.reserved))
+  const settledBy = SETTLED_BY[fields.u8(AT.settledBy)];
+  if (state === undefined || settledBy === undefined) return { fault: "unknown_enum_value" };
+  if (!fields.isZero(AT.reserved, AT.closesAt - AT.reserved))
     return { fault: "reserved_bytes_set" };
-  const outline = outlineOf(address, fields, state);
+  const outline = outlineOf(address, fields, { state, settledBy });
   const fault = contradiction(outline, !fields.isZero(AT.attestor, 32));
   return fault === undefined ? { value: outline } : { fault };
 };
@@ -164,15 +214,23 @@ const [scratchTask, scratchProof, scratchSignature] = [
 export const escrowIn = (address: Address, data: Uint8Array): Escrow => {
   scratch.set(data);
   const state = ESCROW_STATES[scratch[AT.state] ?? -1];
-  if (state === undefined) throw new Error("an account of another state is no escrow");
+  const settledBy = SETTLED_BY[scratch[AT.settledBy] ?? -1];
+  if (state === undefined || settledBy === undefined)
+    throw new Error("an account of another state is no escrow");
   const isSettled = state !== "Pending";
+  const released = view.getBigUint64(AT.released, true);
+  const closesAt = view.getBigInt64(AT.closesAt, true);
+  const sessionKey = recentAddress(scratch, AT.sessionKey);
   return {
     address,
     state,
     amount: view.getBigUint64(AT.amount, true),
-    released: view.getBigUint64(AT.released, true),
+    released,
+    deliveries: view.getUint32(AT.deliveries, true),
     createdAt: view.getBigInt64(AT.createdAt, true),
     expiresAt: view.getBigInt64(AT.expiresAt, true),
+    closesAt: closesAt === 0n ? null : closesAt,
+    settledBy,
     settledAt: isSettled ? view.getBigInt64(AT.settledAt, true) : null,
     createdSeq: view.getBigUint64(AT.createdSeq, true),
     settledSeq: isSettled ? view.getBigUint64(AT.settledSeq, true) : null,
@@ -184,8 +242,9 @@ export const escrowIn = (address: Address, data: Uint8Array): Escrow => {
     rentPayer: recentAddress(scratch, AT.rentPayer),
     taskHash: hash32FromBytes(scratchTask),
     attestor: recentAddress(scratch, AT.attestor),
+    sessionKey: sessionKey === ZERO_ADDRESS ? null : sessionKey,
     attestation:
-      state === "Fulfilled" || state === "PartiallyFulfilled"
+      released > 0n
         ? {
             proofHash: hash32FromBytes(scratchProof),
             attestedAt: view.getBigInt64(AT.attestedAt, true),
@@ -221,7 +280,7 @@ export const encodeEscrowAccount = (escrow: Escrow): Uint8Array => {
     .u8(escrow.bump)
     .u8(ESCROW_STATES.indexOf(escrow.state))
     .u8(escrow.vaultBump)
-    .skip(AT.agentOwner - AT.reserved)
+    .u32(escrow.deliveries)
     .address(escrow.agentOwner)
     .address(escrow.merchant)
     .address(escrow.mint)
@@ -246,9 +305,14 @@ export const encodeEscrowAccount = (escrow: Escrow): Uint8Array => {
   return writer
     .u64(escrow.createdSeq)
     .u64(escrow.settledSeq ?? 0n)
+    .address(escrow.sessionKey ?? ZERO_ADDRESS)
+    .u8(SETTLED_BY.indexOf(escrow.settledBy))
+    .skip(AT.closesAt - AT.reserved)
+    .i64(escrow.closesAt ?? 0n)
     .done();
 };
 
 /** The same from an escrow: `termsIn` of its account. */
 export const termsOf = (escrow: Escrow): Hash32 =>
+  // The attestation is no part of them, and may not be signed yet.
   termsIn(encodeEscrowAccount({ ...escrow, attestation: null }));

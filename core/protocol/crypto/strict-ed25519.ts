@@ -68,3 +68,16 @@ export const canVerifyUnder = (publicKey: Uint8Array): boolean => {
     return false;
   }
 };
+
+/**
+ * Whether a public key (32 bytes) is the one canonical encoding of its point, and not of small order: under such a key
+ * all verifiers
+ * agree. Session keys are refused otherwise. Never throws.
+ */
+export const isCanonicalKey = (publicKey: Uint8Array): boolean => {
+  try {
+    return !Point.fromBytes(publicKey, false).isSmallOrder();
+  } catch {
+    return false;
+  }
+};

@@ -6,7 +6,7 @@ export const ATTESTOR_ACCOUNTS = {
   Registry: { discriminator: [47, 174, 110, 246, 184, 182, 252, 218], length: 144, at: { version: 8, bump: 9, reserved: 10, admin: 16, custodyProgram: 48, settlementMint: 80, proposedAdmin: 112 } },
 } as const;
 
-/** The program's instructions: first eight bytes, length without a text at the end, arguments, and accounts in order. */
+/** The program's instructions: first eight bytes, length without what says its own length at the end, arguments, and accounts in order. */
 export const ATTESTOR_INSTRUCTIONS = {
   initialize_registry: {
     discriminator: [189, 181, 20, 17, 174, 57, 249, 59],

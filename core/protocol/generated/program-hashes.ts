@@ -2,6 +2,6 @@
 
 /** SHA-256 of each program's committed binary, by its SBPF version. */
 export const PROGRAM_HASHES = {
-  custody: { v0: "39efedbff78dcf01396e3abca62cfdf9588e9be02969648eeaef675d58e6275b", v3: "8a84f5ea4683f39d98f9076b05ab04276204ea8c67a718571efd05f51a71ce91" },
-  attestor: { v0: "6b7386c4608c9398f2b620ef70db7cb58a847700e6ba4f8af4c4a3c11bd9f941", v3: "9086270ebea48d892d9982fafbd67ab76d77648a3b4a68a35b53bbda65cc7d7d" },
+  custody: { v0: "b69f16d0ca62b0eb69f70eb74ceb75842f4459661844fb65454a40bca46d1d2b", v3: "325addc38841217ee15fcebc4595e561098bf2f9c2c0057e1acb93e9bb20df37" },
+  attestor: { v0: "cc3fbf564169c71a33cb048ddd5c2574d501715086039bb71f6e301647e8baa5", v3: "f16e5c94947b7ffe589d8ddf56d4eb1169b4b172b929057d57e9361e4d2d91e8" },
 } as const;

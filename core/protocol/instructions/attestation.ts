@@ -1,12 +1,10 @@
-import { type Address, address, addressFromBytes, addressToBytes } from "../../domain/address.ts";
+import { address } from "../../domain/address.ts";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import { type Hash32, hash32FromBytes } from "../../domain/hash32.ts";
-import type { Instruction } from "../../domain/ledger/instruction.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
-import { fieldWriter } from "../accounts/byte-fields.ts";
+import { fieldsOf, fieldWriter } from "../accounts/byte-fields.ts";
 import { ledgerDomain } from "../accounts/settings-accounts.ts";
 import { termsOf } from "../accounts/escrow-account.ts";
-import { ED25519_PROGRAM } from "../addresses/well-known-addresses.ts";
 import { CUSTODY_CONSTANTS } from "../generated/custody.ts";
 
 /** How far an attestation's timestamp may lie behind the ledger's clock, in seconds. */
@@ -21,12 +19,12 @@ export type AttestationClaim = {
   /** The digest of the escrow's bytes right after its creation, by `termsOf`. */
   readonly terms: Hash32;
   readonly proofHash: Hash32;
-  /** Base units for the merchant, 1 to the escrow's amount. */
+  /** Base units for the merchant in all, 1 to the escrow's amount. */
   readonly total: bigint;
   readonly timestamp: UnixSeconds;
-  /** How many deliveries the total pays for. */
+  /** How many deliveries the total pays for, u32; 1 for a single payment. */
   readonly deliveries: number;
-  /** Whether nothing is attested after it. */
+  /** Whether nothing is attested after it: always for a single payment, and at a session's release. */
   readonly isFinal: boolean;
 };
 
@@ -44,16 +42,26 @@ type Network = {
 export const domainOf = ({ genesisHash, custodyProgram }: Network): Hash32 =>
   hash32FromBytes(ledgerDomain(address(genesisHash), address(custodyProgram)));
 
-const TAG = new TextEncoder().encode("attest 3");
-const MESSAGE_LENGTH = 128;
+/** The first eight bytes of every attestation. */
+export const ATTESTATION_TAG = new TextEncoder().encode("attest 3");
+
+/** Every attestation's message has exactly this many bytes. */
+export const ATTESTATION_LENGTH = 128;
+
+/** The parts with which an attestation and a voucher begin, in bytes, and what a message with another one is. */
+export const NAMING_PARTS = [
+  { at: 0, length: 8, other: "is none of this protocol" },
+  { at: 8, length: 32, other: "is for another ledger or custody program (domain)" },
+  { at: 40, length: 32, other: "is for another escrow (terms)" },
+] as const;
 
 /**
  * The 128 bytes an attestor's Ed25519 key signs: `"attest 3" || domain || terms || proof_hash || total u64 || timestamp i64 ||
  * deliveries u32 || final u8 || 0 0 0`, numbers little-endian. See docs/protocol.md, "Attestation".
  */
 export const attestationMessage = (claim: AttestationClaim): Uint8Array =>
-  fieldWriter(MESSAGE_LENGTH)
-    .bytes(TAG)
+  fieldWriter(ATTESTATION_LENGTH)
+    .bytes(ATTESTATION_TAG)
     .hash(claim.domain)
     .hash(claim.terms)
     .hash(claim.proofHash)
@@ -64,7 +72,27 @@ export const attestationMessage = (claim: AttestationClaim): Uint8Array =>
     .skip(3)
     .done();
 
-/** The message that a released escrow's attestor signed; null for an escrow without an attestation. */
+/** The claim in an attestation's message; undefined for bytes that `attestationMessage` never gives. */
+export const readAttestationMessage = (message: Uint8Array): AttestationClaim | undefined => {
+  if (message.length !== ATTESTATION_LENGTH) return undefined;
+  const fields = fieldsOf(message);
+  const final = fields.u8(124);
+  if (!fields.isAt(0, ATTESTATION_TAG) || final > 1 || !fields.isZero(125, 3)) return undefined;
+  return {
+    domain: fields.hash(8),
+    terms: fields.hash(40),
+    proofHash: fields.hash(72),
+    total: fields.u64(104),
+    timestamp: fields.i64(112),
+    deliveries: fields.u32(120),
+    isFinal: final === 1,
+  };
+};
+
+/**
+ * The message that an escrow's attestor signed for its last capture or its release; null for an escrow without an
+ * attestation.
+ */
 export const attestedMessage = (escrow: Escrow, network: Network): Uint8Array | null => {
   const { attestation } = escrow;
   if (attestation === null) return null;
@@ -74,88 +102,7 @@ export const attestedMessage = (escrow: Escrow, network: Network): Uint8Array | 
     proofHash: attestation.proofHash,
     total: escrow.released,
     timestamp: attestation.attestedAt,
-    ...SINGLE_DELIVERY,
+    deliveries: escrow.deliveries,
+    isFinal: escrow.settledBy === "release",
   });
-};
-
-/** "This instruction's own data", as an instruction index (Agave `precompiles/src/ed25519.rs`). */
-const OWN_DATA = 0xffff;
-const KEY_AT = 16;
-const SIGNATURE_AT = 48;
-const MESSAGE_AT = 112;
-
-/**
- * The Ed25519 precompile instruction that makes the runtime check one signature, with key, signature
- * and message in its own data: u8 count, u8 padding, seven u16 LE offsets, key 32, signature 64, message.
- */
-export const ed25519Instruction = (input: {
-  readonly publicKey: Address;
-  /** 64 bytes */
-  readonly signature: Uint8Array;
-  readonly message: Uint8Array;
-}): Instruction => {
-  const { publicKey, signature, message } = input;
-  const data = new Uint8Array(MESSAGE_AT + message.length);
-  const view = new DataView(data.buffer);
-  view.setUint8(0, 1);
-  const offsets = [SIGNATURE_AT, OWN_DATA, KEY_AT, OWN_DATA, MESSAGE_AT, message.length, OWN_DATA];
-  offsets.forEach((value, i) => view.setUint16(2 + 2 * i, value, true));
-  data.set(addressToBytes(publicKey), KEY_AT);
-  data.set(signature, SIGNATURE_AT);
-  data.set(message, MESSAGE_AT);
-  return { programAddress: ED25519_PROGRAM, accounts: [], data };
-};
-
-/** What an Ed25519 precompile instruction checks, or why the custody program passes it over. */
-type Ed25519Claim =
-  | {
-      readonly kind: "claim";
-      readonly publicKey: Address;
-      readonly signature: Uint8Array;
-      readonly message: Uint8Array;
-    }
-  | { readonly kind: "malformed"; readonly detail: string }
-  /** A part lies in the data of another instruction, which the custody program does not follow. */
-  | { readonly kind: "elsewhere"; readonly part: string; readonly instruction: number };
-
-/** The numbers of the one form's header behind count and padding. */
-const HEADER = [
-  ["signature's offset", SIGNATURE_AT],
-  ["signature", OWN_DATA],
-  ["key's offset", KEY_AT],
-  ["key", OWN_DATA],
-  ["message's offset", MESSAGE_AT],
-  ["message's length", MESSAGE_LENGTH],
-  ["message", OWN_DATA],
-] as const;
-
-const malformed = (detail: string) => ({ kind: "malformed", detail }) as const;
-
-/**
- * Reads an Ed25519 instruction's data as the custody program does: 240 bytes of exactly one form, that of `ed25519Instruction` with a message of
- * 128 bytes.
- */
-export const readEd25519Instruction = (data: Uint8Array): Ed25519Claim => {
-  if (data.length < KEY_AT) return malformed(`it has ${data.length} bytes`);
-  const fields = new DataView(data.buffer, data.byteOffset, data.length);
-  const count = fields.getUint8(0);
-  if (count !== 1) return malformed(`it counts ${count} signatures, not one`);
-  if (fields.getUint8(1) !== 0) return malformed(`its padding is ${fields.getUint8(1)}, not 0`);
-  const wrong = HEADER.flatMap(([name, value], i) => {
-    const there = fields.getUint16(2 + 2 * i, true);
-    return there === value ? [] : [{ name, value, there }];
-  });
-  const away = wrong.find(({ value }) => value === OWN_DATA);
-  if (away !== undefined) return { kind: "elsewhere", part: away.name, instruction: away.there };
-  const [first] = wrong;
-  if (first !== undefined)
-    return malformed(`its ${first.name} is ${first.there}, not ${first.value}`);
-  const length = MESSAGE_AT + MESSAGE_LENGTH;
-  if (data.length !== length) return malformed(`it has ${data.length} bytes, not ${length}`);
-  return {
-    kind: "claim",
-    publicKey: addressFromBytes(data.slice(KEY_AT, SIGNATURE_AT)),
-    signature: data.slice(SIGNATURE_AT, MESSAGE_AT),
-    message: data.slice(MESSAGE_AT),
-  };
 };

@@ -17,6 +17,8 @@ type ValueOf = {
   readonly hash: Hash32;
   readonly bytes: Uint8Array;
   readonly string: string;
+  /** Bytes at the end that say their own length before them (u32). */
+  readonly tail: Uint8Array;
 };
 
 type Argument = { readonly type: keyof ValueOf; readonly at: number; readonly size: number };
@@ -33,7 +35,7 @@ type Place = {
 export type InstructionLayout = {
   /** The first eight bytes of the data. */
   readonly discriminator: ReadonlyArray<number>;
-  /** Bytes of the data, without those of a text at its end. */
+  /** Bytes of the data, without those of a text or tail at its end. */
   readonly length: number;
   readonly args: Readonly<Record<string, Argument>>;
   /** By the IDL's names, in the order of their places. */
@@ -113,8 +115,10 @@ const encodeArgs = (
 ): Uint8Array => {
   const { discriminator, args } = partsOf(layout);
   let { length } = layout;
-  for (const [name, { type }] of args)
+  for (const [name, { type }] of args) {
     if (type === "string") length += utf8.encode(values[name] as string).length;
+    if (type === "tail") length += (values[name] as Uint8Array).length;
+  }
   const writer = fieldWriter(length).bytes(discriminator);
   for (const [name, { type }] of args) {
     const value = values[name];
@@ -142,6 +146,11 @@ const encodeArgs = (
       case "string": {
         const text = utf8.encode(value as string);
         writer.u32(text.length).bytes(text);
+        break;
+      }
+      case "tail": {
+        const bytes = value as Uint8Array;
+        writer.u32(bytes.length).bytes(bytes);
         break;
       }
     }
@@ -182,16 +191,21 @@ const decodeArg = (data: Uint8Array, { type, at, size }: Argument): ValueOf[keyo
       return fields.bytes(at, size);
     case "string":
       return text.decode(fields.bytes(at + size, fields.u32(at)));
+    case "tail":
+      return fields.bytes(at + size, fields.u32(at));
   }
 };
 
-/** Whether data has this instruction's discriminator and length; a text, always the last argument, says its own. */
+/**
+ * Whether data has this instruction's discriminator and length; a text or tail, always the last argument, says its
+ * own.
+ */
 export const isInstruction = (layout: InstructionLayout, data: Uint8Array): boolean => {
   const { discriminator, length } = layout;
   if (data.length < length || discriminator.some((byte, i) => data[i] !== byte)) return false;
   const last = partsOf(layout).args.at(-1)?.[1];
-  const ofText = last?.type === "string" ? fieldsOf(data).u32(last.at) : 0;
-  return data.length === length + ofText;
+  const ofLast = last?.type === "string" || last?.type === "tail" ? fieldsOf(data).u32(last.at) : 0;
+  return data.length === length + ofLast;
 };
 
 /** The arguments in an instruction's data. Call `isInstruction` first. */

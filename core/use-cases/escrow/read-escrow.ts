@@ -9,14 +9,24 @@ import type { Merchant } from "../../domain/merchant/merchant.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
 import { leavesOfEscrow, leavesOfTombstone } from "../../log/leaf/escrow-leaves.ts";
 import {
+  ARCHIVED_ESCROW_LENGTH,
   type ArchivedEscrow,
   decodeArchivedEscrowAccount,
 } from "../../protocol/accounts/archived-escrow-account.ts";
 import { decodeEscrowAccount } from "../../protocol/accounts/escrow-account.ts";
 import { decodeMerchantAccount } from "../../protocol/accounts/merchant-account.ts";
-import { decodeClockSysvar } from "../../protocol/accounts/sysvars.ts";
-import { associatedTokenAddress, merchantAddress } from "../../protocol/addresses/addresses.ts";
-import { CLOCK_SYSVAR, SYSTEM_PROGRAM } from "../../protocol/addresses/well-known-addresses.ts";
+import { decodeClockSysvar, decodeRentSysvar } from "../../protocol/accounts/sysvars.ts";
+import {
+  associatedTokenAddress,
+  merchantAddress,
+  vaultAddress,
+} from "../../protocol/addresses/addresses.ts";
+import {
+  CLOCK_SYSVAR,
+  RENT_SYSVAR,
+  SYSTEM_PROGRAM,
+} from "../../protocol/addresses/well-known-addresses.ts";
+import { returnableRent } from "../../protocol/rules/lamport-rules.ts";
 import type { ActionGround } from "../../protocol/instructions/next-actions.ts";
 import { orAskAnother, untrustworthy } from "../or-ask-another.ts";
 import {
@@ -143,29 +153,41 @@ export const merchantIn = (
   return decoded !== undefined && "value" in decoded ? decoded.value : undefined;
 };
 
+/** The bytes of the account that stands at an escrow's address. */
+const lengthOf = ({ account, archived }: LiveEscrow): number =>
+  archived === null ? account.data.length : ARCHIVED_ESCROW_LENGTH;
+
 /**
- * What the next actions of an escrow depend on besides it: before it expires its merchant, who may have revoked its
- * attestor, and from then on the agent's associated token account, which a refund pays. Nothing is read for a settled
- * escrow.
+ * What the next actions of an escrow depend on besides it: before it ends its merchant, who may have revoked its
+ * attestor; from then on its vault, and the agent's associated token account that is paid out of it; once it is settled also the
+ * rent that may be returned.
  */
-export const readActionGround = Effect.fnUntraced(function* ({
-  escrow,
-  ledgerTime,
-  commitment,
-}: LiveEscrow) {
-  const nothing: ActionGround = {};
-  if (escrow.state !== "Pending") return nothing;
+export const readActionGround = Effect.fnUntraced(function* (live: LiveEscrow) {
+  const { escrow, ledgerTime, commitment, account, archived } = live;
   const ledger = yield* Ledger;
   const { deployment } = yield* Instance;
-  const isDue = isRefundable(escrow, ledgerTime);
-  const address = isDue
-    ? associatedTokenAddress(escrow.agentOwner, escrow.mint)
-    : merchantAddress(deployment, escrow.merchant).address;
-  const { value } = yield* ledger.readAccounts([address], commitment);
-  const account = value[0] ?? null;
-  const ground: ActionGround = isDue
-    ? { agentTokens: account }
-    : { merchant: merchantIn(account, deployment) };
+  if (escrow.state === "Pending" && !isRefundable(escrow, ledgerTime)) {
+    const { address } = merchantAddress(deployment, escrow.merchant);
+    const { value } = yield* ledger.readAccounts([address], commitment);
+    const active: ActionGround = { merchant: merchantIn(value[0] ?? null, deployment) };
+    return active;
+  }
+  const addresses = [
+    vaultAddress(escrow),
+    associatedTokenAddress(escrow.agentOwner, escrow.mint),
+    escrow.rentPayer,
+    RENT_SYSVAR,
+  ];
+  const { value } = yield* ledger.readAccounts(addresses, commitment);
+  const [vault = null, agentTokens = null, rentPayer = null, rentSysvar = null] = value;
+  const rent = decodeRentSysvar(rentSysvar);
+  const held = { lamports: account.lamports, data: new Uint8Array(lengthOf(live)) };
+  const ground: ActionGround = {
+    vault,
+    agentTokens,
+    returnable: rent && returnableRent(held, rentPayer, rent),
+    archived: archived === null ? undefined : account.data,
+  };
   return ground;
 });
 

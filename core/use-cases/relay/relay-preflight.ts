@@ -1,17 +1,19 @@
 import { Duration, Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
+import type { UnixSeconds } from "../../domain/unix-time.ts";
 import { BLOCKHASH_AGE } from "../../domain/relay/relay-entry.ts";
 import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import { readCalls } from "../../protocol/instructions/program-call.ts";
 import { feePayerFault } from "../../protocol/rules/lamport-rules.ts";
 import { neverRuns } from "../../protocol/transaction/never-runs.ts";
 import { decodeRentSysvar } from "../../protocol/accounts/sysvars.ts";
-import { RENT_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
+import { CLOCK_SYSVAR, RENT_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
 import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
 import { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { enforceBetaLimits } from "../escrow/beta-limits.ts";
+import { ledgerTimeOf } from "../escrow/read-escrow.ts";
 import { chargeFailedPreflight } from "./relay-admission.ts";
 import {
   BlockhashExpired,
@@ -23,15 +25,27 @@ import { checkSettlement, resolveTables } from "./settlement-precheck.ts";
 
 type Accounts = Effect.Success<ReturnType<typeof resolveTables>>;
 
+/** How long the escrow of a `create_escrow` will live, seconds: one that names its end lives until then. */
+const lifeOf = Effect.fnUntraced(function* (args: {
+  readonly ttlSeconds: number;
+  readonly expiresAt: UnixSeconds;
+}) {
+  if (args.expiresAt === 0n) return args.ttlSeconds;
+  const { value } = yield* (yield* Ledger).readAccounts([CLOCK_SYSVAR], "confirmed");
+  return Number(args.expiresAt - (yield* ledgerTimeOf(value[0] ?? null)));
+});
+
 const checkBetaLimits = Effect.fnUntraced(function* (
   { instructions }: WireTransaction,
   { addresses }: Accounts,
 ) {
-  const { deployment } = yield* Instance;
+  const { deployment, enforceBetaLimits: isEnforced } = yield* Instance;
+  if (!isEnforced) return;
   const calls = readCalls(instructions, addresses, deployment);
   for (const [instructionIndex, call] of calls.entries()) {
     if (call?.name !== "create_escrow") continue;
-    const { amount, ttlSeconds } = call.args;
+    const { amount } = call.args;
+    const ttlSeconds = yield* lifeOf(call.args);
     const mint = call.at("mint") ?? null;
     yield* enforceBetaLimits({ mint, amount, ttlSeconds }).pipe(
       Effect.mapError(({ faults }) => new InstructionBeyondBetaLimit({ instructionIndex, faults })),

@@ -124,6 +124,7 @@ export const escrowFault = (escrow: Escrow, { terms }: JudgedPayment): PaymentFa
       ["amount", terms.amount, escrow.amount],
       ["ttl", BigInt(terms.ttlSeconds), escrow.expiresAt - escrow.createdAt],
       ["attestor", terms.attestor, escrow.attestor],
+      ["session key", "none", escrow.sessionKey ?? "none"],
     ] as const
   ).filter(([, wanted, held]) => wanted !== held);
   return sides.length === 0

@@ -150,7 +150,7 @@ const lockMoney = Effect.fnUntraced(function* (judged: JudgedPayment, client: st
 });
 
 const endEscrow = Effect.fnUntraced(function* (judged: JudgedPayment, client: string) {
-  const { terms, payment, asked } = judged;
+  const { payment, asked } = judged;
   const { phase, settlement } = payment;
   const { deployment } = yield* Instance;
   const before = yield* paymentEscrow(judged);
@@ -160,8 +160,7 @@ const endEscrow = Effect.fnUntraced(function* (judged: JudgedPayment, client: st
       `There is no escrow ${payment.escrow} to settle.`,
       "Settle before the handler first.",
     );
-  const amounts = { amount: asked, whole: terms.amount };
-  const fault = settlingFault(settlement, payment, amounts, deployment);
+  const fault = settlingFault(settlement, payment, { amount: asked }, deployment);
   if (fault !== null) return yield* refusedFor(fault, payment);
   // A release with another proof paid for another delivery, such as one of a second process with the same payment.
   const proof = releasingProof(settlement, deployment);

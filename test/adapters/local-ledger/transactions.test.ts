@@ -20,7 +20,7 @@ import { manualTime } from "../../../adapters/local-ledger/runtime/time/slots.ts
 import { address, addressToBytes } from "../../../core/domain/address.ts";
 import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
 import { associatedTokenAddress } from "../../../core/protocol/addresses/addresses.ts";
-import { ed25519Instruction } from "../../../core/protocol/instructions/attestation.ts";
+import { ed25519Instruction } from "../../../core/protocol/instructions/ed25519-instruction.ts";
 import { createAssociatedTokenInstruction } from "../../../core/protocol/accounts/token.ts";
 import {
   COMPUTE_BUDGET_PROGRAM,

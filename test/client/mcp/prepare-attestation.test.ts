@@ -35,10 +35,13 @@ const RECORD = {
   mint: PENDING.mint,
   rent_payer: PENDING.rentPayer,
   attestor: PENDING.attestor,
+  session_key: PENDING.sessionKey,
   task_hash: PENDING.taskHash,
   amount_stroops: PENDING.amount.toString(),
+  released_stroops: "0",
   created_at: formatUnixTime(PENDING.createdAt),
   expires_at: formatUnixTime(PENDING.expiresAt),
+  closes_at: null,
   created_seq: PENDING.createdSeq.toString(),
   next_actions: [],
 };
@@ -100,6 +103,15 @@ test("an escrow that is on other terms than its address is not attested", async 
   // The service's word for these is in the terms, so the message that it prepares is another one.
   for (const change of [{ amount_stroops: "1" }, { created_seq: "2" }, { mint: s.otherMint }])
     expect((await of(change)).code).toBe("prepared_otherwise");
+});
+
+test("a session is not attested here, and the failure says what is missing", async () => {
+  const record = { ...RECORD, session_key: s.sessionKey.address };
+  const { code, message } = await failureOf(shownOf({ payload: PAYLOAD }, {}, true, record).run);
+  expect([code, message]).toEqual([
+    "session_unsupported",
+    expect.stringContaining("a voucher of its session key"),
+  ]);
 });
 
 test("on the service itself it is the service that speaks", async () => {

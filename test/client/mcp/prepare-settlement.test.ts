@@ -5,7 +5,9 @@ import type { ServiceCall } from "../../../client/mcp/ask.ts";
 import { prepareSettlement } from "../../../client/mcp/tools/prepare-settlement.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
+import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import { createAssociatedTokenInstruction } from "../../../core/protocol/accounts/token.ts";
+import { readEd25519Instruction } from "../../../core/protocol/instructions/ed25519-instruction.ts";
 import { unsignedTransaction } from "../../../core/protocol/transaction/unsigned-transaction.ts";
 import * as s from "../../programs/fixture/settlement.ts";
 import { transferTokens } from "../../programs/fixture/token-instructions.ts";
@@ -17,13 +19,24 @@ const THIEF = s.agent.address;
 const made = (owner = s.agent.address, payer = PAYER): Instruction =>
   createAssociatedTokenInstruction({ payer, owner, mint: s.mint });
 
-type Given = { readonly action: string; readonly [name: string]: string };
-const CLAIM = {
-  proof_hash: "22".repeat(32),
-  timestamp: "2026-01-01T00:00:00Z",
-  attestation_signature: "AAAA",
+type Given = { readonly action: string; readonly [name: string]: string | boolean };
+
+/** The attestation in an Ed25519 instruction, as a caller gives it. */
+const claimOf = (attest: Instruction) => {
+  const form = readEd25519Instruction(attest.data);
+  if (form.kind !== "single") throw new Error(form.kind);
+  return {
+    proof_hash: s.PROOF,
+    timestamp: formatUnixTime(s.CLAIM.timestamp),
+    attestation_signature: encodeBase64(form.attestation.signature),
+  };
 };
-const PARTIAL = { action: "release", payer: PAYER, ...CLAIM, amount: "2000000" };
+const ATTEST = s.attestInstruction();
+const PART = s.attestInstruction({ total: 2_000_000n });
+const RELEASE = { action: "release", payer: PAYER, ...claimOf(ATTEST) };
+const PARTIAL = { action: "release", payer: PAYER, ...claimOf(PART), amount: "2000000" };
+/** Another escrow of the agent. */
+const OTHER = s.escrowOf(s.hashOf(0x33));
 
 /** What the tool shows of a transaction that the service prepares for a request. */
 const shownOf = (
@@ -54,20 +67,23 @@ const shownOf = (
 };
 
 const REFUND = { action: "refund", payer: PAYER };
+const CANCEL = { action: "cancel", payer: PAYER };
 const honest: ReadonlyArray<readonly [string, Given, ReadonlyArray<Instruction>]> = [
   ["a refund", REFUND, [s.refundInstruction()]],
+  ["a refund with the rent", REFUND, [s.refundInstruction(), s.rentInstruction()]],
   ["a refund into an account that is absent", REFUND, [made(), s.refundInstruction()]],
+  ["a release", RELEASE, [made(s.merchant.address), ATTEST, s.releaseInstruction()]],
+  ["a release with the rent", RELEASE, [ATTEST, s.releaseInstruction(), s.rentInstruction()]],
   [
-    "a release",
-    { action: "release", payer: PAYER, ...CLAIM },
-    [made(s.merchant.address), s.attestInstruction(), s.releaseInstruction()],
-  ],
-  [
-    "a part of it",
+    "a part of it with the rest",
     PARTIAL,
-    [s.attestInstruction({ total: 2_000_000n }), s.partialInstruction(2_000_000n)],
+    [PART, s.releaseInstruction(), s.refundInstruction(), s.rentInstruction()],
   ],
-  ["a cancellation", { action: "cancel", payer: PAYER }, [s.cancelInstruction()]],
+  ["a cancellation", CANCEL, [s.cancelInstruction()]],
+  ["a cancellation with the rest", CANCEL, [s.cancelInstruction(), s.refundInstruction()]],
+  ["a cancellation alone", { ...CANCEL, bare: true }, [s.cancelInstruction()]],
+  ["the closing of a session", { action: "close", payer: PAYER }, [s.closeInstruction()]],
+  ["the rent", { action: "rent", payer: PAYER }, [s.rentInstruction()]],
 ];
 
 const lies: ReadonlyArray<readonly [string, Given, ReadonlyArray<Instruction>]> = [
@@ -80,15 +96,36 @@ const lies: ReadonlyArray<readonly [string, Given, ReadonlyArray<Instruction>]> 
     [s.refundInstruction(), transferTokens(s.agentTokens, THIEF, PAYER, 1n)],
   ],
   ["a second settlement", REFUND, [s.refundInstruction(), s.refundInstruction()]],
+  ["a settlement behind the rent", CANCEL, [s.rentInstruction(), s.cancelInstruction()]],
+  ["a cancellation behind a refund", REFUND, [s.refundInstruction(), s.cancelInstruction()]],
+  [
+    "the rent of another escrow",
+    REFUND,
+    [s.refundInstruction(), s.rentInstruction({ escrow: OTHER })],
+  ],
+  [
+    "the rest beside a settlement alone",
+    { ...CANCEL, bare: true },
+    [s.cancelInstruction(), s.refundInstruction()],
+  ],
+  [
+    "a refund beside the rent",
+    { action: "rent", payer: PAYER },
+    [s.refundInstruction(), s.rentInstruction()],
+  ],
   ["an account for somebody else", REFUND, [made(PAYER), s.refundInstruction()]],
   ["an account at another's cost", REFUND, [made(THIEF, THIEF), s.refundInstruction()]],
-  ["an attestation beside a refund", REFUND, [s.attestInstruction(), s.refundInstruction()]],
+  ["an attestation beside a refund", REFUND, [ATTEST, s.refundInstruction()]],
+  ["a release without its attestation", RELEASE, [s.releaseInstruction()]],
+  ["a second attestation", RELEASE, [PART, ATTEST, s.releaseInstruction()]],
+  ["a part instead of all", RELEASE, [PART, s.releaseInstruction()]],
+  ["another part", { ...PARTIAL, amount: "1" }, [PART, s.releaseInstruction()]],
+  ["another proof", { ...RELEASE, proof_hash: "33".repeat(32) }, [ATTEST, s.releaseInstruction()]],
   [
-    "a part instead of all",
-    { ...REFUND, action: "release", ...CLAIM },
-    [s.partialInstruction(2_000_000n)],
+    "another time",
+    { ...RELEASE, timestamp: "2026-01-01T00:00:01Z" },
+    [ATTEST, s.releaseInstruction()],
   ],
-  ["another part", { ...PARTIAL, amount: "1" }, [s.partialInstruction(2_000_000n)]],
   ["nothing", REFUND, []],
 ];
 

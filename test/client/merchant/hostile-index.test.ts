@@ -22,6 +22,10 @@ const ROW = {
   expires_at: "2026-11-22T10:00:00Z",
   attested_at: null,
   settled_at: null,
+  session_key: null,
+  deliveries: 0,
+  closes_at: null,
+  settled_by: null,
   refundable: false,
   next_actions: [],
 };
@@ -63,7 +67,7 @@ test("a sound row is exported", async () => {
   const { rows } = await exported(ROW);
   expect(rows.map(csvLine)).toEqual([
     [ROW.escrow_pda, "Pending", AGENT, MERCHANT, MINT, "1000000,0,0", ROW.task_hash, "", ATTESTOR]
-      .concat([ROW.created_at, ROW.expires_at, "", ""])
+      .concat([ROW.created_at, ROW.expires_at, "", "", "", "0", "", ""])
       .join(","),
   ]);
 });
@@ -75,6 +79,8 @@ test.each([
   ["a time that is none", { settled_at: "2026-11-22T00:00:00Z,x" }],
   ["an amount beyond u64", { refunded_stroops: "9".repeat(21) }],
   ["an escrow of another merchant", { merchant: AGENT }],
+  ["a count with a comma", { deliveries: "1,2" }],
+  ["a session key that is none", { session_key: "=1+1" }],
 ])("an export holds no row with %s", async (_, more) => {
   expect((await failureOf(exported({ ...ROW, ...more }))).code).toBe("unsound_escrow");
 });

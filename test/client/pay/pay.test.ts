@@ -78,6 +78,56 @@ describe("paying", () => {
     }
   });
 
+  test("the end itself is paid for in place of a time to live, and compared when it is found again", async () => {
+    const { ttl: _, ...payment } = PAYMENT;
+    const service = fakeService();
+    const { client, signer } = clientOf(service);
+    const until = (expiresAt: string, more: object = {}) =>
+      client.pay({ ...payment, signer, expiresAt, ...more });
+    const paid = await until("2026-11-25T12:00:00Z");
+    expect(await until("2026-11-25T12:00:00Z")).toEqual({ ...paid, signature: null });
+    const { code, message } = await failureOf(until("2026-11-25T12:00:01Z"));
+    expect([code, message]).toEqual([
+      "another_payment",
+      expect.stringContaining(
+        "expires_at asked 2026-11-25T12:00:01Z, escrowed 2026-11-25T12:00:00Z",
+      ),
+    ]);
+    for (const wrong of ["tomorrow", "2026-11-25", "2026-02-30T00:00:00Z"])
+      expect((await failureOf(until(wrong))).code).toBe("invalid_expires_at");
+    expect((await failureOf(until("2026-11-25T12:00:00Z", { ttl: 0 }))).code).toBe("invalid_ttl");
+    const { ttl: __, ...without } = PAYMENT;
+    expect((await failureOf(client.pay({ ...without, signer }))).code).toBe("invalid_ttl");
+  });
+
+  test("a service that prepares another end, or a session, gets no signature", async () => {
+    const others = [
+      (asked: Asked) => honestTransaction({ ...asked, expires_at: "2026-11-25T12:00:00Z" }),
+      (asked: Asked) =>
+        unsignedTransaction({
+          payer: asked.agent_owner,
+          blockhash: BLOCKHASH,
+          instructions: [
+            createEscrowInstruction(LOCAL_DEPLOYMENT, {
+              payer: asked.agent_owner,
+              agentOwner: asked.agent_owner,
+              merchant: asked.merchant,
+              mint: asked.mint,
+              taskHash: taskHash(asked.task_intent, asked.nonce),
+              attestor: ATTESTOR,
+              sessionKey: ATTESTOR,
+              amount: BigInt(asked.amount_stroops),
+              ttlSeconds: asked.ttl_seconds,
+            }),
+          ],
+        }).bytes,
+    ];
+    for (const prepare of others) {
+      const { pay, signed } = clientOf(fakeService(prepare));
+      expect([(await failureOf(pay())).code, signed()]).toEqual(["prepared_otherwise", 0]);
+    }
+  });
+
   test("what the service shows at the address must be this agent's escrow for this task", async () => {
     const service = fakeService();
     const { pay } = clientOf(service);
@@ -87,6 +137,7 @@ describe("paying", () => {
       ["escrow_pda", ATTESTOR],
       ["agent_owner", ATTESTOR],
       ["task_hash", "0".repeat(64)],
+      ["session_key", ATTESTOR],
     ] as const) {
       service.escrows.set(escrow, { ...shown, [name]: value });
       expect((await failureOf(pay())).code).toBe("another_payment");

@@ -43,11 +43,15 @@ const PAID: Escrow = {
   mint: MINT,
   rentPayer: AGENT,
   taskHash: task,
+  sessionKey: null,
   amount: 1_500_000n,
   released: 0n,
+  deliveries: 0,
   createdAt: CREATED_AT,
   expiresAt: CREATED_AT + BigInt(PAYMENT.ttl),
+  closesAt: null,
   settledAt: null,
+  settledBy: null,
   attestor: ATTESTOR,
   attestation: null,
   createdSeq: 1n,
@@ -119,6 +123,7 @@ test("an archived escrow proves agent, task and nonce, and no terms", async () =
   const refunded: Escrow = {
     ...PAID,
     state: "Refunded",
+    settledBy: "refund",
     settledAt: PAID.expiresAt,
     settledSeq: 2n,
   };
@@ -131,6 +136,7 @@ test("terms that the node shows otherwise are refused with both sides", async ()
     { amount: 1_500_001n },
     { merchant: ATTESTOR },
     { expiresAt: CREATED_AT + 60n },
+    { sessionKey: MERCHANT },
   ] satisfies ReadonlyArray<Partial<Escrow>>;
   for (const more of others) {
     const { pay } = payWith({ [NODE]: nodeOf([account(more)]) });

@@ -7,7 +7,9 @@ import {
 import { policyIn } from "../../../client/pinned-policy.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { type Instruction, readonly, writable } from "../../../core/domain/ledger/instruction.ts";
+import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import { fieldWriter } from "../../../core/protocol/accounts/byte-fields.ts";
+import { escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,
@@ -18,6 +20,12 @@ import {
   registerMerchantInstruction,
   rotateAttestorInstruction,
 } from "../../../core/protocol/instructions/attestor-instructions.ts";
+import {
+  captureInstruction,
+  closeSessionInstruction,
+  createEscrowInstruction,
+  returnRentInstruction,
+} from "../../../core/protocol/instructions/custody-instructions.ts";
 import * as token from "../../programs/fixture/token-instructions.ts";
 import {
   AGENT,
@@ -30,6 +38,8 @@ import {
 
 const THIEF = MERCHANT;
 const SAVINGS = ATTESTOR;
+const TASK = hash32FromBytes(new Uint8Array(32).fill(7));
+const SESSION = escrowAddress(LOCAL_DEPLOYMENT, AGENT, TASK).address;
 const TERMS = {
   agent_owner: AGENT,
   merchant: MERCHANT,
@@ -103,6 +113,32 @@ const SLIPPED: Readonly<Record<string, readonly [Instruction, string]>> = {
       name: "New Data",
     }),
     `REGISTER MERCHANT for merchant ${AGENT}, naming ${THIEF}`,
+  ],
+  "the opening of a session": [
+    createEscrowInstruction(LOCAL_DEPLOYMENT, {
+      payer: AGENT,
+      agentOwner: AGENT,
+      merchant: MERCHANT,
+      mint: MINT,
+      taskHash: TASK,
+      sessionKey: ATTESTOR,
+      amount: 5_000_000n,
+      ttlSeconds: 0,
+      expiresAt: 1_795_305_600n,
+    }),
+    `LOCK 5.000000 USDC (mint ${MINT}) of agent ${AGENT} for a SESSION with merchant ${MERCHANT}, which takes what vouchers of the key ${ATTESTOR} allow, in escrow ${SESSION}, refundable from 2026-11-22T00:00:00Z on`,
+  ],
+  "a capture": [
+    captureInstruction(LOCAL_DEPLOYMENT, { escrow: SESSION, mint: MINT, merchant: MERCHANT }),
+    `CAPTURE what is attested of the session ${SESSION} for its merchant`,
+  ],
+  "the end of a session": [
+    closeSessionInstruction(LOCAL_DEPLOYMENT, { escrow: SESSION, agentOwner: AGENT }),
+    `CLOSE the session ${SESSION}: it ends within 900 s`,
+  ],
+  "the rent on its way home": [
+    returnRentInstruction(LOCAL_DEPLOYMENT, { escrow: SESSION, rentPayer: AGENT }),
+    `RETURN the rent of the settled escrow ${SESSION} to its payer ${AGENT}`,
   ],
   "a rare instruction of the Token program": [
     bare(TOKEN_PROGRAM, Uint8Array.of(255)),

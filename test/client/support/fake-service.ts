@@ -7,6 +7,7 @@ import { decodeBase64, encodeBase64 } from "../../../core/domain/encoding/base64
 import { taskHash } from "../../../core/domain/escrow/task-hash.ts";
 import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
 import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";
+import { parseUnixTime } from "../../../core/domain/unix-time.ts";
 import { escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { createEscrowInstruction } from "../../../core/protocol/instructions/custody-instructions.ts";
@@ -59,6 +60,8 @@ export type Asked = {
   readonly mint: Address;
   readonly amount_stroops: string;
   readonly ttl_seconds: number;
+  /** The end itself; the instruction then carries no time to live. */
+  readonly expires_at?: string;
   readonly task_intent: string;
   readonly nonce: string;
 };
@@ -78,7 +81,9 @@ export const honestTransaction = (asked: Asked, extra: ReadonlyArray<Instruction
         taskHash: taskHash(asked.task_intent, asked.nonce),
         attestor: ATTESTOR,
         amount: BigInt(asked.amount_stroops),
-        ttlSeconds: asked.ttl_seconds,
+        ...(asked.expires_at === undefined
+          ? { ttlSeconds: asked.ttl_seconds }
+          : { ttlSeconds: 0, expiresAt: parseUnixTime(asked.expires_at) }),
       }),
     ],
   }).bytes;
@@ -114,9 +119,12 @@ export const fakeService = (prepare: (asked: Asked) => Uint8Array = honestTransa
         task_hash: hash,
         attestor: ATTESTOR,
         created_at: "2026-11-22T00:00:00Z",
-        expires_at: new Date(
-          Date.parse("2026-11-22T00:00:00Z") + asked.ttl_seconds * 1000,
-        ).toISOString(),
+        expires_at:
+          asked.expires_at ??
+          new Date(Date.parse("2026-11-22T00:00:00Z") + asked.ttl_seconds * 1000)
+            .toISOString()
+            .replace(".000Z", "Z"),
+        session_key: null,
       });
     outcomes.set(signature, { signature, status: "landed", commitment: "confirmed", error: null });
     return json({ data: { signature, status: "confirmed" } }, 202);

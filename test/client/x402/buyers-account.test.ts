@@ -41,8 +41,8 @@ const escrow = escrowAddress(LOCAL_DEPLOYMENT, AGENT, task).address;
 
 const record = pendingRecord(task, "10000");
 
-/** A seller whose service prepares the cancellation, behind the account that the buyer has closed where `isClosed`. */
-const sellerWhere = (isClosed: boolean) => {
+/** A seller whose service prepares the cancellation, with the account that a buyer without one would be paid into where `opens`. */
+const sellerWhere = (opens: boolean) => {
   let signed = 0;
   const counted = (name: string) => {
     const key = keySigner(localKey(name).seed);
@@ -58,16 +58,10 @@ const sellerWhere = (isClosed: boolean) => {
     payer: payer.address,
     blockhash: BLOCKHASH,
     instructions: [
-      ...(isClosed
+      ...(opens
         ? [createAssociatedTokenInstruction({ payer: payer.address, owner: AGENT, mint: MINT })]
         : []),
-      cancelEscrowInstruction(LOCAL_DEPLOYMENT, {
-        escrow,
-        mint: MINT,
-        rentPayer: AGENT,
-        agentOwner: AGENT,
-        merchant: MERCHANT,
-      }),
+      cancelEscrowInstruction(LOCAL_DEPLOYMENT, { escrow, merchant: MERCHANT }),
     ],
   });
   const scheme = sellerScheme("http://service.example", {
@@ -101,6 +95,6 @@ test("what a seller cannot deliver is cancelled, by its payer and its wallet", a
 
 test("a seller's payer opens no token account for a buyer, who could close it and keep its rent with every request that fails", async () => {
   const { cancel, signed } = sellerWhere(true);
-  expect((await failureOf(cancel())).code).toBe("agent_account_missing");
+  expect((await failureOf(cancel())).code).toBe("prepared_otherwise");
   expect(signed()).toBe(0);
 });

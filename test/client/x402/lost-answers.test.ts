@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { x402ResourceServer } from "@x402/core/server";
+import type { Fetch } from "../../../client/service/fetch-directly.ts";
 import { settleResponse, x402Fixture } from "./x402-fixture.ts";
 import { delivered, type RunningSeller, SELLERS } from "./sellers.ts";
 
@@ -15,8 +16,11 @@ afterAll(async () => {
 
 type Settle = typeof x402.facilitator.settle;
 
-/** A seller whose first settling after the handler goes through `fault`. */
-const sellerWith = async (fault: (settle: () => ReturnType<Settle>) => ReturnType<Settle>) => {
+/** A seller whose first settling after the handler goes through `fault`; `own` reaches its own service. */
+const sellerWith = async (
+  fault: (settle: () => ReturnType<Settle>) => ReturnType<Settle>,
+  own?: Fetch,
+) => {
   const { facilitator } = x402;
   let faults = 1;
   const settle: Settle = (payment, asked) => {
@@ -27,7 +31,7 @@ const sellerWith = async (fault: (settle: () => ReturnType<Settle>) => ReturnTyp
     settle,
     verify: (payment, asked) => facilitator.verify(payment, asked),
     getSupported: () => facilitator.getSupported(),
-  }).register(x402.network, x402.scheme());
+  }).register(x402.network, x402.scheme(own === undefined ? {} : { fetch: own }));
   const seller = await SELLERS["hono"]?.({ "GET /quotes": { accepts: x402.offer() } }, resources);
   if (seller === undefined) throw new Error("no seller");
   running.push(seller);
@@ -65,14 +69,29 @@ for (const [what, fault] of Object.entries(faults))
     expect([replayed.status, delivered.get(url)]).toEqual([200, 1]);
   }, 60_000);
 
-test("a release that the facilitator refuses is not settled again, and its answer is delivered once it is presented again", async () => {
-  const url = await sellerWith(() =>
-    Promise.resolve({
-      success: false,
-      errorReason: "blockhash_expired",
-      transaction: "",
-      network: x402.network,
-    }),
+const refused = () => ({
+  success: false,
+  errorReason: "blockhash_expired",
+  transaction: "",
+  network: x402.network,
+});
+
+test("a release that the facilitator refuses with what follows it is settled alone", async () => {
+  const url = await sellerWith(() => Promise.resolve(refused()));
+  const buyer = x402.buyer();
+  const answer = await buyer.pay(`${url}/quotes`);
+  expect([answer.status, delivered.get(url)]).toEqual([200, 1]);
+  expect(await x402.escrow(buyer.escrows[0] ?? "")).toMatchObject({ state: "Fulfilled" });
+}, 60_000);
+
+test("a release that the facilitator refuses alone too is not settled again, and its answer is delivered once it is presented again", async () => {
+  let refusals = 1;
+  const url = await sellerWith(
+    () => Promise.resolve(refused()),
+    (path, init) =>
+      path.endsWith("/x402/settle") && refusals-- > 0
+        ? Promise.resolve(Response.json(refused()))
+        : fetch(path, init),
   );
   const buyer = x402.buyer();
   const answer = await buyer.pay(`${url}/quotes`);

@@ -8,7 +8,7 @@ import {
   SYSTEM_PROGRAM,
   TOKEN_PROGRAM,
 } from "../../../core/protocol/addresses/well-known-addresses.ts";
-import { ed25519Instruction } from "../../../core/protocol/instructions/attestation.ts";
+import { ed25519Instruction } from "../../../core/protocol/instructions/ed25519-instruction.ts";
 import { encodeInstruction } from "../../../core/protocol/instructions/instruction-layout.ts";
 import type { Wallet } from "../fixture/wallet.ts";
 import { type Claim, messageOf } from "./attestation.ts";

@@ -14,7 +14,9 @@ import { SAMPLE, sampleEscrow } from "../../openapi/sample-values.ts";
 import {
   Address,
   Base64,
+  Count,
   Hash,
+  judged,
   nullable,
   OrNull,
   PathAddress,
@@ -48,7 +50,20 @@ const PrepareAttestationRequest = record(
     amount_stroops: Type.Optional(
       Type.String({
         description:
-          "Base units for the merchant in a partial release, below the escrow's amount. Leave it out to release all of it.",
+          "Base units for the merchant in all, what was captured included. Leave it out for the escrow's whole amount.",
+      }),
+    ),
+    deliveries: Type.Optional(
+      Type.Integer({
+        description:
+          "How many deliveries in all, 1 to 4294967295. 1 when left out; a single payment has no other.",
+        ...judged({ minimum: 1, maximum: 4_294_967_295 }),
+      }),
+    ),
+    final: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether nothing follows: true when left out, for a release. False for a capture, which only a session takes.",
       }),
     ),
   },
@@ -63,16 +78,20 @@ const PreparedAttestation = record("PreparedAttestation", "What the escrow's att
   proof_hash: Hash("The attested hash, bytes 72 to 103 of the message."),
   template_id: nullable(Type.String(), { description: "The template that the payload meets." }),
   timestamp: Time("The ledger's time, which the message carries. Send it to the release as it is."),
-  amount_stroops: nullable(Stroops("For the merchant."), {
+  amount_stroops: nullable(Stroops("For the merchant in all, bytes 104 to 111 of the message."), {
     description: "Null: the whole amount.",
   }),
+  deliveries: Count("Bytes 120 to 123 of the message."),
+  final: Type.Boolean({ description: "Byte 124 of the message: 1 or 0." }),
   message_hex: Type.String({
     description: "128 bytes.",
     pattern: "^[0-9a-f]{256}$",
   }),
   message_base64: Base64("The same bytes."),
   attestor: Address("The Ed25519 key that must sign the message."),
-  until: Time("From this second on a release with it is too late."),
+  until: Time(
+    "From this second on a release with it is too late, or a capture for one that is not final.",
+  ),
 });
 
 const preparedRecord = (prepared: Prepared): Static<typeof PreparedAttestation> => ({
@@ -83,6 +102,8 @@ const preparedRecord = (prepared: Prepared): Static<typeof PreparedAttestation> 
   template_id: prepared.templateId,
   timestamp: formatUnixTime(prepared.timestamp),
   amount_stroops: prepared.amount?.toString() ?? null,
+  deliveries: prepared.deliveries,
+  final: prepared.isFinal,
   message_hex: bytesToHex(prepared.message),
   message_base64: encodeBase64(prepared.message),
   attestor: prepared.attestor,

@@ -1,7 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { preflightEscrow } from "../../../../core/use-cases/escrow/prepare/preflight-escrow.ts";
-import { prepareEscrow } from "../../../../core/use-cases/escrow/prepare/prepare-escrow.ts";
+import {
+  checkEndNow,
+  prepareEscrow,
+} from "../../../../core/use-cases/escrow/prepare/prepare-escrow.ts";
 import { fieldsOf } from "../../request/request-fields.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import {
@@ -61,8 +64,10 @@ export const prepareEscrowEndpoint = endpoint({
   Effect.fnUntraced(function* ({ body, query, publicUrl }) {
     const prepared = yield* prepareEscrow(fieldsOf(body));
     const { preflight = false, transaction = false } = query;
-    if (!preflight && !transaction)
+    if (!preflight && !transaction) {
+      yield* checkEndNow(prepared);
       return { json: { data: preparedEscrowRecord(prepared, publicUrl) } };
+    }
     const checked = yield* preflightEscrow(prepared, transaction);
     const unsigned = checked.call?.transaction;
     const data = {

@@ -13,6 +13,7 @@ import type {
   FinishedCall,
   PreparedTransaction,
 } from "../../../../core/use-cases/escrow/prepare/finish-call.ts";
+import type { ArchivedEscrows } from "../../../../core/use-cases/escrow/archived-escrows.ts";
 import type { TransactionTerms } from "../../../../core/use-cases/service/transaction-terms.ts";
 import type { IndexReader } from "../../../../ports/index/index-reader.ts";
 import type { Instance } from "../../../../ports/instance.ts";
@@ -39,6 +40,16 @@ export const payerMember = {
   ),
 } as const;
 
+/** The body member of every operation that prepares a settlement. */
+export const bareMember = {
+  bare: Type.Optional(
+    Type.Boolean({
+      description:
+        "The settlement alone, without `claim_refund` and `return_rent` behind it. Send it so when the whole one failed. With less than 60 seconds left it is so anyhow.",
+    }),
+  ),
+} as const;
+
 /** The query of every prepare operation. */
 export const transactionQuery = {
   transaction: Type.Optional(
@@ -60,7 +71,9 @@ export const Cost = record("Cost", "What it costs, in lamports.", {
       lamports: Lamports("How much."),
     }),
   ),
-  returned_at_settlement: Lamports("What the escrow's rent payer gets back when it settles."),
+  returned_at_settlement: Lamports(
+    "What `return_rent` gives back to the escrow's rent payer once the escrow is settled and its vault closed: within this call where `return_rent` is among its instructions.",
+  ),
   returned_at_archiving: Lamports("What the escrow's rent payer gets back when it is archived."),
   kept: Lamports(
     "What is never returned: it stays in the escrow's account and in the accounts of others.",
@@ -117,14 +130,30 @@ const Payout = record("Payout", "The account that pays one side.", {
   is_created: Type.Boolean({ description: "Made by the first instructions, at the payer's cost." }),
 });
 
+const Before = record("PreparedBefore", "What must land first, in a transaction of its own.", {
+  instructions: Type.Array(OpenInstruction, {
+    description: "In order, unsigned. An address is null when no payer was named.",
+  }),
+  transaction: Type.Optional(UnsignedTransaction),
+});
+
 const members = {
   operation: oneOf(PREPARED_OPERATIONS, "The program's instruction."),
+  before: Type.Optional(
+    Type.Unsafe<Static<typeof Before>>({
+      ...Before,
+      description:
+        "Only where the payee's missing account does not fit into the same transaction: send these instructions first, and the call once they are confirmed. Signers and fee are those of both.",
+    }),
+  ),
   instructions: Type.Array(OpenInstruction, {
     description: "In order, unsigned. An address is null when no payer was named.",
   }),
   signers: Type.Array(Address("A signer."), { description: "Who must sign besides the payer." }),
   payer: nullable(Address("Who pays."), { description: "Null: whoever sends it." }),
-  payouts: Type.Array(Payout, { description: "Empty when nothing is paid." }),
+  payouts: Type.Array(Payout, {
+    description: "Whom the instructions pay, in order; empty when nothing is paid.",
+  }),
   warnings: Type.Array(oneOf(PREPARE_WARNINGS, "A warning. The instructions work in spite of it.")),
   until: nullable(Time("From this second on it is too late."), {
     description: "Null: never too late.",
@@ -151,6 +180,16 @@ const PreparedEscrowCall = preparedCall("PreparedEscrowCall", {
 /** A call as JSON, without what it concerns. */
 export const callRecord = (call: FinishedCall) => ({
   operation: call.operation,
+  ...(call.before === null
+    ? {}
+    : {
+        before: {
+          instructions: call.before.instructions.map(openInstructionRecord),
+          ...(call.before.transaction === null
+            ? {}
+            : { transaction: transactionRecord(call.before.transaction) }),
+        },
+      }),
   instructions: call.instructions.map(openInstructionRecord),
   signers: [...call.signers],
   payer: call.payer,
@@ -189,7 +228,7 @@ export const PREPARE_OPERATION = {
 type Prepared<E> = Effect.Effect<
   FinishedCall,
   E,
-  Ledger | IndexReader | Instance | TransactionTerms
+  Ledger | IndexReader | Instance | TransactionTerms | ArchivedEscrows
 >;
 
 const dataOf = (escrow: string, call: FinishedCall) => ({
@@ -205,6 +244,7 @@ export const preparedCallAnswers = <E>(
   escrowOf: () => Escrow,
   ledgerTime: bigint,
   prepare: (pda: string) => Prepared<E>,
+  vault: "vault_open" | "vault_closed" = "vault_open",
 ) =>
   ({
     200: {
@@ -214,7 +254,10 @@ export const preparedCallAnswers = <E>(
           schema: ledgerRead(PreparedEscrowCall),
           example: () => {
             const escrow = escrowOf();
-            const call = onSampleLedger({ escrow, ledgerTime }, prepare(escrow.address));
+            const call = onSampleLedger(
+              { escrow, ledgerTime, isVaultClosed: vault === "vault_closed" },
+              prepare(escrow.address),
+            );
             return { data: dataOf(escrow.address, call), context: READ_CONTEXT_EXAMPLE };
           },
         },

@@ -4,6 +4,7 @@ import {
   MAX_NONCE_BYTES,
   MAX_TASK_INTENT_BYTES,
 } from "../../../../core/domain/escrow/task-hash.ts";
+import { formatUnixTime } from "../../../../core/domain/unix-time.ts";
 import { formatUsdc } from "../../../../core/domain/amount.ts";
 import type { EscrowPreflight } from "../../../../core/use-cases/escrow/prepare/preflight-escrow.ts";
 import type { PreparedEscrow as Prepared } from "../../../../core/use-cases/escrow/prepare/prepare-escrow.ts";
@@ -26,6 +27,7 @@ import {
   RequestAddress,
   Slot,
   Stroops,
+  Time,
   Usdc,
 } from "../../openapi/values.ts";
 import { samplePreparedEscrow } from "../../openapi/sample-ledger.ts";
@@ -41,6 +43,12 @@ export const PrepareEscrowRequest = record("PrepareEscrowRequest", "What is to b
     ...judged({ pattern: "^[1-9][0-9]{0,19}$" }),
   }),
   ttl_seconds: Type.Integer({ minimum: MIN_TTL_SECONDS, maximum: MAX_TTL_SECONDS }),
+  expires_at: OrNull(
+    "The end itself, as YYYY-MM-DDThh:mm:ssZ: in the future, and at most ttl_seconds from now. By default ttl_seconds after the creation.",
+  ),
+  session_key: AddressOrNull(
+    "The key that signs a session's vouchers: one escrow for many deliveries. By default a single payment.",
+  ),
   task_hash: OrNull("32 bytes as 64 hex digits. It is taken as it is, also beside a task_intent.", {
     pattern: "^[0-9a-fA-F]{64}$",
   }),
@@ -69,6 +77,8 @@ const Inputs = record("PreparedInputs", "Every input after parsing.", {
   amount_stroops: Stroops("Base units."),
   amount_usdc: Usdc("The same with six decimals."),
   ttl_seconds: Type.Integer({ minimum: MIN_TTL_SECONDS, maximum: MAX_TTL_SECONDS }),
+  expires_at: Type.Optional(Time("The end itself, when the request names one.")),
+  session_key: Type.Optional(Address("The session's key, when the request names one.")),
   task_hash: Hash("Supplied or derived."),
   task_hash_derived: Type.Boolean({ description: "True when derived from task_intent." }),
   task_intent: nullable(Type.String()),
@@ -167,6 +177,8 @@ export const preparedEscrowRecord = (
     amount_stroops: prepared.amount.toString(),
     amount_usdc: formatUsdc(prepared.amount),
     ttl_seconds: prepared.ttlSeconds,
+    ...(prepared.expiresAt === null ? {} : { expires_at: formatUnixTime(prepared.expiresAt) }),
+    ...(prepared.sessionKey === null ? {} : { session_key: prepared.sessionKey }),
     task_hash: prepared.taskHash,
     task_hash_derived: prepared.taskHashDerived,
     task_intent: prepared.taskIntent,

@@ -8,6 +8,18 @@ type Row = readonly [label: string, text: string | null];
 const list = (rows: ReadonlyArray<Row>): string =>
   rows.map(([label, text]) => `- ${label}: ${text === null ? "none" : `\`${text}\``}`).join("\n");
 
+/** What a session has beside a single payment. */
+const sessionRows = ({ escrow }: EvidencePacketRecord["data"]): ReadonlyArray<Row> => {
+  if (escrow.session_key === null) return [];
+  const used = `${escrow.released_stroops} of ${escrow.amount_stroops} used`;
+  return [
+    [escrow.state === "Pending" ? "open session" : "closed", used],
+    ["deliveries attested", String(escrow.deliveries)],
+    ["session key", escrow.session_key],
+    ["closed by its agent, ends", escrow.closes_at],
+  ];
+};
+
 /**
  * A packet in Markdown, with amounts in base units and how to check it. Texts that someone chose, such as names, are
  * left out.
@@ -31,9 +43,11 @@ ${list([
   ["escrowed, in base units", escrow.amount_stroops],
   ["to the merchant", escrow.released_stroops],
   ["back to the agent", escrow.refunded_stroops],
+  ...sessionRows(data),
   ["created", escrow.created_at],
   ["expires", escrow.expires_at],
   ["settled", decision.settled_at],
+  ["settled by", escrow.settled_by],
 ])}
 
 ## Who and what

@@ -60,6 +60,15 @@ const linkHtml = (publicUrl: string | null, escrow: string): string => {
 <p>Scan it with a Solana wallet, or open <a href="${link}">${link}</a></p>`;
 };
 
+/** What a refund gives the agent: all that the merchant was not paid. */
+const refundShare = (
+  { amount_stroops: amount, released_stroops: released }: EvidencePacketRecord["data"]["escrow"],
+  amountHtml: AmountHtml,
+): string =>
+  released === "0"
+    ? `The whole ${amountHtml(amount)} goes`
+    : `The ${amountHtml((BigInt(amount) - BigInt(released)).toString())} that are left go`;
+
 /** How any wallet refunds an expired escrow, and who gets what; empty for an escrow in another state. */
 const refundSection = (
   { data: { escrow, settlement_decision: decision } }: EvidencePacketRecord,
@@ -70,7 +79,7 @@ const refundSection = (
     ? ""
     : `<section class="refund">
 <h2>Run the refund</h2>
-<p>Anyone may run it. The whole ${amountHtml(escrow.amount_stroops)} goes to the agent <code>${escapeHtml(escrow.agent_owner)}</code>, and the vault's rent to <code>${escapeHtml(escrow.rent_payer)}</code>, who paid it. Nothing goes to whoever runs it, who pays the network's fee and, where the agent has no token account, the rent of one.</p>
+<p>Anyone may run it. ${refundShare(escrow, amountHtml)} to the agent <code>${escapeHtml(escrow.agent_owner)}</code>, and the vault's rent to <code>${escapeHtml(escrow.rent_payer)}</code>, who paid it. Nothing goes to whoever runs it, who pays the network's fee and, where the agent has no token account, the rent of one.</p>
 ${linkHtml(publicUrl, escrow.escrow_pda)}
 </section>`;
 
@@ -79,6 +88,16 @@ const timeHtml = (time: string): string => {
   const text = escapeHtml(time);
   return `<time datetime="${text}">${text.replace("T", " ").replace("Z", " UTC")}</time>`;
 };
+
+/** How much of a session's money was used, as HTML; empty for a single payment. */
+const usedHtml = ({ data: { escrow } }: EvidencePacketRecord, amountHtml: AmountHtml): string => {
+  if (escrow.session_key === null) return "";
+  const used = `${amountHtml(escrow.released_stroops)} of ${amountHtml(escrow.amount_stroops)} used for ${deliveriesText(escrow.deliveries)}`;
+  return escrow.state === "Pending" ? `Open session: ${used} so far. ` : `Closed: ${used}. `;
+};
+
+const deliveriesText = (count: number): string =>
+  count === 1 ? "1 delivery" : `${count} deliveries`;
 
 /**
  * The packet in one or two sentences, as HTML: what the ledger did, and on whose statement. It never says that
@@ -89,6 +108,14 @@ const evidenceSummary = ({ data }: EvidencePacketRecord, amountHtml: AmountHtml)
   const at = timeHtml(decision.settled_at ?? asOf?.ledger_time ?? "");
   const amount = amountHtml(escrow.amount_stroops);
   const word = "on a statement signed by the merchant's attestor";
+  if (decision.status === "pending" && escrow.released_stroops !== "0") {
+    const rest = (BigInt(escrow.amount_stroops) - BigInt(escrow.released_stroops)).toString();
+    const next =
+      decision.reason === "ttl_expired_refund_available"
+        ? "It had ended; anyone may claim the rest for the agent."
+        : "It had not ended.";
+    return `By ${at} the ledger had paid ${amountHtml(escrow.released_stroops)} of ${amount} to the merchant, ${word}, and held ${amountHtml(rest)} in custody. ${next}`;
+  }
   switch (decision.reason) {
     case "awaiting_delivery_proof":
       return `The ledger held ${amount} in custody at ${at}. No delivery proof had been presented, and the escrow had not expired.`;
@@ -97,9 +124,11 @@ const evidenceSummary = ({ data }: EvidencePacketRecord, amountHtml: AmountHtml)
     case "merchant_delivery_proof_verified":
       return `The ledger released the whole ${amount} to the merchant at ${at}, ${word}.`;
     case "merchant_partial_delivery_proof_verified":
-      return `The ledger released ${amountHtml(escrow.released_stroops)} of ${amount} to the merchant at ${at}, ${word}, and returned ${amountHtml(escrow.refunded_stroops)} to the agent.`;
+      return `The ledger released ${amountHtml(escrow.released_stroops)} of ${amount} to the merchant by ${at}, ${word}, and left ${amountHtml(escrow.refunded_stroops)} to the agent.`;
     case "ttl_expired_without_delivery_proof":
       return `The ledger returned the whole ${amount} to the agent at ${at}. The escrow had expired without a delivery proof.`;
+    case "session_closed_without_delivery_proof":
+      return `The ledger returned the whole ${amount} to the agent at ${at}. The agent had closed the session, and no delivery proof was presented before it ended.`;
     case "merchant_cancelled":
       return `The merchant gave the whole ${amount} back to the agent at ${at}, before the escrow expired.`;
   }
@@ -131,8 +160,15 @@ const decision = ({ data }: EvidencePacketRecord, amountHtml: AmountHtml): strin
         "In base units",
         `${escrow.amount_stroops} escrowed, ${escrow.released_stroops} to the merchant, ${escrow.refunded_stroops} back to the agent`,
       ],
+      ...(escrow.session_key === null
+        ? []
+        : ([["Deliveries attested", String(escrow.deliveries)]] as const)),
       ["Created", when(escrow.created_at)],
       ["Expires", when(escrow.expires_at)],
+      ...(escrow.closes_at === null
+        ? []
+        : ([["Closed by the agent, ends", when(escrow.closes_at)]] as const)),
+      ...(escrow.settled_by === null ? [] : ([["Settled by", escrow.settled_by]] as const)),
       ["Settled", when(it.settled_at)],
       ...(asOf === null
         ? []
@@ -148,6 +184,7 @@ const parties = ({ data: { escrow, network } }: EvidencePacketRecord): string =>
     ["Agent", code(escrow.agent_owner)],
     ["Merchant", code(escrow.merchant)],
     ["Token mint", code(escrow.mint)],
+    ...(escrow.session_key === null ? [] : ([["Session key", code(escrow.session_key)]] as const)),
     ["Task hash", code(escrow.task_hash)],
     ["Ledger", `${escapeForeign(network.cluster)}, genesis ${code(network.genesis_hash)}`],
     ["Custody program", code(network.custody_program)],
@@ -251,7 +288,7 @@ export const evidencePage = (
 <header>
 <div>
 <h1>Evidence packet</h1>
-<p class="summary">${evidenceSummary(packet, amountHtml)}</p>
+<p class="summary">${usedHtml(packet, amountHtml)}${evidenceSummary(packet, amountHtml)}</p>
 <p class="address">${link}</p>
 <p>SHA-256 of its data: <code>${escapeHtml(packet.signature.digest_sha256)}</code></p>
 <p class="screen"><a href="${link}?download=json">Download the packet (JSON)</a></p>

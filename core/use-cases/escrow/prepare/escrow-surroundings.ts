@@ -12,22 +12,33 @@ import {
   registryAddress,
 } from "../../../protocol/addresses/addresses.ts";
 import { CLOCK_SYSVAR, RENT_SYSVAR } from "../../../protocol/addresses/well-known-addresses.ts";
-import { nextActions } from "../../../protocol/instructions/next-actions.ts";
+import { type ActionGround, nextActions } from "../../../protocol/instructions/next-actions.ts";
 import { withPayer } from "../../../protocol/instructions/account-instructions.ts";
+import { returnableRent } from "../../../protocol/rules/lamport-rules.ts";
 import type { LedgerView } from "../../../protocol/rules/custody-call.ts";
 import { preparedFault } from "../../../protocol/rules/settlement-check.ts";
 import { Instance } from "../../../../ports/instance.ts";
-import { Ledger, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
+import { Ledger, type LedgerFailure, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { orAskAnother } from "../../or-ask-another.ts";
-import { addressFault, InvalidAddress, type StateRule, WrongState } from "../../request-errors.ts";
+import {
+  addressFault,
+  type EscrowArchived,
+  InvalidAddress,
+  type StateRule,
+  WrongState,
+} from "../../request-errors.ts";
 import type { Ground } from "./finish-call.ts";
 import { ledgerDomain } from "../../service/ledger-domain.ts";
+import { ArchivedEscrows } from "../archived-escrows.ts";
 import { escrowOf, ledgerTimeOf, merchantIn } from "../read-escrow.ts";
 
 /** An escrow and every account that a settlement of it depends on, as the ledger shows them at one slot. */
 export type Surroundings = Ground & {
   readonly escrow: Escrow;
+  /** The account at the escrow's address: a tombstone once it is archived. */
   readonly account: LedgerAccount;
+  /** The account's last bytes once it is archived, null before. */
+  readonly lastBytes: Uint8Array | null;
   readonly vault: LedgerAccount | null;
   /** The ledger state that the rules use, with the exact clock of that slot. */
   readonly view: LedgerView;
@@ -45,120 +56,165 @@ export const groundOf = (value: ReadonlyArray<LedgerAccount | null>) => {
     : Effect.succeed({ find, rent });
 };
 
-/** As `escrowOf`. Fails with `WrongState` for an archived escrow, because it cannot change. */
-const changeableEscrowOf = (address: Address, account: LedgerAccount | null, at: ReadAt) =>
-  escrowOf(address, account).pipe(
-    Effect.catchTag("EscrowArchived", ({ tombstone }) =>
-      Effect.fail(
-        new WrongState({
-          rule: "escrow_archived",
-          detail: "the escrow was settled and archived, and cannot change",
-          state: tombstone.state,
-          awaiting: null,
-          nextActions: [],
-          at,
-        }),
-      ),
-    ),
+/** What an operation reads of an escrow. */
+type Changeable = Pick<Surroundings, "escrow" | "account" | "lastBytes">;
+
+/** What an operation makes of an archived escrow. */
+type OfArchived<E, R> = (
+  failure: EscrowArchived,
+  account: LedgerAccount | null,
+  at: ReadAt,
+) => Effect.Effect<Changeable, E, R>;
+
+/** Most operations change an escrow, which an archived one cannot be. */
+const refuseArchived: OfArchived<WrongState, never> = ({ tombstone }, _account, at) =>
+  Effect.fail(
+    new WrongState({
+      rule: "escrow_archived",
+      detail: "the escrow was settled and archived, and cannot change",
+      state: tombstone.state,
+      awaiting: null,
+      nextActions: [],
+      at,
+    }),
   );
 
-const readChangeableEscrow = Effect.fnUntraced(function* (pda: string) {
-  const address = parseAddress(pda);
-  if (address === undefined) return yield* new InvalidAddress([addressFault("pda")]);
-  const ledger = yield* Ledger;
-  const { slot, value } = yield* ledger.readAccounts([address, CLOCK_SYSVAR], "confirmed");
-  const ledgerTime = yield* ledgerTimeOf(value[1] ?? null);
-  return (yield* changeableEscrowOf(address, value[0] ?? null, { slot, ledgerTime })).escrow;
-});
+/** What is left of an archived escrow is returned against its last bytes. Fails with `EscrowArchived` when nobody kept them. */
+const takeLastBytes: OfArchived<EscrowArchived | LedgerFailure, ArchivedEscrows> =
+  Effect.fnUntraced(function* (failure, account) {
+    const { address, tombstone } = failure;
+    const last = yield* (yield* ArchivedEscrows).find(address, tombstone);
+    if (last === null || account === null) return yield* failure;
+    return { escrow: last.escrow, account, lastBytes: last.data };
+  });
+
+const changeableEscrowOf = <E, R>(
+  address: Address,
+  account: LedgerAccount | null,
+  at: ReadAt,
+  ofArchived: OfArchived<E, R>,
+) =>
+  escrowOf(address, account).pipe(
+    Effect.map((read): Changeable => ({ ...read, lastBytes: null })),
+    Effect.catchTag("EscrowArchived", (failure) => ofArchived(failure, account, at)),
+  );
+
+const readAround = <E, R>(ofArchived: OfArchived<E, R>) =>
+  Effect.fnUntraced(function* (pda: string, others: ReadonlyArray<Address | null>) {
+    const address = parseAddress(pda);
+    if (address === undefined) return yield* new InvalidAddress([addressFault("pda")]);
+    const ledger = yield* Ledger;
+    const { deployment } = yield* Instance;
+    const domain = yield* ledgerDomain;
+    const first = yield* ledger.readAccounts([address, CLOCK_SYSVAR], "confirmed");
+    const [held = null, clock = null] = first.value;
+    const firstAt = { slot: first.slot, ledgerTime: yield* ledgerTimeOf(clock) };
+    // Its parties never change, so the first read tells which accounts the second needs.
+    const { escrow: known } = yield* changeableEscrowOf(address, held, firstAt, ofArchived);
+    const vault = associatedTokenAddress(address, known.mint);
+    const addresses = [
+      address,
+      vault,
+      associatedTokenAddress(known.agentOwner, known.mint),
+      associatedTokenAddress(known.merchant, known.mint),
+      merchantAddress(deployment, known.merchant).address,
+      custodyConfigAddress(deployment).address,
+      registryAddress(deployment).address,
+      known.rentPayer,
+      known.merchant,
+      CLOCK_SYSVAR,
+      RENT_SYSVAR,
+      ...others.filter((other) => other !== null),
+    ];
+    const { slot, value } = yield* ledger.readAccounts([...new Set(addresses)], "confirmed");
+    const { find, rent } = yield* groundOf(value);
+    const ledgerTime = yield* ledgerTimeOf(find(CLOCK_SYSVAR));
+    const at = { slot, ledgerTime };
+    const changeable = yield* changeableEscrowOf(address, find(address), at, ofArchived);
+    const surroundings: Surroundings = {
+      ...changeable,
+      vault: find(vault),
+      find,
+      rent,
+      at,
+      view: { deployment, domain, account: find, ledgerTime, marginSeconds: 0n },
+    };
+    return surroundings;
+  });
 
 /**
  * Reads an escrow, then reads it again with all accounts around it and `others` at one slot. Fails with
  * `InvalidAddress`, `EscrowNotFound`, `NotAnEscrow`, for an archived escrow with `WrongState`, and with
  * `LedgerUnavailable` for an answer that contradicts the index, after another node was asked if there is one.
  */
-export const readSurroundings = Effect.fn("readSurroundings")(function* (
-  pda: string,
-  others: ReadonlyArray<Address | null>,
-) {
-  const ledger = yield* Ledger;
-  const { deployment } = yield* Instance;
-  const domain = yield* ledgerDomain;
-  // Its parties never change, so the first read tells which accounts the second needs.
-  const firstRead = yield* readChangeableEscrow(pda);
-  const vault = associatedTokenAddress(firstRead.address, firstRead.mint);
-  const addresses = [
-    firstRead.address,
-    vault,
-    associatedTokenAddress(firstRead.agentOwner, firstRead.mint),
-    associatedTokenAddress(firstRead.merchant, firstRead.mint),
-    merchantAddress(deployment, firstRead.merchant).address,
-    custodyConfigAddress(deployment).address,
-    registryAddress(deployment).address,
-    firstRead.rentPayer,
-    firstRead.merchant,
-    CLOCK_SYSVAR,
-    RENT_SYSVAR,
-    ...others.filter((address) => address !== null),
-  ];
-  const { slot, value } = yield* ledger.readAccounts([...new Set(addresses)], "confirmed");
-  const { find, rent } = yield* groundOf(value);
-  const ledgerTime = yield* ledgerTimeOf(find(CLOCK_SYSVAR));
-  const at = { slot, ledgerTime };
-  const { escrow, account } = yield* changeableEscrowOf(
-    firstRead.address,
-    find(firstRead.address),
-    at,
-  );
-  const surroundings: Surroundings = {
-    escrow,
-    account,
-    vault: find(vault),
-    find,
-    rent,
-    at,
-    view: { deployment, domain, account: find, ledgerTime, marginSeconds: 0n },
-  };
-  return surroundings;
-}, orAskAnother);
+export const readSurroundings = Effect.fn("readSurroundings")(
+  readAround(refuseArchived),
+  orAskAnother,
+);
+
+/**
+ * As `readSurroundings`, but takes an archived escrow with its last bytes. Fails with `EscrowArchived` when nobody kept them.
+ */
+export const readAnySurroundings = Effect.fn("readAnySurroundings")(
+  readAround(takeLastBytes),
+  orAskAnother,
+);
+
+/** The base units in the escrow's vault; 0 where there is none. */
+export const heldIn = ({ vault }: Surroundings): bigint =>
+  vault === null ? 0n : (decodeTokenAccount(vault)?.amount ?? 0n);
+
+/** Whether the mint's freeze authority holds the vault, so that nothing leaves it. */
+export const isFrozenVault = ({ vault }: Surroundings): boolean =>
+  vault !== null && decodeTokenAccount(vault)?.frozen === true;
 
 /** The failure for an escrow whose state does not allow an operation. */
 export const wrongState = (
-  { escrow, find, at, view }: Surroundings,
+  { escrow, account, lastBytes, vault, find, rent, at, view }: Surroundings,
   rule: StateRule,
   detail: string,
 ): WrongState => {
-  const agentTokens = find(associatedTokenAddress(escrow.agentOwner, escrow.mint));
-  const merchant = merchantIn(
-    find(merchantAddress(view.deployment, escrow.merchant).address),
-    view.deployment,
-  );
+  const ground: ActionGround = {
+    agentTokens: find(associatedTokenAddress(escrow.agentOwner, escrow.mint)),
+    merchant: merchantIn(
+      find(merchantAddress(view.deployment, escrow.merchant).address),
+      view.deployment,
+    ),
+    vault,
+    returnable: returnableRent(account, find(escrow.rentPayer), rent),
+    archived: lastBytes ?? undefined,
+  };
   const isPayout = rule.startsWith("payout_account_");
   return new WrongState({
     rule,
     detail,
     state: escrow.state,
     awaiting: isPayout ? "payout_account" : null,
-    nextActions: nextActions(escrow, at.ledgerTime, view.deployment, { agentTokens, merchant }),
+    nextActions: nextActions(escrow, at.ledgerTime, view.deployment, ground),
     at,
   });
 };
 
-/** Fails with `WrongState` when the ledger would refuse the instructions at the slot that was read. */
+/** Fails with `WrongState` when the ledger would refuse the instructions at the slot that was read. `movesTokens`: out of the vault. */
 export const checkInstructions = (
   surroundings: Surroundings,
   {
+    before = [],
     instructions,
     unpayable = [],
   }: {
+    readonly before?: ReadonlyArray<OpenInstruction>;
     readonly instructions: ReadonlyArray<OpenInstruction>;
     readonly unpayable?: ReadonlyArray<Payout>;
   },
   payer: Address | null,
+  movesTokens: boolean,
 ) =>
   Effect.suspend(() => {
-    const { escrow, vault, view } = surroundings;
+    const { escrow, view } = surroundings;
     const sender = payer ?? escrow.rentPayer;
-    const fault = preparedFault(withPayer(instructions, sender), sender, view);
+    const calls = withPayer([...before, ...instructions], sender);
+    const fault = preparedFault(calls, sender, view);
     if (fault !== undefined) return Effect.fail(wrongState(surroundings, fault.rule, fault.detail));
     const [unpaid] = unpayable;
     // The relay accepts a fallback account that does not exist yet. Here it must exist now.
@@ -170,8 +226,7 @@ export const checkInstructions = (
           `the ${unpaid.whose}'s associated account ${unpaid.account} is frozen or has another owner, and the request names no other account of the ${unpaid.whose} that can receive tokens`,
         ),
       );
-    const isFrozen = vault !== null && decodeTokenAccount(vault)?.frozen === true;
-    return escrow.state === "Pending" && isFrozen
+    return movesTokens && isFrozenVault(surroundings)
       ? Effect.fail(
           wrongState(
             surroundings,

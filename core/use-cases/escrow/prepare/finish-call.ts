@@ -45,8 +45,18 @@ export type PreparedTransaction = UnsignedTransaction & {
   readonly unitPrice: bigint;
 };
 
+/** Instructions, and their whole transaction where one was wanted. */
+type Sendable = {
+  readonly instructions: ReadonlyArray<OpenInstruction>;
+  readonly transaction: PreparedTransaction | null;
+};
+
 /** A prepared call, with its transaction where one was wanted. */
-export type FinishedCall = PreparedCall & { readonly transaction: PreparedTransaction | null };
+export type FinishedCall = PreparedCall & {
+  /** What must land before, in a transaction of its own, because it does not fit into the call's; null in most cases. */
+  readonly before: Sendable | null;
+  readonly transaction: PreparedTransaction | null;
+};
 
 /** The ledger state that a call is prepared from, all at one slot. */
 export type Ground = {
@@ -58,6 +68,8 @@ export type Ground = {
 /** A call before its payer, its fee and its transaction. */
 export type DraftCall = {
   readonly operation: PreparedOperation;
+  /** What must land before in a transaction of its own; empty or absent where everything fits into one. */
+  readonly before?: ReadonlyArray<OpenInstruction>;
   readonly instructions: ReadonlyArray<OpenInstruction>;
   readonly payouts: ReadonlyArray<Payout>;
   readonly warnings: ReadonlyArray<PrepareWarning>;
@@ -72,7 +84,8 @@ export type DraftCall = {
 const URGENT_SECONDS = 120n;
 
 const transactionOf = Effect.fnUntraced(function* (
-  { operation, instructions, until }: DraftCall,
+  { operation, until }: DraftCall,
+  instructions: ReadonlyArray<OpenInstruction>,
   payer: Address,
   at: ReadAt,
 ) {
@@ -110,20 +123,26 @@ export const assembleCall = Effect.fnUntraced(function* (
     return yield* new ValidationFailed<"payer">([
       { field: "payer", detail: "is needed for a transaction" },
     ]);
-  const transaction =
-    payer === null || !wantsTransaction ? null : yield* transactionOf(draft, payer, at);
-  const { operation, instructions, payouts, warnings, until, cost } = draft;
+  const { operation, before = [], instructions, payouts, warnings, until, cost } = draft;
   const sender = payer ?? ZERO_ADDRESS;
-  const closed = withPayer(instructions, sender);
-  const signers = otherSigners(closed, sender);
+  const sendable = Effect.fnUntraced(function* (part: ReadonlyArray<OpenInstruction>) {
+    const transaction =
+      payer === null || !wantsTransaction ? null : yield* transactionOf(draft, part, payer, at);
+    const fee = transactionFee(withPayer(part, sender), sender, transaction);
+    return { instructions: part, transaction, fee };
+  });
+  const first = before.length === 0 ? null : yield* sendable(before);
+  const { transaction, fee } = yield* sendable(instructions);
+  const signers = otherSigners(withPayer(instructions, sender), sender);
   const call: FinishedCall = {
     operation,
+    before: first && { instructions: first.instructions, transaction: first.transaction },
     instructions,
     signers,
     payer,
     payouts,
     warnings: signers.some(isOffCurve) ? [...warnings, "signer_is_derived"] : warnings,
-    cost: { fee: transactionFee(closed, sender, transaction), ...cost },
+    cost: { fee: fee + (first?.fee ?? 0n), ...cost },
     until,
     at,
     transaction,

@@ -14,7 +14,6 @@ import {
 import { createEscrowAddresses } from "../../../protocol/addresses/addresses.ts";
 import { CLOCK_SYSVAR, RENT_SYSVAR } from "../../../protocol/addresses/well-known-addresses.ts";
 import { canVerifyUnder } from "../../../protocol/crypto/strict-ed25519.ts";
-import { createEscrowInstruction } from "../../../protocol/instructions/custody-instructions.ts";
 import { isOffCurve } from "../../../protocol/crypto/curve-point.ts";
 import { depositFor } from "../../../protocol/rules/lamport-rules.ts";
 import { preparedFault } from "../../../protocol/rules/settlement-check.ts";
@@ -32,7 +31,7 @@ import {
   payerFaultOf,
 } from "./finish-call.ts";
 import { checkTransactionSigner } from "./parse-sending.ts";
-import type { PreparedEscrow } from "./prepare-escrow.ts";
+import { checkEnd, creationOf, type PreparedEscrow } from "./prepare-escrow.ts";
 import { ledgerTimeOf } from "../read-escrow.ts";
 import { refuseContradicted } from "../refuse-contradicted.ts";
 import { orAskAnother } from "../../or-ask-another.ts";
@@ -66,20 +65,16 @@ export type PreflightedEscrow = {
   readonly call: FinishedCall | null;
 };
 
-/** The escrow with the merchant's present attestor in its instruction, unless the request names a key. */
+/** The escrow with the merchant's present attestor in its instruction. */
 const withAttestor = (
   prepared: PreparedEscrow,
   attestor: Address,
   deployment: Instance["Service"]["deployment"],
-): PreparedEscrow => ({
-  ...prepared,
-  attestor,
-  instruction: createEscrowInstruction(
-    deployment,
-    { ...prepared, attestor, payer: prepared.payer ?? prepared.agentOwner },
-    createEscrowAddresses(deployment, prepared),
-  ),
-});
+): PreparedEscrow => {
+  const terms = { ...prepared, attestor };
+  const addresses = createEscrowAddresses(deployment, terms);
+  return { ...terms, instruction: creationOf(deployment, terms, addresses) };
+};
 
 const tokenBlockers = (
   { mint, agentOwner, agentTokenAccount, vaultTokenAccount, amount }: PreparedEscrow,
@@ -139,6 +134,7 @@ const draftOf = (
   const ofEscrow = depositFor(held, ESCROW_ACCOUNT_LENGTH, rent);
   const ofVault = depositFor(vault, TOKEN_ACCOUNT_LENGTH, rent);
   const inEscrow = (held?.lamports ?? 0n) + ofEscrow;
+  const own = rent.minimumBalance(ESCROW_ACCOUNT_LENGTH);
   const kept = rent.minimumBalance(ARCHIVED_ESCROW_LENGTH);
   const draft: DraftCall = {
     operation: "create_escrow",
@@ -151,8 +147,8 @@ const draftOf = (
         { account: escrow, lamports: ofEscrow },
         { account: vaultTokenAccount, lamports: ofVault },
       ],
-      returnedAtSettlement: (vault?.lamports ?? 0n) + ofVault,
-      returnedAtArchiving: inEscrow - kept,
+      returnedAtSettlement: (vault?.lamports ?? 0n) + ofVault + inEscrow - own,
+      returnedAtArchiving: own - kept,
       kept,
     },
     returnedToPayer: 0n,
@@ -162,8 +158,8 @@ const draftOf = (
 
 /**
  * Reads everything that relay and ledger will check when an escrow is created, and puts the merchant's present attestor into
- * its instruction. With a transaction wanted, fails with `WrongState` by the first blocker, and with `ValidationFailed` where no key
- * signs for the agent. Fails as the ledger does, and with `LedgerUnavailable` for an answer about the escrow's address that contradicts the
+ * its instruction. Fails with `ValidationFailed` for an end that the ledger's clock has reached or that is too far from it. With a transaction
+ * wanted, fails with `WrongState` by the first blocker, and with `ValidationFailed` where no key signs for the agent. Fails as the ledger does, and with `LedgerUnavailable` for an answer about the escrow's address that contradicts the
  * index, after another node was asked if there is one.
  */
 export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
@@ -190,6 +186,7 @@ export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
   const { find, rent } = yield* groundOf(value);
   yield* refuseContradicted(asked.escrow, find(asked.escrow));
   const ledgerTime = yield* ledgerTimeOf(find(CLOCK_SYSVAR));
+  yield* checkEnd(asked, ledgerTime);
   const ground: Ground = { find, rent, at: { slot, ledgerTime } };
   const merchantAccount = find(asked.merchantAccount);
   const decoded =

@@ -2,6 +2,7 @@ import { Effect } from "effect";
 import type { Address } from "../../../domain/address.ts";
 import { parseAmount } from "../../../domain/amount.ts";
 import { canonicalFault, type Json, jsonPointer } from "../../../domain/encoding/canonical-json.ts";
+import { endOf, type Escrow } from "../../../domain/escrow/escrow.ts";
 import type { ReadAt } from "../../../domain/escrow/prepared-call.ts";
 import { compareWithTemplate } from "../../../domain/evidence/delivery-payload.ts";
 import { proofHash } from "../../../domain/evidence/proof-template.ts";
@@ -15,13 +16,14 @@ import {
   type AttestationClaim,
   attestationMessage,
   MAX_ATTESTATION_AGE_SECONDS,
-  SINGLE_DELIVERY,
 } from "../../../protocol/instructions/attestation.ts";
+import { totalFault } from "../../../protocol/rules/proof-rules.ts";
 import { revokedFault } from "../../../protocol/rules/release-rules.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { readProofTemplate } from "../../evidence/proof-templates.ts";
 import { requirePinned } from "../../service/unpinned-programs.ts";
 import { type FieldFault, ValidationFailed } from "../../request-errors.ts";
+import { AMOUNT_FAULT, countFault } from "./parse-claim.ts";
 import { readSurroundings, type Surroundings, wrongState } from "./escrow-surroundings.ts";
 
 /** What is to be attested. Only the types of its members are checked. */
@@ -31,8 +33,12 @@ export type PrepareAttestationRequest = {
   readonly proofHash?: string | undefined;
   /** By default the payload's own `proof_template_id`, when that is a text. */
   readonly templateId?: string | undefined;
-  /** Base units for the merchant in a partial release; undefined: all of them. */
+  /** Base units for the merchant in all, what was captured included; undefined: the whole amount. */
   readonly amount?: string | undefined;
+  /** How many deliveries in all; undefined: 1. */
+  readonly deliveries?: number | undefined;
+  /** Whether nothing follows; undefined: yes. */
+  readonly final?: boolean | undefined;
 };
 
 /** What the escrow's attestor signs, and how long the signature is good for. */
@@ -47,13 +53,15 @@ export type PreparedAttestation = {
   readonly templateId: string | null;
   /** The ledger's time when it was read, which the message carries. */
   readonly timestamp: UnixSeconds;
-  /** Null for a full release. */
+  /** Null for the whole amount. */
   readonly amount: bigint | null;
+  readonly deliveries: number;
+  readonly isFinal: boolean;
   /** 128 bytes. */
   readonly message: Uint8Array;
   /** The key that must sign. */
   readonly attestor: Address;
-  /** The first second by the ledger's clock at which a release with it fails. */
+  /** The first second by the ledger's clock at which a release with it fails, or a capture for one that is not final. */
   readonly until: UnixSeconds;
   readonly at: ReadAt;
 };
@@ -109,8 +117,8 @@ const parseProof = Effect.fnUntraced(function* (request: PrepareAttestationReque
   return { hash: proofHash(payload), template: id };
 });
 
-/** Why the ledger would refuse every release of the escrow now. */
-const releaseStateFault = ({ escrow, find, view }: Surroundings) => {
+/** Why the ledger would refuse every payment of the escrow's merchant now. */
+const paymentStateFault = ({ escrow, find, view }: Surroundings) => {
   const account = find(merchantAddress(view.deployment, escrow.merchant).address);
   const merchant = account === null ? undefined : decodeMerchantAccount(account, view.deployment);
   return (
@@ -125,9 +133,29 @@ const releaseStateFault = ({ escrow, find, view }: Surroundings) => {
   );
 };
 
+/** Where a claim contradicts the escrow: its kind, or what was paid before. */
+const claimFaults = (
+  escrow: Escrow,
+  claim: { readonly total: bigint; readonly deliveries: number; readonly isFinal: boolean },
+): ReadonlyArray<FieldFault<Field>> => {
+  const isSingle = escrow.sessionKey === null;
+  const faults: Array<FieldFault<Field>> = [];
+  if (isSingle && claim.deliveries !== 1)
+    faults.push({ field: "deliveries", detail: "must be 1: the escrow is a single payment" });
+  if (isSingle && !claim.isFinal)
+    faults.push({ field: "final", detail: "must be true: the escrow is a single payment" });
+  const fault = totalFault(claim, escrow, claim.isFinal);
+  if (fault !== undefined)
+    faults.push({
+      field: fault.rule === "deliveries_fall" ? "deliveries" : "amount",
+      detail: fault.detail,
+    });
+  return faults;
+};
+
 /**
- * The message that releases an escrow once its attestor has signed it, with the ledger's time in it. Fails with
- * `WrongState` where no release is possible at the slot that was read, `ValidationFailed` for a field of the request
+ * The message that releases an escrow, or pays a part of a session, once its attestor has signed it, with the ledger's time in it. Fails
+ * with `WrongState` where no payment is possible at the slot that was read, `ValidationFailed` for a field of the request
  * and a payload that does not meet its template, or names another task or another ledger, `ProofTemplateNotFound`, and
  * as `readEscrow` does. See docs/protocol.md, "Attestation".
  */
@@ -140,18 +168,19 @@ export const prepareAttestation = Effect.fn("prepareAttestation")(function* (
   if (amount === undefined)
     return yield* failed({
       field: "amount",
-      detail: "must be a decimal integer from 1 without sign or leading zero",
+      detail: AMOUNT_FAULT,
     });
+  const { deliveries = 1, final: isFinal = true } = request;
+  const count = countFault(deliveries);
+  if (count !== undefined) return yield* failed({ field: "deliveries", detail: count });
   yield* requirePinned;
   const surroundings = yield* readSurroundings(pda, []);
   const { escrow, at } = surroundings;
-  const fault = releaseStateFault(surroundings);
+  const fault = paymentStateFault(surroundings);
   if (fault !== undefined) return yield* wrongState(surroundings, fault.rule, fault.detail);
-  if (amount !== null && amount >= escrow.amount)
-    return yield* failed({
-      field: "amount",
-      detail: `must be below the escrow's ${escrow.amount}; leave it out to release all of it`,
-    });
+  const total = amount ?? escrow.amount;
+  const faults = claimFaults(escrow, { total, deliveries, isFinal });
+  if (faults.length > 0) return yield* failed(...faults);
   const task = request.payload?.["task_hash"];
   if (task !== undefined && task !== escrow.taskHash)
     return yield* failed({
@@ -174,10 +203,12 @@ export const prepareAttestation = Effect.fn("prepareAttestation")(function* (
     domain: surroundings.view.domain,
     terms: termsOf(escrow),
     proofHash: hash,
-    total: amount ?? escrow.amount,
+    total,
     timestamp,
-    ...SINGLE_DELIVERY,
+    deliveries,
+    isFinal,
   };
+  const end = endOf(escrow);
   const latest = timestamp + MAX_ATTESTATION_AGE_SECONDS + 1n;
   const prepared: PreparedAttestation = {
     escrow: escrow.address,
@@ -187,9 +218,11 @@ export const prepareAttestation = Effect.fn("prepareAttestation")(function* (
     timestamp,
     templateId: template,
     amount,
+    deliveries,
+    isFinal,
     message: attestationMessage(claim),
     attestor: escrow.attestor,
-    until: latest < escrow.expiresAt ? latest : escrow.expiresAt,
+    until: isFinal && latest < end ? latest : end,
     at,
   };
   return prepared;

@@ -1,16 +1,22 @@
-import { Effect } from "effect";
-import { type Address, parseAddress } from "../../../domain/address.ts";
+import { Clock, Effect } from "effect";
+import { type Address, addressToBytes, parseAddress } from "../../../domain/address.ts";
 import { parseAmount } from "../../../domain/amount.ts";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../../domain/escrow/escrow.ts";
 import { type Hash32, parseHash32 } from "../../../domain/hash32.ts";
+import type { Deployment } from "../../../domain/ledger/deployment.ts";
 import type { Instruction } from "../../../domain/ledger/instruction.ts";
+import { formatUnixTime, parseUnixTime, type UnixSeconds } from "../../../domain/unix-time.ts";
 import {
   MAX_NONCE_BYTES,
   MAX_TASK_INTENT_BYTES,
   taskHash,
   taskTextFault,
 } from "../../../domain/escrow/task-hash.ts";
-import { createEscrowAddresses } from "../../../protocol/addresses/addresses.ts";
+import {
+  type CreateEscrowAddresses,
+  createEscrowAddresses,
+} from "../../../protocol/addresses/addresses.ts";
+import { isCanonicalKey } from "../../../protocol/crypto/strict-ed25519.ts";
 import { createEscrowInstruction } from "../../../protocol/instructions/custody-instructions.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { requirePinned } from "../../service/unpinned-programs.ts";
@@ -31,6 +37,10 @@ export type PrepareEscrowRequest = {
   readonly mint: string;
   readonly amount: string;
   readonly ttlSeconds: number;
+  /** The end itself, `YYYY-MM-DDThh:mm:ssZ`; undefined: `ttlSeconds` after the creation. */
+  readonly expiresAt?: string | undefined;
+  /** The key that signs a session's vouchers; undefined: a single payment. */
+  readonly sessionKey?: string | undefined;
   readonly taskHash?: string | undefined;
   readonly taskIntent?: string | undefined;
   readonly nonce?: string | undefined;
@@ -48,6 +58,10 @@ type EscrowTerms = {
   /** Base units, [1, 2^64-1]. */
   readonly amount: bigint;
   readonly ttlSeconds: number;
+  /** The end itself, which then counts in place of the time to live; null: `ttlSeconds` after the creation. */
+  readonly expiresAt: UnixSeconds | null;
+  /** Null: a single payment. */
+  readonly sessionKey: Address | null;
   readonly taskHash: Hash32;
   readonly taskHashDerived: boolean;
   readonly taskIntent: string | null;
@@ -86,7 +100,15 @@ const textFaults = (
 
 const valueFaults = (
   request: PrepareEscrowRequest,
-  { amount, hash }: { readonly amount: bigint | undefined; readonly hash: Hash32 | undefined },
+  {
+    amount,
+    hash,
+    expiresAt,
+  }: {
+    readonly amount: bigint | undefined;
+    readonly hash: Hash32 | undefined;
+    readonly expiresAt: UnixSeconds | null | undefined;
+  },
 ): ReadonlyArray<Fault> => {
   const faults: Array<Fault> = [];
   if (amount === undefined)
@@ -101,6 +123,8 @@ const valueFaults = (
       field: "ttlSeconds",
       detail: `must be an integer from ${MIN_TTL_SECONDS} to ${MAX_TTL_SECONDS}`,
     });
+  if (expiresAt === undefined)
+    faults.push({ field: "expiresAt", detail: "must be a time as YYYY-MM-DDThh:mm:ssZ" });
   if (request.taskHash !== undefined && hash === undefined)
     faults.push({ field: "taskHash", detail: "must be 64 hex digits" });
   const { taskIntent, nonce } = request;
@@ -118,30 +142,42 @@ const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) 
   const mint = parseAddress(request.mint);
   const attestor = request.attestor === undefined ? null : parseAddress(request.attestor);
   const payer = request.payer === undefined ? null : parseAddress(request.payer);
+  const sessionKey = request.sessionKey === undefined ? null : parseAddress(request.sessionKey);
   const badAddresses = () => [
     ...(agentOwner === undefined ? [addressFault("agentOwner")] : []),
     ...(merchant === undefined ? [addressFault("merchant")] : []),
     ...(mint === undefined ? [addressFault("mint")] : []),
     ...(attestor === undefined ? [addressFault("attestor")] : []),
     ...(payer === undefined ? [addressFault("payer")] : []),
+    ...(sessionKey === undefined ? [addressFault("sessionKey")] : []),
   ];
   const amount = parseAmount(request.amount);
   const supplied = request.taskHash === undefined ? undefined : parseHash32(request.taskHash);
-  const badValues = valueFaults(request, { amount, hash: supplied });
-  if (badValues.length > 0 || amount === undefined)
+  const expiresAt = request.expiresAt === undefined ? null : parseUnixTime(request.expiresAt);
+  const badValues = valueFaults(request, { amount, hash: supplied, expiresAt });
+  if (badValues.length > 0 || amount === undefined || expiresAt === undefined)
     return yield* new ValidationFailed([...badAddresses(), ...badValues]);
   if (
     agentOwner === undefined ||
     merchant === undefined ||
     mint === undefined ||
     attestor === undefined ||
-    payer === undefined
+    payer === undefined ||
+    sessionKey === undefined
   )
     return yield* new InvalidAddress(badAddresses());
   // The merchant's wallet signed when it was registered.
   const unsigned = [...nobodysFaults({ agentOwner, merchant }), ...payerFaults(payer)];
   if (unsigned.length > 0) return yield* new ValidationFailed<keyof PrepareEscrowRequest>(unsigned);
   if (attestor !== null) yield* checkAttestorKey(attestor);
+  if (sessionKey !== null && !isCanonicalKey(addressToBytes(sessionKey)))
+    return yield* new ValidationFailed<keyof PrepareEscrowRequest>([
+      {
+        field: "sessionKey",
+        detail:
+          "must be the canonical encoding of an Ed25519 public key that is not of small order: no voucher verifies under this one",
+      },
+    ]);
   const { taskIntent, nonce } = request;
   const derived = taskIntent === undefined ? undefined : taskHash(taskIntent, nonce);
   const hash = supplied ?? derived;
@@ -154,6 +190,8 @@ const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) 
     mint,
     amount,
     ttlSeconds,
+    expiresAt,
+    sessionKey,
     taskHash: hash,
     taskHashDerived: supplied === undefined,
     taskIntent: taskIntent ?? null,
@@ -168,9 +206,57 @@ const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) 
 });
 
 /**
+ * Fails with `ValidationFailed` for an end that is not in the future at a time of the ledger's clock, or further away than the
+ * request's time to live.
+ */
+export const checkEnd = (
+  { expiresAt, ttlSeconds }: Pick<EscrowTerms, "expiresAt" | "ttlSeconds">,
+  now: UnixSeconds,
+): Effect.Effect<void, ValidationFailed<"expiresAt">> => {
+  const ahead = expiresAt === null ? 1n : expiresAt - now;
+  return ahead >= 1n && ahead <= BigInt(ttlSeconds)
+    ? Effect.void
+    : Effect.fail(
+        new ValidationFailed<"expiresAt">([
+          {
+            field: "expiresAt",
+            detail: `must be in the future and at most ttl_seconds from now: ${formatUnixTime(now + 1n)} to ${formatUnixTime(now + BigInt(ttlSeconds))}`,
+          },
+        ]),
+      );
+};
+
+/** `checkEnd` at the service's own time. */
+export const checkEndNow = Effect.fnUntraced(function* (
+  terms: Pick<EscrowTerms, "expiresAt" | "ttlSeconds">,
+) {
+  const nowMs = yield* Clock.currentTimeMillis;
+  return yield* checkEnd(terms, BigInt(Math.floor(nowMs / 1000)));
+});
+
+/** The `create_escrow` of an escrow's terms, with a key as attestor unless any will do. */
+export const creationOf = (
+  deployment: Deployment,
+  terms: EscrowTerms,
+  addresses: CreateEscrowAddresses,
+): Instruction =>
+  createEscrowInstruction(
+    deployment,
+    {
+      ...terms,
+      payer: terms.payer ?? terms.agentOwner,
+      attestor: terms.attestor ?? undefined,
+      expiresAt: terms.expiresAt ?? undefined,
+      // The program takes one of the two.
+      ttlSeconds: terms.expiresAt === null ? terms.ttlSeconds : 0,
+    },
+    addresses,
+  );
+
+/**
  * The deterministic inputs of an escrow. Reads no ledger, store or clock, except for programs that are pinned, so the
  * same request always gets the same answer, or none by other programs. Fails with `ValidationFailed` for a value out of
- * its range and for an address that nobody can sign for, `InvalidAddress` when only addresses are wrong, `TaskRequired`
+ * its range and for an address that nobody can sign for (`checkEnd` judges the end), `InvalidAddress` when only addresses are wrong, `TaskRequired`
  * without hash and intent, and `BetaLimitExceeded` when the instance enforces the beta's limits. See docs/protocol.md,
  * "Task hash" and "Addresses".
  */
@@ -179,11 +265,6 @@ export const prepareEscrow = Effect.fnUntraced(function* (request: PrepareEscrow
   yield* requirePinned;
   const { deployment } = yield* Instance;
   const addresses = createEscrowAddresses(deployment, terms);
-  const instructionTerms = {
-    ...terms,
-    payer: terms.payer ?? terms.agentOwner,
-    attestor: terms.attestor ?? undefined,
-  };
   const prepared: PreparedEscrow = {
     ...terms,
     escrow: addresses.escrow.address,
@@ -191,7 +272,7 @@ export const prepareEscrow = Effect.fnUntraced(function* (request: PrepareEscrow
     agentTokenAccount: addresses.agentTokenAccount,
     merchantAccount: addresses.merchantAccount.address,
     bumps: { escrow: addresses.escrow.bump, merchant: addresses.merchantAccount.bump },
-    instruction: createEscrowInstruction(deployment, instructionTerms, addresses),
+    instruction: creationOf(deployment, terms, addresses),
   };
   return prepared;
 });

@@ -136,7 +136,7 @@ describe("escrows", () => {
       expect(cost).toMatchObject({
         fee: "5000",
         returned_at_settlement: "2039280",
-        returned_at_archiving: "1893120",
+        returned_at_archiving: "2227200",
         kept: "1559040",
       });
       expect(shown).toEqual({
@@ -177,8 +177,8 @@ describe("escrows", () => {
             `${action} by ${by} awaiting ${awaiting}, ${instructions.length} instructions`,
         );
       };
-      // The account exists, so no instruction makes it.
-      const ready = ["claim_refund by anyone awaiting null, 1 instructions"];
+      // The account exists, so no instruction makes it. The second returns the rent.
+      const ready = ["claim_refund by anyone awaiting null, 2 instructions"];
       const awaited = ["claim_refund by anyone awaiting payout_account, 0 instructions"];
       const [initialised, frozen] = [1, 2];
       expect(await offered(AGENT, initialised)).toEqual(ready);

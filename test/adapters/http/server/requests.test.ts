@@ -173,7 +173,7 @@ describe("a body of more than 32 KiB", () => {
 
 describe("a body's members", () => {
   const unknown =
-    "is not known; known are agent_owner, merchant, mint, amount_stroops, ttl_seconds, task_hash, task_intent, nonce, attestor, payer";
+    "is not known; known are agent_owner, merchant, mint, amount_stroops, ttl_seconds, expires_at, session_key, task_hash, task_intent, nonce, attestor, payer";
 
   test("an unknown member's name is escaped and bounded", async () => {
     expect(await faultsOf({ "a/b~c": 1 })).toEqual([{ pointer: "/a~1b~0c", detail: unknown }]);

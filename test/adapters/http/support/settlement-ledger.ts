@@ -60,6 +60,9 @@ export const numberedOn = (ledger: ScriptedChain, row: Escrow): Escrow => {
   return row.attestor === ATTESTOR ? attestedBy(numbered, NETWORK, ATTESTOR_KEY.sign) : numbered;
 };
 
+/** The least that an escrow's account holds, lamports. */
+const ESCROW_RENT = 3_786_240n;
+
 /** Puts escrow and merchant accounts on a ledger. Escrows get the ledger's next numbers, and are returned so. */
 export const seedInto =
   (ledger: ScriptedChain) =>
@@ -74,7 +77,12 @@ export const seedInto =
     return (rows.escrows ?? []).map((row) => {
       const escrow = numberedOn(ledger, row);
       ledger.put(
-        accountOf(row.address, LOCAL_DEPLOYMENT.custodyProgram, encodeEscrowAccount(escrow)),
+        accountOf(
+          row.address,
+          LOCAL_DEPLOYMENT.custodyProgram,
+          encodeEscrowAccount(escrow),
+          ESCROW_RENT,
+        ),
       );
       return escrow;
     });

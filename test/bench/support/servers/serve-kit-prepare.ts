@@ -51,6 +51,8 @@ const termsOf = (body: Static<typeof PrepareEscrowRequest>) => {
     mint: address(body.mint),
     amount: BigInt(body.amount_stroops),
     ttlSeconds: body.ttl_seconds,
+    expiresAt: null,
+    sessionKey: null,
     taskHash,
     taskHashDerived: false,
     taskIntent: null,
@@ -75,7 +77,7 @@ Object.assign(prepareEscrowEndpoint, {
       bumps: { escrow: addresses.escrow.bump, merchant: addresses.merchantAccount.bump },
       instruction: createEscrowInstruction(
         LOCAL_DEPLOYMENT,
-        { ...terms, payer: terms.agentOwner },
+        { ...terms, expiresAt: undefined, payer: terms.agentOwner },
         addresses,
       ),
     };

@@ -17,7 +17,15 @@ import {
   RICH,
   TOMBSTONE,
 } from "../world/ledger-accounts.ts";
-import { AGENT, MERCHANT, OTHER_AGENT, OTHER_MINT, STRANGER, SUSPENDED } from "../world/parties.ts";
+import {
+  SESSION_KEY,
+  AGENT,
+  MERCHANT,
+  OTHER_AGENT,
+  OTHER_MINT,
+  STRANGER,
+  SUSPENDED,
+} from "../world/parties.ts";
 import { PRIVATE_KEY } from "./private-key.ts";
 import { PREPARE_BODY, sampleOf } from "./samples.ts";
 
@@ -103,6 +111,22 @@ const notPrepared: ReadonlyArray<Exchange> = [
   prepare("a time to live of nothing", { ttl_seconds: 0 }),
   prepare("a time to live beyond seven days", { ttl_seconds: 604_801 }),
   prepare("a time to live with a fraction", { ttl_seconds: 1.5 }),
+  prepare("a session that ends at a time", {
+    session_key: SESSION_KEY.address,
+    expires_at: "2026-03-01T13:01:00Z",
+  }),
+  preflight("a session that ends at a time", {
+    session_key: SESSION_KEY.address,
+    expires_at: "2026-03-01T13:01:00Z",
+  }),
+  prepare("an end that is now", { expires_at: "2026-03-01T12:01:00Z" }),
+  prepare("an end beyond the time to live", { expires_at: "2026-03-01T13:01:01Z" }),
+  preflight("an end beyond the time to live", { expires_at: "2026-03-01T13:01:01Z" }),
+  prepare("an end that is no time", { expires_at: "tomorrow" }),
+  prepare("a session key that is no address", { session_key: "O0Il" }),
+  prepare("a session key of small order", {
+    session_key: "4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM",
+  }),
   prepare("a task hash that is too short", { task_hash: "00" }),
   prepare("an empty intent", { task_intent: "" }),
   prepare("an intent with a NUL", { task_intent: "a\0b" }),

@@ -2,14 +2,20 @@ import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { type Exchange, post } from "../exchange.ts";
 import { all, clockAt, ledgerDown, ledgerSlow } from "../world/conditions.ts";
 import {
+  captured,
+  CLOSED,
   EXPIRED,
   FULFILLED,
   LARGEST,
+  PARTIAL,
   payloadOf,
   PENDING,
   REFUNDED,
   releaseBodyOf,
+  SESSION,
+  sessionBodyOf,
 } from "../world/escrows.ts";
+import { accountOf } from "../world/payments.ts";
 import {
   AGENT_TOKENS,
   RICH,
@@ -36,7 +42,10 @@ const call =
     );
 
 const attestation = call("prepareAttestation", "attestation");
+const capture = call("prepareCapture", "capture");
 const release = call("prepareRelease", "release");
+const close = call("prepareClose", "close");
+const rent = call("prepareRent", "rent");
 const refund = call("prepareRefund", "refund");
 const cancel = call("prepareCancel", "cancel");
 const archive = call("prepareArchive", "archive");
@@ -55,6 +64,19 @@ const noMerchantAccount = ({ ledger }: World): void => {
   ledger.vanish(tokenAccount(MERCHANT.wallet, MINT, 0n).address);
 };
 
+/** The session after its capture. */
+const captureLanded = ({ ledger }: World): void => ledger.put(accountOf(captured(SESSION)));
+
+/** The session after its agent closed it. */
+const sessionClosing = ({ ledger }: World): void =>
+  ledger.put(accountOf({ ...SESSION, closesAt: SESSION.expiresAt }));
+
+/** A settled escrow whose closed vault's rent is still in its account. */
+const richAccount =
+  (escrow: Escrow): Given =>
+  ({ ledger }) =>
+    ledger.put({ ...accountOf(escrow), lamports: 5_825_520n });
+
 const archivable = ({ settledAt }: Escrow) => clockAt((settledAt ?? 0n) + 604_800n);
 
 const attestations: ReadonlyArray<Exchange> = [
@@ -67,10 +89,35 @@ const attestations: ReadonlyArray<Exchange> = [
     { proof_hash: "0f".repeat(32) },
     clockAt(PENDING.expiresAt - 1n),
   ),
-  attestation("for all of it as a part", PENDING, {
+  attestation("for all of it, said in base units", PENDING, {
     proof_hash: "0f".repeat(32),
     amount_stroops: "1500000",
   }),
+  attestation("for more than all of it", PENDING, {
+    proof_hash: "0f".repeat(32),
+    amount_stroops: "1500001",
+  }),
+  attestation("two deliveries of a single payment", PENDING, {
+    proof_hash: "0f".repeat(32),
+    deliveries: 2,
+  }),
+  attestation("of a single payment that is not final", PENDING, {
+    proof_hash: "0f".repeat(32),
+    final: false,
+  }),
+  attestation("no deliveries", SESSION, { proof_hash: "0f".repeat(32), deliveries: 0 }),
+  attestation("for a capture", SESSION, {
+    proof_hash: "0f".repeat(32),
+    amount_stroops: "30000",
+    deliveries: 3,
+    final: false,
+  }),
+  attestation(
+    "below what was captured",
+    SESSION,
+    { proof_hash: "0f".repeat(32), amount_stroops: "1", deliveries: 2, final: false },
+    captureLanded,
+  ),
   attestation("an amount that is null", PENDING, {
     proof_hash: "0f".repeat(32),
     amount_stroops: null,
@@ -92,6 +139,56 @@ const attestations: ReadonlyArray<Exchange> = [
   attestation("an expired escrow", EXPIRED, { proof_hash: "0f".repeat(32) }),
   attestation("a settled escrow", FULFILLED, { proof_hash: "0f".repeat(32) }),
   attestation("the ledger is down", PENDING, { proof_hash: "0f".repeat(32) }, ledgerDown),
+];
+
+const captures: ReadonlyArray<Exchange> = [
+  capture("of half", SESSION, sessionBodyOf(SESSION)),
+  capture(
+    "a whole transaction",
+    SESSION,
+    { ...sessionBodyOf(SESSION), ...BY_RICH },
+    undefined,
+    WHOLE,
+  ),
+  capture("of what was captured before", SESSION, sessionBodyOf(SESSION), captureLanded),
+  capture("a voucher below what is attested", SESSION, sessionBodyOf(SESSION, { total: 1n })),
+  capture("a voucher that is not one", SESSION, {
+    ...sessionBodyOf(SESSION),
+    voucher: { orders: "0f", total_stroops: "0", count: 0, closing: false, signature: "AAAA" },
+  }),
+  capture("without a voucher", SESSION, { ...sessionBodyOf(SESSION), voucher: undefined }),
+  capture("another total than the attestor signed", SESSION, {
+    ...sessionBodyOf(SESSION),
+    amount_stroops: "749999",
+  }),
+  capture("a single payment", PENDING, sessionBodyOf(PENDING)),
+  capture("after its end", SESSION, sessionBodyOf(SESSION), clockAt(SESSION.expiresAt)),
+  capture("a settled session", CLOSED, sessionBodyOf(CLOSED)),
+  capture("a payer that is a private key", SESSION, {
+    ...sessionBodyOf(SESSION),
+    payer: PRIVATE_KEY,
+  }),
+  release(
+    "of a session, with the closing voucher",
+    SESSION,
+    sessionBodyOf(SESSION, { isFinal: true }),
+  ),
+  release("of a session by an attestation that is not final", SESSION, sessionBodyOf(SESSION)),
+  release(
+    "of a session by a voucher of more than is attested",
+    SESSION,
+    sessionBodyOf(SESSION, { isFinal: true, total: SESSION.amount }),
+  ),
+  release("of a single payment, with a voucher", PENDING, {
+    ...releaseBodyOf(PENDING),
+    voucher: sessionBodyOf(PENDING).voucher,
+  }),
+  release("alone", PENDING, { ...releaseBodyOf(PENDING, 400_000n), bare: true }),
+  close("of a session", SESSION, BY_RICH),
+  close("a whole transaction", SESSION, {}, undefined, WHOLE),
+  close("a second time", SESSION, BY_RICH, sessionClosing),
+  close("of a single payment", PENDING, BY_RICH),
+  close("after its end", SESSION, BY_RICH, clockAt(SESSION.expiresAt)),
 ];
 
 const releases: ReadonlyArray<Exchange> = [
@@ -138,6 +235,12 @@ const releases: ReadonlyArray<Exchange> = [
 ];
 
 const returns: ReadonlyArray<Exchange> = [
+  refund("of what a settled escrow's vault holds", PARTIAL, BY_RICH),
+  refund("alone", EXPIRED, { ...BY_RICH, bare: true }),
+  rent("of a settled escrow", FULFILLED, BY_RICH, richAccount(FULFILLED)),
+  rent("with nothing above its own", FULFILLED, BY_RICH),
+  rent("a Pending escrow", PENDING, BY_RICH),
+  cancel("alone", PENDING, { ...BY_RICH, bare: true }),
   refund("of an expired escrow", EXPIRED, {}),
   refund("a whole transaction", EXPIRED, BY_RICH, undefined, WHOLE),
   refund("before expiry", PENDING, {}),
@@ -158,7 +261,10 @@ const returns: ReadonlyArray<Exchange> = [
 /** What every prepare operation on an escrow answers to an address that is not an escrow's, and without a ledger. */
 const notEscrows: ReadonlyArray<Exchange> = [
   { of: attestation, body: { proof_hash: "0f".repeat(32) } },
+  { of: capture, body: sessionBodyOf(SESSION) },
   { of: release, body: releaseBodyOf(PENDING) },
+  { of: close, body: {} },
+  { of: rent, body: {} },
   { of: refund, body: {} },
   { of: cancel, body: {} },
   { of: archive, body: {} },
@@ -222,6 +328,7 @@ const merchants: ReadonlyArray<Exchange> = [
 /** What the other prepare operations answer. */
 export const prepareExchanges: ReadonlyArray<Exchange> = [
   ...attestations,
+  ...captures,
   ...releases,
   ...returns,
   ...notEscrows,

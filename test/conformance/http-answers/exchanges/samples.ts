@@ -1,12 +1,15 @@
 import { ADD_CHECKPOINT_EXAMPLE } from "../../../../adapters/http/witness/add-checkpoint.ts";
 import { MINT } from "../../../adapters/http/support/parties.ts";
 import {
+  CLOSED,
   EXPIRED,
   FULFILLED,
   PENDING,
   payloadOf,
   REFUNDED,
   releaseBodyOf,
+  SESSION,
+  sessionBodyOf,
 } from "../world/escrows.ts";
 import { RICH } from "../world/ledger-accounts.ts";
 import { AGENT, ATTESTOR, MERCHANT } from "../world/parties.ts";
@@ -61,11 +64,23 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     path: `/v1/escrows/${PENDING.address}/attestation/prepare`,
     body: { payload: payloadOf(PENDING) },
   },
+  prepareCapture: {
+    method: "POST",
+    path: `/v1/escrows/${SESSION.address}/capture/prepare`,
+    body: sessionBodyOf(SESSION),
+    query: "transaction=false",
+  },
   prepareRelease: {
     method: "POST",
     path: `/v1/escrows/${PENDING.address}/release/prepare`,
     body: releaseBodyOf(PENDING),
     query: "transaction=false",
+  },
+  prepareClose: {
+    method: "POST",
+    path: `/v1/escrows/${SESSION.address}/close/prepare`,
+    body: { payer: RICH.address },
+    query: "transaction=true",
   },
   prepareRefund: {
     method: "POST",
@@ -78,6 +93,12 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     path: `/v1/escrows/${PENDING.address}/cancel/prepare`,
     body: { payer: RICH.address },
     query: "transaction=true",
+  },
+  prepareRent: {
+    method: "POST",
+    path: `/v1/escrows/${CLOSED.address}/rent/prepare`,
+    body: {},
+    query: "transaction=false",
   },
   prepareArchive: {
     method: "POST",

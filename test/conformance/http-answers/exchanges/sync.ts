@@ -22,6 +22,7 @@ const settled = {
   ...EXPIRED,
   state: "Refunded",
   settledAt: EXPIRED.expiresAt + 60n,
+  settledBy: "refund",
   settledSeq: NEXT_SEQ,
 } as const;
 

@@ -6,6 +6,7 @@ import { taskHash } from "../../../../core/domain/escrow/task-hash.ts";
 import { escrowAddress } from "../../../../core/protocol/addresses/addresses.ts";
 import { formatUnixTime } from "../../../../core/domain/unix-time.ts";
 import { attestationMessage } from "../../../../core/protocol/instructions/attestation.ts";
+import { voucherMessage } from "../../../../core/protocol/instructions/voucher.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { CREATED_AT, MINT, NETWORK } from "../../../adapters/http/support/parties.ts";
 import { attestedBy, claimOver, UNSIGNED } from "../../../doubles/attested.ts";
@@ -17,6 +18,7 @@ import {
   MERCHANT,
   OTHER_AGENT,
   OTHER_MINT,
+  SESSION_KEY,
   SUSPENDED,
   UNREGISTERED,
 } from "./parties.ts";
@@ -39,6 +41,7 @@ const pending = (
     readonly merchant?: Address;
     readonly mint?: Address;
     readonly amount?: bigint;
+    readonly sessionKey?: Address;
   } = {},
 ): Escrow => {
   const { agent = AGENT, merchant = MERCHANT.wallet, mint = MINT, amount = 1_500_000n } = other;
@@ -58,6 +61,7 @@ const pending = (
       createdAt,
       expiresAt: createdAt + TTL_SECONDS,
       settledAt: null,
+      sessionKey: other.sessionKey ?? null,
       attestor: merchant === SUSPENDED.wallet ? SUSPENDED.attestor : ATTESTOR.address,
       attestation: null,
     }),
@@ -96,7 +100,9 @@ export const delivered = (escrow: Escrow, released: bigint): Escrow => {
     ...escrow,
     state: isWhole ? "Fulfilled" : "PartiallyFulfilled",
     released,
+    deliveries: 1,
     settledAt: escrow.createdAt + 42n,
+    settledBy: "release",
     settledSeq: nextSeq(),
     attestation: { proofHash: proofHash(payloadOf(escrow)), attestedAt, signature: UNSIGNED },
   };
@@ -108,6 +114,7 @@ export const refunded = (escrow: Escrow): Escrow => ({
   ...escrow,
   state: "Refunded",
   settledAt: escrow.expiresAt + 5n,
+  settledBy: "refund",
   settledSeq: nextSeq(),
 });
 
@@ -134,6 +141,79 @@ export const OBSCURE = delivered(
   1_500_000n,
 );
 
+/** A Pending session with 58 minutes to go, of which nothing was captured. */
+export const SESSION = pending("task session", 60n, { sessionKey: SESSION_KEY.address });
+
+/** What was signed for three deliveries of a session, half of its amount: a proof of a minute ago. */
+export const provenOf = (escrow: Escrow, { isFinal = false } = {}) => {
+  const total = escrow.amount / 2n;
+  const hash = proofHash(payloadOf(escrow));
+  const claim = claimOver(escrow, NETWORK, {
+    proofHash: hash,
+    timestamp: CREATED_AT,
+    total,
+    deliveries: 3,
+    isFinal,
+  });
+  const attested = attestationMessage(claim);
+  const attestation = {
+    publicKey: ATTESTOR.address,
+    signature: ATTESTOR.sign(attested),
+    message: attested,
+  };
+  const { domain, terms } = claim;
+  const message = { domain, terms, orders: hash, total, count: 3, isClosing: false };
+  return { claim, attestation, message };
+};
+
+/** A body of the capture's prepare operation, or of the release's with the closing voucher. */
+export const sessionBodyOf = (
+  escrow: Escrow,
+  { isFinal = false, ...voucher }: { isFinal?: boolean; total?: bigint; count?: number } = {},
+) => {
+  const { claim, attestation, message } = provenOf(escrow, { isFinal });
+  const vouched = { ...message, isClosing: isFinal, ...voucher };
+  return {
+    proof_hash: claim.proofHash as string,
+    timestamp: formatUnixTime(claim.timestamp),
+    amount_stroops: claim.total.toString(),
+    deliveries: claim.deliveries,
+    attestation_signature: encodeBase64(attestation.signature),
+    voucher: {
+      orders: vouched.orders as string,
+      total_stroops: vouched.total.toString(),
+      count: vouched.count,
+      closing: vouched.isClosing,
+      signature: encodeBase64(SESSION_KEY.sign(voucherMessage(vouched))),
+    },
+  };
+};
+
+/** The session after its capture: three deliveries, half of its amount. */
+export const captured = (escrow: Escrow): Escrow => {
+  const { claim, attestation } = provenOf(escrow);
+  return {
+    ...escrow,
+    released: claim.total,
+    deliveries: claim.deliveries,
+    attestation: {
+      proofHash: claim.proofHash,
+      attestedAt: claim.timestamp,
+      signature: encodeBase64(attestation.signature),
+    },
+  };
+};
+
+/** A session that was captured, closed by its agent and refunded at its end. */
+export const CLOSED: Escrow = {
+  ...captured(pending("task closed session", 3000n, { sessionKey: SESSION_KEY.address })),
+  state: "PartiallyFulfilled",
+  closesAt: CREATED_AT + 20n,
+  settledAt: CREATED_AT + 21n,
+  settledBy: "refund",
+  settledSeq: nextSeq(),
+};
+
 /** The numbers of the creation and of the settlement of the ledger's archived escrow. */
 export const ARCHIVED_SEQS = { created: nextSeq(), settled: nextSeq() } as const;
 
@@ -146,6 +226,8 @@ export const ESCROWS: ReadonlyArray<Escrow> = [
   REFUNDED,
   LARGEST,
   OBSCURE,
+  SESSION,
+  CLOSED,
 ];
 
 /** The number of the next event on the ledger. */

@@ -1,4 +1,5 @@
 import type { Address } from "../../../../core/domain/address.ts";
+import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
 import {
   associatedTokenAddress,
@@ -15,8 +16,17 @@ import {
 } from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { MINT } from "../../../adapters/http/support/parties.ts";
 import { wallet } from "../../../programs/fixture/wallet.ts";
-import { ARCHIVED_SEQS } from "./escrows.ts";
-import { AGENT, MERCHANT, OTHER_AGENT, OTHER_MINT, RELAYER, STRANGER } from "./parties.ts";
+import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
+import { ARCHIVED_SEQS, CLOSED, EXPIRED, LARGEST, PARTIAL, PENDING, SESSION } from "./escrows.ts";
+import {
+  AGENT,
+  MERCHANT,
+  OTHER_AGENT,
+  OTHER_MINT,
+  RELAYER,
+  STRANGER,
+  SUSPENDED,
+} from "./parties.ts";
 
 const account = (
   address: Address,
@@ -41,6 +51,7 @@ export const tokenAccount = (
   mint: Address,
   amount: bigint,
   isFrozen = false,
+  lamports = 1n,
 ): LedgerAccount =>
   account(
     associatedTokenAddress(owner, mint),
@@ -53,7 +64,12 @@ export const tokenAccount = (
       .u8(isFrozen ? 2 : 1)
       .skip(56)
       .done(),
+    lamports,
   );
+
+/** The vault of an escrow, with what the merchant was not paid. */
+const vaultOf = ({ address, mint, amount, released }: Escrow): LedgerAccount =>
+  tokenAccount(address, mint, amount - released, false, 2_039_280n);
 
 /** A token account of the other agent's, not the associated one, that a stranger may spend from. */
 export const SHARED_TOKENS = account(
@@ -160,6 +176,10 @@ export const OTHER_ACCOUNTS: ReadonlyArray<LedgerAccount> = [
   tokenAccount(OTHER_AGENT.address, MINT, 10_000_000n, true),
   tokenAccount(OTHER_AGENT.address, OTHER_MINT, 0n, true),
   tokenAccount(MERCHANT.wallet, OTHER_MINT, 0n),
+  tokenAccount(SUSPENDED.wallet, OTHER_MINT, 0n),
+  ...[PENDING, EXPIRED, LARGEST, SESSION, PARTIAL].map(vaultOf),
+  // The rent of the closed session's vault is still in its account.
+  account(CLOSED.address, LOCAL_DEPLOYMENT.custodyProgram, encodeEscrowAccount(CLOSED), 5_825_520n),
   BROKEN_ESCROW,
   BROKEN_MERCHANT,
   ONLY_FUNDED,

@@ -9,6 +9,8 @@ export const AGENT = wallet("agent");
 export const OTHER_AGENT = wallet("other agent");
 /** Signs the delivery claims of every merchant. */
 export const ATTESTOR = wallet("attestor");
+/** Signs the vouchers of the sessions. */
+export const SESSION_KEY = wallet("session key");
 /** Sends and pays for relayed transactions; it has lamports. */
 export const RELAYER = wallet("relayer");
 /** A wallet without any account. */

@@ -6,15 +6,21 @@ import { taskHash } from "../../../../core/domain/escrow/task-hash.ts";
 import {
   type AttestationClaim,
   attestationMessage,
-  ed25519Instruction,
 } from "../../../../core/protocol/instructions/attestation.ts";
+import {
+  type VoucherClaim,
+  voucherMessage,
+} from "../../../../core/protocol/instructions/voucher.ts";
+import { ed25519Instruction } from "../../../../core/protocol/instructions/ed25519-instruction.ts";
 import {
   archiveEscrowInstruction,
   cancelEscrowInstruction,
+  captureInstruction,
   claimRefundInstruction,
+  closeSessionInstruction,
   createEscrowInstruction,
   releaseEscrowInstruction,
-  releasePartialInstruction,
+  returnRentInstruction,
 } from "../../../../core/protocol/instructions/custody-instructions.ts";
 import { registerMerchantInstruction } from "../../../../core/protocol/instructions/attestor-instructions.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
@@ -22,9 +28,9 @@ import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-depl
 import { claimOver } from "../../../doubles/attested.ts";
 import { MINT, NETWORK } from "../../../adapters/http/support/parties.ts";
 import type { Wallet } from "../../../programs/fixture/wallet.ts";
-import { EXPIRED, payloadOf, PENDING } from "./escrows.ts";
+import { EXPIRED, payloadOf, PENDING, provenOf, SESSION } from "./escrows.ts";
 import { LEDGER_TIME } from "./fixed-clock.ts";
-import { AGENT, ATTESTOR, MERCHANT, RELAYER } from "./parties.ts";
+import { AGENT, ATTESTOR, MERCHANT, RELAYER, SESSION_KEY } from "./parties.ts";
 
 const targetOf = (escrow: Escrow) => ({
   escrow: escrow.address,
@@ -32,8 +38,6 @@ const targetOf = (escrow: Escrow) => ({
   rentPayer: escrow.rentPayer,
   merchant: escrow.merchant,
   agentOwner: escrow.agentOwner,
-  proofHash: proofHash(payloadOf(PENDING)),
-  timestamp: LEDGER_TIME,
 });
 
 /** The creation of an escrow for a new task of the agent. The relayer pays the rent. */
@@ -57,20 +61,46 @@ export const attest = (
   by: Wallet = ATTESTOR,
   escrow: Escrow = PENDING,
 ): Instruction => {
-  const { proofHash, timestamp } = targetOf(escrow);
   const message = attestationMessage(
-    claimOver(escrow, NETWORK, { proofHash, timestamp, ...claim }),
+    claimOver(escrow, NETWORK, {
+      proofHash: proofHash(payloadOf(PENDING)),
+      timestamp: LEDGER_TIME,
+      ...claim,
+    }),
   );
   return ed25519Instruction({ publicKey: by.address, signature: by.sign(message), message });
 };
 
-/** The full release of an escrow. */
-export const release = (escrow: Escrow = PENDING, timestamp = LEDGER_TIME): Instruction =>
-  releaseEscrowInstruction(LOCAL_DEPLOYMENT, { ...targetOf(escrow), timestamp });
+/** The release of an escrow, by the attestation before it. */
+export const release = (escrow: Escrow = PENDING): Instruction =>
+  releaseEscrowInstruction(LOCAL_DEPLOYMENT, targetOf(escrow));
 
-/** The release of a part of an escrow. */
-export const releasePartial = (amount: bigint, escrow: Escrow = PENDING): Instruction =>
-  releasePartialInstruction(LOCAL_DEPLOYMENT, { ...targetOf(escrow), amount });
+/** The attestation and the voucher for three deliveries of the session, half of its amount; a part of the voucher may differ. */
+export const prove = (
+  voucher: Partial<VoucherClaim> = {},
+  by: Wallet = SESSION_KEY,
+  isFinal = false,
+): Instruction => {
+  const { attestation, message } = provenOf(SESSION, { isFinal });
+  const vouched = voucherMessage({ ...message, ...voucher });
+  return ed25519Instruction(attestation, {
+    publicKey: by.address,
+    signature: by.sign(vouched),
+    message: vouched,
+  });
+};
+
+/** The capture of the session. */
+export const capture = (escrow: Escrow = SESSION): Instruction =>
+  captureInstruction(LOCAL_DEPLOYMENT, targetOf(escrow));
+
+/** The closing of a session, which its agent signs. */
+export const close = (escrow: Escrow): Instruction =>
+  closeSessionInstruction(LOCAL_DEPLOYMENT, targetOf(escrow));
+
+/** The return of a settled escrow's rent. */
+export const returnRent = (escrow: Escrow): Instruction =>
+  returnRentInstruction(LOCAL_DEPLOYMENT, targetOf(escrow));
 
 /** The cancellation of an escrow, which its merchant's wallet signs. */
 export const cancel = (escrow: Escrow): Instruction =>

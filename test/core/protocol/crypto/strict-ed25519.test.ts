@@ -4,7 +4,7 @@ import { ED25519_TORSION_SUBGROUP, ed25519 } from "@noble/curves/ed25519.js";
 import { sha512 } from "@noble/hashes/sha2.js";
 import fc from "fast-check";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
-import { ed25519Instruction } from "../../../../core/protocol/instructions/attestation.ts";
+import { ed25519Instruction } from "../../../../core/protocol/instructions/ed25519-instruction.ts";
 import { verifyEd25519 } from "../../../../core/protocol/crypto/strict-ed25519.ts";
 import { bytesOfLength } from "../../../arbitraries/ledger-values.ts";
 import { runs } from "../../../arbitraries/runs.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
-import { ed25519Instruction } from "../../../../core/protocol/instructions/attestation.ts";
+import { ed25519Instruction } from "../../../../core/protocol/instructions/ed25519-instruction.ts";
 import { verifyEd25519 } from "../../../../core/protocol/crypto/strict-ed25519.ts";
 import { strictlySigned } from "../../../conformance/evidence/independent-ed25519.ts";
 import { TestLedger } from "../../../programs/fixture/test-ledger.ts";

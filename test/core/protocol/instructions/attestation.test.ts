@@ -18,10 +18,10 @@ import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
 import {
   attestationMessage,
   domainOf,
-  ed25519Instruction,
   MAX_ATTESTATION_AGE_SECONDS,
   MAX_ATTESTATION_LEAD_SECONDS,
 } from "../../../../core/protocol/instructions/attestation.ts";
+import { ed25519Instruction } from "../../../../core/protocol/instructions/ed25519-instruction.ts";
 import custodyIdl from "../../../../programs/custody.idl.json" with { type: "json" };
 import vectors from "../../../vectors/attestation.json" with { type: "json" };
 import {

@@ -4,7 +4,13 @@ import type { Address } from "../../../../core/domain/address.ts";
 import { AccountRole, type Instruction } from "../../../../core/domain/ledger/instruction.ts";
 import { associatedTokenAddress } from "../../../../core/protocol/addresses/addresses.ts";
 import { fieldWriter } from "../../../../core/protocol/accounts/byte-fields.ts";
-import { claimRefundInstruction } from "../../../../core/protocol/instructions/custody-instructions.ts";
+import { endOf, type Escrow } from "../../../../core/domain/escrow/escrow.ts";
+import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
+import { tokenAccountOf } from "../../../doubles/token-account.ts";
+import {
+  claimRefundInstruction,
+  returnRentInstruction,
+} from "../../../../core/protocol/instructions/custody-instructions.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { nextActions } from "../../../../core/protocol/instructions/next-actions.ts";
 import { createAssociatedTokenInstruction } from "../../../../core/protocol/accounts/token.ts";
@@ -36,22 +42,29 @@ describe("next actions", () => {
     );
   });
 
-  test("a pending escrow can be released or cancelled until it expires, and only refunded from expiry on", () => {
+  test("a pending escrow can be released or cancelled until it ends, a session captured and closed once, and only refunded from then on", () => {
     fc.assert(
       fc.property(anyEscrow(LOCAL_DEPLOYMENT, ["Pending"]), offset, (escrow, offset) => {
-        const actions = nextActions(escrow, escrow.expiresAt + offset, LOCAL_DEPLOYMENT);
+        const until = endOf(escrow);
+        const actions = nextActions(escrow, until + offset, LOCAL_DEPLOYMENT);
         const [action] = actions;
-        const { address, expiresAt: until } = escrow;
+        const isSession = escrow.sessionKey !== null;
         if (offset < 0n) {
-          const shared = { escrow: address, until, instructions: [] };
-          expect(actions).toEqual([
-            {
-              ...shared,
-              action: "release_escrow",
-              by: "holder_of_attestation",
-              awaiting: "attestation",
-            },
+          const shared = { escrow: escrow.address, until, instructions: [] };
+          const payment = {
+            ...shared,
+            by: "holder_of_attestation",
+            awaiting: isSession ? "attestation_and_voucher" : "attestation",
+          };
+          expect<ReadonlyArray<object>>(actions).toEqual([
+            ...(isSession && escrow.released < escrow.amount
+              ? [{ ...payment, action: "capture" }]
+              : []),
+            { ...payment, action: "release_escrow" },
             { ...shared, action: "cancel_escrow", by: "merchant_wallet", awaiting: null },
+            ...(isSession && escrow.closesAt === null
+              ? [{ ...shared, action: "close_session", by: "agent_wallet", awaiting: null }]
+              : []),
           ]);
         } else {
           expect(actions).toHaveLength(1);
@@ -83,9 +96,9 @@ describe("next actions", () => {
           claimRefundInstruction(LOCAL_DEPLOYMENT, {
             escrow: escrow.address,
             mint,
-            rentPayer,
             agentOwner,
           }),
+          returnRentInstruction(LOCAL_DEPLOYMENT, { escrow: escrow.address, rentPayer }),
         ]);
         const accounts = filled.flatMap(({ accounts }) => accounts);
         const signing = accounts.filter(({ role }) => role >= AccountRole.readonlySigner);
@@ -154,6 +167,57 @@ describe("next actions", () => {
           data: new Uint8Array(),
         };
         expect(nextActions(escrow, expiresAt, LOCAL_DEPLOYMENT, { agentTokens })).toEqual(ready);
+      }),
+      runs(20),
+    );
+  });
+});
+
+describe("next actions of a settled escrow", () => {
+  const settled = anyEscrow(LOCAL_DEPLOYMENT, ["Refunded", "PartiallyFulfilled", "Fulfilled"]);
+  const actionsOf = (escrow: Escrow, ground: Parameters<typeof nextActions>[3]) =>
+    nextActions(escrow, escrow.settledAt ?? 0n, LOCAL_DEPLOYMENT, ground);
+
+  test("are a refund while its vault is there, with the agent's account or, where it is empty, without", () => {
+    fc.assert(
+      fc.property(settled, fc.bigInt({ min: 0n, max: 5n }), (escrow, held) => {
+        const { address, mint, agentOwner, rentPayer } = escrow;
+        const vault = tokenAccountOf({ owner: address, mint }, held);
+        const agentTokens = tokenAccountOf({ owner: agentOwner, mint }, 0n);
+        const target = { escrow: address, mint };
+        const [action, ...more] = actionsOf(escrow, { vault, agentTokens, returnable: 5n });
+        expect(more).toEqual([]);
+        expect(action?.action).toBe("claim_refund");
+        expect(action?.instructions ?? []).toEqual([
+          claimRefundInstruction(LOCAL_DEPLOYMENT, {
+            ...target,
+            agentOwner: held === 0n ? null : agentOwner,
+          }),
+          returnRentInstruction(LOCAL_DEPLOYMENT, { escrow: address, rentPayer }),
+        ]);
+      }),
+      runs(20),
+    );
+  });
+
+  test("are a return of rent where there is any and no vault, with the last bytes of an archived one", () => {
+    fc.assert(
+      fc.property(settled, (escrow) => {
+        const { address, rentPayer } = escrow;
+        const lastBytes = encodeEscrowAccount(escrow);
+        const rent = (archived?: Uint8Array) =>
+          actionsOf(escrow, { vault: null, returnable: 1n, archived }).map((each) => [
+            each.action,
+            each.instructions[0],
+          ]);
+        const made = (bytes?: Uint8Array) =>
+          returnRentInstruction(LOCAL_DEPLOYMENT, { escrow: address, rentPayer, lastBytes: bytes });
+        expect(rent()).toEqual([["return_rent", made()]]);
+        expect(rent(lastBytes)).toEqual([["return_rent", made(lastBytes)]]);
+        expect(actionsOf(escrow, { vault: null, returnable: 0n })).toEqual([]);
+        const late = (escrow.settledAt ?? 0n) + 604_800n;
+        const ground = { vault: null, archived: lastBytes };
+        expect(nextActions(escrow, late, LOCAL_DEPLOYMENT, ground)).toEqual([]);
       }),
       runs(20),
     );

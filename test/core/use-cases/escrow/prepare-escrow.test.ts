@@ -82,6 +82,8 @@ describe("prepare escrow", () => {
           nonceApplied: isDerived && nonce !== undefined,
           attestor: null,
           payer: null,
+          expiresAt: null,
+          sessionKey: null,
           instruction: createEscrowInstruction(LOCAL_DEPLOYMENT, { ...terms, payer: agentOwner }),
         });
         expect(prepared(request)).toEqual(prepared({ ...request }));

@@ -87,7 +87,12 @@ describe("an event's slot is unknown, and never wrong, while a node contradicts 
         ledger.slot += 10n;
         const life = wrong === 500n ? first : second;
         if (wrong === 500n)
-          ledger.settle({ ...life, state: "Refunded", settledAt: life.expiresAt });
+          ledger.settle({
+            ...life,
+            state: "Refunded",
+            settledAt: life.expiresAt,
+            settledBy: "refund",
+          });
         else ledger.create([life]);
         memory.told.add({
           signature: ledger.newest(),

@@ -3,6 +3,7 @@ import { Effect, Stream } from "effect";
 import { TestClock } from "effect/testing";
 import fc from "fast-check";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
+import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-memory.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
@@ -26,7 +27,12 @@ describe("a sync", () => {
   const [merchant] = fc.sample(anyMerchant, { numRuns: 1, seed: 3 });
   if (pending === undefined || other === undefined || merchant === undefined)
     throw new Error("no sample");
-  const refunded: Escrow = { ...pending, state: "Refunded", settledAt: pending.expiresAt };
+  const refunded: Escrow = {
+    ...pending,
+    state: "Refunded",
+    settledAt: pending.expiresAt,
+    settledBy: "refund",
+  };
   const ledgerWithOne = () => {
     const ledger = new WeatheredChain(seededRandom(1));
     ledger.create([pending]);
@@ -72,6 +78,34 @@ describe("a sync", () => {
       const report = yield* syncWith(memory, 2);
       expect(report).toMatchObject({ mode: "incremental", vanished: [merchant.address] });
       expect((yield* contents(index)).merchants).toEqual([merchant]);
+    }));
+
+  test("holds a Pending session as it was created, whatever is captured between two syncs", () =>
+    simulate(ledgerWithOne(), function* (index, ledger) {
+      const session: Escrow = { ...other, sessionKey: other.merchant };
+      ledger.create([session]);
+      const created = ledger.at(session.address);
+      const memory = new SyncMemory();
+      yield* syncWith(memory, 0);
+      ledger.slot += 10n;
+      const captured = encodeEscrowAccount({
+        ...created,
+        released: 1n,
+        deliveries: 1,
+        attestation: {
+          proofHash: created.taskHash,
+          attestedAt: created.createdAt,
+          signature: encodeBase64(new Uint8Array(64).fill(1)),
+        },
+      });
+      ledger.put(accountOf(session.address, TEST_DEPLOYMENT.custodyProgram, captured));
+      expect(yield* syncWith(memory, 1)).toMatchObject({ eventsAdded: 0, rejected: [], unseen: 0 });
+      const rows = (yield* contents(index)).escrows;
+      expect(rows.find(({ address }) => address === session.address)).toEqual(created);
+      // A scan reads the account as it is now, and comes to the same row.
+      yield* TestClock.adjust("2 hours");
+      yield* syncWith(memory, 2);
+      expect((yield* contents(index)).escrows).toEqual(rows);
     }));
 
   test("keeps the row of an escrow that was archived after it was settled", () =>

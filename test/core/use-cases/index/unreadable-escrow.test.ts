@@ -17,7 +17,12 @@ const [lives] = fc.sample(escrowLives(3, 3), { numRuns: 1, seed: 5 });
 const [[first], [second], [third]] = (lives ?? []) as unknown as [[Escrow], [Escrow], [Escrow]];
 /** The ledger has it, and the decoder refuses it. */
 const unreadable: Escrow = { ...second, amount: 0n };
-const settled: Escrow = { ...unreadable, state: "Refunded", settledAt: unreadable.expiresAt };
+const settled: Escrow = {
+  ...unreadable,
+  state: "Refunded",
+  settledAt: unreadable.expiresAt,
+  settledBy: "refund",
+};
 
 test.each(["the first sync", "a later sync"])(
   "an escrow that cannot be read is a row without fields for %s, and stops nothing",

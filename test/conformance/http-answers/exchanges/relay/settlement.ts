@@ -1,7 +1,9 @@
 import type { Address } from "../../../../../core/domain/address.ts";
+import type { Escrow } from "../../../../../core/domain/escrow/escrow.ts";
 import type { LedgerAccount } from "../../../../../core/domain/ledger/account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../../core/protocol/addresses/local-deployment.ts";
 import { tombstoneOf } from "../../../../doubles/tombstone.ts";
+import { encodeEscrowAccount } from "../../../../../core/protocol/accounts/escrow-account.ts";
 import { encodeMerchantAccount } from "../../../../../core/protocol/accounts/merchant-account.ts";
 import { hash32FromBytes } from "../../../../../core/domain/hash32.ts";
 import { type Instruction, readonly } from "../../../../../core/domain/ledger/instruction.ts";
@@ -12,7 +14,7 @@ import { CLOCK_SYSVAR } from "../../../../../core/protocol/addresses/well-known-
 import { MINT } from "../../../../adapters/http/support/parties.ts";
 import type { Exchange } from "../../exchange.ts";
 import { clockAt } from "../../world/conditions.ts";
-import { FULFILLED, LARGEST, PENDING } from "../../world/escrows.ts";
+import { FULFILLED, LARGEST, PENDING, SESSION } from "../../world/escrows.ts";
 import { LEDGER_TIME } from "../../world/fixed-clock.ts";
 import { SHARED_TOKENS } from "../../world/ledger-accounts.ts";
 import {
@@ -20,6 +22,7 @@ import {
   ATTESTOR,
   FORMER_ATTESTOR,
   MERCHANT,
+  MERCHANT_WALLET,
   OTHER_AGENT,
   STRANGER,
   SUSPENDED,
@@ -27,11 +30,15 @@ import {
 import {
   archive,
   attest,
+  cancel,
+  capture,
+  close,
   create,
+  prove,
   refund,
   registerUnusable,
   release,
-  releasePartial,
+  returnRent,
 } from "../../world/settlements.ts";
 import { relayed } from "../../world/transactions.ts";
 import { relay } from "./relay.ts";
@@ -95,13 +102,20 @@ const REVOKED: LedgerAccount = {
   data: encodeMerchantAccount({ ...MERCHANT, revokedSeq: 1_000n }),
 };
 
+/** The session's account after something happened to it. */
+const sessionWith = (change: Partial<Escrow>): LedgerAccount => ({
+  ...TOMBSTONE,
+  address: SESSION.address,
+  data: encodeEscrowAccount({ ...SESSION, ...change }),
+});
+
 /** For each rule, the settlements that it refuses. */
 const REFUSED: Readonly<Record<SettlementRule, ReadonlyArray<Case>>> = {
   unknown_instruction: [
     { of: "data of no instruction", instructions: [withData(refund(), 1, 2, 3)] },
   ],
   wrong_account_count: [
-    { of: "an account too few", instructions: [withAccounts(refund(), 6)] },
+    { of: "an account too few", instructions: [withAccounts(refund(), 5)] },
     { of: "more accounts than the program reads", instructions: [withAccounts(refund(), 33)] },
   ],
   wrong_account: [
@@ -118,8 +132,8 @@ const REFUSED: Readonly<Record<SettlementRule, ReadonlyArray<Case>>> = {
     },
   ],
   not_pending: [
-    { of: "a second settlement", instructions: [refund(FULFILLED)] },
-    { of: "the second of two settlements", instructions: [refund(), refund(FULFILLED)] },
+    { of: "a second settlement", instructions: [cancel(FULFILLED)] },
+    { of: "the second of two settlements", instructions: [refund(), cancel(FULFILLED)] },
   ],
   expired: [
     {
@@ -131,8 +145,8 @@ const REFUSED: Readonly<Record<SettlementRule, ReadonlyArray<Case>>> = {
   not_expired: [{ of: "a refund before expiry", instructions: [refund(PENDING)] }],
   amount_out_of_range: [
     {
-      of: "a partial release of everything",
-      instructions: [attest({ total: PENDING.amount }), releasePartial(PENDING.amount)],
+      of: "a total above the amount",
+      instructions: [attest({ total: PENDING.amount + 1n }), release()],
     },
     { of: "an escrow of nothing", instructions: [create({ amount: 0n })] },
   ],
@@ -187,10 +201,44 @@ const REFUSED: Readonly<Record<SettlementRule, ReadonlyArray<Case>>> = {
   ],
   attestor_unusable: [{ of: "a key of small order", instructions: [registerUnusable()] }],
   escrow_archived: [
-    { of: "a second settlement", instructions: [refund(FULFILLED)], holds: [TOMBSTONE] },
+    { of: "a second settlement", instructions: [cancel(FULFILLED)], holds: [TOMBSTONE] },
   ],
   not_settled: [{ of: "a Pending escrow", instructions: [archive(PENDING)] }],
   not_archivable: [{ of: "within seven days", instructions: [archive(FULFILLED)] }],
+  not_session: [{ of: "the closing of a single payment", instructions: [close(PENDING)] }],
+  session_closing: [
+    {
+      of: "a second closing",
+      instructions: [close(SESSION)],
+      holds: [sessionWith({ closesAt: SESSION.expiresAt })],
+    },
+  ],
+  voucher_missing: [
+    {
+      of: "an attestation alone",
+      instructions: [attest({ isFinal: false }, ATTESTOR, SESSION), capture()],
+    },
+  ],
+  voucher_signature_invalid: [
+    { of: "a changed voucher", instructions: [withByte(prove(), 160, 3), capture()] },
+  ],
+  wrong_session_key: [
+    { of: "a stranger's voucher", instructions: [prove({}, STRANGER), capture()] },
+  ],
+  wrong_voucher: [
+    { of: "a smaller voucher", instructions: [prove({ total: 1n }), capture()] },
+    {
+      of: "a release without the closing voucher",
+      instructions: [prove({}, undefined, true), release(SESSION)],
+    },
+  ],
+  deliveries_fall: [
+    {
+      of: "fewer deliveries than before",
+      instructions: [prove(), capture()],
+      holds: [sessionWith({ released: 1n, deliveries: 4, attestation: FULFILLED.attestation })],
+    },
+  ],
   last_bytes_differ: [
     {
       of: "another last byte",
@@ -235,8 +283,14 @@ const REFUSED: Readonly<Record<SettlementRule, ReadonlyArray<Case>>> = {
     },
   ],
   message_differs: [
-    { of: "another proof hash", instructions: [attest({ proofHash: strangersHash }), release()] },
-    { of: "a claim of a part", instructions: [attest({ total: 3n }), release()] },
+    {
+      of: "an attestation that is not final",
+      instructions: [attest({ isFinal: false }), release()],
+    },
+    {
+      of: "two deliveries of a single payment",
+      instructions: [attest({ deliveries: 2 }), release()],
+    },
   ],
   attestation_stale: [
     { of: "320 s old", instructions: [attest(), release()], at: LEDGER_TIME + 320n },
@@ -244,13 +298,13 @@ const REFUSED: Readonly<Record<SettlementRule, ReadonlyArray<Case>>> = {
   attestation_in_future: [
     {
       of: "a minute ahead",
-      instructions: [attest({ timestamp: inAMinute }), release(PENDING, inAMinute)],
+      instructions: [attest({ timestamp: inAMinute }), release()],
     },
   ],
   attestation_outside_escrow: [
     {
       of: "older than the escrow",
-      instructions: [attest({ timestamp: beforeEscrow }), release(PENDING, beforeEscrow)],
+      instructions: [attest({ timestamp: beforeEscrow }), release()],
     },
   ],
   escrow_address_taken: [
@@ -281,18 +335,23 @@ const settle = (
   instructions: ReadonlyArray<Instruction>,
   more: Partial<Exchange> = {},
 ) => {
-  const signs = instructions.some(({ accounts }) =>
-    accounts.some(({ address, role }) => address === AGENT.address && role > 1),
+  const signers = [AGENT, MERCHANT_WALLET].filter((wallet) =>
+    instructions.some(({ accounts }) =>
+      accounts.some(({ address, role }) => address === wallet.address && role > 1),
+    ),
   );
-  return relay(title, relayed(title, instructions, ...(signs ? [AGENT] : [])), more);
+  return relay(title, relayed(title, instructions, ...signers), more);
 };
 
 /** What the relay answers to valid settlements, and to settlements that each rule refuses. */
 export const settlementExchanges: ReadonlyArray<Exchange> = [
   settle("a new escrow", [create()]),
   settle("a release", [attest(), release()]),
-  settle("a partial release", [attest({ total: 2n }), releasePartial(2n)]),
+  settle("a partial release", [attest({ total: 2n }), release()]),
   settle("a refund", [refund()]),
+  settle("a capture", [prove(), capture()]),
+  settle("the closing of a session", [close(SESSION)]),
+  settle("the return of a settled escrow's rent", [returnRent(FULFILLED)]),
   settle("the archiving of an escrow settled a week ago", [archive(FULFILLED)], {
     given: clockAt(archivableAt),
   }),
