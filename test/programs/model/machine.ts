@@ -1,4 +1,4 @@
-import { Account as VmAccount, FailedTransactionMetadata } from "litesvm/dist/internal.js";
+import { Account as VmAccount, FailedTransactionMetadata, Rent } from "litesvm/dist/internal.js";
 import { type Address, addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import { deployedProgramAccounts } from "../../../core/protocol/accounts/loader-v3.ts";
@@ -12,7 +12,7 @@ import {
 import { binaryPath, type ProgramName } from "../../../programs/compile.ts";
 import { TestLedger } from "../fixture/test-ledger.ts";
 import { wallet } from "../fixture/wallet.ts";
-import { type Account, programBytes, tokenBytes } from "./account.ts";
+import { type Account, programBytes, RATE, tokenBytes } from "./account.ts";
 import type { Refusal, Sent } from "./call.ts";
 import { accountAt, PROGRAMS, type World } from "./world.ts";
 import { unsignedTransaction } from "./wire.ts";
@@ -80,10 +80,19 @@ const ownerOf = ({ content }: Account): Address => {
 
 const MINT = new Uint8Array(82).fill(0xff, 36, 44).with(44, 6).with(45, 1);
 
+const zeroed = new Map<number, Uint8Array>();
+/** That many zero bytes, made once for each length. */
+const zeros = (length: number): Uint8Array => {
+  const bytes = zeroed.get(length) ?? new Uint8Array(length);
+  zeroed.set(length, bytes);
+  return bytes;
+};
+
 const dataOf = ({ content }: Account): Uint8Array => {
   if (content.kind === "token") return tokenBytes(content);
   if (content.kind === "mint") return MINT;
   if (content.kind === "foreign") return content.data;
+  if (content.kind === "wallet") return zeros(content.size ?? 0);
   return programBytes(content) ?? new Uint8Array();
 };
 
@@ -126,6 +135,7 @@ export const difference = (found: LedgerAccount, expected: Account): string | un
 /** The two programs on a ledger that can be put into any state of the model. */
 export class Machine {
   readonly ledger = new TestLedger();
+  #rate = RATE;
 
   constructor(binaries: Binaries) {
     const { svm } = this.ledger;
@@ -158,6 +168,14 @@ export class Machine {
       if (!world.accounts.has(address)) this.set(address, accountAt(world, address));
     for (const [address, account] of world.accounts) this.set(address, account);
     this.ledger.time = world.time;
+    this.rate = world.rate;
+  }
+
+  /** Lamports of rent a byte. */
+  set rate(rate: bigint) {
+    if (rate === this.#rate) return;
+    this.#rate = rate;
+    this.ledger.svm.setRent(new Rent(rate / 2n, 2, 50));
   }
 
   /** The bytes that are sent. */
