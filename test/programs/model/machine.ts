@@ -109,7 +109,9 @@ export const difference = (found: LedgerAccount, expected: Account): string | un
   if (content.kind === "program" || content.kind === "programData") return undefined;
   if (found.lamports !== lamports)
     return `${named} has ${found.lamports} lamports and should have ${lamports}`;
-  if (found.owner !== ownerOf(expected) && lamports !== 0n)
+  // What has no lamports is gone after the transaction, whatever it held.
+  if (lamports === 0n) return undefined;
+  if (found.owner !== ownerOf(expected))
     return `${named} belongs to ${found.owner}`;
   if (content.kind === "token") {
     const token = decodeTokenAccount(found);
