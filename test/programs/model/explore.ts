@@ -1,7 +1,7 @@
 import { type Address, addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import type { Account as VmAccount } from "litesvm/dist/internal.js";
-import { ABSENT, type Account } from "./account.ts";
+import { ABSENT, type Account, lengthOf } from "./account.ts";
 import { type Binaries, difference, encoded, Machine } from "./machine.ts";
 import { exploredWorld } from "./explored.ts";
 import { OPERATIONS } from "./explored-operations.ts";
@@ -36,10 +36,13 @@ export class Contradiction extends Error {
   }
 }
 
+/** Bytes from which an account is large. */
+const LARGE = 4096;
+
 /** Gives equal accounts equal numbers. */
 class Numbered {
   readonly accounts: Array<Account> = [];
-  readonly encoded: Array<VmAccount> = [];
+  readonly #encoded: Array<VmAccount> = [];
   readonly #numbers = new Map<string, number>();
 
   of(account: Account): number {
@@ -55,8 +58,18 @@ class Numbered {
     const number = this.accounts.length;
     this.#numbers.set(key, number);
     this.accounts.push(account);
-    this.encoded.push(encoded(account));
     return number;
+  }
+
+  /** The account as the ledger would keep it; large ones are made each time, because all of them would fill the memory. */
+  encoded(number: number): VmAccount | undefined {
+    const known = this.#encoded[number];
+    if (known !== undefined) return known;
+    const account = this.accounts[number];
+    if (account === undefined) return undefined;
+    const made = encoded(account);
+    if (lengthOf(account.content) <= LARGE) this.#encoded[number] = made;
+    return made;
   }
 }
 
@@ -212,7 +225,7 @@ export class Exploration {
       const number = accounts[place] ?? 0;
       if (this.#loaded[place] === number) continue;
       const { kind } = this.#numbered.accounts[number]?.content ?? ABSENT.content;
-      const account = this.#numbered.encoded[number];
+      const account = this.#numbered.encoded(number);
       if (account !== undefined && kind !== "program" && kind !== "programData")
         this.#machine.ledger.svm.setAccount(addressToBytes(address), account);
       this.#loaded[place] = number;
@@ -251,7 +264,7 @@ export class Exploration {
     const before = new Map(
       [...after.keys()].flatMap((address) => {
         const account =
-          this.#numbered.encoded[state.accounts[this.#placeOf.get(address) ?? 0] ?? 0];
+          this.#numbered.encoded(state.accounts[this.#placeOf.get(address) ?? 0] ?? 0);
         return account === undefined ? [] : [[address, ledgerAccount(address, account)] as const];
       }),
     );

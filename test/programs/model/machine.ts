@@ -18,7 +18,7 @@ import { accountAt, PROGRAMS, type World } from "./world.ts";
 import { unsignedTransaction } from "./wire.ts";
 
 /** Pays every fee and does nothing else, so that all other lamports move by the programs' rules alone. */
-const FEES = wallet("fees").address;
+export const FEES = wallet("fees").address;
 /** Upgrade authority of both programs at the start. */
 export const AUTHORITY = wallet("upgrade authority").address;
 
