@@ -36,6 +36,9 @@ export class Contradiction extends Error {
   }
 }
 
+/** Executions between two collections of memory. */
+const BETWEEN_COLLECTIONS = 10_000;
+
 /** Bytes from which an account is large. */
 const LARGE = 4096;
 
@@ -238,7 +241,8 @@ export class Exploration {
     const world = this.#worldOf(state);
     const sent = operation.sentIn(world);
     this.#load(state);
-    this.#executions++;
+    // What the virtual machine hands out lies outside of the memory that the collector counts.
+    if (++this.#executions % BETWEEN_COLLECTIONS === 0) Bun.gc(true);
     const result = this.#machine.simulate(sent, this.#machine.bytesOf(sent));
     const expected = judge(world, sent);
     const fail = (what: string): never => {

@@ -11,6 +11,7 @@ import { limit, refundCall, rentCall, type Target } from "./calls.ts";
 import { fallbackOf } from "./cast.ts";
 import { FEES } from "./machine.ts";
 import type { LiveLedger } from "./live-ledger.ts";
+import { unsignedTransaction } from "./wire.ts";
 import { associatedOf } from "./world.ts";
 
 // What an honest party prepares: every transaction that it signs at once, before anybody else moves. The rules are those
@@ -37,6 +38,8 @@ export type Rule =
 export type Prepared = {
   readonly form: string;
   readonly instructions: ReadonlyArray<Instruction>;
+  /** What must have landed before it, where both do not fit into one transaction. */
+  readonly first?: ReadonlyArray<Instruction>;
   /** Sent beside the next one, of which only one can land: near the end there is no time to see it fail. */
   readonly besideNext?: boolean;
 };
@@ -109,6 +112,12 @@ const making = (
   ];
 };
 
+/** The most bytes of a prepared transaction: 100 below the ledger's limit, for what wallets add. */
+const MOST_PREPARED = 1132;
+
+const isPrepared = (instructions: ReadonlyArray<Instruction>): boolean =>
+  unsignedTransaction(FEES, instructions).length <= MOST_PREPARED;
+
 /** What a settlement is about. */
 export type Purpose = {
   readonly target: Target;
@@ -164,23 +173,25 @@ export const prepare = (
           ).sent,
         ]
       : [];
+  const madeForm = (making: ReadonlyArray<Instruction>, lastBytes?: Uint8Array): Prepared => {
+    const paying = main(seededAddress(seed), lastBytes);
+    const together = [...budget, ...making, ...paying];
+    return isPrepared(together)
+      ? { form: "made", instructions: together }
+      : { form: "made before", first: making, instructions: [...budget, ...paying] };
+  };
   const forms = (lastBytes?: Uint8Array): ReadonlyArray<Prepared> => {
     const more = settles && lastBytes === undefined ? [...refund, rentCall(target).sent] : [];
     const bare = { form: "bare", instructions: [...budget, ...main(fallback, lastBytes)] };
-    const whole = { form: "whole", instructions: [...bare.instructions, ...more] };
+    // What does not fit is left out, the rent first.
+    const fitting = [more, more.slice(0, -1), []].find((each) =>
+      isPrepared([...bare.instructions, ...each]),
+    );
+    const whole = { form: "whole", instructions: [...bare.instructions, ...(fitting ?? [])] };
     const made =
       payee === undefined || without.has("made account")
         ? []
-        : [
-            {
-              form: "made",
-              instructions: [
-                ...budget,
-                ...making(payee, mint, seed, !without.has("made account allows lamports")),
-                ...main(seededAddress(seed), lastBytes),
-              ],
-            },
-          ];
+        : [madeForm(making(payee, mint, seed, !without.has("made account allows lamports")), lastBytes)];
     const isNear = until !== undefined && until - ledger.time < 60n;
     const bareFirst = isNear && !without.has("bare form first near the end");
     if (bareFirst) return [{ ...bare, besideNext: made.length > 0 }, ...made, whole];

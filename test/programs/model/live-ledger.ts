@@ -22,6 +22,7 @@ export class LiveLedger {
   readonly longest = new Map<string, number>();
   #failure: FailedTransactionMetadata | undefined;
   #rate = RATE;
+  #bytes = 0;
 
   constructor(binaries: Binaries) {
     this.#machine = new Machine(binaries);
@@ -30,7 +31,8 @@ export class LiveLedger {
 
   /** Why the last transaction was refused. */
   get failure(): string {
-    return this.#failure?.toString().slice(0, 500) ?? "too long";
+    const cause = /err: (.*?), meta/.exec(this.#failure?.toString() ?? "")?.[1];
+    return cause ?? `too long, ${this.#bytes} bytes`;
   }
 
   get time(): bigint {
@@ -53,6 +55,7 @@ export class LiveLedger {
   /** Lands a transaction; false when the ledger refuses it. */
   land(instructions: ReadonlyArray<Instruction>, form = "other"): boolean {
     const bytes = unsignedTransaction(FEES, instructions);
+    this.#bytes = bytes.length;
     this.longest.set(form, Math.max(bytes.length, this.longest.get(form) ?? 0));
     this.#failure = undefined;
     if (bytes.length > MOST_BYTES) return false;
@@ -65,9 +68,12 @@ export class LiveLedger {
   /** Whether the ledger would take a transaction now. */
   takes(instructions: ReadonlyArray<Instruction>): boolean {
     const bytes = unsignedTransaction(FEES, instructions);
+    this.#bytes = bytes.length;
+    this.#failure = undefined;
     if (bytes.length > MOST_BYTES) return false;
     const result = this.#machine.ledger.svm.simulateVersionedTransaction(bytes);
-    return !(result instanceof FailedTransactionMetadata);
+    this.#failure = result instanceof FailedTransactionMetadata ? result : undefined;
+    return this.#failure === undefined;
   }
 
   account(address: Address): LedgerAccount {

@@ -49,7 +49,6 @@ class Life {
   #terms: Hash32 | undefined;
   #released = 0n;
   #deliveries = 0;
-  #end = 0n;
   #dust = 0n;
   #gifts = 0n;
   #made = 0;
@@ -107,7 +106,6 @@ class Life {
       sessionKey: this.#session ? SESSION_KEY.address : ZERO_ADDRESS,
     });
     if (!ledger.land([call.sent])) this.#fail(`no escrow: ${ledger.failure}`);
-    this.#end = START + 3600n;
     this.#terms = hash32FromBytes(digest(ledger.account(this.#target.escrow).data));
     for (const holder of HOLDERS) this.#renew(holder, this.#honest.has(holder));
   }
@@ -127,6 +125,13 @@ class Life {
   #state(): number {
     const { data } = this.#ledger.account(this.#target.escrow);
     return data.length === TOMBSTONE_BYTES ? (data[24] ?? 0) : (data[10] ?? 0);
+  }
+
+  /** When the escrow ends, as the ledger has it: the agent may have closed the session. */
+  #endOf(): bigint {
+    const fields = fieldsOf(this.#ledger.account(this.#target.escrow).data);
+    const closes = fields.i64(408);
+    return closes === 0n ? fields.i64(200) : closes;
   }
 
   #isOpen(): boolean {
@@ -186,20 +191,21 @@ class Life {
     const prepared = prepare(ledger, purpose, seed, this.#without);
     this.#interfere(seed);
     this.lived.tried++;
-    for (const [at, { form, instructions, besideNext }] of prepared.entries()) {
+    for (const [at, { form, first, instructions, besideNext }] of prepared.entries()) {
       if (isDone()) break;
       // The first goes out; the others only where the ledger would take them.
+      if (first !== undefined) ledger.land(first, `${name}, ${form}, first`);
       if (at === 0 || prepared[at - 1]?.besideNext === true || ledger.takes(instructions)) {
         if (ledger.land(instructions, `${name}, ${form}`)) {
           this.#did.push(`${name}: ${form}`);
           this.lived.landed++;
           return this.#remember();
         }
-        this.#did.push(`${name}: ${form} fails, ${ledger.failure.split("\n")[0]}`);
+        this.#did.push(`${name}: ${form} fails, ${ledger.failure}`);
         if (besideNext === true) continue;
         ledger.time += FAILING;
         if (this.#dice.below(2) === 0) this.#interfere(seed);
-      }
+      } else this.#did.push(`${name}: ${form} would fail, ${ledger.failure}`);
     }
     if (!isDone()) this.#fail(`${name} is vetoed: ${describe(prepared, ledger)}`);
     this.#remember();
@@ -228,7 +234,7 @@ class Life {
       settles: final === 1,
       leavesVault: total !== this.#amount,
       rest: this.#amount - total,
-      until: this.#end,
+      until: this.#endOf(),
       main: (merchantFallback) => [
         proof,
         paymentCall(call, { ...target, ...(merchantFallback && { merchantFallback }) }).sent,
@@ -270,7 +276,7 @@ class Life {
     const total =
       this.#dice.below(3) === 0 ? this.#amount : base + BigInt(this.#dice.below(Number(left) + 1));
     // A minute is enough for the bare form, and for the whole one before it only if it lands.
-    if (this.#dice.below(3) === 0) ledger.time = this.#end - this.#dice.of([30n, 59n, 61n, 120n]);
+    if (this.#dice.below(3) === 0) ledger.time = this.#endOf() - this.#dice.of([30n, 59n, 61n, 120n]);
     const deliveries = this.#session ? this.#deliveries + 1 : 1;
     this.#attempt("release", this.#payment("release_escrow", total, deliveries), () => false);
     this.#released = total;
@@ -285,7 +291,7 @@ class Life {
       settles: true,
       leavesVault: true,
       rest,
-      until: this.#end,
+      until: this.#endOf(),
       main,
     };
     this.#attempt("cancel", purpose, () => false);
@@ -306,7 +312,7 @@ class Life {
       );
       // A quarter of an hour after the closing, and nothing else, decides.
       ledger.time += 900n;
-    } else if (ledger.time < this.#end) ledger.time = this.#end;
+    } else if (ledger.time < this.#endOf()) ledger.time = this.#endOf();
     this.#attempt("refund", this.#refund(), () => this.#state() !== 0 && !this.#isOpen());
   }
 
