@@ -18,21 +18,24 @@ import { associatedOf } from "./world.ts";
 // of docs/protocol.md, "Nobody is vetoed"; each can be left out, and the explorer must notice.
 
 /** The rules that a kit can leave out. */
-export type Rule =
+export const KIT_RULES = [
   /** The settlement alone is prepared beside the whole form. */
-  | "bare form"
+  "bare form",
   /** The settlement alone goes first when less than a minute is left. */
-  | "bare form first near the end"
+  "bare form first near the end",
   /** A payee without a usable account gets one in the same transaction. */
-  | "made account"
+  "made account",
   /** What is made stands even where somebody has sent lamports before. */
-  | "made account allows lamports"
+  "made account allows lamports",
   /** A settlement does not limit the bytes that it loads. */
-  | "any size"
+  "any size",
   /** A settlement asks for 150,000 compute units. */
-  | "enough units"
+  "enough units",
   /** A settled escrow that may be archived at any moment is prepared for both ways. */
-  | "last bytes";
+  "last bytes",
+] as const;
+
+export type Rule = (typeof KIT_RULES)[number];
 
 /** A prepared transaction. */
 export type Prepared = {

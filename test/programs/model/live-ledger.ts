@@ -9,7 +9,7 @@ import {
 } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { RATE, type Token, tokenBytes } from "./account.ts";
 import { exploredWorld } from "./explored.ts";
-import { type Binaries, FEES, Machine } from "./machine.ts";
+import { type Binaries, FEES, Machine, zeros } from "./machine.ts";
 import { unsignedTransaction } from "./wire.ts";
 
 /** The most bytes of a transaction (Agave `PACKET_DATA_SIZE`). */
@@ -87,7 +87,7 @@ export class LiveLedger {
 
   /** An account of the System program. */
   setWallet(address: Address, lamports: bigint, size = 0): void {
-    const data = new Uint8Array(size);
+    const data = zeros(size);
     this.set({ address, owner: SYSTEM_PROGRAM, lamports, executable: false, data });
   }
 

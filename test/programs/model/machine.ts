@@ -82,7 +82,7 @@ const MINT = new Uint8Array(82).fill(0xff, 36, 44).with(44, 6).with(45, 1);
 
 const zeroed = new Map<number, Uint8Array>();
 /** That many zero bytes, made once for each length. */
-const zeros = (length: number): Uint8Array => {
+export const zeros = (length: number): Uint8Array => {
   const bytes = zeroed.get(length) ?? new Uint8Array(length);
   zeroed.set(length, bytes);
   return bytes;

@@ -1,0 +1,62 @@
+import { describe, expect, test } from "bun:test";
+import { COMPILER, hasCompiler } from "../../../programs/compile.ts";
+import { KIT_RULES } from "./live-kit.ts";
+import { Liveness } from "./liveness.ts";
+import { VETOES } from "./liveness-mutants.ts";
+import { committedBinaries } from "./machine.ts";
+import { compileMutant } from "./mutants.ts";
+
+const CASES = Number(process.env["LIVENESS_CASES"] ?? 100_000);
+const SEED = Number(process.env["LIVENESS_SEED"] ?? 1);
+/** Cases after which a rule that is left out counts as not noticed. */
+const AT_MOST = 5000;
+const AN_HOUR = 3_600_000;
+
+const committed = await committedBinaries();
+
+test(`nobody is vetoed in ${CASES} cases from ${SEED} on`, () => {
+  const liveness = new Liveness(committed);
+  let [landed, tried] = [0, 0];
+  const STEP = 1000;
+  for (let done = 0; done < CASES; done += STEP) {
+    const lived = liveness.explore(SEED + done, Math.min(STEP, CASES - done));
+    landed += lived.landed;
+    tried += lived.tried;
+    if (CASES > STEP) process.stderr.write(`${done + STEP} cases\n`);
+  }
+  const forms = [...liveness.ledger.longest].sort().map(([form, bytes]) => `${form}: ${bytes}`);
+  process.stdout.write(
+    `${CASES} cases from ${SEED} on: ${tried} purposes, ${landed} of them by a prepared transaction, the others by somebody else's\n` +
+      `longest transactions in bytes: ${forms.join("; ")}\n`,
+  );
+  expect(landed).toBeGreaterThan(0);
+}, AN_HOUR);
+
+const noticed = (liveness: Liveness): string => {
+  try {
+    liveness.explore(SEED, AT_MOST);
+    return "";
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+};
+const firstLine = (text: string): string => text.split("\n")[0] ?? "";
+
+test.each(KIT_RULES)("a kit without this rule is noticed: %s", (rule) => {
+  const found = noticed(new Liveness(committed, [rule]));
+  process.stdout.write(`without "${rule}": ${firstLine(found)}\n`);
+  expect(found).not.toBe("");
+}, AN_HOUR);
+
+describe.skipIf(!hasCompiler())(`a program without a rule (needs clang ${COMPILER.version})`, () => {
+  test.each(VETOES.map((each) => [each.name, each] as const))(
+    "is noticed: %s",
+    async (_, mutant) => {
+      const binaries = { ...committed, [mutant.program]: await compileMutant(mutant) };
+      const found = noticed(new Liveness(binaries));
+      process.stdout.write(`${mutant.name}: ${firstLine(found)}\n`);
+      expect(found).not.toBe("");
+    },
+    AN_HOUR,
+  );
+});
