@@ -137,7 +137,7 @@ const holders = (world: World, choices: Choices): Step => {
     case 0:
       return change("grow", wallet(MEBIBYTE));
     case 1:
-      return change("grow to the most", wallet(10 * MEBIBYTE));
+      return change("grow to the most", wallet(choices.seldom(2) ? 10 * MEBIBYTE : 2 * MEBIBYTE));
     case 2:
       return change("assign", {
         lamports: rich,

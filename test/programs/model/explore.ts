@@ -36,8 +36,8 @@ export class Contradiction extends Error {
   }
 }
 
-/** Executions between two collections of memory. */
-const BETWEEN_COLLECTIONS = 10_000;
+/** Large accounts made between two collections of memory: what they take lies outside of what the collector counts. */
+const BETWEEN_COLLECTIONS = 1000;
 
 /** Bytes from which an account is large. */
 const LARGE = 4096;
@@ -47,6 +47,7 @@ class Numbered {
   readonly accounts: Array<Account> = [];
   readonly #encoded: Array<VmAccount> = [];
   readonly #numbers = new Map<string, number>();
+  #large = 0;
 
   of(account: Account): number {
     const key = JSON.stringify(account, (_, value: unknown) =>
@@ -72,6 +73,7 @@ class Numbered {
     if (account === undefined) return undefined;
     const made = encoded(account);
     if (lengthOf(account.content) <= LARGE) this.#encoded[number] = made;
+    else if (++this.#large % BETWEEN_COLLECTIONS === 0) Bun.gc(true);
     return made;
   }
 }
@@ -241,8 +243,7 @@ export class Exploration {
     const world = this.#worldOf(state);
     const sent = operation.sentIn(world);
     this.#load(state);
-    // What the virtual machine hands out lies outside of the memory that the collector counts.
-    if (++this.#executions % BETWEEN_COLLECTIONS === 0) Bun.gc(true);
+    this.#executions++;
     const result = this.#machine.simulate(sent, this.#machine.bytesOf(sent));
     const expected = judge(world, sent);
     const fail = (what: string): never => {

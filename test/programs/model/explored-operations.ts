@@ -41,7 +41,9 @@ import {
 } from "./operations.ts";
 
 const [PROOF] = PROOFS;
-const MEBIBYTE = 1024 * 1024;
+/** More than a transaction needs to load without growth, in bytes, and less than with it. */
+const LOADED = 192 * 1024;
+const GROWN = 256 * 1024;
 const [SESSION_TASK = PROOF, SINGLE_TASK = PROOF] = TASKS;
 /** The last second in which a session that was closed at once may be paid for. */
 const JUST_CLOSING = START + 899n;
@@ -64,7 +66,7 @@ const CREATIONS = [
     task: SESSION_TASK,
     amount: 5n,
     sessionKey: SESSION_KEY.address,
-    loaded: MEBIBYTE,
+    loaded: LOADED,
   }),
   create("open the session until a time", SESSION, {
     task: SESSION_TASK,
@@ -217,8 +219,8 @@ const OTHERS: ReadonlyArray<Operation> = [
   tokens("the merchant's fallback gets a close authority", MERCHANT_FALLBACK, {
     closeAuthority: STRANGER,
   }),
-  growth("the sponsor's account grows to 1 MiB", SPONSOR, MEBIBYTE),
-  growth("the agent's wallet grows to 1 MiB", AGENT, MEBIBYTE),
+  growth("the sponsor's account grows", SPONSOR, GROWN),
+  growth("the agent's wallet grows", AGENT, GROWN),
   emptied("the sponsor spends all that it has", SPONSOR),
   { kind: "rate", name: "rent falls tenfold", rate: RATE / 10n },
 ];

@@ -12,7 +12,9 @@ import { seededAddress } from "./live-kit.ts";
 import type { LiveLedger } from "./live-ledger.ts";
 import { associatedOf } from "./world.ts";
 
-const MEBIBYTE = 1024 * 1024;
+const MOST = 10 * 1024 * 1024;
+/** More than a transaction may load that limits it. */
+const GROWN = 320 * 1024;
 const RICH = 1_000_000_000_000n;
 const LOADER = address("BPFLoader2111111111111111111111111111111111");
 /** What a holder of a key deploys there: any program. */
@@ -33,10 +35,10 @@ export const tokenOf = (holder: Address, amount: bigint): Token => ({
 export const changeOwn = (ledger: LiveLedger, dice: Dice, address: Address): void => {
   switch (dice.below(6)) {
     case 0:
-      return ledger.setWallet(address, RICH, MEBIBYTE);
+      return ledger.setWallet(address, RICH, GROWN);
     case 1:
       // The most that an account holds; seldom, because it takes long.
-      return ledger.setWallet(address, RICH, dice.below(8) === 0 ? 10 * MEBIBYTE : 2 * MEBIBYTE);
+      return ledger.setWallet(address, RICH, dice.below(32) === 0 ? MOST : GROWN);
     case 2:
       return ledger.setWallet(address, 0n);
     case 3:

@@ -158,7 +158,7 @@ export const prepare = (
   const { mint } = target;
   const budget = [
     limit("units", without.has("enough units") ? 15_000 : 150_000),
-    ...(without.has("any size") ? [limit("loaded", 1_048_576)] : []),
+    ...(without.has("any size") ? [limit("loaded", 327_680)] : []),
   ].map(({ sent }) => sent);
   const other = payee && fallbackOf(payee, mint);
   const fallback =
