@@ -13,7 +13,7 @@ const PACKET_TABLE = `
 `;
 
 /** The version of the schema, in its table `schema_version`. A schema of another version is refused, never rewritten. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /** The SQL that makes the tables in an empty schema. */
 export const STORE_TABLES = INDEX_TABLES + LOG_TABLES + OUTCOME_TABLES + PACKET_TABLE;

@@ -36,8 +36,11 @@ const amountFrom = (min: bigint): fc.Arbitrary<bigint> =>
     { weight: 1, arbitrary: fc.constantFrom(min, MAX_U64) },
   );
 
-/** The fields that depend on the state: what was released, when it settled, and the attestation. */
-type Settlement = Pick<Escrow, "amount" | "released" | "settledAt" | "attestation">;
+/** The fields that depend on the state: what was released and how, and when it ended. */
+type Settlement = Pick<
+  Escrow,
+  "amount" | "released" | "deliveries" | "closesAt" | "settledAt" | "settledBy" | "attestation"
+>;
 
 /** The last number that the custody program gives. */
 const LAST_NUMBER = 2n ** 40n - 2n;
@@ -58,29 +61,6 @@ const attestation = (from: bigint, until: bigint): fc.Arbitrary<Attestation> =>
     signature: bytesOfLength(64).map(encodeBase64),
   });
 
-const nothingReleased = (settledAt: fc.Arbitrary<bigint | null>): fc.Arbitrary<Settlement> =>
-  fc.record({
-    amount: amountFrom(1n),
-    released: fc.constant(0n),
-    settledAt,
-    attestation: fc.constant(null),
-  });
-
-/** A settlement that paid `released` of `amount` to the merchant at a time in [from, until). */
-const delivered = (
-  parts: fc.Arbitrary<{ readonly amount: bigint; readonly released: bigint }>,
-  from: bigint,
-  until: bigint,
-): fc.Arbitrary<Settlement> =>
-  fc
-    .tuple(parts, fc.bigInt({ min: from, max: until - 1n }), attestation(from, until))
-    .map(([{ amount, released }, settledAt, attestation]) => ({
-      amount,
-      released,
-      settledAt,
-      attestation,
-    }));
-
 const wholeAmount = amountFrom(1n).map((amount) => ({ amount, released: amount }));
 
 const partOfAmount = amountFrom(2n).chain((amount) =>
@@ -90,21 +70,70 @@ const partOfAmount = amountFrom(2n).chain((amount) =>
   }),
 );
 
-const SETTLEMENT: {
-  readonly [S in EscrowState]: (created: bigint, expires: bigint) => fc.Arbitrary<Settlement>;
-} = {
-  Pending: () => nothingReleased(fc.constant(null)),
-  // Before expiry: cancelled by the merchant.
-  Refunded: (created, expires) =>
-    nothingReleased(
-      fc.oneof(
-        fc.bigInt({ min: expires, max: LAST_UNIX_SECOND }),
-        fc.constant(expires),
-        fc.bigInt({ min: created === 0n ? 1n : created, max: expires }),
-      ),
-    ),
-  Fulfilled: (created, expires) => delivered(wholeAmount, created, expires),
-  PartiallyFulfilled: (created, expires) => delivered(partOfAmount, created, expires),
+const nothing = amountFrom(1n).map((amount) => ({ amount, released: 0n }));
+
+type Amounts = { readonly amount: bigint; readonly released: bigint };
+
+/** What can have been released in a state. */
+const amountsIn = (state: EscrowState, isSession: boolean): fc.Arbitrary<Amounts> => {
+  if (state === "Fulfilled") return wholeAmount;
+  if (state === "PartiallyFulfilled") return partOfAmount;
+  return state === "Refunded" || !isSession
+    ? nothing
+    : fc.oneof(nothing, partOfAmount, wholeAmount);
+};
+
+type Life = { readonly createdAt: bigint; readonly end: bigint };
+
+/** How an escrow can have been settled, and when: a release and a cancellation before the end, a refund from then on. */
+const settledIn = (
+  state: EscrowState,
+  isSession: boolean,
+  { createdAt, end }: Life,
+): fc.Arbitrary<Pick<Settlement, "settledAt" | "settledBy">> => {
+  if (state === "Pending") return fc.constant({ settledAt: null, settledBy: null });
+  const by = (settledBy: "release" | "refund" | "cancel", settledAt: fc.Arbitrary<bigint>) =>
+    settledAt.map((at) => ({ settledAt: at, settledBy }));
+  const before = fc.bigInt({ min: createdAt, max: end - 1n });
+  const after = fc.oneof(fc.bigInt({ min: end, max: LAST_UNIX_SECOND }), fc.constant(end));
+  const unpaid = [by("cancel", before), by("refund", after)];
+  if (state === "Refunded") return fc.oneof(...unpaid);
+  return isSession ? fc.oneof(by("release", before), ...unpaid) : by("release", before);
+};
+
+/** An attestation of a capture can be a little ahead of the clock in the last second. */
+const LEAD = 30n;
+
+const settlementIn = (
+  state: EscrowState,
+  isSession: boolean,
+  { createdAt, expiresAt }: { readonly createdAt: bigint; readonly expiresAt: bigint },
+): fc.Arbitrary<Settlement> => {
+  const closing = fc.oneof(
+    fc.constant(null),
+    fc.bigInt({ min: createdAt + 1n, max: expiresAt }),
+    fc.constant(expiresAt),
+  );
+  return (isSession ? closing : fc.constant(null)).chain((closesAt) => {
+    const end = closesAt ?? expiresAt;
+    const amounts = amountsIn(state, isSession);
+    const settled = settledIn(state, isSession, { createdAt, end });
+    return fc.tuple(amounts, settled).chain(([amounts, settled]) => {
+      const isPaid = amounts.released > 0n;
+      const until = settled.settledBy === "release" ? end : end + LEAD;
+      const last = until > LAST_UNIX_SECOND ? LAST_UNIX_SECOND + 1n : until;
+      return fc
+        .record({
+          deliveries: isPaid
+            ? isSession
+              ? fc.oneof(fc.nat(1000), fc.nat(2 ** 32 - 1))
+              : fc.constant(1)
+            : fc.constant(0),
+          attestation: isPaid ? attestation(createdAt, last) : fc.constant(null),
+        })
+        .map((paid) => ({ ...amounts, ...settled, ...paid, closesAt }));
+    });
+  });
 };
 
 /**
@@ -116,8 +145,13 @@ export const anyEscrow = (
   states: ReadonlyArray<EscrowState> = ESCROW_STATES,
 ): fc.Arbitrary<Escrow> =>
   fc
-    .record({ state: fc.constantFrom(...states), createdAt, ttl })
-    .chain(({ state, createdAt, ttl }) => {
+    .record({
+      state: fc.constantFrom(...states),
+      createdAt,
+      ttl,
+      sessionKey: fc.option(anyAddress.filter((key) => key !== ZERO_ADDRESS)),
+    })
+    .chain(({ state, createdAt, ttl, sessionKey }) => {
       const expiresAt = createdAt + BigInt(ttl);
       return fc
         .record({
@@ -128,7 +162,7 @@ export const anyEscrow = (
           taskHash: anyHash32,
           attestor: anyAddress.filter((key) => key !== ZERO_ADDRESS),
           sequence,
-          settlement: SETTLEMENT[state](createdAt, expiresAt),
+          settlement: settlementIn(state, sessionKey !== null, { createdAt, expiresAt }),
         })
         .map(({ settlement, sequence, ...parties }): Escrow => {
           const { address, bump } = escrowAddress(deployment, parties.agentOwner, parties.taskHash);
@@ -139,6 +173,7 @@ export const anyEscrow = (
             bump,
             vaultBump,
             state,
+            sessionKey,
             createdAt,
             expiresAt,
             ...sequence,

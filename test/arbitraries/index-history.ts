@@ -39,11 +39,12 @@ const movedTo = (createdAt: UnixSeconds, escrow: Escrow): Escrow => {
     const moved = time - escrow.createdAt + createdAt;
     return moved < LAST_UNIX_SECOND ? moved : LAST_UNIX_SECOND;
   };
-  const { attestation, settledAt } = escrow;
+  const { attestation, settledAt, closesAt } = escrow;
   return {
     ...escrow,
     createdAt,
     expiresAt: shift(escrow.expiresAt),
+    closesAt: closesAt && shift(closesAt),
     settledAt: settledAt && shift(settledAt),
     attestation: attestation && { ...attestation, attestedAt: shift(attestation.attestedAt) },
   };
@@ -54,8 +55,11 @@ const pendingOf = (escrow: Escrow): Escrow => ({
   ...escrow,
   state: "Pending",
   released: 0n,
+  deliveries: 0,
   settledAt: null,
+  settledBy: null,
   settledSeq: null,
+  closesAt: null,
   attestation: null,
 });
 

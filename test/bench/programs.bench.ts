@@ -1,3 +1,4 @@
+import type { Address } from "../../core/domain/address.ts";
 import { hash32FromBytes } from "../../core/domain/hash32.ts";
 import type { Instruction } from "../../core/domain/ledger/instruction.ts";
 import { escrowAddress } from "../../core/protocol/addresses/addresses.ts";
@@ -34,42 +35,83 @@ const pairs = Array.from({ length: PAIRS }, (_, i) => {
   return { agent, merchant };
 });
 
-const refunds = pairs.flatMap(({ agent, merchant }, i) => {
-  const parties = {
-    agentOwner: agent.address,
-    merchant: merchant.address,
-    rentPayer: agent.address,
-  };
-  const create = (task: string) => {
+/** A session's proof over the terms that it has on the ledger. */
+const prove = (escrow: Address, total: bigint, deliveries: number, isFinal = false) => {
+  const terms = s.termsOn(ledger, escrow);
+  return s.proveInstruction({
+    total,
+    deliveries,
+    isFinal,
+    attestation: { terms, timestamp: ledger.time },
+    voucher: { terms },
+  });
+};
+
+const lives = pairs.map(({ agent, merchant }, i) => {
+  const create = (task: string, sessionKey: Address | null = null) => {
     const taskHash = hash32FromBytes(labelled(`bench task ${i} ${task}`));
-    const terms = { ...parties, payer: agent.address, taskHash };
-    measure("create_escrow", [s.createInstruction(terms)], agent);
-    return { ...parties, escrow: escrowAddress(s.deployment, agent.address, taskHash).address };
+    const parties = { payer: agent.address, agentOwner: agent.address, merchant: merchant.address };
+    const name = sessionKey === null ? "create_escrow" : "create_escrow, session";
+    measure(name, [s.createInstruction({ ...parties, taskHash, sessionKey })], agent);
+    return escrowAddress(s.deployment, agent.address, taskHash).address;
   };
+  const refund = (escrow: Address, lastBytes?: Uint8Array) =>
+    s.refundInstruction({ escrow, agentOwner: agent.address, lastBytes });
+  const rent = (escrow: Address, lastBytes?: Uint8Array) =>
+    s.rentInstruction({ escrow, rentPayer: agent.address, lastBytes });
+  const paying = { merchant: merchant.address };
+
   const whole = create("release");
-  measure("release_escrow", [
-    s.attestOn(ledger, { escrow: whole.escrow }),
-    s.releaseInstruction(whole),
-  ]);
+  const attested = s.attestOn(ledger, { escrow: whole });
+  measure("release_escrow", [attested, s.releaseInstruction({ ...paying, escrow: whole })]);
+  measure("return_rent", [rent(whole)]);
   const part = create("partial");
-  measure("release_partial", [
-    s.attestOn(ledger, { escrow: part.escrow, total: PART }),
-    s.partialInstruction(PART, part),
+  measure("release_escrow, a part", [
+    s.attestOn(ledger, { escrow: part, total: PART }),
+    s.releaseInstruction({ ...paying, escrow: part }),
   ]);
-  const toRefund = s.refundInstruction(create("refund"));
-  measure("cancel_escrow", [s.cancelInstruction(create("cancel"))], merchant);
-  return { toRefund, whole };
+  const toRefund = create("refund");
+  const cancelled = create("cancel");
+  const cancel = s.cancelInstruction({ escrow: cancelled, merchant: merchant.address });
+  measure("cancel_escrow", [cancel], merchant);
+  measure("claim_refund, settled", [refund(cancelled)]);
+
+  const session = create("session", s.sessionKey.address);
+  for (const total of [10n, 20n])
+    measure("capture", [
+      prove(session, total, Number(total)),
+      s.captureInstruction({ ...paying, escrow: session }),
+    ]);
+  measure(
+    "close_session",
+    [s.closeInstruction({ escrow: session, agentOwner: agent.address })],
+    agent,
+  );
+  measure("release_escrow, session", [
+    prove(session, 30n, 30, true),
+    s.releaseInstruction({ ...paying, escrow: session }),
+  ]);
+  return { agent, whole, part, toRefund, refund, rent };
 });
 ledger.time += BigInt(s.TTL_SECONDS);
-for (const { toRefund } of refunds) measure("claim_refund", [toRefund]);
+for (const { toRefund, refund } of lives) measure("claim_refund, expired", [refund(toRefund)]);
 ledger.time += BigInt(CUSTODY_CONSTANTS.ARCHIVE_DELAY_SECONDS);
-for (const { whole } of refunds) measure("archive_escrow", [s.archiveInstruction(ledger, whole)]);
+for (const { agent, whole, part, refund, rent } of lives) {
+  const lastBytes = ledger.account(part).data;
+  for (const escrow of [whole, part])
+    measure("archive_escrow", [s.archiveInstruction(ledger, { escrow, rentPayer: agent.address })]);
+  measure("claim_refund, archived", [refund(part, lastBytes)]);
+  measure("return_rent, archived", [rent(part, lastBytes)]);
+}
 
 /** The most that a median may be. */
 const GOALS: Readonly<Record<string, number>> = {
   create_escrow: 28_000,
+  "create_escrow, session": 28_000,
   release_escrow: 9_500,
-  claim_refund: 5_500,
+  capture: 5_000,
+  "release_escrow, session": 12_000,
+  "claim_refund, expired": 5_500,
 };
 
 for (const [name, units] of Object.entries(consumed)) {

@@ -4,6 +4,7 @@ import type { Instruction } from "../../core/domain/ledger/instruction.ts";
 import { custodyConfigAddress, registryAddress } from "../../core/protocol/addresses/addresses.ts";
 import { rotateAttestorInstruction } from "../../core/protocol/instructions/attestor-instructions.ts";
 import * as s from "./fixture/settlement.ts";
+import { captured, EXPIRY, settledSession } from "./fixture/settlement-attempts.ts";
 import type { TestLedger } from "./fixture/test-ledger.ts";
 import { wallet, type Wallet } from "./fixture/wallet.ts";
 
@@ -14,6 +15,7 @@ const config = custodyConfigAddress(s.deployment).address;
 const registry = registryAddress(s.deployment).address;
 const create = s.createInstruction({ taskHash: s.hashOf(0x44) });
 const release = [s.attestInstruction(), s.releaseInstruction()];
+const capture = captured(2n, 1);
 const rotate = rotateAttestorInstruction(s.deployment, {
   merchant: s.merchant.address,
   attestor: wallet("next attestor").address,
@@ -36,14 +38,30 @@ const cases: ReadonlyArray<
   ["config at rotate_attestor", config, [rotate], s.merchant, "6127 WrongConfig"],
   ["escrow at cancel_escrow", s.escrow, [s.cancelInstruction()], s.merchant, "6019 WrongEscrow"],
   ["config at cancel_escrow", config, [s.cancelInstruction()], s.merchant, "6007 WrongConfig"],
-  ["vault at cancel_escrow", s.vault, [s.cancelInstruction()], s.merchant, "6021 WrongVault"],
+  ["escrow at capture", s.escrow, capture, s.stranger, "6019 WrongEscrow"],
+  ["config at capture", config, capture, s.stranger, "6007 WrongConfig"],
+  ["vault at capture", s.vault, capture, s.stranger, "6021 WrongVault"],
+  ["merchant at capture", s.merchantPda, capture, s.stranger, "6013 WrongMerchant"],
+  ["escrow at close_session", s.escrow, [s.closeInstruction()], s.agent, "6019 WrongEscrow"],
+  ["escrow at claim_refund", s.escrow, [s.refundInstruction()], s.stranger, "6019 WrongEscrow"],
+  ["vault at claim_refund", s.vault, [s.refundInstruction()], s.stranger, "6021 WrongVault"],
+  ["config at claim_refund", config, [s.refundInstruction()], s.stranger, "6007 WrongConfig"],
+  ["escrow at return_rent", s.escrow, [s.rentInstruction()], s.stranger, "6019 WrongEscrow"],
 ];
+
+/** A ledger on which the instructions would succeed, were the account as it was. */
+const ledgerFor = (name: string): TestLedger => {
+  if (name.endsWith("return_rent")) return settledSession();
+  const ledger = / (?:capture|close_session)$/.test(name) ? s.sessionLedger() : s.escrowLedger();
+  if (name.endsWith("claim_refund")) ledger.time = EXPIRY;
+  return ledger;
+};
 
 describe.each(cases)(
   "the %s, at its own address, is refused with",
-  (_, address, instructions, by, code) => {
+  (name, address, instructions, by, code) => {
     const refusalAfter = (corrupt: (ledger: TestLedger) => void): string | undefined => {
-      const ledger = s.escrowLedger();
+      const ledger = ledgerFor(name);
       corrupt(ledger);
       return ledger.send(instructions, [by]).refusal;
     };

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { ZERO_ADDRESS } from "../../core/domain/address.ts";
 import { fieldsOf } from "../../core/protocol/accounts/byte-fields.ts";
 import {
   acceptAdminInstruction,
@@ -71,60 +72,97 @@ test("a creation logs EscrowCreated", () => {
       created_at: s.START,
       expires_at: s.START + BigInt(s.TTL_SECONDS),
       attestor: s.attestor.address,
+      session_key: ZERO_ADDRESS,
       seq: 1n,
     },
   ]);
 });
 
-test("a full release logs EscrowReleased", () => {
-  const ledger = s.escrowLedger();
-  ledger.time = s.START + 5n;
-  const { logs } = ledger.do([s.attestInstruction(), s.releaseInstruction()], [s.stranger]);
-  expect(eventsOf(logs)).toEqual([
-    {
-      event: "EscrowReleased",
-      ...parties,
-      proof_hash: s.PROOF,
-      attestor: s.attestor.address,
-      attested_at: s.START,
-      settled_at: s.START + 5n,
-      seq: 2n,
-    },
-  ]);
+/** What every settlement logs, of an escrow from which nothing was released. */
+const settled = {
+  event: "EscrowSettled",
+  ...parties,
+  released: 0n,
+  proof_hash: s.hashOf(0),
+  attestor: s.attestor.address,
+  attested_at: 0n,
+  settled_at: s.START,
+  seq: 2n,
+  deliveries: 0,
+  state: 2,
+  settled_by: 3,
+};
+
+test("a release logs EscrowSettled, of all and of a part", () => {
+  const release = (total: bigint) => {
+    const ledger = s.escrowLedger();
+    ledger.time = s.START + 5n;
+    return ledger.do([s.attestInstruction({ total }), s.releaseInstruction()], [s.stranger]);
+  };
+  const released = {
+    ...settled,
+    proof_hash: s.PROOF,
+    attested_at: s.START,
+    settled_at: s.START + 5n,
+    deliveries: 1,
+    settled_by: 1,
+  };
+  expect(eventsOf(release(s.AMOUNT).logs)).toEqual([{ ...released, released: s.AMOUNT, state: 1 }]);
+  expect(eventsOf(release(7n).logs)).toEqual([{ ...released, released: 7n, state: 3 }]);
 });
 
-test("a partial release logs EscrowPartiallyReleased", () => {
-  const { logs } = s
-    .escrowLedger()
-    .do([s.attestInstruction({ total: 7n }), s.partialInstruction(7n)], [s.stranger]);
-  expect(eventsOf(logs)).toEqual([
-    {
-      event: "EscrowPartiallyReleased",
-      ...parties,
-      released: 7n,
-      refunded: s.AMOUNT - 7n,
-      proof_hash: s.PROOF,
-      attestor: s.attestor.address,
-      attested_at: s.START,
-      settled_at: s.START,
-      seq: 2n,
-    },
-  ]);
-});
-
-test("a refund logs EscrowRefunded", () => {
+test("a refund logs EscrowSettled", () => {
   const ledger = s.escrowLedger();
   ledger.time = s.START + 3600n;
   const { logs } = ledger.do([s.refundInstruction()], [s.stranger]);
-  expect(eventsOf(logs)).toEqual([
-    { event: "EscrowRefunded", ...parties, settled_at: s.START + 3600n, seq: 2n },
-  ]);
+  expect(eventsOf(logs)).toEqual([{ ...settled, settled_at: s.START + 3600n, settled_by: 2 }]);
 });
 
-test("a cancellation logs EscrowRefunded", () => {
+test("a cancellation logs EscrowSettled", () => {
   const { logs } = s.escrowLedger().do([s.cancelInstruction()], [s.merchant]);
+  expect(eventsOf(logs)).toEqual([settled]);
+});
+
+test("a session's life logs its captures, and nothing of its closing, its refund and its rent", () => {
+  const ledger = s.merchantLedger();
+  const sessionKey = s.sessionKey.address;
+  const created = ledger.do([s.createInstruction({ sessionKey })], [s.agent]);
+  expect(eventsOf(created.logs)).toMatchObject([
+    { event: "EscrowCreated", session_key: sessionKey },
+  ]);
+  const { amount: _, ...named } = parties;
+  const captured = {
+    event: "EscrowCaptured",
+    ...named,
+    proof_hash: s.PROOF,
+    attestor: s.attestor.address,
+    attested_at: s.START,
+  };
+  const capture = (total: bigint, deliveries: number) =>
+    ledger.do([s.proveInstruction({ total, deliveries }), s.captureInstruction()], [s.stranger]);
+  expect(eventsOf(capture(5n, 2).logs)).toEqual([
+    { ...captured, captured: 5n, released: 5n, deliveries: 2 },
+  ]);
+  expect(eventsOf(capture(7n, 4).logs)).toEqual([
+    { ...captured, captured: 2n, released: 7n, deliveries: 4 },
+  ]);
+  const closed = ledger.do([s.closeInstruction()], [s.agent]);
+  expect(eventsOf(closed.logs)).toEqual([]);
+  const prove = s.proveInstruction({ total: 9n, deliveries: 5, isFinal: true });
+  const { logs } = ledger.do(
+    [prove, s.releaseInstruction(), s.refundInstruction(), s.rentInstruction()],
+    [s.stranger],
+  );
   expect(eventsOf(logs)).toEqual([
-    { event: "EscrowRefunded", ...parties, settled_at: s.START, seq: 2n },
+    {
+      ...settled,
+      released: 9n,
+      proof_hash: s.PROOF,
+      attested_at: s.START,
+      deliveries: 5,
+      state: 3,
+      settled_by: 1,
+    },
   ]);
 });
 

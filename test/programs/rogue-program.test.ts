@@ -14,9 +14,10 @@ import { instructionDiscriminator } from "../doubles/discriminator.ts";
 import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";
 import { COMPILER, compileSource, hasCompiler } from "../../programs/compile.ts";
 import { LEDGER_VARIANT } from "./fixture/ledger-variant.ts";
-import { OTHER_FORMS } from "./fixture/ed25519-forms.ts";
+import { OTHER_FORMS, OTHER_SESSION_FORMS } from "./fixture/ed25519-forms.ts";
 import * as s from "./fixture/settlement.ts";
 import { deployAs } from "./fixture/tampering.ts";
+import type { TestLedger } from "./fixture/test-ledger.ts";
 import type { Wallet } from "./fixture/wallet.ts";
 
 const by = { payer: s.upgradeAuthority.address, upgradeAuthority: s.upgradeAuthority.address };
@@ -90,6 +91,31 @@ describe.skipIf(!hasCompiler())(`a rogue program (needs clang ${COMPILER.version
     for (const { attest } of OTHER_FORMS)
       expect(refusal(attest(), release)).toBe("6039 AttestationMalformed");
     expect(refusal(s.attestInstruction(), release)).toBeUndefined();
+  });
+
+  test("that captures or releases a session in a call of its own needs the proof before that call, in the one form", () => {
+    const forwarded = (ledger: TestLedger, { accounts, data, programAddress }: Instruction) => ({
+      programAddress: deployAs(ledger, "forwarding", rogue),
+      accounts: [...accounts, readonly(programAddress)],
+      data: Uint8Array.of(FORWARD, ...data),
+    });
+    for (const [instruction, isFinal] of [
+      [s.captureInstruction(), false],
+      [s.releaseInstruction(), true],
+    ] as const) {
+      const ledger = s.sessionLedger();
+      const call = forwarded(ledger, instruction);
+      const proof = { total: 7n, deliveries: 2, isFinal };
+      const prove = s.proveInstruction(proof);
+      const refusal = (...instructions: ReadonlyArray<Instruction>) =>
+        ledger.send(instructions, [s.stranger]).refusal;
+      expect(refusal(call)).toBe("6027 AttestationMissing");
+      expect(refusal(call, prove)).toBe("6027 AttestationMissing");
+      for (const { prove: other } of OTHER_SESSION_FORMS)
+        expect(refusal(other(proof), call)).toBe("6039 AttestationMalformed");
+      expect(refusal(prove, call)).toBeUndefined();
+      expect(s.readEscrow(ledger)).toMatchObject({ released: 7n, deliveries: 2 });
+    }
   });
 
   describe("recorded as custody", () => {

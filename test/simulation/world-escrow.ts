@@ -89,8 +89,11 @@ export const pendingOf = (escrow: Escrow): Escrow => ({
   ...escrow,
   state: "Pending",
   released: 0n,
+  deliveries: 0,
   settledAt: null,
+  settledBy: null,
   settledSeq: null,
+  closesAt: null,
   attestation: null,
 });
 
@@ -99,6 +102,7 @@ export const refundedOf = (escrow: Escrow): Escrow => ({
   ...escrow,
   state: "Refunded",
   settledAt: escrow.expiresAt + 60n,
+  settledBy: "refund",
   settledSeq: escrow.createdSeq + 1n,
 });
 

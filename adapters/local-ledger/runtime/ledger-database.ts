@@ -4,13 +4,12 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /** Increased when the tables or the programs' accounts change. A database of another version is refused. */
-const SCHEMA_VERSION = 3;
+const SCHEMA_VERSION = 4;
 
 const refusalOf = (version: number, directory: string): string => {
   const cure = `Delete the folder ${directory}, or set another DATA_DIR`;
-  // Of each version of the accounts that these programs read no more, the schema has the number.
   return version < SCHEMA_VERSION
-    ? `it holds escrows and merchants of account version ${version}, which these programs do not read. ${cure}`
+    ? `it holds escrows and merchants that these programs do not read (schema version ${version}, expected ${SCHEMA_VERSION}). ${cure}`
     : `schema version ${version}, expected ${SCHEMA_VERSION}. ${cure}`;
 };
 

@@ -13,7 +13,7 @@ export type OpenInstruction = {
 };
 
 /** What an action may wait for. */
-export const AWAITED = ["attestation", "payout_account"] as const;
+export const AWAITED = ["attestation", "attestation_and_voucher", "payout_account"] as const;
 
 /** Every action, and the prepare operation that gives its instructions. */
 export const NEXT_ACTIONS = {
@@ -29,22 +29,27 @@ export const NEXT_ACTIONS = {
 export type NextActionName = keyof typeof NEXT_ACTIONS;
 
 /** Everyone who can take an action. */
-export const NEXT_ACTION_PARTIES = ["holder_of_attestation", "merchant_wallet", "anyone"] as const;
+export const NEXT_ACTION_PARTIES = [
+  "holder_of_attestation",
+  "merchant_wallet",
+  "agent_wallet",
+  "anyone",
+] as const;
 
 /** Something that can be done with an escrow now. */
 export type NextAction = {
   readonly escrow: Address;
   readonly action: NextActionName;
-  /** Who may do it: whoever holds an attestation by the escrow's attestor, the merchant's wallet, or anyone at all. */
+  /** Who may do it: whoever holds an attestation by the escrow's attestor, the merchant's wallet, the agent's, or anyone at all. */
   readonly by: (typeof NEXT_ACTION_PARTIES)[number];
   /**
-   * What must be obtained first, null when nothing: an attestation, or a token account of the agent that can receive
-   * tokens.
+   * What must be obtained first, null when nothing: an attestation, with a voucher for a session, or a token account of the agent that can
+   * receive tokens.
    */
   readonly awaiting: (typeof AWAITED)[number] | null;
   /** The first second at which the action is too late, null without a limit. */
   readonly until: UnixSeconds | null;
-  /** The unsigned instructions of a refund, in order. Empty while something is awaited, and for every other action. */
+  /** The unsigned instructions of a refund and of a return of rent, in order. Empty while something is awaited, and for every other action. */
   readonly instructions: ReadonlyArray<OpenInstruction>;
 };
 
@@ -91,7 +96,7 @@ export type LamportCost = {
   readonly fee: bigint;
   /** What the payer puts into accounts so that they exist. */
   readonly deposits: ReadonlyArray<{ readonly account: Address; readonly lamports: bigint }>;
-  /** What the escrow's rent payer gets back at settlement, which may be this very call. */
+  /** What the escrow's rent payer gets back by `return_rent` once the escrow is settled and its vault closed, which may be in this very call. */
   readonly returnedAtSettlement: bigint;
   /** What the escrow's rent payer gets back at archiving, which may be this very call. */
   readonly returnedAtArchiving: bigint;

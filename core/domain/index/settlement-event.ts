@@ -1,5 +1,5 @@
 import type { Address } from "../address.ts";
-import { type Escrow, type EscrowState, refundedAmount } from "../escrow/escrow.ts";
+import { type Escrow, type EscrowState, refundedAmount, type SettledBy } from "../escrow/escrow.ts";
 import type { Hash32 } from "../hash32.ts";
 import type { LedgerSignature } from "../ledger/signature.ts";
 import type { UnixSeconds } from "../unix-time.ts";
@@ -59,6 +59,26 @@ const KIND_OF = {
 
 /** The kind of the event that leads to a state. */
 export const eventKindOf = (state: EscrowState): EventKind => KIND_OF[state];
+
+/** How an instruction causes an event: it makes the escrow, or settles it in one of three ways. */
+export type EventCauseKind = "creation" | Exclude<SettledBy, null>;
+
+/**
+ * The number of the event that an instruction caused to an escrow, null when it caused none of them. An instruction that claims a refund also empties
+ * the vault of an escrow that was settled before, so it counts only where the escrow was settled by a refund or nobody knows
+ * how (`settledBy` undefined). Of several refunds the earliest settled it.
+ */
+export const seqCausedBy = (
+  {
+    createdSeq,
+    settledSeq,
+    settledBy,
+  }: Pick<Escrow, "createdSeq" | "settledSeq"> & { readonly settledBy?: SettledBy | undefined },
+  cause: EventCauseKind,
+): bigint | null => {
+  if (cause === "creation") return createdSeq;
+  return settledBy === undefined || settledBy === cause ? settledSeq : null;
+};
 
 /** The events that an escrow's account proves, oldest first: one while Pending, two once settled. */
 export const eventsOf = (escrow: Escrow): ReadonlyArray<SettlementEvent> => {

@@ -38,6 +38,13 @@ export const SETTLEMENT_RULES = [
   "not_settled",
   "not_archivable",
   "last_bytes_differ",
+  "not_session",
+  "session_closing",
+  "voucher_missing",
+  "voucher_signature_invalid",
+  "wrong_session_key",
+  "wrong_voucher",
+  "deliveries_fall",
 ] as const;
 /** One of `SETTLEMENT_RULES`. */
 export type SettlementRule = (typeof SETTLEMENT_RULES)[number];

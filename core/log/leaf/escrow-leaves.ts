@@ -25,11 +25,12 @@ export const leavesOfEscrow = (
   data: Uint8Array,
 ): ReadonlyArray<NumberedLeaf> => {
   const escrow = addressToBytes(address);
-  const last = sha256(data);
-  if (settledSeq === null) return [{ seq: createdSeq, leaf: eventLeafOf("Pending", escrow, last) }];
+  const created = eventLeafOf("Pending", escrow, sha256(pendingEscrowBytes(data)));
+  // What a session captures leaves no event: its account's bytes change, and its leaf does not.
+  if (settledSeq === null) return [{ seq: createdSeq, leaf: created }];
   return [
-    { seq: createdSeq, leaf: eventLeafOf("Pending", escrow, sha256(pendingEscrowBytes(data))) },
-    { seq: settledSeq, leaf: eventLeafOf(state, escrow, last) },
+    { seq: createdSeq, leaf: created },
+    { seq: settledSeq, leaf: eventLeafOf(state, escrow, sha256(data)) },
   ];
 };
 

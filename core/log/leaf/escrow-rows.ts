@@ -49,16 +49,16 @@ class AccountRow implements IndexedEscrow {
   }
 }
 
-/** The row of an escrow whose account has the bytes `data`. */
+/**
+ * The row of an escrow whose account has the bytes `data`. A Pending one's row holds the bytes of its creation, whatever was captured
+ * since: only those have a leaf.
+ */
 export const indexedEscrowOf = (escrow: EscrowNumbers, data: Uint8Array): IndexedEscrow => {
-  const digest = sha256(data);
-  return new AccountRow(
-    escrow,
-    data,
-    escrow.settledSeq === null
-      ? { pendingHash: digest, settledHash: null }
-      : { pendingHash: sha256(pendingEscrowBytes(data)), settledHash: digest },
-  );
+  const created = pendingEscrowBytes(data);
+  const pendingHash = sha256(created);
+  return escrow.settledSeq === null
+    ? new AccountRow(escrow, created, { pendingHash, settledHash: null })
+    : new AccountRow(escrow, data, { pendingHash, settledHash: sha256(data) });
 };
 
 /** What a tombstone says of the escrow that was at its address. */
@@ -92,19 +92,12 @@ export const unreadableEscrowOf = ({
   const state = ESCROW_STATES[fields.u8(AT.state)];
   const [createdSeq, settledSeq] = [fields.u64(AT.createdSeq), fields.u64(AT.settledSeq)];
   if (state === undefined || createdSeq === 0n) return undefined;
+  const pendingHash = sha256(pendingEscrowBytes(data));
   if (state === "Pending")
     return settledSeq === 0n
-      ? {
-          address,
-          state,
-          createdSeq,
-          settledSeq: null,
-          pendingHash: sha256(data),
-          settledHash: null,
-        }
+      ? { address, state, createdSeq, settledSeq: null, pendingHash, settledHash: null }
       : undefined;
   if (settledSeq <= createdSeq) return undefined;
-  const pendingHash = sha256(pendingEscrowBytes(data));
   return { address, state, createdSeq, settledSeq, pendingHash, settledHash: sha256(data) };
 };
 

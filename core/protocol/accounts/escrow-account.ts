@@ -84,7 +84,10 @@ const timesAgree = (escrow: EscrowOutline): boolean => {
   }
   // A capture takes an attestation that is a little ahead of the ledger's clock; a final one lies before the end.
   const lead = settledBy === "release" ? 0n : CUSTODY_CONSTANTS.MAX_ATTESTATION_LEAD_SECONDS;
-  return attestedAt === null || (attestedAt >= createdAt && attestedAt < end + lead);
+  return (
+    attestedAt === null ||
+    (attestedAt >= createdAt && attestedAt < end + lead && attestedAt <= LAST_UNIX_SECOND)
+  );
 };
 
 /** Whether what is counted agrees: amounts, deliveries, attestation, and how it was settled. */
@@ -307,4 +310,6 @@ export const encodeEscrowAccount = (escrow: Escrow): Uint8Array => {
 };
 
 /** The same from an escrow: `termsIn` of its account. */
-export const termsOf = (escrow: Escrow): Hash32 => termsIn(encodeEscrowAccount(escrow));
+export const termsOf = (escrow: Escrow): Hash32 =>
+  // The attestation is no part of them, and may not be signed yet.
+  termsIn(encodeEscrowAccount({ ...escrow, attestation: null }));

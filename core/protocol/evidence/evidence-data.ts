@@ -22,10 +22,22 @@ type SettlementDecision = {
     | "merchant_delivery_proof_verified"
     | "merchant_partial_delivery_proof_verified"
     | "ttl_expired_without_delivery_proof"
+    | "session_closed_without_delivery_proof"
     | "merchant_cancelled";
 };
 
-/** The decision of an escrow's state. The ledger's time matters only while Pending. */
+/** Why an escrow was settled with nothing released. */
+const refundReason = (escrow: Escrow): SettlementDecision["reason"] => {
+  if (isCancelled(escrow)) return "merchant_cancelled";
+  return escrow.closesAt === null
+    ? "ttl_expired_without_delivery_proof"
+    : "session_closed_without_delivery_proof";
+};
+
+/**
+ * The decision of an escrow's state: what was released counts, whoever settled. The ledger's time matters only while Pending, and what was captured
+ * then does not.
+ */
 export const settlementDecision = (escrow: Escrow, ledgerTime: UnixSeconds): SettlementDecision => {
   switch (escrow.state) {
     case "Pending":
@@ -42,7 +54,7 @@ export const settlementDecision = (escrow: Escrow, ledgerTime: UnixSeconds): Set
     case "Refunded":
       return {
         status: "refunded",
-        reason: isCancelled(escrow) ? "merchant_cancelled" : "ttl_expired_without_delivery_proof",
+        reason: refundReason(escrow),
       };
   }
 };
@@ -85,13 +97,17 @@ const escrowFields = (escrow: Escrow, network: EvidenceNetwork) => ({
   vault_token_account: associatedTokenAddress(escrow.address, escrow.mint),
   rent_payer: escrow.rentPayer,
   attestor: escrow.attestor,
+  session_key: escrow.sessionKey,
   task_hash: escrow.taskHash,
   amount_stroops: escrow.amount.toString(),
   released_stroops: escrow.released.toString(),
   refunded_stroops: refundedAmount(escrow).toString(),
+  deliveries: escrow.deliveries,
   created_at: time(escrow.createdAt),
   expires_at: time(escrow.expiresAt),
+  closes_at: time(escrow.closesAt),
   settled_at: time(escrow.settledAt),
+  settled_by: escrow.settledBy,
   created_seq: escrow.createdSeq.toString(),
   settled_seq: escrow.settledSeq?.toString() ?? null,
 });

@@ -42,21 +42,17 @@ type Network = {
 export const domainOf = ({ genesisHash, custodyProgram }: Network): Hash32 =>
   hash32FromBytes(ledgerDomain(address(genesisHash), address(custodyProgram)));
 
-const TAG = new TextEncoder().encode("attest 3");
+/** The first eight bytes of every attestation. */
+export const ATTESTATION_TAG = new TextEncoder().encode("attest 3");
 
 /** Every attestation's message has exactly this many bytes. */
 export const ATTESTATION_LENGTH = 128;
 
-/** Parts of the signed message, in bytes; see docs/protocol.md, "Attestation". */
-export const ATTESTATION_PARTS = [
-  { name: "tag", at: 0, length: 8 },
-  { name: "domain", at: 8, length: 32 },
-  { name: "terms", at: 40, length: 32 },
-  { name: "proof_hash", at: 72, length: 32 },
-  { name: "total", at: 104, length: 8 },
-  { name: "timestamp", at: 112, length: 8 },
-  { name: "deliveries", at: 120, length: 4 },
-  { name: "final", at: 124, length: 4 },
+/** The parts with which an attestation and a voucher begin, in bytes, and what a message with another one is. */
+export const NAMING_PARTS = [
+  { at: 0, length: 8, other: "is none of this protocol" },
+  { at: 8, length: 32, other: "is for another ledger or custody program (domain)" },
+  { at: 40, length: 32, other: "is for another escrow (terms)" },
 ] as const;
 
 /**
@@ -65,7 +61,7 @@ export const ATTESTATION_PARTS = [
  */
 export const attestationMessage = (claim: AttestationClaim): Uint8Array =>
   fieldWriter(ATTESTATION_LENGTH)
-    .bytes(TAG)
+    .bytes(ATTESTATION_TAG)
     .hash(claim.domain)
     .hash(claim.terms)
     .hash(claim.proofHash)
@@ -81,7 +77,7 @@ export const readAttestationMessage = (message: Uint8Array): AttestationClaim | 
   if (message.length !== ATTESTATION_LENGTH) return undefined;
   const fields = fieldsOf(message);
   const final = fields.u8(124);
-  if (!fields.isAt(0, TAG) || final > 1 || !fields.isZero(125, 3)) return undefined;
+  if (!fields.isAt(0, ATTESTATION_TAG) || final > 1 || !fields.isZero(125, 3)) return undefined;
   return {
     domain: fields.hash(8),
     terms: fields.hash(40),

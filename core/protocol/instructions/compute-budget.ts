@@ -127,10 +127,9 @@ export type TransactionBudget = {
 export const LOADED_BYTES = 1_048_576;
 
 /**
- * A settlement loads accounts of parties that may want to stop it. Each of them can grow its own account to 10 MiB, so
- * nothing limits what is loaded. The Token program is called with the rent payer's account, at a unit for 250 bytes
- * (Agave `execution_budget.rs`: cpi_bytes_per_unit): 42,000 units for 10 MiB. Beside that a partial release that makes
- * both payees' accounts takes 40,000 units, and each further bump try 1,500.
+ * A settlement loads accounts of the party that it pays, and with `claim_refund` and `return_rent` behind it those of all. Each can grow its
+ * own account to 10 MiB, so nothing limits what is loaded. A release with both behind it that makes both payees' accounts takes
+ * 60,000 units, and each further bump try 1,500.
  */
 export const SETTLEMENT_BUDGET: TransactionBudget = { unitLimit: 150_000 };
 

@@ -17,21 +17,11 @@ export type VoucherClaim = {
   readonly isClosing: boolean;
 };
 
-const TAG = new TextEncoder().encode("voucher3");
+/** The first eight bytes of every voucher. */
+export const VOUCHER_TAG = new TextEncoder().encode("voucher3");
 
 /** Every voucher's message has exactly this many bytes. */
 export const VOUCHER_LENGTH = 120;
-
-/** Parts of the signed message, in bytes; see docs/protocol.md, "Voucher". */
-export const VOUCHER_PARTS = [
-  { name: "tag", at: 0, length: 8 },
-  { name: "domain", at: 8, length: 32 },
-  { name: "terms", at: 40, length: 32 },
-  { name: "orders", at: 72, length: 32 },
-  { name: "total", at: 104, length: 8 },
-  { name: "count", at: 112, length: 4 },
-  { name: "closing", at: 116, length: 4 },
-] as const;
 
 /**
  * The 120 bytes that a session key signs: `"voucher3" || domain || terms || orders || total u64 || count u32 || closing u8 ||
@@ -39,7 +29,7 @@ export const VOUCHER_PARTS = [
  */
 export const voucherMessage = (claim: VoucherClaim): Uint8Array =>
   fieldWriter(VOUCHER_LENGTH)
-    .bytes(TAG)
+    .bytes(VOUCHER_TAG)
     .hash(claim.domain)
     .hash(claim.terms)
     .hash(claim.orders)
@@ -54,7 +44,7 @@ export const readVoucherMessage = (message: Uint8Array): VoucherClaim | undefine
   if (message.length !== VOUCHER_LENGTH) return undefined;
   const fields = fieldsOf(message);
   const closing = fields.u8(116);
-  if (!fields.isAt(0, TAG) || closing > 1 || !fields.isZero(117, 3)) return undefined;
+  if (!fields.isAt(0, VOUCHER_TAG) || closing > 1 || !fields.isZero(117, 3)) return undefined;
   return {
     domain: fields.hash(8),
     terms: fields.hash(40),

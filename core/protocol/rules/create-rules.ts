@@ -47,24 +47,44 @@ const merchantFault = (
       };
 };
 
+/** Why no escrow lives so long: exactly one of both is given, and the end is at most seven days ahead. */
+const lifeFault = (
+  { ttlSeconds, expiresAt }: CustodyInstructionCall<"create_escrow">["args"],
+  { ledgerTime, marginSeconds }: LedgerView,
+): SettlementFault | undefined => {
+  const wrong = (detail: string): SettlementFault => ({ rule: "ttl_out_of_range", detail });
+  if (expiresAt === 0n)
+    return ttlSeconds < MIN_TTL_SECONDS || ttlSeconds > MAX_TTL_SECONDS
+      ? wrong(
+          `the time to live is ${ttlSeconds} s and must be ${MIN_TTL_SECONDS} to ${MAX_TTL_SECONDS} s`,
+        )
+      : undefined;
+  if (ttlSeconds !== 0)
+    return wrong("both a time to live and an end are given; one of them must be 0");
+  const ahead = expiresAt - ledgerTime;
+  return ahead < BigInt(MIN_TTL_SECONDS) || ahead > BigInt(MAX_TTL_SECONDS) + marginSeconds
+    ? wrong(
+        `the end is ${ahead} s ahead of the ledger's clock and must be ${MIN_TTL_SECONDS} to ${MAX_TTL_SECONDS} s ahead`,
+      )
+    : undefined;
+};
+
 /** Why a `create_escrow` cannot succeed; see docs/protocol.md, "custody". */
 export const createFault = (
   call: CustodyCall,
-  { args: { taskHash, amount, ttlSeconds, attestor } }: CustodyInstructionCall<"create_escrow">,
+  { args }: CustodyInstructionCall<"create_escrow">,
   view: LedgerView,
 ): SettlementFault | undefined => {
   const { deployment } = view;
+  const { taskHash, amount, attestor } = args;
   const agentOwner = call.accounts[PLACES.agent_owner.place];
   const wallet = call.accounts[PLACES.merchant_wallet.place];
   const mint = call.accounts[PLACES.mint.place];
   if (agentOwner === undefined || wallet === undefined || mint === undefined) return undefined;
   if (amount === 0n)
     return { rule: "amount_out_of_range", detail: "an escrow's amount must be above 0" };
-  if (ttlSeconds < MIN_TTL_SECONDS || ttlSeconds > MAX_TTL_SECONDS)
-    return {
-      rule: "ttl_out_of_range",
-      detail: `the time to live is ${ttlSeconds} s and must be ${MIN_TTL_SECONDS} to ${MAX_TTL_SECONDS} s`,
-    };
+  const unlived = lifeFault(args, view);
+  if (unlived !== undefined) return unlived;
   const escrow = escrowAddress(deployment, agentOwner, taskHash).address;
   const merchantPda = merchantAddress(deployment, wallet).address;
   const misplaced = wrongAccount(call, PLACES, {

@@ -1,8 +1,9 @@
-import type { Address } from "../../domain/address.ts";
+import { type Address, ZERO_ADDRESS } from "../../domain/address.ts";
 import type { PreparedOperation } from "../../domain/escrow/prepared-call.ts";
-import type { EventKind } from "../../domain/index/settlement-event.ts";
+import type { EventCauseKind } from "../../domain/index/settlement-event.ts";
 import { MERCHANT_STATUSES } from "../../domain/merchant/merchant.ts";
 import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
+import { formatUnixTime, LAST_UNIX_SECOND } from "../../domain/unix-time.ts";
 import type {
   AttestorInstructionCall,
   AttestorInstructionName,
@@ -15,13 +16,23 @@ import {
   SETTLEMENT_BUDGET,
   type TransactionBudget,
 } from "../instructions/compute-budget.ts";
-import { archiveFault, refundFault } from "./refund-rules.ts";
+import { archiveFault, cancelFault, closeFault, refundFault, rentFault } from "./refund-rules.ts";
 import { createFault } from "./create-rules.ts";
 import type { CustodyCall, LedgerView } from "./custody-call.ts";
-import { releaseFault } from "./release-rules.ts";
+import { paymentFault } from "./release-rules.ts";
 
-/** What an instruction of the two programs does to its subject; `other` leaves no trace that shows whether it ran. */
-export type EffectKind = "create" | "settle" | "archive" | "register" | "other";
+/**
+ * What an instruction of the two programs does to its subject. After `settle` the escrow is settled, by this instruction or before it; `capture` and
+ * `close` change a Pending escrow and cause no event; `other` leaves no trace that shows whether it ran.
+ */
+export type EffectKind =
+  | "create"
+  | "capture"
+  | "close"
+  | "settle"
+  | "archive"
+  | "register"
+  | "other";
 
 type AnyCall = {
   readonly name: string;
@@ -53,8 +64,8 @@ type InstructionRecord<Call extends AnyCall> = {
 type CustodyRecord<Name extends CustodyInstructionName> = InstructionRecord<
   CustodyInstructionCall<Name>
 > & {
-  /** The settlement event that it causes, null when none. */
-  readonly event: EventKind | null;
+  /** How it causes an event, null when it causes none. */
+  readonly causes: EventCauseKind | null;
   /** Why it cannot succeed on the ledger as the view shows it; undefined when no rule is broken. */
   readonly fault: (
     call: CustodyCall,
@@ -62,6 +73,24 @@ type CustodyRecord<Name extends CustodyInstructionName> = InstructionRecord<
     view: LedgerView,
   ) => SettlementFault | undefined;
 };
+
+/** No call of another program, so that the size of nobody's account costs units. */
+const WITHOUT_CALLS: TransactionBudget = { unitLimit: 20_000 };
+
+type CreateArgs = CustodyInstructionCall<"create_escrow">["args"];
+
+/** How long an escrow that is to be made lives, as a person reads it. */
+const lifeWords = ({ expiresAt, ttlSeconds }: CreateArgs): string => {
+  if (expiresAt === 0n) return `after ${ttlSeconds} s`;
+  const isTime = expiresAt > 0n && expiresAt <= LAST_UNIX_SECOND;
+  return `from ${isTime ? formatUnixTime(expiresAt) : expiresAt} on`;
+};
+
+/** Who takes the money of an escrow that is to be made, and by which key. */
+const takenBy = ({ sessionKey }: CreateArgs, merchant: string): string =>
+  sessionKey === ZERO_ADDRESS
+    ? `merchant ${merchant}`
+    : `a SESSION with merchant ${merchant}, which takes what vouchers of the key ${sessionKey} allow,`;
 
 /**
  * All that this project knows of each custody instruction beside its layout, which the IDL gives. Relay, index, log, prepare
@@ -72,7 +101,7 @@ export const CUSTODY_RECORDS: { readonly [Name in CustodyInstructionName]: Custo
   initialize_custody: {
     effect: "other",
     subject: "config",
-    event: null,
+    causes: null,
     budget: null,
     fault: () => undefined,
     words: () => "INITIALISE the custody program",
@@ -80,51 +109,67 @@ export const CUSTODY_RECORDS: { readonly [Name in CustodyInstructionName]: Custo
   create_escrow: {
     effect: "create",
     subject: "escrow",
-    event: "escrow_created",
+    causes: "creation",
     budget: { unitLimit: 160_000, loadedBytes: LOADED_BYTES },
     fault: createFault,
     words: ({ args, at, amountOf }) =>
-      `LOCK ${amountOf(args.amount, at("mint"))} of agent ${at("agent_owner")} for merchant ${at("merchant_wallet")} in escrow ${at("escrow")}, refundable after ${args.ttlSeconds} s`,
+      `LOCK ${amountOf(args.amount, at("mint"))} of agent ${at("agent_owner")} for ${takenBy(args, at("merchant_wallet"))} in escrow ${at("escrow")}, refundable ${lifeWords(args)}`,
+  },
+  capture: {
+    effect: "capture",
+    subject: "escrow",
+    causes: null,
+    budget: SETTLEMENT_BUDGET,
+    fault: paymentFault,
+    words: ({ at }) => `CAPTURE what is attested of the session ${at("escrow")} for its merchant`,
   },
   release_escrow: {
     effect: "settle",
     subject: "escrow",
-    event: "escrow_released",
+    causes: "release",
     budget: SETTLEMENT_BUDGET,
-    fault: releaseFault,
-    words: ({ at }) => `RELEASE escrow ${at("escrow")} to its merchant`,
-  },
-  release_partial: {
-    effect: "settle",
-    subject: "escrow",
-    event: "escrow_partially_released",
-    budget: SETTLEMENT_BUDGET,
-    fault: releaseFault,
-    words: ({ args, at }) =>
-      `RELEASE ${args.amount} base units of escrow ${at("escrow")} to its merchant, the rest back to its agent`,
+    fault: paymentFault,
+    words: ({ at }) => `RELEASE what is attested of escrow ${at("escrow")} to its merchant`,
   },
   claim_refund: {
     effect: "settle",
     subject: "escrow",
-    event: "escrow_refunded",
+    causes: "refund",
     budget: SETTLEMENT_BUDGET,
     fault: refundFault,
-    words: ({ at }) => `REFUND the expired escrow ${at("escrow")} to its agent`,
+    words: ({ at }) => `REFUND what is left of the ended escrow ${at("escrow")} to its agent`,
+  },
+  return_rent: {
+    effect: "settle",
+    subject: "escrow",
+    causes: null,
+    budget: WITHOUT_CALLS,
+    fault: rentFault,
+    words: ({ at }) =>
+      `RETURN the rent of the settled escrow ${at("escrow")} to its payer ${at("rent_payer")}`,
   },
   cancel_escrow: {
     effect: "settle",
     subject: "escrow",
-    event: "escrow_refunded",
+    causes: "cancel",
     budget: SETTLEMENT_BUDGET,
-    fault: refundFault,
-    words: ({ at }) => `CANCEL escrow ${at("escrow")}: the money goes back to its agent`,
+    fault: cancelFault,
+    words: ({ at }) =>
+      `CANCEL escrow ${at("escrow")}: what was not captured goes back to its agent`,
+  },
+  close_session: {
+    effect: "close",
+    subject: "escrow",
+    causes: null,
+    budget: WITHOUT_CALLS,
+    fault: closeFault,
+    words: ({ at }) => `CLOSE the session ${at("escrow")}: it ends within 900 s`,
   },
   archive_escrow: {
     effect: "archive",
     subject: "escrow",
-    event: null,
-    // It calls no program, so that the size of the rent payer's account costs no units.
-    budget: { unitLimit: 20_000 },
+    causes: null,
+    budget: WITHOUT_CALLS,
     fault: archiveFault,
     words: ({ at }) => `ARCHIVE the settled escrow ${at("escrow")}`,
   },

@@ -60,6 +60,19 @@ export const depositFor = (account: LedgerAccount | null, bytes: number, rent: R
   return missing > 0n ? missing : 0n;
 };
 
+/**
+ * The lamports of a settled escrow's account that `return_rent` gives to the rent payer: all above the account's own rent. None to an executable one: the
+ * runtime lets nobody change its lamports.
+ */
+export const returnableRent = (
+  account: Pick<LedgerAccount, "lamports" | "data">,
+  rentPayer: LedgerAccount | null,
+  rent: Rent,
+): bigint => {
+  const spare = account.lamports - rent.minimumBalance(account.data.length);
+  return spare > 0n && rentPayer?.executable !== true ? spare : 0n;
+};
+
 /** Everyone besides the payer who must sign the instructions, in order of appearance. */
 export const otherSigners = (
   instructions: ReadonlyArray<Instruction>,
@@ -82,7 +95,12 @@ export const transactionFee = (
   payer: Address,
   priority: { readonly unitLimit: number; readonly unitPrice: bigint } | null = null,
 ): bigint => {
-  const checked = instructions.filter((each) => each.programAddress === ED25519_PROGRAM).length;
+  const checked = instructions.reduce(
+    // The first byte of the Ed25519 program's data counts its signatures.
+    (sum, { programAddress, data }) =>
+      programAddress === ED25519_PROGRAM ? sum + (data[0] ?? 0) : sum,
+    0,
+  );
   const signatures = 1 + otherSigners(instructions, payer).length + checked;
   const forUnits =
     priority === null ? 0n : BigInt(priority.unitLimit) * priority.unitPrice + MICRO - 1n;

@@ -64,8 +64,24 @@ const fallbackFault = (
     : { rule: "payout_account_shared", detail: `${named} has ${other}` };
 };
 
+/** Why a payee's associated account cannot be paid, undefined when it can or that is not known before sending. */
+const unusable = (
+  call: CustodyCall,
+  { whose, owner, mint }: Payee,
+  address: Address,
+): string | undefined => {
+  const named = `the ${whose}'s associated account ${address}`;
+  if (call.isTouched(address)) return undefined;
+  const account = call.found(address);
+  const token = account && decodeTokenAccount(account);
+  if (token === undefined) return `${named} is absent`;
+  if (token.owner !== owner) return `${named} belongs to ${token.owner}`;
+  if (token.mint !== mint) return `${named} is of the mint ${token.mint}`;
+  return token.frozen ? `${named} is frozen` : undefined;
+};
+
 /**
- * Why a payee cannot be paid: the associated account must be named, with its bump; when it is frozen or has another owner, the
+ * Why a payee cannot be paid: the associated account must be named, with its bump; when it is absent, frozen or has another owner, the
  * fallback must be a token account of the payee without delegate or foreign close authority. See docs/protocol.md, "Payout".
  */
 export const payoutFault = (
@@ -81,20 +97,15 @@ export const payoutFault = (
       rule: "payout_account_not_associated",
       detail: `the ${whose}'s payout account is ${given} with the bump ${bump} and must be the associated one of the ${whose}'s wallet, ${address} with the bump ${canonical}`,
     };
-  const account = call.found(address);
-  const token = account && decodeTokenAccount(account);
-  if (token === undefined || (token.owner === owner && !token.frozen)) return undefined;
-  const named = `the ${whose}'s associated account ${address}`;
-  const reason =
-    token.owner === owner ? `${named} is frozen` : `${named} belongs to ${token.owner}`;
-  return fallbackFault(call, payee, reason, deployment);
+  const reason = unusable(call, payee, address);
+  return reason === undefined ? undefined : fallbackFault(call, payee, reason, deployment);
 };
 
-/** The account that pays a payee by the ledger's present state, or why none can. */
+/** Where a payee is paid by the ledger's present state, or that nowhere. */
 type PayoutChoice =
   | {
       readonly kind: "associated";
-      /** Whether the account is absent, so that an earlier instruction must make it. */
+      /** Whether the account is absent and no fallback can be paid, so that an earlier instruction must make it. */
       readonly isAbsent: boolean;
       readonly hasDelegate: boolean;
       readonly hasCloseAuthority: boolean;
@@ -118,9 +129,8 @@ export const choosePayout = (payee: {
   readonly fallback: LedgerAccount | null;
 }): PayoutChoice => {
   const { owner, mint, associated, fallback } = payee;
-  if (associated === null || isVacant(associated))
-    return { kind: "associated", isAbsent: true, hasDelegate: false, hasCloseAuthority: false };
-  const token = decodeTokenAccount(associated);
+  const isAbsent = associated === null || isVacant(associated);
+  const token = isAbsent ? undefined : decodeTokenAccount(associated);
   if (token?.owner === owner && token.mint === mint && !token.frozen)
     return {
       kind: "associated",
@@ -129,7 +139,9 @@ export const choosePayout = (payee: {
       hasCloseAuthority: token.closeAuthority !== null,
     };
   const other = fallback === null ? undefined : decodeTokenAccount(fallback);
-  return other?.owner === owner && other.mint === mint && isOwnOnly(other)
-    ? { kind: "fallback" }
+  if (other?.owner === owner && other.mint === mint && isOwnOnly(other))
+    return { kind: "fallback" };
+  return isAbsent
+    ? { kind: "associated", isAbsent, hasDelegate: false, hasCloseAuthority: false }
     : { kind: "none" };
 };

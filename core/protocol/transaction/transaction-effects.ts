@@ -1,5 +1,6 @@
 import type { Address } from "../../domain/address.ts";
-import type { EventKind, EventReference } from "../../domain/index/settlement-event.ts";
+import type { EventCauseKind, EventReference } from "../../domain/index/settlement-event.ts";
+import type { Escrow } from "../../domain/escrow/escrow.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { LedgerTransaction } from "../../domain/ledger/history.ts";
@@ -70,6 +71,12 @@ export const hadEffect = (
     (effect) => effect.kind === kind && effect.subject === subject,
   );
 
+/** Whether an escrow shows what a change of it leaves behind. */
+const leaves = (kind: "settle" | "capture" | "close", escrow: Escrow): boolean => {
+  if (kind === "capture") return escrow.released > 0n;
+  return kind === "close" ? escrow.closesAt !== null : escrow.state !== "Pending";
+};
+
 /** Whether the subject's account shows what the effect leaves behind, whoever caused it. */
 export const showsEffect = (
   { kind }: RelayedEffect,
@@ -85,9 +92,12 @@ export const showsEffect = (
       return account.owner === deployment.attestorProgram;
     case "archive":
       return isTombstone;
-    case "settle": {
+    case "settle":
+    case "capture":
+    case "close": {
+      if (isTombstone) return true;
       const decoded = decodeEscrowAccount(account, deployment);
-      return isTombstone || ("value" in decoded && decoded.value.state !== "Pending");
+      return "value" in decoded && leaves(kind, decoded.value);
     }
     case "other":
       return false;
@@ -116,16 +126,19 @@ export const onlyCreates = (
     : null;
 };
 
-/** The transaction that caused an event, by escrow and kind: a transaction does not show the event's number. */
+/**
+ * The transaction that caused an event, by escrow and way: a transaction does not show the event's number. `seqCausedBy` says whether the escrow
+ * had such an event.
+ */
 export type EventCause = Omit<EventReference, "position"> & {
   readonly escrow: Address;
-  readonly kind: EventKind;
+  readonly by: EventCauseKind;
 };
 
 /**
  * The events that a transaction caused. A transaction that landed without error ran every one of its
  * instructions to the end, including those that programs called, because a failed call cannot be caught.
- * Therefore each custody instruction in it took effect. See docs/protocol.md, "custody".
+ * Therefore each custody instruction in it took effect. A claimed refund may have found the escrow settled. See docs/protocol.md, "custody".
  */
 export const eventCausesOf = (
   transaction: LedgerTransaction,
@@ -136,9 +149,9 @@ export const eventCausesOf = (
   return instructions.flatMap((called) => {
     const read = readCall(called, deployment);
     if (read?.program !== "custody") return [];
-    const { event: kind } = CUSTODY_RECORDS[read.name];
+    const { causes: by } = CUSTODY_RECORDS[read.name];
     const escrow = effectOf(read)?.subject;
-    return kind === null || escrow === undefined ? [] : [{ escrow, kind, signature, slot }];
+    return by === null || escrow === undefined ? [] : [{ escrow, by, signature, slot }];
   });
 };
 
@@ -164,12 +177,12 @@ export const touchedAccountsOf = (
   return [...new Set(named)].filter((address) => !signers.has(address));
 };
 
-/** Account bytes that a transaction gave to `archive_escrow`, and the escrow it named. */
+/** An escrow's last bytes as a transaction gave them, and the escrow it named. */
 type ArchivedBytes = { readonly escrow: Address; readonly data: Uint8Array };
 
 /**
- * The account bytes in a transaction's `archive_escrow` instructions, at its top level and in instructions that programs called. Only a
- * tombstone's digest shows that they are an escrow's. See docs/protocol.md, "Archiving".
+ * The last bytes of escrows in a transaction: what `archive_escrow` takes, and what `claim_refund` and `return_rent` take of an archived one, at
+ * its top level and in instructions that programs called. Only a tombstone's digest shows that they are an escrow's. See docs/protocol.md, "Archiving".
  */
 export const archivedBytesOf = (
   { failed, instructions }: LedgerTransaction,
@@ -178,8 +191,14 @@ export const archivedBytesOf = (
   if (failed) return [];
   return instructions.flatMap((called) => {
     const read = readCall(called, deployment);
-    if (read?.name !== "archive_escrow") return [];
+    if (
+      read?.name !== "archive_escrow" &&
+      read?.name !== "claim_refund" &&
+      read?.name !== "return_rent"
+    )
+      return [];
     const escrow = read.at("escrow");
-    return escrow === undefined ? [] : [{ escrow, data: read.args.lastBytes }];
+    const data = read.args.lastBytes;
+    return escrow === undefined || data.length === 0 ? [] : [{ escrow, data }];
   });
 };

@@ -14,6 +14,7 @@ import type { ParsedPacket } from "../evidence/evidence-packet.ts";
 import { attestedMessage } from "../instructions/attestation.ts";
 import type { LoggedAccount, LogVerdict } from "./verify-in-log.ts";
 import {
+  capturedCheck,
   ledgerChecks,
   type LedgerWitness,
   type LogPath,
@@ -60,6 +61,7 @@ const withoutNode = (
     point("event_number", "not_applicable", unasked),
     programsCheck(trust, undefined),
     ...stillPending(account, witnessedBy),
+    ...(account === null ? [] : [capturedCheck(account, undefined)]),
   ];
   if (witnessedBy === null)
     return [

@@ -136,6 +136,7 @@ export const EVIDENCE_CHECKS = [
   "ledger",
   "account_on_ledger",
   "still_pending",
+  "captured_on_ledger",
   "attestor_is_the_merchants",
   "event_number",
   "program_bytes",

@@ -1,5 +1,9 @@
 import type { Escrow } from "../../domain/escrow/escrow.ts";
-import type { EvidenceCheck, TrustPolicy } from "../../domain/evidence/evidence-check.ts";
+import {
+  type EvidenceCheck,
+  passedOrFailed,
+  type TrustPolicy,
+} from "../../domain/evidence/evidence-check.ts";
 import { hash32FromBytes } from "../../domain/hash32.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import { NO_PINS } from "../../domain/ledger/deployment.ts";
@@ -9,7 +13,7 @@ import {
   type ArchivedEscrow,
   decodeArchivedEscrowAccount,
 } from "../accounts/archived-escrow-account.ts";
-import { decodeEscrowAccount } from "../accounts/escrow-account.ts";
+import { decodeEscrowAccount, pendingEscrowBytes, termsIn } from "../accounts/escrow-account.ts";
 import { decodeCustodyConfigAccount } from "../accounts/settings-accounts.ts";
 import { deployedHash } from "../accounts/loader-v3.ts";
 import { decodeMerchantAccount } from "../accounts/merchant-account.ts";
@@ -42,17 +46,6 @@ const outcome = (
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && a.every((byte, i) => byte === b[i]);
 
-const sameTerms = (a: Escrow, b: Escrow): boolean =>
-  a.agentOwner === b.agentOwner &&
-  a.merchant === b.merchant &&
-  a.mint === b.mint &&
-  a.taskHash === b.taskHash &&
-  a.amount === b.amount &&
-  a.attestor === b.attestor &&
-  a.createdSeq === b.createdSeq &&
-  a.createdAt === b.createdAt &&
-  a.expiresAt === b.expiresAt;
-
 /** The `ledger` check of an archived escrow, by the digests that the ledger keeps in place of its bytes. */
 const tombstoneCheck = (
   name: string,
@@ -60,16 +53,15 @@ const tombstoneCheck = (
   data: Uint8Array,
   { state, pendingHash, lastHash }: ArchivedEscrow,
 ): EvidenceCheck => {
-  const digest = hash32FromBytes(sha256(data));
   if (escrow.state === "Pending")
-    return digest === pendingHash
+    return termsIn(data) === pendingHash
       ? outcome(
           name,
           "passed",
-          `the escrow was archived as ${state}, and the ledger keeps the digest of the packet's account bytes as those it had while Pending`,
+          `the escrow was archived as ${state}, and the ledger keeps the digest of the bytes that the packet's account had when it was created`,
         )
-      : outcome(name, "failed", "the escrow was archived, and had other bytes while Pending");
-  return digest === lastHash
+      : outcome(name, "failed", "the escrow was archived, and was created with other bytes");
+  return hash32FromBytes(sha256(data)) === lastHash
     ? outcome(
         name,
         "passed",
@@ -120,7 +112,7 @@ const accountCheck = (
   const archived = decodeArchivedEscrowAccount(witness.escrow, network);
   if ("value" in archived) return tombstoneCheck(name, escrow, data, archived.value);
   const now = decodeEscrowAccount(witness.escrow, network);
-  if ("fault" in now || !sameTerms(now.value, escrow))
+  if ("fault" in now || termsIn(witness.escrow.data) !== termsIn(data))
     return outcome(name, "failed", "the account that the node shows is not the packet's");
   if (escrow.state === "Pending")
     return outcome(
@@ -160,7 +152,45 @@ const attestorCheck = (
     : outcome(name, "passed", "the custody program wrote the merchant's key into this account");
 };
 
-/** Whether the account is on the ledger as the packet has it, still Pending. */
+/**
+ * What the packet's Pending session captured, beside what the ledger shows of it. Captures cause no event, so no log holds them. Only a node
+ * shows them.
+ */
+export const capturedCheck = (
+  { escrow, data, network }: LoggedAccount,
+  witness: LedgerWitness | undefined,
+): EvidenceCheck => {
+  const name = "captured_on_ledger";
+  if (escrow.state !== "Pending")
+    return outcome(
+      name,
+      "not_applicable",
+      "the escrow is settled: its last state holds what was released",
+    );
+  if (escrow.released === 0n)
+    return outcome(name, "not_applicable", "the packet shows nothing captured");
+  if (witness === undefined)
+    return outcome(name, "unproven", "captures have no leaf in the log; only a node shows them");
+  if (witness.escrow === null)
+    return outcome(name, "failed", "the node shows no account at the escrow's address");
+  if ("value" in decodeArchivedEscrowAccount(witness.escrow, network))
+    return outcome(
+      name,
+      "unproven",
+      "the escrow was archived, and the ledger keeps no amounts of it",
+    );
+  const now = decodeEscrowAccount(witness.escrow, network);
+  if ("fault" in now || termsIn(witness.escrow.data) !== termsIn(data))
+    return outcome(name, "failed", "the account that the node shows is not the packet's");
+  return passedOrFailed(
+    name,
+    now.value.released >= escrow.released && now.value.deliveries >= escrow.deliveries,
+    `the ledger shows ${now.value.released} base units released, at least as much as the packet`,
+    `the node shows ${now.value.released} base units released for ${now.value.deliveries} deliveries, less than the packet`,
+  );
+};
+
+/** Whether the account is on the ledger as the packet has it, still Pending. What was captured since does not matter. */
 const stillPendingCheck = (
   { escrow, data, network }: LoggedAccount,
   witness: LedgerWitness,
@@ -168,8 +198,12 @@ const stillPendingCheck = (
   const name = "still_pending";
   if (escrow.state !== "Pending")
     return outcome(name, "not_applicable", "the escrow is settled, which is its last state");
+  const now = witness.escrow && decodeEscrowAccount(witness.escrow, network);
   const isSame =
-    witness.escrow?.owner === network.custodyProgram && sameBytes(witness.escrow.data, data);
+    now !== null &&
+    "value" in now &&
+    now.value.state === "Pending" &&
+    sameBytes(pendingEscrowBytes(witness.escrow?.data ?? data), pendingEscrowBytes(data));
   return isSame
     ? outcome(name, "passed", "the escrow still is Pending on the ledger")
     : outcome(name, "not_applicable", "account_on_ledger says what stands on the ledger instead");
@@ -251,6 +285,7 @@ export const ledgerChecks = (
     outcome("ledger", "passed", "the node is on the packet's ledger"),
     accountCheck(account, witness, logged),
     stillPendingCheck(account, witness),
+    capturedCheck(account, witness),
     attestorCheck(escrow, network, witness, logged),
     eventNumberCheck(account, witness),
     programsCheck(trust, witness.programs),

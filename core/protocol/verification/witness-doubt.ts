@@ -10,7 +10,7 @@ import {
   decodeArchivedEscrowAccount,
 } from "../accounts/archived-escrow-account.ts";
 import { decodeCustodyConfigAccount } from "../accounts/settings-accounts.ts";
-import { decodeEscrowAccount, pendingEscrowBytes } from "../accounts/escrow-account.ts";
+import { decodeEscrowAccount, termsIn } from "../accounts/escrow-account.ts";
 import { ARCHIVE_DELAY_SECONDS } from "../accounts/escrow-rules.ts";
 import {
   custodyConfigAddress,
@@ -80,7 +80,7 @@ const wholeFault = (
   ledgerTime: UnixSeconds,
 ): string | null => {
   if (!isAttested(escrow, network))
-    return "it shows a release that the escrow's attestor did not sign";
+    return "it shows a payment that the escrow's attestor did not sign";
   return escrow.createdAt > ledgerTime || (escrow.settledAt ?? 0n) > ledgerTime
     ? "it shows an escrow from after its own clock"
     : null;
@@ -96,7 +96,7 @@ const tombstoneFault = (
   { state, createdSeq, settledSeq, pendingHash, lastHash }: ArchivedEscrow,
   ledgerTime: UnixSeconds,
 ): string | null => {
-  const pending = hashOf(pendingEscrowBytes(data));
+  const pending = termsIn(data);
   const isLast = packet.state !== "Pending" && hashOf(data) === lastHash;
   if (!isLast && pending !== pendingHash) return null;
   if (createdSeq !== packet.createdSeq || pending !== pendingHash)
@@ -143,19 +143,31 @@ const ownContradiction = (
     : shown.fault;
 };
 
+/** The escrow that the node shows while it still is the packet's and Pending; null otherwise. */
+const stillPending = (
+  { network, account }: ParsedPacket,
+  { escrow: shown }: LedgerWitness,
+): Escrow | null => {
+  const now = shown && decodeEscrowAccount(shown, network);
+  if (now === null || "fault" in now || now.value.state !== "Pending") return null;
+  return termsIn(shown?.data ?? account.data) === termsIn(account.data) ? now.value : null;
+};
+
 /** Why the answer is from before the packet, null when that cannot be told. */
 const lagBehind = (
-  { asOf, account }: ParsedPacket,
-  { settledAt }: Escrow,
-  { witness: { escrow }, slot, ledgerTime }: NodeAnswer,
+  packet: ParsedPacket,
+  { released, settledAt }: Escrow,
+  { witness, slot, ledgerTime }: NodeAnswer,
 ): string | null => {
-  if (asOf !== null)
-    return escrow === null && slot < asOf.slot && ledgerTime <= asOf.ledgerTime
+  const { asOf } = packet;
+  const now = stillPending(packet, witness);
+  if (asOf !== null) {
+    const lacks = witness.escrow === null || (now !== null && now.released < released);
+    return lacks && slot < asOf.slot && ledgerTime <= asOf.ledgerTime
       ? `it stands at slot ${slot}, and the packet is of slot ${asOf.slot}`
       : null;
-  const isStillPending =
-    escrow !== null && hashOf(escrow.data) === hashOf(pendingEscrowBytes(account.data));
-  return isStillPending && settledAt !== null && ledgerTime < settledAt
+  }
+  return now !== null && settledAt !== null && ledgerTime < settledAt
     ? "its clock is from before the packet's settlement"
     : null;
 };

@@ -1,10 +1,13 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
+import { ZERO_ADDRESS } from "../../domain/address.ts";
 import { decodeBase64 } from "../../domain/encoding/base64.ts";
 import type { Hash32 } from "../../domain/hash32.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { Instruction } from "../../domain/ledger/instruction.ts";
-import { COMPUTE_BUDGET_PROGRAM } from "../addresses/well-known-addresses.ts";
+import { COMPUTE_BUDGET_PROGRAM, ED25519_PROGRAM } from "../addresses/well-known-addresses.ts";
+import { type AttestationClaim, readAttestationMessage } from "../instructions/attestation.ts";
 import { createEscrowInstruction } from "../instructions/custody-instructions.ts";
+import { readEd25519Instruction } from "../instructions/ed25519-instruction.ts";
 import { type ProgramCall, readInstruction } from "../instructions/program-call.ts";
 import { decodeWireTransaction, openedInstructions } from "../transaction/wire-transaction.ts";
 import {
@@ -80,6 +83,8 @@ export const createFault = (
       ["ttl", terms.ttlSeconds, args.ttlSeconds],
       ["attestor", terms.attestor, args.attestor],
       ["task hash", taskHash, args.taskHash],
+      ["end", 0n, args.expiresAt],
+      ["session key", ZERO_ADDRESS, args.sessionKey],
     ] as const
   )
     .filter(([, want, there]) => want !== there)
@@ -89,10 +94,26 @@ export const createFault = (
   );
 };
 
-const SETTLING: Readonly<Record<PaymentPayload["phase"], ReadonlyArray<ProgramCall["name"]>>> = {
-  "before-handler": [],
-  "after-handler": ["release_escrow", "release_partial"],
-  cancel: ["cancel_escrow"],
+const SETTLING: Readonly<Record<PaymentPayload["phase"], ProgramCall["name"] | null>> = {
+  "before-handler": null,
+  "after-handler": "release_escrow",
+  cancel: "cancel_escrow",
+};
+
+/** What may come behind the settlement of an escrow: it returns what is left to those who own it. */
+const FOLLOWING: ReadonlySet<ProgramCall["name"]> = new Set(["claim_refund", "return_rent"]);
+
+/**
+ * What is attested in a transaction that releases a single payment. Undefined unless exactly one Ed25519 instruction holds exactly one attestation: with
+ * two of them the program would choose.
+ */
+const attestedIn = (instructions: ReadonlyArray<Instruction>): AttestationClaim | undefined => {
+  const [only, ...others] = instructions.filter(
+    ({ programAddress }) => programAddress === ED25519_PROGRAM,
+  );
+  if (only === undefined || others.length > 0) return undefined;
+  const form = readEd25519Instruction(only.data);
+  return form.kind === "single" ? readAttestationMessage(form.attestation.message) : undefined;
 };
 
 /** The proof hash with which a transaction releases an escrow; undefined when it releases none. */
@@ -102,12 +123,10 @@ export const releasingProof = (
 ): Hash32 | undefined => {
   const read = instructionsIn(base64, "release");
   if ("fault" in read) return undefined;
-  for (const each of read.value) {
-    const call = readInstruction(each, deployment);
-    if (call?.name === "release_escrow" || call?.name === "release_partial")
-      return call.args.proofHash;
-  }
-  return undefined;
+  const releases = read.value.some(
+    (each) => readInstruction(each, deployment)?.name === "release_escrow",
+  );
+  return releases ? attestedIn(read.value)?.proofHash : undefined;
 };
 
 /**
@@ -117,26 +136,30 @@ export const releasingProof = (
 export const settlingFault = (
   base64: string,
   { escrow, phase }: Pick<PaymentPayload, "escrow" | "phase">,
-  { amount, whole }: { readonly amount: bigint; readonly whole: bigint },
+  { amount }: { readonly amount: bigint },
   deployment: Pick<Deployment, "custodyProgram">,
 ): PaymentFault | null => {
   const what = phase === "cancel" ? "cancel" : "release";
   const read = instructionsIn(base64, what);
   if ("fault" in read) return read.fault;
-  const [call, ...others] = read.value.flatMap((each) =>
-    each.programAddress === deployment.custodyProgram
-      ? [readInstruction(each, deployment) ?? null]
-      : [],
-  );
-  const settles =
+  const calls = read.value
+    .filter(({ programAddress }) => programAddress === deployment.custodyProgram)
+    .map((each) => readInstruction(each, deployment));
+  const isOn = (call: ProgramCall | undefined): boolean =>
     call?.program === "custody" &&
     call.name !== "initialize_custody" &&
-    SETTLING[phase].includes(call.name) &&
     call.at("escrow") === escrow;
-  if (!settles || others.length > 0)
+  const [call, ...others] = calls;
+  const settles =
+    call?.name === SETTLING[phase] &&
+    calls.every(isOn) &&
+    others.every((other) => other !== undefined && FOLLOWING.has(other.name));
+  if (!settles)
     return another(`payload.${what} does not ${what} the escrow ${escrow}, and it alone.`);
   if (phase === "cancel") return null;
-  const released = call.name === "release_partial" ? call.args.amount : whole;
+  const released = attestedIn(read.value)?.total;
+  if (released === undefined)
+    return another("payload.release does not have exactly one attestation of a single payment.");
   if (released === amount) return null;
   return faulty(
     "another_amount",

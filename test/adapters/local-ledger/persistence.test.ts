@@ -121,7 +121,7 @@ test("a second process is refused a folder in use, and the error names a damaged
 test.each([
   [
     2,
-    /holds escrows and merchants of account version 2.* Delete the folder .* or set another DATA_DIR/,
+    /holds escrows and merchants that these programs do not read.* Delete the folder .* or set another DATA_DIR/,
   ],
   [99, /schema version 99, expected \d+\. Delete the folder .* or set another DATA_DIR/],
 ] as const)(

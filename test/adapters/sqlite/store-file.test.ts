@@ -52,7 +52,7 @@ describe("the SQLite file", () => {
     const refusal = await Effect.runPromise(Effect.flip(withStore(path, everything)));
     expect(refusal).toMatchObject({ _tag: "StoreTooNew", store: path, found: 4 });
     expect(refusal.message).toStartWith(
-      `${path} has schema version 4; this version of the service knows version 2. Use the service that wrote it, or another store: another DATA_DIR`,
+      `${path} has schema version 4; this version of the service knows version 3. Use the service that wrote it, or another store: another DATA_DIR`,
     );
     expect(await Bun.file(path).bytes()).toEqual(before);
   });

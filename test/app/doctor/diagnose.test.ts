@@ -256,7 +256,7 @@ test("valid stores are listed with their versions, and nothing is written", asyn
   using node = nodeThat(TEST_GENESIS_HASH, 0);
   const lines = await linesOf({ ...remote(node.url), DATA_DIR });
   expect(lines.filter((line) => line.startsWith("!"))).toEqual([]);
-  expect(lines).toContain(`store: ${DATA_DIR}/index.sqlite: schema version 2`);
+  expect(lines).toContain(`store: ${DATA_DIR}/index.sqlite: schema version 3`);
   expect(lines).toContain(`genesis: ${TEST_GENESIS_HASH}, localnet as configured`);
   expect(await contentOf(DATA_DIR)).toEqual(before);
 });
@@ -277,7 +277,7 @@ test("a store that a service has open is read with its write-ahead log", async (
         );
         expect(Bun.file(`${path}-wal`).size).toBeGreaterThan(0);
         const lines = yield* Effect.promise(() => linesOf({ DATA_DIR }));
-        expect(lines).toContain(`store: ${path}: schema version 2`);
+        expect(lines).toContain(`store: ${path}: schema version 3`);
       }),
     ),
   );
@@ -300,7 +300,7 @@ test("a store of another ledger, one of another version, a foreign one and a dam
   };
   change("PRAGMA user_version = 99");
   expect((await problemsOf({ DATA_DIR }))[0]).toStartWith(
-    `!store: ${path} has schema version 99; this version of the service knows version 2. Use`,
+    `!store: ${path} has schema version 99; this version of the service knows version 3. Use`,
   );
   change("PRAGMA application_id = 7");
   const before = await contentOf(DATA_DIR);
@@ -331,7 +331,7 @@ describe("the embedded ledger's database", () => {
     const before = await contentOf(folder);
     const cure = `Delete the folder ${folder}, or set another DATA_DIR`;
     expect(await problemsOf({ DATA_DIR })).toEqual([
-      `!store: ${path}: it holds escrows and merchants of account version 2, which these programs do not read. ${cure}`,
+      `!store: ${path}: it holds escrows and merchants that these programs do not read (schema version 2, expected 4). ${cure}`,
     ]);
     expect(await contentOf(folder)).toEqual(before);
     change(path, 99);

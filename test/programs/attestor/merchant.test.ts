@@ -15,6 +15,7 @@ import {
 import { encodeMerchantAccount } from "../../../core/protocol/accounts/merchant-account.ts";
 import { isMerchantName } from "../../../core/domain/merchant/merchant.ts";
 import * as s from "../fixture/settlement.ts";
+import { capturedLedger, released } from "../fixture/settlement-attempts.ts";
 import { forgeCopy, nowhere, withAccount, withData, withRole } from "../fixture/tampering.ts";
 import type { TestLedger } from "../fixture/test-ledger.ts";
 import { wallet, type Wallet } from "../fixture/wallet.ts";
@@ -329,12 +330,24 @@ describe("deliveries", () => {
 
   test("in part count as such, with the part's amount", () => {
     const ledger = s.escrowLedger();
-    ledger.do([s.attestInstruction({ total: 7n }), s.partialInstruction(7n)], [s.stranger]);
+    ledger.do([s.attestInstruction({ total: 7n }), s.releaseInstruction()], [s.stranger]);
     expect(s.readMerchant(ledger)).toMatchObject({
       deliveries: 0n,
       partialDeliveries: 1n,
       reputation: 1,
       volume: 7n,
+    });
+  });
+
+  test("of a session count once, at its release, with its total", () => {
+    const ledger = capturedLedger();
+    expect(s.readMerchant(ledger)).toMatchObject({ partialDeliveries: 0n, volume: 0n });
+    ledger.do(released(3_000_000n, 40), [s.stranger]);
+    expect(s.readMerchant(ledger)).toMatchObject({
+      deliveries: 0n,
+      partialDeliveries: 1n,
+      reputation: 1,
+      volume: 3_000_000n,
     });
   });
 

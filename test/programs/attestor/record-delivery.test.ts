@@ -46,7 +46,7 @@ describe("only custody can call it:", () => {
 
   test("not a caller that assigned its own, empty account to custody", () => {
     const ledger = s.escrowLedger();
-    ledger.put(plain.address, s.deployment.custodyProgram, new Uint8Array(368));
+    ledger.put(plain.address, s.deployment.custodyProgram, new Uint8Array(416));
     expect(refusal(ledger)).toBe("6116 WrongEscrow");
   });
 

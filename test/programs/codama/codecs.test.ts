@@ -30,6 +30,7 @@ import {
   encodeInstruction,
   type InstructionLayout,
 } from "../../../core/protocol/instructions/instruction-layout.ts";
+import { SETTLED_BY } from "../../../core/domain/escrow/escrow.ts";
 import { anyEscrow } from "../../arbitraries/escrow.ts";
 import { anyAddress, anyHash32, anyU64, bytesOfLength } from "../../arbitraries/ledger-values.ts";
 import { anyMerchant, anyMerchantName } from "../../arbitraries/merchant.ts";
@@ -55,6 +56,7 @@ const VALUES: Readonly<Record<Argument["type"], (size: number) => fc.Arbitrary<P
   address: () => same(anyAddress),
   bytes: (size) => same(bytesOfLength(size)),
   string: () => same(anyMerchantName),
+  tail: () => same(fc.uint8Array({ maxLength: 416 })),
   hash: () => anyHash32.map((hash) => ({ core: hash, codama: hash32ToBytes(hash) })),
 };
 
@@ -123,6 +125,7 @@ test("Escrow: Codama's code decodes and encodes the same as core", () => {
     fc.property(anyEscrow(s.deployment), (escrow) => {
       const data = encodeEscrowAccount(escrow);
       const { attestation } = escrow;
+      const settledBy = SETTLED_BY.indexOf(escrow.settledBy);
       const decoded = generated.custody.account("Escrow").decode(data);
       expect(states[decoded["state"] as number]).toBe(escrow.state);
       expectRead("custody", "Escrow", data, {
@@ -130,7 +133,7 @@ test("Escrow: Codama's code decodes and encodes the same as core", () => {
         bump: escrow.bump,
         state: decoded["state"],
         vaultBump: escrow.vaultBump,
-        reserved: zeros(4),
+        deliveries: escrow.deliveries,
         agentOwner: escrow.agentOwner,
         merchant: escrow.merchant,
         mint: escrow.mint,
@@ -148,6 +151,10 @@ test("Escrow: Codama's code decodes and encodes the same as core", () => {
           attestation === null ? zeros(64) : decodeBase64(attestation.signature),
         createdSeq: escrow.createdSeq,
         settledSeq: escrow.settledSeq ?? 0n,
+        sessionKey: escrow.sessionKey ?? ZERO_ADDRESS,
+        settledBy,
+        reserved: zeros(7),
+        closesAt: escrow.closesAt ?? 0n,
       });
       const account = { address: escrow.address, owner: s.deployment.custodyProgram, data };
       expect(decodeEscrowAccount(account, s.deployment)).toEqual({ value: escrow });

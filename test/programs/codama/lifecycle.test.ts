@@ -66,18 +66,18 @@ const create = (other: Named = {}) =>
     mint: s.mint,
     taskHash: hash32ToBytes(s.TASK),
     attestor: s.attestor.address,
+    sessionKey: ZERO_ADDRESS,
     amount: s.AMOUNT,
+    expiresAt: 0n,
     ttlSeconds: s.TTL_SECONDS,
     ...other,
   });
 
-const proof = { proofHash: hash32ToBytes(s.PROOF), timestamp: s.START };
-
 /** A ledger on which the generated clients registered a merchant and created an escrow. */
-const pendingLedger = async (): Promise<TestLedger> => {
+const pendingLedger = async (sessionKey: Address = ZERO_ADDRESS): Promise<TestLedger> => {
   const ledger = s.initializedLedger();
   ledger.do([await register()], [s.merchant]);
-  ledger.do([await create()], [s.agent]);
+  ledger.do([await create({ sessionKey })], [s.agent]);
   return ledger;
 };
 
@@ -96,26 +96,36 @@ describe("a client that Codama generates from the IDLs, with its defaults", () =
 
   test("releases", async () => {
     const ledger = await pendingLedger();
-    const release = await settlement(ledger, "release_escrow", proof);
+    const release = await settlement(ledger, "release_escrow");
     expect(release).toEqual(s.releaseInstruction());
     ledger.do([s.attestInstruction(), release], [s.stranger]);
     expect(s.readEscrow(ledger).state).toBe("Fulfilled");
     expect(tokenBalance(ledger, s.merchantTokens)).toBe(s.AMOUNT);
   });
 
-  test("releases a part", async () => {
-    const ledger = await pendingLedger();
-    const release = await settlement(ledger, "release_partial", { ...proof, amount: 2n });
-    expect(release).toEqual(s.partialInstruction(2n));
-    ledger.do([s.attestInstruction({ total: 2n }), release], [s.stranger]);
-    expect(s.readEscrow(ledger).state).toBe("PartiallyFulfilled");
+  test("opens, captures and closes a session, and pays back its rest and its rent", async () => {
+    const ledger = await pendingLedger(s.sessionKey.address);
+    const capture = await settlement(ledger, "capture");
+    expect(capture).toEqual(s.captureInstruction());
+    ledger.do([s.proveInstruction({ total: 2n, deliveries: 1 }), capture], [s.stranger]);
     expect(tokenBalance(ledger, s.merchantTokens)).toBe(2n);
+    const agentOwner = signerOf(s.agent.address);
+    const close = await settlement(ledger, "close_session", { agentOwner });
+    expect(close).toEqual(s.closeInstruction());
+    ledger.do([close], [s.agent]);
+    ledger.time += 900n;
+    const refund = await settlement(ledger, "claim_refund", { lastBytes: new Uint8Array() });
+    const rent = await settlement(ledger, "return_rent", { lastBytes: new Uint8Array() });
+    expect([refund, rent]).toEqual([s.refundInstruction(), s.rentInstruction()]);
+    ledger.do([refund, rent], [s.stranger]);
+    expect(s.readEscrow(ledger)).toMatchObject({ state: "PartiallyFulfilled", released: 2n });
+    expect(tokenBalance(ledger, s.agentTokens)).toBe(1_000_000_000n - 2n);
   });
 
   test("refunds what expired", async () => {
     const ledger = await pendingLedger();
     ledger.time = s.START + BigInt(s.TTL_SECONDS);
-    const refund = await settlement(ledger, "claim_refund");
+    const refund = await settlement(ledger, "claim_refund", { lastBytes: new Uint8Array() });
     expect(refund).toEqual(s.refundInstruction());
     ledger.do([refund], [s.stranger]);
     expect(s.readEscrow(ledger).state).toBe("Refunded");

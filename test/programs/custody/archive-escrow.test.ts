@@ -15,10 +15,11 @@ import {
   archived,
   at,
   attest,
-  attestPartial,
+  attestPart,
   cancel,
+  capture,
+  close,
   EXPIRY,
-  partial,
   refund,
   release,
   settled,
@@ -39,7 +40,7 @@ const archivable = (): TestLedger => at(ARCHIVABLE, settled());
 /** Every ending, with its time and sender. */
 const ENDINGS = [
   ["Fulfilled", s.START, [attest, release], s.stranger],
-  ["PartiallyFulfilled", s.START, [attestPartial(2n), partial], s.stranger],
+  ["PartiallyFulfilled", s.START, [attestPart(2n), release], s.stranger],
   ["Refunded", EXPIRY, [refund], s.stranger],
   ["Refunded", s.START, [cancel], s.merchant],
 ] as const;
@@ -57,6 +58,7 @@ describe.each(ENDINGS)("an escrow that ended %s at %d", (state, time, instructio
       owner: s.deployment.custodyProgram,
       lamports: ledger.rentExempt(96),
     });
+    expect(ledger.account(s.escrow).data.length).toBe(96);
     expect(tombstoneOf(ledger)).toEqual({
       state,
       createdSeq: 1n,
@@ -67,13 +69,14 @@ describe.each(ENDINGS)("an escrow that ended %s at %d", (state, time, instructio
   });
 });
 
-test("the rent payer gets what exceeds a tombstone's rent, whoever archives", () => {
+test("the rent payer gets what exceeds a tombstone's rent, the closed vault's included, whoever archives", () => {
   const ledger = archivable();
   const lamports = () => ledger.account(s.agent.address).lamports;
   const before = lamports();
   ledger.do([s.archiveInstruction(ledger)], [s.stranger]);
-  expect(lamports() - before).toBe(ledger.rentExempt(368) - ledger.rentExempt(96));
-  expect(lamports() - before).toBe(1_893_120n);
+  const freed = ledger.rentExempt(416) - ledger.rentExempt(96);
+  expect(freed).toBe(2_227_200n);
+  expect(lamports() - before).toBe(freed + ledger.rentExempt(165));
 });
 
 test("further lamports sent to the escrow go to the rent payer too", () => {
@@ -82,7 +85,9 @@ test("further lamports sent to the escrow go to the rent payer too", () => {
   ledger.set({ ...account, lamports: account.lamports + 7n });
   const before = ledger.account(s.agent.address).lamports;
   ledger.do([s.archiveInstruction(ledger)], [s.stranger]);
-  expect(ledger.account(s.agent.address).lamports - before).toBe(1_893_127n);
+  expect(ledger.account(s.agent.address).lamports - before).toBe(
+    ledger.rentExempt(416) - ledger.rentExempt(96) + ledger.rentExempt(165) + 7n,
+  );
 });
 
 test("a rent payer that has become a program gets nothing, and the escrow is still archived", async () => {
@@ -108,7 +113,7 @@ test("when the rent has risen so far that nothing is left over, no lamports move
   const ledger = archivable();
   const { lamports } = ledger.account(s.escrow);
   const before = ledger.account(s.agent.address).lamports;
-  ledger.svm.setRent(new Rent(3n * 6960n, 1, 50));
+  ledger.svm.setRent(new Rent(4n * 6960n, 1, 50));
   ledger.do([s.archiveInstruction(ledger)], [s.stranger]);
   expect(ledger.account(s.escrow).lamports).toBe(lamports);
   expect(ledger.account(s.agent.address).lamports).toBe(before);
@@ -198,12 +203,12 @@ describe("a tombstone", () => {
     expect(ledger.send([s.createInstruction()], [s.agent]).refusal).toBe("6020 EscrowExists");
   });
 
-  test("is refused by every other instruction", () => {
+  test("is refused by every instruction that settles", () => {
     const ledger = archived();
     for (const [instructions, by] of [
       [[attest, release], s.stranger],
-      [[attestPartial(2n), partial], s.stranger],
-      [[refund], s.stranger],
+      [[attest, capture], s.stranger],
+      [[close], s.agent],
       [[cancel], s.merchant],
     ] as const)
       expect(ledger.send([...instructions], [by]).refusal).toBe("6036 EscrowArchived");

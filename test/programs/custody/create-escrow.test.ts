@@ -51,8 +51,35 @@ test("moves the agent's tokens into the vault and records parties, task and expi
     vaultBump: associatedToken(s.escrow, s.mint).bump,
     createdSeq: 1n,
     settledSeq: null,
+    sessionKey: null,
+    deliveries: 0,
+    settledBy: null,
+    closesAt: null,
   });
 });
+
+test("with a session key records a session", () => {
+  const ledger = s.sessionLedger();
+  expect(s.readEscrow(ledger)).toMatchObject({
+    state: "Pending",
+    sessionKey: s.sessionKey.address,
+    released: 0n,
+    deliveries: 0,
+  });
+  expect(s.termsOn(ledger, s.escrow)).toBe(s.SESSION_TERMS);
+});
+
+test.each([1n, 59n, 604_800n])(
+  "ends %d s from now when the agent says so by the second",
+  (after) => {
+    const ledger = s.merchantLedger();
+    ledger.do([s.createInstruction({ ttlSeconds: 0, expiresAt: s.START + after })], [s.agent]);
+    expect(s.readEscrow(ledger)).toMatchObject({
+      createdAt: s.START,
+      expiresAt: s.START + after,
+    });
+  },
+);
 
 describe("survives what anyone can do to the addresses beforehand", () => {
   test.each([1n, 1_000_000n, 1_000_000_000n])("%d lamports at the escrow's address", (lamports) => {
@@ -99,7 +126,7 @@ test("pays the ledger's rent, at two years' rent and at SIMD-0194's rate", () =>
     const ledger = s.merchantLedger();
     ledger.svm.setRent(new Rent(lamportsPerByte, years, 50));
     ledger.do([create], [s.agent]);
-    expect(ledger.account(s.escrow).lamports).toBe((128n + 368n) * 6960n);
+    expect(ledger.account(s.escrow).lamports).toBe((128n + 416n) * 6960n);
   }
 });
 
@@ -244,7 +271,7 @@ describe("refuses a forged", () => {
 describe("refuses a malformed instruction:", () => {
   test.each([
     ["no data", new Uint8Array()],
-    ["an unknown discriminator", new Uint8Array(84)],
+    ["an unknown discriminator", new Uint8Array(124)],
     ["data too short", create.data.slice(0, -1)],
     ["data too long", Uint8Array.of(...create.data, 0)],
   ])("%s", (_, data) => {

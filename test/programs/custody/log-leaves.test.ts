@@ -16,10 +16,9 @@ import { IndependentTree, type LedgerEvent } from "../../log/independent-tree.ts
 import * as s from "../fixture/settlement.ts";
 import {
   attest,
-  attestPartial,
+  attestPart,
   cancel,
   EXPIRY,
-  partial,
   refund,
   release,
 } from "../fixture/settlement-attempts.ts";
@@ -36,7 +35,7 @@ const configOf = (ledger: TestLedger) => {
 
 const ENDINGS = [
   ["release", s.START + 7n, [attest, release], s.stranger],
-  ["partial release", s.START + 7n, [attestPartial(2n), partial], s.stranger],
+  ["partial release", s.START + 7n, [attestPart(2n), release], s.stranger],
   ["refund", EXPIRY, [refund], s.stranger],
   ["cancellation", s.START + 7n, [cancel], s.merchant],
 ] as const;

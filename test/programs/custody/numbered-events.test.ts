@@ -15,12 +15,14 @@ import { referenceRoot } from "../../core/log/support/reference-tree.ts";
 import * as s from "../fixture/settlement.ts";
 import {
   attest,
-  attestPartial,
+  attestPart,
   cancel,
+  captured,
+  close,
   EXPIRY,
-  partial,
   refund,
   release,
+  released,
 } from "../fixture/settlement-attempts.ts";
 import type { TestLedger } from "../fixture/test-ledger.ts";
 
@@ -54,16 +56,21 @@ test("a new deployment has no numbered events", () => {
 
 const ENDINGS = [
   ["a release", s.START + 7n, [attest, release], s.stranger, "Fulfilled"],
-  [
-    "a partial release",
-    s.START + 7n,
-    [attestPartial(2n), partial],
-    s.stranger,
-    "PartiallyFulfilled",
-  ],
+  ["a partial release", s.START + 7n, [attestPart(2n), release], s.stranger, "PartiallyFulfilled"],
   ["a refund", EXPIRY, [refund], s.stranger, "Refunded"],
   ["a cancellation", s.START + 7n, [cancel], s.merchant, "Refunded"],
 ] as const;
+
+test("captures and closings have no number: neither count nor frontier changes", () => {
+  const ledger = s.sessionLedger();
+  const created = leafOf(s.escrow, ledger.account(s.escrow).data);
+  ledger.do(captured(2n, 1), [s.stranger]);
+  ledger.do(captured(3n, 2), [s.stranger]);
+  ledger.do([close], [s.agent]);
+  expectLogged(ledger, created);
+  ledger.do(released(4n, 3), [s.stranger]);
+  expectLogged(ledger, created, leafOf(s.escrow, ledger.account(s.escrow).data));
+});
 
 describe.each(ENDINGS)("creation and %s", (_, time, instructions, by, state) => {
   test("get the numbers 1 and 2, and log the account's bytes after each of them", () => {

@@ -87,16 +87,18 @@ const releaseTo: Settle = ({ fallback }, mint = s.mint) => [
   s.attestInstruction({ terms: s.termsWith({ mint }) }),
   s.releaseInstruction({ mint, merchantFallbackAccount: fallback }),
 ];
-const dividing = (
-  accounts: NonNullable<Parameters<typeof s.partialInstruction>[1]>,
-): ReturnType<Settle> => [
-  s.attestInstruction({ terms: s.termsWith({ mint: accounts.mint ?? s.mint }), total: PART }),
-  s.partialInstruction(PART, accounts),
+const partTo: Settle = ({ fallback }, mint = s.mint) => [
+  s.attestInstruction({ terms: s.termsWith({ mint }), total: PART }),
+  s.releaseInstruction({ mint, merchantFallbackAccount: fallback }),
 ];
-const merchantsPartTo: Settle = ({ fallback }, mint = s.mint) =>
-  dividing({ mint, merchantFallbackAccount: fallback });
-const agentsPartTo: Settle = ({ fallback }, mint = s.mint) =>
-  dividing({ mint, agentFallbackAccount: fallback });
+const captureTo: Settle = ({ fallback }, mint = s.mint) => {
+  const terms = s.termsWith({ mint, sessionKey: s.sessionKey.address });
+  const named = { attestation: { terms }, voucher: { terms } };
+  return [
+    s.proveInstruction({ total: PART, deliveries: 1, ...named }),
+    s.captureInstruction({ mint, merchantFallbackAccount: fallback }),
+  ];
+};
 
 type Settlement = {
   readonly name: string;
@@ -108,6 +110,7 @@ type Settlement = {
   readonly place: string;
   readonly wrong: string;
   readonly paid: bigint;
+  readonly isSession?: true;
 };
 const ofMerchant = {
   owner: s.merchant,
@@ -132,10 +135,14 @@ const SETTLEMENTS: ReadonlyArray<Settlement> = [
     paid: s.AMOUNT,
   },
   { ...ofMerchant, name: "a release", settle: releaseTo, paid: s.AMOUNT },
-  { ...ofMerchant, name: "the merchant's part", settle: merchantsPartTo, paid: PART },
-  { ...ofAgent, name: "the agent's part", settle: agentsPartTo, paid: s.AMOUNT - PART },
+  { ...ofMerchant, name: "a release of a part", settle: partTo, paid: PART },
+  { ...ofMerchant, name: "a capture", settle: captureTo, paid: PART, isSession: true },
 ];
 const each = SETTLEMENTS.map((settlement) => [settlement.name, settlement] as const);
+
+/** The ledger on which a settlement settles. */
+const ledgerOf = ({ isSession }: Settlement): TestLedger =>
+  isSession === true ? s.sessionLedger() : s.escrowLedger();
 
 /** The instructions with the old account in place of the associated one, and the attestation unchanged. */
 const misplaced = ({ settle, place, old }: Settlement): ReadonlyArray<Instruction> => {
@@ -154,7 +161,7 @@ const giveAway = (ledger: TestLedger, { owner }: Settlement, mint: Address = s.m
 describe.each(each)("a delegate on an old account gets nothing of %s", (_, settlement) => {
   const { settle, time, owner, old, wrong, paid } = settlement;
   const delegated = (): TestLedger => {
-    const ledger = withPurses(s.escrowLedger());
+    const ledger = withPurses(ledgerOf(settlement));
     ledger.do([approveThief(old, owner)], [owner]);
     ledger.time = time;
     return ledger;
@@ -192,7 +199,7 @@ describe.each(each)("a delegate on an old account gets nothing of %s", (_, settl
   });
 
   test("when the owner approves it in the same transaction", () => {
-    const ledger = withPurses(s.escrowLedger());
+    const ledger = withPurses(ledgerOf(settlement));
     ledger.time = time;
     giveAway(ledger, settlement);
     const all = [approveThief(old, owner), ...settle({ fallback: old }), take(old, paid)];
@@ -212,13 +219,8 @@ test("a delegate gets nothing of either part when agent and merchant are one and
   const { refusal } = ledger.send(
     [
       s.attestOn(ledger, { escrow, total: PART }),
-      s.partialInstruction(PART, {
-        escrow,
-        agentOwner: own,
-        rentPayer: own,
-        merchantFallbackAccount: till,
-        agentFallbackAccount: till,
-      }),
+      s.releaseInstruction({ escrow, merchantFallbackAccount: till }),
+      s.refundInstruction({ escrow, agentOwner: own, agentFallbackAccount: till }),
       take(till, s.AMOUNT),
     ],
     [thief],
@@ -234,7 +236,8 @@ describe.each(each)(
     const lamportsOfThief = (ledger: TestLedger) => ledger.account(thief.address).lamports;
     const close = (account: Address) => closeAccount(account, thief.address, thief.address);
     const wrapped = (): TestLedger => {
-      const ledger = withPurses(wrappedEscrowLedger(), mint);
+      const sessionKey = settlement.isSession === true ? s.sessionKey.address : null;
+      const ledger = withPurses(wrappedEscrowLedger({ sessionKey }), mint);
       const mayClose = setAuthority(old, "closeAuthority", thief.address, owner.address);
       ledger.do([mayClose], [owner]);
       ledger.time = time;
@@ -348,7 +351,7 @@ describe("is still paid:", () => {
     expect(tokenBalance(released, s.merchantTokens)).toBe(s.AMOUNT);
 
     const divided = shared(withPurses(s.escrowLedger()));
-    divided.do(dividing({}), [thief]);
+    divided.do([...partTo({}), s.refundInstruction()], [thief]);
     expect(tokenBalance(divided, s.merchantTokens)).toBe(PART);
     expect(tokenBalance(divided, s.agentTokens)).toBe(1_000_000_000n - PART);
 

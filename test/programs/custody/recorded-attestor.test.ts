@@ -5,11 +5,11 @@ import * as s from "../fixture/settlement.ts";
 import {
   at,
   attest,
-  attestPartial,
+  attestPart,
+  captured,
   cancel,
   EXPIRY,
   newKey,
-  partial,
   refund,
   release,
   rotate,
@@ -96,15 +96,21 @@ describe("a rotation that revokes", () => {
     return ledger;
   };
 
-  test("stops every full or partial release of earlier escrows, by any key", () => {
+  test("stops every release of earlier escrows, in full or in part, by any key", () => {
     const ledger = revoked();
     expect(s.readMerchant(ledger).revokedSeq).toBe(1n);
     for (const attempt of [
       [attest, release],
-      [attestPartial(2n), partial],
+      [attestPart(2n), release],
       [s.attestInstruction({}, newKey), release],
     ])
       expect(refusal(ledger, attempt)).toBe(REVOKED);
+  });
+
+  test("stops the captures of earlier sessions", () => {
+    const ledger = s.sessionLedger();
+    ledger.do([rotate(newKey, true)], [s.merchant]);
+    expect(refusal(ledger, captured(2n, 1))).toBe(REVOKED);
   });
 
   test("lets them be cancelled and refunded", () => {

@@ -24,6 +24,7 @@ import {
   withData,
   withRole,
 } from "../fixture/tampering.ts";
+import { CAPTURED, captured, capturedLedger, released } from "../fixture/settlement-attempts.ts";
 import type { TestLedger } from "../fixture/test-ledger.ts";
 import { putMint, putTokenAccount, tokenBalance } from "../fixture/token-account.ts";
 import { wallet } from "../fixture/wallet.ts";
@@ -35,7 +36,7 @@ const release = s.releaseInstruction();
 const refusal = (ledger: TestLedger, instruction: Instruction): string | undefined =>
   ledger.send([attest, instruction], [s.stranger]).refusal;
 
-test("pays the whole vault to the merchant and keeps the signed claim on record", () => {
+test("of all pays the whole vault to the merchant and keeps the signed claim on record", () => {
   const ledger = s.escrowLedger();
   ledger.time = s.START + 5n;
   ledger.do([attest, release], [s.stranger]);
@@ -43,8 +44,10 @@ test("pays the whole vault to the merchant and keeps the signed claim on record"
   expect(tokenBalance(ledger, s.vault)).toBeUndefined();
   expect(s.readEscrow(ledger)).toMatchObject({
     state: "Fulfilled",
+    settledBy: "release",
     amount: s.AMOUNT,
     released: s.AMOUNT,
+    deliveries: 1,
     settledAt: s.START + 5n,
     attestor: s.attestor.address,
     attestation: {
@@ -55,15 +58,91 @@ test("pays the whole vault to the merchant and keeps the signed claim on record"
   });
 });
 
-test("returns the vault's rent to whoever paid it", () => {
+test("of a part pays that part and leaves the rest in the vault, which is the agent's", () => {
+  const ledger = s.escrowLedger();
+  ledger.do([s.attestInstruction({ total: 2_000_000n }), release], [s.stranger]);
+  expect(tokenBalance(ledger, s.merchantTokens)).toBe(2_000_000n);
+  expect(tokenBalance(ledger, s.vault)).toBe(3_000_000n);
+  expect(s.readEscrow(ledger)).toMatchObject({
+    state: "PartiallyFulfilled",
+    settledBy: "release",
+    amount: s.AMOUNT,
+    released: 2_000_000n,
+    deliveries: 1,
+  });
+  expect(s.readMerchant(ledger)).toMatchObject({
+    deliveries: 0n,
+    partialDeliveries: 1n,
+    volume: 2_000_000n,
+  });
+});
+
+describe("of a session", () => {
+  test("pays what was not captured, settles and counts one delivery with its total", () => {
+    const ledger = capturedLedger();
+    ledger.time = s.START + 5n;
+    ledger.do(released(3_000_000n, 4), [s.stranger]);
+    expect(tokenBalance(ledger, s.merchantTokens)).toBe(3_000_000n);
+    expect(tokenBalance(ledger, s.vault)).toBe(s.AMOUNT - 3_000_000n);
+    expect(s.readEscrow(ledger)).toMatchObject({
+      state: "PartiallyFulfilled",
+      settledBy: "release",
+      released: 3_000_000n,
+      deliveries: 4,
+      settledAt: s.START + 5n,
+      settledSeq: 2n,
+    });
+    expect(s.readMerchant(ledger)).toMatchObject({
+      deliveries: 0n,
+      partialDeliveries: 1n,
+      volume: 3_000_000n,
+      reputation: 1,
+    });
+  });
+
+  test("works without any capture before", () => {
+    const ledger = s.sessionLedger();
+    ledger.do(released(7n, 2), [s.stranger]);
+    expect(s.readEscrow(ledger)).toMatchObject({ released: 7n, deliveries: 2 });
+  });
+
+  test("of what was captured already pays nothing and settles", () => {
+    const ledger = capturedLedger();
+    ledger.do(released(CAPTURED, 3), [s.stranger]);
+    expect(tokenBalance(ledger, s.merchantTokens)).toBe(CAPTURED);
+    expect(s.readEscrow(ledger)).toMatchObject({ released: CAPTURED, settledBy: "release" });
+  });
+
+  test("of all gives the merchant what strangers sent and closes the vault into the escrow", () => {
+    const ledger = capturedLedger();
+    putTokenAccount(ledger, s.escrow, s.mint, s.AMOUNT - CAPTURED + 9n);
+    const { lamports } = ledger.account(s.escrow);
+    ledger.do(released(s.AMOUNT, 9), [s.stranger]);
+    expect(tokenBalance(ledger, s.merchantTokens)).toBe(s.AMOUNT + 9n);
+    expect(tokenBalance(ledger, s.vault)).toBeUndefined();
+    expect(ledger.account(s.escrow).lamports - lamports).toBe(ledger.rentExempt(165));
+    expect(s.readEscrow(ledger)).toMatchObject({ state: "Fulfilled", released: s.AMOUNT });
+    expect(s.readMerchant(ledger)).toMatchObject({ deliveries: 1n, volume: s.AMOUNT });
+  });
+
+  test("after all was captured closes the empty vault", () => {
+    const ledger = s.sessionLedger();
+    ledger.do(captured(s.AMOUNT, 9), [s.stranger]);
+    ledger.do(released(s.AMOUNT, 9), [s.stranger]);
+    expect(tokenBalance(ledger, s.vault)).toBeUndefined();
+    expect(tokenBalance(ledger, s.merchantTokens)).toBe(s.AMOUNT);
+  });
+});
+
+test("leaves the vault's rent in the escrow account for whoever paid it", () => {
   const ledger = s.merchantLedger();
   const payer = wallet("rent payer");
   ledger.fund(payer.address);
   ledger.do([s.createInstruction({ payer: payer.address })], [s.agent, payer]);
   const before = ledger.account(payer.address).lamports;
-  const toAgent = s.releaseInstruction({ rentPayer: s.agent.address });
-  expect(refusal(ledger, toAgent)).toBe("6023 WrongRentPayer");
-  ledger.do([s.attestOn(ledger), s.releaseInstruction({ rentPayer: payer.address })], [s.stranger]);
+  ledger.do([s.attestOn(ledger), release], [s.stranger]);
+  expect(ledger.send([s.rentInstruction()], [s.stranger]).refusal).toBe("6023 WrongRentPayer");
+  ledger.do([s.rentInstruction({ rentPayer: payer.address })], [s.stranger]);
   expect(ledger.account(payer.address).lamports - before).toBe(ledger.rentExempt(165));
 });
 
@@ -113,21 +192,19 @@ test("one transaction settles two escrows, each by its own attestation", () => {
 test("succeeds one second before expiry and fails from expiry on", () => {
   const expiry = s.START + BigInt(s.TTL_SECONDS);
   const late = s.attestInstruction({ timestamp: expiry - 1n });
-  const lateRelease = s.releaseInstruction({ timestamp: expiry - 1n });
   const ledger = s.escrowLedger();
   for (const time of [expiry, expiry + 1n]) {
     ledger.time = time;
-    expect(ledger.send([late, lateRelease], [s.stranger]).refusal).toBe("6025 Expired");
+    expect(ledger.send([late, release], [s.stranger]).refusal).toBe("6025 Expired");
   }
   ledger.time = expiry - 1n;
-  ledger.do([late, lateRelease], [s.stranger]);
+  ledger.do([late, release], [s.stranger]);
 });
 
 describe("an escrow settles once:", () => {
   test.each([
     ["release_escrow", () => release],
-    ["release_partial", () => s.partialInstruction(1n)],
-    ["claim_refund", () => s.refundInstruction()],
+    ["capture", () => s.captureInstruction()],
   ])("%s after a release is refused", (_, again) => {
     const ledger = s.escrowLedger();
     ledger.do([attest, release], [s.stranger]);
@@ -263,7 +340,7 @@ describe("refuses", () => {
     expect(tokenBalance(ledger, s.vault)).toBe(s.AMOUNT);
   });
 
-  test.each(["escrow", "vault", "merchant", "merchant_token_account", "rent_payer", "config"])(
+  test.each(["escrow", "vault", "merchant", "merchant_token_account", "config"])(
     "%s read-only",
     (name) => {
       const instruction = withRole(release, name, AccountRole.readonly);

@@ -96,7 +96,9 @@ export const delivered = (escrow: Escrow, released: bigint): Escrow => {
     ...escrow,
     state: isWhole ? "Fulfilled" : "PartiallyFulfilled",
     released,
+    deliveries: 1,
     settledAt: escrow.createdAt + 42n,
+    settledBy: "release",
     settledSeq: nextSeq(),
     attestation: { proofHash: proofHash(payloadOf(escrow)), attestedAt, signature: UNSIGNED },
   };
@@ -108,6 +110,7 @@ export const refunded = (escrow: Escrow): Escrow => ({
   ...escrow,
   state: "Refunded",
   settledAt: escrow.expiresAt + 5n,
+  settledBy: "refund",
   settledSeq: nextSeq(),
 });
 

@@ -23,7 +23,7 @@ import { numbered } from "../../../arbitraries/escrow-numbers.ts";
 import { delivered, NEXT_SEQ, payloadOf, PENDING, refunded } from "./escrows.ts";
 import { LEDGER_TIME } from "./fixed-clock.ts";
 import { AGENT, ATTESTOR, MERCHANT, MERCHANT_WALLET, RELAYER } from "./parties.ts";
-import { attest, cancel, create, release, releasePartial } from "./settlements.ts";
+import { attest, cancel, create, release } from "./settlements.ts";
 import { relayed } from "./transactions.ts";
 
 const NONCE = "8f14e45fceea167a5a36dedd4bea2543";
@@ -96,7 +96,7 @@ export const RELEASED = attested(delivered(PAID, PRICE));
 /** That escrow once a part of it is released. */
 export const RELEASED_IN_PART = attested(delivered(PAID, PART));
 /** That escrow once the merchant has cancelled it. */
-export const CANCELLED: Escrow = { ...refunded(PAID), ...SETTLED };
+export const CANCELLED: Escrow = { ...refunded(PAID), ...SETTLED, settledBy: "cancel" };
 
 /** An escrow's account. */
 export const accountOf = (escrow: Escrow): LedgerAccount => ({
@@ -117,7 +117,7 @@ export const RELEASE = relayed("x402 release", [attest({}, ATTESTOR, PAID), rele
 /** The signed release of a part of the payment's escrow. */
 export const PARTIAL_RELEASE = relayed("x402 partial release", [
   attest({ total: PART }, ATTESTOR, PAID),
-  releasePartial(PART, PAID),
+  release(PAID),
 ]);
 
 /** The cancellation of the payment's escrow, signed by the merchant's wallet. */

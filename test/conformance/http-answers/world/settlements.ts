@@ -14,7 +14,6 @@ import {
   claimRefundInstruction,
   createEscrowInstruction,
   releaseEscrowInstruction,
-  releasePartialInstruction,
 } from "../../../../core/protocol/instructions/custody-instructions.ts";
 import { registerMerchantInstruction } from "../../../../core/protocol/instructions/attestor-instructions.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
@@ -32,8 +31,6 @@ const targetOf = (escrow: Escrow) => ({
   rentPayer: escrow.rentPayer,
   merchant: escrow.merchant,
   agentOwner: escrow.agentOwner,
-  proofHash: proofHash(payloadOf(PENDING)),
-  timestamp: LEDGER_TIME,
 });
 
 /** The creation of an escrow for a new task of the agent. The relayer pays the rent. */
@@ -57,20 +54,19 @@ export const attest = (
   by: Wallet = ATTESTOR,
   escrow: Escrow = PENDING,
 ): Instruction => {
-  const { proofHash, timestamp } = targetOf(escrow);
   const message = attestationMessage(
-    claimOver(escrow, NETWORK, { proofHash, timestamp, ...claim }),
+    claimOver(escrow, NETWORK, {
+      proofHash: proofHash(payloadOf(PENDING)),
+      timestamp: LEDGER_TIME,
+      ...claim,
+    }),
   );
   return ed25519Instruction({ publicKey: by.address, signature: by.sign(message), message });
 };
 
-/** The full release of an escrow. */
-export const release = (escrow: Escrow = PENDING, timestamp = LEDGER_TIME): Instruction =>
-  releaseEscrowInstruction(LOCAL_DEPLOYMENT, { ...targetOf(escrow), timestamp });
-
-/** The release of a part of an escrow. */
-export const releasePartial = (amount: bigint, escrow: Escrow = PENDING): Instruction =>
-  releasePartialInstruction(LOCAL_DEPLOYMENT, { ...targetOf(escrow), amount });
+/** The release of an escrow, by the attestation before it. */
+export const release = (escrow: Escrow = PENDING): Instruction =>
+  releaseEscrowInstruction(LOCAL_DEPLOYMENT, targetOf(escrow));
 
 /** The cancellation of an escrow, which its merchant's wallet signs. */
 export const cancel = (escrow: Escrow): Instruction =>

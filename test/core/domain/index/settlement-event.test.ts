@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { address } from "../../../../core/domain/address.ts";
-import { isRefundable, refundedAmount } from "../../../../core/domain/escrow/escrow.ts";
+import { endOf, isRefundable, refundedAmount } from "../../../../core/domain/escrow/escrow.ts";
 import { eventKindOf, eventsOf } from "../../../../core/domain/index/settlement-event.ts";
 import { anyEscrow } from "../../../arbitraries/escrow.ts";
 import { runs } from "../../../arbitraries/runs.ts";
@@ -59,7 +59,7 @@ describe("settlement events", () => {
         const back = refundedAmount(value);
         if (value.state === "Pending") expect(back).toBe(0n);
         else expect(back + value.released).toBe(value.amount);
-        expect(isRefundable(value, value.expiresAt + offset)).toBe(
+        expect(isRefundable(value, endOf(value) + offset)).toBe(
           value.state === "Pending" && offset >= 0n,
         );
       }),

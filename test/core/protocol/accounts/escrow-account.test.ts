@@ -7,13 +7,14 @@ import {
   getBytesCodec,
   getI64Codec,
   getStructCodec,
+  getU32Codec,
   getU64Codec,
   getU8Codec,
 } from "@solana/kit";
 import fc from "fast-check";
-import { address } from "../../../../core/domain/address.ts";
+import { address, ZERO_ADDRESS } from "../../../../core/domain/address.ts";
 import type { Deployment } from "../../../../core/domain/ledger/deployment.ts";
-import { ESCROW_STATES, type Escrow } from "../../../../core/domain/escrow/escrow.ts";
+import { ESCROW_STATES, type Escrow, SETTLED_BY } from "../../../../core/domain/escrow/escrow.ts";
 import { LAST_UNIX_SECOND } from "../../../../core/domain/unix-time.ts";
 import {
   checkEscrowAccount,
@@ -38,7 +39,7 @@ const account = getStructCodec([
   ["bump", getU8Codec()],
   ["state", getU8Codec()],
   ["vaultBump", getU8Codec()],
-  ["reserved", fixCodecSize(getBytesCodec(), 4)],
+  ["deliveries", getU32Codec()],
   ["agentOwner", getAddressCodec()],
   ["merchant", getAddressCodec()],
   ["mint", getAddressCodec()],
@@ -55,7 +56,13 @@ const account = getStructCodec([
   ["signature", fixCodecSize(getBase64Codec(), 64)],
   ["createdSeq", getU64Codec()],
   ["settledSeq", getU64Codec()],
+  ["sessionKey", getAddressCodec()],
+  ["settledBy", getU8Codec()],
+  ["reserved", fixCodecSize(getBytesCodec(), 7)],
+  ["closesAt", getI64Codec()],
 ]);
+
+const SETTLED = { release: 1, refund: 2, cancel: 3 } as const;
 
 const byKit = (escrow: Escrow): Uint8Array => {
   const { attestation } = escrow;
@@ -66,7 +73,7 @@ const byKit = (escrow: Escrow): Uint8Array => {
       bump: escrow.bump,
       state: { Pending: 0, Fulfilled: 1, Refunded: 2, PartiallyFulfilled: 3 }[escrow.state],
       vaultBump: escrow.vaultBump,
-      reserved: new Uint8Array(4),
+      deliveries: escrow.deliveries,
       agentOwner: escrow.agentOwner,
       merchant: escrow.merchant,
       mint: escrow.mint,
@@ -83,6 +90,10 @@ const byKit = (escrow: Escrow): Uint8Array => {
       signature: attestation?.signature ?? "A".repeat(86).concat("=="),
       createdSeq: escrow.createdSeq,
       settledSeq: escrow.settledSeq ?? 0n,
+      sessionKey: escrow.sessionKey ?? ZERO_ADDRESS,
+      settledBy: escrow.settledBy === null ? 0 : SETTLED[escrow.settledBy],
+      reserved: new Uint8Array(7),
+      closesAt: escrow.closesAt ?? 0n,
     }),
   );
 };
@@ -97,7 +108,7 @@ const FIELDS = [
   [10, "bump"],
   [11, "state"],
   [12, "vaultBump"],
-  [16, "reserved"],
+  [16, "deliveries"],
   [48, "agentOwner"],
   [80, "merchant"],
   [112, "mint"],
@@ -114,6 +125,10 @@ const FIELDS = [
   [352, "signature"],
   [360, "createdSeq"],
   [368, "settledSeq"],
+  [400, "sessionKey"],
+  [401, "settledBy"],
+  [408, "reserved"],
+  [416, "closesAt"],
 ] as const;
 const fieldAt = (offset: number): string => FIELDS.find(([end]) => offset < end)?.[1] ?? "none";
 
@@ -143,7 +158,7 @@ describe("escrow account", () => {
   });
 
   // The address binds agent, task hash, bump and program, and the vault's bump follows from it and the mint. Merchant,
-  // mint, rent payer, amounts and the rest are bound by the ledger alone: the decoder can promise no more than that
+  // mint, rent payer, session key, amounts and the rest are bound by the ledger alone: the decoder can promise no more than that
   // they agree with each other.
   test("a changed byte is refused, or sits in a field that the address does not bind", () => {
     const free: Record<Escrow["state"], ReadonlyArray<string>> = {
@@ -159,13 +174,17 @@ describe("escrow account", () => {
         "settledSeq",
       ],
     };
+    // What a session has beside these depends on the rest: whether it closes, how it was settled, what was captured.
+    const ofSession = ["closesAt", "settledBy", "deliveries"];
     const paid = ["proofHash", "attestedAt", "signature"];
-    const always = ["merchant", "mint", "rentPayer", "attestor", "createdSeq"];
+    const always = ["merchant", "mint", "rentPayer", "attestor", "createdSeq", "sessionKey"];
     fc.assert(
       fc.property(anyEscrow(deployment), fc.integer({ min: 1, max: 255 }), (escrow, mask) => {
         const data = encodeEscrowAccount(escrow);
         const allowed = new Set([...always, ...free[escrow.state]]);
         if (escrow.attestation !== null) for (const field of paid) allowed.add(field);
+        if (escrow.sessionKey !== null) for (const field of ofSession) allowed.add(field);
+        if (escrow.sessionKey !== null && escrow.attestation !== null) allowed.add("released");
         for (let offset = 0; offset < data.length; offset++) {
           const mutated = data.with(offset, (data[offset] ?? 0) ^ mask);
           const decoded = decode(escrow, mutated);
@@ -192,63 +211,99 @@ describe("escrow account", () => {
         fc.record({
           state: fc.oneof(fc.constant(undefined), fc.nat({ max: 4 })),
           amount: fc.bigInt({ min: 0n, max: 3n }),
-          released: fc.bigInt({ min: 0n, max: 3n }),
+          released: fc.oneof(fc.constant(undefined), fc.bigInt({ min: 0n, max: 3n })),
           createdAt: fc.bigInt({ min: -1n, max: 2n }),
           // Longer than the other times are far, so that all states are accepted in some runs.
           lifetime: fc.bigInt({ min: -1n, max: 9n }),
+          closesAfter: fc.oneof(fc.constant(null), fc.constant(null), near),
           settledAfter: fc.option(near),
-          attestedAfter: near,
+          attestedAfter: fc.oneof(near, fc.constant(31n)),
           createdSeq: fc.constantFrom(0n, 1n, 1n, 1n, 2n),
-          settledSeq: fc.constantFrom<"right" | bigint>("right", "right", 0n, 1n, 2n),
+          settledSeq: fc.constantFrom<"right" | bigint>("right", "right", "right", 0n, 1n, 2n),
+          settledBy: fc.oneof(fc.constant(undefined), fc.nat({ max: 4 })),
+          deliveries: fc.oneof(fc.constant(undefined), fc.nat({ max: 2 })),
         }),
         (escrow, numbers) => {
           const data = encodeEscrowAccount(escrow);
           const view = new DataView(data.buffer);
-          const { amount, released, createdAt } = numbers;
+          const { amount, createdAt } = numbers;
+          const isAttested = escrow.attestation !== null;
+          const released =
+            numbers.released ??
+            (escrow.state === "Fulfilled" ? amount : isAttested ? amount / 2n : 0n);
           const expiresAt = createdAt + numbers.lifetime;
+          const closesAt = numbers.closesAfter === null ? 0n : createdAt + numbers.closesAfter;
           const settledAt = numbers.settledAfter === null ? 0n : createdAt + numbers.settledAfter;
           const attestedAt = createdAt + numbers.attestedAfter;
-          const attested = escrow.attestation !== null;
           const state = numbers.state ?? ESCROW_STATES.indexOf(escrow.state);
+          const settledBy = numbers.settledBy ?? SETTLED_BY.indexOf(escrow.settledBy);
+          const deliveries = numbers.deliveries ?? escrow.deliveries;
           view.setUint8(10, state);
+          view.setUint32(12, deliveries, true);
           view.setBigUint64(176, amount, true);
           view.setBigUint64(184, released, true);
           view.setBigInt64(192, createdAt, true);
           view.setBigInt64(200, expiresAt, true);
           view.setBigInt64(208, settledAt, true);
-          if (attested) view.setBigInt64(280, attestedAt, true);
+          if (isAttested) view.setBigInt64(280, attestedAt, true);
           view.setBigUint64(352, numbers.createdSeq, true);
           const right = state === 0 ? 0n : numbers.createdSeq + 1n;
           const settledSeq = numbers.settledSeq === "right" ? right : numbers.settledSeq;
           view.setBigUint64(360, settledSeq, true);
-          const numbered =
+          view.setUint8(400, settledBy);
+          view.setBigInt64(408, closesAt, true);
+
+          const [BY_RELEASE, BY_REFUND] = [1, 2];
+          const isSession = escrow.sessionKey !== null;
+          const end = closesAt === 0n ? expiresAt : closesAt;
+          const isSettled = state !== 0;
+          const stateNow = released === 0n ? 2 : released === amount ? 1 : 3;
+          const holds =
+            createdAt >= 0n &&
+            expiresAt > createdAt &&
+            amount > 0n &&
+            released <= amount &&
             numbers.createdSeq > 0n &&
-            (state === 0 ? settledSeq === 0n : settledSeq > numbers.createdSeq);
-          const paid =
-            attested &&
-            settledAt !== 0n &&
-            [settledAt, attestedAt].every((time) => time >= createdAt && time < expiresAt);
-          const holds = [
-            !attested && released === 0n && settledAt === 0n,
-            paid && released === amount,
-            !attested && released === 0n && settledAt >= createdAt && settledAt !== 0n,
-            paid && released > 0n && released < amount,
-          ][state];
+            (isSettled
+              ? settledSeq > numbers.createdSeq &&
+                state === stateNow &&
+                settledBy >= 1 &&
+                settledBy <= 3 &&
+                settledAt !== 0n &&
+                settledAt >= createdAt &&
+                settledAt >= end === (settledBy === BY_REFUND)
+              : settledSeq === 0n && settledBy === 0 && settledAt === 0n) &&
+            (closesAt === 0n || (isSession && closesAt > createdAt && closesAt <= expiresAt)) &&
+            isAttested === released > 0n &&
+            (deliveries === 0 || released > 0n) &&
+            (settledBy !== BY_RELEASE || released > 0n) &&
+            (isSession ||
+              (released > 0n === (settledBy === BY_RELEASE) &&
+                deliveries === (released > 0n ? 1 : 0))) &&
+            (!isAttested ||
+              (attestedAt >= createdAt &&
+                attestedAt < end + (settledBy === BY_RELEASE ? 0n : 30n)));
           const accepted = "value" in decode(escrow, data);
-          const expected =
-            createdAt >= 0n && expiresAt > createdAt && amount > 0n && numbered && holds === true;
-          expect(accepted).toBe(expected);
+          expect(accepted).toBe(holds);
           seen.add(`${state} ${accepted}`);
         },
       ),
-      runs(4000),
+      runs(6000),
     );
     if (process.env["FC_NUM_RUNS"] === undefined) expect(seen.size).toBe(9);
   });
 
   test("times beyond what RFC 3339 can name, and lifetimes beyond seven days, are refused", () => {
     fc.assert(
-      fc.property(anyEscrow(deployment, ["Pending"]), (escrow) => {
+      fc.property(anyEscrow(deployment, ["Refunded"]), (refunded) => {
+        const escrow: Escrow = {
+          ...refunded,
+          state: "Pending",
+          settledAt: null,
+          settledBy: null,
+          settledSeq: null,
+          closesAt: null,
+        };
         const at = (createdAt: bigint, expiresAt: bigint) =>
           decode(escrow, encodeEscrowAccount({ ...escrow, createdAt, expiresAt }));
         const { createdAt } = escrow;
@@ -359,7 +414,8 @@ describe("escrow account", () => {
     expect(damaged(8, 2)).toEqual({ fault: "unknown_version" });
     expect(damaged(8, 4)).toEqual({ fault: "unknown_version" });
     expect(damaged(10, 4)).toEqual({ fault: "unknown_enum_value" });
-    for (let i = 12; i < 16; i++) expect(damaged(i, 1)).toEqual({ fault: "reserved_bytes_set" });
+    for (let i = 401; i < 408; i++) expect(damaged(i, 1)).toEqual({ fault: "reserved_bytes_set" });
+    expect(damaged(400, 4)).toEqual({ fault: "unknown_enum_value" });
     expect(damaged(10, 0)).toEqual({ fault: "fields_contradict_state" });
     expect(decode(escrow, encodeEscrowAccount({ ...escrow, amount: 0n, released: 0n }))).toEqual({
       fault: "amount_out_of_range",

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { endOf, type Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { settlementDecision } from "../../../../core/protocol/evidence/evidence-data.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { anyEscrow } from "../../../arbitraries/escrow.ts";
@@ -9,8 +10,18 @@ import { runs } from "../../../arbitraries/runs.ts";
 const SETTLED = {
   Fulfilled: { status: "released", reason: "merchant_delivery_proof_verified" },
   PartiallyFulfilled: { status: "released", reason: "merchant_partial_delivery_proof_verified" },
-  Refunded: { status: "refunded", reason: "ttl_expired_without_delivery_proof" },
 } as const;
+
+/** Why nothing was released: the merchant cancelled, or the end came, which the agent of a session can set. */
+const refunded = ({ settledBy, closesAt }: Escrow): object => ({
+  status: "refunded",
+  reason:
+    settledBy === "cancel"
+      ? "merchant_cancelled"
+      : closesAt === null
+        ? "ttl_expired_without_delivery_proof"
+        : "session_closed_without_delivery_proof",
+});
 
 test("the decision is that of the protocol's table, at any ledger time", () => {
   const offset = fc.oneof(
@@ -19,12 +30,10 @@ test("the decision is that of the protocol's table, at any ledger time", () => {
   );
   fc.assert(
     fc.property(anyEscrow(LOCAL_DEPLOYMENT), offset, (escrow, offset) => {
-      const decision = settlementDecision(escrow, escrow.expiresAt + offset);
+      const decision = settlementDecision(escrow, endOf(escrow) + offset);
       const waiting = offset < 0n ? "awaiting_delivery_proof" : "ttl_expired_refund_available";
-      const settled = (state: keyof typeof SETTLED) =>
-        state === "Refunded" && (escrow.settledAt ?? 0n) < escrow.expiresAt
-          ? { status: "refunded", reason: "merchant_cancelled" }
-          : SETTLED[state];
+      const settled = (state: keyof typeof SETTLED | "Refunded") =>
+        state === "Refunded" ? refunded(escrow) : SETTLED[state];
       expect<object>(decision).toEqual(
         escrow.state === "Pending" ? { status: "pending", reason: waiting } : settled(escrow.state),
       );

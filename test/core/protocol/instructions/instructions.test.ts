@@ -45,6 +45,7 @@ const anyInput = fc.record({
   upgradeAuthority: anyAddress,
   admin: anyAddress,
   agentOwner: anyAddress,
+  sessionKey: fc.option(anyAddress),
   merchant: anyAddress,
   mint: anyAddress,
   settlementMint: anyAddress,
@@ -55,12 +56,11 @@ const anyInput = fc.record({
   escrow: anyAddress,
   merchantFallbackAccount: fc.option(anyAddress, { nil: undefined }),
   agentFallbackAccount: fc.option(anyAddress, { nil: undefined }),
-  lastBytes: bytesOfLength(368),
+  lastBytes: bytesOfLength(416),
   taskHash: anyHash32,
-  proofHash: anyHash32,
   amount: anyU64,
   ttlSeconds: fc.integer({ min: 1, max: 604_800 }),
-  timestamp: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+  expiresAt: fc.option(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), { nil: undefined }),
   name: anyMerchantName,
   status: fc.constantFrom(...MERCHANT_STATUSES),
   points: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
@@ -70,33 +70,38 @@ type Bumps = { readonly merchantBump: number; readonly agentBump: number };
 type Input = typeof anyInput extends fc.Arbitrary<infer T> ? T : never;
 
 const hash = fixCodecSize(getBase16Codec(), 32);
+/** Bytes behind their own length. */
+const tailCodec = addCodecSizePrefix(getBytesCodec(), getU32Codec());
 /** The arguments after the discriminator, as kit's codecs write them. */
 const ARGUMENTS: Readonly<Record<string, (input: Input, bumps: Bumps) => ReadonlyUint8Array>> = {
   initialize_custody: (i) => Uint8Array.from(addressToBytes(i.genesisHash)),
-  create_escrow: ({ taskHash, attestor, amount, ttlSeconds }) =>
+  create_escrow: ({ taskHash, attestor, sessionKey, amount, expiresAt, ttlSeconds }) =>
     getStructCodec([
       ["taskHash", hash],
       ["attestor", getAddressCodec()],
+      ["sessionKey", getAddressCodec()],
       ["amount", getU64Codec()],
+      ["expiresAt", getI64Codec()],
       ["ttlSeconds", getU32Codec()],
-    ]).encode({ taskHash, attestor, amount, ttlSeconds }),
-  release_escrow: ({ proofHash, timestamp }, { merchantBump }) =>
+    ]).encode({
+      taskHash,
+      attestor,
+      sessionKey: sessionKey ?? address("11111111111111111111111111111111"),
+      amount,
+      expiresAt: expiresAt ?? 0n,
+      ttlSeconds,
+    }),
+  capture: (_, { merchantBump }) => getU8Codec().encode(merchantBump),
+  release_escrow: (_, { merchantBump }) => getU8Codec().encode(merchantBump),
+  cancel_escrow: () => new Uint8Array(0),
+  close_session: () => new Uint8Array(0),
+  claim_refund: ({ lastBytes }, { agentBump }) =>
     getStructCodec([
-      ["proofHash", hash],
-      ["timestamp", getI64Codec()],
-      ["merchantBump", getU8Codec()],
-    ]).encode({ proofHash, timestamp, merchantBump }),
-  release_partial: ({ proofHash, timestamp, amount }, bumps) =>
-    getStructCodec([
-      ["proofHash", hash],
-      ["timestamp", getI64Codec()],
-      ["amount", getU64Codec()],
-      ["merchantBump", getU8Codec()],
       ["agentBump", getU8Codec()],
-    ]).encode({ proofHash, timestamp, amount, ...bumps }),
-  claim_refund: (_, { agentBump }) => getU8Codec().encode(agentBump),
-  cancel_escrow: (_, { agentBump }) => getU8Codec().encode(agentBump),
-  archive_escrow: ({ lastBytes }) => fixCodecSize(getBytesCodec(), 368).encode(lastBytes),
+      ["lastBytes", tailCodec],
+    ]).encode({ agentBump, lastBytes }),
+  return_rent: ({ lastBytes }) => tailCodec.encode(lastBytes),
+  archive_escrow: ({ lastBytes }) => fixCodecSize(getBytesCodec(), 416).encode(lastBytes),
   initialize_registry: ({ settlementMint }) => getAddressCodec().encode(settlementMint),
   register_merchant: (input) =>
     getStructCodec([
@@ -119,7 +124,9 @@ const BUILD: Readonly<Record<string, (input: Input) => Instruction>> = {
   initialize_custody: (i) => custody.initializeCustodyInstruction(i.deployment, i),
   create_escrow: (i) => custody.createEscrowInstruction(i.deployment, i),
   release_escrow: (i) => custody.releaseEscrowInstruction(i.deployment, i),
-  release_partial: (i) => custody.releasePartialInstruction(i.deployment, i),
+  capture: (i) => custody.captureInstruction(i.deployment, i),
+  close_session: (i) => custody.closeSessionInstruction(i.deployment, i),
+  return_rent: (i) => custody.returnRentInstruction(i.deployment, i),
   claim_refund: (i) => custody.claimRefundInstruction(i.deployment, i),
   cancel_escrow: (i) => custody.cancelEscrowInstruction(i.deployment, i),
   archive_escrow: (i) => custody.archiveEscrowInstruction(i.deployment, i),
@@ -231,6 +238,7 @@ describe("instructions", () => {
           const addresses = await addressesOf(name, input);
           const bumps = await bumpsOf(input);
           const left: Readonly<Record<string, string | undefined>> = {
+            agent_token_account: input.agentOwner,
             merchant_fallback_account: input.merchantFallbackAccount,
             agent_fallback_account: input.agentFallbackAccount,
           };

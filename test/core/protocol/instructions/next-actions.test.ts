@@ -4,7 +4,11 @@ import type { Address } from "../../../../core/domain/address.ts";
 import { AccountRole, type Instruction } from "../../../../core/domain/ledger/instruction.ts";
 import { associatedTokenAddress } from "../../../../core/protocol/addresses/addresses.ts";
 import { fieldWriter } from "../../../../core/protocol/accounts/byte-fields.ts";
-import { claimRefundInstruction } from "../../../../core/protocol/instructions/custody-instructions.ts";
+import { endOf } from "../../../../core/domain/escrow/escrow.ts";
+import {
+  claimRefundInstruction,
+  returnRentInstruction,
+} from "../../../../core/protocol/instructions/custody-instructions.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { nextActions } from "../../../../core/protocol/instructions/next-actions.ts";
 import { createAssociatedTokenInstruction } from "../../../../core/protocol/accounts/token.ts";
@@ -36,22 +40,29 @@ describe("next actions", () => {
     );
   });
 
-  test("a pending escrow can be released or cancelled until it expires, and only refunded from expiry on", () => {
+  test("a pending escrow can be released or cancelled until it ends, a session captured and closed once, and only refunded from then on", () => {
     fc.assert(
       fc.property(anyEscrow(LOCAL_DEPLOYMENT, ["Pending"]), offset, (escrow, offset) => {
-        const actions = nextActions(escrow, escrow.expiresAt + offset, LOCAL_DEPLOYMENT);
+        const until = endOf(escrow);
+        const actions = nextActions(escrow, until + offset, LOCAL_DEPLOYMENT);
         const [action] = actions;
-        const { address, expiresAt: until } = escrow;
+        const isSession = escrow.sessionKey !== null;
         if (offset < 0n) {
-          const shared = { escrow: address, until, instructions: [] };
-          expect(actions).toEqual([
-            {
-              ...shared,
-              action: "release_escrow",
-              by: "holder_of_attestation",
-              awaiting: "attestation",
-            },
+          const shared = { escrow: escrow.address, until, instructions: [] };
+          const payment = {
+            ...shared,
+            by: "holder_of_attestation",
+            awaiting: isSession ? "attestation_and_voucher" : "attestation",
+          };
+          expect<ReadonlyArray<object>>(actions).toEqual([
+            ...(isSession && escrow.released < escrow.amount
+              ? [{ ...payment, action: "capture" }]
+              : []),
+            { ...payment, action: "release_escrow" },
             { ...shared, action: "cancel_escrow", by: "merchant_wallet", awaiting: null },
+            ...(isSession && escrow.closesAt === null
+              ? [{ ...shared, action: "close_session", by: "agent_wallet", awaiting: null }]
+              : []),
           ]);
         } else {
           expect(actions).toHaveLength(1);
@@ -83,9 +94,9 @@ describe("next actions", () => {
           claimRefundInstruction(LOCAL_DEPLOYMENT, {
             escrow: escrow.address,
             mint,
-            rentPayer,
             agentOwner,
           }),
+          returnRentInstruction(LOCAL_DEPLOYMENT, { escrow: escrow.address, rentPayer }),
         ]);
         const accounts = filled.flatMap(({ accounts }) => accounts);
         const signing = accounts.filter(({ role }) => role >= AccountRole.readonlySigner);

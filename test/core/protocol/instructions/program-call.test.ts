@@ -27,12 +27,13 @@ import { runs } from "../../../arbitraries/runs.ts";
 
 const anyArguments = fc.record({
   taskHash: anyHash32,
-  proofHash: anyHash32,
+  sessionKey: fc.option(anyAddress, { nil: undefined }),
   amount: anyU64,
   ttlSeconds: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
-  timestamp: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+  expiresAt: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
   attestor: fc.option(anyAddress, { nil: undefined }),
-  lastBytes: bytesOfLength(368),
+  lastBytes: bytesOfLength(416),
+  tail: fc.uint8Array({ maxLength: 420 }),
   name: fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 }),
 });
 
@@ -42,18 +43,20 @@ type Meant = { readonly name: string; readonly args: object };
 
 /** Instructions of both programs as core builds them, and what each is read back as. */
 const built = (
-  { taskHash, proofHash, amount, ttlSeconds, timestamp, attestor, lastBytes, name }: Arguments,
+  input: Arguments,
   account: Address,
 ): ReadonlyArray<readonly [Meant, Instruction]> => {
+  const { taskHash, sessionKey, amount, ttlSeconds, expiresAt, attestor, lastBytes, tail, name } =
+    input;
   const [payer, agentOwner, merchant, mint, admin] = [account, account, account, account, account];
-  const terms = { payer, agentOwner, merchant, mint, taskHash, amount, ttlSeconds, attestor };
+  const life = { ttlSeconds, expiresAt };
+  const terms = { payer, agentOwner, merchant, mint, taskHash, sessionKey, amount, attestor };
   const target = { escrow: account, mint, rentPayer: account };
-  const release = { ...target, merchant, proofHash, timestamp };
+  const payment = { ...target, merchant };
   const who = { payer, upgradeAuthority: account };
   const d = LOCAL_DEPLOYMENT;
   const { bump } = associatedToken(account, account);
   const key = attestor ?? ZERO_ADDRESS;
-  const bumps = { merchantTokenBump: bump, agentTokenBump: bump };
   const meant = (of: CustodyInstructionName, args: object): Meant => ({ name: of, args });
   return [
     [
@@ -61,24 +64,33 @@ const built = (
       custody.initializeCustodyInstruction(d, { ...who, genesisHash: who.payer }),
     ],
     [
-      meant("create_escrow", { taskHash, attestor: key, amount, ttlSeconds }),
-      custody.createEscrowInstruction(d, terms),
+      meant("create_escrow", {
+        taskHash,
+        attestor: key,
+        sessionKey: sessionKey ?? ZERO_ADDRESS,
+        amount,
+        ...life,
+      }),
+      custody.createEscrowInstruction(d, { ...terms, ...life }),
+    ],
+    [meant("capture", { merchantTokenBump: bump }), custody.captureInstruction(d, payment)],
+    [
+      meant("release_escrow", { merchantTokenBump: bump }),
+      custody.releaseEscrowInstruction(d, payment),
     ],
     [
-      meant("release_escrow", { proofHash, timestamp, merchantTokenBump: bump }),
-      custody.releaseEscrowInstruction(d, release),
-    ],
-    [
-      meant("release_partial", { proofHash, timestamp, amount, ...bumps }),
-      custody.releasePartialInstruction(d, { ...release, agentOwner, amount }),
-    ],
-    [
-      meant("claim_refund", { agentTokenBump: bump }),
+      meant("claim_refund", { agentTokenBump: bump, lastBytes: new Uint8Array() }),
       custody.claimRefundInstruction(d, { ...target, agentOwner }),
     ],
     [
-      meant("cancel_escrow", { agentTokenBump: bump }),
-      custody.cancelEscrowInstruction(d, { ...target, agentOwner, merchant }),
+      meant("claim_refund", { agentTokenBump: 0, lastBytes: tail }),
+      custody.claimRefundInstruction(d, { ...target, agentOwner: null, lastBytes: tail }),
+    ],
+    [meant("cancel_escrow", {}), custody.cancelEscrowInstruction(d, payment)],
+    [meant("close_session", {}), custody.closeSessionInstruction(d, { ...target, agentOwner })],
+    [
+      meant("return_rent", { lastBytes: tail }),
+      custody.returnRentInstruction(d, { ...target, lastBytes: tail }),
     ],
     [
       meant("archive_escrow", { lastBytes }),

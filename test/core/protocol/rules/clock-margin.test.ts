@@ -9,7 +9,7 @@ import {
   notArchivableFault,
   notExpiredFault,
 } from "../../../../core/protocol/accounts/escrow-rules.ts";
-import { freshnessFault } from "../../../../core/protocol/rules/release-rules.ts";
+import { freshnessFault } from "../../../../core/protocol/rules/proof-rules.ts";
 
 const pending = escrow("within the margin");
 const settled = escrow("archivable", "Fulfilled");

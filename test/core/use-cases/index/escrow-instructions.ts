@@ -2,12 +2,12 @@ import type { Address } from "../../../../core/domain/address.ts";
 import type { Deployment } from "../../../../core/domain/ledger/deployment.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import type { Instruction } from "../../../../core/domain/ledger/instruction.ts";
-import type { EventKind } from "../../../../core/domain/index/settlement-event.ts";
+import { eventKindOf, type EventKind } from "../../../../core/domain/index/settlement-event.ts";
 import {
+  cancelEscrowInstruction,
   claimRefundInstruction,
   createEscrowInstruction,
   releaseEscrowInstruction,
-  releasePartialInstruction,
 } from "../../../../core/protocol/instructions/custody-instructions.ts";
 
 /** The instruction that creates an escrow, paid by `payer`. */
@@ -19,6 +19,7 @@ export const creationOf = (escrow: Escrow, payer: Address, deployment: Deploymen
     mint: escrow.mint,
     taskHash: escrow.taskHash,
     amount: escrow.amount,
+    sessionKey: escrow.sessionKey,
     ttlSeconds: Number(escrow.expiresAt - escrow.createdAt),
   });
 
@@ -27,32 +28,16 @@ export const settlementOf = (
   escrow: Escrow,
   deployment: Deployment,
 ): { readonly kind: EventKind; readonly ix: Instruction } => {
-  const { address, mint, rentPayer, merchant, agentOwner, attestation } = escrow;
-  const target = { escrow: address, mint, rentPayer };
-  const release = {
-    ...target,
-    merchant,
-    proofHash: attestation?.proofHash ?? escrow.taskHash,
-    timestamp: attestation?.attestedAt ?? 0n,
-  };
-  switch (escrow.state) {
-    case "Fulfilled":
-      return { kind: "escrow_released", ix: releaseEscrowInstruction(deployment, release) };
-    case "PartiallyFulfilled":
-      return {
-        kind: "escrow_partially_released",
-        ix: releasePartialInstruction(deployment, {
-          ...release,
-          agentOwner,
-          amount: escrow.released,
-        }),
-      };
-    case "Refunded":
-      return {
-        kind: "escrow_refunded",
-        ix: claimRefundInstruction(deployment, { ...target, agentOwner }),
-      };
-    case "Pending":
+  const target = { ...escrow, escrow: escrow.address };
+  const kind = eventKindOf(escrow.state);
+  switch (escrow.settledBy) {
+    case "release":
+      return { kind, ix: releaseEscrowInstruction(deployment, target) };
+    case "refund":
+      return { kind, ix: claimRefundInstruction(deployment, target) };
+    case "cancel":
+      return { kind, ix: cancelEscrowInstruction(deployment, target) };
+    case null:
       throw new Error("a Pending escrow is not settled");
   }
 };

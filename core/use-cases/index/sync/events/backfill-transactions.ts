@@ -9,13 +9,12 @@ import {
 import { Instance } from "../../../../../ports/instance.ts";
 import { LedgerArchive } from "../../../../../ports/ledger/ledger-archive.ts";
 import { Ledger } from "../../../../../ports/ledger/ledger.ts";
-import type { EventReference } from "../../../../domain/index/settlement-event.ts";
+import { type EventReference, seqCausedBy } from "../../../../domain/index/settlement-event.ts";
 import type { LedgerTransaction } from "../../../../domain/ledger/history.ts";
 import { type LedgerSignature, parseLedgerSignature } from "../../../../domain/ledger/signature.ts";
 import { custodyConfigAddress } from "../../../../protocol/addresses/addresses.ts";
 import { monotonicMs } from "../../../single-flight.ts";
 import { causesWithin, onlySlot } from "./find-event-transactions.ts";
-import { positionOf } from "./held-events.ts";
 
 /** Concurrent requests at the start, and at most. */
 const FIRST = 4;
@@ -79,9 +78,9 @@ const writeCauses = Effect.fnUntraced(function* (
   for (let at = 0; at < addresses.length; at += ROWS_AT_ONCE)
     for (const row of (yield* index.escrowsAt(addresses.slice(at, at + ROWS_AT_ONCE))).escrows)
       rows.set(row.address, row);
-  const references = causes.flatMap(({ escrow, kind, signature, slot }): Array<EventReference> => {
+  const references = causes.flatMap(({ escrow, by, signature, slot }): Array<EventReference> => {
     const row = rows.get(escrow);
-    const position = row === undefined ? null : positionOf(row, kind);
+    const position = row === undefined ? null : seqCausedBy(row, by);
     return position === null || position > mark.count ? [] : [{ position, signature, slot }];
   });
   if (references.length === 0) return;

@@ -3,7 +3,7 @@ import { IndexReader } from "../../../../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../../../../ports/index/index-writer.ts";
 import { Instance } from "../../../../../ports/instance.ts";
 import { Ledger } from "../../../../../ports/ledger/ledger.ts";
-import type { EventReference } from "../../../../domain/index/settlement-event.ts";
+import { type EventReference, seqCausedBy } from "../../../../domain/index/settlement-event.ts";
 import type { LedgerTransaction } from "../../../../domain/ledger/history.ts";
 import {
   type EventCause,
@@ -11,7 +11,6 @@ import {
 } from "../../../../protocol/transaction/transaction-effects.ts";
 import { monotonicMs } from "../../../single-flight.ts";
 import type { SyncMemory } from "../ledger/sync-memory.ts";
-import { positionOf } from "./held-events.ts";
 
 /** Slots from `since` to `to`, both included. */
 export type Slots = { readonly since: bigint; readonly to: bigint };
@@ -94,9 +93,9 @@ export const findEventTransactions = Effect.fn("findEventTransactions")(function
   const rows = new Map(held.escrows.map((escrow) => [escrow.address, escrow]));
   const transactions = found
     .flat()
-    .flatMap(({ escrow, kind, signature, slot }): Array<EventReference> => {
+    .flatMap(({ escrow, by, signature, slot }): Array<EventReference> => {
       const row = rows.get(escrow);
-      const position = row === undefined ? null : positionOf(row, kind);
+      const position = row === undefined ? null : seqCausedBy(row, by);
       return position === null || position > count ? [] : [{ position, signature, slot }];
     });
   if (transactions.length > 0)

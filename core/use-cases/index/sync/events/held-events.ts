@@ -1,11 +1,6 @@
 import type { Address } from "../../../../domain/address.ts";
-import type { Escrow } from "../../../../domain/escrow/escrow.ts";
 import type { IndexedEscrow, UnseenEscrow } from "../../../../domain/index/indexed-escrow.ts";
-import {
-  eventKindOf,
-  type EventKind,
-  type EventReference,
-} from "../../../../domain/index/settlement-event.ts";
+import { type EventReference, seqCausedBy } from "../../../../domain/index/settlement-event.ts";
 import type { LoggedEvents } from "../../../../domain/index/sync-report.ts";
 import type { NumberedLeaf } from "../../../../log/leaf/escrow-leaves.ts";
 import { leavesOfUnseen } from "../../../../log/leaf/indexed-leaves.ts";
@@ -14,13 +9,6 @@ import { projectAt, projectUnseenAt } from "../../../../log/leaf/escrow-rows.ts"
 import type { EventCause } from "../../../../protocol/transaction/transaction-effects.ts";
 
 const bySeq = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
-
-/** The number of an escrow's event of a kind, null when it had none so far. */
-export const positionOf = (
-  { createdSeq, settledSeq, state }: Pick<Escrow, "createdSeq" | "settledSeq" | "state">,
-  kind: EventKind,
-): bigint | null =>
-  kind === "escrow_created" ? createdSeq : kind === eventKindOf(state) ? settledSeq : null;
 
 /**
  * The escrows that had events in a range of numbers, as a sync reads them, and the leaves of those events. Rows may
@@ -78,11 +66,12 @@ export class HeldEvents {
   }
 
   /** Adds the transaction that caused an event, if the event is held. The first one stays. */
-  refer({ escrow, kind, signature, slot }: EventCause): void {
+  refer({ escrow, by, signature, slot }: EventCause): void {
     const createdSeq = this.#numbers.get(escrow);
     if (createdSeq === undefined) return;
-    const row = this.#escrows.get(createdSeq) ?? this.#unseen.get(createdSeq);
-    const position = row === undefined ? null : positionOf(row, kind);
+    const held = this.#escrows.get(createdSeq)?.escrow;
+    const row = held ?? this.#unseen.get(createdSeq);
+    const position = row === undefined ? null : seqCausedBy(row, by);
     if (position === null || !this.#has(position) || this.#references.has(position)) return;
     this.#references.set(position, { position, signature, slot });
   }
