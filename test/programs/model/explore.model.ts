@@ -8,7 +8,7 @@ const DEPTH = Number(process.env["EXPLORE_DEPTH"] ?? 6);
 const TRANSITIONS = Number(process.env["EXPLORE_TRANSITIONS"] ?? 5_500_000);
 
 test(`every sequence of up to ${DEPTH} operations keeps the protocol's promises`, async () => {
-  const explored = new Exploration(await committedBinaries()).explore(
+  const explored = await new Exploration(await committedBinaries()).explore(
     DEPTH,
     TRANSITIONS,
     (line) => process.stderr.write(`${line}\n`),

@@ -1,6 +1,7 @@
 import { type Address, addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import type { Account as VmAccount } from "litesvm/dist/internal.js";
+import { breathe } from "./breathe.ts";
 import { ABSENT, type Account, lengthOf } from "./account.ts";
 import { type Binaries, difference, encoded, Machine } from "./machine.ts";
 import { exploredWorld } from "./explored.ts";
@@ -36,8 +37,8 @@ export class Contradiction extends Error {
   }
 }
 
-/** Large accounts made between two collections of memory: what they take lies outside of what the collector counts. */
-const BETWEEN_COLLECTIONS = 1000;
+/** Executions between two collections of memory. */
+const BETWEEN_BREATHS = 10_000;
 
 /** Bytes from which an account is large. */
 const LARGE = 4096;
@@ -47,7 +48,6 @@ class Numbered {
   readonly accounts: Array<Account> = [];
   readonly #encoded: Array<VmAccount> = [];
   readonly #numbers = new Map<string, number>();
-  #large = 0;
 
   of(account: Account): number {
     const key = JSON.stringify(account, (_, value: unknown) =>
@@ -73,7 +73,6 @@ class Numbered {
     if (account === undefined) return undefined;
     const made = encoded(account);
     if (lengthOf(account.content) <= LARGE) this.#encoded[number] = made;
-    else if (++this.#large % BETWEEN_COLLECTIONS === 0) Bun.gc(true);
     return made;
   }
 }
@@ -141,21 +140,26 @@ export class Exploration {
   }
 
   /** @throws Contradiction at the first difference or broken promise. */
-  explore(
+  async explore(
     depth: number,
     limit = Number.POSITIVE_INFINITY,
     onProgress?: (line: string) => void,
-  ): Explored {
+  ): Promise<Explored> {
     const met = new Set([keyOf(this.#first)]);
     let frontier: ReadonlyArray<State> = [this.#first];
     let transitions = 0;
     let reached = 0;
+    let breath = 0;
     for (; reached < depth && transitions < limit; reached++) {
       const next: Array<State> = [];
       for (const [done, state] of frontier.entries()) {
         if (transitions >= limit) break;
         if (done % PROGRESS === PROGRESS - 1)
           onProgress?.(`${transitions} transitions, ${met.size} states, depth ${reached + 1}`);
+        if (this.#executions > breath + BETWEEN_BREATHS) {
+          await breathe();
+          breath = this.#executions;
+        }
         for (const [by, operation] of OPERATIONS.entries()) {
           transitions++;
           const after = this.#after(state, operation, by);

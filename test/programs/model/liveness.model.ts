@@ -14,12 +14,12 @@ const AN_HOUR = 3_600_000;
 
 const committed = await committedBinaries();
 
-test(`nobody is vetoed in ${CASES} cases from ${SEED} on`, () => {
+test(`nobody is vetoed in ${CASES} cases from ${SEED} on`, async () => {
   const liveness = new Liveness(committed);
   let [landed, tried] = [0, 0];
   const STEP = 1000;
   for (let done = 0; done < CASES; done += STEP) {
-    const lived = liveness.explore(SEED + done, Math.min(STEP, CASES - done));
+    const lived = await liveness.explore(SEED + done, Math.min(STEP, CASES - done));
     landed += lived.landed;
     tried += lived.tried;
     if (CASES > STEP) process.stderr.write(`${done + STEP} cases\n`);
@@ -32,9 +32,9 @@ test(`nobody is vetoed in ${CASES} cases from ${SEED} on`, () => {
   expect(landed).toBeGreaterThan(0);
 }, AN_HOUR);
 
-const noticed = (liveness: Liveness): string => {
+const noticed = async (liveness: Liveness): Promise<string> => {
   try {
-    liveness.explore(SEED, AT_MOST);
+    await liveness.explore(SEED, AT_MOST);
     return "";
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -42,8 +42,8 @@ const noticed = (liveness: Liveness): string => {
 };
 const firstLine = (text: string): string => text.split("\n")[0] ?? "";
 
-test.each(KIT_RULES)("a kit without this rule is noticed: %s", (rule) => {
-  const found = noticed(new Liveness(committed, [rule]));
+test.each(KIT_RULES)("a kit without this rule is noticed: %s", async (rule) => {
+  const found = await noticed(new Liveness(committed, [rule]));
   process.stdout.write(`without "${rule}": ${firstLine(found)}\n`);
   expect(found).not.toBe("");
 }, AN_HOUR);
@@ -53,7 +53,7 @@ describe.skipIf(!hasCompiler())(`a program without a rule (needs clang ${COMPILE
     "is noticed: %s",
     async (_, mutant) => {
       const binaries = { ...committed, [mutant.program]: await compileMutant(mutant) };
-      const found = noticed(new Liveness(binaries));
+      const found = await noticed(new Liveness(binaries));
       process.stdout.write(`${mutant.name}: ${firstLine(found)}\n`);
       expect(found).not.toBe("");
     },

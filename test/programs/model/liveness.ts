@@ -16,6 +16,7 @@ import {
   rentCall,
   type Target,
 } from "./calls.ts";
+import { breathe } from "./breathe.ts";
 import { fallbackOf, PROOFS, START } from "./cast.ts";
 import { Dice } from "./dice.ts";
 import { AGENT, KEY_A, MERCHANT, MINT, SESSION_KEY, SPONSOR } from "./explored.ts";
@@ -32,7 +33,7 @@ const HOLDERS = [AGENT, MERCHANT, SPONSOR] as const;
 const FAILING = 59n;
 
 /** Cases between two collections of memory. */
-const BETWEEN_COLLECTIONS = 50;
+const BETWEEN_BREATHS = 100;
 
 /** What a case came to. */
 export type Lived = { readonly landed: number; readonly tried: number };
@@ -439,11 +440,10 @@ export class Liveness {
   }
 
   /** @throws Error at the first case in which an honest party is vetoed, or has not what belongs to it. */
-  explore(first: number, count: number): Lived {
+  async explore(first: number, count: number): Promise<Lived> {
     const lived = { landed: 0, tried: 0 };
     for (let seed = first; seed < first + count; seed++) {
-      // Large accounts lie outside of the memory that the collector counts.
-      if (seed % BETWEEN_COLLECTIONS === 0) Bun.gc(true);
+      if (seed % BETWEEN_BREATHS === 0) await breathe();
       const life = new Life(this.ledger, seed, this.#without);
       life.live();
       lived.landed += life.lived.landed;

@@ -7,9 +7,9 @@ import { compileMutant, MUTANTS } from "./mutants.ts";
 import { takeSteps } from "./run.ts";
 import { STEPS } from "./sequences.ts";
 
-const message = (run: () => unknown): string => {
+const message = async (run: () => unknown): Promise<string> => {
   try {
-    run();
+    await run();
     return "";
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -22,7 +22,7 @@ const SEQUENCES = 100;
 /** Random sequences take longer, and exploration alone detects every mutant. */
 const ONLY_EXPLORE = process.env["MUTANTS_QUICK"] === "1";
 
-const bySequences = (binaries: Binaries): string => {
+const bySequences = (binaries: Binaries): Promise<string> => {
   const machine = new Machine(binaries);
   const property = fc.property(STEPS, (steps) => takeSteps(machine, steps));
   return message(() => fc.assert(property, { numRuns: SEQUENCES, seed: 1, endOnFailure: true }));
@@ -39,8 +39,8 @@ describe.skipIf(!hasCompiler())(`a mutated program (needs clang ${COMPILER.versi
     async (_, mutant) => {
       if (committed === undefined) throw new Error("no binaries");
       const binaries = { ...committed, [mutant.program]: await compileMutant(mutant) };
-      const explored = message(() => new Exploration(binaries).explore(DEPTH));
-      const seen = ONLY_EXPLORE ? "not tried" : bySequences(binaries) === "" ? "not seen" : "seen";
+      const explored = await message(() => new Exploration(binaries).explore(DEPTH));
+      const seen = ONLY_EXPLORE ? "not tried" : (await bySequences(binaries)) === "" ? "not seen" : "seen";
       const path = explored.slice(explored.lastIndexOf("\nafter ") + 1);
       process.stdout.write(`${mutant.name}: ${path}; by random sequences: ${seen}\n`);
       expect(explored).not.toBe("");
