@@ -13,7 +13,7 @@ import { associatedOf } from "./world.ts";
 
 const MOST = 10 * 1024 * 1024;
 /** More than a transaction may load that limits it. */
-const GROWN = 320 * 1024;
+export const GROWN = 320 * 1024;
 const RICH = 1_000_000_000_000n;
 /** Whose executable accounts the virtual machine does not compile: it would keep every one of them. */
 const LOADER = address("NativeLoader1111111111111111111111111111111");

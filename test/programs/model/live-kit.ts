@@ -157,7 +157,7 @@ export const prepare = (
 ): ReadonlyArray<Prepared> => {
   const { mint } = target;
   const budget = [
-    limit("units", without.has("enough units") ? 15_000 : 150_000),
+    limit("units", without.has("enough units") ? 9_000 : 150_000),
     ...(without.has("any size") ? [limit("loaded", 327_680)] : []),
   ].map(({ sent }) => sent);
   const other = payee && fallbackOf(payee, mint);

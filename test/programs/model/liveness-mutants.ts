@@ -29,12 +29,6 @@ export const VETOES: ReadonlyArray<Mutant> = [
     ") {",
   ),
   custody(
-    "rent for a wallet that is a program now fails",
-    "return-rent.h",
-    " || rent_payer->executable",
-    "",
-  ),
-  custody(
     "the agent must have an account for nothing, too",
     "claim-refund.h",
     "if (token_amount(vault) > 0) {",

@@ -20,7 +20,7 @@ import { breathe } from "./breathe.ts";
 import { fallbackOf, PROOFS, START } from "./cast.ts";
 import { Dice } from "./dice.ts";
 import { AGENT, KEY_A, MERCHANT, MINT, SESSION_KEY, SPONSOR } from "./explored.ts";
-import { changeAll, frontRun, meddle, tokenOf } from "./live-adversary.ts";
+import { changeAll, frontRun, GROWN, meddle, tokenOf } from "./live-adversary.ts";
 import { type Prepared, prepare, type Purpose, type Rule, seededAddress } from "./live-kit.ts";
 import { LiveLedger } from "./live-ledger.ts";
 import type { Binaries } from "./machine.ts";
@@ -112,6 +112,9 @@ class Life {
     if (!ledger.land([call.sent])) this.#fail(`no escrow: ${ledger.failure}`);
     this.#terms = hash32FromBytes(digest(ledger.account(this.#target.escrow).data));
     for (const holder of HOLDERS) this.#renew(holder, this.#honest.has(holder));
+    // A wallet may be large for reasons of its own.
+    for (const holder of this.#honest)
+      if (this.#dice.below(8) === 0) ledger.setWallet(holder, RICH, GROWN);
   }
 
   /** A holder's accounts as an honest party has them, mostly with a token account. */
@@ -199,10 +202,12 @@ class Life {
       if (isDone()) break;
       // The first goes out; the others only where the ledger would take them.
       if (first !== undefined) ledger.land(first, `${name}, ${form}, first`);
+      const isEmpty = purpose.payee === AGENT && ledger.units(this.#vault) === 0n;
       if (at === 0 || prepared[at - 1]?.besideNext === true || ledger.takes(instructions)) {
         if (ledger.land(instructions, `${name}, ${form}`)) {
           this.#did.push(`${name}: ${form}`);
           this.lived.landed++;
+          if (isEmpty && form.startsWith("made")) this.#fail("an account was made for nothing");
           return this.#remember();
         }
         this.#did.push(`${name}: ${form} fails, ${ledger.failure}`);
@@ -339,6 +344,7 @@ class Life {
     if (dice.below(4) === 0) ledger.rate = RATE / 10n;
     const settledAt = fieldsOf(this.#last ?? new Uint8Array(ESCROW_BYTES)).i64(208);
     const archivable = () => (ledger.time + 120n >= settledAt + WEEK ? this.#last : undefined);
+    this.#archive(settledAt);
     const wants = this.#honest.has(AGENT) || this.#honest.has(rentPayer);
     if (wants && this.#isOpen())
       this.#attempt("claim", this.#refund(archivable()), () => !this.#isOpen());
@@ -362,6 +368,18 @@ class Life {
     };
     this.#attempt("rent", purpose, () => left() === 0n);
     if (left() !== 0n) this.#fail(`${left()} lamports stay in the escrow account`);
+  }
+
+  /** Anybody archives what was settled a week ago, whatever became of those whom it concerns. */
+  #archive(settledAt: bigint): void {
+    const bytes = this.#last;
+    if (bytes === undefined || this.#dice.below(2) > 0) return;
+    if (this.#isArchived() || this.#ledger.time < settledAt + WEEK) return;
+    const { escrow, rentPayer } = this.#target;
+    const accounts = { escrow, rent_payer: rentPayer };
+    const main = () => [callOf("archive_escrow", accounts, { lastBytes: bytes }).sent];
+    const nothing = { settles: false, leavesVault: false, rest: 0n } as const;
+    this.#attempt("archive", { target: this.#target, ...nothing, main }, () => this.#isArchived());
   }
 
   #unitsOf(holder: Address): bigint {
