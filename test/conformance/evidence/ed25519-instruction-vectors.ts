@@ -1,7 +1,9 @@
-import { NETWORK } from "../../arbitraries/evidence.ts";
+import { ed25519Key, NETWORK } from "../../arbitraries/evidence.ts";
 import { goldenEscrow } from "./packet-edits.ts";
 import { addressToBytes } from "../../../core/domain/address.ts";
-import { attestedMessage } from "../../../core/protocol/instructions/attestation.ts";
+import { termsOf } from "../../../core/protocol/accounts/escrow-account.ts";
+import { attestedMessage, domainOf } from "../../../core/protocol/instructions/attestation.ts";
+import { voucherMessage } from "../../../core/protocol/instructions/voucher.ts";
 import { ed25519Instruction } from "../../../core/protocol/instructions/ed25519-instruction.ts";
 
 /** The data of an Ed25519 precompile instruction, and what the custody program reads in it. */
@@ -9,12 +11,14 @@ export type InstructionVector = {
   readonly name: string;
   readonly why: string;
   readonly data_hex: string;
-  /** Null: passed over, because it has not the one form. */
-  readonly claim: {
-    readonly public_key: string;
-    readonly signature_hex: string;
-    readonly message_hex: string;
-  } | null;
+  /** Null: passed over, because it has neither of the two forms. */
+  readonly claim: (SignedVector & { readonly voucher: SignedVector | null }) | null;
+};
+
+type SignedVector = {
+  readonly public_key: string;
+  readonly signature_hex: string;
+  readonly message_hex: string;
 };
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
@@ -32,8 +36,38 @@ const attestationOf = (name: string) => {
     public_key: publicKey as string,
     signature_hex: hex(signature),
     message_hex: hex(message),
+    voucher: null,
   };
   return { data: Uint8Array.from(data), claim, parts: { publicKey, signature, message } };
+};
+
+/** What a session's release comes with: its final attestation, and the closing voucher for exactly that. */
+const sessionProof = () => {
+  const { escrow } = goldenEscrow("session-released");
+  const { claim, parts } = attestationOf("session-released");
+  const message = voucherMessage({
+    domain: domainOf(NETWORK),
+    terms: termsOf(escrow),
+    orders: escrow.taskHash,
+    total: escrow.released,
+    count: escrow.deliveries,
+    isClosing: true,
+  });
+  const key = ed25519Key(5);
+  const publicKey = escrow.sessionKey ?? escrow.attestor;
+  const voucher = { publicKey, signature: key.sign(message), message };
+  return {
+    data: Uint8Array.from(ed25519Instruction(parts, voucher).data),
+    swapped: Uint8Array.from(ed25519Instruction(voucher, parts).data),
+    claim: {
+      ...claim,
+      voucher: {
+        public_key: publicKey as string,
+        signature_hex: hex(voucher.signature),
+        message_hex: hex(message),
+      },
+    },
+  };
 };
 
 /** Offsets of the header's three u16 instruction indices. Each names the instruction that holds the part. */
@@ -72,7 +106,12 @@ const resized = (length: number): Uint8Array => {
 export const instructionVectors = (): ReadonlyArray<InstructionVector> => {
   const full = attestationOf("fulfilled");
   const partial = attestationOf("partially-fulfilled");
-  const reads = (name: string, why: string, data: Uint8Array, claim = full.claim) => ({
+  const reads = (
+    name: string,
+    why: string,
+    data: Uint8Array,
+    claim: InstructionVector["claim"] = full.claim,
+  ) => ({
     name,
     why,
     data_hex: hex(data),
@@ -84,6 +123,7 @@ export const instructionVectors = (): ReadonlyArray<InstructionVector> => {
     data_hex: hex(data),
     claim: null,
   });
+  const session = sessionProof();
   const elsewhere = Object.entries(INDICES).flatMap(([part, at]) =>
     [0, 1, 0xfffe].map((index) =>
       passes(
@@ -115,6 +155,25 @@ export const instructionVectors = (): ReadonlyArray<InstructionVector> => {
     passes("header-cut-short", "15 bytes", full.data.slice(0, 15)),
     passes("no-signature", "a count of 0", full.data.with(0, 0)),
     passes("two-signatures", "a count of 2", full.data.with(0, 2)),
+    reads(
+      "session",
+      "the attestation of session-released.json, and the closing voucher for it",
+      session.data,
+      session.claim,
+    ),
+    ...[
+      ["session-voucher-first", "the voucher before the attestation", session.swapped],
+      ["session-one-counted", "a count of 1", session.data.with(0, 1)],
+      ["session-three-counted", "a count of 3", session.data.with(0, 3)],
+      ["session-something-behind", "an unused byte behind", Uint8Array.of(...session.data, 0)],
+      ["session-cut-short", "the voucher ends behind the data", session.data.slice(0, -1)],
+      ["session-voucher-elsewhere", "the voucher in instruction 0", withU16(session.data, 28, 0)],
+      [
+        "session-voucher-shares",
+        "the voucher's signature is said to be the attestation's",
+        withU16(session.data, 16, 62),
+      ],
+    ].map(([name, why, data]) => passes(name as string, why as string, data as Uint8Array)),
     passes("message-cut-short", "the message ends behind the data", full.data.slice(0, -1)),
     passes(
       "message-too-long",

@@ -57,3 +57,24 @@ export const isOneOf = (value: Value | undefined, known: ReadonlyArray<string>):
 /** The text of UTF-8 bytes; a byte order mark stays in it. @throws Error for other bytes */
 export const strictText = (bytes: Uint8Array): string =>
   new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+
+/** Offset and length of what captures, a close and a settlement write in an escrow account. */
+const CHANGED = [
+  [10, 1],
+  [12, 4],
+  [184, 8],
+  [208, 8],
+  [216, 32],
+  [280, 8],
+  [288, 64],
+  [360, 8],
+  [400, 1],
+  [408, 8],
+] as const;
+
+/** The account's bytes right after its creation. */
+export const asCreated = (bytes: Uint8Array): Buffer => {
+  const created = Buffer.from(bytes);
+  for (const [at, length] of CHANGED) created.fill(0, at, at + length);
+  return created;
+};

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { strictlySigned } from "./independent-ed25519.ts";
-import { fromBase58, fromBase64, isSlot, need, object } from "./independent-form.ts";
+import { asCreated, fromBase58, fromBase64, isSlot, need, object } from "./independent-form.ts";
 import type { LogPolicy } from "./independent-log-policy.ts";
 import { isName } from "./independent-names.ts";
 import type { ObjectValue, Value } from "./independent-json.ts";
@@ -155,7 +155,8 @@ export const judgeLog = (proof: LogProofRead, policy: LogPolicy, data: ObjectVal
   const leaf = Buffer.concat([
     Uint8Array.of(1, bytes[10] ?? 9),
     fromBase58(escrow.get("escrow_pda"), 32),
-    sha256(bytes),
+    // What was captured while Pending leaves no leaf.
+    sha256(bytes[10] === 0 ? asCreated(bytes) : bytes),
   ]);
   const root = rootFrom(sha256(Uint8Array.of(0), leaf), proof.index, proof.size, proof.path);
   need(sameBytes(root, proof.root));

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { address, getAddressEncoder, getProgramDerivedAddress } from "@solana/kit";
 import { strictlySigned } from "./independent-ed25519.ts";
 import {
+  asCreated,
   base58,
   fromBase58,
   fromBase64,
@@ -28,24 +29,6 @@ const sha256 = (...parts: ReadonlyArray<Uint8Array | string>) => {
   const hash = createHash("sha256");
   for (const part of parts) hash.update(part);
   return hash.digest();
-};
-
-/** Offset and length of what a settlement writes in an escrow account. */
-const SETTLED = [
-  [10, 1],
-  [184, 8],
-  [208, 8],
-  [216, 32],
-  [280, 8],
-  [288, 64],
-  [360, 8],
-] as const;
-
-/** The account's bytes right after its creation. */
-const asCreated = (bytes: Buffer): Buffer => {
-  const created = Buffer.from(bytes);
-  for (const [at, length] of SETTLED) created.fill(0, at, at + length);
-  return created;
 };
 
 const time = (seconds: bigint): string =>
@@ -133,9 +116,9 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
   const account = object(data.get("account"), "owner data_base64");
   need(account.get("owner") === custody);
   const bytes = Buffer.from(fromBase64(account.get("data_base64")));
-  need(bytes.length === 368);
+  need(bytes.length === 416);
   need(bytes.subarray(0, 8).equals(sha256("account:Escrow").subarray(0, 8)));
-  need(bytes[8] === 3 && bytes.subarray(12, 16).every((byte) => byte === 0));
+  need(bytes[8] === 3 && bytes.subarray(401, 408).every((byte) => byte === 0));
   const state = ["Pending", "Fulfilled", "Refunded", "PartiallyFulfilled"][bytes[10] ?? 9];
   need(state !== undefined);
   const key = (at: number) => base58(bytes.subarray(at, at + 32));
@@ -144,14 +127,27 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
   const [created, expires, settled] = [192, 200, 208].map((at) => bytes.readBigInt64LE(at));
   need(created !== undefined && expires !== undefined && settled !== undefined);
   const pending = state === "Pending";
-  const paid = !pending && state !== "Refunded";
+  const paid = released > 0n;
+  const by = [null, "release", "refund", "cancel"][bytes[400] ?? 9];
+  const session = bytes.subarray(368, 400).some((byte) => byte !== 0);
+  const [deliveries, closes] = [bytes.readUInt32LE(12), bytes.readBigInt64LE(408)];
+  const end = closes === 0n ? expires : closes;
+  need(by !== undefined && pending === (by === null) && (by !== "release" || paid));
+  need(closes === 0n || (session && closes > created && closes <= expires));
+  need(deliveries === 0 || paid);
+  if (!session) need(paid === (by === "release") && deliveries === (paid ? 1 : 0));
   const last = BigInt(Date.parse("9999-12-31T23:59:59Z") / 1000);
   need(
     created >= 0n && expires <= last && expires - created >= 1n && expires - created <= 604_800n,
   );
-  need(amount > 0n && (state === "Fulfilled" ? released === amount : released < amount));
-  need(released > 0n === paid && (settled === 0n) === pending);
-  if (!pending) need(settled >= created && settled <= last && (!paid || settled < expires));
+  need(amount > 0n && released <= amount && (settled === 0n) === pending);
+  if (!pending) {
+    need(
+      state ===
+        (released === 0n ? "Refunded" : released === amount ? "Fulfilled" : "PartiallyFulfilled"),
+    );
+    need(settled >= created && settled <= last && settled >= end === (by === "refund"));
+  }
   const [createdSeq, settledSeq] = [bytes.readBigUInt64LE(352), bytes.readBigUInt64LE(360)];
   need(createdSeq > 0n && (pending ? settledSeq === 0n : settledSeq > createdSeq));
   need(bytes.subarray(248, 280).some((byte) => byte !== 0));
@@ -169,7 +165,8 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
   ).set("verification", VERIFICATION);
   if (paid) {
     const attested = bytes.readBigInt64LE(280);
-    need(attested >= created && attested < expires);
+    need(attested >= created && attested < end + (by === "release" ? 0n : 30n));
+    need(attested <= last);
     const genesis = network.get("genesis_hash");
     need(typeof genesis === "string");
     const message = Buffer.concat([
@@ -183,7 +180,8 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
       bytes.subarray(216, 248),
       bytes.subarray(184, 192),
       bytes.subarray(280, 288),
-      Buffer.from([1, 0, 0, 0, 1, 0, 0, 0]),
+      bytes.subarray(12, 16),
+      Buffer.from([by === "release" ? 1 : 0, 0, 0, 0]),
     ]);
     need(strictlySigned(bytes.subarray(288, 352), message, bytes.subarray(248, 280)));
     claim = new Map<string, Value>([
@@ -216,7 +214,7 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
     need(typeof named === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(named));
     const seconds = BigInt(Date.parse(named) / 1000);
     need(time(seconds) === named && seconds >= created && isSlot(given.get("slot")));
-    refundable = seconds >= expires;
+    refundable = seconds >= end;
     asOf = given;
   }
   const refunded = pending ? 0n : amount - released;
@@ -226,7 +224,11 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
     PartiallyFulfilled: ["released", "merchant_partial_delivery_proof_verified"],
     Refunded: [
       "refunded",
-      settled < expires ? "merchant_cancelled" : "ttl_expired_without_delivery_proof",
+      by === "cancel"
+        ? "merchant_cancelled"
+        : closes === 0n
+          ? "ttl_expired_without_delivery_proof"
+          : "session_closed_without_delivery_proof",
     ],
   }[state] as [string, string];
   const encoder = getAddressEncoder();
@@ -255,13 +257,17 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
         ["vault_token_account", vault.address],
         ["rent_payer", key(112)],
         ["attestor", key(248)],
+        ["session_key", session ? key(368) : null],
         ["task_hash", hash(144)],
         ["amount_stroops", amount.toString()],
         ["released_stroops", released.toString()],
         ["refunded_stroops", refunded.toString()],
+        ["deliveries", BigInt(deliveries)],
         ["created_at", time(created)],
         ["expires_at", time(expires)],
+        ["closes_at", closes === 0n ? null : time(closes)],
         ["settled_at", settledAt],
+        ["settled_by", by ?? null],
         ["created_seq", createdSeq.toString()],
         ["settled_seq", pending ? null : settledSeq.toString()],
       ]),

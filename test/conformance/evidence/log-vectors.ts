@@ -101,9 +101,23 @@ const accepting = (): ReadonlyArray<LogVector> => [
     {},
     { escrow: loggedEscrow("pending"), unproven: ["still_pending"] },
   ),
-  ...["partially-fulfilled", "refunded", "cancelled"].map((name) =>
-    accepts(name, `the escrow ${name}`, {}, { escrow: loggedEscrow(name) }),
+  accepts(
+    "session-open",
+    "a session of which something was captured: its leaf is that of the creation, and captures have none",
+    {},
+    {
+      escrow: loggedEscrow("session-open"),
+      unproven: ["still_pending", "captured_on_ledger"],
+    },
   ),
+  ...[
+    "partially-fulfilled",
+    "refunded",
+    "cancelled",
+    "session-released",
+    "session-cancelled",
+    "session-closed",
+  ].map((name) => accepts(name, `the escrow ${name}`, {}, { escrow: loggedEscrow(name) })),
   accepts("two-other-witnesses", "cosigned by the second and third", {
     witnesses: [GAMMA, BETA],
   }),

@@ -1,3 +1,4 @@
+import { addressToBytes } from "../../../core/domain/address.ts";
 import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
 import { attested } from "../../arbitraries/evidence.ts";
 import type { Vector } from "./accepting-vectors.ts";
@@ -31,6 +32,7 @@ export const accountVectors = (): ReadonlyArray<Vector> => {
   const on = (name: string, why: string, packet: string) =>
     rejects(name, why, "account_bytes", packet);
   const system = "11111111111111111111111111111111";
+  const attestor = addressToBytes(escrow.attestor);
   return [
     on(
       "owned-by-another-program",
@@ -39,19 +41,50 @@ export const accountVectors = (): ReadonlyArray<Vector> => {
     ),
     on(
       "account-too-short",
-      "367 bytes",
-      invented(escrow, { bytes: (all) => all.subarray(0, 367) }),
+      "415 bytes",
+      invented(escrow, { bytes: (all) => all.subarray(0, 415) }),
     ),
     on(
       "account-too-long",
-      "369 bytes",
+      "417 bytes",
       invented(escrow, { bytes: (all) => new Uint8Array([...all, 0]) }),
     ),
     on("another-discriminator", "not the discriminator of an escrow", withBytes(0, [0])),
     on("account-version-2", "version 2", withBytes(8, [2])),
     on("account-version-4", "version 4", withBytes(8, [4])),
     on("state-4", "a state that does not exist", withBytes(10, [4])),
-    on("reserved-byte-set", "a reserved byte that is not zero", withBytes(15, [1])),
+    on("reserved-byte-set", "a reserved byte that is not zero", withBytes(401, [1])),
+    on("settled-by-4", "settled in a way that does not exist", withBytes(400, [4])),
+    on("settled-by-nobody", "settled, and yet by none of the three ways", withBytes(400, [0])),
+    on(
+      "cancelled-yet-released",
+      "a single payment, released by a cancellation",
+      withBytes(400, [3]),
+    ),
+    on("refunded-before-its-end", "refunded before it expired", withBytes(400, [2], "cancelled")),
+    on("cancelled-at-its-end", "cancelled after it expired", withBytes(400, [3], "refunded")),
+    on("two-deliveries", "two deliveries of a single payment", withBytes(12, [2])),
+    on("delivered-yet-unpaid", "a delivery, and nothing released", withBytes(12, [1], "refunded")),
+    on("closed-payment", "a single payment with an end of its own", withBytes(408, le(expiresAt))),
+    on(
+      "closed-after-its-expiry",
+      "a session that closes after it expires",
+      withBytes(408, le(expiresAt + 1n), "session-open"),
+    ),
+    on(
+      "closed-when-created",
+      "a session that closes when it is created",
+      withBytes(408, le(createdAt), "session-open"),
+    ),
+    on(
+      "captured-without-attestation",
+      "a session of which something was captured, and nothing attested",
+      withBytes(
+        216,
+        Array.from({ length: 136 }, (_, i) => (i < 32 || i >= 64 ? 0 : (attestor[i - 32] ?? 0))),
+        "session-open",
+      ),
+    ),
     on("ttl-zero", "it expires when it is created", withBytes(200, le(createdAt))),
     on(
       "ttl-too-long",
@@ -165,6 +198,10 @@ const FIELDS: ReadonlyArray<readonly [string, Json]> = [
   ["created_at", "2026-09-01T12:00:01Z"],
   ["expires_at", "2026-09-02T12:00:00Z"],
   ["settled_at", null],
+  ["settled_by", "cancel"],
+  ["closes_at", "2026-09-01T12:30:00Z"],
+  ["deliveries", 2],
+  ["session_key", "7cVfgArCheMR6Cs4t6vz5rfnqd56vZq4ndaBrY5xkxXy"],
   ["created_seq", "2"],
   ["settled_seq", "3"],
 ];

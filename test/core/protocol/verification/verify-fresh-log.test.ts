@@ -192,6 +192,7 @@ describe("a packet's checkpoint compared with the ledger's own log", () => {
       ...pending,
       state: "Refunded",
       settledAt: pending.expiresAt,
+      settledBy: "refund",
       settledSeq: pending.createdSeq + 1n,
     };
     const escrow: LedgerAccount = {

@@ -2,7 +2,7 @@ import { rootOf } from "../../../../core/log/tree/frontier.ts";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { addressFromBytes, address } from "../../../../core/domain/address.ts";
-import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
+import { endOf, type Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import type { TrustPolicy } from "../../../../core/domain/evidence/evidence-check.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
 import { NO_PINS } from "../../../../core/domain/ledger/deployment.ts";
@@ -30,6 +30,8 @@ import { loggedEscrow, packetWithLog } from "../../../conformance/evidence/log-v
 import { logPolicyText, logProofOf } from "../../../conformance/evidence/log-world.ts";
 import { custodyConfigAccount } from "../../../doubles/custody-config.ts";
 import { tombstoneAccount } from "../../../doubles/tombstone.ts";
+import { captured, closed, settled } from "../../../doubles/escrow-steps.ts";
+import { pendingOf } from "../../../simulation/world-escrow.ts";
 
 const ATTESTOR = addressFromBytes(ATTESTOR_KEY.publicKey);
 const OTHER_KEY = addressFromBytes(ed25519Key(9).publicKey);
@@ -134,12 +136,7 @@ describe("a packet checked with a node", () => {
   test("a pending escrow may have been settled since, on the same terms only", () => {
     fc.assert(
       fc.property(pending, (escrow) => {
-        const refunded: Escrow = {
-          ...escrow,
-          state: "Refunded",
-          settledAt: escrow.expiresAt,
-          settledSeq: escrow.createdSeq + 1n,
-        };
+        const refunded = settled(escrow, "refund", endOf(escrow));
         const seen = (now: Escrow) =>
           outcomes(escrow, { ...witnessOf(escrow), escrow: escrowAccount(now) }).account;
         expect(seen(refunded)).toBe("passed");
@@ -147,6 +144,9 @@ describe("a packet checked with a node", () => {
         expect(seen({ ...refunded, merchant: OTHER_KEY })).toBe("failed");
         expect(seen({ ...refunded, mint: OTHER_KEY })).toBe("failed");
         expect(seen({ ...refunded, attestor: OTHER_KEY })).toBe("failed");
+        expect(seen({ ...refunded, rentPayer: OTHER_KEY })).toBe("failed");
+        if (escrow.sessionKey !== null)
+          expect(seen({ ...refunded, sessionKey: OTHER_KEY })).toBe("failed");
       }),
       runs(20),
     );
@@ -168,26 +168,94 @@ describe("a packet checked with a node", () => {
   });
 });
 
+describe("a packet of a session that is open", () => {
+  const [open] = [loggedEscrow("session-open")];
+  const attestation = (proofHash: Escrow["taskHash"]) => ({
+    proofHash,
+    total: open.released + 1n,
+    timestamp: open.createdAt + 301n,
+    deliveries: open.deliveries + 1,
+    signature: new Uint8Array(64),
+  });
+  const more = captured(open, attestation(open.taskHash));
+  const checked = (now: LedgerAccount | null) => {
+    const { verdict, checks } = verifyEvidence(packetText(open), TRUST, {
+      ...witnessOf(open),
+      escrow: now,
+    });
+    const outcomeOf = (name: string) => checks.find((each) => each.name === name)?.outcome;
+    return [
+      verdict,
+      outcomeOf("account_on_ledger"),
+      outcomeOf("captured_on_ledger"),
+      outcomeOf("still_pending"),
+    ];
+  };
+
+  test("passes while the ledger shows at least what the packet does", () => {
+    expect(checked(escrowAccount(open))).toEqual(["verified", "passed", "passed", "passed"]);
+    expect(checked(escrowAccount(more))).toEqual(["verified", "passed", "passed", "passed"]);
+    const closing = closed(more, open.createdAt + 400n);
+    expect(checked(escrowAccount(closing))).toEqual(["verified", "passed", "passed", "passed"]);
+    const gone = settled(more, "cancel", open.createdAt + 400n);
+    expect(checked(escrowAccount(gone))).toEqual([
+      "verified",
+      "passed",
+      "passed",
+      "not_applicable",
+    ]);
+  });
+
+  test("fails where the ledger shows less, and another escrow", () => {
+    const less = captured(open, {
+      ...attestation(open.taskHash),
+      total: open.released - 1n,
+      deliveries: open.deliveries,
+    });
+    expect(checked(escrowAccount(less))).toEqual(["failed", "passed", "failed", "passed"]);
+    expect(checked(escrowAccount(pendingOf(open)))).toEqual([
+      "failed",
+      "passed",
+      "failed",
+      "passed",
+    ]);
+    const other = { ...more, rentPayer: OTHER_KEY };
+    expect(checked(escrowAccount(other))).toEqual(["failed", "failed", "failed", "not_applicable"]);
+  });
+
+  test("is unproven without a node, and where a tombstone keeps no amounts", () => {
+    const { checks } = verifyEvidence(packetText(open), TRUST);
+    expect(checks.find(({ name }) => name === "captured_on_ledger")?.outcome).toBe("unproven");
+    const gone = settled(more, "cancel", open.createdAt + 400n);
+    expect(checked(tombstoneAccount(gone, NETWORK.custodyProgram))).toEqual([
+      "verified",
+      "passed",
+      "unproven",
+      "not_applicable",
+    ]);
+  });
+
+  test("is not judged where nothing was captured, and once it is settled", () => {
+    for (const escrow of [loggedEscrow("pending"), loggedEscrow("session-cancelled")]) {
+      const { checks } = verifyEvidence(packetText(escrow), TRUST, witnessOf(escrow));
+      const found = checks.find(({ name }) => name === "captured_on_ledger");
+      expect(found?.outcome).toBe("not_applicable");
+    }
+  });
+});
+
 describe("a packet of an escrow that was archived", () => {
   const archived = (packet: Escrow, gone: Escrow, owner = NETWORK.custodyProgram) =>
     outcomes(packet, { ...witnessOf(packet), escrow: tombstoneAccount(gone, owner) });
-  const settled = anyAttestedEscrow.filter(({ state }) => state !== "Pending");
+  const anySettled = anyAttestedEscrow.filter(({ state }) => state !== "Pending");
   const passes = { verdict: "verified", account: "passed" };
   const fails = { verdict: "failed", account: "failed" };
 
   test("is checked against the tombstone's digest, settled or still Pending", () => {
     fc.assert(
-      fc.property(settled, (escrow) => {
+      fc.property(anySettled, (escrow) => {
         expect(archived(escrow, escrow)).toMatchObject(passes);
-        const before: Escrow = {
-          ...escrow,
-          state: "Pending",
-          released: 0n,
-          settledAt: null,
-          attestation: null,
-          settledSeq: null,
-        };
-        expect(archived(before, escrow)).toMatchObject(passes);
+        expect(archived(pendingOf(escrow), escrow)).toMatchObject(passes);
         const text = packetText(escrow);
         const witness = {
           ...witnessOf(escrow),
@@ -206,18 +274,12 @@ describe("a packet of an escrow that was archived", () => {
 
   test("fails on other bytes, and on a tombstone that custody does not own", () => {
     fc.assert(
-      fc.property(settled, (escrow) => {
+      fc.property(anySettled, (escrow) => {
         expect(archived(escrow, { ...escrow, rentPayer: OTHER_KEY })).toMatchObject(fails);
         expect(archived(escrow, escrow, SYSTEM_PROGRAM)).toMatchObject(fails);
-        const pendingToo: Escrow = {
-          ...escrow,
-          state: "Pending",
-          released: 0n,
-          settledAt: null,
-          attestation: null,
-          settledSeq: null,
-        };
-        expect(archived(pendingToo, { ...escrow, rentPayer: OTHER_KEY })).toMatchObject(fails);
+        expect(archived(pendingOf(escrow), { ...escrow, rentPayer: OTHER_KEY })).toMatchObject(
+          fails,
+        );
       }),
       runs(20),
     );
@@ -304,7 +366,7 @@ describe("a logged packet checked with a node", () => {
 
   test("the node outweighs the witnesses, and shows whether the escrow still is Pending", () => {
     const escrow = loggedEscrow("pending");
-    const settled = {
+    const gone = {
       ...loggedEscrow("fulfilled"),
       address: escrow.address,
       taskHash: escrow.taskHash,
@@ -312,8 +374,8 @@ describe("a logged packet checked with a node", () => {
     const same = witnessOf(escrow);
     expect(outcomeOf("account_on_ledger", escrow, same)?.outcome).toBe("passed");
     expect(outcomeOf("still_pending", escrow, same)?.outcome).toBe("passed");
-    expect(outcomeOf("still_pending", settled, witnessOf(settled))?.outcome).toBe("not_applicable");
-    const archived = { ...same, escrow: tombstoneAccount(settled, NETWORK.custodyProgram) };
+    expect(outcomeOf("still_pending", gone, witnessOf(gone))?.outcome).toBe("not_applicable");
+    const archived = { ...same, escrow: tombstoneAccount(gone, NETWORK.custodyProgram) };
     expect(outcomeOf("still_pending", escrow, archived)?.outcome).toBe("not_applicable");
     const missing = { ...same, escrow: null };
     expect(outcomeOf("account_on_ledger", escrow, missing)?.outcome).toBe("failed");

@@ -12,13 +12,21 @@ import {
   type NodeAnswer,
   witnessDoubt,
 } from "../../../../core/protocol/verification/witness-doubt.ts";
-import { anyAttestedEscrow, NETWORK, packetText, TRUST } from "../../../arbitraries/evidence.ts";
+import {
+  anyAttestedEscrow,
+  attested,
+  NETWORK,
+  packetText,
+  TRUST,
+} from "../../../arbitraries/evidence.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { loggedEscrow, packetWithLog } from "../../../conformance/evidence/log-vectors.ts";
 import { logPolicyText, logProofOf } from "../../../conformance/evidence/log-world.ts";
 import { accountOf } from "../../../doubles/accounts.ts";
 import { custodyConfigAccount } from "../../../doubles/custody-config.ts";
 import { tombstoneAccount } from "../../../doubles/tombstone.ts";
+import { captured } from "../../../doubles/escrow-steps.ts";
+import { pendingOf } from "../../../simulation/world-escrow.ts";
 
 const { at: AT } = CUSTODY_ACCOUNTS.ArchivedEscrow;
 const { custodyProgram } = NETWORK;
@@ -51,14 +59,6 @@ const answering = (
 const doubt = (packet: Escrow, answer: NodeAnswer) =>
   witnessDoubt(packetText(packet), TRUST, answer);
 const settled = anyAttestedEscrow.filter(({ state }) => state !== "Pending");
-const pendingOf = (escrow: Escrow): Escrow => ({
-  ...escrow,
-  state: "Pending",
-  released: 0n,
-  settledAt: null,
-  settledSeq: null,
-  attestation: null,
-});
 const holds = (name: string, property: (escrow: Escrow) => void, of = settled) =>
   test(name, () => fc.assert(fc.property(of, property), runs(20)));
 
@@ -176,6 +176,26 @@ describe("an answer from before the packet", () => {
     // A packet's slot alone proves nothing: whoever invents a packet invents its slot.
     expect(said(99n, at.ledgerTime + 1n)).toBeNull();
     expect(said(100n, at.ledgerTime)).toBeNull();
+  });
+  test("shows less captured of a session than the packet, at an earlier slot", () => {
+    const open = loggedEscrow("session-open");
+    const less = captured(open, {
+      proofHash: open.attestation?.proofHash ?? open.taskHash,
+      total: open.released - 1n,
+      timestamp: open.createdAt + 200n,
+      deliveries: open.deliveries,
+      signature: new Uint8Array(64),
+    });
+    const at = { slot: 100n, ledgerTime: open.createdAt + 600n };
+    const said = (shown: Escrow, slot: bigint) => {
+      const answer = answering(open, whole(attested(shown)), { ...at, slot });
+      return witnessDoubt(packetText(open, at), TRUST, answer);
+    };
+    expect(said(less, 99n)).toBe("it stands at slot 99, and the packet is of slot 100");
+    expect(said(pendingOf(open), 99n)).toBe("it stands at slot 99, and the packet is of slot 100");
+    // At the packet's slot it lies, and the verdict says so.
+    expect(said(less, 100n)).toBeNull();
+    expect(said(open, 99n)).toBeNull();
   });
   holds("shows it Pending before it was settled", (escrow) => {
     const said = (ledgerTime: bigint) =>

@@ -6,7 +6,7 @@ import { PROOF_TEMPLATES, proofHash } from "../../../../core/domain/evidence/pro
 import { escrowAddress } from "../../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { numbered } from "../../../arbitraries/escrow-numbers.ts";
-import { ATTESTOR_KEY, attested } from "../../../arbitraries/evidence.ts";
+import { ATTESTOR_KEY, attested, ed25519Key } from "../../../arbitraries/evidence.ts";
 import { SUPPORTED_MINT } from "../test-instance.ts";
 
 /** 2026-09-01T12:00:00Z */
@@ -58,6 +58,28 @@ const delivered = (escrow: Escrow, state: Escrow["state"], released: bigint): Es
   });
 };
 
+const SESSION_KEY = ed25519Key(5);
+
+/** A session of which a part was captured for three deliveries, signed as what its last step needs. */
+const sessionOf = (nonce: string, changes: Partial<Escrow> = {}): Escrow => {
+  const created = pending(nonce);
+  const [template] = PROOF_TEMPLATES;
+  if (template === undefined) throw new Error("no proof template");
+  return attested({
+    ...created,
+    sessionKey: addressFromBytes(SESSION_KEY.publicKey),
+    released: 750_000n,
+    deliveries: 3,
+    attestation: {
+      proofHash: proofHash({ ...template.example, task_hash: created.taskHash }),
+      // `attested` sets it.
+      signature: "",
+      attestedAt: CREATED_AT + 300n,
+    },
+    ...changes,
+  });
+};
+
 /** One escrow for each decision, named like its file in test/vectors/evidence, and the ledger's time when read. */
 export const GOLDEN_ESCROWS: ReadonlyArray<{
   readonly name: string;
@@ -96,6 +118,41 @@ export const GOLDEN_ESCROWS: ReadonlyArray<{
       settledBy: "cancel",
       settledSeq: 2n,
     },
+    ledgerTime: CREATED_AT + 5000n,
+  },
+  { name: "session-open", escrow: sessionOf("order-7"), ledgerTime: CREATED_AT + 600n },
+  {
+    name: "session-released",
+    escrow: sessionOf("order-8", {
+      state: "PartiallyFulfilled",
+      settledAt: CREATED_AT + 310n,
+      settledBy: "release",
+      settledSeq: 2n,
+    }),
+    ledgerTime: CREATED_AT + 5000n,
+  },
+  {
+    name: "session-cancelled",
+    escrow: sessionOf("order-9", {
+      state: "PartiallyFulfilled",
+      settledAt: CREATED_AT + 400n,
+      settledBy: "cancel",
+      settledSeq: 2n,
+    }),
+    ledgerTime: CREATED_AT + 5000n,
+  },
+  {
+    name: "session-closed",
+    escrow: sessionOf("order-10", {
+      state: "Refunded",
+      released: 0n,
+      deliveries: 0,
+      attestation: null,
+      closesAt: CREATED_AT + 1000n,
+      settledAt: CREATED_AT + 1001n,
+      settledBy: "refund",
+      settledSeq: 2n,
+    }),
     ledgerTime: CREATED_AT + 5000n,
   },
 ];
