@@ -14,6 +14,8 @@ export type Mutant = {
 export type Harness = {
   readonly name: string;
   readonly rounds: number;
+  /** Who decides the claims; Bitwuzla but where it runs out of memory. */
+  readonly solver?: "z3";
   /** The first one is also tried by `--quick`. */
   readonly mutants: ReadonlyArray<Mutant>;
 };
@@ -138,7 +140,7 @@ export const HARNESSES: ReadonlyArray<Harness> = [
         proof,
         "any key allows",
         "REQUIRE(same32(proof->session_key, &escrow->session_key), ERROR_WRONG_SESSION_KEY);",
-        "",
+        "(void)escrow;",
       ),
       swap(proof, "a release without the closing voucher", "last_in(voucher->count) == 1 && ", ""),
       swap(proof, "a release of less than allowed", "attested->total == voucher->total", "attested->total <= voucher->total"),
@@ -151,6 +153,7 @@ export const HARNESSES: ReadonlyArray<Harness> = [
   {
     name: "payment",
     rounds: 5,
+    solver: "z3",
     mutants: [
       drop(payment, "the amount", " && total <= escrow->amount"),
       drop(payment, "what was released", " && total >= escrow->released"),

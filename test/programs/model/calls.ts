@@ -136,6 +136,8 @@ export type Target = {
   readonly rentPayer: Address;
   readonly merchantFallback?: Address;
   readonly agentFallback?: Address;
+  /** Another account in the vault's place. */
+  readonly vault?: Address;
 };
 
 const NOTHING: Uint8Array = new Uint8Array();
@@ -145,7 +147,7 @@ export const paymentCall = (name: "capture" | "release_escrow", t: Target): Call
   const { address, bump } = associatedOf(t.merchant, t.mint);
   const accounts = {
     escrow: t.escrow,
-    vault: associatedOf(t.escrow, t.mint).address,
+    vault: t.vault ?? associatedOf(t.escrow, t.mint).address,
     merchant: merchantOf(t.merchant).address,
     merchant_token_account: address,
     ...(t.merchantFallback && { merchant_fallback_account: t.merchantFallback }),
@@ -158,7 +160,7 @@ export const refundCall = (t: Target, lastBytes = NOTHING, to: Target | null = t
   const { address, bump } = associatedOf(t.agent, t.mint);
   const accounts = {
     escrow: t.escrow,
-    vault: associatedOf(t.escrow, t.mint).address,
+    vault: t.vault ?? associatedOf(t.escrow, t.mint).address,
     ...(to !== null && { agent_token_account: address }),
     ...(to?.agentFallback && { agent_fallback_account: to.agentFallback }),
   };

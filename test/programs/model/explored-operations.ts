@@ -4,6 +4,7 @@ import {
   AGENT,
   AGENT_FALLBACK,
   AGENT_TOKENS,
+  DECOY,
   KEY_A,
   KEY_B,
   MERCHANT,
@@ -104,6 +105,7 @@ const CAPTURES = [
   }),
   capture("capture 2 to the stranger's account", withTheft(SESSION), 2n, 1),
   capture("capture 1 of the single payment", SINGLE, 1n, 1),
+  capture("capture 2 out of another account", { ...SESSION, vault: DECOY }, 2n, 1),
 ];
 
 const RELEASES = [
@@ -158,6 +160,7 @@ const ENDS = [
   claim("refund the session to the stranger's account", withTheft(SESSION)),
   claim("refund the session with another last byte", SESSION, { changes: true }),
   claim("refund the single payment", SINGLE),
+  claim("refund the session out of another account", { ...SESSION, vault: DECOY }),
   rentBack("return the session's rent", SESSION),
   rentBack("return the session's rent to the stranger", { ...SESSION, rentPayer: STRANGER }),
   rentBack("return the single payment's rent", SINGLE),

@@ -16,6 +16,7 @@ import {
   STRANGER,
   TASKS,
 } from "./cast.ts";
+import { wallet } from "../fixture/wallet.ts";
 import { judge } from "./transaction.ts";
 import {
   associatedOf,
@@ -56,6 +57,9 @@ export const SESSION = targetOf(0, SPONSOR);
 /** The single payment, whose rent the agent pays. */
 export const SINGLE = targetOf(1, AGENT);
 export const SESSION_VAULT = associatedOf(SESSION.escrow, MINT).address;
+
+/** A token account that somebody made for the session's account, beside its vault. */
+export const DECOY = wallet("decoy vault").address;
 
 /** An escrow's facts with the payees' other accounts. */
 export const withFallbacks = (target: Target): Target => ({
@@ -101,7 +105,8 @@ export const exploredWorld = (): World => {
   const accounts = new Map(world.accounts)
     .set(AGENT_TOKENS, tokenAccount(AGENT, 8n))
     .set(AGENT_FALLBACK, tokenAccount(AGENT, 0n))
-    .set(STRANGER_TOKENS, tokenAccount(STRANGER, 0n));
+    .set(STRANGER_TOKENS, tokenAccount(STRANGER, 0n))
+    .set(DECOY, tokenAccount(SESSION.escrow, 9n));
   const by = { payer: ADMIN, upgrade_authority: ADMIN };
   return taken(
     { ...world, accounts },

@@ -1,4 +1,8 @@
 import type { Address } from "../../../core/domain/address.ts";
+import { settlementFault } from "../../../core/protocol/rules/settlement-check.ts";
+import { resolveAccounts } from "../../../core/protocol/transaction/address-table.ts";
+import { decodeWireTransaction } from "../../../core/protocol/transaction/wire-transaction.ts";
+import { RELAY_POLICY } from "../../../core/domain/relay/relay-policy.ts";
 import { programError } from "../../../core/protocol/instructions/program-errors.ts";
 import type { Refusal, Sent } from "./call.ts";
 import { deployedWorld } from "./cast.ts";
@@ -7,7 +11,7 @@ import { shrunk } from "./shrink.ts";
 import type { Step } from "./around.ts";
 import { stepFrom, worldAfter } from "./steps.ts";
 import { judge } from "./transaction.ts";
-import type { World } from "./world.ts";
+import { DOMAIN, PROGRAMS, type World } from "./world.ts";
 
 /** How often each instruction was accepted, and how often it ended in each refusal. */
 export type Tally = Map<string, number>;
@@ -45,6 +49,24 @@ export const described = (sent: Sent): string =>
     })
     .join("\n  ");
 
+/** The relay's fault for this transaction; undefined when it finds none or cannot decode it. */
+const precheck = (machine: Machine, world: World, bytes: Uint8Array) => {
+  const decoded = decodeWireTransaction(bytes);
+  if ("malformed" in decoded) return undefined;
+  const accounts = resolveAccounts(decoded.value, new Map());
+  if ("fault" in accounts) return undefined;
+  return settlementFault(decoded.value, accounts, {
+    deployment: PROGRAMS,
+    domain: DOMAIN,
+    ledgerTime: world.time,
+    marginSeconds: RELAY_POLICY.clockMarginSeconds,
+    account: (address) => {
+      const account = machine.ledger.account(address);
+      return account.lamports === 0n && account.data.length === 0 ? null : account;
+    },
+  });
+};
+
 /**
  * Sends a transaction, compares everything with the model, and returns the world after it. @throws Error when they
  * differ.
@@ -52,13 +74,19 @@ export const described = (sent: Sent): string =>
 const compared = (machine: Machine, world: World, sent: Sent, tally: Tally): World => {
   const bytes = machine.bytesOf(sent);
   const expected = judge(world, sent);
+  const objection = precheck(machine, world, bytes);
   const outcome = machine.send(sent, bytes);
-  const last = sent.at(-1);
-  const name = last?.kind === "call" ? last.name : "ed25519";
+  const index = outcome.accepted ? sent.length - 1 : outcome.index;
+  const at = sent[Math.max(index, 0)];
+  const name = at?.kind === "call" ? at.name : (at?.kind ?? "nothing");
   if (outcome.accepted) {
     if (!expected.accepted)
       throw new Error(
         `the ledger takes what the model refuses with ${[...expected.refusals].map(named).join(", ")}:\n  ${described(sent)}`,
+      );
+    if (objection !== undefined)
+      throw new Error(
+        `the relay refuses what the ledger takes, ${objection.rule} (${objection.detail}):\n  ${described(sent)}`,
       );
     count(tally, `${name} taken`);
     const touched = new Set<Address>(
