@@ -43,13 +43,21 @@ const FIXED: Readonly<Record<string, Address>> = {
 };
 
 /** The bytes behind an instruction's discriminator: docs/protocol.md, "Instructions". */
-const dataOf = (call: CallName, args: Arguments[CallName], encode: () => Uint8Array): Uint8Array => {
+const dataOf = (
+  call: CallName,
+  args: Arguments[CallName],
+  encode: () => Uint8Array,
+): Uint8Array => {
   if ("name" in args) {
     const head = fieldWriter(44 + args.name.length).bytes(discriminatorOf(call));
     return head.address(args.attestor).u32(args.name.length).bytes(args.name).done();
   }
   if ("revoke" in args)
-    return fieldWriter(41).bytes(discriminatorOf(call)).address(args.attestor).u8(args.revoke).done();
+    return fieldWriter(41)
+      .bytes(discriminatorOf(call))
+      .address(args.attestor)
+      .u8(args.revoke)
+      .done();
   if (call === "archive_escrow" || !("lastBytes" in args)) return encode();
   const { lastBytes } = args;
   const bumps = "agentTokenBump" in args ? [args.agentTokenBump] : [];

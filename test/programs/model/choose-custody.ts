@@ -52,8 +52,7 @@ const fallbacks = (world: World, choices: Choices, { agentOwner, merchant, mint 
   });
   const which = choices.mostly(isPaid ? [0, 1, 2] : [1, 0, 2], 11);
   if (which === 0) return {};
-  const other =
-    which === 1 ? { a: agentOwner, m: merchant } : { a: merchant, m: agentOwner };
+  const other = which === 1 ? { a: agentOwner, m: merchant } : { a: merchant, m: agentOwner };
   return { agentFallback: fallbackOf(other.a, mint), merchantFallback: fallbackOf(other.m, mint) };
 };
 
@@ -119,7 +118,10 @@ const keyOf = (pool: readonly [Wallet, ...ReadonlyArray<Wallet>], address: Addre
 
 const timestampFor = (world: World, choices: Choices, escrow: Escrow | undefined): bigint => {
   const now = world.time;
-  const [created, end] = [escrow?.createdAt ?? now, escrow === undefined ? now + 1n : endOf(escrow)];
+  const [created, end] = [
+    escrow?.createdAt ?? now,
+    escrow === undefined ? now + 1n : endOf(escrow),
+  ];
   const live = now < end ? now : end - 1n;
   const edges = [now - 300n, now - 301n, now + 30n, now + 31n, created, created - 1n];
   return choices.mostly([live, ...edges, end - 1n, end], 10);
@@ -147,11 +149,7 @@ const claimFor = (world: World, choices: Choices, { target, escrow }: Chosen, by
 };
 
 /** What the session key allows, mostly enough; undefined for a single payment. */
-const allowed = (
-  choices: Choices,
-  { escrow }: Chosen,
-  claim: Claim,
-): Allowing | undefined => {
+const allowed = (choices: Choices, { escrow }: Chosen, claim: Claim): Allowing | undefined => {
   const session = escrow !== undefined && isSession(escrow);
   if (session === choices.seldom(1)) return undefined;
   const { total, deliveries } = claim;
@@ -223,7 +221,12 @@ const isLive = (world: World, escrow: Escrow) => escrow.state === 0 && world.tim
 
 /** A release with its attestation. */
 export const release = (world: World, choices: Choices): Sent =>
-  payment(world, choices, chosenEscrow(world, choices, (each) => isLive(world, each)), "release");
+  payment(
+    world,
+    choices,
+    chosenEscrow(world, choices, (each) => isLive(world, each)),
+    "release",
+  );
 
 /** A capture with its attestation and voucher. */
 export const capture = (world: World, choices: Choices): Sent => {
@@ -233,7 +236,10 @@ export const capture = (world: World, choices: Choices): Sent => {
 };
 
 /** The last bytes of an archived escrow, mostly, with the facts that they hold. */
-const archived = (world: World, choices: Choices): (Chosen & { readonly bytes: Uint8Array }) | undefined => {
+const archived = (
+  world: World,
+  choices: Choices,
+): (Chosen & { readonly bytes: Uint8Array }) | undefined => {
   const all = tombstonesOf(world).flatMap(({ address, tombstone }) => {
     const last = lastBytesOf(tombstone);
     return last === undefined ? [] : [{ address, last }];
@@ -243,7 +249,13 @@ const archived = (world: World, choices: Choices): (Chosen & { readonly bytes: U
   const { agentOwner: agent, merchant, mint, rentPayer } = last;
   const target = { escrow: address, agent, merchant, mint, rentPayer };
   const right = escrowBytes(last);
-  const others = [right, right.with(184, 1), right.slice(1), new Uint8Array(), escrowBytes(createdOf(last))];
+  const others = [
+    right,
+    right.with(184, 1),
+    right.slice(1),
+    new Uint8Array(),
+    escrowBytes(createdOf(last)),
+  ];
   return { target, escrow: last, bytes: choices.mostly(others, 12) };
 };
 
@@ -306,4 +318,3 @@ export const archive = (world: World, choices: Choices): Call => {
     { lastBytes },
   );
 };
-

@@ -88,10 +88,7 @@ type State = {
 
 /** A state's digest: two of a million are the same once in 10^26. */
 const keyOf = ({ time, rate, accounts }: State): string =>
-  new Bun.CryptoHasher("sha1")
-    .update(`${time} ${rate} `)
-    .update(accounts)
-    .digest("base64");
+  new Bun.CryptoHasher("sha1").update(`${time} ${rate} `).update(accounts).digest("base64");
 
 const ledgerAccount = (address: Address, account: VmAccount): LedgerAccount => ({
   address,
@@ -272,8 +269,9 @@ export class Exploration {
     );
     const before = new Map(
       [...after.keys()].flatMap((address) => {
-        const account =
-          this.#numbered.encoded(state.accounts[this.#placeOf.get(address) ?? 0] ?? 0);
+        const account = this.#numbered.encoded(
+          state.accounts[this.#placeOf.get(address) ?? 0] ?? 0,
+        );
         return account === undefined ? [] : [[address, ledgerAccount(address, account)] as const];
       }),
     );

@@ -142,16 +142,8 @@ const ENDS = [
   cancel("cancel the session", SESSION, MERCHANT),
   cancel("the stranger cancels the session", SESSION, STRANGER),
   cancel("cancel the single payment", SINGLE, MERCHANT),
-  together(
-    "capture 3 and cancel",
-    capture("", SESSION, 3n, 2),
-    cancel("", SESSION, MERCHANT),
-  ),
-  together(
-    "capture 2 and revoke",
-    capture("", SESSION, 2n, 1),
-    rotate("", KEY_B, 1),
-  ),
+  together("capture 3 and cancel", capture("", SESSION, 3n, 2), cancel("", SESSION, MERCHANT)),
+  together("capture 2 and revoke", capture("", SESSION, 2n, 1), rotate("", KEY_B, 1)),
   close("close the session", SESSION, AGENT),
   close("the merchant closes the session", SESSION, MERCHANT),
   close("close the single payment", SINGLE, AGENT),
@@ -206,8 +198,7 @@ const OTHERS: ReadonlyArray<Operation> = [
     kind: "change",
     name: "the agent makes it again",
     address: AGENT_TOKENS,
-    change: (account) =>
-      account.content.kind === "wallet" ? tokenAccount(AGENT, 0n) : undefined,
+    change: (account) => (account.content.kind === "wallet" ? tokenAccount(AGENT, 0n) : undefined),
   },
   tokens("the agent's account is frozen", AGENT_TOKENS, { frozen: true }),
   tokens("the agent gives the account away", AGENT_TOKENS, { holder: STRANGER }),

@@ -1,7 +1,5 @@
 import { type Address, address } from "../../../core/domain/address.ts";
-import {
-  TOKEN_PROGRAM,
-} from "../../../core/protocol/addresses/well-known-addresses.ts";
+import { TOKEN_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { rent, type Token, TOKEN_BYTES } from "./account.ts";
 import type { Sent } from "./call.ts";
 import { fallbackOf, STRANGER } from "./cast.ts";
@@ -85,19 +83,24 @@ const changeTokens = (ledger: LiveLedger, dice: Dice, holder: Address, address: 
 /** Everything that a dishonest party's keys control is changed, or some of it. */
 export const changeAll = (ledger: LiveLedger, dice: Dice, party: Address): void => {
   if (dice.below(4) > 0) changeOwn(ledger, dice, party);
-  if (dice.below(4) > 0)
-    changeTokens(ledger, dice, party, associatedOf(party, MINT).address);
+  if (dice.below(4) > 0) changeTokens(ledger, dice, party, associatedOf(party, MINT).address);
   const other = fallbackOf(party, MINT);
   // That account has a key of its own: closed, it becomes whatever its holder likes.
-  if (dice.below(2) > 0) changeTokens(ledger, dice, party, other);
-  else if (dice.below(2) > 0) changeOwn(ledger, dice, other);
+  const which = dice.below(4);
+  if (which < 2) changeTokens(ledger, dice, party, other);
+  else if (which === 2) changeOwn(ledger, dice, other);
 };
 
 /** What anybody can do to what others have: lamports and units are sent, an account is frozen by the mint's authority. */
 export const meddle = (
   ledger: LiveLedger,
   dice: Dice,
-  { escrow, vault, honest, seed }: {
+  {
+    escrow,
+    vault,
+    honest,
+    seed,
+  }: {
     readonly escrow: Address;
     readonly vault: Address;
     readonly honest: ReadonlyArray<Address>;
@@ -132,13 +135,7 @@ export const meddle = (
 };
 
 /** What anybody may land before the prepared transactions do. */
-export const frontRun = (
-  ledger: LiveLedger,
-  dice: Dice,
-  calls: ReadonlyArray<Sent>,
-): void => {
+export const frontRun = (ledger: LiveLedger, dice: Dice, calls: ReadonlyArray<Sent>): void => {
   if (calls.length === 0 || dice.below(3) > 0) return;
   ledger.land(dice.of(calls).map(({ sent }) => sent));
 };
-
-

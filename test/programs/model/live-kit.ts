@@ -93,13 +93,10 @@ const making = (
   // CreateAccountWithSeed refuses an address that has lamports: anybody could send some there.
   if (!allowsLamports)
     return [
-      system(
-        seeded(3, 48).u64(lamports).u64(BigInt(TOKEN_BYTES)).address(TOKEN_PROGRAM).done(),
-        [
-          [FEES, writableSigner],
-          [made, writable],
-        ],
-      ),
+      system(seeded(3, 48).u64(lamports).u64(BigInt(TOKEN_BYTES)).address(TOKEN_PROGRAM).done(), [
+        [FEES, writableSigner],
+        [made, writable],
+      ]),
       initialize,
     ];
   return [
@@ -125,7 +122,10 @@ const isPrepared = (instructions: ReadonlyArray<Instruction>): boolean =>
 export type Purpose = {
   readonly target: Target;
   /** The instructions without which nothing is settled; `fallback` is the payee's other account. */
-  readonly main: (fallback: Address | undefined, lastBytes?: Uint8Array) => ReadonlyArray<Instruction>;
+  readonly main: (
+    fallback: Address | undefined,
+    lastBytes?: Uint8Array,
+  ) => ReadonlyArray<Instruction>;
   /** Who is paid; undefined where nobody is. */
   readonly payee?: Address;
   /** Whether units stay in the vault, open behind the settlement. */
@@ -194,12 +194,16 @@ export const prepare = (
     const made =
       payee === undefined || without.has("made account")
         ? []
-        : [madeForm(making(payee, mint, seed, !without.has("made account allows lamports")), lastBytes)];
+        : [
+            madeForm(
+              making(payee, mint, seed, !without.has("made account allows lamports")),
+              lastBytes,
+            ),
+          ];
     const isNear = until !== undefined && until - ledger.time < 60n;
     const bareFirst = isNear && !without.has("bare form first near the end");
     if (bareFirst) return [{ ...bare, besideNext: made.length > 0 }, ...made, whole];
-    const plain =
-      more.length === 0 ? [bare] : without.has("bare form") ? [whole] : [whole, bare];
+    const plain = more.length === 0 ? [bare] : without.has("bare form") ? [whole] : [whole, bare];
     return [...plain, ...made];
   };
   const both = archivable !== undefined && !without.has("last bytes");

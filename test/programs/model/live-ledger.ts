@@ -108,7 +108,10 @@ export class LiveLedger {
   isPayable(address: Address, holder: Address, mint: Address): boolean {
     const { owner, data } = this.account(address);
     if (owner !== TOKEN_PROGRAM || data.length !== 165 || data[108] !== 1) return false;
-    return fieldsOf(data).isAt(0, addressToBytes(mint)) && fieldsOf(data).isAt(32, addressToBytes(holder));
+    return (
+      fieldsOf(data).isAt(0, addressToBytes(mint)) &&
+      fieldsOf(data).isAt(32, addressToBytes(holder))
+    );
   }
 
   /** Whether somebody beside the holder has a right on a token account. */

@@ -16,23 +16,27 @@ const AN_HOUR = 3_600_000;
 
 const committed = await committedBinaries();
 
-test(`nobody is vetoed in ${CASES} cases from ${SEED} on`, async () => {
-  const liveness = new Liveness(committed);
-  let [landed, tried] = [0, 0];
-  const STEP = 1000;
-  for (let done = 0; done < CASES; done += STEP) {
-    const lived = await liveness.explore(SEED + done, Math.min(STEP, CASES - done));
-    landed += lived.landed;
-    tried += lived.tried;
-    if (CASES > STEP) process.stderr.write(`${done + STEP} cases\n`);
-  }
-  const forms = [...liveness.ledger.longest].sort().map(([form, bytes]) => `${form}: ${bytes}`);
-  process.stdout.write(
-    `${CASES} cases from ${SEED} on: ${tried} purposes, ${landed} of them by a prepared transaction, the others by somebody else's\n` +
-      `longest transactions in bytes: ${forms.join("; ")}\n`,
-  );
-  expect(landed).toBeGreaterThan(0);
-}, AN_HOUR);
+test(
+  `nobody is vetoed in ${CASES} cases from ${SEED} on`,
+  async () => {
+    const liveness = new Liveness(committed);
+    let [landed, tried] = [0, 0];
+    const STEP = 1000;
+    for (let done = 0; done < CASES; done += STEP) {
+      const lived = await liveness.explore(SEED + done, Math.min(STEP, CASES - done));
+      landed += lived.landed;
+      tried += lived.tried;
+      if (CASES > STEP) process.stderr.write(`${done + STEP} cases\n`);
+    }
+    const forms = [...liveness.ledger.longest].map(([form, bytes]) => `${form}: ${bytes}`);
+    process.stdout.write(
+      `${CASES} cases from ${SEED} on: ${tried} purposes, ${landed} of them by a prepared transaction, the others by somebody else's\n` +
+        `longest transactions in bytes: ${forms.join("; ")}\n`,
+    );
+    expect(landed).toBeGreaterThan(0);
+  },
+  AN_HOUR,
+);
 
 const noticed = async (liveness: Liveness): Promise<string> => {
   try {
@@ -44,21 +48,28 @@ const noticed = async (liveness: Liveness): Promise<string> => {
 };
 const firstLine = (text: string): string => text.split("\n")[0] ?? "";
 
-test.each(KIT_RULES.slice(0, SOME))("a kit without this rule is noticed: %s", async (rule) => {
-  const found = await noticed(new Liveness(committed, [rule]));
-  process.stdout.write(`without "${rule}": ${firstLine(found)}\n`);
-  expect(found).not.toBe("");
-}, AN_HOUR);
+test.each(KIT_RULES.slice(0, SOME))(
+  "a kit without this rule is noticed: %s",
+  async (rule) => {
+    const found = await noticed(new Liveness(committed, [rule]));
+    process.stdout.write(`without "${rule}": ${firstLine(found)}\n`);
+    expect(found).not.toBe("");
+  },
+  AN_HOUR,
+);
 
-describe.skipIf(!hasCompiler())(`a program without a rule (needs clang ${COMPILER.version})`, () => {
-  test.each(VETOES.slice(0, SOME).map((each) => [each.name, each] as const))(
-    "is noticed: %s",
-    async (_, mutant) => {
-      const binaries = { ...committed, [mutant.program]: await compileMutant(mutant) };
-      const found = await noticed(new Liveness(binaries));
-      process.stdout.write(`${mutant.name}: ${firstLine(found)}\n`);
-      expect(found).not.toBe("");
-    },
-    AN_HOUR,
-  );
-});
+describe.skipIf(!hasCompiler())(
+  `a program without a rule (needs clang ${COMPILER.version})`,
+  () => {
+    test.each(VETOES.slice(0, SOME).map((each) => [each.name, each] as const))(
+      "is noticed: %s",
+      async (_, mutant) => {
+        const binaries = { ...committed, [mutant.program]: await compileMutant(mutant) };
+        const found = await noticed(new Liveness(binaries));
+        process.stdout.write(`${mutant.name}: ${firstLine(found)}\n`);
+        expect(found).not.toBe("");
+      },
+      AN_HOUR,
+    );
+  },
+);

@@ -263,7 +263,9 @@ class Life {
       ...(archivable !== undefined && { archivable }),
       main: (agentFallback, lastBytes) => {
         const named = { ...target, ...(agentFallback && { agentFallback }) };
-        return [refundCall(named, lastBytes, empty && agentFallback === undefined ? null : named).sent];
+        return [
+          refundCall(named, lastBytes, empty && agentFallback === undefined ? null : named).sent,
+        ];
       },
     };
   }
@@ -285,7 +287,8 @@ class Life {
     const total =
       this.#dice.below(3) === 0 ? this.#amount : base + BigInt(this.#dice.below(Number(left) + 1));
     // A minute is enough for the bare form, and for the whole one before it only if it lands.
-    if (this.#dice.below(3) === 0) ledger.time = this.#endOf() - this.#dice.of([30n, 59n, 61n, 120n]);
+    if (this.#dice.below(3) === 0)
+      ledger.time = this.#endOf() - this.#dice.of([30n, 59n, 61n, 120n]);
     const deliveries = this.#session ? this.#deliveries + 1 : 1;
     this.#attempt("release", this.#payment("release_escrow", total, deliveries), () => false);
     this.#released = total;
@@ -470,4 +473,3 @@ export class Liveness {
     return lived;
   }
 }
-

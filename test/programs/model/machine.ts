@@ -111,8 +111,7 @@ export const difference = (found: LedgerAccount, expected: Account): string | un
     return `${named} has ${found.lamports} lamports and should have ${lamports}`;
   // What has no lamports is gone after the transaction, whatever it held.
   if (lamports === 0n) return undefined;
-  if (found.owner !== ownerOf(expected))
-    return `${named} belongs to ${found.owner}`;
+  if (found.owner !== ownerOf(expected)) return `${named} belongs to ${found.owner}`;
   if (content.kind === "token") {
     const token = decodeTokenAccount(found);
     const { mint, holder, amount, delegate, closeAuthority, frozen } = content;

@@ -20,15 +20,7 @@ import {
 import { deployedWorld, PROOFS, START } from "./cast.ts";
 import { lastBytesOf } from "./remembered.ts";
 import { accountAt, type World } from "./world.ts";
-import {
-  ADMIN,
-  AGENT,
-  KEY_A,
-  MERCHANT,
-  MERCHANT_ACCOUNT,
-  MINT,
-  SESSION_KEY,
-} from "./explored.ts";
+import { ADMIN, AGENT, KEY_A, MERCHANT, MERCHANT_ACCOUNT, MINT, SESSION_KEY } from "./explored.ts";
 
 const [PROOF] = PROOFS;
 const WEEK = 604_800n;

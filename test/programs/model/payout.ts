@@ -104,4 +104,3 @@ export const emptyVault = (mint: Address, escrow: Address) =>
     closeAuthority: null,
     frozen: false,
   }) as const;
-

@@ -1,7 +1,7 @@
 import { addressToBytes } from "../../../core/domain/address.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import { fieldsOf } from "../../../core/protocol/accounts/byte-fields.ts";
-import { type Passed, sha256, stateOf } from "./promises.ts";
+import { type Passed, sha256, stateOf } from "./passed.ts";
 import { CONFIG } from "./world.ts";
 
 /** A log: how many leaves it has, and a node for each bit of that. */

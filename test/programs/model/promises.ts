@@ -1,29 +1,14 @@
-import { createHash } from "node:crypto";
 import { type Address, ZERO_ADDRESS } from "../../../core/domain/address.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import { fieldsOf } from "../../../core/protocol/accounts/byte-fields.ts";
 import { TOKEN_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import type { Sent } from "./call.ts";
+import { type Accounts, ESCROW, type Passed, sha256, stateOf, TOMBSTONE } from "./passed.ts";
 import { brokenLog } from "./promised-log.ts";
-import { PROGRAMS } from "./world.ts";
 
 // Rules that must hold independently of the model. They are checked on the ledger's bytes before and after a
 // transaction, at the offsets of docs/protocol.md.
 
-export type Accounts = ReadonlyMap<Address, LedgerAccount>;
-
-/** A transaction on the ledger: the accounts that it names, its time, and what a byte of rent costs. */
-export type Passed = {
-  readonly before: Accounts;
-  readonly after: Accounts;
-  readonly sent: Sent;
-  readonly time: bigint;
-  readonly rate: bigint;
-  readonly associatedOf: (wallet: Address, mint: Address) => Address;
-};
-
-const ESCROW = 416;
-const TOMBSTONE = 96;
 /** Where captures, `close_session` and settlements write: place and length. */
 const CHANGED = [
   [10, 1],
@@ -40,20 +25,7 @@ const CHANGED = [
 const PENDING = 0;
 const [RELEASED, REFUNDED, CANCELLED] = [1, 2, 3];
 
-export const sha256 = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const hash = createHash("sha256");
-  for (const part of parts) hash.update(part);
-  return new Uint8Array(hash.digest());
-};
-
 const same = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
-
-/** The state of custody's account, archived or not; undefined for any other account. */
-export const stateOf = (account: LedgerAccount | undefined): number | undefined => {
-  if (account?.owner !== PROGRAMS.custodyProgram) return undefined;
-  if (account.data.length === ESCROW) return account.data[10];
-  return account.data.length === TOMBSTONE ? account.data[24] : undefined;
-};
 
 /** An escrow's bytes as its creation left them. */
 const created = (data: Uint8Array): Uint8Array => {
@@ -111,7 +83,8 @@ const isAttested = ({ sent }: Passed, terms: Uint8Array, is: Fields): boolean =>
   return sent.some((each) => {
     if (each.kind !== "ed25519" || !each.valid) return false;
     const attests = each.signed.some(({ key, message, signature }) => {
-      if (key !== is.attestor || message.length !== 128 || !names(message, "attest 3")) return false;
+      if (key !== is.attestor || message.length !== 128 || !names(message, "attest 3"))
+        return false;
       const m = fieldsOf(message);
       return (
         same(m.bytes(72, 32), is.proof) &&
@@ -245,7 +218,7 @@ const brokenPayments = (passed: Passed): ReadonlyArray<string> => {
     if (now !== undefined && now.lamports < BigInt(now.data.length + 128) * rate)
       if (now.lamports < (old?.lamports ?? 0n)) broken.push("an escrow's rent was taken");
   }
-  const payees = escrows.flatMap(({ known }) => [known.agent, known.merchant]);
+  const payees = new Set(escrows.flatMap(({ known }) => [known.agent, known.merchant]));
   const got = { merchants: 0n, agents: 0n };
   for (const { account, units } of gains) {
     const held = before.get(account.address);
@@ -258,7 +231,7 @@ const brokenPayments = (passed: Passed): ReadonlyArray<string> => {
     const own = escrows.map(({ known }) => associatedOf(holder, known.mint));
     const isOwn = own.includes(account.address);
     const rightly = isOwn || (own.some((each) => named.has(each)) && !isShared(held));
-    if (!payees.includes(holder) || !rightly)
+    if (!payees.has(holder) || !rightly)
       broken.push(`${account.address} was paid and belongs to no payee`);
     const merchant = escrows.some(({ known }) => known.merchant === holder);
     got[merchant ? "merchants" : "agents"] += units;
@@ -272,7 +245,8 @@ const brokenPayments = (passed: Passed): ReadonlyArray<string> => {
   for (const { address, lamports } of others) {
     const change = lamports - (before.get(address)?.lamports ?? 0n);
     sum += change;
-    const isMade = stateOf(before.get(address)) === undefined && signs(sent, address) && change < 0n;
+    const isMade =
+      stateOf(before.get(address)) === undefined && signs(sent, address) && change < 0n;
     if (change === 0n || isMade || vaults.has(address) || places.has(address)) continue;
     if (!payers.has(address) || change < 0n)
       if (escrows.length > 0) broken.push(`${address} has other lamports and paid no rent`);

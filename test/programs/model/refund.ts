@@ -199,4 +199,3 @@ export const archiveEscrow = (
   draft.put(address, { ...draft.at(address), content });
   payRest(draft, address, rentPayer);
 };
-

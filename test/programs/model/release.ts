@@ -4,7 +4,7 @@ import {
 } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import type { Address } from "../../../core/domain/address.ts";
 import { endOf, type Escrow, isSession, type Merchant } from "./account.ts";
-import { type Attested, LAST, requireAttested } from "./attestation.ts";
+import { type Attested, type LAST, requireAttested } from "./attestation.ts";
 import { type Arguments, ATTESTOR, CUSTODY, type Sent, type Verdict } from "./call.ts";
 import { isRecordedAttestor, requireEscrow } from "./custody.ts";
 import { choosePayout, closeVault, moveTokens, requireVault } from "./payout.ts";
