@@ -27,7 +27,7 @@ const MORE: Readonly<Record<string, readonly [string, string]>> = {
     "bun test/programs/model/main.ts sequences",
   ],
   explore: [
-    "every sequence of up to six operations, and mutated programs",
+    "every sequence of up to six operations, mutated programs; --liveness: nobody is vetoed",
     "bun test/programs/model/main.ts explore",
   ],
   situations: [

@@ -26,18 +26,20 @@ export type Verdict = {
  * Unaligned reads are not reported, because the VM allows them; overflows of signed sums are. That each loop ends
  * within the given rounds is a claim like the others.
  */
-const FLAGS = "--64 --std c11 --no-align-check --overflow-check --bitwuzla";
+const FLAGS = "--64 --std c11 --no-align-check --overflow-check";
 
 /** Checks a harness against the headers in a `programs` folder. */
 export const prove = async (
   esbmc: string,
-  harness: { readonly file: string; readonly rounds: number },
+  harness: { readonly file: string; readonly rounds: number; readonly solver?: "z3" | undefined },
   programs: string,
   limitSeconds = 600,
 ): Promise<Verdict> => {
   const started = performance.now();
   const run = Bun.spawn(
-    [esbmc, harness.file, ...FLAGS.split(" "), "--unwind", `${harness.rounds}`].concat([
+    [esbmc, harness.file, ...FLAGS.split(" "), `--${harness.solver ?? "bitwuzla"}`].concat([
+      "--unwind",
+      `${harness.rounds}`,
       "--timeout",
       `${limitSeconds}s`,
       "-I",

@@ -14,6 +14,8 @@ export type Mutant = {
 export type Harness = {
   readonly name: string;
   readonly rounds: number;
+  /** Who decides the claims; Bitwuzla but where it runs out of memory. */
+  readonly solver?: "z3";
   /** The first one is also tried by `--quick`. */
   readonly mutants: ReadonlyArray<Mutant>;
 };
@@ -34,7 +36,8 @@ const swap = (file: string, what: string, find: string | RegExp, replace: string
   replace,
 });
 
-const [utf8, attestation, token] = ["sdk/utf8.h", "custody/attestation.h", "sdk/token.h"];
+const [utf8, proof, payment] = ["sdk/utf8.h", "custody/proof.h", "custody/payment.h"];
+const [token, payout, terms] = ["sdk/token.h", "custody/payout.h", "custody/terms.h"];
 const [counting, generated] = ["attestor/record-delivery.h", "generated/custody.h"];
 
 const tokenMutants: ReadonlyArray<Mutant> = [
@@ -51,47 +54,37 @@ const tokenMutants: ReadonlyArray<Mutant> = [
   ),
 ];
 
-// The name of the header says which rule the programs have: one account chosen by the caller, or two by the program.
 const payoutMutants: ReadonlyArray<Mutant> = [
-  swap("custody/payout.h", "a shared fallback is paid", "!is_shared(fallback)", "true"),
-  swap("custody/payout.h", "a frozen fallback is paid", "is_initialized(fallback)", "true"),
+  swap(payout, "a shared fallback is paid", "!is_shared(chosen)", "true"),
+  swap(payout, "a frozen fallback is paid", /is_initialized\(chosen\)(?=, ERROR)/, "true"),
+  swap(payout, "a frozen associated account is paid", " || !is_initialized(chosen)", ""),
   swap(
-    "custody/payout.h",
-    "a frozen associated account is paid",
-    " && is_initialized(payee->associated)",
-    "",
-  ),
-  swap(
-    "custody/payout.h",
+    payout,
     "any address passes for the associated one",
-    /is_associated_address\(payee[^;]*\)(?=, payee->wrong)/,
+    /is_associated_address\(chosen[^;]*\)(?=, payee->wrong)/,
     "true",
   ),
   swap(
-    "custody/payout.h",
+    payout,
     "the fallback is anybody's",
-    "is_token_account(fallback, mint, payee->wallet)",
-    "is_account_of_mint(fallback, mint)",
+    /is_token_account\(chosen, mint, payee->wallet\)(?=, payee->wrong)/,
+    "is_account_of_mint(chosen, mint)",
   ),
   swap(
-    "custody/payout.h",
+    payout,
     "a delegate on the associated account sends the payout elsewhere",
-    " && is_initialized(payee->associated)",
-    " && is_initialized(payee->associated) && !is_shared(payee->associated)",
+    "|| !is_initialized(chosen)",
+    "|| !is_initialized(chosen) || is_shared(chosen)",
   ),
   swap(
-    "custody/payout.h",
-    "the fallback is paid all the same",
-    "*paid = payee->associated",
-    "*paid = fallback",
+    payout,
+    "an absent associated account stops the payment",
+    "chosen = payee->fallback;",
+    "REQUIRE(chosen->data_len == 165, ERROR_PAYOUT_ACCOUNT_UNUSABLE); chosen = payee->fallback;",
   ),
-  swap(
-    "custody/payout.h",
-    "custody's own id is paid",
-    "!same32(fallback->key, input->program_id)",
-    "true",
-  ),
-  swap("custody/payout.h", "a fallback that cannot be written", "fallback->is_writable", "true"),
+  swap(payout, "the fallback is paid all the same", "*paid = chosen", "*paid = payee->fallback"),
+  swap(payout, "custody's own id is paid", "!same32(chosen->key, input->program_id)", "true"),
+  swap(payout, "an account that cannot be written", "chosen->is_writable", "true"),
 ];
 
 /** All harnesses, with the faults that show that their claims can fail. */
@@ -115,72 +108,111 @@ export const HARNESSES: ReadonlyArray<Harness> = [
     ],
   },
   {
-    name: "attestation",
-    rounds: 249,
+    name: "proof",
+    rounds: 483,
     mutants: [
-      swap(attestation, "another form passes", " && found->header[0] == ONE_SIGNATURE", ""),
+      swap(proof, "another form of one", "found->header[0] == ONE_SIGNATURE &&", ""),
       drop(
-        attestation,
-        "the second half of the header",
+        proof,
+        "the second half of its header",
         / &&\s+found->header\[1\] == ALL_IN_ITS_OWN_DATA/,
       ),
       swap(
-        attestation,
-        "a byte behind the message passes",
-        "data_len == sizeof",
-        "data_len >= sizeof",
+        proof,
+        "a byte behind the message",
+        "data_len == sizeof(OneSignature)",
+        "data_len >= sizeof(OneSignature)",
       ),
+      drop(proof, "the first word of the header of two", "found->header[0] == TWO_SIGNATURES &&"),
+      drop(proof, "the second word of it", "found->header[1] == ATTESTED_MESSAGE &&"),
+      drop(proof, "the third word of it", "found->header[2] == SESSION_SIGNATURE &&"),
+      drop(proof, "the last word of it", / &&\s+found->header\[3\] == VOUCHER_MESSAGE/),
+      swap(proof, "the voucher may be elsewhere", "0xffff0078015effffull", "0x00000078015effffull"),
+      drop(proof, "the tag", "found->tag == tag && "),
+      drop(proof, "the domain", "same32(&found->domain, &wanted->domain) && "),
+      drop(proof, "the terms", " && same32(&found->terms, &wanted->terms)"),
       swap(
-        attestation,
-        "two signatures pass for one",
-        "0x0010ffff00300001ull",
-        "0x0010ffff00300002ull",
-      ),
-      swap(
-        attestation,
-        "the message may be elsewhere",
-        "0xffff00800070ffffull",
-        "0x000000800070ffffull",
-      ),
-      drop(attestation, "the tag", "found->tag == wanted->tag && "),
-      drop(attestation, "the domain", "same32(&found->domain, &wanted->domain) && "),
-      drop(attestation, "the terms", " && same32(&found->terms, &wanted->terms)"),
-      swap(attestation, "anybody's key passes", "same32(&found->key, attestor)", "true"),
-      swap(
-        attestation,
-        "any proof passes",
-        "same32(&message->proof_hash, &wanted->proof_hash)",
+        proof,
+        "the voucher's terms do not count",
+        "names_escrow(&two->voucher.named, VOUCHER_TAG, wanted)",
         "true",
       ),
-      drop(attestation, "the total", " && message->total == wanted->total"),
-      swap(attestation, "any time passes", "message->timestamp == wanted->timestamp", "true"),
       swap(
-        attestation,
-        "only the deliveries count",
-        "message->deliveries == wanted->deliveries",
-        "(u32)message->deliveries == (u32)wanted->deliveries",
+        proof,
+        "one signature is enough for a session",
+        "if (session) return named ? ERROR_VOUCHER_MISSING",
+        "if (session) return named ? 0",
       ),
+      swap(proof, "two signatures pass for one", "if (session && two) {", "if (two) {"),
+    ],
+  },
+  {
+    name: "allowance",
+    rounds: 5,
+    mutants: [
+      swap(
+        proof,
+        "any key allows",
+        "REQUIRE(same32(proof->session_key, &escrow->session_key), ERROR_WRONG_SESSION_KEY);",
+        "(void)escrow;",
+      ),
+      swap(proof, "a release without the closing voucher", "last_in(voucher->count) == 1 && ", ""),
+      swap(
+        proof,
+        "a release of less than allowed",
+        "attested->total == voucher->total",
+        "attested->total <= voucher->total",
+      ),
+      swap(proof, "a release of fewer than allowed", "deliveries == count", "deliveries <= count"),
+      drop(proof, "the total of a capture", " && attested->total <= voucher->total"),
+      drop(proof, "the count of a capture", " && deliveries <= count"),
+      swap(proof, "any word closes", "last_in(voucher->count) <= 1 && ", ""),
+    ],
+  },
+  {
+    name: "payment",
+    rounds: 5,
+    solver: "z3",
+    mutants: [
+      drop(payment, "the amount", " && total <= escrow->amount"),
+      drop(payment, "what was released", " && total >= escrow->released"),
+      swap(payment, "a capture of nothing", "(final ? 0 : escrow->released)", "0"),
+      swap(
+        payment,
+        "what was captured is paid again",
+        "payment->due = total - escrow->released;",
+        "payment->due = total;",
+      ),
+      drop(
+        payment,
+        "the deliveries before",
+        "REQUIRE(deliveries >= escrow->deliveries, ERROR_DELIVERIES_FALL);",
+      ),
+      drop(
+        payment,
+        "the voucher",
+        "if (is_session(escrow)) TRY(require_vouched(escrow, proof, final));",
+      ),
+      drop(payment, "the attestor's rules", "TRY(require_attested(escrow, proof, final, now));"),
     ],
   },
   {
     name: "terms",
-    rounds: 369,
+    rounds: 417,
     mutants: [
       ...[
         "state = 0",
+        "deliveries = 0",
         "released = 0",
         "settled_at = 0",
         "proof_hash = (Bytes32){{0}}",
         "attested_at = 0",
         "attestation_signature = (Bytes64){{0}}",
         "settled_seq = 0",
+        "settled_by = 0",
+        "closes_at = 0",
       ].map((undone) => drop(generated, undone, `  account->${undone};`)),
-      swap(
-        "custody/terms.h",
-        "the account as it is is hashed",
-        "hash_escrow(&created,",
-        "hash_escrow(escrow,",
-      ),
+      swap(terms, "the account as it is is hashed", "hash_escrow(&created,", "hash_escrow(escrow,"),
       swap(
         generated,
         "more is undone",
@@ -191,49 +223,52 @@ export const HARNESSES: ReadonlyArray<Harness> = [
   },
   {
     name: "times",
-    rounds: 2,
+    rounds: 5,
     mutants: [
       swap(
-        attestation,
-        "the second of expiry is still life",
-        "timestamp < escrow->expires_at",
-        "timestamp <= escrow->expires_at",
+        proof,
+        "the second of the end is still life",
+        "timestamp < end_of(escrow)",
+        "timestamp <= end_of(escrow)",
       ),
       swap(
-        attestation,
+        proof,
         "life begins a second late",
         "timestamp >= escrow->created_at",
         "timestamp > escrow->created_at",
       ),
       swap(
-        attestation,
+        proof,
         "the age is not limited",
         "timestamp >= now - MAX_ATTESTATION_AGE_SECONDS",
         "true",
       ),
+      swap(proof, "the age is a second shorter", "timestamp >= now - MAX", "timestamp > now - MAX"),
       swap(
-        attestation,
-        "the age is a second shorter",
-        "timestamp >= now - MAX",
-        "timestamp > now - MAX",
-      ),
-      swap(
-        attestation,
+        proof,
         "the future is not limited",
         "timestamp <= now + MAX_ATTESTATION_LEAD_SECONDS",
         "true",
       ),
       swap(
-        attestation,
-        "the lead is the age",
-        "now + MAX_ATTESTATION_LEAD_SECONDS",
-        "now + MAX_ATTESTATION_AGE_SECONDS",
-      ),
-      swap(
-        attestation,
+        proof,
         "an age that leaves i64",
         "timestamp >= now - MAX_ATTESTATION_AGE_SECONDS",
         "timestamp + MAX_ATTESTATION_AGE_SECONDS >= now",
+      ),
+      swap(proof, "anybody attests", "same32(proof->attestor, &escrow->attestor)", "true"),
+      swap(proof, "a final one is not asked for", "last_in(found->deliveries) == final", "true"),
+      swap(
+        proof,
+        "a single payment is of many",
+        "is_session(escrow) || count_in(found->deliveries) == 1",
+        "true",
+      ),
+      swap(
+        "custody/accounts.h",
+        "a session that was closed goes by its expiry",
+        "escrow->closes_at ? escrow->closes_at : escrow->expires_at",
+        "escrow->expires_at",
       ),
     ],
   },

@@ -62,7 +62,11 @@ const check = async ({ harness, mutant }: Case, index: number): Promise<void> =>
   const copy = join(work, String(index));
   const programs = mutant === undefined ? PROGRAMS : await faulty(mutant, copy);
   const file = join(import.meta.dir, "harness", `${harness.name}.c`);
-  const verdict = await prove(esbmc, { file, rounds: harness.rounds }, programs);
+  const verdict = await prove(
+    esbmc,
+    { file, rounds: harness.rounds, solver: harness.solver },
+    programs,
+  );
   const right = verdict.outcome === (mutant === undefined ? "proved" : "refuted");
   if (right) passed += 1;
   else failed += 1;

@@ -28,6 +28,14 @@ export type Escrow = {
   readonly signature: Uint8Array;
   readonly createdSeq: bigint;
   readonly settledSeq: bigint;
+  /** How many deliveries the newest attestation counts. */
+  readonly deliveries: number;
+  /** Zero: a single payment. */
+  readonly sessionKey: Address;
+  /** 0 while Pending, 1 a release, 2 a refund, 3 a cancellation. */
+  readonly settledBy: 0 | 1 | 2 | 3;
+  /** 0 until `close_session`. */
+  readonly closesAt: bigint;
 };
 
 export type Tombstone = {
@@ -97,7 +105,8 @@ export type Content =
   | Registry
   | Token
   | { readonly kind: "mint" }
-  | { readonly kind: "wallet" }
+  /** An account of the System program; its holder can give it data (`Allocate`). */
+  | { readonly kind: "wallet"; readonly size?: number }
   | { readonly kind: "program" }
   /** The upgradeable loader's account of a program. */
   | { readonly kind: "programData"; readonly authority: Address }
@@ -129,18 +138,20 @@ const TAGS = {
   registry: discriminator("Registry"),
 };
 
+export const ESCROW_BYTES = 416;
+export const TOMBSTONE_BYTES = 96;
 /** The configuration's account: 88 bytes and a node for each of 40 levels. */
 export const CONFIG_BYTES = 1368;
 
-/** The escrow's account, 368 bytes. */
+/** The escrow's account. */
 export const escrowBytes = (e: Escrow): Uint8Array =>
-  fieldWriter(368)
+  fieldWriter(ESCROW_BYTES)
     .bytes(TAGS.escrow)
     .u8(ACCOUNT_VERSION)
     .u8(e.bump)
     .u8(e.state)
     .u8(e.vaultBump)
-    .skip(4)
+    .u32(e.deliveries)
     .address(e.agentOwner)
     .address(e.merchant)
     .address(e.mint)
@@ -157,6 +168,10 @@ export const escrowBytes = (e: Escrow): Uint8Array =>
     .bytes(e.signature)
     .u64(e.createdSeq)
     .u64(e.settledSeq)
+    .address(e.sessionKey)
+    .u8(e.settledBy)
+    .skip(7)
+    .i64(e.closesAt)
     .done();
 
 const merchantBytes = (m: Merchant): Uint8Array => {
@@ -208,7 +223,7 @@ export const programBytes = (content: Content): Uint8Array | undefined => {
     case "merchant":
       return merchantBytes(content);
     case "tombstone":
-      return fieldWriter(96)
+      return fieldWriter(TOMBSTONE_BYTES)
         .bytes(TAGS.tombstone)
         .u64(content.createdSeq)
         .u64(content.settledSeq)
@@ -251,8 +266,8 @@ export const programBytes = (content: Content): Uint8Array | undefined => {
   }
 };
 
-/** The escrow as it was while Pending: docs/protocol.md, "Archiving". */
-export const pendingOf = (e: Escrow): Escrow => ({
+/** The escrow as its creation left it: docs/protocol.md, "Archiving". */
+export const createdOf = (e: Escrow): Escrow => ({
   ...e,
   state: 0,
   released: 0n,
@@ -261,12 +276,61 @@ export const pendingOf = (e: Escrow): Escrow => ({
   proofHash: ZERO_HASH,
   attestedAt: 0n,
   signature: NO_SIGNATURE,
+  deliveries: 0,
+  settledBy: 0,
+  closesAt: 0n,
 });
 
 /** What signatures name of an escrow: docs/protocol.md, "Attestation". */
-export const termsOf = (e: Escrow): Hash32 => hash32FromBytes(digest(escrowBytes(pendingOf(e))));
+export const termsOf = (e: Escrow): Hash32 => {
+  const known = terms.get(e);
+  if (known !== undefined) return known;
+  const made = hash32FromBytes(digest(escrowBytes(createdOf(e))));
+  terms.set(e, made);
+  return made;
+};
+const terms = new WeakMap<Escrow, Hash32>();
+
+/** When an escrow ends: every rule on expiry goes by it. */
+export const endOf = ({ closesAt, expiresAt }: Escrow): bigint =>
+  closesAt === 0n ? expiresAt : closesAt;
+
+export const isSession = ({ sessionKey }: Escrow): boolean => sessionKey !== ZERO_ADDRESS;
 
 export const isZero = (address: Address): boolean => address === ZERO_ADDRESS;
 
-/** Lamports that exempt an account from rent on this ledger: 6960 for each of its bytes and for 128 more. */
-export const rent = (bytes: number): bigint => BigInt(128 + bytes) * 6960n;
+/** Lamports a year and byte, twice, as ledgers start with. */
+export const RATE = 6960n;
+
+/** Lamports that exempt an account from rent: the rate for each of its bytes and for 128 more. */
+export const rent = (bytes: number, rate = RATE): bigint => BigInt(128 + bytes) * rate;
+
+const MINT_BYTES = 82;
+export const TOKEN_BYTES = 165;
+
+/** Bytes of an account's data; those of programs are another matter. */
+export const lengthOf = (content: Content): number => {
+  switch (content.kind) {
+    case "escrow":
+      return ESCROW_BYTES;
+    case "tombstone":
+      return TOMBSTONE_BYTES;
+    case "config":
+      return CONFIG_BYTES;
+    case "merchant":
+      return 208;
+    case "registry":
+      return 144;
+    case "token":
+      return TOKEN_BYTES;
+    case "mint":
+      return MINT_BYTES;
+    case "wallet":
+      return content.size ?? 0;
+    case "foreign":
+      return content.data.length;
+    case "program":
+    case "programData":
+      return 0;
+  }
+};

@@ -1,7 +1,25 @@
 import type { Address } from "../../../core/domain/address.ts";
-import { type Account, programBytes, rent, type Token } from "./account.ts";
+import {
+  type Account,
+  endOf,
+  ESCROW_BYTES,
+  programBytes,
+  RATE,
+  rent,
+  type Token,
+  TOKEN_BYTES,
+} from "./account.ts";
 import type { Sent } from "./call.ts";
-import { AGENTS, ESCROWS, FORGERY, MERCHANTS, STRANGER, TOKEN_PLACES, VAULTS } from "./cast.ts";
+import {
+  AGENTS,
+  ESCROWS,
+  FORGERY,
+  MERCHANTS,
+  PAYERS,
+  STRANGER,
+  TOKEN_PLACES,
+  VAULTS,
+} from "./cast.ts";
 import type { Choices } from "./choice.ts";
 import { escrowsOf } from "./found.ts";
 import { accountAt, CONFIG, merchantOf, REGISTRY, type World } from "./world.ts";
@@ -10,6 +28,7 @@ import { accountAt, CONFIG, merchantOf, REGISTRY, type World } from "./world.ts"
 export type Step =
   | { readonly kind: "send"; readonly sent: Sent }
   | { readonly kind: "wait"; readonly until: bigint }
+  | { readonly kind: "rate"; readonly rate: bigint }
   | {
       readonly kind: "change";
       readonly what: string;
@@ -23,7 +42,7 @@ const WEEK = 604_800n;
 export const wait = (world: World, choices: Choices): Step => {
   const bounds = escrowsOf(world).flatMap(({ escrow }) =>
     escrow.state === 0
-      ? [escrow.expiresAt - 1n, escrow.expiresAt, escrow.createdAt + 300n, escrow.createdAt + 301n]
+      ? [endOf(escrow) - 1n, endOf(escrow), escrow.createdAt + 300n, escrow.createdAt + 301n]
       : [escrow.settledAt + WEEK - 1n, escrow.settledAt + WEEK],
   );
   const ahead = [1n, 30n, 31n, 300n].map((by) => world.time + by);
@@ -70,7 +89,7 @@ export const tokens = (world: World, choices: Choices): Step | undefined => {
         what: "reopen",
         address,
         account: {
-          lamports: rent(165),
+          lamports: rent(TOKEN_BYTES),
           content: {
             ...reopened,
             amount: content.kind === "token" ? content.amount : 1_000_000_000n,
@@ -97,15 +116,56 @@ export const tokens = (world: World, choices: Choices): Step | undefined => {
   }
 };
 
+const MEBIBYTE = 1024 * 1024;
+
+/** What a payer or an agent does to its own account: data, another owner, nothing in it, or as it was. */
+const holders = (world: World, choices: Choices): Step => {
+  const address = choices.of([...PAYERS, ...AGENTS]);
+  const { lamports } = accountAt(world, address);
+  const rich = lamports > 100_000_000_000n ? lamports : 1_000_000_000_000n;
+  const change = (what: string, account: Account): Step => ({
+    kind: "change",
+    what,
+    address,
+    account,
+  });
+  const wallet = (size: number): Account => ({
+    lamports: rich,
+    content: size === 0 ? { kind: "wallet" } : { kind: "wallet", size },
+  });
+  switch (choices.below(8)) {
+    case 0:
+      return change("grow", wallet(MEBIBYTE));
+    case 1:
+      return change("grow to the most", wallet(choices.seldom(2) ? 10 * MEBIBYTE : 2 * MEBIBYTE));
+    case 2:
+      return change("assign", {
+        lamports: rich,
+        content: { kind: "foreign", data: new Uint8Array(8) },
+      });
+    case 3:
+      return change("empty", { lamports: 0n, content: { kind: "wallet" } });
+    case 4:
+      return change("nearly empty", { lamports: rent(0) + 1n, content: { kind: "wallet" } });
+    default:
+      return change("restore", wallet(0));
+  }
+};
+
 /** A change that anybody can make to foreign accounts, or that only time makes; undefined when it changes nothing. */
 export const meddling = (world: World, choices: Choices): Step | undefined => {
-  const lamports = choices.of([1n, rent(0), rent(165), rent(368) + 5n]);
+  const lamports = choices.of([1n, rent(0), rent(TOKEN_BYTES), rent(ESCROW_BYTES) + 5n]);
   const gift = (address: Address): Step => {
     const account = accountAt(world, address);
     const given = { ...account, lamports: account.lamports + lamports };
     return { kind: "change", what: "lamports", address, account: given };
   };
-  switch (choices.below(7)) {
+  switch (choices.below(9)) {
+    case 7:
+      return holders(world, choices);
+    case 8:
+      // A ledger's rent only falls (SIMD-0437).
+      return world.rate === RATE ? { kind: "rate", rate: RATE / 10n } : undefined;
     case 0: {
       // Anyone can send tokens to a vault, and can make a vault before its escrow exists.
       const open = VAULTS.filter((each) => accountAt(world, each.address).content.kind === "token");
@@ -126,7 +186,7 @@ export const meddling = (world: World, choices: Choices): Step | undefined => {
               frozen: false,
             };
       const account = {
-        lamports: present.lamports > rent(165) ? present.lamports : rent(165),
+        lamports: present.lamports > rent(TOKEN_BYTES) ? present.lamports : rent(TOKEN_BYTES),
         content: { ...token, amount: token.amount + choices.of([0n, 1n, 77n]) },
       };
       return { kind: "change", what: "dust", address, account };

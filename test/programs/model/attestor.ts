@@ -1,7 +1,7 @@
 import { type Address, ZERO_ADDRESS } from "../../../core/domain/address.ts";
 import { SYSTEM_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { isZero, type Merchant, type Registry } from "./account.ts";
-import { allocate } from "./custody.ts";
+import { allocate, requirePayer } from "./custody.ts";
 import { type Arguments, ATTESTOR, type Verdict } from "./call.ts";
 import type { At } from "./shape.ts";
 import { ATTESTOR_DATA, type Draft, merchantOf, REGISTRY } from "./world.ts";
@@ -22,6 +22,7 @@ export const initializeRegistry = (
   v.require(draft.at(custody).content.kind === "program", ATTESTOR.WrongCustodyProgram);
   v.require(at("registry") === REGISTRY.address, ATTESTOR.WrongRegistry);
   v.require(draft.at(REGISTRY.address).content.kind === "wallet", ATTESTOR.AlreadyInitialized);
+  requirePayer(v, draft, at("payer"), [[REGISTRY.address, 144]]);
   if (!v.accepted) return;
   allocate(draft, at("payer"), REGISTRY.address, 144);
   const content: Registry = {
@@ -65,6 +66,7 @@ export const registerMerchant = (
   v.require(draft.at(at("registry")).content.kind === "registry", ATTESTOR.WrongRegistry);
   v.require(address === derived.address, ATTESTOR.WrongMerchant);
   v.require(draft.at(address).content.kind !== "merchant", ATTESTOR.MerchantExists);
+  requirePayer(v, draft, at("payer"), [[address, 208]]);
   if (!v.accepted) return;
   allocate(draft, at("payer"), address, 208);
   const content: Merchant = {

@@ -27,7 +27,11 @@ type Attestor = typeof ATTESTOR_INSTRUCTIONS;
 
 /** Decoded arguments, by instruction. */
 export type Arguments = {
-  readonly [Name in keyof Custody]: ArgsOf<Custody[Name]>;
+  readonly [Name in Exclude<keyof Custody, "claim_refund" | "return_rent">]: ArgsOf<Custody[Name]>;
+} & {
+  /** Empty, or the bytes that a tombstone's account had last. */
+  readonly claim_refund: { readonly agentTokenBump: number; readonly lastBytes: Uint8Array };
+  readonly return_rent: { readonly lastBytes: Uint8Array };
 } & {
   readonly [Name in Exclude<keyof Attestor, "register_merchant" | "rotate_attestor">]: ArgsOf<
     Attestor[Name]
@@ -62,24 +66,44 @@ export const LAYOUTS: Readonly<Record<CallName, InstructionLayout>> = {
 export const programOf = (name: CallName): Address =>
   name in CUSTODY_INSTRUCTIONS ? PROGRAMS.custodyProgram : PROGRAMS.attestorProgram;
 
-/** The form of an Ed25519 instruction, and its claim. */
-export type Attesting = {
-  readonly kind: "ed25519";
-  /**
-   * "plain" is one signature whose parts lie in the instruction's own data; the attestor program ignores the other
-   * forms.
-   */
-  readonly form: "plain" | "two" | "none" | "elsewhere";
-  /** Whether the signature verifies. */
-  readonly valid: boolean;
+/** One signature in an Ed25519 instruction. */
+export type Signature = {
   readonly key: Address;
   readonly message: Uint8Array;
   readonly signature: Uint8Array;
+};
+
+/** An Ed25519 instruction: what is signed, and how it is laid out. */
+export type Attesting = {
+  readonly kind: "ed25519";
+  /** The exact form with one signature, that with two, or one that custody takes for neither. */
+  readonly form: "one" | "two" | "other";
+  /** Whether every signature verifies. */
+  readonly valid: boolean;
+  readonly signed: ReadonlyArray<Signature>;
+  readonly sent: Instruction;
+};
+
+/** What a transaction limits: compute units, or bytes of loaded accounts. */
+export type Limit = {
+  readonly kind: "limit";
+  readonly of: "units" | "loaded";
+  readonly value: number;
+  readonly sent: Instruction;
+};
+
+/** What the System program does with an account that signs: it gets data, or another owner. */
+export type Own = {
+  readonly kind: "own";
+  readonly address: Address;
+  readonly does: "allocate" | "assign";
+  /** Bytes. */
+  readonly size: number;
   readonly sent: Instruction;
 };
 
 /** A transaction of the model. */
-export type Sent = ReadonlyArray<Call | Attesting>;
+export type Sent = ReadonlyArray<Call | Attesting | Limit | Own>;
 
 /**
  * A custom error code, or "precompile" for a signature that does not verify, or "runtime" for a refusal by the runtime

@@ -1,13 +1,13 @@
 import { type Address, ZERO_ADDRESS } from "../../../core/domain/address.ts";
+import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   INSTRUCTIONS_SYSVAR,
   SYSTEM_PROGRAM,
   TOKEN_PROGRAM,
 } from "../../../core/protocol/addresses/well-known-addresses.ts";
-import { hashOf } from "../fixture/settlement.ts";
 import { type Wallet, wallet } from "../fixture/wallet.ts";
-import { type Account, rent } from "./account.ts";
+import { type Account, ESCROW_BYTES, RATE, rent } from "./account.ts";
 import { AUTHORITY } from "./machine.ts";
 import {
   associatedOf,
@@ -39,7 +39,13 @@ export const ATTESTORS: readonly [Wallet, ...ReadonlyArray<Wallet>] = [
   wallet("second attestor"),
   wallet("merchant"),
 ];
+/** The keys that sign the vouchers of sessions. */
+export const SESSION_KEYS: readonly [Wallet, ...ReadonlyArray<Wallet>] = [
+  wallet("session key"),
+  wallet("second session key"),
+];
 export const MINTS = [wallet("settlement mint").address, wallet("other mint").address] as const;
+const hashOf = (byte: number) => hash32FromBytes(new Uint8Array(32).fill(byte));
 export const TASKS = [1, 2, 3, 4, 5, 6, 7, 8].map(hashOf);
 export const PROOFS = [hashOf(0x22), hashOf(0x23)] as const;
 
@@ -138,9 +144,9 @@ export const deployedWorld = (): World => {
   for (const each of EXECUTABLE) accounts.set(each, { lamports: 1n, content: { kind: "program" } });
   for (const each of [CUSTODY_DATA, ATTESTOR_DATA])
     accounts.set(each, { lamports: 1n, content: { kind: "programData", authority: AUTHORITY } });
-  const data = new Uint8Array(368).fill(7);
-  accounts.set(FORGED, { lamports: rent(368), content: { kind: "foreign", data } });
-  return { time: START, accounts };
+  const data = new Uint8Array(ESCROW_BYTES).fill(7);
+  accounts.set(FORGED, { lamports: rent(ESCROW_BYTES), content: { kind: "foreign", data } });
+  return { time: START, rate: RATE, accounts };
 };
 
 /** The account at which forged copies of others lie. */

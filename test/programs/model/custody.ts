@@ -1,5 +1,5 @@
 import { type Address, ZERO_ADDRESS } from "../../../core/domain/address.ts";
-import { hash32FromBytes, hash32ToBytes } from "../../../core/domain/hash32.ts";
+import { hash32ToBytes } from "../../../core/domain/hash32.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   SYSTEM_PROGRAM,
@@ -7,17 +7,16 @@ import {
 } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import {
   CONFIG_BYTES,
-  digest,
   type Escrow,
-  escrowBytes,
+  ESCROW_BYTES,
+  lengthOf,
   NO_SIGNATURE,
-  rent,
-  termsOf,
+  TOKEN_BYTES,
   ZERO_HASH,
 } from "./account.ts";
 import { type Arguments, CUSTODY, TOKEN_FROZEN, type Verdict } from "./call.ts";
-import { choosePayout, closeVault, moveTokens, requireVault, tokensIn } from "./payout.ts";
-import type { At, Privileges } from "./shape.ts";
+import { emptyVault, moveTokens } from "./payout.ts";
+import type { At } from "./shape.ts";
 import {
   associatedOf,
   CONFIG,
@@ -47,6 +46,7 @@ export const initializeCustody = (
   v.require(draft.at(program).content.kind === "program", CUSTODY.WrongAttestorProgram);
   v.require(at("config") === CONFIG.address, CUSTODY.WrongConfig);
   v.require(draft.at(CONFIG.address).content.kind === "wallet", CUSTODY.AlreadyInitialized);
+  requirePayer(v, draft, at("payer"), [[CONFIG.address, CONFIG_BYTES]]);
   if (!v.accepted) return;
   allocate(draft, at("payer"), CONFIG.address, CONFIG_BYTES);
   const { bump, address } = CONFIG;
@@ -63,9 +63,28 @@ export const initializeCustody = (
   draft.put(address, { ...draft.at(address), content });
 };
 
+/** The System program's ResultWithNegativeLamports (`system_instruction.rs`). */
+const TOO_FEW_LAMPORTS = 1;
+
+/** Whether a payer can top the addresses up: the System program takes nothing from an account that has data or another owner. */
+export const requirePayer = (
+  v: Verdict,
+  draft: Draft,
+  payer: Address,
+  made: ReadonlyArray<readonly [address: Address, bytes: number]>,
+): void => {
+  const missing = made
+    .map(([address, bytes]) => draft.rent(bytes) - draft.at(address).lamports)
+    .reduce((sum, each) => (each > 0n ? sum + each : sum), 0n);
+  const { content, lamports } = draft.at(payer);
+  if (missing === 0n) return;
+  v.require(content.kind === "wallet" && lengthOf(content) === 0, "runtime");
+  v.require(lamports >= missing, TOO_FEW_LAMPORTS);
+};
+
 /** The payer tops the address up to the rent of its length; lamports sent there before count. */
 export const allocate = (draft: Draft, payer: Address, address: Address, bytes: number): void => {
-  const missing = rent(bytes) - draft.at(address).lamports;
+  const missing = draft.rent(bytes) - draft.at(address).lamports;
   if (missing <= 0n) return;
   draft.pay(payer, -missing);
   draft.pay(address, missing);
@@ -76,7 +95,7 @@ export const createEscrow = (
   v: Verdict,
   draft: Draft,
   at: At,
-  { taskHash, attestor, amount, ttlSeconds }: Arguments["create_escrow"],
+  { taskHash, attestor, sessionKey, amount, ttlSeconds, expiresAt }: Arguments["create_escrow"],
 ): void => {
   const agent = at("agent_owner");
   const mint = at("mint");
@@ -91,7 +110,9 @@ export const createEscrow = (
   );
   v.require(at("system_program") === SYSTEM_PROGRAM, CUSTODY.WrongSystemProgram);
   v.require(amount > 0n, CUSTODY.InvalidAmount);
-  v.require(ttlSeconds >= 1 && BigInt(ttlSeconds) <= WEEK, CUSTODY.InvalidTtl);
+  const ends = ttlSeconds === 0 ? expiresAt : draft.time + BigInt(ttlSeconds);
+  v.require((ttlSeconds === 0) !== (expiresAt === 0n), CUSTODY.InvalidTtl);
+  v.require(ends > draft.time && ends <= draft.time + WEEK, CUSTODY.InvalidTtl);
   v.require(draft.at(at("config")).content.kind === "config", CUSTODY.WrongConfig);
   const merchant = draft.at(at("merchant")).content;
   if (merchant.kind !== "merchant") v.require(false, CUSTODY.WrongMerchant);
@@ -114,22 +135,21 @@ export const createEscrow = (
   v.require(vault === derivedVault.address, CUSTODY.WrongVault);
   const present = draft.at(vault).content;
   v.require(present.kind !== "token" || !present.frozen, TOKEN_FROZEN);
+  const payer = at("payer");
+  const made: ReadonlyArray<readonly [Address, number]> =
+    present.kind === "token"
+      ? [[escrow, ESCROW_BYTES]]
+      : [
+          [escrow, ESCROW_BYTES],
+          [vault, TOKEN_BYTES],
+        ];
+  requirePayer(v, draft, payer, made);
   if (!v.accepted || merchant.kind !== "merchant") return;
 
-  const payer = at("payer");
-  allocate(draft, payer, escrow, 368);
+  allocate(draft, payer, escrow, ESCROW_BYTES);
   if (present.kind !== "token") {
-    allocate(draft, payer, vault, 165);
-    const content = {
-      kind: "token",
-      mint,
-      holder: escrow,
-      amount: 0n,
-      delegate: null,
-      closeAuthority: null,
-      frozen: false,
-    } as const;
-    draft.put(vault, { ...draft.at(vault), content });
+    allocate(draft, payer, vault, TOKEN_BYTES);
+    draft.put(vault, { ...draft.at(vault), content: emptyVault(mint, escrow) });
   }
   moveTokens(draft, at("agent_token_account"), vault, amount);
   const created: Escrow = {
@@ -145,7 +165,7 @@ export const createEscrow = (
     amount,
     released: 0n,
     createdAt: draft.time,
-    expiresAt: draft.time + BigInt(ttlSeconds),
+    expiresAt: ends,
     settledAt: 0n,
     proofHash: ZERO_HASH,
     attestor: merchant.attestor,
@@ -153,6 +173,10 @@ export const createEscrow = (
     signature: NO_SIGNATURE,
     createdSeq: 0n,
     settledSeq: 0n,
+    deliveries: 0,
+    sessionKey,
+    settledBy: 0,
+    closesAt: 0n,
   };
   draft.number(escrow, created, "createdSeq");
 };
@@ -164,77 +188,6 @@ export const requireEscrow = (v: Verdict, draft: Draft, address: Address): Escro
   if (content.kind === "escrow") return content;
   if (content.kind !== "tombstone") v.require(false, CUSTODY.WrongEscrow);
   return undefined;
-};
-
-/** `claim_refund` and `cancel_escrow`. */
-export const refundEscrow = (
-  v: Verdict,
-  draft: Draft,
-  at: At,
-  { agentTokenBump }: Arguments["claim_refund"],
-  privileges: Privileges,
-  cancels: boolean,
-): void => {
-  const address = at("escrow");
-  const vault = at("vault");
-  const rentPayer = at("rent_payer");
-  v.require(draft.at(at("config")).content.kind === "config", CUSTODY.WrongConfig);
-  v.require(at("token_program") === TOKEN_PROGRAM, CUSTODY.WrongTokenProgram);
-  const escrow = requireEscrow(v, draft, address);
-  if (escrow === undefined) return;
-  v.require(escrow.state === 0, CUSTODY.NotPending);
-  if (cancels) {
-    v.require(at("merchant_wallet") === escrow.merchant, CUSTODY.NotMerchantWallet);
-    v.require(draft.time < escrow.expiresAt, CUSTODY.Expired);
-  } else v.require(draft.time >= escrow.expiresAt, CUSTODY.NotExpired);
-  requireVault(v, draft, { address, data: escrow }, { vault, rentPayer });
-  const payee = {
-    wallet: escrow.agentOwner,
-    associated: at("agent_token_account"),
-    fallback: at("agent_fallback_account"),
-    bump: agentTokenBump,
-    wrong: CUSTODY.WrongAgentTokenAccount,
-  };
-  const paid = choosePayout(v, draft, payee, escrow.mint, privileges);
-  if (!v.accepted || paid === undefined) return;
-  moveTokens(draft, vault, paid, tokensIn(draft, vault));
-  closeVault(draft, vault, address, rentPayer);
-  draft.number(address, { ...escrow, state: 2, settledAt: draft.time }, "settledSeq");
-};
-
-/** `archive_escrow`: docs/protocol.md, "Archiving". */
-export const archiveEscrow = (
-  v: Verdict,
-  draft: Draft,
-  at: At,
-  { lastBytes }: Arguments["archive_escrow"],
-): void => {
-  const address = at("escrow");
-  const rentPayer = at("rent_payer");
-  const escrow = requireEscrow(v, draft, address);
-  if (escrow === undefined) return;
-  const bytes = escrowBytes(escrow);
-  v.require(escrow.state !== 0, CUSTODY.NotSettled);
-  v.require(draft.time >= escrow.settledAt + WEEK, CUSTODY.NotArchivable);
-  v.require(rentPayer === escrow.rentPayer, CUSTODY.WrongRentPayer);
-  v.require(
-    bytes.every((byte, i) => lastBytes[i] === byte),
-    CUSTODY.WrongLastBytes,
-  );
-  if (!v.accepted) return;
-  const content = {
-    kind: "tombstone",
-    createdSeq: escrow.createdSeq,
-    settledSeq: escrow.settledSeq,
-    state: escrow.state,
-    pendingHash: termsOf(escrow),
-    lastHash: hash32FromBytes(digest(bytes)),
-  } as const;
-  draft.put(address, { ...draft.at(address), content });
-  const excess = draft.at(address).lamports - rent(96);
-  if (excess <= 0n || draft.at(rentPayer).content.kind === "program") return;
-  draft.pay(address, -excess);
-  draft.pay(rentPayer, excess);
 };
 
 /** Whether the account is the attestor program that this custody program recorded. */

@@ -1,9 +1,12 @@
 import { type Address, addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import type { Account as VmAccount } from "litesvm/dist/internal.js";
-import { ABSENT, type Account } from "./account.ts";
+import { breathe } from "./breathe.ts";
+import { ABSENT, type Account, lengthOf } from "./account.ts";
 import { type Binaries, difference, encoded, Machine } from "./machine.ts";
-import { type Operation, OPERATIONS, exploredWorld } from "./operations.ts";
+import { exploredWorld } from "./explored.ts";
+import { OPERATIONS } from "./explored-operations.ts";
+import type { Operation } from "./operations.ts";
 import { brokenPromises } from "./promises.ts";
 import { judge } from "./transaction.ts";
 import { accountAt, associatedOf, type World } from "./world.ts";
@@ -34,10 +37,16 @@ export class Contradiction extends Error {
   }
 }
 
+/** Executions between two collections of memory. */
+const BETWEEN_BREATHS = 10_000;
+
+/** Bytes from which an account is large. */
+const LARGE = 4096;
+
 /** Gives equal accounts equal numbers. */
 class Numbered {
   readonly accounts: Array<Account> = [];
-  readonly encoded: Array<VmAccount> = [];
+  readonly #encoded: Array<VmAccount> = [];
   readonly #numbers = new Map<string, number>();
 
   of(account: Account): number {
@@ -53,21 +62,33 @@ class Numbered {
     const number = this.accounts.length;
     this.#numbers.set(key, number);
     this.accounts.push(account);
-    this.encoded.push(encoded(account));
     return number;
+  }
+
+  /** The account as the ledger would keep it; large ones are made each time, because all of them would fill the memory. */
+  encoded(number: number): VmAccount | undefined {
+    const known = this.#encoded[number];
+    if (known !== undefined) return known;
+    const account = this.accounts[number];
+    if (account === undefined) return undefined;
+    const made = encoded(account);
+    if (lengthOf(account.content) <= LARGE) this.#encoded[number] = made;
+    return made;
   }
 }
 
 type State = {
   readonly time: bigint;
+  readonly rate: bigint;
   /** By place, the number of the account there. */
   readonly accounts: Uint32Array;
   readonly from: State | undefined;
   readonly by: number;
 };
 
-const keyOf = (time: bigint, accounts: Uint32Array): string =>
-  `${time} ${String.fromCharCode(...accounts)}`;
+/** A state's digest: two of a million are the same once in 10^26. */
+const keyOf = ({ time, rate, accounts }: State): string =>
+  new Bun.CryptoHasher("sha1").update(`${time} ${rate} `).update(accounts).digest("base64");
 
 const ledgerAccount = (address: Address, account: VmAccount): LedgerAccount => ({
   address,
@@ -79,6 +100,9 @@ const ledgerAccount = (address: Address, account: VmAccount): LedgerAccount => (
 
 /** The new accounts by place after an operation, undefined when it is refused or changes nothing. */
 type Effect = ReadonlyArray<readonly [place: number, number: number]> | undefined;
+
+/** States between two lines of progress. */
+const PROGRESS = 5000;
 
 /** Explores every sequence of operations up to a depth, each state once. */
 export class Exploration {
@@ -105,27 +129,39 @@ export class Exploration {
     const accounts = Uint32Array.from(this.#places, (address) =>
       this.#numbered.of(accountAt(world, address)),
     );
-    this.#first = { time: world.time, accounts, from: undefined, by: -1 };
+    const { time, rate } = world;
+    this.#first = { time, rate, accounts, from: undefined, by: -1 };
     this.#machine.load(world, this.#places);
     this.#loaded = [...accounts];
     this.#time = world.time;
   }
 
   /** @throws Contradiction at the first difference or broken promise. */
-  explore(depth: number, limit = Number.POSITIVE_INFINITY): Explored {
-    const met = new Set([keyOf(this.#first.time, this.#first.accounts)]);
+  async explore(
+    depth: number,
+    limit = Number.POSITIVE_INFINITY,
+    onProgress?: (line: string) => void,
+  ): Promise<Explored> {
+    const met = new Set([keyOf(this.#first)]);
     let frontier: ReadonlyArray<State> = [this.#first];
     let transitions = 0;
     let reached = 0;
+    let breath = 0;
     for (; reached < depth && transitions < limit; reached++) {
       const next: Array<State> = [];
-      for (const state of frontier) {
+      for (const [done, state] of frontier.entries()) {
         if (transitions >= limit) break;
+        if (done % PROGRESS === PROGRESS - 1)
+          onProgress?.(`${transitions} transitions, ${met.size} states, depth ${reached + 1}`);
+        if (this.#executions > breath + BETWEEN_BREATHS) {
+          await breathe();
+          breath = this.#executions;
+        }
         for (const [by, operation] of OPERATIONS.entries()) {
           transitions++;
           const after = this.#after(state, operation, by);
           if (after === undefined) continue;
-          const key = keyOf(after.time, after.accounts);
+          const key = keyOf(after);
           if (met.has(key)) continue;
           met.add(key);
           next.push(after);
@@ -143,6 +179,10 @@ export class Exploration {
       return operation.until > state.time
         ? { ...state, time: operation.until, from: state, by }
         : undefined;
+    if (operation.kind === "rate")
+      return operation.rate < state.rate
+        ? { ...state, rate: operation.rate, from: state, by }
+        : undefined;
     const effect =
       operation.kind === "change"
         ? this.#changed(state, operation)
@@ -150,7 +190,7 @@ export class Exploration {
     if (effect === undefined) return undefined;
     const accounts = state.accounts.slice();
     for (const [place, number] of effect) accounts[place] = number;
-    return { time: state.time, accounts, from: state, by };
+    return { ...state, accounts, from: state, by };
   }
 
   #changed(state: State, operation: Extract<Operation, { kind: "change" }>): Effect {
@@ -165,16 +205,17 @@ export class Exploration {
    */
   #effectOf(state: State, operation: Extract<Operation, { kind: "send" }>, by: number): Effect {
     const places = operation.touches.map((address) => this.#placeOf.get(address) ?? 0);
-    const key = `${by} ${state.time} ${places.map((place) => state.accounts[place]).join()}`;
+    const key = `${by} ${state.time} ${state.rate} ${places.map((place) => state.accounts[place]).join()}`;
     if (this.#effects.has(key)) return this.#effects.get(key);
     const effect = this.#execute(state, operation, by);
     this.#effects.set(key, effect);
     return effect;
   }
 
-  #worldOf({ time, accounts }: State): World {
+  #worldOf({ time, rate, accounts }: State): World {
     return {
       time,
+      rate,
       accounts: new Map(
         this.#places.map((address, place) => [
           address,
@@ -184,12 +225,13 @@ export class Exploration {
     };
   }
 
-  #load({ time, accounts }: State): void {
+  #load({ time, rate, accounts }: State): void {
+    this.#machine.rate = rate;
     for (const [place, address] of this.#places.entries()) {
       const number = accounts[place] ?? 0;
       if (this.#loaded[place] === number) continue;
       const { kind } = this.#numbered.accounts[number]?.content ?? ABSENT.content;
-      const account = this.#numbered.encoded[number];
+      const account = this.#numbered.encoded(number);
       if (account !== undefined && kind !== "program" && kind !== "programData")
         this.#machine.ledger.svm.setAccount(addressToBytes(address), account);
       this.#loaded[place] = number;
@@ -227,13 +269,15 @@ export class Exploration {
     );
     const before = new Map(
       [...after.keys()].flatMap((address) => {
-        const account =
-          this.#numbered.encoded[state.accounts[this.#placeOf.get(address) ?? 0] ?? 0];
+        const account = this.#numbered.encoded(
+          state.accounts[this.#placeOf.get(address) ?? 0] ?? 0,
+        );
         return account === undefined ? [] : [[address, ledgerAccount(address, account)] as const];
       }),
     );
     const associated = (wallet: Address, mint: Address) => associatedOf(wallet, mint).address;
-    const broken = brokenPromises(before, after, sent, state.time, associated);
+    const { time, rate } = state;
+    const broken = brokenPromises({ before, after, sent, time, rate, associatedOf: associated });
     if (broken.length > 0) return fail(broken.join("\n"));
     if (!expected.accepted)
       return fail(`the ledger takes what the model refuses with ${[...expected.refusals].join()}`);

@@ -10,6 +10,13 @@ export const escrowsOf = (world: World) =>
     return content.kind === "escrow" ? [{ address, escrow: content }] : [];
   });
 
+/** The archived escrows of a world. */
+export const tombstonesOf = (world: World) =>
+  ESCROWS.flatMap(({ address, agent }) => {
+    const { content } = accountAt(world, address);
+    return content.kind === "tombstone" ? [{ address, agent, tombstone: content }] : [];
+  });
+
 /** The wallets that are registered as merchants. */
 export const merchantsOf = (world: World) =>
   MERCHANTS.filter(

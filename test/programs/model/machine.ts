@@ -1,4 +1,4 @@
-import { Account as VmAccount, FailedTransactionMetadata } from "litesvm/dist/internal.js";
+import { Account as VmAccount, FailedTransactionMetadata, Rent } from "litesvm/dist/internal.js";
 import { type Address, addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import { deployedProgramAccounts } from "../../../core/protocol/accounts/loader-v3.ts";
@@ -12,13 +12,13 @@ import {
 import { binaryPath, type ProgramName } from "../../../programs/compile.ts";
 import { TestLedger } from "../fixture/test-ledger.ts";
 import { wallet } from "../fixture/wallet.ts";
-import { type Account, programBytes, tokenBytes } from "./account.ts";
+import { type Account, programBytes, RATE, tokenBytes } from "./account.ts";
 import type { Refusal, Sent } from "./call.ts";
 import { accountAt, PROGRAMS, type World } from "./world.ts";
 import { unsignedTransaction } from "./wire.ts";
 
 /** Pays every fee and does nothing else, so that all other lamports move by the programs' rules alone. */
-const FEES = wallet("fees").address;
+export const FEES = wallet("fees").address;
 /** Upgrade authority of both programs at the start. */
 export const AUTHORITY = wallet("upgrade authority").address;
 
@@ -80,10 +80,19 @@ const ownerOf = ({ content }: Account): Address => {
 
 const MINT = new Uint8Array(82).fill(0xff, 36, 44).with(44, 6).with(45, 1);
 
+const zeroed = new Map<number, Uint8Array>();
+/** That many zero bytes, made once for each length. */
+export const zeros = (length: number): Uint8Array => {
+  const bytes = zeroed.get(length) ?? new Uint8Array(length);
+  zeroed.set(length, bytes);
+  return bytes;
+};
+
 const dataOf = ({ content }: Account): Uint8Array => {
   if (content.kind === "token") return tokenBytes(content);
   if (content.kind === "mint") return MINT;
   if (content.kind === "foreign") return content.data;
+  if (content.kind === "wallet") return zeros(content.size ?? 0);
   return programBytes(content) ?? new Uint8Array();
 };
 
@@ -100,8 +109,9 @@ export const difference = (found: LedgerAccount, expected: Account): string | un
   if (content.kind === "program" || content.kind === "programData") return undefined;
   if (found.lamports !== lamports)
     return `${named} has ${found.lamports} lamports and should have ${lamports}`;
-  if (found.owner !== ownerOf(expected) && lamports !== 0n)
-    return `${named} belongs to ${found.owner}`;
+  // What has no lamports is gone after the transaction, whatever it held.
+  if (lamports === 0n) return undefined;
+  if (found.owner !== ownerOf(expected)) return `${named} belongs to ${found.owner}`;
   if (content.kind === "token") {
     const token = decodeTokenAccount(found);
     const { mint, holder, amount, delegate, closeAuthority, frozen } = content;
@@ -126,6 +136,7 @@ export const difference = (found: LedgerAccount, expected: Account): string | un
 /** The two programs on a ledger that can be put into any state of the model. */
 export class Machine {
   readonly ledger = new TestLedger();
+  #rate = RATE;
 
   constructor(binaries: Binaries) {
     const { svm } = this.ledger;
@@ -158,6 +169,14 @@ export class Machine {
       if (!world.accounts.has(address)) this.set(address, accountAt(world, address));
     for (const [address, account] of world.accounts) this.set(address, account);
     this.ledger.time = world.time;
+    this.rate = world.rate;
+  }
+
+  /** Lamports of rent a byte. */
+  set rate(rate: bigint) {
+    if (rate === this.#rate) return;
+    this.#rate = rate;
+    this.ledger.svm.setRent(new Rent(rate / 2n, 2, 50));
   }
 
   /** The bytes that are sent. */

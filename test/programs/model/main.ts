@@ -3,11 +3,16 @@ import { AVERAGE_LENGTH } from "./sequences.ts";
 
 const HELP = `Compares the programs' binaries with the model of the protocol.
 
-usage: bun run test:more model [--steps N] [--seed S]     random sequences, 100,000 steps
-       bun run test:more explore [--depth N | --quick]    every sequence of up to 6 operations, then mutated programs
-                                                     (--quick: up to 4)
+usage: bun run test:more model [--steps N] [--seed S]
+           random sequences, 100,000 steps
+       bun run test:more explore [--depth N] [--transitions N]
+           every sequence of up to 6 operations, 5,500,000 transitions; then mutated programs
+       bun run test:more explore --liveness [--cases N] [--seed S]
+           lives of escrows among dishonest parties, 100,000 cases; then rules left out
+       bun run test:more explore --quick
+           sequences of up to 3, some mutants, 500 lives from a seed
 
-Ends with 1 when the ledger and the model differ, a promise is broken or a mutant is not caught.
+Ends with 1 when the ledger and the model differ, a promise is broken, somebody is vetoed, or a mutant is not noticed.
 `;
 
 const { values, positionals } = parseArgs({
@@ -15,6 +20,9 @@ const { values, positionals } = parseArgs({
     steps: { type: "string", default: "100000" },
     seed: { type: "string" },
     depth: { type: "string" },
+    transitions: { type: "string", default: "5500000" },
+    liveness: { type: "boolean", default: false },
+    cases: { type: "string", default: "100000" },
     quick: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -39,11 +47,18 @@ const sequences = {
     ...(values.seed !== undefined && { FC_SEED: values.seed }),
   },
 };
+const { quick } = values;
 const exploration = {
-  files: ["explore.model.ts", "mutants.model.ts"],
+  files: values.liveness
+    ? ["liveness.model.ts"]
+    : ["explore.model.ts", "mutants.model.ts", ...(quick ? ["liveness.model.ts"] : [])],
   env: {
-    EXPLORE_DEPTH: String(whole("depth", values.depth ?? (values.quick ? "4" : "6"))),
-    MUTANTS_QUICK: values.quick ? "1" : "0",
+    EXPLORE_DEPTH: String(whole("depth", values.depth ?? (quick ? "3" : "6"))),
+    EXPLORE_TRANSITIONS: String(whole("transitions", values.transitions)),
+    MUTANTS_QUICK: quick ? "1" : "0",
+    LIVENESS_CASES: String(quick ? 500 : whole("cases", values.cases)),
+    LIVENESS_SEED: String(whole("seed", values.seed ?? "1")),
+    LIVENESS_QUICK: quick ? "1" : "0",
   },
 };
 const { files, env } = what === "explore" ? exploration : sequences;

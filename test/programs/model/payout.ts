@@ -26,11 +26,11 @@ export const choosePayout = (
   const expected = associatedOf(wallet, mint);
   verdict.require(associated === expected.address && bump === expected.bump, wrong);
   const first = draft.at(associated).content;
-  if (first.kind !== "token" || first.mint !== mint) {
-    verdict.require(false, CUSTODY.PayoutAccountMissing);
-    return undefined;
+  const own = first.kind === "token" && first.mint === mint && first.holder === wallet;
+  if (own && !first.frozen) {
+    verdict.require(writes(associated), CUSTODY.AccountNotWritable);
+    return associated;
   }
-  if (first.holder === wallet && !first.frozen) return associated;
   if (!verdict.require(fallback !== PROGRAMS.custodyProgram, CUSTODY.PayoutAccountUnusable))
     return undefined;
   const second = draft.at(fallback).content;
@@ -60,42 +60,47 @@ export const moveTokens = (draft: Draft, from: Address, to: Address, amount: big
   }
 };
 
-/** Base units in a token account. @throws Error when there is none. */
-export const tokensIn = (draft: Draft, address: Address): bigint => {
-  const { content } = draft.at(address);
-  if (content.kind !== "token") throw new Error(`${address} holds no tokens`);
-  return content.amount;
-};
-
-/** Checks the rules for vault, recorded rent payer and token program. */
+/** The units in an escrow's vault, which must be there; undefined and a refusal where it is not. */
 export const requireVault = (
   verdict: Verdict,
   draft: Draft,
-  escrow: { readonly address: Address; readonly data: Escrow },
-  given: { readonly vault: Address; readonly rentPayer: Address },
-): void => {
-  const { mint, amount, rentPayer } = escrow.data;
-  const vault = draft.at(given.vault).content;
-  const isVault =
-    given.vault === associatedOf(escrow.address, mint).address &&
-    vault.kind === "token" &&
-    vault.mint === mint &&
-    vault.holder === escrow.address &&
-    vault.amount >= amount;
-  verdict.require(isVault, CUSTODY.WrongVault);
-  verdict.require(given.rentPayer === rentPayer, CUSTODY.WrongRentPayer);
-  if (vault.kind === "token") verdict.require(!vault.frozen, TOKEN_FROZEN);
+  address: Address,
+  escrow: Escrow,
+  vault: Address,
+): bigint | undefined => {
+  const { content } = draft.at(vault);
+  const { mint, amount, released, state } = escrow;
+  const owed = state === 0 ? amount - released : 0n;
+  if (
+    vault !== associatedOf(address, mint).address ||
+    content.kind !== "token" ||
+    content.mint !== mint ||
+    content.holder !== address ||
+    content.amount < owed
+  ) {
+    verdict.require(false, CUSTODY.WrongVault);
+    return undefined;
+  }
+  // Nothing leaves a frozen account; an empty one can be closed all the same.
+  if (content.amount > 0n) verdict.require(!content.frozen, TOKEN_FROZEN);
+  return content.amount;
 };
 
-/** Closes the empty vault: its lamports go to the rent payer, or to the escrow when the rent payer is a program. */
-export const closeVault = (
-  draft: Draft,
-  vault: Address,
-  escrow: Address,
-  rentPayer: Address,
-): void => {
+/** Closes the empty vault: its lamports go into the escrow account, whoever paid them. */
+export const closeVault = (draft: Draft, vault: Address, escrow: Address): void => {
   const { lamports } = draft.at(vault);
-  const isProgram = draft.at(rentPayer).content.kind === "program";
   draft.put(vault, { lamports: 0n, content: { kind: "wallet" } });
-  draft.pay(isProgram ? escrow : rentPayer, lamports);
+  draft.pay(escrow, lamports);
 };
+
+/** Makes an absent vault of an escrow, or leaves the one that is there. */
+export const emptyVault = (mint: Address, escrow: Address) =>
+  ({
+    kind: "token",
+    mint,
+    holder: escrow,
+    amount: 0n,
+    delegate: null,
+    closeAuthority: null,
+    frozen: false,
+  }) as const;

@@ -1,8 +1,8 @@
 import type { Address } from "../../../core/domain/address.ts";
-import { RELAY_POLICY } from "../../../core/domain/relay/relay-policy.ts";
 import { settlementFault } from "../../../core/protocol/rules/settlement-check.ts";
 import { resolveAccounts } from "../../../core/protocol/transaction/address-table.ts";
 import { decodeWireTransaction } from "../../../core/protocol/transaction/wire-transaction.ts";
+import { RELAY_POLICY } from "../../../core/domain/relay/relay-policy.ts";
 import { programError } from "../../../core/protocol/instructions/program-errors.ts";
 import type { Refusal, Sent } from "./call.ts";
 import { deployedWorld } from "./cast.ts";
@@ -29,8 +29,12 @@ const named = (refusal: Refusal): string =>
 export const described = (sent: Sent): string =>
   sent
     .map((each) => {
-      if (each.kind === "ed25519")
-        return `ed25519 ${each.form}${each.valid ? "" : ", forged"} by ${each.key}`;
+      if (each.kind === "ed25519") {
+        const hex = each.signed.map(({ key, message }) => `${key}: ${message.toHex()}`);
+        return `ed25519 ${each.form}${each.valid ? "" : ", forged"} ${hex.join(" and ")}`;
+      }
+      if (each.kind === "limit") return `limit of ${each.of}: ${each.value}`;
+      if (each.kind === "own") return `${each.does} ${each.size} at ${each.address}`;
       const accounts = each.sent.accounts
         .map(({ address, role }) => `${address}:${role}`)
         .join(" ");
@@ -72,8 +76,9 @@ const compared = (machine: Machine, world: World, sent: Sent, tally: Tally): Wor
   const expected = judge(world, sent);
   const objection = precheck(machine, world, bytes);
   const outcome = machine.send(sent, bytes);
-  const last = sent.at(-1);
-  const name = last?.kind === "call" ? last.name : "ed25519";
+  const index = outcome.accepted ? sent.length - 1 : outcome.index;
+  const at = sent[Math.max(index, 0)];
+  const name = at?.kind === "call" ? at.name : (at?.kind ?? "nothing");
   if (outcome.accepted) {
     if (!expected.accepted)
       throw new Error(
@@ -163,20 +168,25 @@ export const checkSteps = (
 const metBefore = new Set<Address>();
 
 const addressesOf = (step: Step): ReadonlyArray<Address> => {
-  if (step.kind === "wait") return [];
+  if (step.kind === "wait" || step.kind === "rate") return [];
   return step.kind === "change"
     ? [step.address]
     : step.sent.flatMap((each) => each.sent.accounts.map(({ address }) => address));
 };
 
 const aside = (step: Exclude<Step, { readonly kind: "send" }>): string =>
-  step.kind === "wait" ? `wait until ${step.until}` : `${step.what}: ${step.address}`;
+  step.kind === "wait"
+    ? `wait until ${step.until}`
+    : step.kind === "rate"
+      ? `rent at ${step.rate} a byte`
+      : `${step.what}: ${step.address}`;
 
 const taken = (machine: Machine, world: World, step: Step, tally: Tally): World => {
   if (step.kind === "send") return compared(machine, world, step.sent, tally);
   const after = worldAfter(world, step);
   if (step.kind === "wait") machine.ledger.time = after.time;
+  else if (step.kind === "rate") machine.rate = after.rate;
   else machine.set(step.address, step.account);
-  count(tally, step.kind === "wait" ? "wait" : step.what);
+  count(tally, step.kind === "change" ? step.what : step.kind);
   return after;
 };

@@ -16,6 +16,7 @@ import {
   digest,
   type Escrow,
   escrowBytes,
+  rent,
   ZERO_HASH,
 } from "./account.ts";
 
@@ -60,6 +61,8 @@ export const associatedOf = once((wallet: Address, mint: Address) => associatedT
 export type World = {
   /** Unix seconds. */
   readonly time: bigint;
+  /** Lamports of rent a byte: the ledger's rent can fall (SIMD-0437). */
+  readonly rate: bigint;
   readonly accounts: ReadonlyMap<Address, Account>;
 };
 
@@ -88,6 +91,11 @@ export class Draft {
 
   get time(): bigint {
     return this.world.time;
+  }
+
+  /** Lamports that exempt an account of this length. */
+  rent(bytes: number): bigint {
+    return rent(bytes, this.world.rate);
   }
 
   at(address: Address): Account {

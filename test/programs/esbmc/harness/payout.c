@@ -97,13 +97,17 @@ int main(void) {
     CLAIM(asked_for_associated && same32(&associated.key, &associated_address), "the first is the associated account");
     CLAIM(paid == &associated.info || paid == &fallback.info, "one of the two is paid");
     CLAIM((paid == &associated.info) == usable, "the associated one, whenever it can be paid");
+    CLAIM(paid->is_writable, "it was passed to be paid");
     if (paid == &fallback.info) {
       CLAIM(is_payees(&fallback) && fallback.token.state == 1, "the other is the payee's and not frozen");
       CLAIM(!has_rights_of_others(&fallback), "nobody else has a right on it");
-      CLAIM(fallback.info.is_writable && !same32(&fallback.key, &own_id), "it was passed to be paid");
+      CLAIM(!same32(&fallback.key, &own_id), "custody's own id is no account");
     }
   } else {
-    CLAIM(!usable, "an associated account that can be paid never stops a settlement");
+    CLAIM(!usable || !associated.info.is_writable, "an associated account that can be paid never stops a settlement");
+    CLAIM(!same32(&associated.key, &associated_address) || usable || !is_payees(&fallback) || fallback.token.state != 1 ||
+              has_rights_of_others(&fallback) || !fallback.info.is_writable || same32(&fallback.key, &own_id),
+          "nor does one that cannot be paid, beside a fallback that can");
   }
   return 0;
 }

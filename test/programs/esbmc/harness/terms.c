@@ -6,7 +6,7 @@
 
 #include "custody/terms.h"
 
-/* Whatever a settlement wrote in an escrow, hash_terms hashes the bytes of its creation: undo(settle(x)) = x. */
+/* Whatever captures, a closing and a settlement wrote in an escrow, hash_terms hashes the bytes of its creation: undo(settle(x)) = x. */
 
 static Escrow created, settled;
 /* For a place that may be any, equality there is equality. */
@@ -46,6 +46,7 @@ int main(void) {
   created.expires_at = nondet_i64();
   created.attestor = nondet_bytes32();
   created.created_seq = nondet_u64();
+  created.session_key = nondet_bytes32();
 
   settled = created;
   settled.state = nondet_u8();
@@ -55,6 +56,9 @@ int main(void) {
   settled.attested_at = nondet_i64();
   settled.attestation_signature = nondet_bytes64();
   settled.settled_seq = nondet_u64();
+  settled.deliveries = nondet_u32();
+  settled.settled_by = nondet_u8();
+  settled.closes_at = nondet_i64();
   any_place = nondet_u64();
   ASSUME(any_place < ESCROW_SIZE);
   Bytes32 terms;
