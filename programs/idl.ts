@@ -98,7 +98,8 @@ export const constantCase = (name: string): string =>
   name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toUpperCase();
 
 /** Whether a value says its own length, in the u32 before it; such a one comes last. */
-export const hasOwnLength = (type: IdlType): boolean => type === "string" || type === "bytes";
+export const hasOwnLength = (type: IdlType): type is "string" | "bytes" =>
+  type === "string" || type === "bytes";
 
 /** Bytes of a value; of one that says its own length, those of that length. */
 export const sizeOf = (type: IdlType): number => {

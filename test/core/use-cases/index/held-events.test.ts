@@ -97,7 +97,7 @@ test("an event has the first transaction that is told of it, and one that is not
   if (row === undefined) throw new Error("no row");
   const held = new HeldEvents(0n, 1n);
   held.add(row);
-  const told = { escrow: row.address, kind: "escrow_created", slot: 7n } as const;
+  const told = { escrow: row.address, by: "creation", slot: 7n } as const;
   const [first, second] = ["1".repeat(64), "2".repeat(64)].map((text) => text as LedgerSignature);
   if (first === undefined || second === undefined) throw new Error("two signatures");
   held.refer({ ...told, signature: first });
