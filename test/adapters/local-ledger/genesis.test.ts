@@ -137,7 +137,7 @@ describe("a new ledger with demo data", () => {
       LOCAL_DEPLOYMENT.custodyProgram,
       {
         encoding: "base64",
-        filters: [{ dataSize: 368 }],
+        filters: [{ dataSize: 416 }],
       },
     );
     expect(result).toHaveLength(before.length);

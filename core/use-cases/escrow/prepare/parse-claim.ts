@@ -73,6 +73,12 @@ const signatureOf = (base64: string): Uint8Array | undefined => {
 const SIGNATURE_FAULT = "must be base64 of 64 bytes";
 const HASH_FAULT = "must be 64 hex digits";
 
+const voucherFault = (inside: string, detail: string): Fault => ({
+  field: "voucher",
+  inside,
+  detail,
+});
+
 const parseVoucher = (
   voucher: VoucherRequest | undefined,
 ): { readonly value: SignedClaim["voucher"] } | { readonly faults: ReadonlyArray<Fault> } => {
@@ -81,17 +87,16 @@ const parseVoucher = (
   const total = parseAmount(voucher.total_stroops);
   const signature = signatureOf(voucher.signature);
   const count = countFault(voucher.count);
-  const fault = (inside: string, detail: string): Fault => ({ field: "voucher", inside, detail });
   if (orders !== undefined && total !== undefined && signature !== undefined && !count)
     return {
       value: { orders, total, count: voucher.count, isClosing: voucher.closing, signature },
     };
   return {
     faults: [
-      ...(orders === undefined ? [fault("/orders", HASH_FAULT)] : []),
-      ...(total === undefined ? [fault("/total_stroops", AMOUNT_FAULT)] : []),
-      ...(count === undefined ? [] : [fault("/count", count)]),
-      ...(signature === undefined ? [fault("/signature", SIGNATURE_FAULT)] : []),
+      ...(orders === undefined ? [voucherFault("/orders", HASH_FAULT)] : []),
+      ...(total === undefined ? [voucherFault("/total_stroops", AMOUNT_FAULT)] : []),
+      ...(count === undefined ? [] : [voucherFault("/count", count)]),
+      ...(signature === undefined ? [voucherFault("/signature", SIGNATURE_FAULT)] : []),
     ],
   };
 };

@@ -215,12 +215,22 @@ export const prepareArchive = Effect.fn("prepareArchive")(function* (
     rentPayer: escrow.rentPayer,
     lastBytes: account.data,
   });
-  const { returnedAtArchiving } = returnsOf({ ...surroundings, vault: null });
-  const spare = account.lamports - surroundings.rent.minimumBalance(account.data.length);
-  const draft = plainDraft(
-    surroundings,
-    { operation: "archive_escrow", instructions: [instruction], until: null },
-    sending.payer === escrow.rentPayer ? returnedAtArchiving + (spare > 0n ? spare : 0n) : 0n,
-  );
+  const all = returnsOf(surroundings);
+  // What the account holds above the tombstone's rent comes back now; what is in an open vault once that is closed.
+  const now = returnsOf({ ...surroundings, vault: null });
+  const returnedAtArchiving = now.returnedAtSettlement + now.returnedAtArchiving;
+  const draft: DraftCall = {
+    ...plainDraft(
+      surroundings,
+      { operation: "archive_escrow", instructions: [instruction], until: null },
+      sending.payer === escrow.rentPayer ? returnedAtArchiving : 0n,
+    ),
+    cost: {
+      deposits: [],
+      returnedAtSettlement: all.returnedAtSettlement - now.returnedAtSettlement,
+      returnedAtArchiving,
+      kept: all.kept,
+    },
+  };
   return yield* finished(surroundings, draft, sending, false);
 });
