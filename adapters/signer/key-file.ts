@@ -44,7 +44,10 @@ export const readKeyFile = Effect.fnUntraced(function* (path: string) {
         `the file cannot be read (${codeOf(cause)}); name one that the service's user can read`,
       ),
   });
-  if (text === null) return yield* unusable("it is not a file, or far too long for a key");
+  if (text === null)
+    return yield* unusable(
+      "it is not a file, or far too long for a key; name a file that the service's user can read",
+    );
   if ((mode & OTHERS) !== 0)
     return yield* unusable(
       `its mode is ${(mode & 0o777).toString(8)}, so others than its owner can use it; run chmod 600 on it`,
@@ -83,6 +86,6 @@ export const createKeyFile = (
     catch: (cause) =>
       new EvidenceKeyUnusable({
         source: path,
-        reason: `the file cannot be made (${codeOf(cause)})`,
+        reason: `the file cannot be made (${codeOf(cause)}); let the service's user write in its folder`,
       }),
   });

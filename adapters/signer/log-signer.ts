@@ -35,10 +35,15 @@ const keyOfText = Effect.fnUntraced(function* (
   const onFile = <A>(work: () => Promise<A>) =>
     Effect.tryPromise({
       try: work,
-      catch: (cause) => new LogKeyUnusable({ source: memory, reason: causeText(cause) }),
+      catch: (cause) =>
+        new LogKeyUnusable({
+          source: memory,
+          reason: `the file cannot be read or written (${causeText(cause)}). If it is no file, move it away; the service's user must be allowed to write there`,
+        }),
     });
   const key: LogKey = {
     publicKey,
+    memory,
     sign: (message) => Effect.sync(() => sign(message)),
     remembered: onFile(() => readIfThere(memory)),
     remember: (before, next) =>

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { Effect, Layer } from "effect";
 import { witnessKeyFromFile } from "../../adapters/signer/log-signer.ts";
 import { evidenceSignerNone } from "../../adapters/signer/evidence-signer.ts";
+import { standingBesideKey } from "../../core/use-cases/log/signing/open-log.ts";
 import { EvidenceSigner } from "../../ports/evidence-signer.ts";
 import { LogSigner } from "../../ports/log/log-signer.ts";
 import { WitnessKey } from "../../ports/log/witness-state.ts";
@@ -20,7 +21,7 @@ const evidenceOf = (settings: Settings, dataDir: string) =>
 const checkLogKey = Effect.gen(function* () {
   const signer = yield* LogSigner;
   if (signer === null) return "no key, so no log is published";
-  const signed = yield* signer.key.remembered;
+  const signed = yield* standingBesideKey(signer.key);
   return `the key of ${signer.name} can sign; it has ${signed === null ? "signed nothing yet" : "signed before"}`;
 });
 

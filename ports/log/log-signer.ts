@@ -30,6 +30,8 @@ export class LogKeyUnusable extends Data.TaggedError("LogKeyUnusable")<{
 export type LogKey = {
   /** 32 bytes */
   readonly publicKey: Uint8Array;
+  /** Where the text of `remember` is kept, as messages name it. */
+  readonly memory: string;
   /** The 64-byte Ed25519 signature of a message. */
   readonly sign: (message: Uint8Array) => Effect.Effect<Uint8Array>;
   /**

@@ -14,6 +14,7 @@ export const logKeyOf = (
   const { publicKey, sign } = ed25519Key(seed);
   return {
     publicKey,
+    memory: "the file beside the key",
     sign: (message) =>
       Effect.sync(() => {
         signed(message);

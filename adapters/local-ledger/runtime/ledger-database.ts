@@ -1,5 +1,5 @@
 import { constants, Database } from "bun:sqlite";
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -46,8 +46,26 @@ const versionOf = (database: Database): number =>
 const messageOf = (cause: unknown): string =>
   cause instanceof Error ? cause.message : String(cause);
 
-const isBusy = (cause: unknown): boolean =>
-  cause instanceof Error && "code" in cause && cause.code === "SQLITE_BUSY";
+const codeOf = (cause: unknown): string =>
+  cause instanceof Error && "code" in cause ? String(cause.code) : "";
+
+const isBusy = (cause: unknown): boolean => codeOf(cause) === "SQLITE_BUSY";
+
+const IN_PLACE_OF_FOLDER =
+  "a file stands where a folder belongs. Move it away, or set another DATA_DIR";
+const NOT_OPENED =
+  "a folder stands there, or this user may not open it. Move the folder away or give that user the right, or set another DATA_DIR";
+
+/** Why a ledger cannot be opened, with the cure where it is known. */
+const reasonOf = (cause: unknown): string => {
+  if (isBusy(cause)) return "another process is using it";
+  const code = codeOf(cause);
+  if (["EEXIST", "ENOTDIR"].includes(code)) return IN_PLACE_OF_FOLDER;
+  if (code === "SQLITE_CANTOPEN") return NOT_OPENED;
+  if (["SQLITE_NOTADB", "SQLITE_CORRUPT"].includes(code))
+    return `${messageOf(cause)}. Move DATA_DIR away, and the next start begins a new ledger`;
+  return messageOf(cause);
+};
 
 /**
  * Opens `DIR/ledger.sqlite` for this process alone, and creates it on first use. WAL with synchronous NORMAL:
@@ -55,10 +73,10 @@ const isBusy = (cause: unknown): boolean =>
  * @throws Error when another process holds it, it is damaged, or it has another schema version.
  */
 export const openLedgerDatabase = (directory: string): Database => {
-  mkdirSync(directory, { recursive: true });
   const path = pathIn(directory);
   let database: Database | undefined;
   try {
+    mkdirSync(directory, { recursive: true });
     database = new Database(path, { create: true, strict: true, safeIntegers: true });
     // A process that was just killed needs a moment to release the file.
     database.run("pragma busy_timeout = 1000");
@@ -76,8 +94,7 @@ export const openLedgerDatabase = (directory: string): Database => {
     return opened;
   } catch (cause) {
     database?.close();
-    const reason = isBusy(cause) ? "another process is using it" : messageOf(cause);
-    throw new Error(`cannot open the ledger at ${path}: ${reason}`, { cause });
+    throw new Error(`cannot open the ledger at ${path}: ${reasonOf(cause)}`, { cause });
   }
 };
 
@@ -92,8 +109,12 @@ export type InspectedLedger = { readonly path: string } & (
 /** Whether `DIR/ledger.sqlite` could be opened, and its schema version. Nothing is written, and nothing is thrown. */
 export const inspectLedgerDatabase = (directory: string): InspectedLedger => {
   const path = pathIn(directory);
-  if (!existsSync(path)) return { path, found: "nothing" };
   try {
+    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() === false)
+      return { path, found: "unusable", reason: IN_PLACE_OF_FOLDER };
+    const there = statSync(path, { throwIfNoEntry: false });
+    if (there === undefined) return { path, found: "nothing" };
+    if (there.isDirectory()) return { path, found: "unusable", reason: NOT_OPENED };
     // Immutable, so that SQLite makes no files beside it, unless a log of writes has to be read as well.
     const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
     using database = hasLog
@@ -109,6 +130,6 @@ export const inspectLedgerDatabase = (directory: string): InspectedLedger => {
   } catch (cause) {
     return isBusy(cause)
       ? { path, found: "in_use" }
-      : { path, found: "unusable", reason: messageOf(cause) };
+      : { path, found: "unusable", reason: reasonOf(cause) };
   }
 };

@@ -170,7 +170,8 @@ const CURES: Readonly<Record<Kind, string>> = {
   unreachable: "Check that the node runs and that its address in SOLANA_RPC_URL is right.",
   timeout: "The node is slow or overloaded: wait, or add another node to SOLANA_RPC_URL.",
   rate_limited: "The provider limits requests: wait, raise the plan, or add another node.",
-  http_status: "Look the status up with the provider; 401 and 403 mean a wrong or missing key.",
+  http_status:
+    "Look the status up with the provider; 401 and 403 mean a wrong or missing key, 302, 404 and 405 no node at that address: check SOLANA_RPC_URL.",
   oversize: "The answer is too long: use a node that takes filters.",
   not_json:
     "The address does not speak JSON-RPC, or a proxy stands in front: check SOLANA_RPC_URL.",

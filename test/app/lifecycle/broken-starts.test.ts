@@ -209,6 +209,37 @@ const FILES: ReadonlyArray<Broken> = [
   },
 ];
 
+/** The service brings its own ledger where no node is named. */
+const EMBEDDED = { SOLANA_RPC_URL: "", CUSTODY_PROGRAM_ID: "", ATTESTOR_PROGRAM_ID: "" };
+
+/** What stands in the way of the embedded ledger. */
+const LEDGERS: ReadonlyArray<Broken> = [
+  {
+    name: "local-ledger is a file",
+    by: (dataDir) => (file("local-ledger")(dataDir), EMBEDDED),
+    where: "/local-ledger",
+    cause: IN_THE_WAY,
+    cure: MOVE,
+    ends,
+  },
+  {
+    name: "the embedded ledger is no database",
+    by: (dataDir) => (file("local-ledger/ledger.sqlite")(dataDir), EMBEDDED),
+    where: "/local-ledger/ledger.sqlite",
+    cause: /not a database/,
+    cure: /Move DATA_DIR away/,
+    ends,
+  },
+  {
+    name: "the embedded ledger is a folder",
+    by: (dataDir) => (folder("local-ledger/ledger.sqlite")(dataDir), EMBEDDED),
+    where: "/local-ledger/ledger.sqlite",
+    cause: /a folder stands there/,
+    cure: MOVE,
+    ends,
+  },
+];
+
 const NODES: ReadonlyArray<Broken> = [
   {
     name: "the node is a web page",
@@ -222,7 +253,7 @@ const NODES: ReadonlyArray<Broken> = [
     by: () => answering(() => new Response("", { status: 404 })),
     where: "http://127.0.0.1:",
     cause: /http_status \(?404/,
-    cure: /Look the status up with the provider/,
+    cure: /Look the status up with the provider.* check SOLANA_RPC_URL/,
   },
   {
     name: "the node refuses the key",
@@ -367,6 +398,31 @@ const SETTINGS: ReadonlyArray<Broken> = [
     ends,
   },
   {
+    name: "the evidence key's file is a folder",
+    by: (dataDir) => (folder("key")(dataDir), { EVIDENCE_SIGNING_KEY_FILE: `${dataDir}/key` }),
+    where: "/key",
+    cause: /it is not a file/,
+    cure: READABLE,
+    ends,
+    doctor: /./,
+  },
+  {
+    name: "what the log's key has signed cannot be told from its file",
+    by: (dataDir) => (file("log-signing-key.signed.json")(dataDir), LOG),
+    where: "/log-signing-key.signed.json",
+    cause: /is not what the key writes there/,
+    cure: /Put a copy of it back/,
+    ends,
+  },
+  {
+    name: "a folder stands where the log's key tells what it has signed",
+    by: (dataDir) => (folder("log-signing-key.signed.json")(dataDir), LOG),
+    where: "/log-signing-key.signed.json",
+    cause: /EISDIR/,
+    cure: /If it is no file, move it away/,
+    ends,
+  },
+  {
     name: "the file of witnesses is missing",
     by: () => ({ ...LOG, LOG_WITNESSES: "/absent/policy" }),
     where: "LOG_WITNESSES /absent/policy",
@@ -429,7 +485,7 @@ const judge = async (broken: Broken): Promise<void> => {
   ).not.toBeEmpty();
 };
 
-test.each([...FILES, ...NODES, ...DATABASES, ...SETTINGS])(
+test.each([...FILES, ...LEDGERS, ...NODES, ...DATABASES, ...SETTINGS])(
   `broken so that $name, ${SAYS}`,
   judge,
   60_000,

@@ -64,14 +64,25 @@ type Known = { readonly standing: LogStanding; readonly origin: LogOrigin };
 
 const refuse = (reason: string) => Effect.fail(new LogRefused({ reason }));
 
-const known = (text: string | null, where: string): Effect.Effect<Known | null, LogRefused> => {
+const known = (text: string | null, fault: string): Effect.Effect<Known | null, LogRefused> => {
   if (text === null) return Effect.succeed(null);
   const standing = parseLogStanding(text);
   const origin = standing && parseLogOrigin(standing.signed.origin);
   return standing === undefined || origin === undefined || "fault" in origin
-    ? refuse(`what ${where} says of it cannot be read`)
+    ? refuse(fault)
     : Effect.succeed({ standing, origin: origin.value });
 };
+
+/** What a key's own memory says was signed, null for nothing. Fails where it cannot be read. */
+export const standingBesideKey = Effect.fnUntraced(function* (key: LogKey) {
+  const text = yield* key.remembered.pipe(
+    Effect.catch(({ message }: LogKeyUnusable) => refuse(message.replace(/\.$/, ""))),
+  );
+  return yield* known(
+    text,
+    `${key.memory} is not what the key writes there. Put a copy of it back; where the log's store was never taken back to a copy, you may move the file away instead`,
+  );
+});
 
 /** Every log that ended, as a standing tells. */
 const endedLogs = ({ signed, publicKey, ended, predecessors }: LogStanding) =>
@@ -94,11 +105,11 @@ const latest = (all: ReadonlyArray<Known>): Known | null =>
 export const openLog = Effect.fnUntraced(function* (name: string, networkId: string, key: LogKey) {
   const store = yield* LogStore;
   const publicKey = hash32FromBytes(key.publicKey);
-  const stored = yield* known(yield* store.standing, "the store");
-  const memory = yield* key.remembered.pipe(
-    Effect.catch(({ message }: LogKeyUnusable) => refuse(message.replace(/\.$/, ""))),
+  const stored = yield* known(
+    yield* store.standing,
+    "what its store says of it cannot be read; put a copy of the store back",
   );
-  const remembered = yield* known(memory, "the file beside its key");
+  const remembered = yield* standingBesideKey(key);
   const all = [stored, remembered].filter((each) => each !== null);
   for (const { origin } of all) {
     if (origin.name !== name)

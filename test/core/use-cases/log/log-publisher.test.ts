@@ -271,7 +271,9 @@ test("another key of a log that goes on is refused", async () => {
 test("a standing that cannot be read is refused", async () => {
   const world = worldOf(3);
   world.keyFiles.set(1, "{}");
-  expect((await world.publish())?.message).toContain("beside its key says of it cannot be read");
+  expect((await world.publish())?.message).toContain(
+    "the file of key 1 is not what the key writes there. Put a copy of it back",
+  );
 });
 
 test("leaves that do not give the mark's root sign nothing", async () => {

@@ -149,6 +149,7 @@ export class PublishingWorld {
         name: this.name,
         key: {
           publicKey: key.publicKey,
+          memory: `the file of key ${seed}`,
           sign: (message) =>
             this.#call(
               Effect.as(
