@@ -13,8 +13,7 @@ const CURES: Partial<Readonly<Record<StateRule, string>>> = {
   not_expired:
     "Wait until the escrow has ended, or have the merchant's wallet cancel it; the agent's wallet can close a session.",
   nothing_left: "Nothing is left to do. Read the escrow or its evidence.",
-  escrow_archived:
-    "The escrow cannot change. What is left of it is returned by its refund and its rent.",
+  escrow_archived: "What is left of it is returned by its refund and its rent.",
   not_session: "Prepare the release: only a session is captured or closed.",
   session_closing: "Wait until the session has ended, and prepare the refund then.",
   voucher_missing: "Add the voucher of the session's key.",

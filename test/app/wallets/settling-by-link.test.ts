@@ -44,7 +44,7 @@ test("the QR code on the page of an expired escrow refunds it, by a wallet that 
   expect(await balanceOf(agent_owner)).toBe(before + BigInt(amount_stroops));
   const after = await wallet.show(link);
   expect([after.disabled, after.label]).toEqual([true, "Refund not possible now"]);
-  expect(after.error?.message).toContain("Nothing is left to settle.");
+  expect(after.error?.message).toContain("nothing is left for its agent");
   expect((await refusalOf(wallet.sign(link, await service.latestBlockhash())))[0]).toBe(409);
 }, 60_000);
 
@@ -62,7 +62,7 @@ test("a link archives a settled escrow, and only once", async () => {
   const after = await wallet.show(linkOf("solana"));
   expect([after.disabled, after.error?.message]).toEqual([
     true,
-    "The escrow was settled and archived, and cannot change. Nothing is left to do. Read the escrow or its evidence.",
+    "The escrow was settled and archived, and cannot change. What is left of it is returned by its refund and its rent.",
   ]);
   const [status] = await refusalOf(wallet.sign(linkOf("solana"), await service.latestBlockhash()));
   expect(status).toBe(409);
