@@ -159,12 +159,13 @@ def expected(message):
             return False
     data = bytes(create.data)
     head = hashlib.sha256(b"global:create_escrow").digest()[:8] + task_hash
-    tail = struct.pack("<QI", int(ENV["AMOUNT_UNITS"]), int(ENV["TTL"]))
+    # No session key, and no end but the time to live.
+    tail = bytes(32) + struct.pack("<QqI", int(ENV["AMOUNT_UNITS"]), 0, int(ENV["TTL"]))
     return (
         units * price <= MOST_PRIORITY_FEE * 1_000_000
         and keys[create.program_id_index] == custody
         and [keys[place] for place in create.accounts] == ACCOUNTS
-        and len(data) == 84
+        and len(data) == 124
         and (data[:40], data[72:]) == (head, tail)
     )
 
