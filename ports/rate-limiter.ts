@@ -25,7 +25,7 @@ export class RateLimiter extends Context.Service<
   {
     /**
      * Takes `cost` points from a client's budget, or nothing when less is left. `client` is a network address or
-     * another text. An IPv6 address counts as its /64 (core/domain/relay/client-group.ts).
+     * another text. An IPv6 address counts as its /64 (`clientGroup`).
      */
     readonly take: (budget: Budget, client: string, cost: number) => Effect.Effect<RateDecision>;
     /**

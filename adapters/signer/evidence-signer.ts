@@ -84,7 +84,7 @@ export const parseFormerKeys = (
   return Effect.succeed(keys);
 };
 
-/** The text of EVIDENCE_RETIRED_KEYS (see former-keys.ts), null for none. */
+/** The text of EVIDENCE_RETIRED_KEYS (see `parseFormerKeys`), null for none. */
 type FormerKeysText = string | null;
 
 /** A signer with the key of a 32-byte seed. Messages name `source` as the key's origin. */
@@ -111,7 +111,7 @@ const signerOf = Effect.fnUntraced(function* (
   });
 });
 
-/** A signer with the key in `text`, which has one of the forms of seed-text.ts. */
+/** A signer with the key in `text`, which has one of the forms of `SEED_TEXT_FORMS`. */
 const signerOfText = Effect.fnUntraced(function* (
   text: Redacted.Redacted,
   formerKeys: FormerKeysText,
@@ -129,7 +129,7 @@ export const evidenceSignerFromSeed = (
   formerKeys: FormerKeysText = null,
 ) => Layer.effect(EvidenceSigner, signerOf(seed, formerKeys, "the given seed"));
 
-/** Signs with the key in the text of EVIDENCE_SIGNING_KEY, in one of the forms of seed-text.ts. */
+/** Signs with the key in the text of EVIDENCE_SIGNING_KEY, in one of the forms of `SEED_TEXT_FORMS`. */
 export const evidenceSignerFromText = (
   text: Redacted.Redacted,
   formerKeys: FormerKeysText = null,
@@ -156,7 +156,7 @@ const signerOfFile = Effect.fnUntraced(function* (path: string, formerKeys: Form
 });
 
 /**
- * Signs with the key in a file (EVIDENCE_SIGNING_KEY_FILE), in one of the forms of seed-text.ts. Only the file's owner
+ * Signs with the key in a file (EVIDENCE_SIGNING_KEY_FILE), in one of the forms of `SEED_TEXT_FORMS`. Only the file's owner
  * may be able to read it.
  */
 export const evidenceSignerFromFile = (path: string, formerKeys: FormerKeysText = null) =>

@@ -20,7 +20,7 @@ const SPOOLED_BYTES = 9;
  * escrows, buckets of 64 MiB took 240 MiB, and these take 105 MiB.
  */
 const BUCKET_BYTES = 8 * 1024 * 1024;
-/** A creation's number has at most its row (Pending ones are the densest), and every number has a leaf. */
+/** Every number has a leaf. One that created an escrow can have a row as well, at least as long as a Pending one's. */
 const ROWS_PER_BUCKET = Math.floor(BUCKET_BYTES / (BODY_AT.settledHash + SPOOLED_BYTES));
 const LEAVES_PER_BUCKET = Math.floor(BUCKET_BYTES / (EVENT_LEAF_LENGTH + SPOOLED_BYTES));
 
@@ -62,7 +62,10 @@ const rowOf = (seq: number, bytes: Uint8Array): SpooledRow =>
     ? { kind: "unseen", row: decodeUnseen(seq, bytes) }
     : { kind: "escrow", body: bytes };
 
-/** What stays of the rows of one number: a settled one, as its leaf is in the log, then one with all its fields. */
+/**
+ * Of several rows of one number, the one with the greatest rank stays. A settled row comes before a Pending one, because
+ * the log has a leaf of the settlement. Then one with all its fields comes before an unseen one.
+ */
 const rankOf = (bytes: Uint8Array): number => {
   if (bytes.length !== UNSEEN_LENGTH) return isSettledBody(bytes) ? 3 : 1;
   return bytes[UNSEEN_AT.state] === stateNumber("Pending") ? 0 : 2;
@@ -118,7 +121,7 @@ export class RowSpool {
     }
   }
 
-  /** One row for each number, ascending: of the rows with the greatest rank the last that came. */
+  /** One row for each number, ascending: the one with the greatest rank, and among equals the last that came. */
   *rows(): Generator<SpooledRow, void> {
     let last: { readonly seq: number; readonly bytes: Uint8Array } | null = null;
     for (const record of this.#rows.ascending()) {

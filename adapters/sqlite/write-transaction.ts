@@ -4,12 +4,11 @@ import type { StoreUnavailable } from "../../ports/index/store-refusal.ts";
 import { tryStore, inTurns } from "./store-failure.ts";
 
 /**
- * Transactions on a connection that is used for nothing else, one at a time. The work is a generator and yields
- * where the process may do other things: a large transaction costs a third of many small ones, and
- * this way blocks nobody. Whatever ends the work early undoes all of it.
+ * Transactions on a connection that is used for nothing else, one at a time. A large transaction costs a third of many
+ * small ones. So that it blocks nobody, the work is a generator, which yields where the process may do other things.
+ * Whatever ends the work early undoes all of it.
  *
- * A durable transaction outlives a power cut (synchronous=FULL), which can take the newest of the others with it
- * (NORMAL).
+ * A durable transaction survives a power cut (synchronous=FULL). The newest of the others may be lost (NORMAL).
  */
 export const writeTransactions = (db: Database) => {
   const oneAtATime = Semaphore.makeUnsafe(1);

@@ -39,6 +39,36 @@ test.each(DOCUMENTS)("every path that %s names exists", (file) => {
   expect(namedPaths(file).filter((path) => !exists(path))).toEqual([]);
 });
 
+/** The end of a TypeScript file's path, in a comment or in backquotes on a page: `exchange.ts`, `server/exchange.ts`. */
+const FILE_NAME = /(?<![\w./*}-])(?:\w[\w-]*\/)*\w[\w-]*(?:\.[\w-]+)*\.ts\b/g;
+
+test("every TypeScript file that a comment or a page names in part exists", () => {
+  const git = Bun.spawnSync(["git", "ls-files", "--cached", "--others", "--exclude-standard"], {
+    cwd: root,
+  });
+  const files = git.stdout
+    .toString()
+    .trim()
+    .split("\n")
+    .filter((file) => existsSync(join(root, file)));
+  const ends = new Set(
+    files.flatMap((file) => file.split("/").map((_, at, parts) => parts.slice(at).join("/"))),
+  );
+  const missing = (file: string, text: string) =>
+    Array.from(text.matchAll(FILE_NAME), ([name]) => name)
+      .filter((name) => !ends.has(name))
+      .map((name) => `${file}: ${name}`);
+  const comments = files
+    .filter((file) => file.endsWith(".ts") && !file.startsWith("test/"))
+    .flatMap((file) =>
+      missing(file, (read(file).match(/^ *(?:\/\*\*|\*|\/\/).*$/gm) ?? []).join("\n")),
+    );
+  const inPages = DOCUMENTS.filter((file) => file.startsWith("docs/")).flatMap((file) =>
+    missing(file, (read(file).match(/`[^`\n]+`/g) ?? []).join("\n")),
+  );
+  expect([...comments, ...inPages]).toEqual([]);
+});
+
 test("paths are found in prose, in pictures and in links", () => {
   expect(namedPaths("docs/architecture.md")).toContain("core/use-cases");
   expect(namedPaths("README.md")).toContain("docs/verify-evidence.md");

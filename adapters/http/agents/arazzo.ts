@@ -32,7 +32,7 @@ type FailureAction = { readonly name: string; readonly criteria: ReadonlyArray<C
   | { readonly type: "end" }
 );
 
-/** What someone's own keys sign once the step has succeeded; `SIGNING` in arazzo-document.ts defines each member. */
+/** What someone's own keys sign once the step has succeeded; `SIGNING` defines each member. */
 type Signing = {
   readonly type: "transaction" | "message";
   readonly value: string;

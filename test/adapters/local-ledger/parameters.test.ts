@@ -95,6 +95,11 @@ const invalid: ReadonlyArray<readonly [method: string, params: string, message: 
     `["${"A".repeat(1644)}",{"encoding":"base64"}]`,
     `decoded ${TRANSACTION} too large: 1233 bytes (max: 1232 bytes)`,
   ],
+  [
+    "sendTransaction",
+    `["${"A".repeat(1645)}",{"encoding":"base64"}]`,
+    `base64 encoded ${TRANSACTION} too large: 1645 bytes (max: encoded/raw 1644/1232)`,
+  ],
   ["getFeeForMessage", '["!"]', "invalid base64 encoding"],
   [
     "getFeeForMessage",

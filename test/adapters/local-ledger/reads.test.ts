@@ -8,11 +8,13 @@ import {
   LOCAL_USDC_MINT,
   localKey,
 } from "../../../adapters/local-ledger/genesis/local-keys.ts";
+import { tokenHolding } from "../../../adapters/local-ledger/runtime/accounts/token-balance.ts";
 import { manualTime } from "../../../adapters/local-ledger/runtime/time/slots.ts";
 import { address, addressToBytes } from "../../../core/domain/address.ts";
 import { associatedTokenAddress } from "../../../core/protocol/addresses/addresses.ts";
 import {
   CLOCK_SYSVAR,
+  COMPUTE_BUDGET_PROGRAM,
   TOKEN_PROGRAM,
 } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { call, post, sign, startLedger } from "./ledger-fixture.ts";
@@ -67,6 +69,21 @@ describe("the ledger's description of itself", () => {
     const { messageBytes } = await sign(payer, lifetime, [self]);
     const message = Buffer.from(messageBytes).toString("base64");
     expect((await call(url, "getFeeForMessage", message)).result).toMatchObject({ value: 5000 });
+  });
+
+  test("the announced fee has the price of the units that a message asks for", async () => {
+    const payer = await generateKeyPairSigner();
+    const { value: lifetime } = await rpc.getLatestBlockhash().send();
+    const budget = (...data: ReadonlyArray<number>) => ({
+      programAddress: COMPUTE_BUDGET_PROGRAM,
+      accounts: [],
+      data: Uint8Array.from(data),
+    });
+    // 200,000 units at 10,000 micro-lamports each.
+    const asked = [budget(2, 0x40, 0x0d, 3, 0), budget(3, 0x10, 0x27, 0, 0, 0, 0, 0, 0)];
+    const { messageBytes } = await sign(payer, lifetime, asked);
+    const message = Buffer.from(messageBytes).toString("base64");
+    expect((await call(url, "getFeeForMessage", message)).result).toMatchObject({ value: 7000 });
   });
 
   test("rent equals the runtime's", async () => {
@@ -220,6 +237,21 @@ describe("accounts", () => {
 });
 
 describe("tokens", () => {
+  test("an account that is longer than a token account is one only if its kind says so", () => {
+    const data = new Uint8Array(170);
+    const state = { lamports: 1n, owner: TOKEN_PROGRAM, executable: false, rentEpoch: 0n, data };
+    data[108] = 1;
+    for (const [kind, isHolding] of [
+      [0, false],
+      [1, false],
+      [2, true],
+    ] as const) {
+      data[165] = kind;
+      expect(tokenHolding(state) !== undefined).toBe(isHolding);
+    }
+    expect(tokenHolding({ ...state, data: data.subarray(0, 164) })).toBeUndefined();
+  });
+
   test("balance, supply and accounts of an owner", async () => {
     const { address: owner } = await generateKeyPairSigner();
     const supply = async () =>

@@ -75,6 +75,14 @@ describe("loadedAccountsDataSize counts as SIMD-0186 does", () => {
     expect(await loadedBy(transfer(LOCAL_USDC_MINT))).toBe(PAYER + SYSTEM + 64 + 82);
   });
 
+  test("only the Compute Budget program's instruction of kind 4 sets the limit", async () => {
+    const memoOfKind4 = { ...memo(), data: Uint8Array.of(4, 1, 0, 0, 0) };
+    const units = Uint8Array.of(2, 0x40, 0x0d, 3, 0);
+    const unitLimit = { programAddress: COMPUTE_BUDGET_PROGRAM, accounts: [], data: units };
+    const { err } = await simulated([memoOfKind4, unitLimit, transfer(nobody)]);
+    expect(err).toBeNull();
+  });
+
   test("an account counts once, however many instructions name it", async () => {
     expect(await loadedBy(transfer(nobody, 1_000_000n), transfer(nobody, 2n))).toBe(PAYER + SYSTEM);
   });

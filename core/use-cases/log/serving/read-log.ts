@@ -136,7 +136,10 @@ export const readEscrowProof = Effect.fn("readEscrowProof")(function* (pda: stri
 /** The least number of proofs kept; twice as many at most. At 3 KB each. */
 const KEPT = 2000;
 
-/** How long a packet may show a proof under the checkpoint before, milliseconds: a log publishes one a second at most. */
+/**
+ * How long a packet may show the proof under the checkpoint before, or none, milliseconds: a log publishes one a second
+ * at most.
+ */
 const CHECKPOINT_FRESH_MS = 100;
 
 /** A proof, and the checkpoint in it. */
@@ -147,13 +150,19 @@ export const makeLogProofs = Effect.gen(function* () {
   const services = yield* Effect.context<LogStore | SettlementLog>();
   const log = yield* SettlementLog;
   const kept = new RecentlyUsed<number, Kept>(KEPT);
-  /** The published checkpoint as it was read last. */
-  let seen: { readonly checkpoint: string | null; readonly atMs: number } | null = null;
+  /** The published checkpoint as it was read last, and its size; 0 before the first. */
+  let seen: {
+    readonly checkpoint: string | null;
+    readonly size: number;
+    readonly atMs: number;
+  } | null = null;
   const find = Effect.fnUntraced(function* (escrow: Escrow, index: number, nowMs: number) {
-    const published = yield* log.published;
-    const checkpoint = published?.checkpoint?.text ?? null;
-    seen = { checkpoint, atMs: nowMs };
-    if (checkpoint === null) return null;
+    const { text: checkpoint, size } = (yield* log.published)?.checkpoint ?? {
+      text: null,
+      size: 0,
+    };
+    seen = { checkpoint, size, atMs: nowMs };
+    if (checkpoint === null || index >= size) return null;
     const known = kept.get(index);
     if (known?.checkpoint === checkpoint) return known.proof;
     const proof = yield* proveEscrow(escrow);
@@ -163,11 +172,12 @@ export const makeLogProofs = Effect.gen(function* () {
   return LogProofs.of({
     ofEscrow: (escrow) =>
       Effect.flatMap(monotonicMs, (nowMs) => {
-        const index = Number(escrow.settledSeq ?? escrow.createdSeq);
-        const known = kept.get(index);
-        const isFresh = seen !== null && nowMs - seen.atMs < CHECKPOINT_FRESH_MS;
-        if (known !== undefined && isFresh && known.checkpoint === seen?.checkpoint)
-          return Effect.succeed(known.proof);
+        const index = lastEventOf(escrow);
+        if (seen !== null && nowMs - seen.atMs < CHECKPOINT_FRESH_MS) {
+          if (index >= seen.size) return Effect.succeed(null);
+          const known = kept.get(index);
+          if (known?.checkpoint === seen.checkpoint) return Effect.succeed(known.proof);
+        }
         return find(escrow, index, nowMs).pipe(
           Effect.orElseSucceed(() => null),
           Effect.provide(services),

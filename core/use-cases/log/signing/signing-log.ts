@@ -114,8 +114,9 @@ export class SigningLog {
   }
 
   /**
-   * Takes back a standing whose head was not signed: another process was faster at the key's file. What that one signed is held against
-   * the leaves from then on, and is the first standing of a store that had none. Without such a head the next round signs.
+   * Takes back from the store a standing whose head was not signed, because another process wrote to the key's file first.
+   * The head that the other process signed is then the last one of this log, and the tree is derived again to compare it
+   * with the leaves. A store that had no standing gets one with that head. Where the file has no new head, nothing changes.
    */
   #takeBack(before: string | null, next: LogStanding) {
     return Effect.gen({ self: this }, function* () {
@@ -170,7 +171,7 @@ export class SigningLog {
     return this.#replacing.withPermit(work);
   }
 
-  /** Ends the log: nothing more is signed, and its key stops the next start. */
+  /** Ends the log: nothing more is signed. What is noted beside its key keeps a next process from starting with it. */
   end(signed: SignedHead, cause: string) {
     const work = Effect.gen({ self: this }, function* () {
       const { text, value } = yield* this.standing;

@@ -38,8 +38,8 @@ const sizeOf = (published: string | null): number => {
 };
 
 /**
- * The signed checkpoints on their way to be published. One at a time is offered to the witnesses, and the newest one follows it,
- * so that signing goes on meanwhile: a witness whose node is ahead needs the newer entries.
+ * The signed checkpoints on their way to be published. One at a time is offered to the witnesses, then the newest one that
+ * was signed meanwhile. Signing does not wait for them, because a witness whose node is ahead needs the newer entries.
  */
 export const makeCheckpointOffers = Effect.fnUntraced(function* (
   policy: LogPolicy | null,

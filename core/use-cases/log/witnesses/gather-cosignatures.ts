@@ -23,7 +23,7 @@ const OFFER_AGAIN = Duration.seconds(2);
 export type WitnessRecord = {
   /** The size it cosigned last, as far as this process knows. */
   readonly size: number;
-  /** Answers that were no answer of a witness, since the process began. */
+  /** How many of its answers had no form that a witness's answer has, since the process began. */
   readonly nonsense: number;
   /** Why the last offer brought no cosignature, null when it did. */
   readonly lastProblem: string | null;
@@ -100,7 +100,7 @@ const untilCosigned = Effect.fnUntraced(function* (
     } else if ("size" in outcome.success) {
       const { size } = outcome.success;
       yield* note({ size });
-      // It gets the proof that it needs at once, but only once: its next size may be another one each time.
+      // The first time, it gets the proof from its size at once. It may name another size each time, so then it waits.
       isTold = !isTold;
       if (isTold && size !== oldSize) continue;
     } else if ("nonsense" in outcome.success)
@@ -112,7 +112,8 @@ const untilCosigned = Effect.fnUntraced(function* (
 
 /**
  * The checkpoint as a note with the cosignatures that meet the policy's quorum, from witnesses asked side by side; null when the
- * quorum did not come within 60 seconds. Without a quorum there are those that came within five. A witness that answers nonsense is counted and asked again.
+ * quorum did not come within 60 seconds. Where the policy names no quorum, with the cosignatures that came within five
+ * seconds. A witness that answers nonsense is counted and asked again.
  */
 export const gatherCosignatures = Effect.fnUntraced(function* (
   tree: LogTree,

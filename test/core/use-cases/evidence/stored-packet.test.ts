@@ -18,6 +18,9 @@ import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { LedgerRecord } from "../../../../ports/ledger/ledger-record.ts";
 import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
+import { type IndexChanges, IndexWriter } from "../../../../ports/index/index-writer.ts";
+import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
+import { changesOf, indexedOf } from "../../../arbitraries/index-history.ts";
 import { SettledPackets } from "../../../../ports/settled-packets.ts";
 import { escrow, merchant } from "../../../adapters/http/support/parties.ts";
 import { seedInto, settlementLedger } from "../../../adapters/http/support/settlement-ledger.ts";
@@ -80,6 +83,8 @@ const startProcess = (
     pass: (ms: number) => runtime.runPromise(TestClock.adjust(ms)),
     packet: (of = settled) => runtime.runPromise(buildEvidence(of.address)),
     failure: (of = settled) => runtime.runPromise(Effect.flip(buildEvidence(of.address))),
+    sync: (changes: Partial<IndexChanges>) =>
+      runtime.runPromise(IndexWriter.use((index) => index.apply(changesOf(changes)))),
     standingAgeMs: () =>
       runtime.runPromise(
         SettledEvidence.use(({ standingAgeMs }) => standingAgeMs(settled.merchant)),
@@ -114,6 +119,20 @@ test.each([DOWN, new LedgerTimeout({ timeoutMs: 1 })])(
     expect(await second.standingAgeMs()).toBe(0);
   },
 );
+
+test("the transaction that a sync finds of a packet that was served is kept for later processes too", async () => {
+  const packets = new Map<string, string>();
+  const first = startProcess(packets);
+  expect((await first.packet()).references.transactions).toEqual([]);
+  const signature = ledgerSignatureFromBytes(new Uint8Array(64).fill(3));
+  const transactions = [{ position: settled.settledSeq ?? 0n, signature, slot: 9n }];
+  await first.sync({ escrows: [indexedOf(settled)], transactions });
+  const { references } = await first.packet();
+  expect(references.transactions).toHaveLength(1);
+  const second = startProcess(packets);
+  second.ledger.fault = DOWN;
+  expect((await second.packet()).references).toEqual(references);
+});
 
 const isSuspended = { references: { merchant: { status: "Suspended" } } };
 

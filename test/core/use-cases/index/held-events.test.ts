@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { Effect } from "effect";
+import type { LedgerSignature } from "../../../../core/domain/ledger/signature.ts";
 import fc from "fast-check";
 import { indexMemory } from "../../../../adapters/memory/index-store.ts";
 import { projectAt, projectUnseenAt } from "../../../../core/log/leaf/escrow-rows.ts";
@@ -74,6 +75,37 @@ test("rows that are newer than a range bring an index to each of its marks, step
     }),
     runs(60),
   ));
+
+test("an escrow that could not be decoded takes the place of none that is held, and fills one that lacks", () => {
+  const [[life] = []] = fc.sample(escrowLives(1, 1), { numRuns: 1, seed: 2 });
+  if (life === undefined) throw new Error("no sample");
+  const [row] = rowsAt([life], 1n);
+  if (row === undefined) throw new Error("no row");
+  const held = new HeldEvents(0n, 1n);
+  held.add(row);
+  held.addUnreadable({ ...unseenOf(row), pendingHash: new Uint8Array(32) });
+  expect(held.contradicted).toBeNull();
+  const lacking = new HeldEvents(0n, 1n);
+  lacking.addUnreadable(unseenOf(row));
+  expect(lacking.isComplete).toBe(true);
+});
+
+test("an event has the first transaction that is told of it, and one that is not held has none", () => {
+  const [[life] = []] = fc.sample(escrowLives(1, 1), { numRuns: 1, seed: 2 });
+  if (life === undefined) throw new Error("no sample");
+  const [row] = rowsAt([life], 1n);
+  if (row === undefined) throw new Error("no row");
+  const held = new HeldEvents(0n, 1n);
+  held.add(row);
+  const told = { escrow: row.address, kind: "escrow_created", slot: 7n } as const;
+  const [first, second] = ["1".repeat(64), "2".repeat(64)].map((text) => text as LedgerSignature);
+  if (first === undefined || second === undefined) throw new Error("two signatures");
+  held.refer({ ...told, signature: first });
+  held.refer({ ...told, signature: second });
+  expect(held.changes(0n, 1n).transactions).toEqual([
+    { position: row.createdSeq, signature: first, slot: 7n },
+  ]);
+});
 
 test("a number with two leaves is noted, and a row outside the range is not kept", () => {
   const [[one, other] = []] = fc.sample(escrowLives(2, 2), { numRuns: 1, seed: 2 });

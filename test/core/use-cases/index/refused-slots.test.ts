@@ -20,6 +20,21 @@ test("a refused slot is told to other replicas and threads as it is", () => {
   expect(decoded).toEqual({ failure: refused });
 });
 
+test("what a node did wrong is told to other replicas and threads as it is", () => {
+  const fault = {
+    node: "https://node.example",
+    method: "getSlot",
+    kind: "http_status",
+    httpStatus: 503,
+    rpcCode: null,
+    retryAfterMs: null,
+    cure: "Use another node.",
+  };
+  const failure = new LedgerUnavailable({ retryable: true, cause: "the node", fault });
+  const decoded = decodeOutcome(encodeOutcome({ failure }), "told by another");
+  expect(decoded).toMatchObject({ failure: { _tag: "LedgerUnavailable", retryable: true, fault } });
+});
+
 test("the log names the method, the code, what is refused and the cure", () => {
   expect(syncFailureCause(refused)).toBe(
     `getEpochInfo: slot_beyond_reach: ${refused.detail}. ${refused.cure}`,

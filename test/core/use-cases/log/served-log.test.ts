@@ -1,11 +1,13 @@
 import { expect, test } from "bun:test";
 import { Effect, Layer } from "effect";
+import { TestClock } from "effect/testing";
 import { encodeEntryBundle } from "../../../../core/log/tiles/entry-bundle.ts";
 import {
   makeSettlementLog,
   SettlementLog,
 } from "../../../../core/use-cases/log/serving/published-log.ts";
 import {
+  makeLogProofs,
   proveEscrow,
   readCheckpoint,
   readLogTile,
@@ -14,6 +16,8 @@ import { LogStore } from "../../../../ports/log/log-store.ts";
 import { TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
 import { logIdentity } from "../../../doubles/log-identity.ts";
 import { someLeaves } from "../../log/support/reference-tree.ts";
+import { patientClock } from "../../../doubles/patient-clock.ts";
+import { worldEscrow } from "../../../simulation/world-escrow.ts";
 import { testInstance } from "../test-instance.ts";
 import { type PublishingWorld, worldOf } from "./publishing-world.ts";
 
@@ -49,6 +53,39 @@ test("partial tiles and proofs of every signed size are served", async () => {
   expect((await served(world, readLogTile("tile/0/001.p/7"))).length).toBe(7 * 32);
   expect(await served(world, proveEscrow(EVENT))).not.toBeNull();
 });
+
+test.each([
+  ["before the first checkpoint", 0],
+  ["beyond the newest checkpoint", 10],
+])(
+  "packets of an event %s ask the store every 100 ms, however many they are",
+  async (_, events) => {
+    const world = worldOf(events);
+    if (events > 0) await world.publish();
+    const { store } = world;
+    let reads = 0;
+    const standing = Effect.suspend(() => {
+      reads += 1;
+      return store.standing;
+    });
+    world.store = { ...store, standing };
+    const unlogged = { ...worldEscrow(0), createdSeq: 11n };
+    const asked = Effect.gen(function* () {
+      const { ofEscrow } = yield* makeLogProofs;
+      const proofs = [];
+      for (const _ of Array(5)) proofs.push(yield* ofEscrow(unlogged));
+      const readsAtOnce = reads;
+      yield* TestClock.adjust(100);
+      proofs.push(yield* ofEscrow(unlogged));
+      return { proofs, readsAtOnce, reads };
+    });
+    expect(await served(world, Effect.provide(asked, patientClock()))).toEqual({
+      proofs: Array(6).fill(null),
+      readsAtOnce: 1,
+      reads: 2,
+    });
+  },
+);
 
 test("an index that differs from what was signed gives no proof and no partial tile", async () => {
   const world = worldOf(300);

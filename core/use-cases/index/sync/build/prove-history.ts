@@ -51,14 +51,14 @@ class ComparedHistory {
     if (last % BigInt(STEP) === 0n || this.#wanted.has(last)) this.#roots.set(last, tree.root);
   }
 
-  /** Whether the log passed through this state, as far as it was asked to keep it. */
+  /** Whether the log had this root at this number of events. False for a number at which no root was kept. */
   has({ count, root }: HistoryHead): boolean {
     return this.#roots.get(count) === root;
   }
 
   /**
-   * The numbers among which the first event is that differs from the index's, both included; null when none does up to
-   * `count`. Fails like the store.
+   * The first and the last of the numbers, at most 256, among which the log first differs from the index; null when it
+   * does not differ up to `count`. Fails like the store.
    */
   firstDifference(count: bigint) {
     return Effect.gen({ self: this }, function* () {
@@ -244,7 +244,7 @@ export const proveRewritten = Effect.fn("proveRewritten")(
     }
     const { history, firstDifference } = compared;
     const contradiction = note({ kind: "another_history", firstDifference });
-    // Below the last differing number a node may not have come to the difference.
+    // A node that shows fewer events may not have come to the first one that differs.
     const differs = (head: HistoryHead) => head.count >= firstDifference.to && history.has(head);
     const isConfirmed =
       (approved !== null && differs(approved)) || shown.filter(differs).length >= ENOUGH_NODES;
@@ -258,7 +258,7 @@ export const proveRewritten = Effect.fn("proveRewritten")(
     });
     return tip;
   },
-  // A proof costs a scan of everything. The next one waits for as many contradictions as this one did.
+  // A proof costs a scan of everything, so contradictions are counted from zero again before the next one.
   (effect, _accounts, memory) =>
     Effect.ensuring(
       effect,
