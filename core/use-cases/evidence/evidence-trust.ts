@@ -38,6 +38,7 @@ export const evidenceTrust = Effect.gen(function* () {
     attestorProgram: deployment.attestorProgram,
     programPins,
     supportedMints,
-    log: null,
+    logOnLedger: null,
+    logAppendOnly: null,
   };
 });
