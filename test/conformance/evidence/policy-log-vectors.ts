@@ -202,7 +202,7 @@ const pairs = (): ReadonlyArray<LogPolicyVector> => {
     ]),
     pair("group-over-both", "a group of witnesses of both", [
       logPolicyText(undefined, "group q 2 alpha beta epsilon"),
-      `${growth().replace("witness alpha", "witness epsilon").replace(" alpha ", " epsilon ")}`,
+      growth().replace("witness alpha", "witness epsilon").replace(" alpha ", " epsilon "),
     ]),
     pair("quorum-of-the-other", "a quorum that the other policy defines", [
       logPolicyText("quorum r"),
