@@ -204,6 +204,18 @@ test(
 
     const { packet, signed } = await packetUnderCheckpoint();
     const { log } = (JSON.parse(packet) as { references: { log: { proof: string } } }).references;
+    const own = await fetch(`${urlOf(ONE)}/.well-known/evidence-trust.json`);
+    const trust = parseTrustPolicy(await own.text());
+    if ("fault" in trust) throw new Error(trust.fault);
+    expect(verifyEvidence(packet, trust.value)).toMatchObject({ verdict: "verified" });
+    expect(
+      verifyEvidence(packet, trust.value).checks.filter(({ outcome }) => outcome === "unproven"),
+    ).toEqual([]);
+    expect(trust.value).toMatchObject({
+      logOnLedger: policyText(ONE, [TWO, THREE], "group others 1 two three\nquorum others\n"),
+      logAppendOnly: null,
+    });
+
     const oneOfTwo = policyText(ONE, [TWO, THREE], "group q any two three\nquorum q\n");
     const witnessed = await verdictUnder(packet, oneOfTwo);
     expect(witnessed).toMatchObject({

@@ -139,7 +139,7 @@ export const evidenceTrustEndpoint = endpoint({
   tag: "Evidence",
   summary: "What a verifier pins beforehand",
   description:
-    "Keys, ledger, programs and supported mints. Obtain it before the packet and keep it, because a key inside a packet proves nothing by itself.",
+    "Keys, ledger, programs, supported mints, and the log's witnesses by what they state. Obtain it before the packet and keep it, because a key inside a packet proves nothing by itself.",
   budget: "reads",
   answers: {
     200: {
@@ -152,5 +152,5 @@ export const evidenceTrustEndpoint = endpoint({
       },
     },
   },
-  problems: ["ledger_unavailable", "ledger_timeout"],
+  problems: ["ledger_unavailable", "ledger_timeout", "store_unavailable"],
 }).handle(() => Effect.map(evidenceTrust, (trust) => ({ json: evidenceTrustRecord(trust) })));
