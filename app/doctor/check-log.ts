@@ -25,16 +25,17 @@ const checkLogKey = Effect.gen(function* () {
   return `the key of ${signer.name} can sign; it has ${signed === null ? "signed nothing yet" : "signed before"}`;
 });
 
+const policyText = (path: string | null, policy: LogPolicy | null) =>
+  policy === null
+    ? []
+    : `${path}: ${policy.witnesses.map(({ name }) => name).join(", ")}; quorum ${policy.quorum ?? "none"}`;
+
 const checkWitnesses = (settings: Settings) =>
   Effect.gen(function* () {
     const { onLedger, appendOnly } = yield* readWitnesses(settings);
-    const text = (path: string | null, policy: LogPolicy | null) =>
-      policy === null
-        ? []
-        : `${path}: ${policy.witnesses.map(({ name }) => name).join(", ")}; quorum ${policy.quorum ?? "none"}`;
     return [
-      text(settings.logWitnesses, onLedger),
-      text(settings.logWitnessesAppendOnly, appendOnly),
+      policyText(settings.logWitnesses, onLedger),
+      policyText(settings.logWitnessesAppendOnly, appendOnly),
     ]
       .flat()
       .join("; append-only: ");
