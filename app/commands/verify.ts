@@ -100,7 +100,7 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
   const packet = await read(positionals[0] ?? "-");
   const nodes = (values.rpc ?? []).map(nodeAddress);
   const log = values.log === undefined ? null : logAddress(values.log);
-  if (log !== null && (trust === null || trust.log === null))
+  if (log !== null && (trust?.logOnLedger ?? trust?.logAppendOnly ?? null) === null)
     endWith(
       EX_USAGE,
       '--log: give a trust document with --trust that names the log; docs/verify-evidence.md, "With the command", says how',

@@ -167,7 +167,13 @@ export const variables = {
     "LOG_WITNESSES",
     kinds.text,
     null,
-    'path of a policy that names the log\'s witnesses and their quorum ([log.md](log.md), "Operating a log")',
+    'path of a policy that names the log\'s witnesses with a node of their own, and their quorum ([log.md](log.md), "Operating a log")',
+  ),
+  logWitnessesAppendOnly: variable(
+    "LOG_WITNESSES_APPEND_ONLY",
+    kinds.text,
+    null,
+    "path of a policy that names ordinary witnesses, which only see the log grow, and their quorum",
   ),
   archivePeers: variable(
     "ARCHIVE_PEERS",

@@ -107,7 +107,7 @@ export const faultsAcross = (values: Values): ReadonlyArray<ConfigFault> => {
 /** The faults of the settlement log's variables. */
 const logFaults = (values: Values): ReadonlyArray<ConfigFault> => {
   const faults: Array<ConfigFault> = [];
-  const { rpcUrls, logName, logKey, logKeyFile, logWitnesses } = values;
+  const { rpcUrls, logName, logKey, logKeyFile, logWitnesses, logWitnessesAppendOnly } = values;
   const hasKey = logKey !== null || logKeyFile !== null;
   if (logKey && logKeyFile)
     faults.push({
@@ -118,7 +118,11 @@ const logFaults = (values: Values): ReadonlyArray<ConfigFault> => {
   if (rpcUrls === null) return faults;
   if (hasKey && logName === null)
     faults.push(missing("LOG_NAME", "the log's name, because its key is set"));
-  for (const [name, value] of Object.entries({ LOG_NAME: logName, LOG_WITNESSES: logWitnesses }))
+  for (const [name, value] of Object.entries({
+    LOG_NAME: logName,
+    LOG_WITNESSES: logWitnesses,
+    LOG_WITNESSES_APPEND_ONLY: logWitnessesAppendOnly,
+  }))
     if (value && !hasKey)
       faults.push({
         variable: name,

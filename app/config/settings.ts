@@ -58,8 +58,10 @@ export type Settings = {
   /** The text of the log's key, and the file that holds one; both null, or one of them set. */
   readonly logKey: Redacted.Redacted | null;
   readonly logKeyFile: string | null;
-  /** The file of the policy that names the log's witnesses, null without. */
+  /** The file of the policy that names witnesses with a node of their own, null without. */
   readonly logWitnesses: string | null;
+  /** The file of the policy that names witnesses that only see the log grow, null without. */
+  readonly logWitnessesAppendOnly: string | null;
   /** Services that are asked for the packets of archived escrows that nobody has shown here. */
   readonly archivePeers: ReadonlyArray<URL>;
   /** The witness of other services' logs; null for none. */
@@ -156,6 +158,7 @@ export const readSettings = Effect.fnUntraced(function* (
     logKey: values.logKey,
     logKeyFile: values.logKeyFile,
     logWitnesses: values.logWitnesses,
+    logWitnessesAppendOnly: values.logWitnessesAppendOnly,
     archivePeers: values.archivePeers,
     witness: witnessSettings(values),
     databaseUrl: values.databaseUrl === null ? null : redacted(values.databaseUrl),

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { Effect, Layer } from "effect";
 import { witnessKeyFromFile } from "../../adapters/signer/log-signer.ts";
 import { evidenceSignerNone } from "../../adapters/signer/evidence-signer.ts";
+import type { LogPolicy } from "../../core/log/policy/log-policy.ts";
 import { standingBesideKey } from "../../core/use-cases/log/signing/open-log.ts";
 import { EvidenceSigner } from "../../ports/evidence-signer.ts";
 import { LogSigner } from "../../ports/log/log-signer.ts";
@@ -25,11 +26,20 @@ const checkLogKey = Effect.gen(function* () {
   return `the key of ${signer.name} can sign; it has ${signed === null ? "signed nothing yet" : "signed before"}`;
 });
 
-const checkWitnesses = (path: string) =>
+const policyText = (path: string | null, policy: LogPolicy | null) =>
+  policy === null
+    ? []
+    : `${path}: ${policy.witnesses.map(({ name }) => name).join(", ")}; quorum ${policy.quorum ?? "none"}`;
+
+const checkWitnesses = (settings: Settings) =>
   Effect.gen(function* () {
-    const policy = yield* readWitnesses(path);
-    const names = policy?.witnesses.map(({ name }) => name) ?? [];
-    return `${path}: ${names.join(", ")}; quorum ${policy?.quorum ?? "none"}`;
+    const { onLedger, appendOnly } = yield* readWitnesses(settings);
+    return [
+      policyText(settings.logWitnesses, onLedger),
+      policyText(settings.logWitnessesAppendOnly, appendOnly),
+    ]
+      .flat()
+      .join("; append-only: ");
   });
 
 const checkOwnWitness = ({ name, keyFile, logsFile }: NonNullable<Settings["witness"]>) =>
@@ -64,9 +74,9 @@ export const checkLog = Effect.fnUntraced(function* (
     : Layer.merge(noLog, evidence);
   const findings: Array<Finding> = [];
   if (hasKey) findings.push(yield* finding("log", Effect.provide(checkLogKey, signers)));
-  const { logWitnesses, witness } = settings;
-  if (logWitnesses !== null)
-    findings.push(yield* finding("log", Effect.provide(checkWitnesses(logWitnesses), signers)));
+  const { logWitnesses, logWitnessesAppendOnly, witness } = settings;
+  if (logWitnesses !== null || logWitnessesAppendOnly !== null)
+    findings.push(yield* finding("log", Effect.provide(checkWitnesses(settings), signers)));
   if (witness !== null)
     findings.push(yield* finding("witness", Effect.provide(checkOwnWitness(witness), signers)));
   return findings;

@@ -10,6 +10,11 @@ import { hash32FromBytes } from "../../core/domain/hash32.ts";
 import type { LogPolicy } from "../../core/log/policy/log-policy.ts";
 import { parseLogPolicy } from "../../core/log/policy/parse-log-policy.ts";
 import { LogPublisher, makeLogPublisher } from "../../core/use-cases/log/log-publisher.ts";
+import {
+  askedPolicy,
+  faultOfPolicies,
+  WitnessPolicies,
+} from "../../core/use-cases/log/witness-policies.ts";
 import { EvidenceSigner } from "../../ports/evidence-signer.ts";
 import { LogKeyUnusable, LogSigner } from "../../ports/log/log-signer.ts";
 import type { Settings } from "../config/settings.ts";
@@ -17,13 +22,17 @@ import type { Settings } from "../config/settings.ts";
 /** The name of the embedded ledger's log, which nobody else reads. */
 const LOCAL_LOG_NAME = "localhost";
 
-/** The policy of LOG_WITNESSES cannot be used. */
+/** Which setting names a policy. */
+type PolicySetting = "LOG_WITNESSES" | "LOG_WITNESSES_APPEND_ONLY";
+
+/** A policy of the log's witnesses cannot be used. */
 export class LogWitnessesUnusable extends Data.TaggedError("LogWitnessesUnusable")<{
+  readonly setting: PolicySetting;
   readonly path: string;
   readonly reason: string;
 }> {
   override get message() {
-    return `LOG_WITNESSES ${this.path} cannot be used: ${this.reason}`;
+    return `${this.setting} ${this.path} cannot be used: ${this.reason}`;
   }
 }
 
@@ -31,7 +40,7 @@ export class LogWitnessesUnusable extends Data.TaggedError("LogWitnessesUnusable
 export type LogSource = {
   readonly settings: Pick<
     Settings,
-    "ledger" | "logName" | "logKey" | "logKeyFile" | "logWitnesses"
+    "ledger" | "logName" | "logKey" | "logKeyFile" | "logWitnesses" | "logWitnessesAppendOnly"
   >;
   /** Absolute. */
   readonly dataDir: string;
@@ -70,13 +79,10 @@ export const logSigner = (
     }),
   ).pipe(Layer.provide(anySigner(source)));
 
-/**
- * The witnesses and their quorum, null without LOG_WITNESSES. Fails when the policy cannot be used with the service's
- * keys.
- */
-export const readWitnesses = Effect.fnUntraced(function* (path: string | null) {
+/** The policy in the file of a setting, null without. Fails when it cannot be used with the service's keys. */
+const readPolicy = Effect.fnUntraced(function* (setting: PolicySetting, path: string | null) {
   if (path === null) return null;
-  const refuse = (reason: string) => new LogWitnessesUnusable({ path, reason });
+  const refuse = (reason: string) => new LogWitnessesUnusable({ setting, path, reason });
   const text = yield* Effect.tryPromise({
     try: () => readFile(path, "utf8"),
     catch: (cause) =>
@@ -95,9 +101,23 @@ export const readWitnesses = Effect.fnUntraced(function* (path: string | null) {
   return policy.value satisfies LogPolicy;
 });
 
-/** The process's publisher, with the witnesses of its settings. */
+/** The log's witnesses by what they state. Fails when a policy cannot be used with the service's keys, or both cannot together. */
+export const readWitnesses = Effect.fnUntraced(function* ({
+  logWitnesses,
+  logWitnessesAppendOnly: path,
+}: Pick<Settings, "logWitnesses" | "logWitnessesAppendOnly">) {
+  const policies = {
+    onLedger: yield* readPolicy("LOG_WITNESSES", logWitnesses),
+    appendOnly: yield* readPolicy("LOG_WITNESSES_APPEND_ONLY", path),
+  };
+  const reason = faultOfPolicies(policies);
+  if (reason === null || path === null) return policies;
+  return yield* new LogWitnessesUnusable({ setting: "LOG_WITNESSES_APPEND_ONLY", path, reason });
+});
+
+/** The process's publisher, and the witnesses of its settings, which it asks. */
 export const logPublisher = ({ settings }: LogSource) =>
   Layer.effect(
     LogPublisher,
-    Effect.flatMap(readWitnesses(settings.logWitnesses), makeLogPublisher),
-  );
+    WitnessPolicies.use((policies) => makeLogPublisher(askedPolicy(policies))),
+  ).pipe(Layer.provideMerge(Layer.effect(WitnessPolicies, readWitnesses(settings))));

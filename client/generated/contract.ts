@@ -1105,7 +1105,7 @@ export interface EvidenceTrust {
 /**
  * A verifier refuses versions and members that it does not know.
  */
-version: 1
+version: 2
 jwks: JsonWebKeySet
 genesis_hash: string
 cluster: string
@@ -1138,9 +1138,13 @@ attestor_program_sha256?: [string, ...(string)[]]
  */
 supported_mints: SupportedMint[]
 /**
- * Logs, witnesses and quorum as a C2SP tlog-policy text; null: none.
+ * A C2SP tlog-policy: the logs, and witnesses that compare them with a node of their own. Its quorum alone proves an account. Null: none.
  */
-log: (string | null)
+log_on_ledger: (string | null)
+/**
+ * The same logs, and witnesses that only see that they grow. No key is in both. Null: none.
+ */
+log_append_only: (string | null)
 }
 /**
  * The service's evidence keys.

@@ -1,38 +1,32 @@
 import type { EvidenceVerdict, TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
-import { judgeCheckpoint } from "../../core/log/policy/judge-checkpoint.ts";
-import { parseEvidencePacket } from "../../core/protocol/evidence/evidence-packet.ts";
-import { logPolicyOf } from "../../core/protocol/verification/verify-in-log.ts";
+import type { LogPolicy } from "../../core/log/policy/log-policy.ts";
+import { trustedLogsOf } from "../../core/protocol/verification/trusted-logs.ts";
 import type { ClientClock } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 
-/** The check that counts the witnesses. */
-const WITNESSES = "log_witnesses";
 /** The pause between two looks doubles from the first to the last. */
 const FIRST_LOOK_MS = 1_000;
 const LAST_LOOK_MS = 10_000;
 
 /**
  * The quorum that a packet still lacks, such as `quorum q wants 2 of [a, b, c]; signed: a`. Null when waiting cannot
- * help: the quorum is met, the policy names none, or the packet fails for another reason, such as a forged cosignature.
+ * help: the quorums are met, the policy wants none, or the packet fails, such as by a forged cosignature.
  */
 export const missingQuorum = (
-  packet: string,
-  verdict: EvidenceVerdict,
-  { log, keys }: TrustPolicy,
+  { checks }: EvidenceVerdict,
+  trust: Pick<TrustPolicy, "keys" | "logOnLedger" | "logAppendOnly">,
 ): string | null => {
-  const policy = log === null ? null : logPolicyOf(log, keys);
-  if (policy === null || "fault" in policy || policy.value.quorum === null) return null;
-  const checkNamed = (name: string) => verdict.checks.find((check) => check.name === name);
-  const failed = verdict.checks.filter(({ outcome }) => outcome === "failed");
-  if (failed.length === 0)
-    return checkNamed("account_on_ledger")?.outcome === "unproven"
-      ? (checkNamed(WITNESSES)?.reason ?? "the log is unproven")
-      : null;
-  if (failed.some(({ name }) => name !== WITNESSES)) return null;
-  const parsed = parseEvidencePacket(packet);
-  if ("fault" in parsed || parsed.value.log === null) return null;
-  const judged = judgeCheckpoint(policy.value, parsed.value.log.proof.checkpoint);
-  return "fault" in judged || judged.value.quorum.isMet ? null : judged.value.quorum.reason;
+  const trusted = trustedLogsOf(trust);
+  if ("fault" in trusted || trusted.value === null) return null;
+  if (checks.some(({ outcome }) => outcome === "failed")) return null;
+  const { onLedger, appendOnly } = trusted.value;
+  const missing = (policy: LogPolicy | null, name: string): string | undefined =>
+    policy === null || policy.quorum === null
+      ? undefined
+      : checks.find((check) => check.name === name && check.outcome === "unproven")?.reason;
+  return (
+    missing(onLedger, "witnessed_on_ledger") ?? missing(appendOnly, "witnessed_append_only") ?? null
+  );
 };
 
 /** The wait for a log's quorum behind a settled escrow's packet. */

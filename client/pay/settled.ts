@@ -161,7 +161,7 @@ export const settled = async (
       }
       const { text, packet } = reading;
       const verdict = verifyEvidence(text, policy);
-      const missing = missingQuorum(text, verdict, policy);
+      const missing = missingQuorum(verdict, policy);
       if (missing === null) requireSound(verdict);
       const { escrow: account, delivery_claim: claim } = packet.data;
       if (account.escrow_pda !== escrow)

@@ -24,9 +24,9 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const keyText = (byte: number) => Redacted.make(Buffer.alloc(32, byte).toString("base64"));
-const witnessLine = (byte: number, more = " https://w.example") => {
+const witnessLine = (byte: number, more = " https://w.example", name = "w") => {
   const { publicKey } = ed25519Key(new Uint8Array(32).fill(byte));
-  return `witness w ${printVerifierKey(verifierKey("w.example", "cosignature", publicKey))}${more}`;
+  return `witness ${name} ${printVerifierKey(verifierKey("w.example", "cosignature", publicKey))}${more}`;
 };
 
 const EMBEDDED = { kind: "embedded", port: 0, demo: false, finalitySlots: 0 } as const;
@@ -47,6 +47,7 @@ const sourceOf = (settings: Partial<LogSource["settings"]>): LogSource => ({
     logKey: keyText(2),
     logKeyFile: null,
     logWitnesses: null,
+    logWitnessesAppendOnly: null,
     ...settings,
   },
 });
@@ -123,4 +124,36 @@ test("a policy with a witness of another key is taken; one that is no file is no
   expect(await startOf(sourceOf({ logWitnesses }))).toStartWith("log.example ");
   const missing = join(folder, "missing");
   expect(await startOf(sourceOf({ logWitnesses: missing }))).toContain("cannot be used: ENOENT");
+});
+
+test.each([
+  [
+    "with a key of LOG_WITNESSES",
+    `${witnessLine(3, " https://v", "v")}\nquorum v\n`,
+    "the key of v",
+  ],
+  [
+    "under a name of LOG_WITNESSES",
+    `${witnessLine(4)}\nquorum w\n`,
+    "w is defined in LOG_WITNESSES",
+  ],
+  ["without a URL", `${witnessLine(4, "", "v")}\nquorum v\n`, "the witness v has no URL"],
+])("an append-only witness %s stops the start", async (_, text, reason) => {
+  const logWitnesses = await policyFile("on-ledger", `${witnessLine(3)}\nquorum w\n`);
+  const logWitnessesAppendOnly = await policyFile("append-only", text);
+  const refused = await startOf(sourceOf({ logWitnesses, logWitnessesAppendOnly }));
+  expect(refused).toStartWith(
+    `LOG_WITNESSES_APPEND_ONLY ${logWitnessesAppendOnly} cannot be used: `,
+  );
+  expect(refused).toContain(reason);
+});
+
+test("append-only witnesses of other keys and names are taken, with others and alone", async () => {
+  const logWitnesses = await policyFile("on-ledger", `${witnessLine(3)}\nquorum w\n`);
+  const logWitnessesAppendOnly = await policyFile(
+    "append-only",
+    `${witnessLine(4, " https://v", "v")}\nquorum v\n`,
+  );
+  for (const given of [{ logWitnesses, logWitnessesAppendOnly }, { logWitnessesAppendOnly }])
+    expect(await startOf(sourceOf(given))).toStartWith("log.example ");
 });

@@ -205,6 +205,11 @@ describe("refuses", () => {
       { ...remote, SOLANA_CLUSTER: "devnet", LOG_WITNESSES: "/p" },
       "LOG_WITNESSES",
     ],
+    [
+      "append-only witnesses on a remote ledger without a log key",
+      { ...remote, SOLANA_CLUSTER: "devnet", LOG_WITNESSES_APPEND_ONLY: "/p" },
+      "LOG_WITNESSES_APPEND_ONLY",
+    ],
     ["a public address without HTTPS", { PUBLIC_URL: "http://evidence.example" }, "PUBLIC_URL"],
     ["a public address with a path", { PUBLIC_URL: "https://evidence.example/" }, "PUBLIC_URL"],
     ["a public address with a user", { PUBLIC_URL: "https://a:b@evidence.example" }, "PUBLIC_URL"],

@@ -43,7 +43,8 @@ export const TRUST: TrustPolicy = {
   keys: [{ ...ed25519Jwk(SERVICE_KEY.publicKey), status: "current" }],
   supportedMints: [usdc(SUPPORTED_MINT)],
   programPins: NO_PINS,
-  log: null,
+  logOnLedger: null,
+  logAppendOnly: null,
 };
 
 /** The escrow, with its attestation (if any) really signed by the attestor for a ledger. */

@@ -60,7 +60,7 @@ beforeAll(async () => {
   await connectMerchant(url, { trust }).register(registration);
   const [, two, three] = world.members;
   const log = `log ${world.members[0]?.logKey}\n${two?.witness}${three?.witness}group q any two three\nquorum q\n`;
-  client = connect(url, { trust: { ...trust, log } });
+  client = connect(url, { trust: { ...trust, log_on_ledger: log } });
 }, LONG_MS);
 
 afterAll(() => world?.stop(), LONG_MS);

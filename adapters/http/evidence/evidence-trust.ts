@@ -55,8 +55,13 @@ const EvidenceTrust = record("EvidenceTrust", "What a verifier pins beforehand."
   supported_mints: Type.Array(SupportedMint, {
     description: "A payment in any other mint adds `mint_value` to a verdict's `unproven`.",
   }),
-  log: nullable(Type.String({ minLength: 1 }), {
-    description: "Logs, witnesses and quorum as a C2SP tlog-policy text; null: none.",
+  log_on_ledger: nullable(Type.String({ minLength: 1 }), {
+    description:
+      "A C2SP tlog-policy: the logs, and witnesses that compare them with a node of their own. Its quorum alone proves an account. Null: none.",
+  }),
+  log_append_only: nullable(Type.String({ minLength: 1 }), {
+    description:
+      "The same logs, and witnesses that only see that they grow. No key is in both. Null: none.",
   }),
 });
 /** The trust document as JSON. */
@@ -82,7 +87,8 @@ const evidenceTrustRecord = (trust: Effect.Success<typeof evidenceTrust>): Evide
   ...pinned("custody_program_sha256", trust.programPins.custody),
   ...pinned("attestor_program_sha256", trust.programPins.attestor),
   supported_mints: [...trust.supportedMints],
-  log: trust.log,
+  log_on_ledger: trust.logOnLedger,
+  log_append_only: trust.logAppendOnly,
 });
 
 const sampleKeys = (): ReadonlyArray<PublishedKey> => [
@@ -102,7 +108,8 @@ const evidenceTrustExample = () =>
     attestorProgram: SAMPLE.deployment.attestorProgram,
     programPins: sampleInstance().programPins,
     supportedMints: sampleInstance().supportedMints,
-    log: null,
+    logOnLedger: null,
+    logAppendOnly: null,
   });
 
 /** `GET /.well-known/jwks.json` */
@@ -132,7 +139,7 @@ export const evidenceTrustEndpoint = endpoint({
   tag: "Evidence",
   summary: "What a verifier pins beforehand",
   description:
-    "Keys, ledger, programs and supported mints. Obtain it before the packet and keep it, because a key inside a packet proves nothing by itself.",
+    "Keys, ledger, programs, supported mints, and the log's witnesses by what they state. Obtain it before the packet and keep it, because a key inside a packet proves nothing by itself.",
   budget: "reads",
   answers: {
     200: {
@@ -145,5 +152,5 @@ export const evidenceTrustEndpoint = endpoint({
       },
     },
   },
-  problems: ["ledger_unavailable", "ledger_timeout"],
+  problems: ["ledger_unavailable", "ledger_timeout", "store_unavailable"],
 }).handle(() => Effect.map(evidenceTrust, (trust) => ({ json: evidenceTrustRecord(trust) })));

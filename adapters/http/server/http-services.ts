@@ -17,6 +17,7 @@ import type { IndexReader } from "../../../ports/index/index-reader.ts";
 import type { LogIdentity } from "../../../ports/log/log-signer.ts";
 import type { LogStore } from "../../../ports/log/log-store.ts";
 import type { EvidenceSigner } from "../../../ports/evidence-signer.ts";
+import type { WitnessPolicies } from "../../../core/use-cases/log/witness-policies.ts";
 import type { Instance } from "../../../ports/instance.ts";
 import type { Ledger } from "../../../ports/ledger/ledger.ts";
 import type { OutcomeLog } from "../../../ports/outcome-log.ts";
@@ -46,4 +47,5 @@ export type HttpServices =
   | SettledEvidence
   | SettlementLog
   | TransactionTerms
-  | Witness;
+  | Witness
+  | WitnessPolicies;

@@ -70,6 +70,8 @@ export type TrustPolicy = {
   readonly programPins: ProgramPins;
   /** The mints whose amounts the verifier shows as money. */
   readonly supportedMints: ReadonlyArray<SupportedMint>;
-  /** The logs and witnesses that are believed (C2SP tlog-policy), as text; null for none. */
-  readonly log: string | null;
+  /** The logs, and the witnesses that compare them with a node of their own (C2SP tlog-policy), as text; null for none. */
+  readonly logOnLedger: string | null;
+  /** The same logs, and witnesses that only see that they grow, as text; null for none. */
+  readonly logAppendOnly: string | null;
 };

@@ -6,9 +6,10 @@ import type { Parsed } from "../parsed.ts";
 
 /**
  * What a key signs: `ed25519` the text of a note (type 0x01 of C2SP signed-note), `cosignature` a checkpoint at a time
- * (type 0x04, C2SP tlog-cosignature).
+ * (type 0x04, C2SP tlog-cosignature), `ml-dsa-44` either (type 0x06). Nothing here verifies ML-DSA-44: such a key can be
+ * named, and none of its signatures counts.
  */
-export type KeyUse = "ed25519" | "cosignature";
+export type KeyUse = "ed25519" | "cosignature" | "ml-dsa-44";
 
 /** A public key that signs notes, and the name under which it does. */
 export type VerifierKey = {
@@ -16,12 +17,17 @@ export type VerifierKey = {
   /** The first four bytes of SHA-256(name, newline, type, public key), as eight lower-case hex digits. */
   readonly id: string;
   readonly use: KeyUse;
-  /** Ed25519, 32 bytes. */
+  /** Ed25519, 32 bytes; ML-DSA-44 (FIPS 204), 1,312 bytes. */
   readonly publicKey: Uint8Array;
 };
 
-const TYPES: Readonly<Record<KeyUse, number>> = { ed25519: 0x01, cosignature: 0x04 };
-const PUBLIC_KEY_LENGTH = 32;
+/** The type byte of each use, and the length of its public keys in bytes. */
+const FORMS = {
+  ed25519: { type: 0x01, length: 32 },
+  cosignature: { type: 0x04, length: 32 },
+  "ml-dsa-44": { type: 0x06, length: 1312 },
+} as const satisfies Record<KeyUse, unknown>;
+const USES = ["ed25519", "cosignature", "ml-dsa-44"] as const;
 const ID_DIGITS = 8;
 
 /** Longer names are nobody's: an origin line has some 60 characters. */
@@ -38,21 +44,22 @@ export const isKeyName = (text: string): boolean =>
   !/[\p{White_Space}\p{Cc}+]/u.test(text);
 
 const idOf = (name: string, use: KeyUse, publicKey: Uint8Array): string => {
-  const hashed = [...new TextEncoder().encode(`${name}\n`), TYPES[use], ...publicKey];
+  const hashed = [...new TextEncoder().encode(`${name}\n`), FORMS[use].type, ...publicKey];
   return hash32FromBytes(sha256(Uint8Array.from(hashed))).slice(0, ID_DIGITS);
 };
 
-/** The verifier key of a name and a public key of 32 bytes. @throws RangeError for another name or length. */
+/** The verifier key of a name and a public key. @throws RangeError for another name or length. */
 export const verifierKey = (name: string, use: KeyUse, publicKey: Uint8Array): VerifierKey => {
   if (!isKeyName(name)) throw new RangeError(`${JSON.stringify(name)} cannot name a key`);
-  if (publicKey.length !== PUBLIC_KEY_LENGTH)
-    throw new RangeError(`a public key has 32 bytes, not ${publicKey.length}`);
+  const { length } = FORMS[use];
+  if (publicKey.length !== length)
+    throw new RangeError(`a public key has ${length} bytes, not ${publicKey.length}`);
   return { name, id: idOf(name, use, publicKey), use, publicKey };
 };
 
 /** A key as `<name>+<id>+<base64 of type and public key>` (C2SP signed-note, "Verifier keys"). */
 export const printVerifierKey = ({ name, id, use, publicKey }: VerifierKey): string =>
-  `${name}+${id}+${encodeBase64(Uint8Array.of(TYPES[use], ...publicKey))}`;
+  `${name}+${id}+${encodeBase64(Uint8Array.of(FORMS[use].type, ...publicKey))}`;
 
 /** The key of a text that `printVerifierKey` prints, or what is wrong with it. */
 export const parseVerifierKey = (text: string): Parsed<VerifierKey> => {
@@ -61,11 +68,14 @@ export const parseVerifierKey = (text: string): Parsed<VerifierKey> => {
   if (!isKeyName(name)) return { fault: "a verifier key is <name>+<id>+<base64>" };
   const bytes = decodeBase64(material);
   if (bytes === undefined) return { fault: `the key of ${name} is not base64` };
-  const use = (["ed25519", "cosignature"] as const).find((each) => TYPES[each] === bytes[0]);
-  if (use === undefined) return { fault: `the key of ${name} is neither of type 0x01 nor of 0x04` };
+  const use = USES.find((each) => FORMS[each].type === bytes[0]);
+  if (use === undefined)
+    return { fault: `the key of ${name} is of none of the types 0x01, 0x04 and 0x06` };
   const publicKey = bytes.slice(1);
-  if (publicKey.length !== PUBLIC_KEY_LENGTH || !canVerifyUnder(publicKey))
-    return { fault: `the key of ${name} is no Ed25519 key` };
+  if (publicKey.length !== FORMS[use].length || (use !== "ml-dsa-44" && !canVerifyUnder(publicKey)))
+    return {
+      fault: `the key of ${name} is no ${use === "ml-dsa-44" ? "ML-DSA-44" : "Ed25519"} key`,
+    };
   if (id !== idOf(name, use, publicKey))
     return { fault: `the id of ${name} is not that of its key` };
   return { value: { name, id, use, publicKey } };

@@ -37,8 +37,9 @@ const isOf =
 
 /**
  * The signatures of known keys under a note, in its order. A repeated line is verified and returned once, so that a stranger who
- * repeats it costs one verification. Signatures of unknown keys are passed over. A signature of a known key that fails is a fault of
- * the whole note, and so is a note that no known key signed (C2SP signed-note, "Signatures").
+ * repeats it costs one verification. Signatures of unknown keys are passed over, and those of ML-DSA-44 keys, which nothing here
+ * verifies. A signature of a known key that fails is a fault of the whole note, and so is a note that no known key signed (C2SP
+ * signed-note, "Signatures").
  */
 export const verifyNote = (
   { text, signatures }: SignedNote,
@@ -48,7 +49,7 @@ export const verifyNote = (
   const seen = new Map<VerifierKey, Set<string>>();
   for (const each of signatures) {
     const key = keys.find(isOf(each));
-    if (key === undefined) continue;
+    if (key === undefined || key.use === "ml-dsa-44") continue;
     const line = bytesToHex(each.signature);
     const ofKey = seen.get(key) ?? new Set();
     if (ofKey.has(line)) continue;

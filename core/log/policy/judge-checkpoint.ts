@@ -14,6 +14,30 @@ export type JudgedCheckpoint = {
   /** One for each witness of the policy that cosigned: its latest. */
   readonly cosignatures: ReadonlyArray<CountedCosignature>;
   readonly quorum: QuorumVerdict;
+  /** The newest cosignatures that meet the quorum, and no more than it needs, newest first; empty where none does. */
+  readonly counted: ReadonlyArray<CountedCosignature>;
+};
+
+/** The newest cosignatures that meet a policy's quorum: the time of the last one is when the quorum last stood as a whole. */
+const countedFor = (
+  policy: LogPolicy,
+  cosignatures: ReadonlyArray<CountedCosignature>,
+): ReadonlyArray<CountedCosignature> => {
+  if (policy.quorum === null) return [];
+  const meet = (some: ReadonlyArray<CountedCosignature>): boolean =>
+    judgeQuorum(
+      policy,
+      some.map(({ witness }) => witness.name),
+    ).isMet;
+  const newestFirst = cosignatures.toSorted(
+    (a, b) => Number(b.time > a.time) - Number(b.time < a.time),
+  );
+  const last = newestFirst.findIndex((_, at) => meet(newestFirst.slice(0, at + 1)));
+  const enough = newestFirst.slice(0, last + 1);
+  return enough.reduceRight((counted, each) => {
+    const others = counted.filter((other) => other !== each);
+    return meet(others) ? others : counted;
+  }, enough);
 };
 
 /**
@@ -43,5 +67,6 @@ export const judgeCheckpoint = (policy: LogPolicy, text: string): Parsed<JudgedC
     policy,
     cosignatures.map(({ witness }) => witness.name),
   );
-  return { value: { checkpoint, log, cosignatures, quorum } };
+  const counted = countedFor(policy, cosignatures);
+  return { value: { checkpoint, log, cosignatures, quorum, counted } };
 };

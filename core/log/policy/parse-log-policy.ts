@@ -83,11 +83,12 @@ class Definitions {
     if (!this.#names.has(name)) fail(`${name} is not defined before it is named`);
   }
 
-  #key(vkey: string, use: KeyUse): VerifierKey {
+  #key(vkey: string, use: Exclude<KeyUse, "ml-dsa-44">): VerifierKey {
     const key = parseVerifierKey(vkey);
     if ("fault" in key) return fail(key.fault);
     const { name, publicKey } = key.value;
-    if (key.value.use !== use)
+    // A key of ML-DSA-44 is read for either, so that a policy may name it before anything can count it.
+    if (key.value.use !== use && key.value.use !== "ml-dsa-44")
       fail(`the key of ${name} is of the type of a ${use === "ed25519" ? "witness" : "log"}`);
     const hex = bytesToHex(publicKey);
     const owner = this.#keys.get(hex);

@@ -6,7 +6,7 @@ export type QuorumVerdict = {
   /** Members of the quorum that witnessed, and those that did not: witnesses and groups. */
   readonly signed: ReadonlyArray<string>;
   readonly missing: ReadonlyArray<string>;
-  /** Such as `quorum X wants 2 of [a, b, c]; signed: a`. */
+  /** Such as `quorum X wants 2 of [a, b, c]; signed: a`, and which witnesses are never counted. */
   readonly reason: string;
 };
 
@@ -27,7 +27,10 @@ export const judgeQuorum = (policy: LogPolicy, witnesses: Iterable<string>): Quo
   if (policy.quorum === null)
     return { isMet: true, signed: [], missing: [], reason: "quorum none wants no witness" };
   const { name, threshold, members } = quorumGroup(policy, policy.quorum);
-  const known = new Set(policy.witnesses.map((witness) => witness.name));
+  const [known, unread] = [new Set<string>(), new Array<string>()];
+  for (const each of policy.witnesses)
+    if (each.key.use === "ml-dsa-44") unread.push(each.name);
+    else known.add(each.name);
   const witnessed = witnessedBy(
     policy,
     [...witnesses].filter((witness) => known.has(witness)),
@@ -35,10 +38,11 @@ export const judgeQuorum = (policy: LogPolicy, witnesses: Iterable<string>): Quo
   const signed = members.filter((member) => witnessed.has(member));
   const missing = members.filter((member) => !witnessed.has(member));
   const names = signed.length === 0 ? "none" : signed.join(", ");
+  const uncounted = unread.length === 0 ? "" : `; not counted: ${unread.join(", ")} (ML-DSA-44)`;
   return {
     isMet: signed.length >= threshold,
     signed,
     missing,
-    reason: `quorum ${name} wants ${threshold} of [${members.join(", ")}]; signed: ${names}`,
+    reason: `quorum ${name} wants ${threshold} of [${members.join(", ")}]; signed: ${names}${uncounted}`,
   };
 };

@@ -16,10 +16,10 @@ import {
   textIn,
   wholeIn,
 } from "./strict-document.ts";
-import { logPolicyOf } from "../verification/verify-in-log.ts";
+import { trustedLogsOf } from "../verification/trusted-logs.ts";
 
 /** The only version of the trust document that this code writes and reads. */
-export const TRUST_VERSION = 1;
+export const TRUST_VERSION = 2;
 
 /** The largest document in bytes: twice what 2,000 retired keys need. */
 const MAX_BYTES = 1_048_576;
@@ -33,7 +33,8 @@ const MEMBERS = [
   "custody_program",
   "attestor_program",
   "supported_mints",
-  "log",
+  "log_on_ledger",
+  "log_append_only",
 ];
 const PIN_MEMBERS = ["custody_program_sha256", "attestor_program_sha256"];
 const KEY_MEMBERS = ["kty", "crv", "alg", "use", "kid", "x", "status"];
@@ -97,12 +98,16 @@ const pinsIn = (policy: JsonObject, member: string): ReadonlyArray<Hash32> => {
 const notEmpty = (value: Json | undefined, what: string): string =>
   textIn(value, what) || fail(`${what} is empty`);
 
-/** A log's policy as it stands in the document; null for none. */
-const logIn = (value: Json | undefined, keys: TrustPolicy["keys"]): string | null => {
-  if (value === null) return null;
-  const text = textIn(value, `${WHAT}: log`);
-  const parsed = logPolicyOf(text, keys);
-  return "fault" in parsed ? fail(`${WHAT}: log: ${parsed.fault}`) : text;
+/** The two policies of the log as they stand in the document; null for none. */
+const logsIn = (
+  policy: JsonObject,
+  keys: TrustPolicy["keys"],
+): Pick<TrustPolicy, "logOnLedger" | "logAppendOnly"> => {
+  const read = (member: "log_on_ledger" | "log_append_only"): string | null =>
+    policy[member] === null ? null : textIn(policy[member], `${WHAT}: ${member}`);
+  const logs = { logOnLedger: read("log_on_ledger"), logAppendOnly: read("log_append_only") };
+  const parsed = trustedLogsOf({ keys, ...logs });
+  return "fault" in parsed ? fail(`${WHAT}: ${parsed.fault}`) : logs;
 };
 
 const policyOf = (document: Json): TrustPolicy => {
@@ -126,7 +131,7 @@ const policyOf = (document: Json): TrustPolicy => {
       custody: pinsIn(policy, "custody_program_sha256"),
       attestor: pinsIn(policy, "attestor_program_sha256"),
     },
-    log: logIn(policy["log"], keys),
+    ...logsIn(policy, keys),
   };
 };
 

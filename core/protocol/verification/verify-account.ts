@@ -50,6 +50,15 @@ const stillPending = (
   ];
 };
 
+/** Why no witness states that the ledger has the account. */
+const unwitnessedText = (trust: TrustPolicy | null): string => {
+  if (trust === null || (trust.logOnLedger === null && trust.logAppendOnly === null))
+    return "an offline check cannot show that the ledger has this account";
+  return trust.logOnLedger === null
+    ? "the trust policy names no witness that compares the log with the ledger; ask a node"
+    : "no quorum of witnesses shows that the ledger has this account; ask a node";
+};
+
 const withoutNode = (
   account: LoggedAccount | null,
   trust: TrustPolicy | null,
@@ -66,13 +75,7 @@ const withoutNode = (
   if (witnessedBy === null)
     return [
       ...shared,
-      point(
-        "account_on_ledger",
-        "unproven",
-        trust === null || trust.log === null
-          ? "an offline check cannot show that the ledger has this account"
-          : "no quorum of witnesses shows that the ledger has this account; ask a node",
-      ),
+      point("account_on_ledger", "unproven", unwitnessedText(trust)),
       point(
         "attestor_is_the_merchants",
         "unproven",

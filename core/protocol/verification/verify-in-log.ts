@@ -1,17 +1,18 @@
 import { address } from "../../domain/address.ts";
-import { decodeBase64Url } from "../../domain/encoding/base64.ts";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
-import type { EvidenceCheck, TrustPolicy } from "../../domain/evidence/evidence-check.ts";
+import {
+  type EvidenceCheck,
+  passedOrFailed,
+  type TrustPolicy,
+} from "../../domain/evidence/evidence-check.ts";
 import type { LoggedEvents } from "../../domain/index/sync-report.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import { formatUnixTime, LAST_UNIX_SECOND } from "../../domain/unix-time.ts";
 import { parseCheckpoint } from "../../log/checkpoint/checkpoint.ts";
 import { leavesOfEscrow } from "../../log/leaf/escrow-leaves.ts";
 import { networkIdOf, networkLeaf } from "../../log/leaf/event-leaf.ts";
-import type { Parsed } from "../../log/parsed.ts";
-import { type CountedCosignature, judgeCheckpoint } from "../../log/policy/judge-checkpoint.ts";
+import { judgeCheckpoint, type JudgedCheckpoint } from "../../log/policy/judge-checkpoint.ts";
 import type { LogPolicy } from "../../log/policy/log-policy.ts";
-import { parseLogPolicy } from "../../log/policy/parse-log-policy.ts";
 import { type Tile, tilePath, tilesOfRanges, tileSource } from "../../log/tiles/tile-path.ts";
 import { edgeOf } from "../../log/tree/frontier.ts";
 import { leafHash } from "../../log/tree/tree-hash.ts";
@@ -25,12 +26,16 @@ import { decodeCustodyConfigAccount } from "../accounts/settings-accounts.ts";
 import type { EvidenceNetwork } from "../evidence/evidence-data.ts";
 import { parseEvidencePacket } from "../evidence/evidence-packet.ts";
 import type { LogReference } from "../evidence/evidence-references.ts";
+import { trustedLogsOf } from "./trusted-logs.ts";
 
 /** What the log shows of a packet's account. */
 export type LogVerdict = {
-  /** `log_inclusion` and `log_witnesses`. */
+  /** `log_inclusion`, `witnessed_on_ledger` and `witnessed_append_only`. */
   readonly checks: ReadonlyArray<EvidenceCheck>;
-  /** Who recomputed the log, such as `quorum q wants 2 of [a, b, c]; signed: a, c`; null unless the quorum is met. */
+  /**
+   * Who compared the log with the ledger, such as `complete up to event 299 as of 2026-08-01T00:00:00Z, by 2 nodes; quorum q wants 2 of
+   * [a, b, c]; signed: a, c`; null unless the quorum of `log_on_ledger` is met.
+   */
   readonly witnessedBy: string | null;
 };
 
@@ -41,39 +46,52 @@ export type LoggedAccount = {
   readonly data: Uint8Array;
 };
 
+type CheckName = "log_inclusion" | "witnessed_on_ledger" | "witnessed_append_only";
+
 const check = (
-  name: "log_inclusion" | "log_witnesses",
+  name: CheckName,
   outcome: EvidenceCheck["outcome"],
   reason: string,
 ): EvidenceCheck => ({ name, outcome, reason });
 
-const both = (outcome: EvidenceCheck["outcome"], reason: string): LogVerdict => ({
-  checks: [check("log_inclusion", outcome, reason), check("log_witnesses", outcome, reason)],
+const all = (outcome: EvidenceCheck["outcome"], reason: string): LogVerdict => ({
+  checks: (["log_inclusion", "witnessed_on_ledger", "witnessed_append_only"] as const).map((name) =>
+    check(name, outcome, reason),
+  ),
   witnessedBy: null,
 });
 
-/** The log's policy in a trust policy, or what is wrong with it. None of the document's keys may stand in it. */
-export const logPolicyOf = (text: string, keys: TrustPolicy["keys"]): Parsed<LogPolicy> =>
-  parseLogPolicy(
-    text,
-    keys.flatMap(({ x }) => decodeBase64Url(x) ?? []),
-  );
+const timeText = (time: bigint): string =>
+  time > LAST_UNIX_SECOND ? `${time} seconds after 1970` : formatUnixTime(time);
 
-/** The policy with its logs only: who signed, whatever witnesses say. */
-const logsOnly = ({ logs }: LogPolicy): LogPolicy => ({
-  logs,
-  witnesses: [],
-  groups: [],
-  quorum: null,
-});
+/** What the witnesses of each policy state, and who states it. */
+const STATED = {
+  on_ledger: { what: "complete", one: "node", more: "nodes" },
+  append_only: { what: "append-only", one: "witness", more: "witnesses" },
+} as const;
+
+/**
+ * What the counted cosignatures state of a checkpoint, such as `complete up to event 299 as of 2026-08-01T00:00:00Z, by 2 nodes`: the time
+ * is that of the oldest one. Null when none counts.
+ */
+const statedText = (
+  { checkpoint, counted }: JudgedCheckpoint,
+  stated: keyof typeof STATED,
+): string | null => {
+  const oldest = counted.at(-1);
+  if (oldest === undefined) return null;
+  const { what, one, more } = STATED[stated];
+  const by = `${counted.length} ${counted.length === 1 ? one : more}`;
+  return `${what} up to event ${checkpoint.size - 1} as of ${timeText(oldest.time)}, by ${by}`;
+};
 
 /** Why the log does not hold the account's last event under a policy, null when it does. */
 const inclusionFault = (
   { network, escrow, data }: LoggedAccount,
   { networkId, proof, checkpoint }: LogReference,
-  policy: LogPolicy,
+  logs: LogPolicy,
 ): string | null => {
-  const judged = judgeCheckpoint(logsOnly(policy), proof.checkpoint);
+  const judged = judgeCheckpoint(logs, proof.checkpoint);
   if ("fault" in judged) return judged.fault;
   if (networkId !== networkIdOf(networkLeaf(address(network.genesisHash), network.custodyProgram)))
     return "the log is of another ledger or of other programs than the packet";
@@ -86,8 +104,18 @@ const inclusionFault = (
     : `the proof does not lead from the account's leaf ${proof.index} to the checkpoint's root`;
 };
 
-const witnessed = (reference: LogReference, policy: LogPolicy): EvidenceCheck => {
-  const name = "log_witnesses";
+const NO_PROOF = "the packet has no proof that a log holds its account";
+
+/** What the witnesses of one of the two policies say of the checkpoint of a packet. */
+const witnessed = (
+  name: "witnessed_on_ledger" | "witnessed_append_only",
+  policy: LogPolicy | null,
+  reference: LogReference | null,
+): EvidenceCheck => {
+  const stated = name === "witnessed_on_ledger" ? "on_ledger" : "append_only";
+  if (policy === null)
+    return check(name, "not_applicable", `the trust policy has no log_${stated}`);
+  if (reference === null) return check(name, "unproven", NO_PROOF);
   // A cosignature of a known witness that does not verify spoils the note, also where none is wanted.
   const judged = judgeCheckpoint(policy, reference.proof.checkpoint);
   if ("fault" in judged) return check(name, "failed", judged.fault);
@@ -98,51 +126,55 @@ const witnessed = (reference: LogReference, policy: LogPolicy): EvidenceCheck =>
       "the trust policy wants no witness (quorum none): the log alone states its tree",
     );
   const { quorum } = judged.value;
-  return check(name, quorum.isMet ? "passed" : "failed", quorum.reason);
+  const text = statedText(judged.value, stated);
+  return quorum.isMet && text !== null
+    ? check(name, "passed", `${text}; ${quorum.reason}`)
+    : check(name, "unproven", quorum.reason);
 };
 
-const judged = (account: LoggedAccount, reference: LogReference, policy: LogPolicy): LogVerdict => {
-  const fault = inclusionFault(account, reference, policy);
-  if (fault !== null) {
-    const notJudged = check(
-      "log_witnesses",
-      "not_applicable",
-      "not judged, since log_inclusion failed",
-    );
-    return { checks: [check("log_inclusion", "failed", fault), notJudged], witnessedBy: null };
-  }
+const inclusion = (
+  account: LoggedAccount,
+  reference: LogReference | null,
+  logs: LogPolicy,
+): EvidenceCheck => {
+  const name = "log_inclusion";
+  if (reference === null) return check(name, "unproven", NO_PROOF);
+  const fault = inclusionFault(account, reference, logs);
   const { origin, size } = reference.checkpoint;
-  const witnesses = witnessed(reference, policy);
-  return {
-    checks: [
-      check(
-        "log_inclusion",
-        "passed",
-        `${origin} holds the account's last event as leaf ${reference.proof.index} of ${size}`,
-      ),
-      witnesses,
-    ],
-    witnessedBy: witnesses.outcome === "passed" ? witnesses.reason : null,
-  };
+  return passedOrFailed(
+    name,
+    fault === null,
+    `${origin} holds the account's last event as leaf ${reference.proof.index} of ${size}`,
+    fault ?? "",
+  );
 };
 
 /**
- * Checks `log_inclusion` and `log_witnesses`: whether a log of the trust policy holds the event that left the packet's account as it
- * is, and whether the policy's quorum cosigned that very checkpoint. A proof that is there and does not hold fails; where there is none, the
- * account is unproven. Never throws. See docs/verify-evidence.md, "The log".
+ * Checks `log_inclusion`, `witnessed_on_ledger` and `witnessed_append_only`: whether a log of the trust policy holds the event that left the
+ * packet's account as it is, and whether the quorums of its two policies cosigned that very checkpoint. What is there and does not hold
+ * fails; what is missing, a proof or a cosignature, is unproven. Never throws. See docs/verify-evidence.md, "The log".
  */
 export const verifyInLog = (
   account: LoggedAccount,
   reference: LogReference | null,
   trust: TrustPolicy | null,
 ): LogVerdict => {
-  if (trust === null) return both("not_applicable", "no trust policy was given");
-  if (trust.log === null) return both("not_applicable", "the trust policy names no log");
-  const policy = logPolicyOf(trust.log, trust.keys);
-  if ("fault" in policy) return both("failed", `the trust policy's log: ${policy.fault}`);
-  if (reference === null)
-    return both("unproven", "the packet has no proof that a log holds its account");
-  return judged(account, reference, policy.value);
+  if (trust === null) return all("not_applicable", "no trust policy was given");
+  const trusted = trustedLogsOf(trust);
+  if ("fault" in trusted) return all("failed", `the trust policy: ${trusted.fault}`);
+  if (trusted.value === null) return all("not_applicable", "the trust policy names no log");
+  const { logs, onLedger, appendOnly } = trusted.value;
+  const included = inclusion(account, reference, logs);
+  if (included.outcome === "failed") {
+    const reason = "not judged, since log_inclusion failed";
+    const [, ...notJudged] = all("not_applicable", reason).checks;
+    return { checks: [included, ...notJudged], witnessedBy: null };
+  }
+  const compared = witnessed("witnessed_on_ledger", onLedger, reference);
+  return {
+    checks: [included, compared, witnessed("witnessed_append_only", appendOnly, reference)],
+    witnessedBy: compared.outcome === "passed" ? compared.reason : null,
+  };
 };
 
 /** What a log answers at the time of the verification. */
@@ -189,17 +221,6 @@ export const freshTiles = (
   return [...new Set(sizes.flatMap((to) => tilesBetween(size, to).map(tilePath)))];
 };
 
-const timeText = (time: bigint): string =>
-  time > LAST_UNIX_SECOND ? `${time} seconds after 1970` : formatUnixTime(time);
-
-/** How old the cosignatures say that a checkpoint is: the oldest of those that are counted. */
-const ageText = (cosignatures: ReadonlyArray<CountedCosignature>): string => {
-  const [first, ...more] = cosignatures.map(({ time }) => time);
-  return first === undefined
-    ? "no witness dates it"
-    : `the oldest cosignature counted is of ${timeText(more.reduce((a, b) => (a < b ? a : b), first))}`;
-};
-
 /** The consistency proof out of a log's tiles; null when one of them is missing or of a wrong length. */
 const proofFrom = (
   oldSize: number,
@@ -236,9 +257,19 @@ export const isInLedgersLog = (
   );
 };
 
+/** What one policy's witnesses say of the log's checkpoint of now. */
+const freshlyStated = (policy: LogPolicy, checkpoint: string, stated: keyof typeof STATED) => {
+  const judged = judgeCheckpoint(policy, checkpoint);
+  if ("fault" in judged) return { failed: judged.fault };
+  const { quorum } = judged.value;
+  return quorum.isMet
+    ? { text: statedText(judged.value, stated) }
+    : { missing: `log_${stated}: ${quorum.reason}` };
+};
+
 /**
  * Check `log_consistency`: whether the checkpoint that the log serves is one of the policy's, and its tree begins with the tree of the
- * packet's proof. It passes with the oldest cosignature time that was counted. Never throws.
+ * packet's proof. It passes with what the counted cosignatures state; it is unproven while a quorum is missing. Never throws.
  * See docs/verify-evidence.md, "With the log".
  */
 export const verifyFreshLog = (
@@ -246,19 +277,25 @@ export const verifyFreshLog = (
   trust: TrustPolicy | null,
   fresh: FreshLog,
 ): EvidenceCheck => {
-  if (trust === null || trust.log === null)
+  const trusted = trust === null ? { value: null } : trustedLogsOf(trust);
+  if ("fault" in trusted) return consistency("failed", `the trust policy: ${trusted.fault}`);
+  if (trusted.value === null)
     return consistency("not_applicable", "there is no trust policy that names a log");
   if (reference === null)
     return consistency("unproven", "the packet has no proof with which the log could be compared");
-  const policy = logPolicyOf(trust.log, trust.keys);
-  if ("fault" in policy) return consistency("failed", `the trust policy's log: ${policy.fault}`);
-  const judged = judgeCheckpoint(policy.value, fresh.checkpoint);
+  const { logs, onLedger, appendOnly } = trusted.value;
+  const judged = judgeCheckpoint(logs, fresh.checkpoint);
   if ("fault" in judged) return consistency("failed", `the log's checkpoint: ${judged.fault}`);
-  const { checkpoint: head, cosignatures, quorum } = judged.value;
+  const { checkpoint: head } = judged.value;
   const { checkpoint: old } = reference;
   if (head.origin !== old.origin)
     return consistency("failed", `the log is ${head.origin}, and the packet's is ${old.origin}`);
-  if (!quorum.isMet) return consistency("failed", `the log's checkpoint: ${quorum.reason}`);
+  const stated = [
+    ...(onLedger === null ? [] : [freshlyStated(onLedger, fresh.checkpoint, "on_ledger")]),
+    ...(appendOnly === null ? [] : [freshlyStated(appendOnly, fresh.checkpoint, "append_only")]),
+  ];
+  const failed = stated.find((each) => each.failed !== undefined);
+  if (failed !== undefined) return consistency("failed", `the log's checkpoint: ${failed.failed}`);
   if (head.size < old.size)
     return consistency(
       "unproven",
@@ -270,8 +307,12 @@ export const verifyFreshLog = (
       "failed",
       `the log's tree of ${head.size} leaves does not begin with the packet's of ${old.size}`,
     );
+  const missing = stated.flatMap((each) => each.missing ?? []);
+  if (missing.length > 0)
+    return consistency("unproven", `the log's checkpoint: ${missing.join("; ")}`);
+  const texts = stated.flatMap((each) => each.text ?? []);
   return consistency(
     "passed",
-    `the log's tree of ${head.size} leaves begins with the packet's of ${old.size}; ${ageText(cosignatures)}`,
+    `the log's tree of ${head.size} leaves begins with the packet's of ${old.size}; ${texts.length === 0 ? "no witness dates it" : texts.join("; ")}`,
   );
 };

@@ -3,6 +3,11 @@ import { type Ed25519Jwk, ed25519Jwk } from "../../domain/evidence/evidence-sign
 import { type EvidenceKey, EvidenceSigner } from "../../../ports/evidence-signer.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
+import type { LogPolicy } from "../../log/policy/log-policy.ts";
+import { printLogPolicy } from "../../log/policy/print-log-policy.ts";
+import { logKeyOf } from "../log/log-standing.ts";
+import { SettlementLog } from "../log/serving/published-log.ts";
+import { WitnessPolicies } from "../log/witness-policies.ts";
 
 /** A published evidence key and its status. */
 export type PublishedKey = Ed25519Jwk & {
@@ -23,9 +28,23 @@ export const evidenceKeys = Effect.gen(function* () {
   return [...(current === null ? [] : [current]), ...former].map(publish);
 });
 
+const NO_LOGS = { logOnLedger: null, logAppendOnly: null };
+
+/** The witnesses that this service asks, by what they state, under the key of the log that they cosign. */
+const trustedLogs = Effect.gen(function* () {
+  const { onLedger, appendOnly } = yield* WitnessPolicies;
+  if (onLedger === null && appendOnly === null) return NO_LOGS;
+  const { published } = yield* SettlementLog;
+  const log = yield* published;
+  if (log === null) return NO_LOGS;
+  const logs = [{ key: logKeyOf(log.standing), url: null }];
+  const text = (policy: LogPolicy | null) => policy && printLogPolicy({ ...policy, logs });
+  return { logOnLedger: text(onLedger), logAppendOnly: text(appendOnly) };
+});
+
 /**
- * What a verifier pins beforehand: keys, ledger, programs and supported mints. Fails like a read of the ledger.
- * See docs/protocol.md, "Evidence packet".
+ * What a verifier pins beforehand: keys, ledger, programs, supported mints, and the log's witnesses once the log has signed. Fails like a
+ * read of the ledger, and like the store. See docs/protocol.md, "Evidence packet".
  */
 export const evidenceTrust = Effect.gen(function* () {
   const { deployment, programPins, cluster, supportedMints } = yield* Instance;
@@ -38,6 +57,6 @@ export const evidenceTrust = Effect.gen(function* () {
     attestorProgram: deployment.attestorProgram,
     programPins,
     supportedMints,
-    log: null,
+    ...(yield* trustedLogs),
   };
 });

@@ -1,4 +1,5 @@
-import { type Hash32, parseHash32 } from "../../domain/hash32.ts";
+import { type Hash32, hash32ToBytes, parseHash32 } from "../../domain/hash32.ts";
+import { type VerifierKey, verifierKey } from "../../log/notes/verifier-key.ts";
 
 /** What can keep the log from being published at the index's size; names are stable. */
 export const LOG_HINDRANCES = [
@@ -44,6 +45,10 @@ export type LogStanding = {
   /** The logs of this name and network that ended before it, oldest first. */
   readonly predecessors: ReadonlyArray<EndedLog>;
 };
+
+/** The key of the log that stands so, as policies name it. */
+export const logKeyOf = ({ signed, publicKey }: LogStanding): VerifierKey =>
+  verifierKey(signed.origin, "ed25519", hash32ToBytes(publicKey));
 
 /** The text that `parseLogStanding` reads. */
 export const printLogStanding = (standing: LogStanding): string => JSON.stringify(standing);

@@ -1,16 +1,21 @@
 import { Duration, Effect } from "effect";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
-import { type Hash32, hash32ToBytes } from "../../domain/hash32.ts";
+import type { Hash32 } from "../../domain/hash32.ts";
 import type { SyncMark } from "../../domain/index/sync-report.ts";
 import { LAST_UNIX_SECOND, type UnixSeconds } from "../../domain/unix-time.ts";
 import { parseCheckpoint } from "../../log/checkpoint/checkpoint.ts";
-import { printVerifierKey, verifierKey } from "../../log/notes/verifier-key.ts";
+import { printVerifierKey } from "../../log/notes/verifier-key.ts";
 import type { LogPolicy } from "../../log/policy/log-policy.ts";
 import { notedCosignatures } from "../../log/policy/noted-cosignatures.ts";
 import { judgeQuorum } from "../../log/policy/quorum.ts";
 import { IndexSync } from "../index/sync/index-sync.ts";
 import { LogPublisher, type PublisherState } from "../log/log-publisher.ts";
-import type { EndedLog, LogHindrance, LogStanding } from "../log/log-standing.ts";
+import {
+  type EndedLog,
+  type LogHindrance,
+  logKeyOf,
+  type LogStanding,
+} from "../log/log-standing.ts";
 import { SettlementLog } from "../log/serving/published-log.ts";
 import type { WitnessRecord } from "../log/witnesses/gather-cosignatures.ts";
 
@@ -66,8 +71,7 @@ export type LogStatus = {
   readonly witnesses: ReadonlyArray<WitnessRecord & { readonly name: string }>;
 };
 
-const vkeyOf = ({ signed, publicKey }: LogStanding): string =>
-  printVerifierKey(verifierKey(signed.origin, "ed25519", hash32ToBytes(publicKey)));
+const vkeyOf = (standing: LogStanding): string => printVerifierKey(logKeyOf(standing));
 
 /** The quorum of a published checkpoint, and when it was cosigned. */
 const cosignedBy = (

@@ -148,11 +148,15 @@ beforeAll(async () => {
   const packet = packetWithLog(ESCROW, logProofOf(ESCROW));
   await save("packet.json", packet);
   await save("wrong.json", packet.replace('"status":"released"', '"status":"refunded"'));
-  await save("trust.json", JSON.stringify({ ...trustDocument(), log: logPolicyText() }));
+  await save("trust.json", JSON.stringify({ ...trustDocument(), log_on_ledger: logPolicyText() }));
+  await save(
+    "append-only-trust.json",
+    JSON.stringify({ ...trustDocument(), log_append_only: logPolicyText() }),
+  );
   await save("plain-trust.json", JSON.stringify(trustDocument()));
   await save(
     "wrong-trust.json",
-    JSON.stringify({ ...trustDocument(), log: logPolicyText("quorum r") }),
+    JSON.stringify({ ...trustDocument(), log_on_ledger: logPolicyText("quorum r") }),
   );
 });
 
@@ -166,20 +170,35 @@ describe("bun run cli verify --log", () => {
     const { code, stdout } = await verify("packet.json", "--trust", "trust.json");
     expect(code).toBe(0);
     expect(stdout).toContain(
-      "witness   account_on_ledger: witnesses state that the ledger left this account as it is here: quorum q wants 2 of [alpha, beta, gamma]; signed: alpha, beta\n",
+      "witness   account_on_ledger: witnesses state that the ledger left this account as it is here: complete up to event 299 as of 2026-08-01T00:00:00Z, by 2 nodes; quorum q wants 2 of [alpha, beta, gamma]; signed: alpha, beta\n",
     );
     expect(stdout).not.toContain("Not shown here");
     expect(stdout).toEndWith("\nverified\n");
   });
 
-  test("compares with the log's checkpoint of now, and names the oldest cosignature", async () => {
+  test("a quorum of witnesses that never look at a ledger witnesses no invented escrow", async () => {
+    const { code, stdout } = await verify("packet.json", "--trust", "append-only-trust.json");
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      "ok        witnessed_append_only: append-only up to event 299 as of 2026-08-01T00:00:00Z, by 2 witnesses; quorum q wants 2 of [alpha, beta, gamma]; signed: alpha, beta\n",
+    );
+    expect(stdout).toContain("Not shown here: account_on_ledger, attestor_is_the_merchants.");
+    expect(stdout).not.toContain("Witnessed by");
+    const listed = await verify("packet.json", "--trust", "append-only-trust.json", "--json");
+    expect(JSON.parse(listed.stdout).unproven).toEqual([
+      "account_on_ledger",
+      "attestor_is_the_merchants",
+    ]);
+  });
+
+  test("compares with the log's checkpoint of now, and says up to when it is complete", async () => {
     asked = [];
     const args = ["--trust", "trust.json", "--log", log.url.href];
     const { code, stdout, stderr } = await verify("packet.json", ...args);
     expect([code, stderr]).toEqual([0, ""]);
     expect(asked).toContain("/log/tile/0/003");
     expect(stdout).toContain(
-      "ok        log_consistency: the log's tree of 900 leaves begins with the packet's of 300; the oldest cosignature counted is of 2026-08-01T00:00:00Z\n",
+      "ok        log_consistency: the log's tree of 900 leaves begins with the packet's of 300; complete up to event 899 as of 2026-08-01T00:00:00Z, by 2 nodes\n",
     );
   });
 
@@ -265,7 +284,7 @@ describe("bun run cli verify --log", () => {
     ]);
     expect([wrongPolicy.code, wrongPolicy.stderr]).toEqual([
       66,
-      `${at("wrong-trust.json")}: the trust policy: log: r is not defined before it is named. Fetch /.well-known/evidence-trust.json of the service, check it, and keep it\n`,
+      `${at("wrong-trust.json")}: the trust policy: log_on_ledger: r is not defined before it is named. Fetch /.well-known/evidence-trust.json of the service, check it, and keep it\n`,
     ]);
   });
 });

@@ -19,9 +19,10 @@ const readKey = (text: string | undefined, type: number): Key => {
   const [name = "", hex = "", ...material] = text.split("+");
   need(isName(name) && material.length > 0);
   const bytes = fromBase64(material.join("+"));
-  need(bytes.length === 33 && bytes[0] === type);
   const publicKey = bytes.subarray(1);
-  need(canVerify(publicKey));
+  // ML-DSA-44 is named and never counted.
+  if (bytes[0] === 6) need(publicKey.length === 1312);
+  else need(bytes[0] === type && publicKey.length === 32 && canVerify(publicKey));
   const id = createHash("sha256").update(`${name}\n`).update(bytes).digest().subarray(0, 4);
   need(hex === id.toString("hex"));
   return { name, id, publicKey };
@@ -30,7 +31,7 @@ const readKey = (text: string | undefined, type: number): Key => {
 /**
  * Reads a log's policy by docs/verify-evidence.md, "The log's policy"; `evidenceKeys` are base64url. @throws Error
  */
-export const readLogPolicy = (text: string, evidenceKeys: ReadonlyArray<string>): LogPolicy => {
+const readLogPolicy = (text: string, evidenceKeys: ReadonlyArray<string>): LogPolicy => {
   need(text.length <= 65_536 && text.endsWith("\n") && text.isWellFormed());
   for (const c of text) need(c === "\n" || c === "\t" || (c >= " " && c !== "\x7f"));
   const logs: Array<Key> = [];
@@ -75,4 +76,32 @@ export const readLogPolicy = (text: string, evidenceKeys: ReadonlyArray<string>)
   );
   need(new Set([...keys, ...evidenceKeys]).size === keys.length + new Set(evidenceKeys).size);
   return { logs, witnesses, groups, quorum };
+};
+
+/** Both policies of a trust document. */
+export type LogPolicies = {
+  readonly onLedger: LogPolicy | null;
+  readonly appendOnly: LogPolicy | null;
+};
+
+const hex = ({ publicKey }: Key): string => Buffer.from(publicKey).toString("hex");
+
+/** Reads both policies: the same logs in both, and no witness in two. @throws Error */
+export const readLogPolicies = (
+  [onLedger, appendOnly]: ReadonlyArray<string | null>,
+  evidenceKeys: ReadonlyArray<string>,
+): LogPolicies => {
+  const read = (text: string | null | undefined) =>
+    typeof text === "string" ? readLogPolicy(text, evidenceKeys) : null;
+  const both = { onLedger: read(onLedger), appendOnly: read(appendOnly) };
+  if (both.onLedger === null || both.appendOnly === null) return both;
+  const logs = (policy: LogPolicy) =>
+    policy.logs
+      .map((key) => `${key.name} ${hex(key)}`)
+      .sort()
+      .join("\n");
+  need(logs(both.onLedger) === logs(both.appendOnly));
+  const own = new Set(both.onLedger.witnesses.map(({ key }) => hex(key)));
+  need(both.appendOnly.witnesses.every(({ key }) => !own.has(hex(key))));
+  return both;
 };

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { strictlySigned } from "./independent-ed25519.ts";
 import { asCreated, fromBase58, fromBase64, isSlot, need, object } from "./independent-form.ts";
-import type { LogPolicy } from "./independent-log-policy.ts";
+import type { LogPolicies, LogPolicy } from "./independent-log-policy.ts";
 import { isName } from "./independent-names.ts";
 import type { ObjectValue, Value } from "./independent-json.ts";
 
@@ -114,6 +114,7 @@ const signedBy = (
   key: { name: string; id: Uint8Array; publicKey: Uint8Array },
   message: (line: Uint8Array) => { signed: string; signature: Uint8Array },
 ): boolean => {
+  if (key.publicKey.length !== 32) return false;
   const lines = signatures.filter(
     ({ name, bytes }) => name === key.name && sameBytes(bytes.subarray(0, 4), key.id),
   );
@@ -131,12 +132,28 @@ const cosignature = (bytes: Uint8Array) => {
   return { signed: `cosignature/v1\ntime ${time}\n`, signature: bytes.subarray(8) };
 };
 
+/** Whether a policy's quorum cosigned: false for `quorum none`. @throws Error for a line of a witness that does not verify */
+const cosigned = (proof: LogProofRead, policy: LogPolicy): boolean => {
+  const done = new Set<string>();
+  for (const { word, key } of policy.witnesses)
+    if (signedBy(proof, key, cosignature)) done.add(word);
+  for (const { word, least, members } of policy.groups)
+    if (members.filter((member) => done.has(member)).length >= least) done.add(word);
+  return done.has(policy.quorum);
+};
+
 /**
- * Whether the policy's quorum of witnesses vouches for the account of a valid packet: false for `quorum none`.
- * @throws Error when the log, a witness or the quorum does not, and for any line of them that does not verify
+ * Whether the quorum that compared the log with the ledger vouches for the account of a valid packet.
+ * @throws Error when the log does not, and for any line of log or witness that does not verify
  */
-export const judgeLog = (proof: LogProofRead, policy: LogPolicy, data: ObjectValue): boolean => {
-  const logs = policy.logs.filter(({ name }) => name === proof.origin);
+export const judgeLog = (
+  proof: LogProofRead,
+  { onLedger, appendOnly }: LogPolicies,
+  data: ObjectValue,
+): boolean => {
+  const known = (onLedger ?? appendOnly)?.logs;
+  if (known === undefined) return false;
+  const logs = known.filter(({ name }) => name === proof.origin);
   const signed = logs.map((key) =>
     signedBy(proof, key, (signature) => ({ signed: "", signature })),
   );
@@ -160,12 +177,6 @@ export const judgeLog = (proof: LogProofRead, policy: LogPolicy, data: ObjectVal
   ]);
   const root = rootFrom(sha256(Uint8Array.of(0), leaf), proof.index, proof.size, proof.path);
   need(sameBytes(root, proof.root));
-  const done = new Set<string>();
-  for (const { word, key } of policy.witnesses)
-    if (signedBy(proof, key, cosignature)) done.add(word);
-  if (policy.quorum === "none") return false;
-  for (const { word, least, members } of policy.groups)
-    if (members.filter((member) => done.has(member)).length >= least) done.add(word);
-  need(done.has(policy.quorum));
-  return true;
+  if (appendOnly !== null) cosigned(proof, appendOnly);
+  return onLedger !== null && cosigned(proof, onLedger);
 };

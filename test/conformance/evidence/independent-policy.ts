@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { fromBase58, isOneOf, need, object, strictText } from "./independent-form.ts";
-import { type LogPolicy, readLogPolicy } from "./independent-log-policy.ts";
+import { type LogPolicies, readLogPolicies } from "./independent-log-policy.ts";
 import { type ObjectValue, readJson, type Value } from "./independent-json.ts";
 
 /** A policy as the independent verifier reads it. */
@@ -9,7 +9,7 @@ export type Policy = {
   readonly network: ReadonlyMap<string, Value>;
   /** Addresses of the listed mints. */
   readonly mints: ReadonlyArray<string>;
-  readonly log: LogPolicy | null;
+  readonly log: LogPolicies;
 };
 
 const isWhole = (value: Value | undefined, most: bigint): boolean =>
@@ -56,7 +56,7 @@ export const readPolicy = (document: Uint8Array): Policy => {
   const policy: ObjectValue = object(
     json,
     [
-      "version jwks genesis_hash cluster custody_program attestor_program supported_mints log",
+      "version jwks genesis_hash cluster custody_program attestor_program supported_mints log_on_ledger log_append_only",
       ...pinned,
     ].join(" "),
   );
@@ -65,24 +65,25 @@ export const readPolicy = (document: Uint8Array): Policy => {
     need(Array.isArray(hashes) && hashes.length > 0);
     need(hashes.every((hash) => typeof hash === "string" && /^[0-9a-f]{64}$/.test(hash)));
   }
-  need(policy.get("version") === 1n);
+  need(policy.get("version") === 2n);
   const keys = object(policy.get("jwks"), "keys").get("keys");
   const mints = policy.get("supported_mints");
   need(Array.isArray(keys) && Array.isArray(mints));
   for (const name of ["genesis_hash", "custody_program", "attestor_program"])
     fromBase58(policy.get(name), 32);
-  const [cluster, log] = [policy.get("cluster"), policy.get("log")];
+  const cluster = policy.get("cluster");
   need(typeof cluster === "string" && cluster !== "");
-  need(log === null || typeof log === "string");
+  const logs = ["log_on_ledger", "log_append_only"].map((name) => {
+    const text = policy.get(name);
+    need(text === null || typeof text === "string");
+    return text;
+  });
   const addresses = mints.map(readMint);
   need(new Set(addresses).size === addresses.length);
   const own = keys.flatMap(readKey);
-  const logPolicy =
-    log === null
-      ? null
-      : readLogPolicy(
-          log,
-          own.map(({ x }) => x),
-        );
-  return { keys: own, network: policy, mints: addresses, log: logPolicy };
+  const log = readLogPolicies(
+    logs,
+    own.map(({ x }) => x),
+  );
+  return { keys: own, network: policy, mints: addresses, log };
 };

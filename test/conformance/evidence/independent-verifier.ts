@@ -306,7 +306,7 @@ const judge = async (packet: Uint8Array, policy: Policy | null): Promise<Shown> 
   for (const name of ["cluster", "genesis_hash", "custody_program", "attestor_program"])
     need(named.get(name) === network.get(name));
   const { mint } = Object.fromEntries(data.get("escrow") as ObjectValue);
-  const witnessed = proof !== null && policy.log !== null && judgeLog(proof, policy.log, data);
+  const witnessed = proof !== null && judgeLog(proof, policy.log, data);
   return { mintListed: mints.includes(mint as string), witnessed };
 };
 
@@ -315,7 +315,7 @@ export type IndependentVerdict = {
   readonly verdict: "verified" | "untrusted" | "failed" | "refused" | "unsupported_version";
   /** Whether the policy lists the packet's mint, null when a check of the packet failed. */
   readonly mintListed: boolean | null;
-  /** Whether the policy's witnesses vouch for the account, null when a check of the packet failed. */
+  /** Whether the witnesses that compared the log with the ledger vouch for the account, null when a check of the packet failed. */
   readonly witnessed: boolean | null;
 };
 

@@ -12,6 +12,7 @@ import {
   logLine,
   logPolicyText,
   logProofOf,
+  mlDsaKey,
   noteKey,
   originOf,
   type ProofChange,
@@ -20,13 +21,24 @@ import {
 } from "./log-world.ts";
 import { logFormVectors } from "./rejecting-log-form.ts";
 
+/** The two policies of a log as they stand in a trust document. */
+export type LogPolicies = {
+  readonly log_on_ledger: string | null;
+  readonly log_append_only: string | null;
+};
+
+const onLedger = (log_on_ledger: string, log_append_only: string | null = null): LogPolicies => ({
+  log_on_ledger,
+  log_append_only,
+});
+
 /** A packet with a log's proof, and what every verifier must say of it under log-trust.json. */
 export type LogVector = {
   readonly name: string;
   readonly why: string;
   readonly packet: string;
-  /** The log's policy in place of the one in log-trust.json; null: that one. */
-  readonly log: string | null;
+  /** Both policies of the log in place of those in log-trust.json; null: those. */
+  readonly logs: LogPolicies | null;
   /** Empty for a packet that verifies. */
   readonly failed_checks: ReadonlyArray<string>;
   /** Whether `account_on_ledger` is `witnessed`; null when a check failed. */
@@ -36,6 +48,13 @@ export type LogVector = {
 };
 
 const [ALPHA, BETA, GAMMA] = WITNESSES;
+/** Two groups, of which one has two witnesses that count as one. */
+const GROUP_IN_GROUP = logPolicyText(
+  "quorum all-of",
+  "group one any alpha beta\ngroup all-of all one gamma",
+);
+/** A witness that only sees the log grow. */
+const APPEND_ONLY = noteKey("delta.example/w", "cosignature", 44);
 /** The key of the next generation of the vectors' log. */
 const SUCCESSOR = noteKey(originOf(NETWORK, 1), "ed25519", 30);
 
@@ -60,17 +79,17 @@ const accepts = (
   name: string,
   why: string,
   change: ProofChange | null,
-  more: Partial<Pick<LogVector, "log" | "unproven" | "witnessed">> & {
+  more: Partial<Pick<LogVector, "logs" | "unproven" | "witnessed">> & {
     readonly escrow?: Escrow;
   } = {},
 ): LogVector => {
-  const { escrow = FULFILLED, log = null, unproven = [], witnessed = true } = more;
+  const { escrow = FULFILLED, logs = null, unproven = [], witnessed = true } = more;
   const proof = change === null ? null : logProofOf(escrow, change);
   return {
     name,
     why,
     packet: packetWithLog(escrow, proof),
-    log,
+    logs,
     failed_checks: [],
     witnessed,
     unproven,
@@ -82,12 +101,12 @@ const rejects = (
   why: string,
   failed: string,
   change: ProofChange,
-  log: string | null = null,
+  logs: LogPolicies | null = null,
 ): LogVector => ({
   name,
   why,
   packet: packetWithLog(FULFILLED, logProofOf(FULFILLED, change)),
-  log,
+  logs,
   failed_checks: [failed],
   witnessed: null,
   unproven: [],
@@ -134,20 +153,20 @@ const accepting = (): ReadonlyArray<LogVector> => [
     "single-witness-quorum",
     "the quorum is one witness",
     { witnesses: [GAMMA] },
-    { log: logPolicyText("quorum gamma") },
+    { logs: onLedger(logPolicyText("quorum gamma")) },
   ),
   accepts(
     "group-in-group",
     "a quorum of two groups, of which one has two witnesses",
     { witnesses: [BETA, GAMMA] },
-    { log: logPolicyText("quorum all-of", "group one any alpha beta\ngroup all-of all one gamma") },
+    { logs: onLedger(GROUP_IN_GROUP) },
   ),
   accepts(
     "two-logs",
     "the policy lists the log's successor too",
     {},
     {
-      log: logPolicyText(undefined, undefined, [SUCCESSOR, LOG_KEY]),
+      logs: onLedger(logPolicyText(undefined, undefined, [SUCCESSOR, LOG_KEY])),
     },
   ),
   accepts(
@@ -155,9 +174,9 @@ const accepting = (): ReadonlyArray<LogVector> => [
     "the policy wants no witness: the log alone states its tree",
     {},
     {
-      log: logPolicyText("quorum none"),
+      logs: onLedger(logPolicyText("quorum none")),
       witnessed: false,
-      unproven: ["log_witnesses", ...OPEN],
+      unproven: ["witnessed_on_ledger", ...OPEN],
     },
   ),
   accepts(
@@ -170,13 +189,132 @@ const accepting = (): ReadonlyArray<LogVector> => [
           logLine(SUCCESSOR, checkpointText({ origin, size, root: new Uint8Array(32) })),
         ]),
     },
-    { log: logPolicyText(undefined, undefined, [SUCCESSOR, LOG_KEY]) },
+    { logs: onLedger(logPolicyText(undefined, undefined, [SUCCESSOR, LOG_KEY])) },
   ),
   accepts("without-proof", "no proof at all", null, {
     witnessed: false,
-    unproven: ["log_inclusion", "log_witnesses", ...OPEN],
+    unproven: ["log_inclusion", "witnessed_on_ledger", ...OPEN],
   }),
+  ...missing(),
+  ...appendOnly(),
 ];
+
+/** A cosignature that is missing is no lie: the packet verifies, and the account is unproven. */
+const missing = (): ReadonlyArray<LogVector> => {
+  const lacks = (name: string, why: string, change: ProofChange, logs: LogPolicies | null = null) =>
+    accepts(name, why, change, {
+      logs,
+      witnessed: false,
+      unproven: ["witnessed_on_ledger", ...OPEN],
+    });
+  const postQuantum = `witness delta ${mlDsaKey("delta.example/w", 24)}\n`;
+  return [
+    lacks("one-witness", "one of the two that the quorum wants", { witnesses: [ALPHA] }),
+    lacks("no-witness", "the log alone signed", { witnesses: [] }),
+    lacks("one-witness-twice", "one witness at two times, which counts once", {
+      witnesses: [ALPHA, ALPHA],
+    }),
+    lacks("one-known-witness", "two cosignatures, of which the policy knows one", {
+      witnesses: [ALPHA, noteKey("delta.example/w", "cosignature", 24)],
+    }),
+    lacks("witness-under-other-name", "a known key under another name", {
+      witnesses: [ALPHA, noteKey("other.example/w", "cosignature", 22)],
+    }),
+    lacks(
+      "one-operator",
+      "two witnesses of one group, and the quorum wants two groups",
+      {},
+      onLedger(GROUP_IN_GROUP),
+    ),
+    lacks(
+      "ml-dsa-alone",
+      "the quorum is a key of ML-DSA-44, which is never counted",
+      {},
+      onLedger(`${logPolicyText("", "")}${postQuantum}quorum delta\n`),
+    ),
+    accepts(
+      "ml-dsa-beside",
+      "a key of ML-DSA-44 beside two that meet the quorum, and a line of it that is passed over",
+      {
+        note: (note) =>
+          withSignatures(note, (lines) => [
+            ...lines,
+            {
+              name: "delta.example/w",
+              id: mlDsaKey("delta.example/w", 24).split("+")[1] ?? "",
+              signature: new Uint8Array(2428).fill(1),
+            },
+          ]),
+      },
+      {
+        logs: onLedger(
+          `${logPolicyText("", "")}${postQuantum}group q 2 alpha beta delta\nquorum q\n`,
+        ),
+      },
+    ),
+  ];
+};
+
+/** Witnesses that never look at a ledger cosign an escrow that was invented: none of these is witnessed by them. */
+const appendOnly = (): ReadonlyArray<LogVector> => {
+  const unwitnessed = (
+    name: string,
+    why: string,
+    logs: LogPolicies,
+    unproven: ReadonlyArray<string>,
+    change: ProofChange = {},
+  ) => accepts(name, why, change, { logs, witnessed: false, unproven: [...unproven, ...OPEN] });
+  const OTHERS = [41, 42, 43].map((seed, i) =>
+    noteKey(WITNESSES[i]?.key.name ?? "", "cosignature", seed),
+  );
+  const others = logPolicyText(undefined, undefined, undefined, OTHERS);
+  const none = logPolicyText("quorum none", "", undefined, []);
+  return [
+    unwitnessed(
+      "append-only-alone",
+      "a quorum of witnesses that only see the log grow, and no policy of others",
+      { log_on_ledger: null, log_append_only: logPolicyText() },
+      [],
+    ),
+    unwitnessed(
+      "append-only-under-quorum-none",
+      "the same, and no witness is wanted that compares with the ledger",
+      onLedger(none, logPolicyText()),
+      ["witnessed_on_ledger"],
+    ),
+    unwitnessed(
+      "append-only-of-the-same-names",
+      "the same, and other keys stand for the ledger under the same words and names",
+      onLedger(others, logPolicyText()),
+      ["witnessed_on_ledger"],
+    ),
+    unwitnessed(
+      "append-only-and-one-on-ledger",
+      "one witness compared with the ledger where two are wanted, and two saw the log grow",
+      onLedger(others, logPolicyText()),
+      ["witnessed_on_ledger"],
+      { witnesses: [ALPHA, BETA, ...OTHERS.slice(0, 1)] },
+    ),
+    unwitnessed(
+      "append-only-quorum-none",
+      "neither policy wants a witness",
+      onLedger(none, logPolicyText("quorum none", "", undefined, OTHERS)),
+      ["witnessed_on_ledger", "witnessed_append_only"],
+    ),
+    accepts(
+      "both-quorums",
+      "two witnesses compared with the ledger, and two others saw the log grow",
+      { witnesses: [ALPHA, BETA, ...OTHERS.slice(1)] },
+      { logs: onLedger(logPolicyText(), others) },
+    ),
+    accepts(
+      "append-only-missing",
+      "two witnesses compared with the ledger, and one of two others saw the log grow",
+      { witnesses: [ALPHA, BETA, ...OTHERS.slice(2)] },
+      { logs: onLedger(logPolicyText(), others), unproven: ["witnessed_append_only"] },
+    ),
+  ];
+};
 
 const otherNetwork = { ...NETWORK, genesisHash: NETWORK.custodyProgram };
 
@@ -220,7 +358,7 @@ const inclusion = (): ReadonlyArray<LogVector> => {
       "a log of another ledger, which the policy lists",
       failed,
       { origin: originOf(otherNetwork), log: abroad },
-      logPolicyText(undefined, undefined, [abroad]),
+      onLedger(logPolicyText(undefined, undefined, [abroad])),
     ),
     rejects("unknown-log", "the log's successor, which the policy does not list", failed, {
       origin: originOf(NETWORK, 1),
@@ -255,25 +393,20 @@ const withSignatures = (note: string, change: (lines: Lines) => Lines): string =
 };
 
 const witnesses = (): ReadonlyArray<LogVector> => {
-  const failed = "log_witnesses";
+  const failed = "witnessed_on_ledger";
   return [
-    rejects("one-witness", "one of the two that the quorum wants", failed, { witnesses: [ALPHA] }),
-    rejects("no-witness", "the log alone signed", failed, { witnesses: [] }),
-    rejects("one-witness-twice", "one witness at two times, which counts once", failed, {
-      witnesses: [ALPHA, ALPHA],
-    }),
-    rejects("one-known-witness", "two cosignatures, of which the policy knows one", failed, {
-      witnesses: [ALPHA, noteKey("delta.example/w", "cosignature", 24)],
-    }),
-    rejects("witness-under-other-name", "a known key under another name", failed, {
-      witnesses: [ALPHA, noteKey("other.example/w", "cosignature", 22)],
-    }),
     rejects(
-      "one-operator",
-      "two witnesses of one group, and the quorum wants two groups",
-      failed,
-      {},
-      logPolicyText("quorum all-of", "group one any alpha beta\ngroup all-of all one gamma"),
+      "append-only-cosigned-another-checkpoint",
+      "the quorum compared with the ledger, and a witness that only sees the log grow cosigned another root",
+      "witnessed_append_only",
+      {
+        note: (note, { origin, size }) =>
+          withSignatures(note, (lines) => [
+            ...lines,
+            witnessLine(APPEND_ONLY, checkpointText({ origin, size, root: new Uint8Array(32) })),
+          ]),
+      },
+      onLedger(logPolicyText(), logPolicyText("quorum alpha", "", undefined, [APPEND_ONLY])),
     ),
     rejects("cosigned-another-checkpoint", "a witness cosigned another root", failed, {
       note: (note, { origin, size }) =>
@@ -305,7 +438,7 @@ const witnesses = (): ReadonlyArray<LogVector> => {
             witnessLine(BETA, checkpointText({ origin, size, root: new Uint8Array(32) })),
           ]),
       },
-      logPolicyText("quorum none"),
+      onLedger(logPolicyText("quorum none")),
     ),
     rejects(
       "quorum-none-cosignature-plain",
@@ -319,7 +452,7 @@ const witnesses = (): ReadonlyArray<LogVector> => {
             ),
           ),
       },
-      logPolicyText("quorum none"),
+      onLedger(logPolicyText("quorum none")),
     ),
     rejects("cosignature-time-changed", "a cosignature with another time than was signed", failed, {
       note: (note) =>
@@ -366,7 +499,7 @@ export const logVectors = (): ReadonlyArray<LogVector> => [
     name,
     why,
     packet: packetWithLog(FULFILLED, log as Draft),
-    log: null,
+    logs: null,
     failed_checks: ["form"],
     witnessed: null,
     unproven: [],

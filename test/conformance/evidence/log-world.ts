@@ -48,22 +48,27 @@ export const WITNESSES = [
 /** The first cosignature's time, 2026-08-01T00:00:00Z; each further one is a second later. */
 const FIRST_TIME = 1_785_542_400n;
 
-/** The policy's lines with a quorum line of one's own. */
+/** The policy's lines with a group and a quorum line of one's own, each left out where it is empty. */
 export const logPolicyText = (
   quorum = "quorum q",
   group = "group q 2 alpha beta gamma",
   logs: ReadonlyArray<NoteKey> = [LOG_KEY],
+  witnesses: ReadonlyArray<NoteKey> = WITNESSES,
 ): string =>
   [
     "# logs and witnesses of the vectors",
     ...logs.map(({ key }) => `log ${printVerifierKey(key)} https://evidence.example.com/log`),
-    ...["alpha", "beta", "gamma"].map(
-      (name, i) => `witness ${name} ${printVerifierKey((WITNESSES[i] ?? WITNESSES[0]).key)}`,
+    ...witnesses.map(
+      ({ key }, i) => `witness ${["alpha", "beta", "gamma"][i]} ${printVerifierKey(key)}`,
     ),
     ...(group === "" ? [] : [group]),
-    quorum,
+    ...(quorum === "" ? [] : [quorum]),
     "",
   ].join("\n");
+
+/** An ML-DSA-44 key of 1,312 equal bytes as a verifier key. Nothing here verifies under it. */
+export const mlDsaKey = (name: string, byte: number): string =>
+  printVerifierKey(verifierKey(name, "ml-dsa-44", new Uint8Array(1312).fill(byte)));
 
 /** A tree of leaves by number, with other leaves of 66 bytes between them. */
 export const treeOf = (size: number, leaves: ReadonlyMap<bigint, Uint8Array>) => {

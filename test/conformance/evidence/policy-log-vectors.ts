@@ -1,13 +1,14 @@
 import { printVerifierKey, verifierKey } from "../../../core/log/notes/verifier-key.ts";
 import { SERVICE_KEY } from "../../arbitraries/evidence.ts";
-import { LOG_KEY, logPolicyText, noteKey, WITNESSES } from "./log-world.ts";
+import { LOG_KEY, logPolicyText, mlDsaKey, type NoteKey, noteKey, WITNESSES } from "./log-world.ts";
 import { REVOKED_KEY } from "./rejecting-signature.ts";
 
-/** A log's policy in a trust document, and whether the document is refused for it. */
+/** The log's policies in a trust document, and whether the document is refused for them. */
 type LogPolicyVector = {
   readonly name: string;
   readonly why: string;
-  readonly log: string;
+  readonly onLedger: string | null;
+  readonly appendOnly: string | null;
   readonly isRefused: boolean;
 };
 
@@ -16,17 +17,16 @@ const POINT_OF_ORDER_2 = Uint8Array.of(0xec, ...new Uint8Array(30).fill(0xff), 0
 
 const vkey = ({ key }: ReturnType<typeof noteKey>): string => printVerifierKey(key);
 
-const taken = (name: string, why: string, log: string): LogPolicyVector => ({
-  name: `log-${name}`,
-  why,
-  log,
+const taken = (name: string, why: string, onLedger: string): LogPolicyVector => ({
+  ...refused(name, why, onLedger),
   isRefused: false,
 });
 
-const refused = (name: string, why: string, log: string): LogPolicyVector => ({
+const refused = (name: string, why: string, onLedger: string): LogPolicyVector => ({
   name: `log-${name}`,
   why,
-  log,
+  onLedger,
+  appendOnly: null,
   isRefused: true,
 });
 
@@ -72,6 +72,26 @@ const keys = (): ReadonlyArray<LogPolicyVector> => {
       "log-of-witness-type",
       "a log's key of the type 0x04",
       behind(`log ${vkey(noteKey("delta.example", "cosignature", 24))}\n`),
+    ),
+    taken(
+      "key-ml-dsa",
+      "keys of ML-DSA-44 as a witness and as a log, which are named and not counted",
+      behind(`${witness("d", mlDsaKey("d.example", 7))}log ${mlDsaKey("d.example/log", 8)}\n`),
+    ),
+    refused(
+      "key-ml-dsa-short",
+      "a key of ML-DSA-44 of 32 bytes",
+      behind(witness("d", "d.example+00000000+Bg" + "A".repeat(42))),
+    ),
+    refused(
+      "key-ml-dsa-id-wrong",
+      "a key of ML-DSA-44 with an id that is not its own",
+      behind(witness("d", mlDsaKey("d.example", 7).replace(/\+[0-9a-f]{8}\+/, "+00000000+"))),
+    ),
+    refused(
+      "key-ml-dsa-twice",
+      "one key of ML-DSA-44 twice",
+      behind(witness("d", mlDsaKey("d.example", 7)) + witness("e", mlDsaKey("e.example", 7))),
     ),
     refused("key-garbled", "a key that is none", "log example.com+00000000+AA==\nquorum none\n"),
   ];
@@ -142,5 +162,76 @@ const lines = (): ReadonlyArray<LogPolicyVector> => {
   ];
 };
 
+/** Witnesses that only see the log grow, under the words of the others. */
+const GROWTH = [24, 25, 26].map((seed) => noteKey(`w${seed}.example`, "cosignature", seed));
+const growth = (witnesses: ReadonlyArray<NoteKey> = GROWTH, logs = [LOG_KEY]): string =>
+  logPolicyText(undefined, undefined, logs, witnesses);
+
+/** What the two policies are together. */
+const pairs = (): ReadonlyArray<LogPolicyVector> => {
+  const pair = (
+    name: string,
+    why: string,
+    [onLedger, appendOnly]: readonly [string | null, string],
+    isRefused = true,
+  ): LogPolicyVector => ({ name: `logs-${name}`, why, onLedger, appendOnly, isRefused });
+  const [first, ...others] = GROWTH;
+  const shared = { ...ALPHA, key: verifierKey("copy.example", "cosignature", ALPHA.key.publicKey) };
+  const evidence = verifierKey("copy.example", "cosignature", SERVICE_KEY.publicKey);
+  const successor = noteKey(LOG_KEY.key.name.replace(/0$/, "1"), "ed25519", 30);
+  const postQuantum = `${growth()}witness d ${mlDsaKey("d.example", 7)}\n`;
+  return [
+    pair("both", "a policy of each kind, with the same words", [logPolicyText(), growth()], false),
+    pair("append-only-alone", "no policy for the ledger", [null, growth()], false),
+    pair("witness-in-both", "one key in both", [logPolicyText(), logPolicyText()]),
+    pair("key-in-both", "one key in both, under two names", [
+      logPolicyText(),
+      growth([shared, ...others]),
+    ]),
+    pair("key-in-both-and-no-quorum", "one key in both, and neither wants a witness", [
+      logPolicyText("quorum none", ""),
+      logPolicyText("quorum none", "", undefined, [shared]),
+    ]),
+    pair("ml-dsa-in-both", "one key of ML-DSA-44 in both", [
+      `${logPolicyText()}witness d ${mlDsaKey("d.example", 7)}\n`,
+      postQuantum,
+    ]),
+    pair("evidence-key", "the key that signs packets as a witness", [
+      null,
+      `${growth()}witness d ${printVerifierKey(evidence)}\n`,
+    ]),
+    pair("group-over-both", "a group of witnesses of both", [
+      logPolicyText(undefined, "group q 2 alpha beta epsilon"),
+      growth().replace("witness alpha", "witness epsilon").replace(" alpha ", " epsilon "),
+    ]),
+    pair("quorum-of-the-other", "a quorum that the other policy defines", [
+      logPolicyText("quorum r"),
+      growth().replaceAll(/\bq\b/g, "r"),
+    ]),
+    pair("other-log", "another log in each", [logPolicyText(), growth(GROWTH, [successor])]),
+    pair("one-log-more", "a log in one of them that the other does not name", [
+      logPolicyText(undefined, undefined, [LOG_KEY, successor]),
+      growth(),
+    ]),
+    pair(
+      "logs-in-another-order",
+      "two logs in both, in another order",
+      [
+        logPolicyText(undefined, undefined, [LOG_KEY, successor]),
+        growth(GROWTH, [successor, LOG_KEY]),
+      ],
+      false,
+    ),
+    pair("append-only-twice", "one key twice among the witnesses that only see the log grow", [
+      null,
+      growth(first === undefined ? [] : [first, first, ...others.slice(1)]),
+    ]),
+  ];
+};
+
 /** Policies of logs that every verifier must read, or refuse with the whole document. */
-export const logPolicyVectors = (): ReadonlyArray<LogPolicyVector> => [...lines(), ...keys()];
+export const logPolicyVectors = (): ReadonlyArray<LogPolicyVector> => [
+  ...lines(),
+  ...keys(),
+  ...pairs(),
+];

@@ -25,7 +25,7 @@ const OWN = jwk(SERVICE_KEY, "current");
 
 /** The policy under which all packets of the vectors are checked. */
 export const trustDocument = (): Draft => ({
-  version: 1,
+  version: 2,
   jwks: {
     keys: [
       OWN,
@@ -38,7 +38,8 @@ export const trustDocument = (): Draft => ({
   custody_program: NETWORK.custodyProgram,
   attestor_program: NETWORK.attestorProgram,
   supported_mints: [usdc(SUPPORTED_MINT)],
-  log: null,
+  log_on_ledger: null,
+  log_append_only: null,
 });
 
 const without = (draft: Draft, name: string): Draft =>
@@ -142,12 +143,18 @@ const versions = (): ReadonlyArray<PolicyVector> => [
   lacking("version"),
   changed("version-null", "version null", { version: null }),
   changed("version-0", "version 0", { version: 0 }),
-  changed("version-2", "version 2", { version: 2 }),
-  changed("version-text", 'version "1"', { version: "1" }),
+  changed("version-1", "version 1", { version: 1 }),
+  refused("version-1-whole", "a document of version 1 with its one policy of the log", {
+    ...without(without(trustDocument(), "log_on_ledger"), "log_append_only"),
+    version: 1,
+    log: null,
+  }),
+  changed("version-3", "version 3", { version: 3 }),
+  changed("version-text", 'version "2"', { version: "2" }),
   refused(
-    "version-1.0",
-    "1 written otherwise than RFC 8785 does",
-    JSON.stringify(trustDocument()).replace('"version":1', '"version":1.0'),
+    "version-2.0",
+    "2 written otherwise than RFC 8785 does",
+    JSON.stringify(trustDocument()).replace('"version":2', '"version":2.0'),
   ),
 ];
 
@@ -159,12 +166,15 @@ const members = (): ReadonlyArray<PolicyVector> => [
   changed("jwks-array", "the keys without jwks around them", { jwks: [OWN] }),
   changed("genesis-not-32-bytes", "a genesis hash of another length", { genesis_hash: "1111" }),
   changed("cluster-empty", "an empty cluster", { cluster: "" }),
-  changed("log-object", "a log that is no text", { log: {} }),
-  ...logPolicyVectors().map(({ name, why, log, isRefused }) =>
-    isRefused
-      ? changed(name, why, { log })
-      : vector(name, why, { ...trustDocument(), log }, "verified", true),
-  ),
+  changed("log-object", "a log that is no text", { log_on_ledger: {} }),
+  changed("log-append-only-object", "the other one that is no text", { log_append_only: {} }),
+  changed("log-of-version-1", "the member of version 1 beside", { log: null }),
+  ...logPolicyVectors().map(({ name, why, onLedger, appendOnly, isRefused }) => {
+    const logs = { log_on_ledger: onLedger, log_append_only: appendOnly };
+    return isRefused
+      ? changed(name, why, logs)
+      : vector(name, why, { ...trustDocument(), ...logs }, "verified", true);
+  }),
   vector(
     "another-ledger",
     "another genesis hash",

@@ -35,7 +35,7 @@ export const vectorFiles = (): ReadonlyMap<string, string> =>
     ),
     ["accepting.json", text(acceptingVectors())],
     ["rejecting.json", text(rejectingVectors())],
-    ["log-trust.json", text({ ...trustDocument(), log: logPolicyText() })],
+    ["log-trust.json", text({ ...trustDocument(), log_on_ledger: logPolicyText() })],
     ["log-packets.json", text(logVectors())],
     ["policies.json", text(policyVectors())],
     ["ed25519-instructions.json", text(instructionVectors())],

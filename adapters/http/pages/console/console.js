@@ -51,7 +51,7 @@ const UNPROVEN = {
   alone:
     "No witness has cosigned: the log alone states its tree, so that the ledger has a packet's account stays unproven. Add --rpc URL with a node of your choice.",
   cosigned:
-    "That the ledger has a packet's account and that the attestor key was the merchant's is witnessed where your trust document names these witnesses and enough of them signed. Otherwise it stays unproven: add --rpc URL with a node of your choice.",
+    "That the ledger has a packet's account and that the attestor key was the merchant's is witnessed where log_on_ledger of your trust document names these witnesses and enough of them signed. Otherwise it stays unproven: add --rpc URL with a node of your choice.",
 };
 
 const showLog = (log) => {

@@ -255,7 +255,7 @@ const style = once(() => readBeside(import.meta.url, "evidence.css"));
 const ledgerSentence = ({ references: { log } }: EvidencePacketRecord): string =>
   log === null
     ? "An offline check cannot show that the ledger has the account or that the attestor key was the merchant's: add <code>--rpc URL</code> with a node of your choice."
-    : "That the ledger has the account and that the attestor key was the merchant's is witnessed where your trust document names the log's witnesses and enough of them signed. Otherwise add <code>--rpc URL</code> with a node of your choice.";
+    : "That the ledger has the account and that the attestor key was the merchant's is witnessed where <code>log_on_ledger</code> of your trust document names the log's witnesses and enough of them signed. Otherwise add <code>--rpc URL</code> with a node of your choice.";
 
 /** What a page shows beside its packet. */
 type Around = {

@@ -73,7 +73,9 @@ describe("the page", () => {
     expect(without).toContain("An offline check cannot show that the ledger has the account");
     expect(without).not.toContain("In the log");
     expect(logged).toContain(`<code>${origin}</code>, leaf 2`);
-    expect(logged).toContain("is witnessed where your trust document names the log's witnesses");
+    expect(logged).toContain(
+      "is witnessed where <code>log_on_ledger</code> of your trust document names",
+    );
   });
 
   test("it runs and loads nothing, and the policy allows only its own style", async () => {

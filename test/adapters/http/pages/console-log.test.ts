@@ -107,7 +107,9 @@ test("the console shows how the log stands, its witnesses and their quorum", asy
 
 test("what stays unproven follows the policy: a quorum, no witness, no log", async () => {
   const unproven = async (log: object | null) => (await shownFor(log)).textOf("log-unproven");
-  expect(await unproven(LOG)).toContain("is witnessed where your trust document names");
+  expect(await unproven(LOG)).toContain(
+    "is witnessed where log_on_ledger of your trust document names",
+  );
   const alone = { ...LOG, quorum: null, cosigned_at: null, witnesses: [] };
   expect(await unproven(alone)).toContain("stays unproven");
   expect(await unproven(alone)).not.toContain("is witnessed");

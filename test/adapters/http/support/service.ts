@@ -51,6 +51,7 @@ import { NO_PACKETS, SettledPackets } from "../../../../ports/settled-packets.ts
 import { noArchive, noNews, nothingKept } from "../../../doubles/nothing-kept.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { logSignerNone } from "../../../../adapters/signer/log-signer.ts";
+import { askedPolicy, WitnessPolicies } from "../../../../core/use-cases/log/witness-policies.ts";
 import type { LogPolicy } from "../../../../core/log/policy/log-policy.ts";
 import { LogPublisher, makeLogPublisher } from "../../../../core/use-cases/log/log-publisher.ts";
 import {
@@ -105,6 +106,8 @@ export type ServiceOptions = Omit<HttpOptions, "context"> & {
   readonly logSigner?: Uint8Array | null;
   /** The witnesses of the log; null, by default, for none. */
   readonly logPolicy?: LogPolicy | null;
+  /** The witnesses of the log that only see it grow; null, by default, for none. */
+  readonly appendOnlyPolicy?: LogPolicy | null;
   /** By default a witness that cosigns the document's example, and finds every other request malformed. */
   readonly witness?: Pick<Witness["Service"], "addCheckpoint">;
   /** By default the bytes of a text. */
@@ -122,11 +125,13 @@ export const makeService = async (options: ServiceOptions = {}) => {
     instance: otherwise = {},
     logSigner = null,
     logPolicy = null,
+    appendOnlyPolicy = null,
     clock = Layer.empty,
     witness = EXAMPLE_WITNESS,
     clientPackage = { bytes: Effect.succeed(new TextEncoder().encode("a package")) },
     ...http
   } = options;
+  const policies = { onLedger: logPolicy, appendOnly: appendOnlyPolicy };
   const lines: Array<LogLine> = [];
   const ledger = settlementLedger(GENESIS);
   ledger.simulationLogs = ["Program log: double"];
@@ -192,7 +197,8 @@ export const makeService = async (options: ServiceOptions = {}) => {
     Layer.effect(UnpinnedPrograms, makeUnpinnedPrograms),
     Layer.succeed(ClientPackage, clientPackage),
     Layer.effect(SettlementLog, makeSettlementLog),
-    Layer.effect(LogPublisher, makeLogPublisher(logPolicy)),
+    Layer.effect(LogPublisher, makeLogPublisher(askedPolicy(policies))),
+    Layer.succeed(WitnessPolicies, policies),
   ).pipe(Layer.provide(ports));
   const runtime = ManagedRuntime.make(Layer.merge(ports, running));
   const context = await runtime.context();

@@ -6,11 +6,12 @@ import { judgeQuorum } from "../../../../core/log/policy/quorum.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { signedCheckpoint, testKey } from "../support/test-signer.ts";
 import { printTlogProof } from "../../../../core/log/checkpoint/tlog-proof.ts";
+import { parseSignedNote, printSignedNote } from "../../../../core/log/notes/signed-note.ts";
 import { judgeCheckpoint } from "../../../../core/log/policy/judge-checkpoint.ts";
 import { judgeProof } from "../support/judge-proof.ts";
 import { inclusionProof } from "../../../../core/log/tree/tree-proofs.ts";
 import { referenceRoot, referenceSource, someLeaves } from "../support/reference-tree.ts";
-import { printVerifierKey } from "../../../../core/log/notes/verifier-key.ts";
+import { printVerifierKey, verifierKey } from "../../../../core/log/notes/verifier-key.ts";
 import { parseLogPolicy } from "../../../../core/log/policy/parse-log-policy.ts";
 
 const NAMES = ["a", "b", "c", "d", "e"];
@@ -159,6 +160,64 @@ describe("judge proof", () => {
     });
   });
 
+  test("the newest cosignatures that meet the quorum are counted, and none that it does not need", () => {
+    const witnesses = [...policy.witnesses, { name: "c", key: stranger.key, url: null }];
+    const groups = [
+      { name: "one", threshold: 1, members: ["a", "b"] },
+      { name: "q", threshold: 2, members: ["one", "c"] },
+    ];
+    const countedOf = (signers: ReadonlyArray<typeof a>, quorum: string | null) => {
+      const judged = judgeCheckpoint(
+        { ...policy, witnesses, groups, quorum },
+        signedCheckpoint(head, log, signers),
+      );
+      if ("fault" in judged) throw new Error(judged.fault);
+      return judged.value.counted.map(({ witness, time }) => [witness.name, time]);
+    };
+    const c = stranger;
+    expect(countedOf([a, b, c], "one")).toEqual([["b", 1001n]]);
+    expect(countedOf([c, a, b], "q")).toEqual([
+      ["b", 1002n],
+      ["c", 1000n],
+    ]);
+    expect(countedOf([a, c, b, c], "q")).toEqual([
+      ["c", 1003n],
+      ["b", 1002n],
+    ]);
+    expect(countedOf([a, b], "q")).toEqual([]);
+    expect(countedOf([a, b, c], null)).toEqual([]);
+  });
+
+  test("a key of ML-DSA-44 is never counted, whatever stands under its name, and the reason says so", () => {
+    const key = verifierKey("pq.example", "ml-dsa-44", new Uint8Array(1312).fill(3));
+    const witnesses = [...policy.witnesses, { name: "pq", key, url: null }];
+    const groups = [{ name: "q", threshold: 2, members: ["a", "pq"] }];
+    const parsed = parseSignedNote(signedCheckpoint(head, log, [a]));
+    if ("fault" in parsed) throw new Error(parsed.fault);
+    const line = { name: key.name, id: key.id, signature: new Uint8Array(72).fill(1) };
+    const signatures = [...parsed.value.signatures, line];
+    const judged = judgeCheckpoint(
+      { ...policy, witnesses, groups, quorum: "q" },
+      printSignedNote({ ...parsed.value, signatures }),
+    );
+    expect(judged).toMatchObject({
+      value: {
+        quorum: {
+          isMet: false,
+          reason: "quorum q wants 2 of [a, pq]; signed: a; not counted: pq (ML-DSA-44)",
+        },
+        counted: [],
+      },
+    });
+    expect(judgeQuorum({ ...policy, witnesses, groups, quorum: "q" }, ["a", "pq"]).isMet).toBe(
+      false,
+    );
+    const asLog = verifierKey(ORIGIN, "ml-dsa-44", new Uint8Array(1312).fill(3));
+    expect(judgeCheckpoint({ ...policy, logs: [{ key: asLog, url: null }] }, note)).toEqual({
+      fault: `${ORIGIN} did not sign the checkpoint`,
+    });
+  });
+
   test("only the log of the origin vouches for a checkpoint", () => {
     expect(judgeCheckpoint(policy, signedCheckpoint(head, otherLog, [a, b]))).toEqual({
       fault: `${ORIGIN} did not sign the checkpoint`,
@@ -213,8 +272,8 @@ const KEYS: Readonly<Record<string, string>> = {
   witness: printVerifierKey(testKey("w.example", "cosignature", 2).key),
 };
 
-/** What jq makes of the texts that the page's commands put into `log`. */
-const texts = Array.from(PAGE.matchAll(/'\.log = "(.*)"'/g), ([, text = ""]) =>
+/** What jq makes of the texts that the page's commands put into `log_on_ledger`. */
+const texts = Array.from(PAGE.matchAll(/'\.log_on_ledger = "(.*)"'/g), ([, text = ""]) =>
   text.replaceAll(/\\\(\$(\w+)\)/g, (_, name: string) => KEYS[name] ?? "").replaceAll("\\n", "\n"),
 );
 

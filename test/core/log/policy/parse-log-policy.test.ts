@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import { printVerifierKey } from "../../../../core/log/notes/verifier-key.ts";
+import { printVerifierKey, verifierKey } from "../../../../core/log/notes/verifier-key.ts";
 import { parseLogPolicy } from "../../../../core/log/policy/parse-log-policy.ts";
+import { printLogPolicy } from "../../../../core/log/policy/print-log-policy.ts";
 import { testKey } from "../support/test-signer.ts";
 
 const log = testKey("example.com/log", "ed25519", 1).key;
@@ -190,4 +191,18 @@ test("32 logs, witnesses and groups are read", () => {
     ),
   );
   expect(read).toHaveProperty("value");
+});
+
+test("a policy that is printed reads as the same policy", () => {
+  const mlDsa = printVerifierKey(verifierKey("pq", "ml-dsa-44", new Uint8Array(1312).fill(1)));
+  for (const lines of [
+    [L, ...W, "group q 2 X1 X2 Y1", "quorum q"],
+    [L, `witness pq ${mlDsa} https://pq.example/w`, "quorum none"],
+    [...W, "group x any X1 X2", "group y all x Y1", "quorum y"],
+    ["quorum none"],
+  ]) {
+    const read = parseLogPolicy(text(...lines));
+    if ("fault" in read) throw new Error(read.fault);
+    expect(parseLogPolicy(printLogPolicy(read.value))).toEqual(read);
+  }
 });

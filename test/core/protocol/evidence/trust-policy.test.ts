@@ -16,14 +16,15 @@ if (key === undefined) throw new Error("no key");
 const jwk: Document = { kty: "OKP", crv: "Ed25519", alg: "Ed25519", use: "sig", ...key };
 
 const document = (): Document => ({
-  version: 1,
+  version: 2,
   jwks: { keys: [jwk] },
   genesis_hash: TRUST.genesisHash,
   cluster: TRUST.cluster,
   custody_program: TRUST.custodyProgram,
   attestor_program: TRUST.attestorProgram,
   supported_mints: TRUST.supportedMints.map((mint) => ({ ...mint })),
-  log: null,
+  log_on_ledger: null,
+  log_append_only: null,
 });
 const parse = (value: Json) => parseTrustPolicy(JSON.stringify(value));
 const keysOf = (...keys: ReadonlyArray<Json>) => parse({ ...document(), jwks: { keys } });
@@ -43,7 +44,8 @@ describe("trust policy", () => {
       attestorProgram,
       supportedMints,
       programPins: NO_PINS,
-      log: null,
+      logOnLedger: null,
+      logAppendOnly: null,
     };
     expect(parseTrustPolicy(text)).toEqual({ value });
     expect(parseTrustPolicy(new TextEncoder().encode(text))).toEqual({ value });
@@ -96,8 +98,8 @@ describe("trust policy", () => {
 
   test("a member that is missing, empty, unknown or of another kind is a fault", () => {
     for (const name of Object.keys(document())) {
-      for (const value of ["", 2, null, [], {}, true]) {
-        if (name === "log" && value === null) continue;
+      for (const value of ["", 3, null, [], {}, true]) {
+        if (name.startsWith("log_") && value === null) continue;
         if (name === "supported_mints" && Array.isArray(value)) continue;
         const lie = { ...document(), [name]: value };
         expect([name, value, parse(lie)]).toEqual([name, value, fault]);
@@ -111,21 +113,23 @@ describe("trust policy", () => {
   });
 
   test("a document of another version gets the version fault only, whatever else it holds", () => {
-    for (const version of [0, 2, "1", null, 1.5]) {
+    for (const version of [0, 1, 3, "2", null, 1.5]) {
       expect([version, parse({ ...document(), version, note: "" })]).toEqual([
         version,
-        { fault: "the trust policy is of another version than 1, the one that is known" },
+        { fault: "the trust policy is of another version than 2, the one that is known" },
       ]);
     }
   });
 
   test("a log in the policy shows nothing for a packet without a proof, and the reasons say so", () => {
-    const { value } = parse({ ...document(), log: "quorum none\n" }) as { value: TrustPolicy };
+    const { value } = parse({ ...document(), log_on_ledger: "quorum none\n" }) as {
+      value: TrustPolicy;
+    };
     const [escrow] = fc.sample(anyAttestedEscrow, { numRuns: 1, seed: 3 });
     if (escrow === undefined) throw new Error("no sample");
     const { verdict, checks } = verifyEvidence(packetText(escrow), value);
     expect(verdict).toBe("verified");
-    const open = ["log_inclusion", "log_witnesses", "account_on_ledger"];
+    const open = ["log_inclusion", "witnessed_on_ledger", "account_on_ledger"];
     expect(checks.filter(({ name }) => open.includes(name))).toEqual([
       ...open.slice(0, 2).map((name) => ({
         name,

@@ -12,12 +12,15 @@ import {
   LOG_KEY,
   logPolicyText,
   logProofOf,
+  type NoteKey,
   noteKey,
   tileBytes,
   type Tree,
   treeOf,
+  witnessLine,
   WITNESSES,
 } from "../../../conformance/evidence/log-world.ts";
+import { printSignatures } from "../../../../core/log/notes/signed-note.ts";
 import { address } from "../../../../core/domain/address.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
@@ -28,13 +31,16 @@ import { TreeEdge } from "../../../../core/log/tree/tree-edge.ts";
 import type { LedgerWitness } from "../../../../core/protocol/verification/verify-on-ledger.ts";
 import { custodyConfigAccount } from "../../../doubles/custody-config.ts";
 
-const POLICY: TrustPolicy = { ...TRUST, log: logPolicyText() };
+const POLICY: TrustPolicy = { ...TRUST, logOnLedger: logPolicyText() };
 const ESCROW = loggedEscrow("fulfilled");
 const LEAVES = leavesWith(ESCROW);
 const packetOf = (size: number) => packetWithLog(ESCROW, logProofOf(ESCROW, { size }));
 
-const noteOf = ({ size, root }: Tree, witnesses = WITNESSES.slice(0, 2), log = LOG_KEY) =>
-  checkpointNote({ origin: log.key.name, size, root }, witnesses, log);
+const noteOf = (
+  { size, root }: Tree,
+  witnesses: ReadonlyArray<NoteKey> = WITNESSES.slice(0, 2),
+  log = LOG_KEY,
+) => checkpointNote({ origin: log.key.name, size, root }, witnesses, log);
 
 /** What a log with a tree answers about a packet. */
 const answerOf = (packet: string, tree: Tree, checkpoint = noteOf(tree)): FreshLog => ({
@@ -51,13 +57,13 @@ const consistency = (packet: string, fresh: FreshLog | undefined, trust = POLICY
 };
 
 describe("a packet's checkpoint compared with the log's of now", () => {
-  test("a log that has grown passes, and the oldest cosignature counted is named", () => {
+  test("a log that has grown passes, with what the counted cosignatures state", () => {
     const packet = packetOf(300);
     expect(consistency(packet, answerOf(packet, treeOf(900, LEAVES)))).toEqual({
       verdict: "verified",
       outcome: "passed",
       reason:
-        "the log's tree of 900 leaves begins with the packet's of 300; the oldest cosignature counted is of 2026-08-01T00:00:00Z",
+        "the log's tree of 900 leaves begins with the packet's of 300; complete up to event 899 as of 2026-08-01T00:00:00Z, by 2 nodes",
     });
   });
 
@@ -105,22 +111,60 @@ describe("a packet's checkpoint compared with the log's of now", () => {
     });
   });
 
-  test("a checkpoint of another log, without the quorum, or that no log of the policy signed fails", () => {
+  test("a checkpoint of another log, or that no log of the policy signed, fails", () => {
     const packet = packetOf(300);
     const tree = treeOf(300, LEAVES);
     const other = noteKey(LOG_KEY.key.name.replace(/0$/, "1"), "ed25519", 30);
-    const both = { ...POLICY, log: logPolicyText(undefined, undefined, [LOG_KEY, other]) };
+    const both = { ...POLICY, logOnLedger: logPolicyText(undefined, undefined, [LOG_KEY, other]) };
     const stranger = noteKey(LOG_KEY.key.name, "ed25519", 31);
     const asked = (note: string, trust = POLICY) =>
       consistency(packet, answerOf(packet, tree, note), trust);
     expect(asked(noteOf(tree, undefined, other), both).reason).toBe(
       `the log is ${other.key.name}, and the packet's is ${LOG_KEY.key.name}`,
     );
-    expect(asked(noteOf(tree, WITNESSES.slice(0, 1))).reason).toBe(
-      "the log's checkpoint: quorum q wants 2 of [alpha, beta, gamma]; signed: alpha",
-    );
     for (const note of [noteOf(tree, undefined, stranger), "", "<html>", noteOf(tree).slice(1)])
       expect(asked(note)).toMatchObject({ verdict: "failed", outcome: "failed" });
+  });
+
+  test("a cosignature that is missing decides nothing, in either policy; one that does not verify fails", () => {
+    const packet = packetOf(300);
+    const tree = treeOf(300, LEAVES);
+    const [alpha, beta, gamma] = WITNESSES;
+    const growing = noteKey("delta.example/w", "cosignature", 24);
+    const logAppendOnly = logPolicyText("quorum alpha", "", undefined, [growing]);
+    const trust = { ...POLICY, logAppendOnly };
+    const asked = (note: string) => consistency(packet, answerOf(packet, tree, note), trust);
+    expect(asked(noteOf(tree, [alpha]))).toEqual({
+      verdict: "verified",
+      outcome: "unproven",
+      reason:
+        "the log's checkpoint: log_on_ledger: quorum q wants 2 of [alpha, beta, gamma]; signed: alpha; log_append_only: quorum alpha wants 1 of [alpha]; signed: none",
+    });
+    expect(asked(noteOf(tree, [alpha, gamma])).outcome).toBe("unproven");
+    expect(asked(noteOf(tree, [growing, gamma, beta]))).toEqual({
+      verdict: "verified",
+      outcome: "passed",
+      reason:
+        "the log's tree of 300 leaves begins with the packet's of 300; complete up to event 299 as of 2026-08-01T00:00:01Z, by 2 nodes; append-only up to event 299 as of 2026-08-01T00:00:00Z, by 1 witness",
+    });
+    const none = { ...POLICY, logOnLedger: logPolicyText("quorum none") };
+    expect(consistency(packet, answerOf(packet, tree), none).reason).toEndWith(
+      "no witness dates it",
+    );
+    for (const witness of [growing, gamma]) {
+      const line = witnessLine(witness, "another text\n");
+      const forged = noteOf(tree, [alpha, beta]) + printSignatures([line]);
+      expect(asked(forged)).toMatchObject({
+        verdict: "failed",
+        reason: `the log's checkpoint: the signature of ${witness.key.name} does not verify`,
+      });
+    }
+  });
+
+  test("a tree that does not begin with the packet's fails, with or without a quorum", () => {
+    const packet = packetOf(300);
+    const lie = treeOf(300, new Map([...LEAVES, [1n, Uint8Array.of(1)]]));
+    expect(consistency(packet, answerOf(packet, lie, noteOf(lie, []))).outcome).toBe("failed");
   });
 
   test("nothing is compared without a proof, without a log in the policy, or when the log is not asked", () => {

@@ -334,7 +334,7 @@ describe("the attestor's key around a rotation", () => {
 });
 
 describe("a logged packet checked with a node", () => {
-  const policy = { ...TRUST, log: logPolicyText() };
+  const policy = { ...TRUST, logOnLedger: logPolicyText() };
   const outcomeOf = (name: string, escrow: Escrow, witness: LedgerWitness) =>
     verifyEvidence(packetWithLog(escrow, logProofOf(escrow)), policy, witness).checks.find(
       (each) => each.name === name,

@@ -207,7 +207,7 @@ describe("an answer from before the packet", () => {
 });
 
 describe("an answer that denies what a quorum of witnesses states", () => {
-  const policy = { ...TRUST, log: logPolicyText() };
+  const policy = { ...TRUST, logOnLedger: logPolicyText() };
   const said = (escrow: Escrow, answer: NodeAnswer, trust: TrustPolicy = policy) =>
     witnessDoubt(packetWithLog(escrow, logProofOf(escrow)), trust, answer);
 
@@ -226,6 +226,8 @@ describe("an answer that denies what a quorum of witnesses states", () => {
 
   test("is judged where no witness has stated anything", () => {
     const escrow = loggedEscrow("fulfilled");
-    expect(said(escrow, answering(escrow, null), { ...TRUST, log: null })).toBeNull();
+    const appendOnly = { ...TRUST, logAppendOnly: logPolicyText() };
+    for (const trust of [TRUST, appendOnly])
+      expect(said(escrow, answering(escrow, null), trust)).toBeNull();
   });
 });

@@ -1,0 +1,54 @@
+import { Context } from "effect";
+import { bytesToHex } from "@noble/hashes/utils.js";
+import type { LogPolicy } from "../../log/policy/log-policy.ts";
+
+/** The witnesses that a service asks, by what they state; null for none. Its trust document names the same ones. */
+export type WitnessPoliciesValue = {
+  /** They compare the log with a node of their own. */
+  readonly onLedger: LogPolicy | null;
+  /** They only see that the log grows. */
+  readonly appendOnly: LogPolicy | null;
+};
+
+/** The policies of the process's log. */
+export class WitnessPolicies extends Context.Service<WitnessPolicies, WitnessPoliciesValue>()(
+  "settlement-evidence/core/use-cases/WitnessPolicies",
+) {}
+
+const namesIn = ({ witnesses, groups }: LogPolicy): ReadonlyArray<string> =>
+  [...witnesses, ...groups].map(({ name }) => name);
+
+/** Why a log cannot ask the witnesses of both, null when it can: a key or a word stands in both. */
+export const faultOfPolicies = ({ onLedger, appendOnly }: WitnessPoliciesValue): string | null => {
+  if (onLedger === null || appendOnly === null) return null;
+  const keys = new Set(onLedger.witnesses.map(({ key }) => bytesToHex(key.publicKey)));
+  const twice = appendOnly.witnesses.find(({ key }) => keys.has(bytesToHex(key.publicKey)));
+  if (twice !== undefined) return `the key of ${twice.name} stands in LOG_WITNESSES as well`;
+  const words = new Set(namesIn(onLedger));
+  const word = namesIn(appendOnly).find((name) => words.has(name));
+  return word === undefined ? null : `${word} is defined in LOG_WITNESSES as well`;
+};
+
+/** A name that no text of a policy can define, because it has spaces. */
+const BOTH = "on_ledger and append_only";
+
+/**
+ * The one policy by which a log asks: all witnesses, and each quorum that is wanted; null without witnesses. A witness whose
+ * cosignatures nothing here verifies is not asked.
+ */
+export const askedPolicy = ({ onLedger, appendOnly }: WitnessPoliciesValue): LogPolicy | null => {
+  const policies = [onLedger, appendOnly].filter((policy) => policy !== null);
+  if (policies.length === 0) return null;
+  const quorums = policies.flatMap(({ quorum }) => quorum ?? []);
+  const groups = policies.flatMap((policy) => policy.groups);
+  const [quorum = null, other] = quorums;
+  return {
+    logs: policies.flatMap(({ logs }) => logs),
+    witnesses: policies.flatMap(({ witnesses }) =>
+      witnesses.map((each) => (each.key.use === "ml-dsa-44" ? { ...each, url: null } : each)),
+    ),
+    groups:
+      other === undefined ? groups : [...groups, { name: BOTH, threshold: 2, members: quorums }],
+    quorum: other === undefined ? quorum : BOTH,
+  };
+};
