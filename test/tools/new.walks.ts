@@ -125,7 +125,7 @@ test("a custody instruction without its record does not compile, and nothing els
   const files = await filesRefusing("core/protocol/generated/custody.ts", (text) =>
     text.replace(
       "  archive_escrow: {",
-      '  capture: { discriminator: [1, 2, 3, 4, 5, 6, 7, 8], length: 8, args: {}, accounts: { escrow: { place: 0, role: "writable" } } },\n  archive_escrow: {',
+      '  hold_escrow: { discriminator: [1, 2, 3, 4, 5, 6, 7, 8], length: 8, args: {}, accounts: { escrow: { place: 0, role: "writable" } } },\n  archive_escrow: {',
     ),
   );
   expect(files).toEqual(["core/protocol/rules/instruction-records.ts"]);

@@ -132,6 +132,7 @@ export const evidenceExchanges: ReadonlyArray<Exchange> = [
   trust("one key"),
   trust("the ledger is down", ledgerDown),
   trust("the ledger is slow", ledgerSlow),
+  trust("the store is down", storeDown),
 ];
 
 /** What they answer without a key: packets are unsigned, former keys are still published. */

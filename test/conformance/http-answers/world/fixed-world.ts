@@ -30,6 +30,9 @@ const INSTANCE = {
 /** The evidence signer of scenes that do not set one. */
 const SIGNER = evidenceSignerFromSeed(Redacted.make(new Uint8Array(32).fill(7)));
 
+/** Wants no witness, so that the log publishes by itself and the trust document names its key. */
+const NO_WITNESS = { logs: [], witnesses: [], groups: [], quorum: null } as const;
+
 /** Turns of the event loop after which `until` gives up. */
 const MOST_TURNS = 1_000;
 
@@ -52,6 +55,7 @@ export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) 
     clock: fixedClock(waits),
     signer: SIGNER,
     publicUrl: "https://evidence.example",
+    appendOnlyPolicy: NO_WITNESS,
     ...options,
     instance: { ...INSTANCE, ...options.instance },
   });
