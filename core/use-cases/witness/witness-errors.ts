@@ -29,6 +29,8 @@ export type WitnessLack =
   | "node_unavailable"
   /** The node gave two different roots for one size. */
   | "node_contradicts_itself"
+  /** The node shows fewer events than were cosigned. */
+  | "node_rolled_back"
   | "log_unavailable"
   | "another_request"
   | "state_unavailable";

@@ -56,6 +56,8 @@ export class WitnessWorld {
    */
   nodeEvents: () => ShownEvents | null = () => this.events.length;
   readonly log: SimulatedLog;
+  /** How often the node was asked for the log's root. */
+  nodeReads = 0;
   /** What the node's WebSocket tells. */
   readonly signals = Effect.runSync(Queue.unbounded<LedgerSignal>());
   state: Layer.Layer<WitnessState>;
@@ -122,6 +124,7 @@ export class WitnessWorld {
       genesisHash: NETWORK.genesisHash,
       slot: () => BigInt(this.events.length),
       accountAt: () => () => {
+        this.nodeReads += 1;
         const events = this.nodeEvents();
         if (events === null) return null;
         return custodyConfigAccount(LOCAL_DEPLOYMENT, this.#loggedAfter(events), GENESIS_HASH);
