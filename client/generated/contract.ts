@@ -187,7 +187,7 @@ export type SettlementLogStatusState = ("no_key" | "starting" | "publishing" | "
 /**
  * What keeps the log from being published at the index's size.
  */
-export type SettlementLogStatusHindrance = ("nodes_disagree" | "second_node_behind" | "signed_size_not_derived_yet" | "ended" | "store_or_ledger_unavailable" | "quorum_missing")
+export type SettlementLogStatusHindrance = ("nodes_disagree" | "second_node_behind" | "signed_size_not_derived_yet" | "ended" | "store_or_ledger_unavailable" | "quorum_missing" | "witness_missing")
 /**
  * How the accounts were found.
  */
@@ -2752,6 +2752,10 @@ predecessors: EndedLog[]
  * By name; those that this process has offered a checkpoint.
  */
 witnesses: LogWitness[]
+/**
+ * The names of those that have not cosigned for ten seconds, whether the quorum is met or not.
+ */
+missing_witnesses: string[]
 }
 /**
  * One resource.

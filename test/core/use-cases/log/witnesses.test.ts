@@ -271,3 +271,66 @@ test("what a witness wrote is cut to 100 printable characters in the status", as
     `it states to have cosigned another size: [2J${"x".repeat(97)}`,
   );
 });
+
+/** The names behind the log's own in the published checkpoint. */
+const publishedNames = (world: PublishingWorld) =>
+  Effect.map(world.standing, (standing) => {
+    const parsed = parseCheckpoint(standing?.published ?? "");
+    return "fault" in parsed ? [] : parsed.value.note.signatures.slice(1).map(({ name }) => name);
+  });
+
+test("the witnesses beyond the quorum are asked on, and the same size gains their cosignatures", async () => {
+  const world = worldOf(20);
+  const members = ["w0.example", "w1.example", "w2.example"];
+  const [, , late] = withWitnesses(world, [soundly, soundly, answers(503)], "two", [
+    any(2, members, "two"),
+  ]);
+  await world.run(({ grown, status }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark());
+      yield* TestClock.adjust("1 second");
+      const before = (yield* world.standing)?.published ?? "";
+      expect(yield* publishedNames(world)).toEqual(members.slice(0, 2));
+      yield* TestClock.adjust("20 seconds");
+      if (late !== undefined) late.habit = soundly;
+      yield* TestClock.adjust("1 minute");
+      expect(yield* publishedNames(world)).toEqual(members);
+      expect((yield* world.standing)?.published).toStartWith(before);
+      expect(yield* status).toMatchObject({ hindrance: null, missing: [] });
+      // Ten minutes later one of them is away: its line stays.
+      if (late !== undefined) late.habit = answers(503);
+      yield* TestClock.adjust("10 minutes");
+      expect(yield* publishedNames(world)).toEqual(members);
+    }),
+  );
+});
+
+test("two of three witnesses that do not answer are named, and so is one while the quorum is met", async () => {
+  const world = worldOf(30);
+  const members = ["w0.example", "w1.example", "w2.example"];
+  const witnesses = withWitnesses(
+    world,
+    [soundly, () => Effect.fail(new WitnessUnreachable({ reason: "refused" })), answers(503)],
+    "one",
+    [any(1, members, "one")],
+  );
+  await world.run(({ grown, status }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark(10));
+      yield* TestClock.adjust("20 seconds");
+      expect(yield* world.publishedSize).toBe(11);
+      expect(yield* status).toMatchObject({
+        hindrance: "witness_missing",
+        missing: ["w1.example", "w2.example"],
+      });
+      // They do not hold up the next checkpoint.
+      yield* grown(world.mark(20));
+      yield* TestClock.adjust("1 second");
+      expect(yield* world.publishedSize).toBe(21);
+      for (const witness of witnesses) witness.habit = soundly;
+      yield* grown(world.mark(30));
+      yield* TestClock.adjust("20 seconds");
+      expect(yield* status).toMatchObject({ hindrance: null, missing: [] });
+    }),
+  );
+});
