@@ -187,7 +187,7 @@ export type SettlementLogStatusState = ("no_key" | "starting" | "publishing" | "
 /**
  * What keeps the log from being published at the index's size.
  */
-export type SettlementLogStatusHindrance = ("nodes_disagree" | "second_node_behind" | "signed_size_not_derived_yet" | "ended" | "store_or_ledger_unavailable" | "quorum_missing" | "witness_missing")
+export type SettlementLogStatusHindrance = ("nodes_disagree" | "second_node_behind" | "signed_size_not_derived_yet" | "ended" | "store_or_ledger_unavailable" | "quorum_missing" | "witnesses_ahead" | "witness_missing")
 /**
  * How the accounts were found.
  */

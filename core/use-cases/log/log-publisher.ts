@@ -166,6 +166,7 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
       if (log.isEnded) return "ended";
       return log.contradictedSinceMs === null ? "signed_size_not_derived_yet" : "nodes_disagree";
     }
+    if (yield* offers.areAhead(growing.size())) return "witnesses_ahead";
     const { head, hinders } = yield* signable(log, growing);
     if (head !== null && (yield* offers.isDue(head, value?.published ?? null)))
       yield* offers.offer(log, yield* log.sign(head));

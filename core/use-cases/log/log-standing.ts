@@ -8,6 +8,7 @@ export const LOG_HINDRANCES = [
   "ended",
   "store_or_ledger_unavailable",
   "quorum_missing",
+  "witnesses_ahead",
   "witness_missing",
 ] as const;
 

@@ -64,7 +64,7 @@ export type LogStatus = {
   readonly predecessors: ReadonlyArray<EndedLog>;
   /** By name; those that this process has offered a checkpoint. */
   readonly witnesses: ReadonlyArray<
-    Omit<WitnessRecord, "problemSinceMs"> & { readonly name: string }
+    Omit<WitnessRecord, "problemSinceMs" | "aheadTo"> & { readonly name: string }
   >;
   /** The names of those that have not cosigned for some time. */
   readonly missingWitnesses: ReadonlyArray<string>;

@@ -22,6 +22,8 @@ export type WitnessRecord = {
   readonly lastProblem: string | null;
   /** Since when no offer has brought one, in monotonic milliseconds; null while they do. */
   readonly problemSinceMs: number | null;
+  /** The size that it states to have cosigned, larger than the one it was offered; 0 when it states none. */
+  readonly aheadTo: number;
 };
 
 /** What this process knows of the witnesses of its policy, by their names. */
@@ -32,6 +34,7 @@ const NEW_WITNESS: WitnessRecord = {
   nonsense: 0,
   lastProblem: null,
   problemSinceMs: null,
+  aheadTo: 0,
 };
 
 /** The first 100 printable ASCII characters of what a witness wrote: the status shows them. */
@@ -54,7 +57,8 @@ const offer = Effect.fnUntraced(function* (
   const answer = yield* client.addCheckpoint(url ?? "", body);
   if (answer.status === 409 && answer.contentType === TLOG_SIZE_TYPE) {
     const known = parseTlogSize(answer.body);
-    return known === undefined || known > size
+    if (known !== undefined && known > size) return { aheadTo: known } as const;
+    return known === undefined
       ? ({
           nonsense: `it states to have cosigned another size: ${shortened(answer.body)}`,
         } as const)
@@ -101,13 +105,18 @@ export const askWitness = Effect.fnUntraced(function* (
       const reason = failure._tag === "WitnessUnreachable" ? failure.reason : "the store is away";
       yield* note({ lastProblem: reason });
     } else if ("cosignature" in outcome.success) {
-      yield* note({ size: checkpoint.head.size, lastProblem: null });
+      yield* note({ size: checkpoint.head.size, lastProblem: null, aheadTo: 0 });
       return outcome.success.cosignature;
     } else if ("size" in outcome.success) {
       const { size } = outcome.success;
       // It may name another size each time.
-      yield* note(isTold ? { size, lastProblem: "it names another size each time" } : { size });
+      const again = "it names another size each time";
+      yield* note({ size, aheadTo: 0, ...(isTold ? { lastProblem: again } : {}) });
       if (size !== oldSize) continue;
+    } else if ("aheadTo" in outcome.success) {
+      const { aheadTo } = outcome.success;
+      const lastProblem = `it has cosigned size ${aheadTo}, and this log has less`;
+      yield* note({ size: aheadTo, aheadTo, lastProblem });
     } else if ("nonsense" in outcome.success)
       yield* note({ lastProblem: outcome.success.nonsense }, true);
     else yield* note({ lastProblem: outcome.success.problem });

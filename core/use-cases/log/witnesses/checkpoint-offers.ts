@@ -1,6 +1,7 @@
 import { Deferred, Duration, Effect, FiberSet, Queue, Ref, Semaphore } from "effect";
 import { parseCheckpoint } from "../../../log/checkpoint/checkpoint.ts";
 import type { LogPolicy, PolicyWitness } from "../../../log/policy/log-policy.ts";
+import { judgeQuorum } from "../../../log/policy/quorum.ts";
 import { SyncEpoch } from "../../../../ports/index/sync-lease.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
 import { monotonicMs } from "../../single-flight.ts";
@@ -71,6 +72,21 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
     const size = sizeOf(published);
     if (head.size !== size) return head.size > size;
     return (yield* monotonicMs) - publishedAtMs >= UNCHANGED_MS;
+  });
+
+  /**
+   * Whether witnesses state to have cosigned more than a tree of a size, and the others make no quorum. Then a larger
+   * tree was signed that this process does not know, and its quorum stands for it.
+   */
+  const areAhead = Effect.fnUntraced(function* (size: number) {
+    const policy = yield* Ref.get(policyRef);
+    if (policy === null) return false;
+    const records = yield* Ref.get(witnesses);
+    const names = policy.witnesses.map(({ name }) => name);
+    const others = names.filter((name) => (records.get(name)?.aheadTo ?? 0) <= size);
+    return policy.quorum === null
+      ? names.length > 0 && others.length === 0
+      : !judgeQuorum(policy, others).isMet;
   });
 
   /** Asks a witness for as long as its round has its turn, and it has not cosigned. */
@@ -157,7 +173,8 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
     if (round !== null)
       yield* Effect.provideService(advance(log, round), SyncEpoch, round.offered.epoch);
     if (waiting === null) return;
-    if (round !== null && !isAgain && !round.mayEnd(nowMs, yield* Ref.get(witnesses))) return;
+    if (round !== null && !isAgain && !round.mayEnd(nowMs, yield* Ref.get(witnesses)))
+      if (!(yield* areAhead(round.offered.checkpoint.head.size))) return;
     yield* Effect.provideService(begin(log, couriers, waiting), SyncEpoch, waiting.epoch);
   });
 
@@ -200,8 +217,14 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
 
   return {
     /** What keeps the offered checkpoint from being published, null for nothing. */
-    hindrance: Ref.get(hindrance),
+    hindrance: Effect.suspend(() =>
+      Effect.flatMap(
+        newest === null ? Effect.succeed(false) : areAhead(newest.checkpoint.head.size),
+        (ahead) => (ahead ? Effect.succeed<LogHindrance>("witnesses_ahead") : Ref.get(hindrance)),
+      ),
+    ),
     isDue,
+    areAhead,
     /** Publishes a signed checkpoint at once where no witness is asked; otherwise it is offered next. */
     offer: Effect.fnUntraced(function* (log: SigningLog, checkpoint: SignedCheckpoint) {
       const offered = { checkpoint, epoch: yield* SyncEpoch };

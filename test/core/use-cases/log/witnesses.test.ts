@@ -174,7 +174,6 @@ test.each([
   ["no text of signatures", answers(200, "zzz")],
   ["an empty answer", answers(200, "")],
   ["a signature of nobody", answers(200, "— other.example AAAAAAAAAAAAAAAAAAAAAA==\n")],
-  ["a size beyond the checkpoint", answers(409, "99\n", TLOG_SIZE_TYPE)],
   ["a size that is no number", answers(409, "x\n", TLOG_SIZE_TYPE)],
 ])("%s is nonsense, counted, and asked again every two seconds", async (_, habit) => {
   const world = worldOf(20);
@@ -331,6 +330,61 @@ test("two of three witnesses that do not answer are named, and so is one while t
       yield* grown(world.mark(30));
       yield* TestClock.adjust("20 seconds");
       expect(yield* status).toMatchObject({ hindrance: null, missing: [] });
+    }),
+  );
+});
+
+test("witnesses that cosigned more than a restored log has stop it, until its tree has come that far", async () => {
+  const world = worldOf(60);
+  const members = ["w0.example", "w1.example", "w2.example"];
+  const witnesses = withWitnesses(world, [soundly, soundly, soundly], "two", [
+    any(2, members, "two"),
+  ]);
+  await world.publish([50]);
+  expect(await Effect.runPromise(world.publishedSize)).toBe(51);
+  // The store and the file beside the key are those of a backup, taken before anything was signed.
+  const restored = worldOf(60);
+  Object.assign(restored, { policy: world.policy, witness: world.witness });
+  await restored.run(({ grown, status }) =>
+    Effect.gen(function* () {
+      yield* grown(restored.mark(20));
+      yield* TestClock.adjust("5 seconds");
+      expect(yield* status).toMatchObject({ hindrance: "witnesses_ahead" });
+      expect((yield* status).witnesses.get("w0.example")).toMatchObject({
+        nonsense: 0,
+        lastProblem: "it has cosigned size 51, and this log has less",
+      });
+      for (const count of [30, 40, 49]) {
+        yield* grown(restored.mark(count));
+        yield* TestClock.adjust("5 seconds");
+      }
+      expect(new Set(restored.signed.map(({ size }) => size))).toEqual(new Set([21]));
+      yield* grown(restored.mark(60));
+      yield* TestClock.adjust("5 seconds");
+      expect(yield* status).toMatchObject({ hindrance: null });
+      expect(yield* restored.publishedSize).toBe(61);
+    }),
+  );
+  expect(witnesses.map(({ size }) => size)).toEqual([61, 61, 61]);
+});
+
+test("one witness of three that states any size does not stop a log whose quorum the others make", async () => {
+  const world = worldOf(20);
+  const members = ["w0.example", "w1.example", "w2.example"];
+  withWitnesses(world, [soundly, soundly, answers(409, "99999\n", TLOG_SIZE_TYPE)], "two", [
+    any(2, members, "two"),
+  ]);
+  await world.run(({ grown, status }) =>
+    Effect.gen(function* () {
+      for (const count of [10, 20]) {
+        yield* grown(world.mark(count));
+        yield* TestClock.adjust("15 seconds");
+      }
+      expect(yield* world.publishedSize).toBe(21);
+      expect(yield* status).toMatchObject({
+        hindrance: "witness_missing",
+        missing: ["w2.example"],
+      });
     }),
   );
 });
