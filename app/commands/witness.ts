@@ -55,8 +55,8 @@ const run = Effect.fnUntraced(function* (settings: LoneWitnessSettings) {
   const place = { dataDir, deployment, webSocketUrl };
   const layer = witnessLayer(witness, place, []).pipe(Layer.provide(ledger));
   const context = yield* Layer.build(layer);
-  const { addCheckpoint, key } = yield* Effect.provide(Witness, context);
-  if (addCheckpoint === null || key === null)
+  const { addCheckpoint, refused, key } = yield* Effect.provide(Witness, context);
+  if (addCheckpoint === null || refused === null || key === null)
     return yield* Effect.die(new Error("no witness was made"));
   const server = yield* Effect.acquireRelease(
     Effect.try({
@@ -67,7 +67,7 @@ const run = Effect.fnUntraced(function* (settings: LoneWitnessSettings) {
           development: false,
           idleTimeout: IDLE_SECONDS,
           maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-          fetch: witnessHandler(addCheckpoint),
+          fetch: witnessHandler({ addCheckpoint, refused }),
         }),
       catch: () =>
         new WitnessUnusable({

@@ -2376,6 +2376,32 @@ status: ReadsStatusStatus
 commitment: Commitment
 }
 /**
+ * A checkpoint that its log signed, and that this witness refused.
+ */
+export interface RefusedCheckpoint {
+/**
+ * The log.
+ */
+origin: string
+/**
+ * Why it was refused.
+ */
+reason: string
+/**
+ * A signed note with the log's signature alone.
+ */
+checkpoint: string
+}
+/**
+ * What this witness refused.
+ */
+export interface RefusedCheckpoints {
+/**
+ * Of each log the first one and the newest 31, oldest first.
+ */
+refused: RefusedCheckpoint[]
+}
+/**
  * A registered merchant with its counts.
  */
 export interface RegistryEntry {
@@ -3194,6 +3220,7 @@ export interface HttpOperations {
   "POST /x402/verify": { path: object; query: object; body: X402Request; answer: X402Verified };
   "POST /x402/settle": { path: object; query: object; body: X402Request; answer: X402Settled };
   "POST /witness/add-checkpoint": { path: object; query: object; body: object; answer: object };
+  "GET /witness/refused": { path: object; query: object; body: object; answer: RefusedCheckpoints };
   "GET /": { path: object; query: object; body: object; answer: Descriptor };
   "GET /console/verify.js": { path: object; query: object; body: object; answer: object };
   "GET /client/settlement-evidence.tgz": { path: object; query: object; body: object; answer: object };

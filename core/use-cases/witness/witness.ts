@@ -4,7 +4,7 @@ import type { Deployment } from "../../domain/ledger/deployment.ts";
 import { parseLogOrigin } from "../../log/checkpoint/log-origin.ts";
 import { networkIdOf, networkLeaf } from "../../log/leaf/event-leaf.ts";
 import { cosignatureMessage, cosignatureOf } from "../../log/notes/cosignature.ts";
-import { printSignatures } from "../../log/notes/signed-note.ts";
+import { printSignatures, printSignedNote } from "../../log/notes/signed-note.ts";
 import { type VerifierKey, verifierKey } from "../../log/notes/verifier-key.ts";
 import type { TreeHead } from "../../log/tree/tree-edge.ts";
 import { verifyConsistency } from "../../log/tree/tree-proofs.ts";
@@ -13,6 +13,7 @@ import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { LogSource } from "../../../ports/log/log-source.ts";
 import {
   type CosignedLog,
+  type RefusedCheckpoint,
   WitnessKey,
   WitnessState,
   type WitnessStateUnavailable,
@@ -37,12 +38,17 @@ export type WitnessAnswer =
   /** The size that was cosigned last: the request assumed another, or the checkpoint has another root at this size. */
   | { readonly kind: "conflict"; readonly size: number };
 
+/** A checkpoint that a log signed and the witness refused, and why. */
+export type RefusedOfLog = RefusedCheckpoint & { readonly origin: string };
+
 /** A witness that compares logs with its own node, where one is configured. */
 export class Witness extends Context.Service<
   Witness,
   {
     /** Judges the body of `add-checkpoint`; null where no witness is configured. */
     readonly addCheckpoint: ((body: string) => Effect.Effect<WitnessAnswer, WitnessFailure>) | null;
+    /** The checkpoints that it refused, of all its logs: of each the first and the newest 31. Null without a witness. */
+    readonly refused: Effect.Effect<ReadonlyArray<RefusedOfLog>, WitnessNotReady> | null;
     /** The key of its cosignatures, null without a witness. */
     readonly key: VerifierKey | null;
   }
@@ -104,11 +110,13 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
   });
 
   const keep = Effect.fnUntraced(function* (
-    { checkpoint: { origin, size }, note }: OfferedCheckpoint,
+    { checkpoint: { origin, size }, text, signature }: OfferedCheckpoint,
     reason: string,
   ) {
     yield* Effect.logWarning("a checkpoint was refused", { origin, size, reason });
-    yield* orNotReady(store.keepRefused(origin, { reason, checkpoint: note }));
+    // Anybody can add lines to it. The log's own is what it answers for.
+    const checkpoint = printSignedNote({ text, signatures: [signature] });
+    yield* orNotReady(store.keepRefused(origin, { reason, checkpoint }));
   });
 
   const refuse = Effect.fnUntraced(function* (offer: OfferedCheckpoint, reason: string) {
@@ -235,5 +243,10 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
     return Option.isSome(answer) ? answer.value : yield* notReady("another_request");
   });
   yield* Effect.forkScoped(followNode(roots, look));
-  return Witness.of({ addCheckpoint, key });
+  const refused = Effect.forEach([...byOrigin.keys()], (origin) =>
+    Effect.map(orNotReady(store.refused(origin)), (all) =>
+      all.map((each) => ({ origin, ...each })),
+    ),
+  ).pipe(Effect.map((ofLogs) => ofLogs.flat()));
+  return Witness.of({ addCheckpoint, refused, key });
 });

@@ -44,6 +44,7 @@ import {
   ADD_CHECKPOINT_EXAMPLE,
   COSIGNATURE_EXAMPLE,
 } from "../../../../adapters/http/witness/add-checkpoint.ts";
+import { REFUSED_EXAMPLE } from "../../../../adapters/http/witness/read-refused.ts";
 import { ClientPackage } from "../../../../ports/client-package.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { networkIdOf, networkLeaf } from "../../../../core/log/leaf/event-leaf.ts";
@@ -106,7 +107,8 @@ export type ServiceOptions = Omit<HttpOptions, "context"> & {
   /** The witnesses of the log; null, by default, for none. */
   readonly logPolicy?: LogPolicy | null;
   /** By default a witness that cosigns the document's example, and finds every other request malformed. */
-  readonly witness?: Pick<Witness["Service"], "addCheckpoint">;
+  readonly witness?: Pick<Witness["Service"], "addCheckpoint"> &
+    Partial<Pick<Witness["Service"], "refused">>;
   /** By default the bytes of a text. */
   readonly clientPackage?: ClientPackage["Service"];
   /** By default the machine's own clock. */
@@ -169,7 +171,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     Layer.succeed(WitnessClient, {
       addCheckpoint: () => Effect.fail(new WitnessUnreachable({ reason: "no witness is there" })),
     }),
-    Layer.succeed(Witness, { ...witness, key: null }),
+    Layer.succeed(Witness, { refused: Effect.succeed([REFUSED_EXAMPLE]), ...witness, key: null }),
     Layer.sync(Metric.MetricRegistry, () => new Map()),
     Logger.layer([
       Logger.make<unknown, void>(({ logLevel, message, cause }) => {

@@ -105,18 +105,21 @@ export class WitnessWorld {
     this.log.leaves = [LEAF_ZERO, ...this.events];
   }
 
-  /** A witness; each call is a new process over the state of `layer`. */
-  readonly witness = Effect.suspend(() =>
+  /** A witness and what it refused; each call is a new process over the state of `layer`. */
+  readonly whole = Effect.suspend(() =>
     makeWitness({
       logs: [{ key: this.log.key, url: new URL("http://log.example") }],
       deployment: LOCAL_DEPLOYMENT,
     }),
   ).pipe(
-    Effect.map(({ addCheckpoint }) => {
-      if (addCheckpoint === null) throw new Error("a witness was made");
-      return addCheckpoint;
+    Effect.map(({ addCheckpoint, refused }) => {
+      if (addCheckpoint === null || refused === null) throw new Error("a witness was made");
+      return { addCheckpoint, refused };
     }),
   );
+
+  /** A witness; each call is a new process over the state of `layer`. */
+  readonly witness = Effect.map(this.whole, ({ addCheckpoint }) => addCheckpoint);
 
   /** Everything around the witness, over one state. */
   get layer() {
