@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { Data, Effect, Layer } from "effect";
+import { Data, Duration, Effect, Layer } from "effect";
 import {
   logSignerFromFile,
   logSignerFromText,
@@ -95,9 +95,40 @@ export const readWitnesses = Effect.fnUntraced(function* (path: string | null) {
   return policy.value satisfies LogPolicy;
 });
 
-/** The process's publisher, with the witnesses of its settings. */
-export const logPublisher = ({ settings }: LogSource) =>
+/** Between two looks at the file of LOG_WITNESSES. */
+const LOOK_EVERY = Duration.seconds(2);
+
+/** Takes over the policy of a file whenever it changes. One that cannot be used changes nothing, and is logged once. */
+const followWitnesses = Effect.fnUntraced(function* (
+  path: string,
+  setPolicy: LogPublisher["Service"]["setPolicy"],
+  first: LogPolicy,
+) {
+  let known = JSON.stringify(first);
+  for (;;) {
+    yield* Effect.sleep(LOOK_EVERY);
+    const read = yield* Effect.result(readWitnesses(path));
+    const text = read._tag === "Success" ? JSON.stringify(read.success) : read.failure.message;
+    if (text === known) continue;
+    known = text;
+    if (read._tag === "Failure") yield* Effect.logError(text);
+    else if (read.success !== null) {
+      yield* setPolicy(read.success);
+      const witnesses = read.success.witnesses.map(({ name }) => name);
+      yield* Effect.logInfo("LOG_WITNESSES has changed", { witnesses });
+    }
+  }
+});
+
+/** The process's publisher, with the witnesses of its settings. They are read again when the file changes. */
+export const logPublisher = ({ settings: { logWitnesses } }: LogSource) =>
   Layer.effect(
     LogPublisher,
-    Effect.flatMap(readWitnesses(settings.logWitnesses), makeLogPublisher),
+    Effect.gen(function* () {
+      const policy = yield* readWitnesses(logWitnesses);
+      const publisher = yield* makeLogPublisher(policy);
+      if (logWitnesses !== null && policy !== null)
+        yield* Effect.forkScoped(followWitnesses(logWitnesses, publisher.setPolicy, policy));
+      return publisher;
+    }),
   );

@@ -64,6 +64,8 @@ export class LogPublisher extends Context.Service<
     /** Publishes for as long as it runs; the process runs it once. Fails when this key must not sign this log. */
     readonly run: Effect.Effect<never, LogRefused>;
     readonly status: Effect.Effect<PublisherStatus>;
+    /** Takes another policy: the newest checkpoint is offered to its witnesses. */
+    readonly setPolicy: (policy: LogPolicy) => Effect.Effect<void>;
   }
 >()("settlement-evidence/core/use-cases/LogPublisher") {}
 
@@ -101,8 +103,10 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
       missing,
     };
   });
+  const setPolicy = (next: LogPolicy) =>
+    Effect.andThen(Ref.set(policyRef, next), Effect.asVoid(offers.changed));
   if (signer === null)
-    return LogPublisher.of({ grown: () => Effect.void, run: Effect.never, status });
+    return LogPublisher.of({ grown: () => Effect.void, run: Effect.never, status, setPolicy });
   const { name, key } = signer;
   const nodes = yield* LedgerNodes;
   const { deployment } = yield* Instance;
@@ -225,5 +229,6 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
       }),
     run,
     status,
+    setPolicy,
   });
 });

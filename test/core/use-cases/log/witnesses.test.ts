@@ -388,3 +388,23 @@ test("one witness of three that states any size does not stop a log whose quorum
     }),
   );
 });
+
+test("another policy is taken without a restart: the same checkpoint gains the new witness's line", async () => {
+  const world = worldOf(20);
+  const witnesses = withWitnesses(world, [soundly, soundly], "w0.example");
+  const { policy } = world;
+  if (policy === null) throw new Error("the world has a policy");
+  world.policy = { ...policy, witnesses: policy.witnesses.slice(0, 1) };
+  await world.run(({ grown, setPolicy, status }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark());
+      yield* TestClock.adjust("5 seconds");
+      expect(yield* publishedNames(world)).toEqual(["w0.example"]);
+      yield* setPolicy(policy);
+      yield* TestClock.adjust("1 second");
+      expect(yield* publishedNames(world)).toEqual(["w0.example", "w1.example"]);
+      expect((yield* status).policy?.witnesses).toHaveLength(2);
+    }),
+  );
+  expect(witnesses.map(({ size }) => size)).toEqual([21, 21]);
+});
