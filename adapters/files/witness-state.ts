@@ -1,6 +1,6 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { Effect, Layer, Semaphore } from "effect";
-import { readdir } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { decodeBase64, encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { sha256 } from "../../core/domain/sha256.ts";
@@ -50,12 +50,17 @@ const pathIn = (folder: string) => (origin: string) => join(folder, nameOf(origi
 
 const REFUSED = ".refused";
 
+/** Which one of its log a refused checkpoint was, by its file's name, `<number>-<hash>`; 0 without a number. */
+const turnOf = (name: string): number => (name.includes("-") ? Number.parseInt(name, 10) : 0);
+
+const byTurn = (a: string, b: string): number => turnOf(a) - turnOf(b) || (a < b ? -1 : 1);
+
 const attempt = <A>(work: () => Promise<A>): Effect.Effect<A, WitnessStateUnavailable> =>
   Effect.tryPromise({ try: work, catch: (cause) => new WitnessStateUnavailable({ cause }) });
 
 /**
  * Keeps a witness's state in files of a folder: `<hash of the origin>` for what was cosigned, and beside it a folder
- * `<hash of the origin>.refused` with one file for each refused checkpoint: the reason, an empty line and the note. Only
+ * `<hash of the origin>.refused` with one file `<number>-<hash>` for each refused checkpoint: the reason, an empty line and the note. Only
  * one process may use the folder.
  */
 export const witnessStateFiles = (
@@ -83,15 +88,20 @@ export const witnessStateFiles = (
       const namesOfRefused = async (origin: string): Promise<ReadonlyArray<string>> => {
         await makeFolderDurably(refusedOf(origin));
         // A draft is what a process that ended left behind.
-        return (await readdir(refusedOf(origin))).filter((name) => !name.endsWith(".new"));
+        const names = await readdir(refusedOf(origin));
+        return names.filter((name) => !name.endsWith(".new")).toSorted(byTurn);
       };
 
       const keepRefused = async (origin: string, refused: RefusedCheckpoint): Promise<void> => {
         const names = await namesOfRefused(origin);
-        const name = nameOf(refused.checkpoint);
-        if (names.length >= MAX_REFUSED || names.includes(name)) return;
+        const hash = nameOf(refused.checkpoint);
+        if (names.some((name) => name.endsWith(hash))) return;
+        const last = names.at(-1);
+        const name = `${last === undefined ? 1 : turnOf(last) + 1}-${hash}`;
         const text = `${refused.reason}\n\n${refused.checkpoint}`;
         await writeDurably(join(refusedOf(origin), name), text);
+        const dropped = [...names, name].slice(1, -MAX_REFUSED + 1);
+        for (const each of dropped) await rm(join(refusedOf(origin), each));
       };
 
       const readRefused = async (origin: string): Promise<ReadonlyArray<RefusedCheckpoint>> => {

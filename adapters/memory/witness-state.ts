@@ -21,8 +21,11 @@ export const witnessStateMemory: Layer.Layer<WitnessState> = Layer.sync(WitnessS
     keepRefused: (origin, each) =>
       Effect.sync(() => {
         const kept = refused.get(origin) ?? new Map<string, RefusedCheckpoint>();
-        if (kept.size < MAX_REFUSED && !kept.has(each.checkpoint)) kept.set(each.checkpoint, each);
         refused.set(origin, kept);
+        if (kept.has(each.checkpoint)) return;
+        kept.set(each.checkpoint, each);
+        const [, second] = kept.keys();
+        if (second !== undefined && kept.size > MAX_REFUSED) kept.delete(second);
       }),
     refused: (origin) => Effect.sync(() => [...(refused.get(origin)?.values() ?? [])]),
   });

@@ -12,6 +12,7 @@ import { faultLines } from "../config/variable.ts";
 import {
   type LoneWitnessSettings,
   readLoneWitnessSettings,
+  witnessAddresses,
 } from "../config/witness-environment.ts";
 import { webSocketUrlOf } from "../config/settings.ts";
 import { claimDataDirectory } from "../stores/data-directory.ts";
@@ -36,6 +37,7 @@ It takes no options; environment variables configure it:
   WITNESS_NAME          its name: a URL without scheme, such as witness.example.com
   DATA_DIR              where it keeps what it cosigned   (./witness-data)
   HOST, PORT            where it listens                  (127.0.0.1, 3001)
+  WITNESS_URL           the address under which logs reach it, without /witness   (where it listens)
   LOG_LEVEL             debug, info, warn or error        (info)
   LOG_FORMAT            pretty or json                    (pretty on a terminal, else json)
 `;
@@ -55,8 +57,8 @@ const run = Effect.fnUntraced(function* (settings: LoneWitnessSettings) {
   const place = { dataDir, deployment, webSocketUrl };
   const layer = witnessLayer(witness, place, []).pipe(Layer.provide(ledger));
   const context = yield* Layer.build(layer);
-  const { addCheckpoint, key } = yield* Effect.provide(Witness, context);
-  if (addCheckpoint === null || key === null)
+  const { addCheckpoint, refused, key } = yield* Effect.provide(Witness, context);
+  if (addCheckpoint === null || refused === null || key === null)
     return yield* Effect.die(new Error("no witness was made"));
   const server = yield* Effect.acquireRelease(
     Effect.try({
@@ -67,7 +69,7 @@ const run = Effect.fnUntraced(function* (settings: LoneWitnessSettings) {
           development: false,
           idleTimeout: IDLE_SECONDS,
           maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-          fetch: witnessHandler(addCheckpoint),
+          fetch: witnessHandler({ addCheckpoint, refused }),
         }),
       catch: () =>
         new WitnessUnusable({
@@ -78,9 +80,12 @@ const run = Effect.fnUntraced(function* (settings: LoneWitnessSettings) {
     (server) => Effect.promise(() => server.stop()),
   );
   const npxEnded = yield* watchNpx;
+  const { listens, url } = witnessAddresses(settings, server.port ?? port);
+  const vkey = printVerifierKey(key);
   yield* Effect.logInfo("witness listening", {
-    url: server.url.href,
-    vkey: printVerifierKey(key),
+    listens,
+    // What the operator of a log puts into its policy.
+    policy: `witness ${key.name} ${vkey} ${url}`,
     node: Redacted.value(rpcUrls[0]).host,
   });
   const untilNpxEnds = Effect.as(npxEnded, { kind: "asked", by: "the end of npx" } as const);

@@ -14,6 +14,8 @@ export type LoneWitnessSettings = {
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
+  /** The address under which logs reach it; null for the one that it listens on. */
+  readonly url: URL | null;
   readonly dataDir: string;
   readonly rpcUrls: RpcUrls;
   readonly deployment: Deployment;
@@ -35,6 +37,13 @@ const NEEDED = {
 export const witnessVariables = {
   host: variable("HOST", kinds.host, "127.0.0.1", "the interface to listen on"),
   port: variable("PORT", kinds.wholeNumber(0, 65_535), 3001, "0 takes a free one"),
+  url: variable(
+    "WITNESS_URL",
+    kinds.serviceUrl,
+    null,
+    "the address under which logs reach it, without `/witness`",
+    "the one that it listens on",
+  ),
   dataDir: variable(
     "DATA_DIR",
     kinds.text,
@@ -101,6 +110,7 @@ export const readLoneWitnessSettings = Effect.fnUntraced(function* (
   const settings: LoneWitnessSettings = {
     host: values.host ?? "",
     port: values.port ?? 0,
+    url: values.url ?? null,
     dataDir: values.dataDir ?? "",
     rpcUrls: [Redacted.make(first), ...others.map((url) => Redacted.make(url))],
     deployment: { custodyProgram, attestorProgram },
@@ -110,3 +120,12 @@ export const readLoneWitnessSettings = Effect.fnUntraced(function* (
   };
   return settings;
 });
+
+/** The address that a witness listens on with a port, and the one under which logs reach it: what a policy names. */
+export const witnessAddresses = (
+  { host, url }: Pick<LoneWitnessSettings, "host" | "url">,
+  port: number,
+): { readonly listens: string; readonly url: string } => {
+  const listens = `http://${host.includes(":") ? `[${host}]` : host}:${port}/witness`;
+  return { listens, url: url === null ? listens : `${url.href.replace(/\/$/, "")}/witness` };
+};

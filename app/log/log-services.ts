@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { Data, Effect, Layer } from "effect";
+import { Data, Duration, Effect, Layer, Ref } from "effect";
 import {
   logSignerFromFile,
   logSignerFromText,
@@ -14,6 +14,7 @@ import {
   askedPolicy,
   faultOfPolicies,
   WitnessPolicies,
+  type WitnessPoliciesValue,
 } from "../../core/use-cases/log/witness-policies.ts";
 import { EvidenceSigner } from "../../ports/evidence-signer.ts";
 import { LogKeyUnusable, LogSigner } from "../../ports/log/log-signer.ts";
@@ -101,11 +102,14 @@ const readPolicy = Effect.fnUntraced(function* (setting: PolicySetting, path: st
   return policy.value satisfies LogPolicy;
 });
 
+/** The files that name the log's witnesses. */
+type WitnessFiles = Pick<Settings, "logWitnesses" | "logWitnessesAppendOnly">;
+
 /** The log's witnesses by what they state. Fails when a policy cannot be used with the service's keys, or both cannot together. */
 export const readWitnesses = Effect.fnUntraced(function* ({
   logWitnesses,
   logWitnessesAppendOnly: path,
-}: Pick<Settings, "logWitnesses" | "logWitnessesAppendOnly">) {
+}: WitnessFiles) {
   const policies = {
     onLedger: yield* readPolicy("LOG_WITNESSES", logWitnesses),
     appendOnly: yield* readPolicy("LOG_WITNESSES_APPEND_ONLY", path),
@@ -115,9 +119,49 @@ export const readWitnesses = Effect.fnUntraced(function* ({
   return yield* new LogWitnessesUnusable({ setting: "LOG_WITNESSES_APPEND_ONLY", path, reason });
 });
 
-/** The process's publisher, and the witnesses of its settings, which it asks. */
+/** Between two looks at the files of the witnesses. */
+const LOOK_EVERY = Duration.seconds(2);
+
+/** Takes over the policies of the files whenever they change. Those that cannot be used change nothing, and are logged once. */
+const followWitnesses = Effect.fnUntraced(function* (
+  files: WitnessFiles,
+  policies: Ref.Ref<WitnessPoliciesValue>,
+  setPolicy: LogPublisher["Service"]["setPolicy"],
+) {
+  let last = JSON.stringify(yield* Ref.get(policies));
+  for (;;) {
+    yield* Effect.sleep(LOOK_EVERY);
+    const read = yield* Effect.result(readWitnesses(files));
+    const text = read._tag === "Success" ? JSON.stringify(read.success) : read.failure.message;
+    if (text === last) continue;
+    last = text;
+    if (read._tag === "Failure") {
+      yield* Effect.logError(text);
+      continue;
+    }
+    const policy = askedPolicy(read.success);
+    if (policy === null) continue;
+    yield* Ref.set(policies, read.success);
+    yield* setPolicy(policy);
+    const witnesses = policy.witnesses.map(({ name }) => name);
+    yield* Effect.logInfo("the log's witnesses have changed", { witnesses });
+  }
+});
+
+/** The process's publisher, and the witnesses of its settings, which it asks. They are read again when a file changes. */
 export const logPublisher = ({ settings }: LogSource) =>
   Layer.effect(
     LogPublisher,
-    WitnessPolicies.use((policies) => makeLogPublisher(askedPolicy(policies))),
-  ).pipe(Layer.provideMerge(Layer.effect(WitnessPolicies, readWitnesses(settings))));
+    Effect.gen(function* () {
+      const policies = yield* WitnessPolicies;
+      const policy = askedPolicy(yield* Ref.get(policies));
+      const publisher = yield* makeLogPublisher(policy);
+      if (policy !== null)
+        yield* Effect.forkScoped(followWitnesses(settings, policies, publisher.setPolicy));
+      return publisher;
+    }),
+  ).pipe(
+    Layer.provideMerge(
+      Layer.effect(WitnessPolicies, Effect.flatMap(readWitnesses(settings), Ref.make)),
+    ),
+  );

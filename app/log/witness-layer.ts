@@ -70,5 +70,6 @@ export const witnessLayer = (
 /** No witness: nothing is at its path. */
 export const noWitness: Layer.Layer<Witness> = Layer.succeed(Witness, {
   addCheckpoint: null,
+  refused: null,
   key: null,
 });

@@ -199,7 +199,7 @@ export type SettlementLogStatusState = ("no_key" | "starting" | "publishing" | "
 /**
  * What keeps the log from being published at the index's size.
  */
-export type SettlementLogStatusHindrance = ("nodes_disagree" | "second_node_behind" | "signed_size_not_derived_yet" | "ended" | "store_or_ledger_unavailable" | "quorum_missing")
+export type SettlementLogStatusHindrance = ("nodes_disagree" | "second_node_behind" | "signed_size_not_derived_yet" | "ended" | "store_or_ledger_unavailable" | "quorum_missing" | "witnesses_ahead" | "witness_missing")
 /**
  * How the accounts were found.
  */
@@ -2604,6 +2604,32 @@ status: ReadsStatusStatus
 commitment: Commitment
 }
 /**
+ * A checkpoint that its log signed, and that this witness refused.
+ */
+export interface RefusedCheckpoint {
+/**
+ * The log.
+ */
+origin: string
+/**
+ * Why it was refused.
+ */
+reason: string
+/**
+ * A signed note with the log's signature alone.
+ */
+checkpoint: string
+}
+/**
+ * What this witness refused.
+ */
+export interface RefusedCheckpoints {
+/**
+ * Of each log the first one and the newest 31, oldest first.
+ */
+refused: RefusedCheckpoint[]
+}
+/**
  * A registered merchant with its counts.
  */
 export interface RegistryEntry {
@@ -2980,6 +3006,10 @@ predecessors: EndedLog[]
  * By name; those that this process has offered a checkpoint.
  */
 witnesses: LogWitness[]
+/**
+ * The names of those that have not cosigned for ten seconds, whether the quorum is met or not.
+ */
+missing_witnesses: string[]
 }
 /**
  * One resource.
@@ -3421,6 +3451,7 @@ export interface HttpOperations {
   "POST /x402/verify": { path: object; query: object; body: X402Request; answer: X402Verified };
   "POST /x402/settle": { path: object; query: object; body: X402Request; answer: X402Settled };
   "POST /witness/add-checkpoint": { path: object; query: object; body: object; answer: object };
+  "GET /witness/refused": { path: object; query: object; body: object; answer: RefusedCheckpoints };
   "GET /": { path: object; query: object; body: object; answer: Descriptor };
   "GET /console/verify.js": { path: object; query: object; body: object; answer: object };
   "GET /client/settlement-evidence.tgz": { path: object; query: object; body: object; answer: object };

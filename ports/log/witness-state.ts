@@ -36,19 +36,19 @@ export class WitnessState extends Context.Service<
       expectedSize: number,
       next: CosignedLog,
     ) => Effect.Effect<boolean, WitnessStateUnavailable>;
-    /** Keeps a refused checkpoint once, unless `MAX_REFUSED` of its log are kept. */
+    /** Keeps a refused checkpoint once. Of more than `MAX_REFUSED` of its log, the first and the newest are kept. */
     readonly keepRefused: (
       origin: string,
       refused: RefusedCheckpoint,
     ) => Effect.Effect<void, WitnessStateUnavailable>;
-    /** The refused checkpoints of a log that are kept, in any order. */
+    /** The refused checkpoints of a log that are kept, oldest first. */
     readonly refused: (
       origin: string,
     ) => Effect.Effect<ReadonlyArray<RefusedCheckpoint>, WitnessStateUnavailable>;
   }
 >()("settlement-evidence/ports/WitnessState") {}
 
-/** The most refused checkpoints that are kept of one log. The first ones are proof enough. */
+/** The most refused checkpoints that are kept of one log: the first and the newest ones. */
 export const MAX_REFUSED = 32;
 
 /** The witness cannot be set up. Neither field holds key material. */

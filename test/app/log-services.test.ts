@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect, Layer, Redacted } from "effect";
+import { TestClock } from "effect/testing";
 import { ed25519Key } from "../../adapters/signer/ed25519-key.ts";
 import { evidenceSignerFromText } from "../../adapters/signer/evidence-signer.ts";
 import { logPublisher, logSigner, type LogSource } from "../../app/log/log-services.ts";
@@ -14,6 +15,8 @@ import { Instance } from "../../ports/instance.ts";
 import { LedgerNodes } from "../../ports/ledger/ledger.ts";
 import { LogSigner } from "../../ports/log/log-signer.ts";
 import { testInstance } from "../core/use-cases/test-instance.ts";
+import { LogPublisher } from "../../core/use-cases/log/log-publisher.ts";
+import { patientClock } from "../doubles/patient-clock.ts";
 import { logIdentity } from "../doubles/log-identity.ts";
 import { TEST_GENESIS_HASH } from "../arbitraries/test-ledger.ts";
 
@@ -52,28 +55,30 @@ const sourceOf = (settings: Partial<LogSource["settings"]>): LogSource => ({
   },
 });
 
-/** The log's name and public key, or how the start is refused; the evidence key's bytes are 1. */
+/** The log's key and its publisher as a start makes them; the evidence key's bytes are 1. */
+const servicesOf = (source: LogSource) =>
+  logPublisher(source).pipe(
+    Layer.provideMerge(logSigner(source)),
+    Layer.provide(evidenceSignerFromText(keyText(1), null)),
+    Layer.provide(
+      Layer.mergeAll(
+        indexMemory(),
+        witnessClientHttp,
+        Layer.succeed(Instance, testInstance()),
+        logIdentity(TEST_GENESIS_HASH, testInstance().deployment),
+        Layer.succeed(LedgerNodes, { count: 1, readFromEach: () => Effect.succeed([]) }),
+      ),
+    ),
+  );
+
+/** The log's name and public key, or how the start is refused. */
 const startOf = (source: LogSource): Promise<string> =>
   Effect.runPromise(
     Effect.gen(function* () {
       const signer = yield* LogSigner;
       return signer === null ? "no log" : `${signer.name} ${signer.key.publicKey.toHex()}`;
     }).pipe(
-      Effect.provide(
-        logPublisher(source).pipe(
-          Layer.provideMerge(logSigner(source)),
-          Layer.provide(evidenceSignerFromText(keyText(1), null)),
-          Layer.provide(
-            Layer.mergeAll(
-              indexMemory(),
-              witnessClientHttp,
-              Layer.succeed(Instance, testInstance()),
-              logIdentity(TEST_GENESIS_HASH, testInstance().deployment),
-              Layer.succeed(LedgerNodes, { count: 1, readFromEach: () => Effect.succeed([]) }),
-            ),
-          ),
-        ),
-      ),
+      Effect.provide(servicesOf(source)),
       Effect.catch((failure) => Effect.succeed(failure.message)),
     ),
   );
@@ -156,4 +161,33 @@ test("append-only witnesses of other keys and names are taken, with others and a
   );
   for (const given of [{ logWitnesses, logWitnessesAppendOnly }, { logWitnessesAppendOnly }])
     expect(await startOf(sourceOf(given))).toStartWith("log.example ");
+});
+
+test("a policy that changes is taken over without a restart, and one that cannot be used is not", async () => {
+  const one = `${witnessLine(3)}\n`;
+  const other = witnessLine(4).replace("witness w ", "witness v ");
+  const logWitnesses = await policyFile("changing", `${one}quorum w\n`);
+  const text = (lines: string) => Effect.promise(() => policyFile("changing", lines));
+  await Effect.runPromise(
+    Effect.gen(function* () {
+      const { status } = yield* LogPublisher;
+      const names = Effect.map(status, ({ policy }) => policy?.witnesses.map(({ name }) => name));
+      /** The names once they are others than before; the file is read in real time, in a few turns. */
+      const namesAfter = Effect.fnUntraced(function* (lines: string) {
+        const before = yield* names;
+        yield* text(lines);
+        for (let turn = 0; turn < 200; turn++) {
+          yield* TestClock.adjust("2 seconds");
+          yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)));
+          if (!Bun.deepEquals(yield* names, before)) break;
+        }
+        return yield* names;
+      });
+      expect(yield* namesAfter(`${one}${other}\nquorum w\n`)).toEqual(["w", "v"]);
+      expect(yield* namesAfter(`${one}quorum nobody\n`)).toEqual(["w", "v"]);
+      expect(yield* namesAfter(`${one}quorum w\n`)).toEqual(["w"]);
+    }).pipe(
+      Effect.provide(Layer.provideMerge(servicesOf(sourceOf({ logWitnesses })), patientClock())),
+    ),
+  );
 });

@@ -50,6 +50,7 @@ import { streamEventsEndpoint } from "../index/stream-events.ts";
 import { syncIndexEndpoint } from "../index/sync-index.ts";
 import { verifyDeliveryEndpoint } from "../evidence/verify-delivery.ts";
 import { addCheckpointEndpoint } from "../witness/add-checkpoint.ts";
+import { readRefusedEndpoint } from "../witness/read-refused.ts";
 import {
   settlePaymentEndpoint,
   supportedPaymentsEndpoint,
@@ -120,6 +121,7 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   verifyPaymentEndpoint,
   settlePaymentEndpoint,
   addCheckpointEndpoint,
+  readRefusedEndpoint,
   rootEndpoint(parts.console, parts.llmsText),
   consoleVerifierEndpoint(parts.consoleVerifier),
   clientPackageEndpoint,

@@ -35,6 +35,7 @@ const LACKS: Readonly<Record<WitnessLack, string>> = {
     "The witness's node has finalized more events, and the log does not serve the tiles that lead there yet.",
   node_unavailable: "The witness's node gave no usable answer.",
   node_contradicts_itself: "The witness's node gave two different answers for one size of the log.",
+  node_rolled_back: "The witness's node shows fewer events than the witness has cosigned.",
   log_unavailable: "The log does not answer.",
   another_request: "Another checkpoint of this log is being judged.",
   state_unavailable: "The witness's state cannot be read or written.",

@@ -15,8 +15,18 @@ import {
 } from "../problems/problem.ts";
 import { bodyBytes, decodeUtf8, MAX_BODY_BYTES } from "../request/request-body.ts";
 import { ADD_CHECKPOINT_PATH, witnessRefusal } from "./add-checkpoint.ts";
+import { REFUSED_PATH, refusedRecord } from "./read-refused.ts";
 
-type AddCheckpoint = NonNullable<Witness["Service"]["addCheckpoint"]>;
+/** What a witness that runs by itself answers with. */
+type Answering = {
+  readonly addCheckpoint: NonNullable<Witness["Service"]["addCheckpoint"]>;
+  readonly refused: NonNullable<Witness["Service"]["refused"]>;
+};
+
+const METHODS: Readonly<Record<string, string>> = {
+  [ADD_CHECKPOINT_PATH]: "POST",
+  [REFUSED_PATH]: "GET",
+};
 
 const problemResponse = (problem: Problem): Response =>
   new Response(problemDocument(problem, crypto.randomUUID()), {
@@ -39,16 +49,22 @@ const refusalOf = (failure: WitnessFailure): Problem => ({
 
 /** Answers a request to a witness that runs by itself, as the service's operation does. Never rejects. */
 export const witnessHandler =
-  (addCheckpoint: AddCheckpoint, run: typeof Effect.runPromiseExit = Effect.runPromiseExit) =>
+  (
+    { addCheckpoint, refused }: Answering,
+    run: typeof Effect.runPromiseExit = Effect.runPromiseExit,
+  ) =>
   async (request: Request): Promise<Response> => {
-    if (new URL(request.url).pathname !== ADD_CHECKPOINT_PATH)
+    const { pathname } = new URL(request.url);
+    const method = METHODS[pathname];
+    if (method === undefined)
       return problemResponse({ code: "route_not_found", detail: "No operation has this path." });
-    if (request.method !== "POST")
+    if (request.method !== method)
       return problemResponse({
         code: "method_not_allowed",
-        detail: "This path has the method POST.",
-        headers: { allow: "POST" },
+        detail: `This path has the method ${method}.`,
+        headers: { allow: method },
       });
+    const shown = Effect.map(refused, (all) => Response.json(refusedRecord(all)));
     const judged = Effect.gen(function* () {
       const bytes = yield* Effect.result(bodyBytes(request, MAX_BODY_BYTES));
       if (Result.isFailure(bytes))
@@ -66,7 +82,7 @@ export const witnessHandler =
         );
       return answerResponse(yield* addCheckpoint(text));
     });
-    const exit = await run(judged);
+    const exit = await run(pathname === REFUSED_PATH ? shown : judged);
     if (Exit.isSuccess(exit)) return exit.value;
     return Option.match(Cause.findErrorOption(exit.cause), {
       onSome: (failure) => problemResponse(refusalOf(failure)),

@@ -1,4 +1,4 @@
-import { Effect } from "effect";
+import { Effect, Ref } from "effect";
 import { type Ed25519Jwk, ed25519Jwk } from "../../domain/evidence/evidence-signature.ts";
 import { type EvidenceKey, EvidenceSigner } from "../../../ports/evidence-signer.ts";
 import { Instance } from "../../../ports/instance.ts";
@@ -32,7 +32,7 @@ const NO_LOGS = { logOnLedger: null, logAppendOnly: null };
 
 /** The witnesses that this service asks, by what they state, under the key of the log that they cosign. */
 const trustedLogs = Effect.gen(function* () {
-  const { onLedger, appendOnly } = yield* WitnessPolicies;
+  const { onLedger, appendOnly } = yield* Ref.get(yield* WitnessPolicies);
   if (onLedger === null && appendOnly === null) return NO_LOGS;
   const { published } = yield* SettlementLog;
   const log = yield* published;

@@ -5,6 +5,7 @@ import type { LogPolicy } from "../../log/policy/log-policy.ts";
 import { decodeCustodyConfigAccount } from "../../protocol/accounts/settings-accounts.ts";
 import { rootOf } from "../../log/tree/frontier.ts";
 import { custodyConfigAddress } from "../../protocol/addresses/addresses.ts";
+import { monotonicMs } from "../single-flight.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { LedgerNodes } from "../../../ports/ledger/ledger.ts";
 import { LogIdentity, LogSigner } from "../../../ports/log/log-signer.ts";
@@ -17,7 +18,7 @@ import {
   OFFER_UNCHANGED_EVERY,
   TRY_AGAIN,
 } from "./witnesses/checkpoint-offers.ts";
-import type { WitnessRecord } from "./witnesses/gather-cosignatures.ts";
+import type { WitnessRecord } from "./witnesses/ask-witness.ts";
 import type { GrowingTree } from "./signing/growing-tree.ts";
 import type { LogHindrance, SignedHead } from "./log-standing.ts";
 import { NodeAgreement } from "./signing/node-agreement.ts";
@@ -28,6 +29,9 @@ import { SigningLog } from "./signing/signing-log.ts";
 const SIGN_EVERY = Duration.seconds(1);
 /** Between two checks of leaves that contradict what was signed: each reads all of them. */
 const CHECK_CONTRADICTED_EVERY = Duration.minutes(1);
+
+/** A witness that has not cosigned for this long is missing. At its first offer its node may just be behind. */
+const MISSING_AFTER_MS = Duration.toMillis(Duration.seconds(10));
 
 /** What a process does for the log; names are stable. */
 export const PUBLISHER_STATES = ["no_key", "starting", "publishing", "standby", "ended"] as const;
@@ -47,6 +51,8 @@ export type PublisherStatus = {
   readonly policy: LogPolicy | null;
   /** By the names of the policy. */
   readonly witnesses: ReadonlyMap<string, WitnessRecord>;
+  /** The names of those that have not cosigned for ten seconds, also while the quorum is met. */
+  readonly missing: ReadonlyArray<string>;
 };
 
 /** Signs and publishes the settlement log's checkpoints. */
@@ -58,6 +64,8 @@ export class LogPublisher extends Context.Service<
     /** Publishes for as long as it runs; the process runs it once. Fails when this key must not sign this log. */
     readonly run: Effect.Effect<never, LogRefused>;
     readonly status: Effect.Effect<PublisherStatus>;
+    /** Takes another policy: the newest checkpoint is offered to its witnesses. */
+    readonly setPolicy: (policy: LogPolicy) => Effect.Effect<void>;
   }
 >()("settlement-evidence/core/use-cases/LogPublisher") {}
 
@@ -73,20 +81,32 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
   const signer = yield* LogSigner;
   const hindrance = yield* Ref.make<LogHindrance | null>(null);
   const witnesses = yield* Ref.make<ReadonlyMap<string, WitnessRecord>>(new Map());
-  const offers = yield* makeCheckpointOffers(policy, witnesses);
+  const policyRef = yield* Ref.make(policy);
+  const offers = yield* makeCheckpointOffers(policyRef, witnesses);
   const state = yield* Ref.make<PublisherState>(signer === null ? "no_key" : "starting");
   const status = Effect.gen(function* () {
     const now = yield* Ref.get(state);
+    const nowPolicy = signer === null ? null : yield* Ref.get(policyRef);
+    const records = yield* Ref.get(witnesses);
+    const sinceMs = (yield* monotonicMs) - MISSING_AFTER_MS;
+    const missing = (nowPolicy?.witnesses ?? []).flatMap(({ name }) => {
+      const problemSinceMs = records.get(name)?.problemSinceMs ?? Infinity;
+      return now !== "standby" && problemSinceMs <= sinceMs ? [name] : [];
+    });
     const hinders = (yield* Ref.get(hindrance)) ?? (yield* offers.hindrance);
+    const lacks = missing.length > 0 ? ("witness_missing" as const) : null;
     return {
       state: now,
-      hindrance: now === "standby" ? null : hinders,
-      policy: signer === null ? null : policy,
-      witnesses: yield* Ref.get(witnesses),
+      hindrance: now === "standby" ? null : (hinders ?? lacks),
+      policy: nowPolicy,
+      witnesses: records,
+      missing,
     };
   });
+  const setPolicy = (next: LogPolicy) =>
+    Effect.andThen(Ref.set(policyRef, next), Effect.asVoid(offers.changed));
   if (signer === null)
-    return LogPublisher.of({ grown: () => Effect.void, run: Effect.never, status });
+    return LogPublisher.of({ grown: () => Effect.void, run: Effect.never, status, setPolicy });
   const { name, key } = signer;
   const nodes = yield* LedgerNodes;
   const { deployment } = yield* Instance;
@@ -150,6 +170,7 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
       if (log.isEnded) return "ended";
       return log.contradictedSinceMs === null ? "signed_size_not_derived_yet" : "nodes_disagree";
     }
+    if (yield* offers.areAhead(growing.size())) return "witnesses_ahead";
     const { head, hinders } = yield* signable(log, growing);
     if (head !== null && (yield* offers.isDue(head, value?.published ?? null)))
       yield* offers.offer(log, yield* log.sign(head));
@@ -208,5 +229,6 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
       }),
     run,
     status,
+    setPolicy,
   });
 });

@@ -9,6 +9,8 @@ export const LOG_HINDRANCES = [
   "ended",
   "store_or_ledger_unavailable",
   "quorum_missing",
+  "witnesses_ahead",
+  "witness_missing",
 ] as const;
 
 /** What keeps the log from being published at the index's size. */

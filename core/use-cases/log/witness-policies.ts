@@ -1,4 +1,4 @@
-import { Context } from "effect";
+import { Context, type Ref } from "effect";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { LogPolicy } from "../../log/policy/log-policy.ts";
 
@@ -10,10 +10,11 @@ export type WitnessPoliciesValue = {
   readonly appendOnly: LogPolicy | null;
 };
 
-/** The policies of the process's log. */
-export class WitnessPolicies extends Context.Service<WitnessPolicies, WitnessPoliciesValue>()(
-  "settlement-evidence/core/use-cases/WitnessPolicies",
-) {}
+/** The policies of the process's log. They change while it runs. */
+export class WitnessPolicies extends Context.Service<
+  WitnessPolicies,
+  Ref.Ref<WitnessPoliciesValue>
+>()("settlement-evidence/core/use-cases/WitnessPolicies") {}
 
 const namesIn = ({ witnesses, groups }: LogPolicy): ReadonlyArray<string> =>
   [...witnesses, ...groups].map(({ name }) => name);

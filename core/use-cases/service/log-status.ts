@@ -17,7 +17,7 @@ import {
   type LogStanding,
 } from "../log/log-standing.ts";
 import { SettlementLog } from "../log/serving/published-log.ts";
-import type { WitnessRecord } from "../log/witnesses/gather-cosignatures.ts";
+import type { WitnessRecord } from "../log/witnesses/ask-witness.ts";
 
 /** Time limit of one part of the status. */
 const PART_TIMEOUT = Duration.millis(700);
@@ -68,7 +68,11 @@ export type LogStatus = {
   /** The logs that ended before it, oldest first. */
   readonly predecessors: ReadonlyArray<EndedLog>;
   /** By name; those that this process has offered a checkpoint. */
-  readonly witnesses: ReadonlyArray<WitnessRecord & { readonly name: string }>;
+  readonly witnesses: ReadonlyArray<
+    Omit<WitnessRecord, "problemSinceMs" | "aheadTo"> & { readonly name: string }
+  >;
+  /** The names of those that have not cosigned for some time. */
+  readonly missingWitnesses: ReadonlyArray<string>;
 };
 
 const vkeyOf = (standing: LogStanding): string => printVerifierKey(logKeyOf(standing));
@@ -100,7 +104,7 @@ const cosignedBy = (
  * its key.
  */
 export const readLogStatus = Effect.gen(function* () {
-  const { state, hindrance, policy, witnesses } = yield* (yield* LogPublisher).status;
+  const { state, hindrance, policy, witnesses, missing } = yield* (yield* LogPublisher).status;
   const { published } = yield* SettlementLog;
   // A process that has the key shows what hinders it also while the store does not answer.
   const log = yield* state === "no_key" ? published : Effect.orElseSucceed(published, () => null);
@@ -121,6 +125,7 @@ export const readLogStatus = Effect.gen(function* () {
     witnesses: [...witnesses]
       .map(([name, { size, nonsense, lastProblem }]) => ({ name, size, nonsense, lastProblem }))
       .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    missingWitnesses: ended === null ? missing : [],
   };
   return status;
 });

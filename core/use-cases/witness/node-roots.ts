@@ -1,4 +1,4 @@
-import { Effect, Queue, Stream } from "effect";
+import { Clock, Duration, Effect, Queue, Semaphore, Stream } from "effect";
 import type { Ledger } from "../../../ports/ledger/ledger.ts";
 import { LedgerSignals } from "../../../ports/ledger/ledger-signals.ts";
 import type { Address } from "../../domain/address.ts";
@@ -17,14 +17,30 @@ import { WitnessNotReady } from "./witness-errors.ts";
 /** Roots that are remembered, those of half an hour even when each finalized block brings another. */
 const MOST_REMEMBERED = 4096;
 
+/** What a node showed, and when it was asked, in Unix milliseconds. */
+type ShownHead = TreeHead & { readonly askedAtMs: number };
+
 /** The finalized roots of the log that the witness's own node has shown, by their sizes. */
 export class NodeRoots {
-  readonly #heads = new Map<number, TreeHead>();
+  readonly #heads = new Map<number, ShownHead>();
+  #newest: ShownHead | null = null;
+
+  /** The newest answer of the node; null before the first, after one that failed, and after one that contradicted another. */
+  get newest(): ShownHead | null {
+    return this.#newest;
+  }
+
+  /** Notes that the node's newest answer says nothing: what it showed before stays remembered. */
+  failed(): void {
+    this.#newest = null;
+  }
 
   /** Remembers a root, unless another one of the same size is remembered. Says whether none is. */
-  add(read: TreeHead): boolean {
+  add(read: ShownHead): boolean {
     const before = this.at(read.size);
-    if (before !== undefined) return isSameHash(before, read.root);
+    if (before !== undefined && !isSameHash(before, read.root)) return false;
+    this.#newest = read;
+    if (before !== undefined) return true;
     this.#heads.set(read.size, read);
     const [oldest] = this.#heads.keys();
     if (oldest !== undefined && this.#heads.size > MOST_REMEMBERED) this.#heads.delete(oldest);
@@ -36,17 +52,19 @@ export class NodeRoots {
     return this.#heads.get(size)?.root;
   }
 
-  /** The remembered root of the smallest size from `size` on. */
-  firstFrom(size: number): TreeHead | undefined {
-    let first: TreeHead | undefined;
+  /** The remembered root of the smallest size from `size` on, among those that the node first showed before `beforeMs`. */
+  firstFrom(size: number, beforeMs = Infinity): TreeHead | undefined {
+    let first: ShownHead | undefined;
     for (const each of this.#heads.values())
-      if (each.size >= size && (first === undefined || each.size < first.size)) first = each;
+      if (each.size >= size && each.askedAtMs < beforeMs && each.size < (first?.size ?? Infinity))
+        first = each;
     return first;
   }
 
   /** Forgets all of them: a node that was wrong about one size was wrong about others. */
   forget(): void {
     this.#heads.clear();
+    this.#newest = null;
   }
 }
 
@@ -81,18 +99,50 @@ export const readNodeRoot = (
     return { size: edge.size, root: edge.root() };
   });
 
+/** How old an answer of the node may be that a cosignature of a remembered size rests on: that of the last regular look. */
+export const FRESH_FOR_MS = Duration.toMillis(Duration.seconds(LOOK_EVERY_SECONDS));
+
 /**
- * Looks at the node for as long as it runs: when the ledger signals a change, and every two seconds. `look` reads it and remembers
- * what it shows.
+ * A look at the node that callers share. It returns the node's newest answer if the node was asked for it after `sinceMs`
+ * (Unix milliseconds), and asks it otherwise. Only one asks at a time. What the node shows is remembered; `add` says
+ * whether it may be.
+ */
+export const sharedLook = Effect.fnUntraced(function* (
+  roots: NodeRoots,
+  read: Effect.Effect<TreeHead, WitnessNotReady>,
+  contradicted: Effect.Effect<never, WitnessNotReady>,
+) {
+  const asking = yield* Semaphore.make(1);
+  return (sinceMs: number): Effect.Effect<TreeHead, WitnessNotReady> =>
+    asking.withPermit(
+      Effect.gen(function* () {
+        const { newest } = roots;
+        if (newest !== null && newest.askedAtMs > sinceMs) return newest;
+        const askedAtMs = yield* Clock.currentTimeMillis;
+        const shown = yield* Effect.tapError(read, () => Effect.sync(() => roots.failed()));
+        return roots.add({ ...shown, askedAtMs }) ? shown : yield* contradicted;
+      }),
+    );
+});
+
+/**
+ * Looks at the node for as long as it runs: when the ledger signals a change, and when the newest answer is two seconds
+ * old, whoever asked for it.
  */
 export const followNode = Effect.fnUntraced(function* (
-  look: Effect.Effect<unknown, WitnessNotReady>,
+  roots: NodeRoots,
+  look: (sinceMs: number) => Effect.Effect<unknown, WitnessNotReady>,
 ) {
   const { changes } = yield* LedgerSignals;
   const news = yield* Queue.sliding<null>(1);
   yield* Effect.forkChild(Stream.runForEach(changes, () => Queue.offer(news, null)));
+  let isSignalled = true;
   for (;;) {
-    yield* Effect.ignore(look);
-    yield* Effect.timeoutOption(Queue.take(news), `${LOOK_EVERY_SECONDS} seconds`);
+    const nowMs = yield* Clock.currentTimeMillis;
+    yield* Effect.ignore(look(isSignalled ? nowMs : nowMs - FRESH_FOR_MS));
+    const askedAtMs = roots.newest?.askedAtMs ?? nowMs;
+    const restMs = Math.max(1, askedAtMs + FRESH_FOR_MS - (yield* Clock.currentTimeMillis));
+    const told = yield* Effect.timeoutOption(Queue.take(news), Duration.millis(restMs));
+    isSignalled = told._tag === "Some";
   }
 });

@@ -1,5 +1,6 @@
 import { Data, Effect } from "effect";
 import { type Checkpoint, parseCheckpoint } from "../../log/checkpoint/checkpoint.ts";
+import type { NoteSignature } from "../../log/notes/signed-note.ts";
 import type { VerifierKey } from "../../log/notes/verifier-key.ts";
 import { verifyNote } from "../../log/notes/verify-note.ts";
 import { parseAddCheckpoint } from "../../log/witness/add-checkpoint.ts";
@@ -29,6 +30,8 @@ export type WitnessLack =
   | "node_unavailable"
   /** The node gave two different roots for one size. */
   | "node_contradicts_itself"
+  /** The node shows fewer events than were cosigned. */
+  | "node_rolled_back"
   | "log_unavailable"
   | "another_request"
   | "state_unavailable";
@@ -61,8 +64,8 @@ export type OfferedCheckpoint = {
   readonly checkpoint: Checkpoint;
   /** What the log signed. */
   readonly text: string;
-  /** The signed note, verbatim. */
-  readonly note: string;
+  /** The log's signature of it. */
+  readonly signature: NoteSignature;
   readonly oldSize: number;
   readonly proof: ReadonlyArray<Uint8Array>;
 };
@@ -81,14 +84,19 @@ export const readOffer = Effect.fnUntraced(function* (
   const log = logs.get(checkpoint.origin);
   if (log === undefined)
     return yield* new LogUnknown({ detail: "no log of this witness has this origin" });
-  if ("fault" in verifyNote(parsed.value.note, [log.key])) return yield* new LogSignatureInvalid();
+  const { id } = log.key;
+  const signature = parsed.value.note.signatures.find(
+    (line) => line.name === checkpoint.origin && line.id === id,
+  );
+  if ("fault" in verifyNote(parsed.value.note, [log.key]) || signature === undefined)
+    return yield* new LogSignatureInvalid();
   if (oldSize > checkpoint.size)
     return yield* new CheckpointMalformed({ detail: "the old size is above the checkpoint's" });
   const offer: OfferedCheckpoint = {
     log,
     checkpoint,
     text: parsed.value.note.text,
-    note,
+    signature,
     oldSize,
     proof,
   };

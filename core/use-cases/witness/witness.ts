@@ -1,22 +1,24 @@
-import { Clock, Context, Effect, Option, Semaphore } from "effect";
+import { Clock, Context, Duration, Effect, Option, Semaphore } from "effect";
 import { type Address, parseAddress } from "../../domain/address.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import { parseLogOrigin } from "../../log/checkpoint/log-origin.ts";
 import { networkIdOf, networkLeaf } from "../../log/leaf/event-leaf.ts";
 import { cosignatureMessage, cosignatureOf } from "../../log/notes/cosignature.ts";
-import { printSignatures } from "../../log/notes/signed-note.ts";
+import { printSignatures, printSignedNote } from "../../log/notes/signed-note.ts";
 import { type VerifierKey, verifierKey } from "../../log/notes/verifier-key.ts";
+import type { TreeHead } from "../../log/tree/tree-edge.ts";
 import { verifyConsistency } from "../../log/tree/tree-proofs.ts";
 import { emptyRoot, isSameHash } from "../../log/tree/tree-hash.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { LogSource } from "../../../ports/log/log-source.ts";
 import {
   type CosignedLog,
+  type RefusedCheckpoint,
   WitnessKey,
   WitnessState,
   type WitnessStateUnavailable,
 } from "../../../ports/log/witness-state.ts";
-import { followNode, NodeRoots, readNodeRoot } from "./node-roots.ts";
+import { followNode, FRESH_FOR_MS, NodeRoots, readNodeRoot, sharedLook } from "./node-roots.ts";
 import { servedProof } from "./served-proof.ts";
 import {
   CheckpointRefused,
@@ -36,12 +38,17 @@ export type WitnessAnswer =
   /** The size that was cosigned last: the request assumed another, or the checkpoint has another root at this size. */
   | { readonly kind: "conflict"; readonly size: number };
 
+/** A checkpoint that a log signed and the witness refused, and why. */
+export type RefusedOfLog = RefusedCheckpoint & { readonly origin: string };
+
 /** A witness that compares logs with its own node, where one is configured. */
 export class Witness extends Context.Service<
   Witness,
   {
     /** Judges the body of `add-checkpoint`; null where no witness is configured. */
     readonly addCheckpoint: ((body: string) => Effect.Effect<WitnessAnswer, WitnessFailure>) | null;
+    /** The checkpoints that it refused, of all its logs: of each the first and the newest 31. Null without a witness. */
+    readonly refused: Effect.Effect<ReadonlyArray<RefusedOfLog>, WitnessNotReady> | null;
     /** The key of its cosignatures, null without a witness. */
     readonly key: VerifierKey | null;
   }
@@ -59,10 +66,14 @@ const RETRY_SECONDS: Readonly<Record<WitnessLack, number>> = {
   node_ahead: 1,
   node_unavailable: 2,
   node_contradicts_itself: 10,
+  node_rolled_back: 2,
   log_unavailable: 5,
   another_request: 1,
   state_unavailable: 10,
 };
+
+/** For how long a log may lack what the witness's node shows, and still have a smaller size cosigned. */
+const AHEAD_FOR_MS = Duration.toMillis(Duration.minutes(5));
 
 const notReady = (lack: WitnessLack) =>
   new WitnessNotReady({ lack, retrySeconds: RETRY_SECONDS[lack] });
@@ -99,11 +110,13 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
   });
 
   const keep = Effect.fnUntraced(function* (
-    { checkpoint: { origin, size }, note }: OfferedCheckpoint,
+    { checkpoint: { origin, size }, text, signature }: OfferedCheckpoint,
     reason: string,
   ) {
     yield* Effect.logWarning("a checkpoint was refused", { origin, size, reason });
-    yield* orNotReady(store.keepRefused(origin, { reason, checkpoint: note }));
+    // Anybody can add lines to it. The log's own is what it answers for.
+    const checkpoint = printSignedNote({ text, signatures: [signature] });
+    yield* orNotReady(store.keepRefused(origin, { reason, checkpoint }));
   });
 
   const refuse = Effect.fnUntraced(function* (offer: OfferedCheckpoint, reason: string) {
@@ -126,11 +139,12 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
     return notReady("node_contradicts_itself");
   });
 
-  /** Reads the node's root and remembers it, unless it contradicts an earlier one. */
-  const seeNode = Effect.fnUntraced(function* () {
-    const read = yield* readNodeRoot(ledger, { deployment, genesisHash: yield* genesis });
-    if (!roots.add(read)) return yield* contradicted;
-  });
+  /** The node's root, remembered unless it contradicts an earlier one. */
+  const look = yield* sharedLook(
+    roots,
+    Effect.flatMap(genesis, (hash) => readNodeRoot(ledger, { deployment, genesisHash: hash })),
+    contradicted,
+  );
 
   /** Believes the node nothing while it shows another root than was cosigned. */
   const requireCosigned = Effect.fnUntraced(function* (cosigned: CosignedLog | null) {
@@ -156,10 +170,8 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
   });
 
   /** Shows that the offered tree is the beginning of a larger one that the node has shown, by the tiles that the log serves. */
-  const provenByTiles = Effect.fnUntraced(function* (offer: OfferedCheckpoint) {
+  const provenByTiles = Effect.fnUntraced(function* (offer: OfferedCheckpoint, larger: TreeHead) {
     const { checkpoint, log } = offer;
-    const larger = roots.firstFrom(checkpoint.size);
-    if (larger === undefined) return yield* notReady("node_behind");
     const proof = yield* servedProof({ source, url: log.url }, checkpoint.size, larger.size).pipe(
       Effect.catchTags({
         LogUnavailable: () => notReady("log_unavailable"),
@@ -170,6 +182,30 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
     if (verifyConsistency(checkpoint, larger, proof)) return;
     const reason = `the log's tiles do not lead to the ledger's root at size ${larger.size}`;
     return yield* refuseByNode(offer, reason);
+  });
+
+  /**
+   * Compares an offer with the node, which was asked for it or at most two seconds before. Fails unless the node shows that size, or a
+   * later one that begins with it. A log that lacks for more than five minutes what the node has shown gets no smaller
+   * size cosigned: its time would say that there is no more.
+   */
+  const compareWithNode = Effect.fnUntraced(function* (
+    offer: OfferedCheckpoint,
+    cosigned: CosignedLog | null,
+  ) {
+    const { size } = offer.checkpoint;
+    const arrivedMs = yield* Clock.currentTimeMillis;
+    yield* requireCosigned(cosigned);
+    const isRemembered = yield* isShown(offer);
+    // An answer of exactly that age counts, hence one millisecond more.
+    const shown = yield* look(isRemembered ? arrivedMs - FRESH_FOR_MS - 1 : arrivedMs);
+    yield* requireCosigned(cosigned);
+    if (shown.size < (cosigned?.size ?? 0)) return yield* notReady("node_rolled_back");
+    if (shown.size < size) return yield* notReady("node_behind");
+    const overdue = roots.firstFrom(size + 1, arrivedMs - AHEAD_FOR_MS);
+    const isKnown = isRemembered || (yield* isShown(offer));
+    const larger = overdue ?? (isKnown ? undefined : roots.firstFrom(size));
+    if (larger !== undefined) yield* provenByTiles(offer, larger);
   });
 
   const judge = Effect.fnUntraced(function* (offer: OfferedCheckpoint) {
@@ -190,11 +226,8 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
     const last = { size: lastSize, root: cosigned?.root ?? emptyRoot() };
     if (!verifyConsistency(last, checkpoint, proof))
       return yield* new CheckpointRefused({ detail: "the consistency proof does not verify" });
+    yield* compareWithNode(offer, cosigned);
     if (size === lastSize) return yield* cosign(offer, yield* Clock.currentTimeMillis);
-    const isKnown = yield* isShown(offer);
-    if (!isKnown) yield* seeNode();
-    yield* requireCosigned(cosigned);
-    if (!isKnown && !(yield* isShown(offer))) yield* provenByTiles(offer);
     const isKept = yield* orNotReady(
       Effect.uninterruptible(store.compareAndSet(origin, lastSize, { size, root })),
     );
@@ -209,6 +242,11 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
     const answer = yield* turn.withPermitsIfAvailable(1)(judge(offer));
     return Option.isSome(answer) ? answer.value : yield* notReady("another_request");
   });
-  yield* Effect.forkScoped(followNode(Effect.suspend(seeNode)));
-  return Witness.of({ addCheckpoint, key });
+  yield* Effect.forkScoped(followNode(roots, look));
+  const refused = Effect.forEach([...byOrigin.keys()], (origin) =>
+    Effect.map(orNotReady(store.refused(origin)), (all) =>
+      all.map((each) => ({ origin, ...each })),
+    ),
+  ).pipe(Effect.map((ofLogs) => ofLogs.flat()));
+  return Witness.of({ addCheckpoint, refused, key });
 });

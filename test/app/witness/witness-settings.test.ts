@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
 import { Effect } from "effect";
 import { faultLines } from "../../../app/config/variable.ts";
-import { readLoneWitnessSettings } from "../../../app/config/witness-environment.ts";
+import {
+  readLoneWitnessSettings,
+  witnessAddresses,
+} from "../../../app/config/witness-environment.ts";
 import { readSettings } from "../../../app/config/settings.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 
@@ -37,6 +40,7 @@ test("a witness by itself needs a node, the programs and its three settings", as
   expect(settings).toMatchObject({
     host: "127.0.0.1",
     port: 3001,
+    url: null,
     dataDir: "./witness-data",
     deployment: LOCAL_DEPLOYMENT,
     witness,
@@ -52,4 +56,19 @@ test("a witness by itself needs a node, the programs and its three settings", as
     "WITNESS_LOGS",
     "WITNESS_KEY_FILE",
   ]);
+});
+
+test("a witness states the address that it listens on, and that under which logs reach it", async () => {
+  const settings = await Effect.runPromise(
+    readLoneWitnessSettings({ ...NODE, ...WITNESS, WITNESS_URL: "https://w.example/a/" }),
+  );
+  expect(witnessAddresses(settings, 4000)).toEqual({
+    listens: "http://127.0.0.1:4000/witness",
+    url: "https://w.example/a/witness",
+  });
+  expect(witnessAddresses({ host: "0.0.0.0", url: null }, 4000).listens).toBe(
+    "http://0.0.0.0:4000/witness",
+  );
+  const ipv6 = witnessAddresses({ host: "::1", url: null }, 4000);
+  expect(ipv6).toEqual({ listens: "http://[::1]:4000/witness", url: "http://[::1]:4000/witness" });
 });

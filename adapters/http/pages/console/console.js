@@ -37,6 +37,9 @@ const HINDRANCES = {
   ended: "",
   store_or_ledger_unavailable: "The store or the ledger does not answer.",
   quorum_missing: "Too few witnesses have cosigned the newest checkpoint.",
+  witnesses_ahead:
+    "Witnesses have cosigned more than this log has: nothing is signed until it has come that far.",
+  witness_missing: "The quorum is met, but a witness does not cosign.",
 };
 
 const witnessOf = ({ name, size, last_problem }) =>

@@ -79,6 +79,10 @@ const SettlementLogStatus = record("SettlementLogStatus", "How the settlement lo
   witnesses: Type.Array(LogWitness, {
     description: "By name; those that this process has offered a checkpoint.",
   }),
+  missing_witnesses: Type.Array(Type.String(), {
+    description:
+      "The names of those that have not cosigned for ten seconds, whether the quorum is met or not.",
+  }),
 });
 
 /** How the log stands as JSON. */
@@ -100,6 +104,7 @@ const logRecord = (log: LogStatus): Static<typeof SettlementLogStatus> => ({
     nonsense,
     last_problem: lastProblem,
   })),
+  missing_witnesses: [...log.missingWitnesses],
 });
 
 /** A log that is published. */
@@ -116,6 +121,7 @@ const logStatusExample = (): LogStatus => ({
   ended: null,
   predecessors: [],
   witnesses: [{ name: "witness.example", size: 8, nonsense: 0, lastProblem: null }],
+  missingWitnesses: [],
 });
 
 const ProgramStatus = record("ProgramStatus", "What the ledger shows of one program.", {

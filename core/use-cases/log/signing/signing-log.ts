@@ -83,12 +83,13 @@ export class SigningLog {
     });
   }
 
-  /** Publishes a note where the standing allows it; says whether it does. */
-  publish(note: string, isAllowed: (standing: LogStanding) => boolean) {
+  /** Publishes the note that `noteFor` makes for the standing, unless it makes none; says whether it does. */
+  publish(noteFor: (standing: LogStanding) => string | null) {
     const published = Effect.gen({ self: this }, function* () {
       const { text, value } = yield* this.standing;
-      if (value === null || !isAllowed(value)) return false;
-      yield* this.#replace(text, { ...value, published: note });
+      const note = value === null ? null : noteFor(value);
+      if (value === null || note === null) return false;
+      if (note !== value.published) yield* this.#replace(text, { ...value, published: note });
       return true;
     });
     return this.#replacing.withPermit(published);

@@ -1,21 +1,26 @@
-import { Duration, Effect, Option, Queue, Ref, Schedule } from "effect";
+import { Deferred, Duration, Effect, FiberSet, Queue, Ref, Semaphore } from "effect";
 import { parseCheckpoint } from "../../../log/checkpoint/checkpoint.ts";
-import type { LogPolicy } from "../../../log/policy/log-policy.ts";
+import type { LogPolicy, PolicyWitness } from "../../../log/policy/log-policy.ts";
+import { judgeQuorum } from "../../../log/policy/quorum.ts";
 import { SyncEpoch } from "../../../../ports/index/sync-lease.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
 import { monotonicMs } from "../../single-flight.ts";
-import { gatherCosignatures, type WitnessRecords } from "./gather-cosignatures.ts";
-import type { LogHindrance, SignedHead } from "../log-standing.ts";
+import { askWitness, type WitnessRecords } from "./ask-witness.ts";
+import { type Offered, OfferedRound } from "./offered-round.ts";
+import { isSameHead, type LogHindrance, type SignedHead } from "../log-standing.ts";
 import { printSignedCheckpoint, type SignedCheckpoint } from "../signing/open-log.ts";
 import type { SigningLog } from "../signing/signing-log.ts";
 
 /** How often a checkpoint that has not changed is cosigned again, so that it can be known to be fresh. */
 export const OFFER_UNCHANGED_EVERY = Duration.minutes(10);
-/** Between two attempts while something hinders. */
+/** Between two attempts while something hinders, and two looks whether this process may still write. */
 export const TRY_AGAIN = Duration.seconds(2);
 
-/** A signed checkpoint, and the term of the lease under which it was signed. */
-type Offered = { readonly checkpoint: SignedCheckpoint; readonly epoch: bigint };
+const UNCHANGED_MS = Duration.toMillis(OFFER_UNCHANGED_EVERY);
+const TRY_AGAIN_MS = Duration.toMillis(TRY_AGAIN);
+/** Between two offers to a witness that did not cosign, milliseconds; doubled from offer to offer once the quorum is met. */
+const OFFER_AGAIN_MS = Duration.toMillis(Duration.seconds(2));
+const LONGEST_PAUSE_MS = Duration.toMillis(Duration.minutes(1));
 
 /** Whether the term of a mark or an offer may still write; a store that does not answer says nothing against it. */
 export const isWriter = (epoch: bigint) =>
@@ -24,94 +29,237 @@ export const isWriter = (epoch: bigint) =>
     Effect.orElseSucceed(() => true),
   );
 
-/** Completes when a term may write no more. */
-const untilOver = (epoch: bigint) =>
-  Effect.repeat(isWriter(epoch), {
-    schedule: Schedule.spaced(TRY_AGAIN),
-    until: (still) => !still,
-  });
-
 /** The size of a published checkpoint, 0 for none. */
 const sizeOf = (published: string | null): number => {
   const parsed = published === null ? null : parseCheckpoint(published);
   return parsed !== null && "value" in parsed ? parsed.value.checkpoint.size : 0;
 };
 
+/** Publishes a note, unless the log has ended or has published a larger one. */
+const publish = (log: SigningLog, size: number, note: (published: string | null) => string) =>
+  log.publish(({ published, ended }) =>
+    ended === null && sizeOf(published) <= size ? note(published) : null,
+  );
+
+/** Whether a policy names witnesses. */
+const isWitnessed = (policy: LogPolicy | null): policy is LogPolicy =>
+  policy !== null && policy.witnesses.length > 0;
+
 /**
  * The signed checkpoints on their way to be published. One at a time is offered to the witnesses, then the newest one that
- * was signed meanwhile. Signing does not wait for them, because a witness whose node is ahead needs the newer entries.
+ * was signed meanwhile. It is published with its quorum, and again with each cosignature that comes later. Signing does not
+ * wait for witnesses, because one whose node is ahead needs the newer entries.
  */
 export const makeCheckpointOffers = Effect.fnUntraced(function* (
-  policy: LogPolicy | null,
+  policyRef: Ref.Ref<LogPolicy | null>,
   witnesses: WitnessRecords,
 ) {
   const hindrance = yield* Ref.make<LogHindrance | null>(null);
-  const newest = yield* Queue.sliding<Offered>(1);
+  /** Rings when there is something to look at: a checkpoint, an answer or another policy. */
+  const bell = yield* Queue.sliding<null>(1);
+  const ring = Queue.offer(bell, null);
+  /** One request at a time is on its way to a witness, by its address. */
+  const lines = new Map<string, Semaphore.Semaphore>();
+  let waiting: Offered | null = null;
+  let newest: Offered | null = null;
+  let round: OfferedRound | null = null;
   let publishedAtMs = -Infinity;
+  /** When the newest one is offered again. */
+  let againAtMs = Infinity;
 
   /** Whether a head is to be published: a larger one, or the same one whose cosignatures have become old. */
   const isDue = Effect.fnUntraced(function* (head: SignedHead, published: string | null) {
     const size = sizeOf(published);
     if (head.size !== size) return head.size > size;
-    return (yield* monotonicMs) - publishedAtMs >= Duration.toMillis(OFFER_UNCHANGED_EVERY);
+    return (yield* monotonicMs) - publishedAtMs >= UNCHANGED_MS;
   });
 
-  /** Publishes a note of a size, unless the log has ended or has published a larger one. */
-  const publish = Effect.fnUntraced(function* (log: SigningLog, note: string, size: number) {
-    const isPublished = yield* log.publish(
-      note,
-      ({ published, ended }) => ended === null && sizeOf(published) <= size,
+  /**
+   * Whether witnesses state to have cosigned more than a tree of a size, and the others make no quorum. Then a larger
+   * tree was signed that this process does not know, and its quorum stands for it.
+   */
+  const areAhead = Effect.fnUntraced(function* (size: number) {
+    const policy = yield* Ref.get(policyRef);
+    if (policy === null) return false;
+    const records = yield* Ref.get(witnesses);
+    const names = policy.witnesses.map(({ name }) => name);
+    const others = names.filter((name) => (records.get(name)?.aheadTo ?? 0) <= size);
+    return policy.quorum === null
+      ? names.length > 0 && others.length === 0
+      : !judgeQuorum(policy, others).isMet;
+  });
+
+  /** Asks a witness for as long as its round has its turn, and it has not cosigned. */
+  const courier = Effect.fnUntraced(function* (
+    log: SigningLog,
+    ofRound: OfferedRound,
+    witness: PolicyWitness,
+  ) {
+    const url = witness.url ?? "";
+    const line = lines.get(url) ?? (yield* Semaphore.make(1));
+    lines.set(url, line);
+    const { checkpoint } = ofRound.offered;
+    const ask = Effect.suspend(() =>
+      ofRound.isOver ? Effect.succeed(null) : askWitness(log.tree, checkpoint, witness, witnesses),
     );
-    if (isPublished) publishedAtMs = yield* monotonicMs;
+    let pauseMs = OFFER_AGAIN_MS;
+    while (!ofRound.isOver) {
+      const cosignature = yield* line.withPermit(ask);
+      if (cosignature !== null) ofRound.gathered.set(witness.name, cosignature);
+      yield* ring;
+      if (cosignature !== null) return;
+      yield* Effect.timeoutOption(Deferred.await(ofRound.over), Duration.millis(pauseMs));
+      if (ofRound.publishedCount !== null) pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    }
   });
 
-  /** Gathers the cosignatures of a checkpoint and publishes it. Says what hinders it, null for nothing. */
-  const gather = Effect.fnUntraced(function* (log: SigningLog, { checkpoint }: Offered) {
+  const endRound = Effect.suspend(() => {
+    const ended = round;
+    round = null;
+    if (ended === null) return Effect.void;
+    ended.isOver = true;
+    return Deferred.succeed(ended.over, undefined);
+  });
+
+  /** Gives a checkpoint that waits its turn, where it is still due. */
+  const begin = Effect.fnUntraced(function* (
+    log: SigningLog,
+    couriers: FiberSet.FiberSet,
+    offered: Offered,
+  ) {
+    const policy = yield* Ref.get(policyRef);
     const { value } = yield* log.standing;
-    if (policy === null || value === null || value.ended !== null) return null;
-    if (!(yield* isDue(checkpoint.head, value.published))) return null;
-    const note = yield* gatherCosignatures(log.tree, checkpoint, policy, witnesses);
-    if (note === null) return "quorum_missing" as const;
-    yield* publish(log, note, checkpoint.head.size);
-    return null;
+    const nowMs = yield* monotonicMs;
+    againAtMs = nowMs + UNCHANGED_MS;
+    if (waiting === offered) waiting = null;
+    if (!isWitnessed(policy) || value === null || value.ended !== null) return;
+    if (!(yield* isDue(offered.checkpoint.head, value.published))) return;
+    yield* endRound;
+    const begun = new OfferedRound(offered, policy, nowMs);
+    round = begun;
+    yield* Effect.forEach(
+      begun.asked,
+      (witness) => FiberSet.run(couriers, courier(log, begun, witness)),
+      { discard: true },
+    );
   });
 
-  const attempt = (log: SigningLog, offered: Offered) =>
-    gather(log, offered).pipe(
-      Effect.provideService(SyncEpoch, offered.epoch),
+  /** Publishes what a round has, once it may be, and says what hinders it. */
+  const advance = Effect.fnUntraced(function* (log: SigningLog, ofRound: OfferedRound) {
+    const nowMs = yield* monotonicMs;
+    if (ofRound.isReady(nowMs)) {
+      const count = ofRound.gathered.size;
+      const { size } = ofRound.offered.checkpoint.head;
+      const isPublished = yield* publish(log, size, (before) => ofRound.note(before));
+      if (isPublished && ofRound.publishedCount === null) {
+        publishedAtMs = nowMs;
+        againAtMs = nowMs + UNCHANGED_MS;
+      }
+      ofRound.publishedCount = count;
+      yield* Ref.set(hindrance, null);
+    }
+    if (ofRound.lacksQuorum(nowMs)) yield* Ref.set(hindrance, "quorum_missing");
+    if (ofRound.isComplete && ofRound.publishedCount === ofRound.gathered.size) yield* endRound;
+  });
+
+  /** Looks once at what came and what waits. */
+  const look = Effect.fnUntraced(function* (log: SigningLog, couriers: FiberSet.FiberSet) {
+    const nowMs = yield* monotonicMs;
+    const isAgain = nowMs >= againAtMs;
+    if (isAgain) waiting ??= newest;
+    // The publisher offers a head in each of its rounds until it is published.
+    else if (waiting !== null && round !== null)
+      if (isSameHead(waiting.checkpoint.head, round.offered.checkpoint.head)) waiting = null;
+    if (round !== null)
+      yield* Effect.provideService(advance(log, round), SyncEpoch, round.offered.epoch);
+    if (waiting === null) return;
+    if (round !== null && !isAgain && !round.mayEnd(nowMs, yield* Ref.get(witnesses)))
+      if (!(yield* areAhead(round.offered.checkpoint.head.size))) return;
+    yield* Effect.provideService(begin(log, couriers, waiting), SyncEpoch, waiting.epoch);
+  });
+
+  const attempt = (log: SigningLog, couriers: FiberSet.FiberSet) =>
+    look(log, couriers).pipe(
       Effect.catch((failure) => {
         const tried = "a checkpoint could not be published, and is tried again";
-        const hinders: LogHindrance = "store_or_ledger_unavailable";
-        return Effect.as(Effect.logWarning(tried, { failure: failure._tag }), hinders);
+        return Effect.andThen(
+          Effect.logWarning(tried, { failure: failure._tag }),
+          Ref.set(hindrance, "store_or_ledger_unavailable"),
+        );
       }),
     );
 
+  /** Drops everything of terms that are over. */
+  const dropFormer = Effect.fnUntraced(function* (couriers: FiberSet.FiberSet) {
+    const terms = new Set([round?.offered, waiting, newest].map((each) => each?.epoch));
+    for (const epoch of terms) {
+      if (epoch === undefined || (yield* isWriter(epoch))) continue;
+      if (round?.offered.epoch === epoch) {
+        yield* endRound;
+        yield* FiberSet.clear(couriers);
+      }
+      if (waiting?.epoch === epoch) waiting = null;
+      if (newest?.epoch === epoch) {
+        newest = null;
+        againAtMs = Infinity;
+      }
+      yield* Ref.set(hindrance, null);
+    }
+  });
+
+  /** How long nothing changes unless the bell rings, milliseconds. */
+  const restMs = (nowMs: number): number => {
+    if (round === null && waiting === null)
+      return Math.min(UNCHANGED_MS, Math.max(1, againAtMs - nowMs));
+    const changesMs = (round?.nextMs(nowMs) ?? Infinity) - nowMs;
+    return Math.max(1, Math.min(TRY_AGAIN_MS, changesMs));
+  };
+
   return {
     /** What keeps the offered checkpoint from being published, null for nothing. */
-    hindrance: Ref.get(hindrance),
+    hindrance: Effect.suspend(() =>
+      Effect.flatMap(
+        newest === null ? Effect.succeed(false) : areAhead(newest.checkpoint.head.size),
+        (ahead) => (ahead ? Effect.succeed<LogHindrance>("witnesses_ahead") : Ref.get(hindrance)),
+      ),
+    ),
     isDue,
+    areAhead,
     /** Publishes a signed checkpoint at once where no witness is asked; otherwise it is offered next. */
     offer: Effect.fnUntraced(function* (log: SigningLog, checkpoint: SignedCheckpoint) {
-      if (policy === null || policy.witnesses.length === 0)
-        yield* publish(log, printSignedCheckpoint(checkpoint, []), checkpoint.head.size);
-      else yield* Queue.offer(newest, { checkpoint, epoch: yield* SyncEpoch });
+      const offered = { checkpoint, epoch: yield* SyncEpoch };
+      newest = offered;
+      if (isWitnessed(yield* Ref.get(policyRef))) {
+        waiting = offered;
+        yield* ring;
+        return;
+      }
+      const note = () => printSignedCheckpoint(checkpoint, []);
+      if (yield* publish(log, checkpoint.head.size, note)) publishedAtMs = yield* monotonicMs;
+    }),
+    /** Takes another policy: the newest checkpoint is offered to its witnesses. */
+    changed: Effect.suspend(() => {
+      publishedAtMs = -Infinity;
+      againAtMs = -Infinity;
+      return Effect.andThen(endRound, ring);
     }),
     /** Offers a log's checkpoints for as long as it runs. */
-    run: Effect.fnUntraced(function* (log: SigningLog) {
-      let offered = yield* Queue.take(newest);
-      for (;;) {
-        const { epoch } = offered;
-        const over = Effect.as(untilOver(epoch), null);
-        const hinders = yield* Effect.raceFirst(attempt(log, offered), over);
-        yield* Ref.set(hindrance, hinders);
-        if (!(yield* isWriter(epoch))) {
-          offered = yield* Queue.take(newest);
-          continue;
-        }
-        const wait = hinders === null ? OFFER_UNCHANGED_EVERY : TRY_AGAIN;
-        const newer = yield* Effect.timeoutOption(Queue.take(newest), wait);
-        offered = Option.getOrElse(newer, () => offered);
-      }
-    }),
+    run: (log: SigningLog) =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const couriers = yield* FiberSet.make();
+          let checkedMs = -Infinity;
+          for (;;) {
+            const nowMs = yield* monotonicMs;
+            if (nowMs - checkedMs >= TRY_AGAIN_MS) {
+              checkedMs = nowMs;
+              yield* dropFormer(couriers);
+            }
+            yield* attempt(log, couriers);
+            const rest = Duration.millis(restMs(yield* monotonicMs));
+            yield* Effect.timeoutOption(Queue.take(bell), rest);
+          }
+        }),
+      ),
   };
 });

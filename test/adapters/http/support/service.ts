@@ -1,5 +1,5 @@
 import { answerMcpClients } from "../../../../app/answer-mcp.ts";
-import { Cause, Effect, Layer, Logger, ManagedRuntime, Metric } from "effect";
+import { Cause, Effect, Layer, Logger, ManagedRuntime, Metric, Ref } from "effect";
 import {
   createHttpApp,
   type HttpApp,
@@ -44,6 +44,7 @@ import {
   ADD_CHECKPOINT_EXAMPLE,
   COSIGNATURE_EXAMPLE,
 } from "../../../../adapters/http/witness/add-checkpoint.ts";
+import { REFUSED_EXAMPLE } from "../../../../adapters/http/witness/read-refused.ts";
 import { ClientPackage } from "../../../../ports/client-package.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { networkIdOf, networkLeaf } from "../../../../core/log/leaf/event-leaf.ts";
@@ -109,7 +110,8 @@ export type ServiceOptions = Omit<HttpOptions, "context"> & {
   /** The witnesses of the log that only see it grow; null, by default, for none. */
   readonly appendOnlyPolicy?: LogPolicy | null;
   /** By default a witness that cosigns the document's example, and finds every other request malformed. */
-  readonly witness?: Pick<Witness["Service"], "addCheckpoint">;
+  readonly witness?: Pick<Witness["Service"], "addCheckpoint"> &
+    Partial<Pick<Witness["Service"], "refused">>;
   /** By default the bytes of a text. */
   readonly clientPackage?: ClientPackage["Service"];
   /** By default the machine's own clock. */
@@ -174,7 +176,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     Layer.succeed(WitnessClient, {
       addCheckpoint: () => Effect.fail(new WitnessUnreachable({ reason: "no witness is there" })),
     }),
-    Layer.succeed(Witness, { ...witness, key: null }),
+    Layer.succeed(Witness, { refused: Effect.succeed([REFUSED_EXAMPLE]), ...witness, key: null }),
     Layer.sync(Metric.MetricRegistry, () => new Map()),
     Logger.layer([
       Logger.make<unknown, void>(({ logLevel, message, cause }) => {
@@ -198,7 +200,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     Layer.succeed(ClientPackage, clientPackage),
     Layer.effect(SettlementLog, makeSettlementLog),
     Layer.effect(LogPublisher, makeLogPublisher(askedPolicy(policies))),
-    Layer.succeed(WitnessPolicies, policies),
+    Layer.effect(WitnessPolicies, Ref.make(policies)),
   ).pipe(Layer.provide(ports));
   const runtime = ManagedRuntime.make(Layer.merge(ports, running));
   const context = await runtime.context();

@@ -21,7 +21,7 @@ test("a witness by itself answers as the service's operation does", () => {
   return world.run(
     Effect.gen(function* () {
       const handle = witnessHandler(
-        yield* world.witness,
+        yield* world.whole,
         Effect.runPromiseExitWith(yield* Effect.context()),
       );
       const post = (body: string | Uint8Array<ArrayBuffer>) =>
@@ -41,6 +41,23 @@ test("a witness by itself answers as the service's operation does", () => {
       expect(yield* post(world.log.offer(4, 5))).toEqual([503, "witness_not_ready"]);
       const get = yield* Effect.promise(() => handle(new Request(URL_OF_WITNESS)).then(said));
       expect(get).toEqual([405, "method_not_allowed"]);
+      world.nodeEvents = () => world.events.length;
+      const honest = world.log.leaves;
+      world.log.leaves = [...honest.slice(0, 4), new Uint8Array(66)];
+      const body = `${world.log.offer(4, 5)}— other.example AAAAAAAAAAAAAAAAAAAAAA==\n`;
+      expect(yield* post(body)).toEqual([422, "checkpoint_refused"]);
+      const refused = yield* Effect.promise(() =>
+        handle(new Request("http://localhost/witness/refused")).then(said),
+      );
+      expect(JSON.parse(String(refused[2]))).toEqual({
+        refused: [
+          {
+            origin: world.log.key.name,
+            reason: "the ledger has another root at this size",
+            checkpoint: world.log.note(5, world.log.root(5)),
+          },
+        ],
+      });
       const other = yield* Effect.promise(() =>
         handle(new Request("http://localhost/add-checkpoint", { method: "POST" })).then(said),
       );
@@ -50,7 +67,10 @@ test("a witness by itself answers as the service's operation does", () => {
 });
 
 test("a bug is answered as an internal error, without its cause", async () => {
-  const handle = witnessHandler(() => Effect.die(new Error("secret")));
+  const handle = witnessHandler({
+    addCheckpoint: () => Effect.die(new Error("secret")),
+    refused: Effect.succeed([]),
+  });
   const response = await handle(new Request(URL_OF_WITNESS, { method: "POST", body: "x" }));
   const text = await response.text();
   expect(response.status).toBe(500);

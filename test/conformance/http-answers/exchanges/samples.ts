@@ -135,6 +135,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   listProofTemplates: { ...at("/v1/proof-templates"), query: "wedge=api-data" },
   readProofTemplate: at("/v1/proof-templates/api-delivered-v1"),
   readLogCheckpoint: at("/log/checkpoint"),
+  readRefusedCheckpoints: at("/witness/refused"),
   readLogTile: at("/log/tile/0/000"),
   readLogTileOfTwoSegments: at("/log/tile/entries/000.p/1"),
   readLogTileOfThreeSegments: at("/log/tile/0/x001/234.p/12"),

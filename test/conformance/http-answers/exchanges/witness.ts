@@ -7,8 +7,10 @@ import {
   type WitnessFailure,
   WitnessNotReady,
 } from "../../../../core/use-cases/witness/witness-errors.ts";
-import type { WitnessAnswer } from "../../../../core/use-cases/witness/witness.ts";
+import type { Witness, WitnessAnswer } from "../../../../core/use-cases/witness/witness.ts";
 import { type Exchange, get, post, type Scene } from "../exchange.ts";
+
+type RefusedAnswer = Witness["Service"]["refused"];
 
 const offer = (title: string, body: unknown = ADD_CHECKPOINT_EXAMPLE): Exchange =>
   post("addCheckpoint", title, "/witness/add-checkpoint", body, {
@@ -17,6 +19,7 @@ const offer = (title: string, body: unknown = ADD_CHECKPOINT_EXAMPLE): Exchange 
 
 /** What the witness of the usual settings answers: it knows the document's example alone. */
 export const witnessExchanges: ReadonlyArray<Exchange> = [
+  get("readRefusedCheckpoints", "what the witness refused", "/witness/refused"),
   offer("the document's example"),
   offer("another body", "old 0\n"),
   offer("a body that is not UTF-8", Uint8Array.of(0xff)),
@@ -36,8 +39,19 @@ const sceneOf = (
   exchanges: [offer(title)],
 });
 
+const refusedScene = (title: string, refused: RefusedAnswer): Scene => ({
+  name: `refused checkpoints: ${title}`,
+  options: { witness: { addCheckpoint: null, refused } },
+  exchanges: [get("readRefusedCheckpoints", title, "/witness/refused")],
+});
+
 /** Every other answer of a witness. */
 export const witnessScenes: ReadonlyArray<Scene> = [
+  refusedScene("no witness is configured", null),
+  refusedScene(
+    "the state cannot be read",
+    Effect.fail(new WitnessNotReady({ lack: "state_unavailable", retrySeconds: 10 })),
+  ),
   sceneOf("none is configured", null),
   sceneOf("another size was cosigned last", Effect.succeed({ kind: "conflict", size: 20 })),
   sceneOf("an unknown log", Effect.fail(new LogUnknown({ detail: "no log has this origin" }))),

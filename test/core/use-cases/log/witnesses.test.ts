@@ -174,7 +174,6 @@ test.each([
   ["no text of signatures", answers(200, "zzz")],
   ["an empty answer", answers(200, "")],
   ["a signature of nobody", answers(200, "— other.example AAAAAAAAAAAAAAAAAAAAAA==\n")],
-  ["a size beyond the checkpoint", answers(409, "99\n", TLOG_SIZE_TYPE)],
   ["a size that is no number", answers(409, "x\n", TLOG_SIZE_TYPE)],
 ])("%s is nonsense, counted, and asked again every two seconds", async (_, habit) => {
   const world = worldOf(20);
@@ -270,4 +269,142 @@ test("what a witness wrote is cut to 100 printable characters in the status", as
   expect(records?.get("w0.example")?.lastProblem).toBe(
     `it states to have cosigned another size: [2J${"x".repeat(97)}`,
   );
+});
+
+/** The names behind the log's own in the published checkpoint. */
+const publishedNames = (world: PublishingWorld) =>
+  Effect.map(world.standing, (standing) => {
+    const parsed = parseCheckpoint(standing?.published ?? "");
+    return "fault" in parsed ? [] : parsed.value.note.signatures.slice(1).map(({ name }) => name);
+  });
+
+test("the witnesses beyond the quorum are asked on, and the same size gains their cosignatures", async () => {
+  const world = worldOf(20);
+  const members = ["w0.example", "w1.example", "w2.example"];
+  const [, , late] = withWitnesses(world, [soundly, soundly, answers(503)], "two", [
+    any(2, members, "two"),
+  ]);
+  await world.run(({ grown, status }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark());
+      yield* TestClock.adjust("1 second");
+      const before = (yield* world.standing)?.published ?? "";
+      expect(yield* publishedNames(world)).toEqual(members.slice(0, 2));
+      yield* TestClock.adjust("20 seconds");
+      if (late !== undefined) late.habit = soundly;
+      yield* TestClock.adjust("1 minute");
+      expect(yield* publishedNames(world)).toEqual(members);
+      expect((yield* world.standing)?.published).toStartWith(before);
+      expect(yield* status).toMatchObject({ hindrance: null, missing: [] });
+      // Ten minutes later one of them is away: its line stays.
+      if (late !== undefined) late.habit = answers(503);
+      yield* TestClock.adjust("10 minutes");
+      expect(yield* publishedNames(world)).toEqual(members);
+    }),
+  );
+});
+
+test("two of three witnesses that do not answer are named, and so is one while the quorum is met", async () => {
+  const world = worldOf(30);
+  const members = ["w0.example", "w1.example", "w2.example"];
+  const witnesses = withWitnesses(
+    world,
+    [soundly, () => Effect.fail(new WitnessUnreachable({ reason: "refused" })), answers(503)],
+    "one",
+    [any(1, members, "one")],
+  );
+  await world.run(({ grown, status }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark(10));
+      yield* TestClock.adjust("20 seconds");
+      expect(yield* world.publishedSize).toBe(11);
+      expect(yield* status).toMatchObject({
+        hindrance: "witness_missing",
+        missing: ["w1.example", "w2.example"],
+      });
+      // They do not hold up the next checkpoint.
+      yield* grown(world.mark(20));
+      yield* TestClock.adjust("1 second");
+      expect(yield* world.publishedSize).toBe(21);
+      for (const witness of witnesses) witness.habit = soundly;
+      yield* grown(world.mark(30));
+      yield* TestClock.adjust("20 seconds");
+      expect(yield* status).toMatchObject({ hindrance: null, missing: [] });
+    }),
+  );
+});
+
+test("witnesses that cosigned more than a restored log has stop it, until its tree has come that far", async () => {
+  const world = worldOf(60);
+  const members = ["w0.example", "w1.example", "w2.example"];
+  const witnesses = withWitnesses(world, [soundly, soundly, soundly], "two", [
+    any(2, members, "two"),
+  ]);
+  await world.publish([50]);
+  expect(await Effect.runPromise(world.publishedSize)).toBe(51);
+  // The store and the file beside the key are those of a backup, taken before anything was signed.
+  const restored = worldOf(60);
+  Object.assign(restored, { policy: world.policy, witness: world.witness });
+  await restored.run(({ grown, status }) =>
+    Effect.gen(function* () {
+      yield* grown(restored.mark(20));
+      yield* TestClock.adjust("5 seconds");
+      expect(yield* status).toMatchObject({ hindrance: "witnesses_ahead" });
+      expect((yield* status).witnesses.get("w0.example")).toMatchObject({
+        nonsense: 0,
+        lastProblem: "it has cosigned size 51, and this log has less",
+      });
+      for (const count of [30, 40, 49]) {
+        yield* grown(restored.mark(count));
+        yield* TestClock.adjust("5 seconds");
+      }
+      expect(new Set(restored.signed.map(({ size }) => size))).toEqual(new Set([21]));
+      yield* grown(restored.mark(60));
+      yield* TestClock.adjust("5 seconds");
+      expect(yield* status).toMatchObject({ hindrance: null });
+      expect(yield* restored.publishedSize).toBe(61);
+    }),
+  );
+  expect(witnesses.map(({ size }) => size)).toEqual([61, 61, 61]);
+});
+
+test("one witness of three that states any size does not stop a log whose quorum the others make", async () => {
+  const world = worldOf(20);
+  const members = ["w0.example", "w1.example", "w2.example"];
+  withWitnesses(world, [soundly, soundly, answers(409, "99999\n", TLOG_SIZE_TYPE)], "two", [
+    any(2, members, "two"),
+  ]);
+  await world.run(({ grown, status }) =>
+    Effect.gen(function* () {
+      for (const count of [10, 20]) {
+        yield* grown(world.mark(count));
+        yield* TestClock.adjust("15 seconds");
+      }
+      expect(yield* world.publishedSize).toBe(21);
+      expect(yield* status).toMatchObject({
+        hindrance: "witness_missing",
+        missing: ["w2.example"],
+      });
+    }),
+  );
+});
+
+test("another policy is taken without a restart: the same checkpoint gains the new witness's line", async () => {
+  const world = worldOf(20);
+  const witnesses = withWitnesses(world, [soundly, soundly], "w0.example");
+  const { policy } = world;
+  if (policy === null) throw new Error("the world has a policy");
+  world.policy = { ...policy, witnesses: policy.witnesses.slice(0, 1) };
+  await world.run(({ grown, setPolicy, status }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark());
+      yield* TestClock.adjust("5 seconds");
+      expect(yield* publishedNames(world)).toEqual(["w0.example"]);
+      yield* setPolicy(policy);
+      yield* TestClock.adjust("1 second");
+      expect(yield* publishedNames(world)).toEqual(["w0.example", "w1.example"]);
+      expect((yield* status).policy?.witnesses).toHaveLength(2);
+    }),
+  );
+  expect(witnesses.map(({ size }) => size)).toEqual([21, 21]);
 });

@@ -67,6 +67,8 @@ type Tally = {
   /** Offers of a log, and looks of a node, that showed another history than the ledger's. */
   falseOffers: number;
   falseNode: number;
+  /** How often the node went down or was rolled back. */
+  limited: number;
   /** The most offers that an honest log needed in the end. */
   mostOffers: number;
 };
@@ -87,6 +89,7 @@ const runSchedule = async (seed: number): Promise<Tally> => {
     restarted: 0,
     falseOffers: 0,
     falseNode: 0,
+    limited: 0,
     mostOffers: 0,
   };
   /** Finality comes by many events at once, or with each. */
@@ -95,15 +98,18 @@ const runSchedule = async (seed: number): Promise<Tally> => {
   let finalized = 0;
   let nodeForkAt: number | null = null;
   let logForkAt: number | null = null;
+  /** The most events that the node has shown for three seconds or longer: none while it is down, fewer while it is rolled back. */
+  let nodeLimit = Infinity;
   world.nodeEvents = () => {
     if (isCalm) return finalized;
-    if (below(20) === 0) return null;
+    if (nodeLimit < 0 || below(20) === 0) return null;
     // A node of several answers, one of which is behind.
-    const count = Math.max(0, finalized - (below(5) === 0 ? below(4) : 0));
+    const seen = Math.min(finalized, nodeLimit);
+    const count = Math.max(0, seen - (below(5) === 0 ? below(4) : 0));
     if (nodeForkAt === null) return count;
     if (nodeForkAt < count) tally.falseNode += 1;
     // It may also tell of events that the ledger has not logged yet.
-    const told = below(3) === 0 ? count + below(40) : count;
+    const told = nodeLimit === Infinity && below(3) === 0 ? count + below(40) : count;
     const events = Array.from({ length: told }, (_, at) => world.events[at] ?? new Uint8Array());
     return forked(events, Math.min(nodeForkAt, count), NODES_FORK);
   };
@@ -118,7 +124,7 @@ const runSchedule = async (seed: number): Promise<Tally> => {
     rootOfSize.set(size, root);
     const ledger = new SimulatedLog(ORIGIN, [LEAF_ZERO, ...world.events]);
     expect(bytesToHex(Buffer.from(root, "base64"))).toBe(bytesToHex(ledger.root(size)));
-    expect(size - 1).toBeLessThanOrEqual(finalized);
+    expect(size - 1).toBeLessThanOrEqual(Math.min(finalized, nodeLimit));
   };
 
   await world.run(
@@ -160,6 +166,11 @@ const runSchedule = async (seed: number): Promise<Tally> => {
         if (below(8) === 0) nodeForkAt = nodeForkAt === null ? below(length + 1) : null;
         if (below(8) === 0) logForkAt = logForkAt === null ? below(length + 1) : null;
         yield* TestClock.adjust(`${below(5)} seconds`);
+        if (below(8) === 0) {
+          nodeLimit = nodeLimit === Infinity ? below(finalized + 2) - 1 : Infinity;
+          if (nodeLimit < Infinity) tally.limited += 1;
+          yield* TestClock.adjust("3 seconds");
+        }
         if (below(10) === 0) {
           tally.restarted += 1;
           witness = yield* begin;
@@ -189,6 +200,7 @@ const runSchedule = async (seed: number): Promise<Tally> => {
 
       // From here on node and log are honest, and the ledger never rests.
       isCalm = true;
+      nodeLimit = Infinity;
       world.log.isDown = false;
       for (let round = 0; round < CALM_ROUNDS; round++) {
         world.grow(1 + below(4));
@@ -214,7 +226,7 @@ const runSchedule = async (seed: number): Promise<Tally> => {
   return tally;
 };
 
-test(`${SCHEDULES} schedules of growth, lies, forks, jumps of finality, offers, kills and restarts: one root for a size, and it is the ledger's; an honest log is cosigned in the end`, async () => {
+test(`${SCHEDULES} schedules of growth, lies, forks, rollbacks, outages, jumps of finality, offers, kills and restarts: one root for a size, and it is the ledger's; an honest log is cosigned in the end`, async () => {
   const total: Tally = await runSchedule(1);
   for (let seed = 2; seed <= SCHEDULES; seed++) {
     const ran = await runSchedule(seed).catch((cause: unknown) => {
@@ -227,6 +239,7 @@ test(`${SCHEDULES} schedules of growth, lies, forks, jumps of finality, offers, 
   console.log(`${SCHEDULES} schedules: ${JSON.stringify(total)}`);
   // Otherwise the schedules would show nothing.
   expect(total.cosigned).toBeGreaterThan(CALM_ROUNDS * SCHEDULES);
+  expect(total.limited).toBeGreaterThan(SCHEDULES);
   expect(total.killed).toBeGreaterThan(SCHEDULES / 4);
   expect(total.restarted).toBeGreaterThan(SCHEDULES);
   expect(total.falseOffers).toBeGreaterThan(SCHEDULES);

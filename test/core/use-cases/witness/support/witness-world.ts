@@ -56,6 +56,8 @@ export class WitnessWorld {
    */
   nodeEvents: () => ShownEvents | null = () => this.events.length;
   readonly log: SimulatedLog;
+  /** How often the node was asked for the log's root. */
+  nodeReads = 0;
   /** What the node's WebSocket tells. */
   readonly signals = Effect.runSync(Queue.unbounded<LedgerSignal>());
   state: Layer.Layer<WitnessState>;
@@ -103,18 +105,21 @@ export class WitnessWorld {
     this.log.leaves = [LEAF_ZERO, ...this.events];
   }
 
-  /** A witness; each call is a new process over the state of `layer`. */
-  readonly witness = Effect.suspend(() =>
+  /** A witness and what it refused; each call is a new process over the state of `layer`. */
+  readonly whole = Effect.suspend(() =>
     makeWitness({
       logs: [{ key: this.log.key, url: new URL("http://log.example") }],
       deployment: LOCAL_DEPLOYMENT,
     }),
   ).pipe(
-    Effect.map(({ addCheckpoint }) => {
-      if (addCheckpoint === null) throw new Error("a witness was made");
-      return addCheckpoint;
+    Effect.map(({ addCheckpoint, refused }) => {
+      if (addCheckpoint === null || refused === null) throw new Error("a witness was made");
+      return { addCheckpoint, refused };
     }),
   );
+
+  /** A witness; each call is a new process over the state of `layer`. */
+  readonly witness = Effect.map(this.whole, ({ addCheckpoint }) => addCheckpoint);
 
   /** Everything around the witness, over one state. */
   get layer() {
@@ -122,6 +127,7 @@ export class WitnessWorld {
       genesisHash: NETWORK.genesisHash,
       slot: () => BigInt(this.events.length),
       accountAt: () => () => {
+        this.nodeReads += 1;
         const events = this.nodeEvents();
         if (events === null) return null;
         return custodyConfigAccount(LOCAL_DEPLOYMENT, this.#loggedAfter(events), GENESIS_HASH);

@@ -1,23 +1,16 @@
-import { Deferred, Duration, Effect, Ref } from "effect";
-import { type NoteSignature, parseSignatures } from "../../../log/notes/signed-note.ts";
+import { Effect, Ref } from "effect";
+import { parseSignatures } from "../../../log/notes/signed-note.ts";
 import { verifyNote } from "../../../log/notes/verify-note.ts";
-import type { LogPolicy, PolicyWitness } from "../../../log/policy/log-policy.ts";
-import { judgeQuorum } from "../../../log/policy/quorum.ts";
+import type { PolicyWitness } from "../../../log/policy/log-policy.ts";
 import {
   parseTlogSize,
   printAddCheckpoint,
   TLOG_SIZE_TYPE,
 } from "../../../log/witness/add-checkpoint.ts";
 import { WitnessClient } from "../../../../ports/log/log-source.ts";
+import { monotonicMs } from "../../single-flight.ts";
 import { type LogTree, readConsistencyProof } from "../read-tree.ts";
 import { printSignedCheckpoint, type SignedCheckpoint } from "../signing/open-log.ts";
-
-/** How long a checkpoint is offered; the newest one has its turn then. */
-const OFFERED_FOR = Duration.seconds(60);
-/** How long a policy without a quorum waits for its witnesses. */
-const WAITED_WITHOUT_QUORUM = Duration.seconds(5);
-/** Between two offers to a witness that did not cosign. */
-const OFFER_AGAIN = Duration.seconds(2);
 
 /** What is known of one witness. */
 export type WitnessRecord = {
@@ -27,12 +20,22 @@ export type WitnessRecord = {
   readonly nonsense: number;
   /** Why the last offer brought no cosignature, null when it did. */
   readonly lastProblem: string | null;
+  /** Since when no offer has brought one, in monotonic milliseconds; null while they do. */
+  readonly problemSinceMs: number | null;
+  /** The size that it states to have cosigned, larger than the one it was offered; 0 when it states none. */
+  readonly aheadTo: number;
 };
 
 /** What this process knows of the witnesses of its policy, by their names. */
 export type WitnessRecords = Ref.Ref<ReadonlyMap<string, WitnessRecord>>;
 
-const NEW_WITNESS: WitnessRecord = { size: 0, nonsense: 0, lastProblem: null };
+const NEW_WITNESS: WitnessRecord = {
+  size: 0,
+  nonsense: 0,
+  lastProblem: null,
+  problemSinceMs: null,
+  aheadTo: 0,
+};
 
 /** The first 100 printable ASCII characters of what a witness wrote: the status shows them. */
 const shortened = (body: string): string => body.replaceAll(/[^ -~]/g, "").slice(0, 100);
@@ -54,7 +57,8 @@ const offer = Effect.fnUntraced(function* (
   const answer = yield* client.addCheckpoint(url ?? "", body);
   if (answer.status === 409 && answer.contentType === TLOG_SIZE_TYPE) {
     const known = parseTlogSize(answer.body);
-    return known === undefined || known > size
+    if (known !== undefined && known > size) return { aheadTo: known } as const;
+    return known === undefined
       ? ({
           nonsense: `it states to have cosigned another size: ${shortened(answer.body)}`,
         } as const)
@@ -72,21 +76,27 @@ const offer = Effect.fnUntraced(function* (
     : ({ cosignature } as const);
 });
 
-/** Offers a checkpoint to one witness until it cosigns. */
-const untilCosigned = Effect.fnUntraced(function* (
+/**
+ * A witness's cosignature of a checkpoint, null when it gave none. What it answered is noted. A witness that names the size that it
+ * cosigned last gets the proof from there at once, one time.
+ */
+export const askWitness = Effect.fnUntraced(function* (
   tree: LogTree,
   checkpoint: SignedCheckpoint,
   witness: PolicyWitness,
   records: WitnessRecords,
 ) {
-  const note = (change: Partial<WitnessRecord>, isNonsense = false) =>
-    Ref.update(records, (known) => {
+  const note = Effect.fnUntraced(function* (change: Partial<WitnessRecord>, isNonsense = false) {
+    const nowMs = yield* monotonicMs;
+    yield* Ref.update(records, (known) => {
       const before = known.get(witness.name) ?? NEW_WITNESS;
       const nonsense = before.nonsense + (isNonsense ? 1 : 0);
-      return new Map(known).set(witness.name, { ...before, ...change, nonsense });
+      const after = { ...before, ...change, nonsense };
+      const problemSinceMs = after.lastProblem === null ? null : (before.problemSinceMs ?? nowMs);
+      return new Map(known).set(witness.name, { ...after, problemSinceMs });
     });
-  let isTold = false;
-  for (;;) {
+  });
+  for (const isTold of [false, true]) {
     const known = (yield* Ref.get(records)).get(witness.name) ?? NEW_WITNESS;
     const oldSize = Math.min(known.size, checkpoint.head.size);
     const outcome = yield* Effect.result(offer(tree, checkpoint, witness, oldSize));
@@ -95,43 +105,22 @@ const untilCosigned = Effect.fnUntraced(function* (
       const reason = failure._tag === "WitnessUnreachable" ? failure.reason : "the store is away";
       yield* note({ lastProblem: reason });
     } else if ("cosignature" in outcome.success) {
-      yield* note({ size: checkpoint.head.size, lastProblem: null });
+      yield* note({ size: checkpoint.head.size, lastProblem: null, aheadTo: 0 });
       return outcome.success.cosignature;
     } else if ("size" in outcome.success) {
       const { size } = outcome.success;
-      yield* note({ size });
-      // The first time, it gets the proof from its size at once. It may name another size each time, so then it waits.
-      isTold = !isTold;
-      if (isTold && size !== oldSize) continue;
+      // It may name another size each time.
+      const again = "it names another size each time";
+      yield* note({ size, aheadTo: 0, ...(isTold ? { lastProblem: again } : {}) });
+      if (size !== oldSize) continue;
+    } else if ("aheadTo" in outcome.success) {
+      const { aheadTo } = outcome.success;
+      const lastProblem = `it has cosigned size ${aheadTo}, and this log has less`;
+      yield* note({ size: aheadTo, aheadTo, lastProblem });
     } else if ("nonsense" in outcome.success)
       yield* note({ lastProblem: outcome.success.nonsense }, true);
     else yield* note({ lastProblem: outcome.success.problem });
-    yield* Effect.sleep(OFFER_AGAIN);
+    return null;
   }
-});
-
-/**
- * The checkpoint as a note with the cosignatures that meet the policy's quorum, from witnesses asked side by side; null when the
- * quorum did not come within 60 seconds. Where the policy names no quorum, with the cosignatures that came within five
- * seconds. A witness that answers nonsense is counted and asked again.
- */
-export const gatherCosignatures = Effect.fnUntraced(function* (
-  tree: LogTree,
-  checkpoint: SignedCheckpoint,
-  policy: LogPolicy,
-  records: WitnessRecords,
-) {
-  const gathered = new Map<string, NoteSignature>();
-  const isMet = () => judgeQuorum(policy, gathered.keys()).isMet;
-  const met = yield* Deferred.make<void>();
-  const ask = (witness: PolicyWitness) =>
-    Effect.flatMap(untilCosigned(tree, checkpoint, witness, records), (cosignature) => {
-      gathered.set(witness.name, cosignature);
-      return policy.quorum !== null && isMet() ? Deferred.succeed(met, undefined) : Effect.void;
-    });
-  const asked = policy.witnesses.filter(({ url }) => url !== null);
-  const all = Effect.forEach(asked, ask, { concurrency: "unbounded", discard: true });
-  const limit = policy.quorum === null ? WAITED_WITHOUT_QUORUM : OFFERED_FOR;
-  yield* Effect.timeoutOption(Effect.raceFirst(Deferred.await(met), all), limit);
-  return isMet() ? printSignedCheckpoint(checkpoint, [...gathered.values()]) : null;
+  return null;
 });

@@ -1,0 +1,98 @@
+import { Deferred, Duration } from "effect";
+import { parseCheckpoint } from "../../../log/checkpoint/checkpoint.ts";
+import { MAX_SIGNATURES, type NoteSignature } from "../../../log/notes/signed-note.ts";
+import type { LogPolicy, PolicyWitness } from "../../../log/policy/log-policy.ts";
+import { judgeQuorum } from "../../../log/policy/quorum.ts";
+import { printSignedCheckpoint, type SignedCheckpoint } from "../signing/open-log.ts";
+import type { WitnessRecord } from "./ask-witness.ts";
+
+/** How long a checkpoint without its quorum is offered while a newer one waits. */
+const OFFERED_FOR_MS = Duration.toMillis(Duration.seconds(60));
+/** How long a policy without a quorum waits for its witnesses. */
+const WAITED_WITHOUT_QUORUM_MS = Duration.toMillis(Duration.seconds(5));
+/** How long a newer checkpoint waits for witnesses that have answered so far, once the quorum is met. */
+const WAITED_FOR_OTHERS_MS = Duration.toMillis(Duration.seconds(2));
+
+/** A signed checkpoint, and the term of the lease under which it was signed. */
+export type Offered = { readonly checkpoint: SignedCheckpoint; readonly epoch: bigint };
+
+/** A checkpoint that is offered to the witnesses of a policy, from its turn until a newer one's. */
+export class OfferedRound {
+  readonly offered: Offered;
+  readonly policy: LogPolicy;
+  /** The witnesses that are asked. */
+  readonly asked: ReadonlyArray<PolicyWitness>;
+  /** Completes when the next one has its turn. */
+  readonly over = Deferred.makeUnsafe<void>();
+  /** The cosignatures that came, by the policy's names, in their order. */
+  readonly gathered = new Map<string, NoteSignature>();
+  /** How many of them were published; null before the first time. */
+  publishedCount: number | null = null;
+  isOver = false;
+  readonly #startedMs: number;
+
+  /** Begins at a monotonic time, milliseconds. */
+  constructor(offered: Offered, policy: LogPolicy, startedMs: number) {
+    this.offered = offered;
+    this.policy = policy;
+    this.asked = policy.witnesses.filter(({ url }) => url !== null);
+    this.#startedMs = startedMs;
+  }
+
+  /** Whether every witness that is asked has cosigned. */
+  get isComplete(): boolean {
+    return this.gathered.size === this.asked.length;
+  }
+
+  /** Whether it is to be published: with its quorum, and anew with each cosignature that comes later. */
+  isReady(nowMs: number): boolean {
+    if (this.publishedCount !== null) return this.gathered.size > this.publishedCount;
+    if (this.policy.quorum !== null) return judgeQuorum(this.policy, this.gathered.keys()).isMet;
+    return this.isComplete || nowMs - this.#startedMs >= WAITED_WITHOUT_QUORUM_MS;
+  }
+
+  /** Whether it has been offered for a minute without its quorum. */
+  lacksQuorum(nowMs: number): boolean {
+    return this.publishedCount === null && nowMs - this.#startedMs >= OFFERED_FOR_MS;
+  }
+
+  /**
+   * Whether a newer one may have its turn. Once this one is published, witnesses that do not answer are not waited for. What they
+   * are asked at the time goes on.
+   */
+  mayEnd(nowMs: number, records: ReadonlyMap<string, WitnessRecord>): boolean {
+    if (this.publishedCount === null) return this.lacksQuorum(nowMs);
+    if (nowMs - this.#startedMs >= WAITED_FOR_OTHERS_MS) return true;
+    return this.asked.every(
+      ({ name }) => this.gathered.has(name) || (records.get(name)?.problemSinceMs ?? null) !== null,
+    );
+  }
+
+  /** The next monotonic time at which one of the answers above may change by itself; null for none. */
+  nextMs(nowMs: number): number | null {
+    const times = [WAITED_FOR_OTHERS_MS, WAITED_WITHOUT_QUORUM_MS, OFFERED_FOR_MS];
+    return times.map((ms) => this.#startedMs + ms).find((at) => at > nowMs) ?? null;
+  }
+
+  /**
+   * The checkpoint with the cosignatures of the note that is published, if that is the same one, and those that came since: a witness's
+   * new one in place of its old one. So a reader sees lines come, and none go.
+   */
+  note(published: string | null): string {
+    const { checkpoint } = this.offered;
+    const parsed = published === null ? null : parseCheckpoint(published);
+    const before =
+      parsed !== null && "value" in parsed && parsed.value.note.text === checkpoint.text
+        ? parsed.value.note.signatures
+        : [];
+    const lines = new Map<string, NoteSignature>();
+    for (const line of before) {
+      const own = this.policy.witnesses.find(
+        ({ key }) => key.name === line.name && key.id === line.id,
+      );
+      if (own !== undefined) lines.set(own.name, line);
+    }
+    for (const [name, line] of this.gathered) lines.set(name, line);
+    return printSignedCheckpoint(checkpoint, [...lines.values()].slice(0, MAX_SIGNATURES - 1));
+  }
+}
