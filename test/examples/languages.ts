@@ -7,6 +7,7 @@ export type Language = {
   readonly agent: Command;
   readonly merchant: Command;
   readonly passerBy: Command | null;
+  readonly session: Command | null;
   readonly missing: string | undefined;
 };
 
@@ -28,6 +29,7 @@ export const languages = (): ReadonlyArray<Language> => [
     agent: ["bun", `${examples}agent.ts`],
     merchant: ["bun", `${examples}merchant.ts`],
     passerBy: ["bun", `${examples}passer_by.ts`],
+    session: null,
     missing: undefined,
   },
   {
@@ -35,6 +37,7 @@ export const languages = (): ReadonlyArray<Language> => [
     agent: [python, `${examples}agent.py`],
     merchant: [python, `${examples}merchant.py`],
     passerBy: [python, `${examples}passer_by.py`],
+    session: [python, `${examples}session.py`],
     missing: works(python, "-c", "import solders") ? undefined : `solders for ${python}`,
   },
   {
@@ -42,6 +45,7 @@ export const languages = (): ReadonlyArray<Language> => [
     agent: ["go", "-C", examples, "run", "agent.go", "transactions.go"],
     merchant: ["go", "-C", examples, "run", "merchant.go", "transactions.go"],
     passerBy: null,
+    session: null,
     missing: works("go", "version") ? undefined : "Go",
   },
   {
@@ -49,6 +53,7 @@ export const languages = (): ReadonlyArray<Language> => [
     agent: ["bash", `${examples}agent.sh`],
     merchant: ["bash", `${examples}merchant.sh`],
     passerBy: null,
+    session: null,
     missing: ["bash", "curl", "openssl", "xxd", "jq", "bc"].find((tool) => !works("which", tool)),
   },
 ];

@@ -1,6 +1,8 @@
-/** An example that runs: the first line that it prints, what to give to its standard input, and its last line. */
+/** An example that runs: the first line and all that it prints, what to give to its standard input, and its last line. */
 export type RunningExample = {
   readonly firstLine: Promise<string>;
+  /** All that it printed, once it has ended. */
+  readonly printed: Promise<string>;
   /** Writes a line to its standard input and ends that. Gives its last line. @throws Error when it fails. */
   readonly finish: (line: string) => Promise<string>;
 };
@@ -29,6 +31,7 @@ export const startExample = (
   })();
   return {
     firstLine,
+    printed: output,
     finish: async (line) => {
       await child.stdin.write(`${line}\n`);
       await child.stdin.end();
