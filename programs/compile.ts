@@ -12,7 +12,10 @@ export type ProgramName = (typeof PROGRAM_NAMES)[number];
 /** The formats that each program is built in: v0 loads everywhere today, v3 is what clusters go over to. */
 export const SBPF_VERSIONS = ["v0", "v3"] as const satisfies ReadonlyArray<SbpfVersion>;
 
-/** Another clang compiles the same sources to other bytes, so the committed binaries are those of this one (Debian 12's). */
+/**
+ * Another clang compiles the same sources to other bytes, so the committed binaries are those of this one (Debian
+ * 12's).
+ */
 export const COMPILER = { command: "clang-14", version: "14.0.6" } as const;
 
 /** Whether that very compiler is on this machine. */
@@ -21,8 +24,8 @@ export const hasCompiler = (): boolean =>
   Bun.spawnSync([COMPILER.command, "--version"]).stdout.toString().includes(COMPILER.version);
 
 /**
- * What clang may use for each version. SBPF v0 has no jumps but those of `v1`. For v3 it is `v2`, not `v3`: the latter's
- * 32-bit sums mean another thing to the VM (see SIGN_EXTENDED in link.ts).
+ * What clang may use for each version. SBPF v0 has no jumps but those of `v1`. For v3 it is `v2`, not `v3`: the
+ * latter's 32-bit sums mean another thing to the VM (see SIGN_EXTENDED in link.ts).
  */
 const CPU: Readonly<Record<SbpfVersion, string>> = { v0: "v1", v3: "v2" };
 
@@ -47,7 +50,10 @@ export const headerPath = (name: ProgramName): string => join(here, "generated",
 export const generateHeader = async (name: ProgramName): Promise<string> =>
   headerOf(parseIdl(await Bun.file(join(here, `${name}.idl.json`)).text()));
 
-/** Compiles and links a program from its source and the generated headers as they are. @throws Error with clang's message. */
+/**
+ * Compiles and links a program from its source and the generated headers as they are. @throws Error with clang's
+ * message.
+ */
 export const compileProgram = (name: ProgramName, version: SbpfVersion): Promise<Uint8Array> =>
   compileSource(join(here, `${name}.c`), version);
 

@@ -6,8 +6,8 @@ import { findProgramDerivedAddress } from "../core/protocol/addresses/program-de
 /** The program that keeps what deployers say of their programs (solana-program/program-metadata). */
 export const PROGRAM_METADATA = address("ProgM6JCCvbYkfKqJYHePx4xxSUSqJp7rh8Lyv7nk7S");
 
-// `program/src/state/header.rs` there: discriminator 1, program 32, authority 32, mutable 1, canonical 1, seed 16, encoding 1,
-// compression 1, format 1, data source 1, data length u32 LE, 5 of padding.
+// `program/src/state/header.rs` there: discriminator 1, program 32, authority 32, mutable 1, canonical 1, seed 16,
+// encoding 1, compression 1, format 1, data source 1, data length u32 LE, 5 of padding.
 const HEADER_LENGTH = 96;
 const METADATA = 2;
 const SEED_AT = 67;
@@ -54,8 +54,8 @@ const unpacked = (compression: number, content: Uint8Array): Uint8Array | undefi
 };
 
 /**
- * The IDL's text in the data of the account at `idlAddress(program)`; undefined when it is none, not the canonical one, or says where
- * the text is instead of holding it. The caller has checked that PROGRAM_METADATA owns the account.
+ * The IDL's text in the data of the account at `idlAddress(program)`; undefined when it is none, not the canonical one,
+ * or says where the text is instead of holding it. The caller has checked that PROGRAM_METADATA owns the account.
  */
 export const decodeIdlAccount = (program: Address, data: Uint8Array): string | undefined => {
   if (data.length < HEADER_LENGTH) return undefined;

@@ -101,7 +101,8 @@ const member = ({ name, type }: IdlField): Member => {
 
 /**
  * A struct laid out as borsh is: packed only where a field would not fall on its alignment by itself, since the
- * compiler reads a packed integer byte by byte. The assertion is on the last field's end, so a padded tail is no matter.
+ * compiler reads a packed integer byte by byte. The assertion is on the last field's end, so a padded tail is no
+ * matter.
  */
 const structOf = (name: string, fields: ReadonlyArray<IdlField>) => {
   const members = fields.map(member);
@@ -141,7 +142,10 @@ const zeroOf = (field: IdlField): string => {
   return size > 8 ? `(${type}){{0}}` : "0";
 };
 
-/** The function that puts zeros into what captures, close_session and the settlement write in an account; none for an account without such members. */
+/**
+ * The function that puts zeros into what captures, close_session and the settlement write in an account; none for an
+ * account without such members.
+ */
 const undoLines = (idl: Idl, { name }: IdlTag) => {
   const written = changedFields(idl, name);
   if (written.length === 0) return [];

@@ -12,8 +12,8 @@ import {
 } from "./idl.ts";
 
 /**
- * The TypeScript tables of an IDL, as `core/protocol/generated/` keeps them: lengths and offsets of accounts, arguments and
- * accounts of instructions, errors and constants. What clients send and read is therefore what the IDL says.
+ * The TypeScript tables of an IDL, as `core/protocol/generated/` keeps them: lengths and offsets of accounts, arguments
+ * and accounts of instructions, errors and constants. What clients send and read is therefore what the IDL says.
  */
 export const typescriptOf = (idl: Idl): string => {
   const program = idl.metadata.name;

@@ -48,8 +48,8 @@ type IdlAccount = {
 };
 
 /**
- * A seed of a derived address: bytes, an argument, an account's address, or, as `escrow.mint`, an address in a field of an account
- * that is of the type `account`.
+ * A seed of a derived address: bytes, an argument, an account's address, or, as `escrow.mint`, an address in a field of
+ * an account that is of the type `account`.
  */
 export type IdlSeed =
   | { readonly kind: "const"; readonly value: ReadonlyArray<number> }
@@ -62,7 +62,9 @@ export type IdlTag = { readonly name: string; readonly discriminator: ReadonlyAr
 /** A struct field or an argument. */
 export type IdlField = { readonly name: string; readonly type: IdlType };
 
-/** Integers are little-endian; a `bool` is a byte, 0 or 1; `string` and `bytes` are a u32 length and that many bytes. */
+/**
+ * Integers are little-endian; a `bool` is a byte, 0 or 1; `string` and `bytes` are a u32 length and that many bytes.
+ */
 export type IdlType =
   | "bool"
   | "u8"
@@ -89,7 +91,10 @@ export const parseIdl = (json: string): Idl => JSON.parse(json) as Idl;
 
 const OWN_PROGRAMS: ReadonlyArray<string> = Object.values(LOCAL_DEPLOYMENT);
 
-/** The one address that an account may have on every ledger; undefined for this project's own programs, whose ids differ. */
+/**
+ * The one address that an account may have on every ledger; undefined for this project's own programs, whose ids
+ * differ.
+ */
 export const fixedAddress = ({ address }: IdlAccount): string | undefined =>
   address === undefined || OWN_PROGRAMS.includes(address) ? undefined : address;
 
@@ -125,7 +130,10 @@ export const placesOf = (fields: ReadonlyArray<IdlField>) => {
   return { places, length };
 };
 
-/** The members of an account that captures, close_session and the settlement write, which the constant `<ACCOUNT>_CHANGED_FIELDS` names; empty without it. */
+/**
+ * The members of an account that captures, close_session and the settlement write, which the constant
+ * `<ACCOUNT>_CHANGED_FIELDS` names; empty without it.
+ */
 export const changedFields = (idl: Idl, account: string): ReadonlyArray<IdlField> => {
   const named = idl.constants.find(
     ({ name }) => name === `${constantCase(account)}_CHANGED_FIELDS`,

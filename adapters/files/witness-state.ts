@@ -19,15 +19,17 @@ const VERSION = "witness-state/2";
 
 const digestOf = (text: string): string => bytesToHex(sha256(new TextEncoder().encode(text)));
 
-/** What was cosigned of a log, as the text of a file: a line each, and the SHA-256 of the lines before it as the last. */
+/**
+ * What was cosigned of a log, as the text of a file: a line each, and the SHA-256 of the lines before it as the last.
+ */
 const printCosigned = (origin: string, { size, root }: CosignedLog): string => {
   const text = `${[VERSION, origin, String(size), encodeBase64(root)].join("\n")}\n`;
   return `${text}${digestOf(text)}\n`;
 };
 
 /**
- * What a text says was cosigned of a log. @throws Error for a text that `printCosigned` did not print for this origin: what
- * was cosigned is then unknown, and beginning anew could cosign another history.
+ * What a text says was cosigned of a log. @throws Error for a text that `printCosigned` did not print for this origin:
+ * what was cosigned is then unknown, and beginning anew could cosign another history.
  */
 const parseCosigned = (origin: string, text: string): CosignedLog => {
   const lines = text.split("\n");
@@ -60,8 +62,8 @@ const attempt = <A>(work: () => Promise<A>): Effect.Effect<A, WitnessStateUnavai
 
 /**
  * Keeps a witness's state in files of a folder: `<hash of the origin>` for what was cosigned, and beside it a folder
- * `<hash of the origin>.refused` with one file `<number>-<hash>` for each refused checkpoint: the reason, an empty line and the note. Only
- * one process may use the folder.
+ * `<hash of the origin>.refused` with one file `<number>-<hash>` for each refused checkpoint: the reason, an empty line
+ * and the note. Only one process may use the folder.
  */
 export const witnessStateFiles = (
   folder: string,

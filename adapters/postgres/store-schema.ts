@@ -12,7 +12,9 @@ const PACKET_TABLE = `
   );
 `;
 
-/** The version of the schema, in its table `schema_version`. A schema of another version is refused, never rewritten. */
+/**
+ * The version of the schema, in its table `schema_version`. A schema of another version is refused, never rewritten.
+ */
 export const SCHEMA_VERSION = 3;
 
 /** The SQL that makes the tables in an empty schema. */

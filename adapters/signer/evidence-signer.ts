@@ -156,8 +156,8 @@ const signerOfFile = Effect.fnUntraced(function* (path: string, formerKeys: Form
 });
 
 /**
- * Signs with the key in a file (EVIDENCE_SIGNING_KEY_FILE), in one of the forms of `SEED_TEXT_FORMS`. Only the file's owner
- * may be able to read it.
+ * Signs with the key in a file (EVIDENCE_SIGNING_KEY_FILE), in one of the forms of `SEED_TEXT_FORMS`. Only the file's
+ * owner may be able to read it.
  */
 export const evidenceSignerFromFile = (path: string, formerKeys: FormerKeysText = null) =>
   Layer.effect(EvidenceSigner, signerOfFile(path, formerKeys));

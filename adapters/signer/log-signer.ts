@@ -107,8 +107,8 @@ export const logSignerGenerated = (name: string, dataDir: string) =>
 const SOURCE = "WITNESS_KEY_FILE";
 
 /**
- * Signs cosignatures under a name with the key in a file, in one of the forms of `SEED_TEXT_FORMS`. Only the file's owner
- * may be able to read it. The key must differ from all `others`: each states something else by its signature.
+ * Signs cosignatures under a name with the key in a file, in one of the forms of `SEED_TEXT_FORMS`. Only the file's
+ * owner may be able to read it. The key must differ from all `others`: each states something else by its signature.
  */
 export const witnessKeyFromFile = (
   name: string,

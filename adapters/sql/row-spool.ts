@@ -63,8 +63,8 @@ const rowOf = (seq: number, bytes: Uint8Array): SpooledRow =>
     : { kind: "escrow", body: bytes };
 
 /**
- * Of several rows of one number, the one with the greatest rank stays. A settled row comes before a Pending one, because
- * the log has a leaf of the settlement. Then one with all its fields comes before an unseen one.
+ * Of several rows of one number, the one with the greatest rank stays. A settled row comes before a Pending one,
+ * because the log has a leaf of the settlement. Then one with all its fields comes before an unseen one.
  */
 const rankOf = (bytes: Uint8Array): number => {
   if (bytes.length !== UNSEEN_LENGTH) return isSettledBody(bytes) ? 3 : 1;
@@ -72,8 +72,8 @@ const rankOf = (bytes: Uint8Array): number => {
 };
 
 /**
- * The rows and leaves of a snapshot on their way into order, on disk. They come as the ledger lists its accounts, so in no
- * order, and tables and indexes are made several times faster of rows in order.
+ * The rows and leaves of a snapshot on their way into order, on disk. They come as the ledger lists its accounts, so in
+ * no order, and tables and indexes are made several times faster of rows in order.
  */
 export class RowSpool {
   readonly #rows: OrderedSpool;

@@ -6,7 +6,9 @@ import { StoreCorrupt, StoreTooNew, StoreUnavailable } from "../../ports/index/s
 import { StoreDatabase } from "./store-database.ts";
 import { tryStore, isDamage } from "./store-failure.ts";
 
-/** The version of each schema, `PRAGMA user_version` of its file. A file of another version is refused, never rewritten. */
+/**
+ * The version of each schema, `PRAGMA user_version` of its file. A file of another version is refused, never rewritten.
+ */
 export const SCHEMA_VERSION = 3;
 
 /** What makes a file a store of one kind. */
@@ -93,8 +95,9 @@ export const openReader = (path: string) =>
   });
 
 /**
- * Opens a store's file and makes it where there is none; closed with the scope. WAL with synchronous=NORMAL: a killed process loses nothing, a power cut may lose the
- * newest transactions whole, which suits what can be read from the ledger again.
+ * Opens a store's file and makes it where there is none; closed with the scope. WAL with synchronous=NORMAL: a killed
+ * process loses nothing, a power cut may lose the newest transactions whole, which suits what can be read from the
+ * ledger again.
  */
 export const openStore = Effect.fn("openStore")(function* (
   path: string,

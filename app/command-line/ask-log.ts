@@ -20,7 +20,9 @@ const answerOf = (url: URL): Promise<Uint8Array | null> => fetchBytes(url.href, 
 
 const PARTIAL = /\.p\/([0-9]+)$/;
 
-/** A tile, or as much of the full one where a log that has grown serves only that (C2SP tlog-tiles, "Partial Tiles"). */
+/**
+ * A tile, or as much of the full one where a log that has grown serves only that (C2SP tlog-tiles, "Partial Tiles").
+ */
 const tileAt = async (prefix: URL, path: string): Promise<Uint8Array | null> => {
   const found = await answerOf(new URL(path, prefix));
   if (found !== null) return found;
@@ -31,8 +33,8 @@ const tileAt = async (prefix: URL, path: string): Promise<Uint8Array | null> => 
 };
 
 /**
- * What a log serves now: its checkpoint, and the tiles that compare it with a packet's and with the configuration that a node has
- * shown. Ends the command when the log gives no answer, because the packet is then undecided.
+ * What a log serves now: its checkpoint, and the tiles that compare it with a packet's and with the configuration that
+ * a node has shown. Ends the command when the log gives no answer, because the packet is then undecided.
  */
 export const askLog = async (
   packet: Uint8Array,

@@ -64,7 +64,10 @@ const read = async (from: string): Promise<Uint8Array> => {
   }
 };
 
-/** What a node says, undefined without one. The node client is loaded only when needed: loading it is most of a check's time. */
+/**
+ * What a node says, undefined without one. The node client is loaded only when needed: loading it is most of a check's
+ * time.
+ */
 const asked = async (
   packet: Uint8Array,
   trust: TrustPolicy | null,
@@ -106,7 +109,8 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
       '--log: give a trust document with --trust that names the log; docs/verify-evidence.md, "With the command", says how',
     );
   const offline = verifyEvidence(packet, trust);
-  // No answer can save a packet that fails offline or is not read, so neither node nor log is asked about such a packet.
+  // No answer can save a packet that fails offline or is not read, so neither node nor log is asked about such a
+  // packet.
   const isAsked = offline.verdict !== "failed" && offline.verdict !== "unsupported_version";
   const witness = isAsked ? await asked(packet, trust, nodes) : undefined;
   const fresh =

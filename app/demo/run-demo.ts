@@ -39,7 +39,10 @@ const shown = ({ mint }: Stage, units: string): string =>
 const escrowAt = ({ requests }: Stage, escrow: string, signal?: AbortSignal): Promise<LiveEscrow> =>
   dataBy(requests, "GET /v1/escrows/{pda}", { pda: escrow }, { signal });
 
-/** Tells that the vault of a settled escrow is closed and its rent is home: nothing of both is left to do. @throws SettlementError */
+/**
+ * Tells that the vault of a settled escrow is closed and its rent is home: nothing of both is left to do. @throws
+ * SettlementError
+ */
 const tellRent = ({ narrator }: Stage, { next_actions, rent_payer }: LiveEscrow): void => {
   const left = next_actions.filter(
     ({ action }) => action === "claim_refund" || action === "return_rent",

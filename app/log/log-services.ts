@@ -105,7 +105,10 @@ const readPolicy = Effect.fnUntraced(function* (setting: PolicySetting, path: st
 /** The files that name the log's witnesses. */
 type WitnessFiles = Pick<Settings, "logWitnesses" | "logWitnessesAppendOnly">;
 
-/** The log's witnesses by what they state. Fails when a policy cannot be used with the service's keys, or both cannot together. */
+/**
+ * The log's witnesses by what they state. Fails when a policy cannot be used with the service's keys, or both cannot
+ * together.
+ */
 export const readWitnesses = Effect.fnUntraced(function* ({
   logWitnesses,
   logWitnessesAppendOnly: path,
@@ -122,7 +125,10 @@ export const readWitnesses = Effect.fnUntraced(function* ({
 /** Between two looks at the files of the witnesses. */
 const LOOK_EVERY = Duration.seconds(2);
 
-/** Takes over the policies of the files whenever they change. Those that cannot be used change nothing, and are logged once. */
+/**
+ * Takes over the policies of the files whenever they change. Those that cannot be used change nothing, and are logged
+ * once.
+ */
 const followWitnesses = Effect.fnUntraced(function* (
   files: WitnessFiles,
   policies: Ref.Ref<WitnessPoliciesValue>,
@@ -148,7 +154,9 @@ const followWitnesses = Effect.fnUntraced(function* (
   }
 });
 
-/** The process's publisher, and the witnesses of its settings, which it asks. They are read again when a file changes. */
+/**
+ * The process's publisher, and the witnesses of its settings, which it asks. They are read again when a file changes.
+ */
 export const logPublisher = ({ settings }: LogSource) =>
   Layer.effect(
     LogPublisher,

@@ -72,8 +72,8 @@ type Opening<S> = {
 };
 
 /**
- * The stores of one ledger. A store belongs to one ledger. So it opens once it is reachable and the ledger is known: by a
- * node, or by what the index has recorded. Until then every use fails as retryable, while the rest of the service
+ * The stores of one ledger. A store belongs to one ledger. So it opens once it is reachable and the ledger is known: by
+ * a node, or by what the index has recorded. Until then every use fails as retryable, while the rest of the service
  * already answers. A node of another ledger ends the service when it is the one to name the ledger, and is left alone
  * when the store did.
  */

@@ -41,7 +41,10 @@ export type Payment = {
   readonly amount: string;
   /** What is to be done, 1 to 4,096 bytes of UTF-8, such as the request that is paid for. */
   readonly task: string;
-  /** Seconds until the agent can have the money back, 1 to 604,800. With `expiresAt` the most that they may be; then it may be left out. */
+  /**
+   * Seconds until the agent can have the money back, 1 to 604,800. With `expiresAt` the most that they may be; then it
+   * may be left out.
+   */
   readonly ttl?: number;
   /**
    * The time itself from which the agent can have the money back, such as "2026-11-30T12:00:00Z", at most 604,800 s

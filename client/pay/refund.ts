@@ -57,12 +57,16 @@ const refundTransaction = async (
   };
 };
 
-/** Whether the vault is still there: with the agent's rest, or empty, as a session leaves it that was captured whole, and then with its rent alone. */
+/**
+ * Whether the vault is still there: with the agent's rest, or empty, as a session leaves it that was captured whole,
+ * and then with its rent alone.
+ */
 const hasRest = ({ next_actions }: LiveEscrow): boolean =>
   next_actions.some(({ action }) => action === "claim_refund");
 
 /**
- * The escrow's record, and whether its agent has everything back that was not released. @throws SettlementError when all of it was released.
+ * The escrow's record, and whether its agent has everything back that was not released. @throws SettlementError when
+ * all of it was released.
  */
 const refundedNow = async (
   requests: Requests,

@@ -51,8 +51,9 @@ const preparedCall = <Name extends CustodyInstructionName>(
 };
 
 /**
- * The `claim_refund` of an escrow as it is built here, undefined where the service prepared none. Two things only the ledger knows, and it
- * checks both: whether the vault is empty, so that no account of the agent is named, and an archived escrow's last bytes.
+ * The `claim_refund` of an escrow as it is built here, undefined where the service prepared none. Two things only the
+ * ledger knows, and it checks both: whether the vault is empty, so that no account of the agent is named, and an
+ * archived escrow's last bytes.
  */
 export const claimIn = (
   deployment: Deployment,
@@ -85,10 +86,10 @@ type SettlingOperation = Extract<
 >;
 
 /**
- * Has an operation prepare a settlement, and returns it when it is the instructions of `own`, byte for byte, and behind them at most the
- * `claim_refund` and `return_rent` of this escrow: the agent's rest and the rents come home by them. Only the ledger knows which would succeed
- * now, so those that the service prepared are taken; anybody can send the others later. With `isBare` nothing may follow, and `carried` must
- * say so to the service. @throws SettlementError
+ * Has an operation prepare a settlement, and returns it when it is the instructions of `own`, byte for byte, and behind
+ * them at most the `claim_refund` and `return_rent` of this escrow: the agent's rest and the rents come home by them.
+ * Only the ledger knows which would succeed now, so those that the service prepared are taken; anybody can send the
+ * others later. With `isBare` nothing may follow, and `carried` must say so to the service. @throws SettlementError
  */
 export const preparedSettlement = async <
   Name extends SettlingOperation,
@@ -133,7 +134,10 @@ export const preparedSettlement = async <
 /** Statuses with which a relay refuses a transaction as it stands. */
 const REFUSED: ReadonlySet<number | null> = new Set([400, 409, 422]);
 
-/** Whether it is the transaction that failed: the ledger or the relay refused it, or it expired. Nothing of it can land any more. */
+/**
+ * Whether it is the transaction that failed: the ledger or the relay refused it, or it expired. Nothing of it can land
+ * any more.
+ */
 const isOfTransaction = (cause: unknown): boolean =>
   cause instanceof SettlementError &&
   (cause.code === "transaction_expired" ||
@@ -141,8 +145,8 @@ const isOfTransaction = (cause: unknown): boolean =>
     REFUSED.has(cause.status));
 
 /**
- * Lands a settlement: whole first, and alone when the whole one fails, since what follows it names accounts of others, who can change them.
- * With `isBare` alone at once. @throws SettlementError of the last try
+ * Lands a settlement: whole first, and alone when the whole one fails, since what follows it names accounts of others,
+ * who can change them. With `isBare` alone at once. @throws SettlementError of the last try
  */
 export const landedSettlement = async <Landed>(
   prepare: (isBare: boolean) => Promise<PreparedSettlement>,

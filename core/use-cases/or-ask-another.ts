@@ -42,7 +42,10 @@ export const refuseOlder = (slot: bigint, notBefore: bigint) =>
 
 type Failure = { readonly _tag: string };
 
-/** The failure of an answer that was understood and contradicts what is known, null for any other failure. Another node may answer otherwise. */
+/**
+ * The failure of an answer that was understood and contradicts what is known, null for any other failure. Another node
+ * may answer otherwise.
+ */
 const contradictionIn = (failure: Failure): LedgerUnavailable | null => {
   if (failure._tag !== "LedgerUnavailable") return null;
   const found = failure as LedgerUnavailable;
@@ -50,8 +53,8 @@ const contradictionIn = (failure: Failure): LedgerUnavailable | null => {
 };
 
 /**
- * Makes a read up to `most` more times, each at another node first, while the answer contradicts what is known and there is another
- * node. Fails as the last of the reads does. Each such answer is counted for its node.
+ * Makes a read up to `most` more times, each at another node first, while the answer contradicts what is known and
+ * there is another node. Fails as the last of the reads does. Each such answer is counted for its node.
  */
 export const orAskOthers = <A, E extends Failure, R>(
   read: Effect.Effect<A, E, R>,

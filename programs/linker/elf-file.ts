@@ -42,7 +42,10 @@ export type ElfFile = {
   readonly securityTxt: SecurityTxt | undefined;
 };
 
-/** The section that leads tools to the text: its address and length (README of solana-security-txt, "Additional ELF Section"). */
+/**
+ * The section that leads tools to the text: its address and length (README of solana-security-txt, "Additional ELF
+ * Section").
+ */
 const securitySection = ({ address, length }: SecurityTxt, offset: number): Section => ({
   name: ".security.txt",
   type: 1,

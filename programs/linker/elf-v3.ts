@@ -5,7 +5,10 @@ import {
   writeElfFile,
 } from "./elf-file.ts";
 
-/** Where the VM maps constants and code of an SBPF v3 program (solana-sbpf `ebpf.rs`: MM_RODATA_START, MM_BYTECODE_START). */
+/**
+ * Where the VM maps constants and code of an SBPF v3 program (solana-sbpf `ebpf.rs`: MM_RODATA_START,
+ * MM_BYTECODE_START).
+ */
 export const V3_RODATA_ADDRESS = 0;
 export const V3_TEXT_ADDRESS = 2 ** 32;
 
@@ -15,7 +18,9 @@ export const V3_TEXT_ADDRESS = 2 ** 32;
  */
 export const V3_RODATA_GAP = 16;
 
-/** A program linked for SBPF v3, before it becomes a file; constants begin with the gap, nothing is left to relocate. */
+/**
+ * A program linked for SBPF v3, before it becomes a file; constants begin with the gap, nothing is left to relocate.
+ */
 export type V3Program = {
   readonly text: Uint8Array;
   readonly rodata: Uint8Array;

@@ -49,8 +49,9 @@ const place = (
 };
 
 /**
- * Instructions that clang and the VM understand differently: clang counts on the upper half of a 32-bit sum, difference or
- * product to be zero, but the VM extends its sign (solana-sbpf `interpreter.rs`, sign_extension). By their first byte.
+ * Instructions that clang and the VM understand differently: clang counts on the upper half of a 32-bit sum, difference
+ * or product to be zero, but the VM extends its sign (solana-sbpf `interpreter.rs`, sign_extension). By their first
+ * byte.
  */
 const SIGN_EXTENDED = new Set([0x04, 0x0c, 0x14, 0x1c, 0x24, 0x2c]);
 const LDDW = 0x18;
@@ -67,8 +68,8 @@ const refuseSignExtension = (text: Uint8Array): void => {
 export type SbpfVersion = "v0" | "v3";
 
 /**
- * Links one object file, compiled for `bpfel` by clang, into a program for the upgradeable loader. v0 leaves addresses of
- * constants and syscalls to the loader, v3 leaves nothing. The same input gives the same bytes.
+ * Links one object file, compiled for `bpfel` by clang, into a program for the upgradeable loader. v0 leaves addresses
+ * of constants and syscalls to the loader, v3 leaves nothing. The same input gives the same bytes.
  *
  * @throws Error for writable globals, constants that hold addresses, an undefined symbol that is no
  *   syscall, 32-bit sums, or a missing `entrypoint`.
@@ -100,7 +101,9 @@ export const link = (file: Uint8Array, version: SbpfVersion): Uint8Array => {
   };
   const view = new DataView(text.bytes.buffer);
 
-  /** Patches one place and says what a v0 loader does there. Calls inside the program need nothing: clang resolved them. */
+  /**
+   * Patches one place and says what a v0 loader does there. Calls inside the program need nothing: clang resolved them.
+   */
   const relocate = ({ section, offset, type, symbol }: ObjectRelocation): DynamicRelocation => {
     const address = addressOf(section) + offset;
     const at = address - textAddress;

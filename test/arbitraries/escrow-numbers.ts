@@ -12,7 +12,9 @@ const settledByOf = ({ state, released, settledAt, expiresAt }: Bare): SettledBy
   return settledAt >= expiresAt ? "refund" : "cancel";
 };
 
-/** A single payment's escrow with the bump of its vault, and the numbers of the first two events, or of the `n`th two. */
+/**
+ * A single payment's escrow with the bump of its vault, and the numbers of the first two events, or of the `n`th two.
+ */
 export const numbered = (escrow: Bare & Partial<OfSession>, n = 0): Escrow => ({
   sessionKey: null,
   deliveries: escrow.released > 0n ? 1 : 0,

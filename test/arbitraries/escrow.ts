@@ -85,7 +85,9 @@ const amountsIn = (state: EscrowState, isSession: boolean): fc.Arbitrary<Amounts
 
 type Life = { readonly createdAt: bigint; readonly end: bigint };
 
-/** How an escrow can have been settled, and when: a release and a cancellation before the end, a refund from then on. */
+/**
+ * How an escrow can have been settled, and when: a release and a cancellation before the end, a refund from then on.
+ */
 const settledIn = (
   state: EscrowState,
   isSession: boolean,

@@ -39,7 +39,9 @@ test.each(DOCUMENTS)("every path that %s names exists", (file) => {
   expect(namedPaths(file).filter((path) => !exists(path))).toEqual([]);
 });
 
-/** The end of a TypeScript file's path, in a comment or in backquotes on a page: `exchange.ts`, `server/exchange.ts`. */
+/**
+ * The end of a TypeScript file's path, in a comment or in backquotes on a page: `exchange.ts`, `server/exchange.ts`.
+ */
 const FILE_NAME = /(?<![\w./*}-])(?:\w[\w-]*\/)*\w[\w-]*(?:\.[\w-]+)*\.ts\b/g;
 
 test("every TypeScript file that a comment or a page names in part exists", () => {

@@ -25,8 +25,8 @@ const support = `${import.meta.dir}/support`;
 const folder = mkdtempSync(join(tmpdir(), "settlement-bench-"));
 
 /**
- * Asks the service for one path after another, then a server that returns the first answer's bytes without any work, and
- * reports the share of its rate that the service comes to.
+ * Asks the service for one path after another, then a server that returns the first answer's bytes without any work,
+ * and reports the share of its rate that the service comes to.
  */
 const compare = async (
   name: string,

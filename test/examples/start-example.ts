@@ -1,4 +1,6 @@
-/** An example that runs: the first line and all that it prints, what to give to its standard input, and its last line. */
+/**
+ * An example that runs: the first line and all that it prints, what to give to its standard input, and its last line.
+ */
 export type RunningExample = {
   readonly firstLine: Promise<string>;
   /** All that it printed, once it has ended. */

@@ -47,8 +47,8 @@ export type ServedState = {
 };
 
 /**
- * Pays and delivers on an embedded ledger until its log has at least so many leaves, and saves what the log serves at each
- * of these sizes.
+ * Pays and delivers on an embedded ledger until its log has at least so many leaves, and saves what the log serves at
+ * each of these sizes.
  */
 export const servedStates = async (
   sizes: ReadonlyArray<number>,

@@ -33,7 +33,10 @@ type Flaw = {
   readonly corrupt?: (data: Uint8Array) => Uint8Array;
 };
 
-/** Asks the attestor program to count a delivery of the rogue program's escrow. Returns the refusal, undefined on success. */
+/**
+ * Asks the attestor program to count a delivery of the rogue program's escrow. Returns the refusal, undefined on
+ * success.
+ */
 const recordFor = (rogue: Uint8Array, flaw: Flaw = {}): string | undefined => {
   const { merchant = s.merchant, corrupt = (data) => data } = flaw;
   const state: EscrowState = flaw.state ?? "Pending";

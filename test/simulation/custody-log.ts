@@ -80,8 +80,8 @@ const beginningOf = ({ custodyProgram }: Deployment, genesisHash: Address): Logg
   noEvents(networkLeaf(genesisHash, custodyProgram));
 
 /**
- * The custody config of a ledger with these accounts: its count is the highest number of their events, its root that of their
- * log. Numbers with a gap, or with two accounts, make a root that no index can prove.
+ * The custody config of a ledger with these accounts: its count is the highest number of their events, its root that of
+ * their log. Numbers with a gap, or with two accounts, make a root that no index can prove.
  */
 export const custodyConfigOf = (
   deployment: Deployment,

@@ -88,8 +88,8 @@ export type SentTarget = {
 const PLAIN = /^[\w-]+$/;
 
 /**
- * Whether a request's URL has literally the path that the bytes of its target spell, without anything that could be read in another
- * way. Then every router finds the same in both.
+ * Whether a request's URL has literally the path that the bytes of its target spell, without anything that could be
+ * read in another way. Then every router finds the same in both.
  */
 export const isPlain = ({ path, params }: NonNullable<SentTarget>, url: string): boolean => {
   let spelt = path;

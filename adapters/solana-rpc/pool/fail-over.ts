@@ -21,7 +21,10 @@ import type { NodeAdmission, PooledNode } from "./pooled-node.ts";
 /** Why a node may not be asked now. */
 type NotAdmitted = Exclude<NodeAdmission, { readonly _tag: "Admitted" }>;
 
-/** How long a call still waits, milliseconds: for closed nodes, for nodes that limit requests, for nodes that are behind. */
+/**
+ * How long a call still waits, milliseconds: for closed nodes, for nodes that limit requests, for nodes that are
+ * behind.
+ */
 type Patience = { closedMs: number; pacedMs: number; behindMs: number };
 
 /**
@@ -218,7 +221,9 @@ export const untilAnswered = <A>(call: PoolCall<A>): Effect.Effect<A, LedgerFail
     first._tag === "Answered" ? Effect.succeed(first.value) : askedAgain(call, first),
   );
 
-/** As `untilAnswered`; also fails with `LedgerTimeout` when the whole call exceeds the pool's time limit for its lane. */
+/**
+ * As `untilAnswered`; also fails with `LedgerTimeout` when the whole call exceeds the pool's time limit for its lane.
+ */
 export const failOver = <A>(call: PoolCall<A>): Effect.Effect<A, LedgerFailure | RpcRefusal> => {
   const { limits, lane, methods, mostInTurn = Number.POSITIVE_INFINITY } = call;
   const timeoutMs = lane === "live" ? limits.callTimeoutMs : limits.backgroundTimeoutMs;

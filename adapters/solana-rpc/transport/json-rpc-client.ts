@@ -78,8 +78,8 @@ const runtimeCode = (cause: unknown): string | null => {
 };
 
 /**
- * What a promise gives within `ms` milliseconds, `late` after them. Its signal aborts when nobody waits for it any more. Only the
- * clock gets a fiber: a race with it takes another one, and both cost a tenth of a read.
+ * What a promise gives within `ms` milliseconds, `late` after them. Its signal aborts when nobody waits for it any
+ * more. Only the clock gets a fiber: a race with it takes another one, and both cost a tenth of a read.
  */
 const promiseInTime = <A, E>(
   ms: number,

@@ -38,8 +38,8 @@ const foreign = (address: Address | undefined, why: string): DeployStopped =>
   );
 
 /**
- * Reads both configuration accounts. @throws DeployStopped for one that this version does not read, or that names another program or,
- * where the genesis hash is given, another ledger.
+ * Reads both configuration accounts. @throws DeployStopped for one that this version does not read, or that names
+ * another program or, where the genesis hash is given, another ledger.
  */
 export const readConfiguration = async (
   { rpc }: Pick<DeployContext, "rpc">,
@@ -70,7 +70,10 @@ export const readConfiguration = async (
   return { registry: registry?.value ?? null, config: config?.value ?? null };
 };
 
-/** Initialises what is not initialised, with the payer as the registry's first admin. Returns what stands then. @throws DeployStopped */
+/**
+ * Initialises what is not initialised, with the payer as the registry's first admin. Returns what stands then. @throws
+ * DeployStopped
+ */
 export const initialisePrograms = async (
   context: DeployContext,
   deployment: Deployment,
@@ -97,7 +100,10 @@ export const initialisePrograms = async (
   }
 };
 
-/** Hands the admin's office to whoever shall have it, or proposes it. @throws DeployStopped when the payer is not the admin. */
+/**
+ * Hands the admin's office to whoever shall have it, or proposes it. @throws DeployStopped when the payer is not the
+ * admin.
+ */
 export const handOverAdmin = async (
   context: DeployContext,
   deployment: Deployment,

@@ -44,8 +44,8 @@ const OUTPUT = {
 } as const satisfies ShownBy<typeof OPERATION>;
 
 /**
- * The proof hash that a claim names, or that of its payload. Undefined when there is neither, when the two differ, and for a payload
- * that can be read in two ways.
+ * The proof hash that a claim names, or that of its payload. Undefined when there is neither, when the two differ, and
+ * for a payload that can be read in two ways.
  */
 const hashOf = ({ payload, proof_hash: given }: Claim) => {
   if (payload === undefined) return given === undefined ? undefined : parseHash32(given);
@@ -55,9 +55,9 @@ const hashOf = ({ payload, proof_hash: given }: Claim) => {
 };
 
 /**
- * The message that an attestor signs for a claim, in base64, built anew. Proof hash and amount are the caller's, ledger and program the
- * policy's; the escrow's terms and the time are the service's, and false ones release nothing. @throws SettlementError
- * `prepared_otherwise` when the service prepared another message
+ * The message that an attestor signs for a claim, in base64, built anew. Proof hash and amount are the caller's, ledger
+ * and program the policy's; the escrow's terms and the time are the service's, and false ones release nothing. @throws
+ * SettlementError `prepared_otherwise` when the service prepared another message
  */
 const rebuiltAttestation = (
   told: HeldTo<typeof OUTPUT>,

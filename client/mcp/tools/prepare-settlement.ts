@@ -116,7 +116,10 @@ const FOLLOWING: { readonly [Action in Asked["action"]]: ReadonlyArray<CustodyIn
   archive: [],
 };
 
-/** Whether these are the custody call that was asked for on this escrow, and behind it at most what may follow it, each once. */
+/**
+ * Whether these are the custody call that was asked for on this escrow, and behind it at most what may follow it, each
+ * once.
+ */
 const areCalls = (
   calls: ReadonlyArray<ProgramCall | undefined>,
   { action, escrow, bare = false }: Asked,

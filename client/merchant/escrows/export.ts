@@ -28,7 +28,10 @@ const AGAIN_MS = 1_000;
 export const exportRow = (escrow: Escrow): ExportRow =>
   Object.fromEntries(EXPORT_COLUMNS.map((name) => [name, escrow[name]])) as ExportRow;
 
-/** The totals over rows, as the programs count them (`count_delivery` of the attestor program): at a release only, with all that was captured before. */
+/**
+ * The totals over rows, as the programs count them (`count_delivery` of the attestor program): at a release only, with
+ * all that was captured before.
+ */
 export const totalsOf = (rows: ReadonlyArray<ExportRow>, settlementMint: string | null): Totals => {
   const counted = rows.filter(({ settled_by }) => settled_by === "release");
   const count = (state: Escrow["state"]) => counted.filter((row) => row.state === state).length;

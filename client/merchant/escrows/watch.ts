@@ -90,7 +90,10 @@ export const EXPORT_COLUMNS = [
   "settled_by",
 ] as const satisfies ReadonlyArray<keyof Escrow>;
 
-/** Those that are null until something happens, and for a single payment. The index does not know what a Pending one has released. */
+/**
+ * Those that are null until something happens, and for a single payment. The index does not know what a Pending one has
+ * released.
+ */
 const LATER: ReadonlySet<string> = new Set<keyof Escrow>([
   "released_stroops",
   "deliveries",
@@ -190,7 +193,10 @@ export const escrowsOf = async (
 
 /** The pause between two reads of the index. The index follows the ledger within a second. */
 const LOOK_MS = 2_000;
-/** Rounds after which open sessions are read from the ledger again, a minute: what is captured and closed is in no event. */
+/**
+ * Rounds after which open sessions are read from the ledger again, a minute: what is captured and closed is in no
+ * event.
+ */
 const SESSION_ROUNDS = 30;
 /** Escrows that are read from the ledger at once. */
 const AT_ONCE = 8;
@@ -266,8 +272,8 @@ const look = async (
 
 /**
  * Yields what a merchant's escrows wait for: first every open escrow, then each one whenever that or its end changes.
- * Ends when the signal is aborted or, with `once`, after the first round. @throws SettlementError, and what the signal was
- * aborted with.
+ * Ends when the signal is aborted or, with `once`, after the first round. @throws SettlementError, and what the signal
+ * was aborted with.
  */
 export async function* watch(
   context: MerchantContext,

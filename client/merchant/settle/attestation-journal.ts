@@ -1,6 +1,6 @@
 /**
- * The newest claim that an attestor stands by for an escrow, kept before anything is signed. The claim of a single payment is its final one. The payload is
- * kept as the RFC 8785 text that was hashed, so that it is not lost either.
+ * The newest claim that an attestor stands by for an escrow, kept before anything is signed. The claim of a single
+ * payment is its final one. The payload is kept as the RFC 8785 text that was hashed, so that it is not lost either.
  */
 export type KeptClaim = {
   /** The protocol's. */
@@ -22,8 +22,9 @@ export type KeptClaim = {
 };
 
 /**
- * Where claims are kept. `keep` resolves with the claim that stands for the terms: the given one, or the final one that was kept first. When it
- * resolves, the claim would survive the end of the process and of the machine; of two at once exactly one is first.
+ * Where claims are kept. `keep` resolves with the claim that stands for the terms: the given one, or the final one that
+ * was kept first. When it resolves, the claim would survive the end of the process and of the machine; of two at once
+ * exactly one is first.
  */
 export type AttestationJournal = {
   readonly keep: (claim: KeptClaim) => Promise<KeptClaim>;

@@ -20,7 +20,10 @@ export type Cancelled = {
   readonly signature: string | null;
 };
 
-/** The checked, unsigned transaction that cancels an escrow of `merchant`; with `isBare` nothing follows that. @throws SettlementError */
+/**
+ * The checked, unsigned transaction that cancels an escrow of `merchant`; with `isBare` nothing follows that. @throws
+ * SettlementError
+ */
 export const cancellation = async (
   context: MerchantContext,
   terms: EscrowTerms,

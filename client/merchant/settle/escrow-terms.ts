@@ -29,7 +29,10 @@ export type EscrowTerms = {
   readonly released: bigint;
   readonly createdAt: UnixSeconds;
   readonly expiresAt: UnixSeconds;
-  /** The first second at which it can only be refunded: `expiresAt`, or before it the end that the agent set by closing its session. */
+  /**
+   * The first second at which it can only be refunded: `expiresAt`, or before it the end that the agent set by closing
+   * its session.
+   */
   readonly endsAt: UnixSeconds;
   /** The key that signs the vouchers of a session, null for a single payment. */
   readonly sessionKey: Address | null;
@@ -135,7 +138,9 @@ export const readEscrowTerms = async (
   return { ...made, escrow, terms, released, endsAt: closesAt ?? expiresAt, ledgerTime, record };
 };
 
-/** @throws SettlementError `session_unsupported` for a session: this version attests and releases single payments only */
+/**
+ * @throws SettlementError `session_unsupported` for a session: this version attests and releases single payments only
+ */
 export const requireSinglePayment = ({ escrow, sessionKey }: EscrowTerms): void => {
   if (sessionKey !== null)
     throw new SettlementError(

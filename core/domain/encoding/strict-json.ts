@@ -108,7 +108,10 @@ const endOfNumber = (text: string, start: number): number => {
 const isLossy = (token: string): boolean =>
   !isExactNumber(token) && Math.abs(Number(token)) <= Number.MAX_SAFE_INTEGER;
 
-/** The most names of an object that are compared one by one. A set for each of many small objects costs more than all else. */
+/**
+ * The most names of an object that are compared one by one. A set for each of many small objects costs more than all
+ * else.
+ */
 const FEW = 12;
 
 /** An open object or list, and the member names so far: the first few, and the others. */

@@ -45,8 +45,8 @@ export type EvidenceAmounts = {
 /** The checks of a packet, and the verdict over them. */
 export type EvidenceVerdict = {
   /**
-   * `verified`: sound under a trust policy. `untrusted`: sound, but without a policy. `failed`: a check failed. `unsupported_version`: a packet of
-   * another version of the format, of which nothing was checked.
+   * `verified`: sound under a trust policy. `untrusted`: sound, but without a policy. `failed`: a check failed.
+   * `unsupported_version`: a packet of another version of the format, of which nothing was checked.
    */
   readonly verdict: "verified" | "failed" | "untrusted" | "unsupported_version";
   readonly checks: ReadonlyArray<EvidenceCheck>;
@@ -70,7 +70,9 @@ export type TrustPolicy = {
   readonly programPins: ProgramPins;
   /** The mints whose amounts the verifier shows as money. */
   readonly supportedMints: ReadonlyArray<SupportedMint>;
-  /** The logs, and the witnesses that compare them with a node of their own (C2SP tlog-policy), as text; null for none. */
+  /**
+   * The logs, and the witnesses that compare them with a node of their own (C2SP tlog-policy), as text; null for none.
+   */
   readonly logOnLedger: string | null;
   /** The same logs, and witnesses that only see that they grow, as text; null for none. */
   readonly logAppendOnly: string | null;

@@ -10,7 +10,10 @@ type TimedSlot = { readonly slot: bigint; readonly atMs: number };
 export type LoggedEvents = {
   /** The number of the last event. [0, 2^40 - 2], 0 before the first one. */
   readonly count: bigint;
-  /** The log's perfect subtrees as the custody program keeps them, 1,280 bytes. Compared by the root that they fold to, never by bytes. */
+  /**
+   * The log's perfect subtrees as the custody program keeps them, 1,280 bytes. Compared by the root that they fold to,
+   * never by bytes.
+   */
   readonly frontier: Uint8Array;
 };
 

@@ -8,8 +8,8 @@ import type { TreeHead } from "../tree/tree-edge.ts";
 export type Checkpoint = TreeHead & { readonly origin: string };
 
 /**
- * The text that a log signs: origin, size and root, a line each. @throws RangeError for an origin that cannot be the name of the
- * log's key.
+ * The text that a log signs: origin, size and root, a line each. @throws RangeError for an origin that cannot be the
+ * name of the log's key.
  */
 export const checkpointText = ({ origin, size, root }: Checkpoint): string => {
   if (!isKeyName(origin)) throw new RangeError(`${JSON.stringify(origin)} is no log's origin`);
@@ -17,8 +17,8 @@ export const checkpointText = ({ origin, size, root }: Checkpoint): string => {
 };
 
 /**
- * The checkpoint of a note's text, or what is wrong with it. Extension lines are refused: no witness vouches for them, and these logs
- * have none.
+ * The checkpoint of a note's text, or what is wrong with it. Extension lines are refused: no witness vouches for them,
+ * and these logs have none.
  */
 export const parseCheckpointText = (text: string): Parsed<Checkpoint> => {
   const [origin = "", size = "", root = "", end, ...more] = text.split("\n");

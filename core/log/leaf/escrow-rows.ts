@@ -78,9 +78,9 @@ export const unseenEscrowOf = (
 const { at: AT } = CUSTODY_ACCOUNTS.Escrow;
 
 /**
- * What the bytes of an escrow that cannot be decoded still say: numbers, state and digests, from which its leaves follow.
- * Undefined for bytes of another layout or version, an unknown state, and numbers that contradict the state: their leaves
- * cannot be made. Only the root proves that the ledger numbered such an account.
+ * What the bytes of an escrow that cannot be decoded still say: numbers, state and digests, from which its leaves
+ * follow. Undefined for bytes of another layout or version, an unknown state, and numbers that contradict the state:
+ * their leaves cannot be made. Only the root proves that the ledger numbered such an account.
  */
 export const unreadableEscrowOf = ({
   address,

@@ -15,8 +15,8 @@ const ESCROW_AT = 2;
 const ACCOUNT_HASH_AT = 34;
 
 /**
- * The 66 bytes of an event's leaf: kind 0x01, the escrow's state after the event (Pending for a creation), its address, and SHA-256 of
- * its account's bytes after the event, the last two as 32 bytes each. See docs/log.md, "Leaves".
+ * The 66 bytes of an event's leaf: kind 0x01, the escrow's state after the event (Pending for a creation), its address,
+ * and SHA-256 of its account's bytes after the event, the last two as 32 bytes each. See docs/log.md, "Leaves".
  */
 export const eventLeafOf = (
   state: EscrowState,

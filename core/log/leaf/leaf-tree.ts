@@ -9,7 +9,10 @@ const MAX_NAMED = 10;
 
 const isSame = (a: Uint8Array, b: Uint8Array): boolean => a.every((byte, at) => byte === b[at]);
 
-/** Grows the log by leaves that come in ascending order of their numbers, and notes the numbers that are missing or have two leaves. */
+/**
+ * Grows the log by leaves that come in ascending order of their numbers, and notes the numbers that are missing or have
+ * two leaves.
+ */
 export class LeafTree {
   /** The first missing numbers, at most 10. */
   readonly missing: Array<bigint> = [];

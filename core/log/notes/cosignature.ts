@@ -29,8 +29,8 @@ export const cosignatureOf = (
 };
 
 /**
- * The time that a cosignature states, in Unix seconds, and its Ed25519 signature; undefined for bytes of another form. A witness never
- * leaves the time out, so zero is refused (C2SP tlog-witness, "add-checkpoint").
+ * The time that a cosignature states, in Unix seconds, and its Ed25519 signature; undefined for bytes of another form.
+ * A witness never leaves the time out, so zero is refused (C2SP tlog-witness, "add-checkpoint").
  */
 export const timedSignatureOf = (
   bytes: Uint8Array,

@@ -6,8 +6,8 @@ import type { Parsed } from "../parsed.ts";
 
 /**
  * What a key signs: `ed25519` the text of a note (type 0x01 of C2SP signed-note), `cosignature` a checkpoint at a time
- * (type 0x04, C2SP tlog-cosignature), `ml-dsa-44` either (type 0x06). Nothing here verifies ML-DSA-44: such a key can be
- * named, and none of its signatures counts.
+ * (type 0x04, C2SP tlog-cosignature), `ml-dsa-44` either (type 0x06). Nothing here verifies ML-DSA-44: such a key can
+ * be named, and none of its signatures counts.
  */
 export type KeyUse = "ed25519" | "cosignature" | "ml-dsa-44";
 
@@ -34,8 +34,8 @@ const ID_DIGITS = 8;
 const MAX_NAME_LENGTH = 256;
 
 /**
- * Whether a text can name a key: not empty, well-formed, at most 256 characters, and without Unicode spaces, plus and control
- * characters (C2SP signed-note, "Format").
+ * Whether a text can name a key: not empty, well-formed, at most 256 characters, and without Unicode spaces, plus and
+ * control characters (C2SP signed-note, "Format").
  */
 export const isKeyName = (text: string): boolean =>
   text.length > 0 &&

@@ -36,10 +36,10 @@ const isOf =
     key.name === name && key.id === id;
 
 /**
- * The signatures of known keys under a note, in its order. A repeated line is verified and returned once, so that a stranger who
- * repeats it costs one verification. Signatures of unknown keys are passed over, and those of ML-DSA-44 keys, which nothing here
- * verifies. A signature of a known key that fails is a fault of the whole note, and so is a note that no known key signed (C2SP
- * signed-note, "Signatures").
+ * The signatures of known keys under a note, in its order. A repeated line is verified and returned once, so that a
+ * stranger who repeats it costs one verification. Signatures of unknown keys are passed over, and those of ML-DSA-44
+ * keys, which nothing here verifies. A signature of a known key that fails is a fault of the whole note, and so is a
+ * note that no known key signed (C2SP signed-note, "Signatures").
  */
 export const verifyNote = (
   { text, signatures }: SignedNote,

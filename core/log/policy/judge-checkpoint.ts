@@ -18,7 +18,10 @@ export type JudgedCheckpoint = {
   readonly counted: ReadonlyArray<CountedCosignature>;
 };
 
-/** The newest cosignatures that meet a policy's quorum: the time of the last one is when the quorum last stood as a whole. */
+/**
+ * The newest cosignatures that meet a policy's quorum: the time of the last one is when the quorum last stood as a
+ * whole.
+ */
 const countedFor = (
   policy: LogPolicy,
   cosignatures: ReadonlyArray<CountedCosignature>,
@@ -41,8 +44,8 @@ const countedFor = (
 };
 
 /**
- * A checkpoint as a policy sees it, or why it is none of a log of the policy. Whether the quorum is met is part of the answer, not a
- * fault. Never throws.
+ * A checkpoint as a policy sees it, or why it is none of a log of the policy. Whether the quorum is met is part of the
+ * answer, not a fault. Never throws.
  */
 export const judgeCheckpoint = (policy: LogPolicy, text: string): Parsed<JudgedCheckpoint> => {
   const parsed = parseCheckpoint(text);

@@ -6,8 +6,8 @@ import type { LogPolicy } from "./log-policy.ts";
 export type NotedCosignature = { readonly name: string; readonly time: bigint };
 
 /**
- * The witnesses of a policy whose lines a note has, each with its latest time. Nothing is verified: it is for notes that this log has
- * made of verified cosignatures.
+ * The witnesses of a policy whose lines a note has, each with its latest time. Nothing is verified: it is for notes
+ * that this log has made of verified cosignatures.
  */
 export const notedCosignatures = (
   { signatures }: SignedNote,

@@ -140,8 +140,8 @@ const policyOf = (text: string, foreignKeys: ReadonlyArray<Uint8Array>): LogPoli
 };
 
 /**
- * The policy of a text (C2SP tlog-policy), or what is wrong with it. A public key may stand in it once, whatever it is for, and
- * none of `foreignKeys` (32 bytes each), such as the keys that sign evidence.
+ * The policy of a text (C2SP tlog-policy), or what is wrong with it. A public key may stand in it once, whatever it is
+ * for, and none of `foreignKeys` (32 bytes each), such as the keys that sign evidence.
  */
 export const parseLogPolicy = (
   text: string,

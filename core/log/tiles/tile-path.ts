@@ -58,8 +58,8 @@ const levelsOf = (size: number): ReadonlyArray<TileLevel> => {
 };
 
 /**
- * How many hashes or entries a tile has in a tree of `size` leaves: [0, 256], 0 for none. A tile with a width up to that
- * can be served (C2SP tlog-tiles, "Partial Tiles").
+ * How many hashes or entries a tile has in a tree of `size` leaves: [0, 256], 0 for none. A tile with a width up to
+ * that can be served (C2SP tlog-tiles, "Partial Tiles").
  */
 export const tileWidthIn = ({ level, index }: Omit<Tile, "width">, size: number): number =>
   Math.min(TILE_WIDTH, Math.max(0, countAt(level, size) - index * TILE_WIDTH));

@@ -13,8 +13,8 @@ const levelsOf = (size: number): ReadonlyArray<number> =>
     .filter((level) => level >= 0);
 
 /**
- * The right edge of the log after `count` events, of which the custody program's configuration keeps the frontier: a node
- * for each bit of the tree's size, that of the lowest bit first. Bytes at bits that are not set mean nothing.
+ * The right edge of the log after `count` events, of which the custody program's configuration keeps the frontier: a
+ * node for each bit of the tree's size, that of the lowest bit first. Bytes at bits that are not set mean nothing.
  */
 export const edgeOf = ({ count, frontier }: LoggedEvents): TreeEdge => {
   const size = Number(count) + 1;

@@ -45,7 +45,10 @@ export const nodeHash = (left: Uint8Array, right: Uint8Array): Uint8Array => {
 /** The most hashes that are folded at once: those of a full tile (core/log/tiles/tile-path.ts). */
 const MAX_FOLDED = 256;
 
-/** Where hashes are folded, and views of it: each hash, and each two beside each other. Making a view costs a third of a hash. */
+/**
+ * Where hashes are folded, and views of it: each hash, and each two beside each other. Making a view costs a third of a
+ * hash.
+ */
 const folded = new Uint8Array(MAX_FOLDED * HASH_LENGTH);
 const places = Array.from({ length: MAX_FOLDED / 2 }, (_, i) => ({
   hash: folded.subarray(i * HASH_LENGTH, (i + 1) * HASH_LENGTH),

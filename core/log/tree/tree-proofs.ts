@@ -24,7 +24,10 @@ export const inclusionPath = (index: number, size: number): ReadonlyArray<LeafRa
   return path.toReversed();
 };
 
-/** The hashes that prove a leaf of the tree's first `size` leaves. @throws RangeError unless the index is below the size. */
+/**
+ * The hashes that prove a leaf of the tree's first `size` leaves. @throws RangeError unless the index is below the
+ * size.
+ */
 export const inclusionProof = (
   index: number,
   size: number,
@@ -104,8 +107,8 @@ export const consistencyProof = (
   consistencyPath(oldSize, size).map((range) => hashOfRange(range, source));
 
 /**
- * Whether a proof shows that the tree under `head` begins with the one under `old` (RFC 9162, section 2.1.4.2). Equal sizes
- * and an empty old tree need an empty proof, equal roots and the empty root. Never throws.
+ * Whether a proof shows that the tree under `head` begins with the one under `old` (RFC 9162, section 2.1.4.2). Equal
+ * sizes and an empty old tree need an empty proof, equal roots and the empty root. Never throws.
  */
 export const verifyConsistency = (
   old: TreeHead,

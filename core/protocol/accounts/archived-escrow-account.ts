@@ -67,8 +67,8 @@ export const decodeArchivedEscrowAccount = (
 export type LastBytes = { readonly escrow: Escrow; readonly data: Uint8Array };
 
 /**
- * The escrow in bytes that somebody kept; undefined unless their SHA-256 is the tombstone's `last_hash`. Only this digest
- * proves that the ledger had them.
+ * The escrow in bytes that somebody kept; undefined unless their SHA-256 is the tombstone's `last_hash`. Only this
+ * digest proves that the ledger had them.
  */
 export const believedBytes = (
   address: Address,

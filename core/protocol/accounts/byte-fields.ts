@@ -134,5 +134,8 @@ class FieldWriter {
   }
 }
 
-/** Writes little-endian fields one after another into a fixed number of bytes, zero elsewhere. It makes no DataView of them either. */
+/**
+ * Writes little-endian fields one after another into a fixed number of bytes, zero elsewhere. It makes no DataView of
+ * them either.
+ */
 export const fieldWriter = (length: number): FieldWriter => new FieldWriter(length);

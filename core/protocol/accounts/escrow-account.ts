@@ -38,7 +38,10 @@ export const pendingEscrowBytes = (data: Uint8Array): Uint8Array => {
   return bytes;
 };
 
-/** What a signature names of an escrow: the SHA-256 of its bytes right after its creation, from those it has in any state. */
+/**
+ * What a signature names of an escrow: the SHA-256 of its bytes right after its creation, from those it has in any
+ * state.
+ */
 export const termsIn = (data: Uint8Array): Hash32 =>
   hash32FromBytes(sha256(pendingEscrowBytes(data)));
 
@@ -183,10 +186,10 @@ const checkFields = (address: Address, data: LedgerAccount["data"]): Decoded<Esc
 };
 
 /**
- * The outline of the escrow that account bytes hold, or why they hold none: owner, length, discriminator, enum,
- * times, amounts and the address that its own fields derive are checked. For accounts of which the log's root proves
- * that the custody program wrote these bytes: it writes canonical bumps only, and searching for both takes two thirds of
- * what a scan costs. See docs/protocol.md, "Reading the ledger".
+ * The outline of the escrow that account bytes hold, or why they hold none: owner, length, discriminator, enum, times,
+ * amounts and the address that its own fields derive are checked. For accounts of which the log's root proves that the
+ * custody program wrote these bytes: it writes canonical bumps only, and searching for both takes two thirds of what a
+ * scan costs. See docs/protocol.md, "Reading the ledger".
  */
 export const checkEscrowAccount = (
   { address, owner, data }: Pick<LedgerAccount, "address" | "owner" | "data">,

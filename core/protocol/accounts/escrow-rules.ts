@@ -132,7 +132,10 @@ export const notSettledFault = ({ settledAt }: Escrow): SettlementFault | undefi
       }
     : undefined;
 
-/** A settled escrow can be archived after seven days. It is too early while that is further away than the allowed clock difference. */
+/**
+ * A settled escrow can be archived after seven days. It is too early while that is further away than the allowed clock
+ * difference.
+ */
 export const notArchivableFault = (
   { settledAt }: Escrow,
   { ledgerTime, marginSeconds }: LedgerView,

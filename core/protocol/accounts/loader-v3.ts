@@ -29,8 +29,8 @@ export type ProgramData = {
 };
 
 /**
- * The SHA-256 of an ELF without the zero bytes at its end: the same for a file, for a buffer, and for a program that has room behind
- * it.
+ * The SHA-256 of an ELF without the zero bytes at its end: the same for a file, for a buffer, and for a program that
+ * has room behind it.
  */
 export const programHash = (elf: Uint8Array): Hash32 => {
   let end = elf.length;

@@ -21,7 +21,9 @@ export const MERCHANT_ACCOUNT_LENGTH = length;
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Undefined for bytes that are not UTF-8 and for names that the program refuses. A store's texts cannot hold U+0000. */
+/**
+ * Undefined for bytes that are not UTF-8 and for names that the program refuses. A store's texts cannot hold U+0000.
+ */
 const decodeName = (bytes: Uint8Array): string | undefined => {
   try {
     const name = strictUtf8.decode(bytes);

@@ -31,8 +31,8 @@ type ProgramAccount =
   | { readonly kind: "merchant"; readonly decoded: Decoded<Merchant> };
 
 /**
- * Decodes an account by its owner: custody owns escrows and tombstones, the attestor program owns merchants. Null for the account
- * of another program, and for each program's own settings (config, registry).
+ * Decodes an account by its owner: custody owns escrows and tombstones, the attestor program owns merchants. Null for
+ * the account of another program, and for each program's own settings (config, registry).
  */
 export const readProgramAccount = (
   account: LedgerAccount,

@@ -14,17 +14,21 @@ export type CustodyConfig = {
   readonly attestorProgram: Address;
   /** The ledger and the program, as `ledgerDomain` makes it. */
   readonly domain: Hash32;
-  /** The number of the latest event, which is also the count of events: the log's leaves without leaf 0. [0, 2^40 - 2] */
+  /**
+   * The number of the latest event, which is also the count of events: the log's leaves without leaf 0. [0, 2^40 - 2]
+   */
   readonly count: bigint;
-  /** The log's perfect subtrees, 1,280 bytes: what a count and a frontier say together is in core/log/tree/frontier.ts. */
+  /**
+   * The log's perfect subtrees, 1,280 bytes: what a count and a frontier say together is in core/log/tree/frontier.ts.
+   */
   readonly frontier: Uint8Array;
 };
 
 const PURPOSE = new TextEncoder().encode("settlement-evidence 3\0");
 
 /**
- * What names a ledger and its custody program in the log's leaf 0: SHA-256("settlement-evidence 3" || 0x00 || genesis hash ||
- * custody program), 32 bytes.
+ * What names a ledger and its custody program in the log's leaf 0: SHA-256("settlement-evidence 3" || 0x00 || genesis
+ * hash || custody program), 32 bytes.
  */
 export const ledgerDomain = (genesisHash: Address, custodyProgram: Address): Uint8Array => {
   const [genesis, program] = [addressToBytes(genesisHash), addressToBytes(custodyProgram)];

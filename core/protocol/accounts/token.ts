@@ -14,7 +14,10 @@ import {
   TOKEN_PROGRAM,
 } from "../addresses/well-known-addresses.ts";
 
-/** The length in bytes of every SPL Token account, and of every mint (SPL Token, `state.rs`: `Account::LEN`, `Mint::LEN`). */
+/**
+ * The length in bytes of every SPL Token account, and of every mint (SPL Token, `state.rs`: `Account::LEN`,
+ * `Mint::LEN`).
+ */
 export const TOKEN_ACCOUNT_LENGTH = 165;
 const MINT_LENGTH = 82;
 const MINT_IS_INITIALIZED = 45;
@@ -23,7 +26,10 @@ const MINT_IS_INITIALIZED = 45;
 export const isClassicMint = ({ owner, data }: Pick<LedgerAccount, "owner" | "data">): boolean =>
   owner === TOKEN_PROGRAM && data.length === MINT_LENGTH && data[MINT_IS_INITIALIZED] === 1;
 
-/** Decimals of a mint that custody takes, [0, 255]; undefined for any other account (SPL Token, `state.rs`: decimals 44). */
+/**
+ * Decimals of a mint that custody takes, [0, 255]; undefined for any other account (SPL Token, `state.rs`: decimals
+ * 44).
+ */
 export const mintDecimals = (account: Pick<LedgerAccount, "owner" | "data">): number | undefined =>
   isClassicMint(account) ? account.data[44] : undefined;
 
@@ -36,7 +42,10 @@ export type TokenAccount = {
   readonly frozen: boolean;
   /** Who besides the owner may transfer out of it, null where nobody may. */
   readonly delegate: Address | null;
-  /** Who may close it in place of the owner, null when nobody may. Closing an account of wrapped SOL pays out all that it holds. */
+  /**
+   * Who may close it in place of the owner, null when nobody may. Closing an account of wrapped SOL pays out all that
+   * it holds.
+   */
   readonly closeAuthority: Address | null;
 };
 

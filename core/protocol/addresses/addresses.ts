@@ -15,9 +15,9 @@ import {
 } from "./well-known-addresses.ts";
 
 /**
- * Memoizes `compute(key, scope)`. Keeps the last `capacity` to `2 * capacity` keys, with one scope each: the latest. For
- * pure functions only, and for keys that rarely come with several scopes. A joined key would cost a concatenation and a
- * hash on each call.
+ * Memoizes `compute(key, scope)`. Keeps the last `capacity` to `2 * capacity` keys, with one scope each: the latest.
+ * For pure functions only, and for keys that rarely come with several scopes. A joined key would cost a concatenation
+ * and a hash on each call.
  */
 export const memoized = <Key extends string, Scope extends string, Result>(
   capacity: number,
@@ -107,8 +107,8 @@ const deriveTokenAccount = (owner: Address, mint: Address): ProgramDerivedAddres
 const tokenAccountOf = memoized(MEMOIZED, deriveTokenAccount);
 
 /**
- * The vault of a decoded escrow. Its account keeps the bump, which is the canonical one: the decoder has found so, or the
- * log's root proves that the custody program wrote it. So this takes one hash and no search.
+ * The vault of a decoded escrow. Its account keeps the bump, which is the canonical one: the decoder has found so, or
+ * the log's root proves that the custody program wrote it. So this takes one hash and no search.
  */
 export const vaultAddress = ({
   address,

@@ -2,8 +2,8 @@ import { address, type Address, addressToBytes } from "../../domain/address.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 
 /**
- * The addresses of both programs on a local ledger, which are also the `address` in their IDLs. The texts were chosen, not
- * generated: nobody holds a key to them, so nothing can be deployed there on a public cluster.
+ * The addresses of both programs on a local ledger, which are also the `address` in their IDLs. The texts were chosen,
+ * not generated: nobody holds a key to them, so nothing can be deployed there on a public cluster.
  */
 export const LOCAL_DEPLOYMENT: Deployment = {
   custodyProgram: address("EvidenceCustody1111111111111111111111111111"),
@@ -11,8 +11,8 @@ export const LOCAL_DEPLOYMENT: Deployment = {
 };
 
 /**
- * An IDL of this project for a deployment. Its program ids replace the local ledger's everywhere in the IDL, as text or as
- * the 32 bytes of a seed. Otherwise a generated client would derive addresses under programs of another ledger.
+ * An IDL of this project for a deployment. Its program ids replace the local ledger's everywhere in the IDL, as text or
+ * as the 32 bytes of a seed. Otherwise a generated client would derive addresses under programs of another ledger.
  */
 export const deployedIdl = <Idl>(idl: Idl, deployment: Deployment): Idl => {
   const ids = new Map<string, Address>();

@@ -2,8 +2,8 @@ import { type Address, addressFromBytes, addressToBytes } from "../../domain/add
 import { FAST_PARTS } from "../../domain/encoding/fast/fast-parts.ts";
 
 /**
- * The y of every encoding of a point of small order, little-endian without the sign of x: 0, 1, -1, the two of order 8, and 0 and 1
- * once more as p and p + 1, which curve25519-dalek reads as well.
+ * The y of every encoding of a point of small order, little-endian without the sign of x: 0, 1, -1, the two of order 8,
+ * and 0 and 1 once more as p and p + 1, which curve25519-dalek reads as well.
  */
 const SMALL_ORDER_Y: ReadonlyArray<string> = [
   "0000000000000000000000000000000000000000000000000000000000000000",
@@ -27,14 +27,14 @@ const SMALL_ORDER: ReadonlySet<Address> = new Set(
 );
 
 /**
- * Whether an address is a point of small order, so that nobody can ever sign for it: no signature verifies under it, and no
- * program derives a point. The System program's address is one of these.
+ * Whether an address is a point of small order, so that nobody can ever sign for it: no signature verifies under it,
+ * and no program derives a point. The System program's address is one of these.
  */
 export const isSmallOrderAddress = (address: Address): boolean => SMALL_ORDER.has(address);
 
 /**
- * Whether an address is no point of the curve, so that no key signs for it: only a program that derives it does, in a call of its
- * own, as a multisig does for its vault.
+ * Whether an address is no point of the curve, so that no key signs for it: only a program that derives it does, in a
+ * call of its own, as a multisig does for its vault.
  */
 export const isOffCurve = (address: Address): boolean =>
   !FAST_PARTS.isEdwardsPoint(addressToBytes(address));

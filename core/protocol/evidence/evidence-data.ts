@@ -140,8 +140,9 @@ const deliveryClaim = (escrow: Escrow, network: EvidenceNetwork) => {
 };
 
 /**
- * The `data` of an evidence packet. For a settled escrow it is a function of account and deployment alone, so its
- * bytes never change. Amounts are base units, because the ledger does not record what a mint's units are worth. See docs/protocol.md, "Evidence packet".
+ * The `data` of an evidence packet. For a settled escrow it is a function of account and deployment alone, so its bytes
+ * never change. Amounts are base units, because the ledger does not record what a mint's units are worth. See
+ * docs/protocol.md, "Evidence packet".
  */
 export const evidenceData = (source: EvidenceSource) => {
   const { network, escrow, account, slot, ledgerTime } = source;

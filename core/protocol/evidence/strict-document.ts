@@ -18,7 +18,10 @@ export const fail = (what: string): never => {
   throw new WrongForm(what);
 };
 
-/** An object. Where members are listed, it must have all of them, and may have only the optional ones besides. @throws WrongForm */
+/**
+ * An object. Where members are listed, it must have all of them, and may have only the optional ones besides. @throws
+ * WrongForm
+ */
 export const objectIn = (
   value: Json | undefined,
   what: string,

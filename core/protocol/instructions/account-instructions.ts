@@ -28,7 +28,10 @@ export const assignAccount = (account: Address, owner: Address): Instruction => 
 /** What the address of a seeded account derives from. */
 type Seeded = { readonly base: Address; readonly seed: string; readonly owner: Address };
 
-/** System AllocateWithSeed: u32 LE 9, base 32, seed, space u64 LE, owner 32 (Agave `system_instruction.rs`). It also assigns. */
+/**
+ * System AllocateWithSeed: u32 LE 9, base 32, seed, space u64 LE, owner 32 (Agave `system_instruction.rs`). It also
+ * assigns.
+ */
 export const allocateSeededAccount = (
   { base, seed, owner }: Seeded,
   space: number,
@@ -46,7 +49,10 @@ export const allocateSeededAccount = (
     .done(),
 });
 
-/** Makes a wallet's associated token account if it is missing, at the sender's cost; does nothing when the wallet has it already. */
+/**
+ * Makes a wallet's associated token account if it is missing, at the sender's cost; does nothing when the wallet has it
+ * already.
+ */
 export const openAssociatedToken = (owner: Address, mint: Address): OpenInstruction => {
   const instruction = createAssociatedTokenInstruction({ payer: ZERO_ADDRESS, owner, mint });
   return {

@@ -56,8 +56,8 @@ export const NAMING_PARTS = [
 ] as const;
 
 /**
- * The 128 bytes an attestor's Ed25519 key signs: `"attest 3" || domain || terms || proof_hash || total u64 || timestamp i64 ||
- * deliveries u32 || final u8 || 0 0 0`, numbers little-endian. See docs/protocol.md, "Attestation".
+ * The 128 bytes an attestor's Ed25519 key signs: `"attest 3" || domain || terms || proof_hash || total u64 || timestamp
+ * i64 || deliveries u32 || final u8 || 0 0 0`, numbers little-endian. See docs/protocol.md, "Attestation".
  */
 export const attestationMessage = (claim: AttestationClaim): Uint8Array =>
   fieldWriter(ATTESTATION_LENGTH)

@@ -57,8 +57,8 @@ export const registerMerchantInstruction = (
   );
 
 /**
- * `rotate_attestor`: the merchant's wallet names a new attestor key for later escrows; with `revoke`, the escrows made until
- * then can only be cancelled or refunded. docs/protocol.md, "attestor".
+ * `rotate_attestor`: the merchant's wallet names a new attestor key for later escrows; with `revoke`, the escrows made
+ * until then can only be cancelled or refunded. docs/protocol.md, "attestor".
  */
 export const rotateAttestorInstruction = (
   deployment: Deployment,

@@ -94,8 +94,8 @@ export const computeBudgetFault = (
 };
 
 /**
- * The Compute Budget instructions that set a transaction's compute units (u32), the bytes of account data that it loads (u32,
- * above 0) and its price in micro-lamports for each unit (u64); none for what is left out and for a price of 0.
+ * The Compute Budget instructions that set a transaction's compute units (u32), the bytes of account data that it loads
+ * (u32, above 0) and its price in micro-lamports for each unit (u64); none for what is left out and for a price of 0.
  */
 export const computeBudgetInstructions = (budget: {
   readonly unitLimit: number;
@@ -113,8 +113,8 @@ export const computeBudgetInstructions = (budget: {
   ].map((data) => ({ programAddress: COMPUTE_BUDGET_PROGRAM, accounts: [], data }));
 
 /**
- * What a prepared transaction asks of the Compute Budget program beside its price. Its units are at least 1.8 times the measured
- * maximum when addresses need the usual number of bump tries.
+ * What a prepared transaction asks of the Compute Budget program beside its price. Its units are at least 1.8 times the
+ * measured maximum when addresses need the usual number of bump tries.
  */
 export type TransactionBudget = {
   /** Compute units. */

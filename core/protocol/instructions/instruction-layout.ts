@@ -158,7 +158,10 @@ const encodeArgs = (
   return writer.done();
 };
 
-/** An instruction of `program` with these accounts and arguments, each in its place. @throws Error when an account is missing. */
+/**
+ * An instruction of `program` with these accounts and arguments, each in its place. @throws Error when an account is
+ * missing.
+ */
 export const encodeInstruction = <Layout extends InstructionLayout>(
   program: Address,
   layout: Layout,

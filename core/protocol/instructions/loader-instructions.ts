@@ -15,7 +15,8 @@ import {
   UPGRADEABLE_LOADER,
 } from "../addresses/well-known-addresses.ts";
 
-// Instructions of the upgradeable loader: a tag u32 LE, then the fields (Agave `loader-v3-interface`, `instruction.rs`).
+// Instructions of the upgradeable loader: a tag u32 LE, then the fields (Agave `loader-v3-interface`,
+// `instruction.rs`).
 
 const loaderInstruction = (accounts: Instruction["accounts"], data: Uint8Array): Instruction => ({
   programAddress: UPGRADEABLE_LOADER,
@@ -45,8 +46,8 @@ export const writeBufferInstruction = (
   );
 
 /**
- * DeployWithMaxDataLen: makes a program of a buffer, with room for `maxLength` bytes of ELF. The buffer's lamports go to the
- * payer before the payer pays for the program's data.
+ * DeployWithMaxDataLen: makes a program of a buffer, with room for `maxLength` bytes of ELF. The buffer's lamports go
+ * to the payer before the payer pays for the program's data.
  */
 export const deployProgramInstruction = (input: {
   readonly payer: Address;
@@ -90,8 +91,8 @@ export const upgradeProgramInstruction = (input: {
   );
 
 /**
- * SetAuthority: gives a buffer or a ProgramData account to another authority, which does not sign. Null leaves a program to nobody, for
- * good; the loader refuses it for a buffer.
+ * SetAuthority: gives a buffer or a ProgramData account to another authority, which does not sign. Null leaves a
+ * program to nobody, for good; the loader refuses it for a buffer.
  */
 export const setAuthorityInstruction = (
   account: Address,

@@ -40,7 +40,8 @@ const payoutOf = (
   if (held?.amount === 0n) return { agentOwner: null, before: [] };
   const payee = { owner: agentOwner, mint, associated: agentTokens ?? null, fallback: null };
   if (choosePayout(payee).kind === "none") return null;
-  // When the account was not read, the instruction to make it is included. It fails only when the account has another owner.
+  // When the account was not read, the instruction to make it is included. It fails only when the account has another
+  // owner.
   const isAbsent = agentTokens === undefined || agentTokens === null || isVacant(agentTokens);
   return { agentOwner, before: isAbsent ? [openAssociatedToken(agentOwner, mint)] : [] };
 };

@@ -59,7 +59,10 @@ type Shown = {
   readonly accounts: ReadonlyArray<Address | undefined>;
 };
 
-/** What a transaction asks of the two programs in one instruction; undefined for another program, and for data that is no instruction of theirs. */
+/**
+ * What a transaction asks of the two programs in one instruction; undefined for another program, and for data that is
+ * no instruction of theirs.
+ */
 export const readCall = (
   { program, data, accounts }: Shown,
   deployment: Pick<Deployment, "custodyProgram"> & Partial<Pick<Deployment, "attestorProgram">>,
@@ -86,7 +89,10 @@ export const readInstruction = (
 ): ProgramCall | undefined =>
   readCall({ program, data, accounts: accounts.map(({ address }) => address) }, deployment);
 
-/** What each instruction of a message asks of the two programs, by its index. `addresses` are the message's accounts, as far as they are known. */
+/**
+ * What each instruction of a message asks of the two programs, by its index. `addresses` are the message's accounts, as
+ * far as they are known.
+ */
 export const readCalls = (
   instructions: ReadonlyArray<{
     readonly program: Address;

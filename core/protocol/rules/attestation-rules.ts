@@ -197,8 +197,8 @@ export const proofOf = (
 };
 
 /**
- * The first attestor key that a transaction registers and under which no signature can ever verify: escrows of such a merchant
- * could not be released. The program accepts such a key.
+ * The first attestor key that a transaction registers and under which no signature can ever verify: escrows of such a
+ * merchant could not be released. The program accepts such a key.
  */
 export const attestorKeyFault = (
   { instructions }: WireMessage,

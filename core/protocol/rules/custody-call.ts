@@ -69,7 +69,10 @@ export const custodyCalls = (
 /** The accounts of an instruction by the IDL's names, and the place of each. */
 export type Places = InstructionLayout["accounts"];
 
-/** The fault of the first account that differs from the expected one. `expected` has the names of the instruction's accounts. */
+/**
+ * The fault of the first account that differs from the expected one. `expected` has the names of the instruction's
+ * accounts.
+ */
 export const wrongAccount = <All extends Places>(
   call: CustodyCall,
   places: All,

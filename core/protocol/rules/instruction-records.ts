@@ -94,9 +94,9 @@ const takenBy = ({ sessionKey }: CreateArgs, merchant: string): string =>
     : `a SESSION with merchant ${merchant}, which takes what vouchers of the key ${sessionKey} allow,`;
 
 /**
- * All that this project knows of each custody instruction beside its layout, which the IDL gives. Relay, index, log, prepare
- * operations and the words for people derive from this table, so an instruction without its record does not compile.
- * docs/protocol.md, "custody".
+ * All that this project knows of each custody instruction beside its layout, which the IDL gives. Relay, index, log,
+ * prepare operations and the words for people derive from this table, so an instruction without its record does not
+ * compile. docs/protocol.md, "custody".
  */
 export const CUSTODY_RECORDS: { readonly [Name in CustodyInstructionName]: CustodyRecord<Name> } = {
   initialize_custody: {
@@ -240,7 +240,10 @@ const RECORDS = { ...CUSTODY_RECORDS, ...ATTESTOR_RECORDS };
 export const budgetOf = (operation: PreparedOperation): TransactionBudget =>
   RECORDS[operation].budget;
 
-/** Why a call of the custody program cannot succeed on the ledger as the view shows it; undefined when no rule is broken. */
+/**
+ * Why a call of the custody program cannot succeed on the ledger as the view shows it; undefined when no rule is
+ * broken.
+ */
 export const custodyFault = <Name extends CustodyInstructionName>(
   call: CustodyCall,
   read: CustodyInstructionCall<Name>,

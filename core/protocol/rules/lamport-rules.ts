@@ -88,8 +88,9 @@ export const otherSigners = (
 };
 
 /**
- * The fee of a transaction of these instructions, in lamports: a price for each signature, including those that the Ed25519 program checks
- * (Agave `solana-message`: `num_total_signatures`), plus the requested compute units at their price.
+ * The fee of a transaction of these instructions, in lamports: a price for each signature, including those that the
+ * Ed25519 program checks (Agave `solana-message`: `num_total_signatures`), plus the requested compute units at their
+ * price.
  */
 export const transactionFee = (
   instructions: ReadonlyArray<Instruction>,
@@ -109,8 +110,9 @@ export const transactionFee = (
 };
 
 /**
- * Why a payer cannot pay for a transaction, in words, with a balance that is enough, undefined when it can. It must pay the fee by the relay's rule, then deposits, for
- * which it must be a wallet without data. At the end it must hold the rent minimum or nothing. `returned` is what this transaction pays back to it.
+ * Why a payer cannot pay for a transaction, in words, with a balance that is enough, undefined when it can. It must pay
+ * the fee by the relay's rule, then deposits, for which it must be a wallet without data. At the end it must hold the
+ * rent minimum or nothing. `returned` is what this transaction pays back to it.
  */
 export const payerFault = (
   account: LedgerAccount | null,

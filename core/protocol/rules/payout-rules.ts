@@ -82,8 +82,8 @@ const unusable = (
 
 /**
  * Why a payee cannot be paid: the associated account must be named, with its bump; when it is absent, frozen or has
- * another owner, the
- * fallback must be a token account of the payee without delegate or foreign close authority. See docs/protocol.md, "Payout".
+ * another owner, the fallback must be a token account of the payee without delegate or foreign close authority. See
+ * docs/protocol.md, "Payout".
  */
 export const payoutFault = (
   call: CustodyCall,
@@ -120,8 +120,8 @@ const isOwnOnly = ({ frozen, delegate, closeAuthority }: TokenAccount): boolean 
   !frozen && delegate === null && closeAuthority === null;
 
 /**
- * Which of a payee's two accounts the program would pay. An account is null when the ledger has none. See docs/protocol.md,
- * "Payout".
+ * Which of a payee's two accounts the program would pay. An account is null when the ledger has none. See
+ * docs/protocol.md, "Payout".
  */
 export const choosePayout = (payee: {
   readonly owner: Address;

@@ -71,7 +71,10 @@ const fixedFault = (
       });
 };
 
-/** The fault of an escrow whose attestor the merchant revoked: its creation event is not above the merchant's `revokedSeq`. */
+/**
+ * The fault of an escrow whose attestor the merchant revoked: its creation event is not above the merchant's
+ * `revokedSeq`.
+ */
 export const revokedFault = (
   { createdSeq, attestor }: Escrow,
   { revokedSeq, attestorSince }: Merchant,

@@ -50,8 +50,8 @@ export const settlementFault = (
 };
 
 /**
- * The rule that the relay's check finds broken in a transaction of these instructions, undefined when it finds none. A message
- * whose payer is one of the programs is also undefined here, because the check of the payer refuses it.
+ * The rule that the relay's check finds broken in a transaction of these instructions, undefined when it finds none. A
+ * message whose payer is one of the programs is also undefined here, because the check of the payer refuses it.
  */
 export const preparedFault = (
   instructions: ReadonlyArray<Instruction>,

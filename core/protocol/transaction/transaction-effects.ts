@@ -36,8 +36,8 @@ const effectOfCall = (
 };
 
 /**
- * What a relayed transaction would do to escrows and merchants. Null when an instruction of the two programs is not known, or its
- * subject comes from an address table.
+ * What a relayed transaction would do to escrows and merchants. Null when an instruction of the two programs is not
+ * known, or its subject comes from an address table.
  */
 export const relayedEffects = (
   { instructions, staticAccounts }: WireTransaction,

@@ -50,7 +50,8 @@ const usesOf = (payer: Address, instructions: ReadonlyArray<Instruction>): Map<A
 
 /**
  * The version 0 transaction of these instructions without address tables, its signatures left zero (Agave
- * `message/src/versions/v0`): writable signers, read-only signers, other writable accounts, the rest, each in order of appearance.
+ * `message/src/versions/v0`): writable signers, read-only signers, other writable accounts, the rest, each in order of
+ * appearance.
  */
 export const unsignedTransaction = (input: {
   readonly payer: Address;

@@ -247,7 +247,10 @@ export const decodeWireTransaction = (bytes: Uint8Array): Outcome =>
     if (new Set(accounts).size !== accounts.length) throw new Malformed("names an account twice");
   });
 
-/** The instructions of a message without address tables, with their accounts as addresses and the roles that the message gives them. */
+/**
+ * The instructions of a message without address tables, with their accounts as addresses and the roles that the message
+ * gives them.
+ */
 export const openedInstructions = (message: WireMessage): ReadonlyArray<Instruction> => {
   const { staticAccounts, signerCount, readonlySigners, readonlyOthers } = message;
   const roleAt = (place: number) => {

@@ -23,8 +23,8 @@ const logKeysOf = ({ logs }: LogPolicy): string =>
     .join("\n");
 
 /**
- * What is wrong with the two together, null for nothing. A key that states one thing must not be counted as if it stated the other, under
- * whatever name.
+ * What is wrong with the two together, null for nothing. A key that states one thing must not be counted as if it
+ * stated the other, under whatever name.
  */
 const faultOfBoth = (onLedger: LogPolicy, appendOnly: LogPolicy): string | null => {
   if (logKeysOf(onLedger) !== logKeysOf(appendOnly))
@@ -41,8 +41,8 @@ const faultOfBoth = (onLedger: LogPolicy, appendOnly: LogPolicy): string | null 
 };
 
 /**
- * The logs and witnesses that a trust document names, null for none, or what is wrong with them. No key may stand in both policies as a
- * witness, and none of the document's own keys in either.
+ * The logs and witnesses that a trust document names, null for none, or what is wrong with them. No key may stand in
+ * both policies as a witness, and none of the document's own keys in either.
  */
 export const trustedLogsOf = ({
   keys,

@@ -94,9 +94,9 @@ const withoutNode = (
 };
 
 /**
- * The checks that concern the ledger itself, by a node of the verifier's choice or, without one, by the log's witnesses. A node outweighs
- * witnesses; where the node's record of the merchant does not go back far enough, the witnesses do. `account` is null for a packet whose
- * account is no escrow.
+ * The checks that concern the ledger itself, by a node of the verifier's choice or, without one, by the log's
+ * witnesses. A node outweighs witnesses; where the node's record of the merchant does not go back far enough, the
+ * witnesses do. `account` is null for a packet whose account is no escrow.
  */
 export const ledgerPoints = (
   account: LoggedAccount | null,

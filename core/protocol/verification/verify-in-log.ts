@@ -33,8 +33,8 @@ export type LogVerdict = {
   /** `log_inclusion`, `witnessed_on_ledger` and `witnessed_append_only`. */
   readonly checks: ReadonlyArray<EvidenceCheck>;
   /**
-   * Who compared the log with the ledger, such as `complete up to event 299 as of 2026-08-01T00:00:00Z, by 2 nodes; quorum q wants 2 of
-   * [a, b, c]; signed: a, c`; null unless the quorum of `log_on_ledger` is met.
+   * Who compared the log with the ledger, such as `complete up to event 299 as of 2026-08-01T00:00:00Z, by 2 nodes;
+   * quorum q wants 2 of [a, b, c]; signed: a, c`; null unless the quorum of `log_on_ledger` is met.
    */
   readonly witnessedBy: string | null;
 };
@@ -71,8 +71,8 @@ const STATED = {
 } as const;
 
 /**
- * What the counted cosignatures state of a checkpoint, such as `complete up to event 299 as of 2026-08-01T00:00:00Z, by 2 nodes`: the time
- * is that of the oldest one. Null when none counts.
+ * What the counted cosignatures state of a checkpoint, such as `complete up to event 299 as of 2026-08-01T00:00:00Z, by
+ * 2 nodes`: the time is that of the oldest one. Null when none counts.
  */
 const statedText = (
   { checkpoint, counted }: JudgedCheckpoint,
@@ -150,9 +150,10 @@ const inclusion = (
 };
 
 /**
- * Checks `log_inclusion`, `witnessed_on_ledger` and `witnessed_append_only`: whether a log of the trust policy holds the event that left the
- * packet's account as it is, and whether the quorums of its two policies cosigned that very checkpoint. What is there and does not hold
- * fails; what is missing, a proof or a cosignature, is unproven. Never throws. See docs/verify-evidence.md, "The log".
+ * Checks `log_inclusion`, `witnessed_on_ledger` and `witnessed_append_only`: whether a log of the trust policy holds
+ * the event that left the packet's account as it is, and whether the quorums of its two policies cosigned that very
+ * checkpoint. What is there and does not hold fails; what is missing, a proof or a cosignature, is unproven. Never
+ * throws. See docs/verify-evidence.md, "The log".
  */
 export const verifyInLog = (
   account: LoggedAccount,
@@ -195,9 +196,10 @@ const tilesBetween = (oldSize: number, size: number): ReadonlyArray<Tile> =>
   oldSize > size ? [] : tilesOfRanges(consistencyPath(oldSize, size), size);
 
 /**
- * The paths of the tiles that show whether the tree of a log's checkpoint begins with the tree of a packet's, below the log's
- * prefix. Empty where nothing is to be compared: a packet without a proof, or a checkpoint of another log or of no form. With
- * the custody program's configuration as a node shows it also those that lead to the ledger's own tree; the log may lack them.
+ * The paths of the tiles that show whether the tree of a log's checkpoint begins with the tree of a packet's, below the
+ * log's prefix. Empty where nothing is to be compared: a packet without a proof, or a checkpoint of another log or of
+ * no form. With the custody program's configuration as a node shows it also those that lead to the ledger's own tree;
+ * the log may lack them.
  * @example
  * import { freshTiles } from "settlement-evidence/verify";
  *
@@ -235,8 +237,9 @@ const proofFrom = (
 };
 
 /**
- * Whether the ledger's own log, of which a node has shown the frontier, holds an account's last event: the packet's proof leads to a
- * checkpoint's root, and the log's tiles lead on from there to the ledger's root. Whoever signed that checkpoint does not matter. Never throws.
+ * Whether the ledger's own log, of which a node has shown the frontier, holds an account's last event: the packet's
+ * proof leads to a checkpoint's root, and the log's tiles lead on from there to the ledger's root. Whoever signed that
+ * checkpoint does not matter. Never throws.
  */
 export const isInLedgersLog = (
   { escrow, data }: LoggedAccount,
@@ -268,9 +271,9 @@ const freshlyStated = (policy: LogPolicy, checkpoint: string, stated: keyof type
 };
 
 /**
- * Check `log_consistency`: whether the checkpoint that the log serves is one of the policy's, and its tree begins with the tree of the
- * packet's proof. It passes with what the counted cosignatures state; it is unproven while a quorum is missing. Never throws.
- * See docs/verify-evidence.md, "With the log".
+ * Check `log_consistency`: whether the checkpoint that the log serves is one of the policy's, and its tree begins with
+ * the tree of the packet's proof. It passes with what the counted cosignatures state; it is unproven while a quorum is
+ * missing. Never throws. See docs/verify-evidence.md, "With the log".
  */
 export const verifyFreshLog = (
   reference: LogReference | null,

@@ -125,7 +125,9 @@ const accountCheck = (
     : outcome(name, "failed", "the node shows the escrow settled in another way");
 };
 
-/** The custody program recorded the merchant's key in the second the escrow was made; later rotations do not concern it. */
+/**
+ * The custody program recorded the merchant's key in the second the escrow was made; later rotations do not concern it.
+ */
 const attestorCheck = (
   { attestation, attestor: recorded, createdAt, merchant }: Escrow,
   network: EvidenceNetwork,

@@ -60,12 +60,18 @@ export type NodeAnswer = {
   readonly ledgerTime: UnixSeconds;
 };
 
-/** What a node shows at the escrow's address: the number of its last event, and why no ledger can hold it, null when one can. */
+/**
+ * What a node shows at the escrow's address: the number of its last event, and why no ledger can hold it, null when one
+ * can.
+ */
 type Shown = { readonly lastSeq: bigint; readonly fault: string | null };
 
 const hashOf = (data: Uint8Array): Hash32 => hash32FromBytes(sha256(data));
 
-/** Whether an escrow's attestation verifies, as the ledger required for its release. An escrow without one is not judged. */
+/**
+ * Whether an escrow's attestation verifies, as the ledger required for its release. An escrow without one is not
+ * judged.
+ */
 const isAttested = (escrow: Escrow, network: EvidenceNetwork): boolean => {
   const { attestation, attestor } = escrow;
   const message = attestedMessage(escrow, network);
@@ -87,8 +93,8 @@ const wholeFault = (
 };
 
 /**
- * Why a tombstone contradicts the bytes of the packet's account, null when it does not. Null too when neither of its digests is of
- * these bytes: they prove nothing of it then.
+ * Why a tombstone contradicts the bytes of the packet's account, null when it does not. Null too when neither of its
+ * digests is of these bytes: they prove nothing of it then.
  */
 const tombstoneFault = (
   packet: Escrow,
@@ -194,9 +200,9 @@ const quorumContradiction = (
 };
 
 /**
- * Why a node's answer decides nothing about a packet, null when it may be judged: it shows what no ledger can hold, or what
- * contradicts itself; it is from before the packet; or it denies what the quorum of the policy's witnesses has stated. One of the
- * two lies then. See docs/verify-evidence.md, "With a node".
+ * Why a node's answer decides nothing about a packet, null when it may be judged: it shows what no ledger can hold, or
+ * what contradicts itself; it is from before the packet; or it denies what the quorum of the policy's witnesses has
+ * stated. One of the two lies then. See docs/verify-evidence.md, "With a node".
  */
 export const witnessDoubt = (
   packet: string | Uint8Array,

@@ -124,7 +124,9 @@ const invalidRequirements = (detail: string) =>
     "Have the seller offer what docs/x402-escrow-svm.md asks for.",
   );
 
-/** The form of a scheme's name. A message quotes nothing else that a payment names: it may be a key in the wrong place. */
+/**
+ * The form of a scheme's name. A message quotes nothing else that a payment names: it may be a key in the wrong place.
+ */
 const SCHEME = /^[a-z][a-z0-9-]{0,31}$/;
 
 /** A method in capitals, a space, and an http or https URL. */
@@ -214,7 +216,10 @@ const phaseOf = (payload: { readonly [name: string]: Json }): SettlePhase | unde
 
 const transactionName = { "after-handler": "release", cancel: "cancel" } as const;
 
-/** What a payload comes to under its requirements, or what is wrong with it. The escrow must be the one that agent, task and nonce derive. */
+/**
+ * What a payload comes to under its requirements, or what is wrong with it. The escrow must be the one that agent, task
+ * and nonce derive.
+ */
 export const readPayload = (
   payload: { readonly [name: string]: Json },
   { task }: RequiredTerms,

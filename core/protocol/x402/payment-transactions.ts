@@ -42,8 +42,8 @@ const isSame = (one: Instruction, other: Instruction): boolean =>
   one.accounts.every(({ address }, i) => address === other.accounts[i]?.address);
 
 /**
- * Why a signed transaction is not the `create_escrow` of a payment, null when it is: that one instruction on exactly these terms, and beside it nothing
- * but the compute budget. Anyone may be its payer.
+ * Why a signed transaction is not the `create_escrow` of a payment, null when it is: that one instruction on exactly
+ * these terms, and beside it nothing but the compute budget. Anyone may be its payer.
  */
 export const createFault = (
   base64: string,
@@ -131,8 +131,8 @@ export const releasingProof = (
 };
 
 /**
- * Why a seller's transaction does not settle the payment's escrow in its phase, null when it does. `amount` is what the seller asks for, in base
- * units; a release gives the merchant exactly that.
+ * Why a seller's transaction does not settle the payment's escrow in its phase, null when it does. `amount` is what the
+ * seller asks for, in base units; a release gives the merchant exactly that.
  */
 export const settlingFault = (
   base64: string,

@@ -159,8 +159,8 @@ const lengthOf = ({ account, archived }: LiveEscrow): number =>
 
 /**
  * What the next actions of an escrow depend on besides it: before it ends its merchant, who may have revoked its
- * attestor; from then on its vault, and the agent's associated token account that is paid out of it; once it is settled also the
- * rent that may be returned.
+ * attestor; from then on its vault, and the agent's associated token account that is paid out of it; once it is settled
+ * also the rent that may be returned.
  */
 export const readActionGround = Effect.fnUntraced(function* (live: LiveEscrow) {
   const { escrow, ledgerTime, commitment, account, archived } = live;

@@ -26,12 +26,14 @@ const ARCHIVE_DELAY_MS = Number(ARCHIVE_DELAY_SECONDS) * 1000;
 export const holdsLeaf = (leaves: Leaves, { seq, leaf }: NumberedLeaf): boolean =>
   leaves.some((one) => one.seq === seq && one.leaf.toHex() === leaf.toHex());
 
-/** The leaves of an escrow's events that the index has proved by the ledger's root. Null when the store does not answer. */
+/**
+ * The leaves of an escrow's events that the index has proved by the ledger's root. Null when the store does not answer.
+ */
 const provedOf = (address: Address) => Effect.orElseSucceed(provedLeaves([address]), () => null);
 
 /**
- * The escrow of the index's row at an address when its account has these very bytes, and so the same events; null otherwise, and when
- * the store does not answer. Most accounts that are read are such.
+ * The escrow of the index's row at an address when its account has these very bytes, and so the same events; null
+ * otherwise, and when the store does not answer. Most accounts that are read are such.
  */
 const indexedAs = Effect.fnUntraced(function* (
   address: Address,
@@ -63,14 +65,15 @@ const shownEvents = (
 };
 
 /**
- * Fails with a retryable `LedgerUnavailable` when the account that a node shows at an address (null for none) contradicts what the
- * index proves of it:
+ * Fails with a retryable `LedgerUnavailable` when the account that a node shows at an address (null for none)
+ * contradicts what the index proves of it:
  * - an event that the index has is missing in the account, or differs;
  * - the account shows an event up to the index's mark that the index does not have there;
  * - the account is a tombstone of an escrow that was settled after the mark, and the mark is younger than the archive delay by the
  *   service's clock.
- * Other events above the mark may be new. The index only refuses accounts and is never an answer itself. Without the store every
- * account is believed. Returns the escrow that the account's bytes hold where the index has the same bytes, and null otherwise.
+ * Other events above the mark may be new. The index only refuses accounts and is never an answer itself. Without the
+ * store every account is believed. Returns the escrow that the account's bytes hold where the index has the same bytes,
+ * and null otherwise.
  */
 export const refuseContradicted = Effect.fnUntraced(function* (
   address: Address,

@@ -140,7 +140,8 @@ export const queryEscrows = Effect.fnUntraced(function* (
 });
 
 /**
- * A page of settlement events below `before`, newest first. `limit` in [1, 500]. Fails with `InvalidAddress` for a bad filter.
+ * A page of settlement events below `before`, newest first. `limit` in [1, 500]. Fails with `InvalidAddress` for a bad
+ * filter.
  */
 export const queryEvents = Effect.fn("queryEvents")(function* (
   query: IndexQuery,
@@ -158,7 +159,10 @@ export const queryEvents = Effect.fn("queryEvents")(function* (
   return page;
 });
 
-/** The leaves of the events of at most 1000 escrows, in any order, that the index has proved by the ledger's root. Fails like the store. */
+/**
+ * The leaves of the events of at most 1000 escrows, in any order, that the index has proved by the ledger's root. Fails
+ * like the store.
+ */
 export const provedLeaves = Effect.fnUntraced(function* (addresses: ReadonlyArray<Address>) {
   const index = yield* IndexReader;
   const held = yield* index.escrowsAt(addresses);

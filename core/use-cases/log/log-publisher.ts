@@ -37,8 +37,8 @@ const MISSING_AFTER_MS = Duration.toMillis(Duration.seconds(10));
 export const PUBLISHER_STATES = ["no_key", "starting", "publishing", "standby", "ended"] as const;
 
 /**
- * What this process does for the log: nothing without a key, nothing before its first sync, or publishing. `standby` is a
- * replica whose lease is over: another one publishes.
+ * What this process does for the log: nothing without a key, nothing before its first sync, or publishing. `standby` is
+ * a replica whose lease is over: another one publishes.
  */
 export type PublisherState = (typeof PUBLISHER_STATES)[number];
 
@@ -73,8 +73,8 @@ export class LogPublisher extends Context.Service<
 type Grown = { readonly mark: SyncMark; readonly epoch: bigint };
 
 /**
- * The process's one `LogPublisher`. `policy` names the witnesses and their quorum; without witnesses every checkpoint is
- * published as it is signed. Without a log key it publishes nothing.
+ * The process's one `LogPublisher`. `policy` names the witnesses and their quorum; without witnesses every checkpoint
+ * is published as it is signed. Without a log key it publishes nothing.
  */
 export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy | null) {
   const services = yield* Effect.context<LogStore | LogIdentity | WitnessClient>();
@@ -159,7 +159,9 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
     return { head, hinders };
   });
 
-  /** One round: grows the tree to a mark, signs what may be signed, offers it. Says what hinders more, null for nothing. */
+  /**
+   * One round: grows the tree to a mark, signs what may be signed, offers it. Says what hinders more, null for nothing.
+   */
   const round = Effect.fnUntraced(function* (log: SigningLog, mark: SyncMark) {
     const { value } = yield* log.standing;
     yield* log.compare(value);

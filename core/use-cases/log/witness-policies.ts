@@ -34,8 +34,8 @@ export const faultOfPolicies = ({ onLedger, appendOnly }: WitnessPoliciesValue):
 const BOTH = "on_ledger and append_only";
 
 /**
- * The one policy by which a log asks: all witnesses, and each quorum that is wanted; null without witnesses. A witness whose
- * cosignatures nothing here verifies is not asked.
+ * The one policy by which a log asks: all witnesses, and each quorum that is wanted; null without witnesses. A witness
+ * whose cosignatures nothing here verifies is not asked.
  */
 export const askedPolicy = ({ onLedger, appendOnly }: WitnessPoliciesValue): LogPolicy | null => {
   const policies = [onLedger, appendOnly].filter((policy) => policy !== null);

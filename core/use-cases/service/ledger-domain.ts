@@ -4,8 +4,8 @@ import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
 
 /**
- * What signatures name of this service's ledger and custody program, from the genesis hash that its store has recorded. Fails as a read of the
- * ledger does.
+ * What signatures name of this service's ledger and custody program, from the genesis hash that its store has recorded.
+ * Fails as a read of the ledger does.
  */
 export const ledgerDomain = Effect.gen(function* () {
   const { deployment } = yield* Instance;

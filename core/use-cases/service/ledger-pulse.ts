@@ -9,7 +9,10 @@ import { orNull } from "./log-status.ts";
 import { initialisedBy, ownAccounts, readInitialised } from "./program-status.ts";
 import { sharedReading } from "../single-flight.ts";
 
-/** The ledger's tip, its identity, the accounts of both programs with their data, whether they are initialised for each other, and the registry's settlement mint. Fails as a read of the ledger does. */
+/**
+ * The ledger's tip, its identity, the accounts of both programs with their data, whether they are initialised for each
+ * other, and the registry's settlement mint. Fails as a read of the ledger does.
+ */
 const readLedgerStatus = Effect.gen(function* () {
   const ledger = yield* Ledger;
   const { deployment } = yield* Instance;
@@ -56,8 +59,9 @@ const readSettlementMint = Effect.gen(function* () {
 });
 
 /**
- * An effect that returns the registry's settlement mint, which merchants' volume is counted in: as read at most a minute
- * ago, otherwise as last known; null before the ledger has shown it. Never fails; waits a second at most, once a minute.
+ * An effect that returns the registry's settlement mint, which merchants' volume is counted in: as read at most a
+ * minute ago, otherwise as last known; null before the ledger has shown it. Never fails; waits a second at most, once a
+ * minute.
  */
 const sharedSettlementMint = (
   scope: Scope.Scope,
@@ -74,8 +78,8 @@ const sharedSettlementMint = (
 const FRESH_MS = 1_000;
 
 /**
- * The ledger's state as anonymous callers see it. It is read at most once a second for all of them, because each call may cost
- * the operator money. Whatever a payment depends on is read from the ledger directly.
+ * The ledger's state as anonymous callers see it. It is read at most once a second for all of them, because each call
+ * may cost the operator money. Whatever a payment depends on is read from the ledger directly.
  */
 export class LedgerPulse extends Context.Service<
   LedgerPulse,
@@ -83,9 +87,15 @@ export class LedgerPulse extends Context.Service<
     readonly tip: (
       commitment: Commitment,
     ) => Effect.Effect<Effect.Success<ReturnType<Ledger["Service"]["tip"]>>, LedgerFailure>;
-    /** Whether both programs are initialised for each other, and for this ledger. Nothing undoes that, so it is not read again once it is so. */
+    /**
+     * Whether both programs are initialised for each other, and for this ledger. Nothing undoes that, so it is not read
+     * again once it is so.
+     */
     readonly initialised: Effect.Effect<Effect.Success<typeof readInitialised>, LedgerFailure>;
-    /** The mint that merchants' volume is counted in; null before the ledger has shown it. Waits a second at most, once a minute. */
+    /**
+     * The mint that merchants' volume is counted in; null before the ledger has shown it. Waits a second at most, once
+     * a minute.
+     */
     readonly settlementMint: Effect.Effect<Address | null>;
     readonly status: Effect.Effect<Effect.Success<typeof readLedgerStatus>, LedgerFailure>;
   }

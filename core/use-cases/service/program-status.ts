@@ -19,7 +19,10 @@ type InitialisedPrograms = {
   /** Whether each program is initialised for the other: its own account exists and names the other program. */
   readonly custody: boolean;
   readonly attestor: boolean;
-  /** Whether custody's config names another ledger than this one: nothing that is signed for this one releases an escrow there. */
+  /**
+   * Whether custody's config names another ledger than this one: nothing that is signed for this one releases an escrow
+   * there.
+   */
   readonly isOfOtherLedger: boolean;
 };
 
@@ -27,7 +30,10 @@ type InitialisedPrograms = {
 export const ownAccounts = (deployment: Deployment) =>
   [custodyConfigAddress(deployment).address, registryAddress(deployment).address] as const;
 
-/** What custody's config and the registry say of each other and of the ledger. Swapped or foreign program ids are in neither. */
+/**
+ * What custody's config and the registry say of each other and of the ledger. Swapped or foreign program ids are in
+ * neither.
+ */
 export const initialisedBy = (
   config: LedgerAccount | null,
   registry: LedgerAccount | null,
@@ -75,7 +81,9 @@ export type ProgramStatus = {
   readonly sbpfVersion: number | null;
   /** Whether the ELF equals the binary of that version that comes with this service; null when not known. */
   readonly isOurs: boolean | null;
-  /** Whether its own account exists and names the other program, and custody's also this ledger; null when not known. */
+  /**
+   * Whether its own account exists and names the other program, and custody's also this ledger; null when not known.
+   */
   readonly initialised: boolean | null;
 };
 

@@ -7,7 +7,10 @@ import { LedgerPulse } from "./ledger-pulse.ts";
 import { indexStatus, lagBehind, orNull } from "./log-status.ts";
 import { UnpinnedPrograms } from "./unpinned-programs.ts";
 
-/** The index's mark, its lag in slots, and when its last snapshot was complete; null means not known. Never fails, and answers within a second. */
+/**
+ * The index's mark, its lag in slots, and when its last snapshot was complete; null means not known. Never fails, and
+ * answers within a second.
+ */
 export const readIndexLag = Effect.gen(function* () {
   const index = yield* IndexReader;
   const pulse = yield* LedgerPulse;
@@ -39,7 +42,10 @@ const NOT_READY_PARTS = [
   "pins",
   "index",
 ] as const;
-/** One of them: a store or ledger that does not answer, a node of another ledger than the store's, programs that are not initialised for each other, initialised for another ledger or not the pinned ones, an index without a sync. */
+/**
+ * One of them: a store or ledger that does not answer, a node of another ledger than the store's, programs that are not
+ * initialised for each other, initialised for another ledger or not the pinned ones, an index without a sync.
+ */
 export type NotReadyPart = (typeof NOT_READY_PARTS)[number];
 
 /** What keeps a part from answering, and what the operator can do; null when it answers, or does not say in time. */
@@ -49,7 +55,10 @@ const cureOf = <A>(exit: Result.Result<A, unknown> | null): string | null => {
   return failure.fault?.cure ?? null;
 };
 
-/** Whether the ledger answers, whether the programs are initialised for each other and for it, and which are not the pinned ones. */
+/**
+ * Whether the ledger answers, whether the programs are initialised for each other and for it, and which are not the
+ * pinned ones.
+ */
 const readLedger = Effect.gen(function* () {
   const pulse = yield* LedgerPulse;
   const tip = yield* pulse.tip("confirmed");
@@ -60,8 +69,8 @@ const readLedger = Effect.gen(function* () {
 });
 
 /**
- * What is not ready, what the operator can do where a store or a node has said what is wrong, and how stale the index is. `stale` is null when the index is fresh, not known, or never synced. Never
- * fails, and answers within a second.
+ * What is not ready, what the operator can do where a store or a node has said what is wrong, and how stale the index
+ * is. `stale` is null when the index is fresh, not known, or never synced. Never fails, and answers within a second.
  */
 export const readReadiness = Effect.fn("readReadiness")(function* () {
   const [indexed, asked] = yield* Effect.all(

@@ -25,7 +25,10 @@ export class NodeRoots {
   readonly #heads = new Map<number, ShownHead>();
   #newest: ShownHead | null = null;
 
-  /** The newest answer of the node; null before the first, after one that failed, and after one that contradicted another. */
+  /**
+   * The newest answer of the node; null before the first, after one that failed, and after one that contradicted
+   * another.
+   */
   get newest(): ShownHead | null {
     return this.#newest;
   }
@@ -52,7 +55,9 @@ export class NodeRoots {
     return this.#heads.get(size)?.root;
   }
 
-  /** The remembered root of the smallest size from `size` on, among those that the node first showed before `beforeMs`. */
+  /**
+   * The remembered root of the smallest size from `size` on, among those that the node first showed before `beforeMs`.
+   */
   firstFrom(size: number, beforeMs = Infinity): TreeHead | undefined {
     let first: ShownHead | undefined;
     for (const each of this.#heads.values())
@@ -79,7 +84,10 @@ const unavailable = new WitnessNotReady({
 /** The network of a witness: its programs, and the genesis hash of its node's ledger. */
 export type WitnessNetwork = { readonly deployment: Deployment; readonly genesisHash: Address };
 
-/** Reads size and root of the log from the custody program, at `finalized`. Fails with `node_unavailable` when no node shows them. */
+/**
+ * Reads size and root of the log from the custody program, at `finalized`. Fails with `node_unavailable` when no node
+ * shows them.
+ */
 export const readNodeRoot = (
   ledger: Ledger["Service"],
   { deployment, genesisHash }: WitnessNetwork,
@@ -99,13 +107,15 @@ export const readNodeRoot = (
     return { size: edge.size, root: edge.root() };
   });
 
-/** How old an answer of the node may be that a cosignature of a remembered size rests on: that of the last regular look. */
+/**
+ * How old an answer of the node may be that a cosignature of a remembered size rests on: that of the last regular look.
+ */
 export const FRESH_FOR_MS = Duration.toMillis(Duration.seconds(LOOK_EVERY_SECONDS));
 
 /**
- * A look at the node that callers share. It returns the node's newest answer if the node was asked for it after `sinceMs`
- * (Unix milliseconds), and asks it otherwise. Only one asks at a time. What the node shows is remembered; `add` says
- * whether it may be.
+ * A look at the node that callers share. It returns the node's newest answer if the node was asked for it after
+ * `sinceMs` (Unix milliseconds), and asks it otherwise. Only one asks at a time. What the node shows is remembered;
+ * `add` says whether it may be.
  */
 export const sharedLook = Effect.fnUntraced(function* (
   roots: NodeRoots,

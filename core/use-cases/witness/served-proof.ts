@@ -39,8 +39,8 @@ const fetchTile = Effect.fnUntraced(function* (
 });
 
 /**
- * The consistency proof from an older size to a size of a log, out of the tiles that it serves. It proves nothing unless it
- * verifies.
+ * The consistency proof from an older size to a size of a log, out of the tiles that it serves. It proves nothing
+ * unless it verifies.
  */
 export const servedProof = Effect.fnUntraced(function* (
   { source, url }: { readonly source: LogSource["Service"]; readonly url: URL },

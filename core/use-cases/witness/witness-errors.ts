@@ -70,7 +70,9 @@ export type OfferedCheckpoint = {
   readonly proof: ReadonlyArray<Uint8Array>;
 };
 
-/** The checkpoint that a request's body offers, once its log's signature verifies (C2SP tlog-witness, "add-checkpoint"). */
+/**
+ * The checkpoint that a request's body offers, once its log's signature verifies (C2SP tlog-witness, "add-checkpoint").
+ */
 export const readOffer = Effect.fnUntraced(function* (
   logs: ReadonlyMap<string, WitnessedLog>,
   body: string,

@@ -47,7 +47,9 @@ export class Witness extends Context.Service<
   {
     /** Judges the body of `add-checkpoint`; null where no witness is configured. */
     readonly addCheckpoint: ((body: string) => Effect.Effect<WitnessAnswer, WitnessFailure>) | null;
-    /** The checkpoints that it refused, of all its logs: of each the first and the newest 31. Null without a witness. */
+    /**
+     * The checkpoints that it refused, of all its logs: of each the first and the newest 31. Null without a witness.
+     */
     readonly refused: Effect.Effect<ReadonlyArray<RefusedOfLog>, WitnessNotReady> | null;
     /** The key of its cosignatures, null without a witness. */
     readonly key: VerifierKey | null;
@@ -86,7 +88,10 @@ const orNotReady = <A>(work: Effect.Effect<A, WitnessStateUnavailable>) =>
 
 const conflict = (size: number): WitnessAnswer => ({ kind: "conflict", size });
 
-/** The witness of some logs. It follows its node while its scope is open, and reads the logs' tiles and its own state; see docs/log.md, "Witnesses". */
+/**
+ * The witness of some logs. It follows its node while its scope is open, and reads the logs' tiles and its own state;
+ * see docs/log.md, "Witnesses".
+ */
 export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: WitnessConfig) {
   const ledger = yield* Ledger;
   const source = yield* LogSource;
@@ -153,7 +158,10 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
     return yield* contradicted;
   });
 
-  /** Refuses an offer that contradicts what the node has shown. The node may have been wrong: other reads decide about the next offer. */
+  /**
+   * Refuses an offer that contradicts what the node has shown. The node may have been wrong: other reads decide about
+   * the next offer.
+   */
   const refuseByNode = (offer: OfferedCheckpoint, reason: string) =>
     Effect.suspend(() => {
       roots.forget();
@@ -169,7 +177,10 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
     return yield* refuseByNode(offer, "the ledger has another root at this size");
   });
 
-  /** Shows that the offered tree is the beginning of a larger one that the node has shown, by the tiles that the log serves. */
+  /**
+   * Shows that the offered tree is the beginning of a larger one that the node has shown, by the tiles that the log
+   * serves.
+   */
   const provenByTiles = Effect.fnUntraced(function* (offer: OfferedCheckpoint, larger: TreeHead) {
     const { checkpoint, log } = offer;
     const proof = yield* servedProof({ source, url: log.url }, checkpoint.size, larger.size).pipe(
@@ -185,9 +196,9 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
   });
 
   /**
-   * Compares an offer with the node, which was asked for it or at most two seconds before. Fails unless the node shows that size, or a
-   * later one that begins with it. A log that lacks for more than five minutes what the node has shown gets no smaller
-   * size cosigned: its time would say that there is no more.
+   * Compares an offer with the node, which was asked for it or at most two seconds before. Fails unless the node shows
+   * that size, or a later one that begins with it. A log that lacks for more than five minutes what the node has shown
+   * gets no smaller size cosigned: its time would say that there is no more.
    */
   const compareWithNode = Effect.fnUntraced(function* (
     offer: OfferedCheckpoint,

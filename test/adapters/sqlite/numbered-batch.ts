@@ -44,7 +44,10 @@ const refunded = (batch: number, index: number): Escrow => {
 export const numberedRows = (number: number): ReadonlyArray<IndexedEscrow> =>
   Array.from({ length: ESCROWS_PER_BATCH }, (_, index) => indexedOf(refunded(number, index)));
 
-/** The mark of an index that holds the batches up to one. Its frontier is none of a log: a store believes what it is given. */
+/**
+ * The mark of an index that holds the batches up to one. Its frontier is none of a log: a store believes what it is
+ * given.
+ */
 export const numberedMark = (number: number): SyncMark => ({
   count: BigInt(2 * ESCROWS_PER_BATCH * number),
   frontier: new Uint8Array(1280).fill(number),

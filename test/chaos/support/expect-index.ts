@@ -8,7 +8,9 @@ import { rootOf } from "../../../core/log/tree/frontier.ts";
 
 const ALL = 1_000_000;
 
-/** Checks that the store at a path is complete to a world's count and root, and holds exactly its escrows and events. */
+/**
+ * Checks that the store at a path is complete to a world's count and root, and holds exactly its escrows and events.
+ */
 export const expectIndexOf = async (path: string, node: SettlementChain): Promise<void> => {
   const index = await openIndexOfNode({ url: "http://127.0.0.1:9", path });
   const read = await index.run(

@@ -60,7 +60,10 @@ type Claim = {
   readonly bare?: boolean;
 };
 
-/** A seller at a service that prepares releases with the rent behind them where `isWhole`, unless it is asked for the release alone. */
+/**
+ * A seller at a service that prepares releases with the rent behind them where `isWhole`, unless it is asked for the
+ * release alone.
+ */
 const sellerWhere = (isWhole: boolean) => {
   const settled: Array<ReadonlyArray<string | undefined>> = [];
 

@@ -41,7 +41,10 @@ const escrow = escrowAddress(LOCAL_DEPLOYMENT, AGENT, task).address;
 
 const record = pendingRecord(task, "10000");
 
-/** A seller whose service prepares the cancellation, with the account that a buyer without one would be paid into where `opens`. */
+/**
+ * A seller whose service prepares the cancellation, with the account that a buyer without one would be paid into where
+ * `opens`.
+ */
 const sellerWhere = (opens: boolean) => {
   let signed = 0;
   const counted = (name: string) => {

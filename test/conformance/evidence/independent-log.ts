@@ -132,7 +132,10 @@ const cosignature = (bytes: Uint8Array) => {
   return { signed: `cosignature/v1\ntime ${time}\n`, signature: bytes.subarray(8) };
 };
 
-/** Whether a policy's quorum cosigned: false for `quorum none`. @throws Error for a line of a witness that does not verify */
+/**
+ * Whether a policy's quorum cosigned: false for `quorum none`. @throws Error for a line of a witness that does not
+ * verify
+ */
 const cosigned = (proof: LogProofRead, policy: LogPolicy): boolean => {
   const done = new Set<string>();
   for (const { word, key } of policy.witnesses)

@@ -315,7 +315,10 @@ export type IndependentVerdict = {
   readonly verdict: "verified" | "untrusted" | "failed" | "refused" | "unsupported_version";
   /** Whether the policy lists the packet's mint, null when a check of the packet failed. */
   readonly mintListed: boolean | null;
-  /** Whether the witnesses that compared the log with the ledger vouch for the account, null when a check of the packet failed. */
+  /**
+   * Whether the witnesses that compared the log with the ledger vouch for the account, null when a check of the packet
+   * failed.
+   */
   readonly witnessed: boolean | null;
 };
 

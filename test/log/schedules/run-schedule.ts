@@ -39,7 +39,9 @@ const check = Effect.fnUntraced(function* (
   tally.unseen += (yield* index.writer.unseen(1, 0n)).length;
 });
 
-/** A sync by any replica, over nodes that do what they like. The process may die at one of its calls, and start again. */
+/**
+ * A sync by any replica, over nodes that do what they like. The process may die at one of its calls, and start again.
+ */
 const syncSomehow = Effect.fnUntraced(function* (
   world: ScheduleWorld,
   living: LivingProcesses,
@@ -99,9 +101,9 @@ const grow = Effect.fnUntraced(function* (
 });
 
 /**
- * One schedule: a ledger grows while processes that share a store sync it, publish its log, die and start again, over nodes
- * that lag, lie and differ. Throws where a store says that it is complete and is not the ledger's, or where a signed
- * or a cosigned root is not the ledger's.
+ * One schedule: a ledger grows while processes that share a store sync it, publish its log, die and start again, over
+ * nodes that lag, lie and differ. Throws where a store says that it is complete and is not the ledger's, or where a
+ * signed or a cosigned root is not the ledger's.
  */
 export const runSchedule = async (seed: number, kind: StoreKind): Promise<Tally> => {
   const tally: Counting = { ...NOTHING, schedules: 1 };

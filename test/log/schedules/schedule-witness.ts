@@ -41,8 +41,8 @@ export const WITNESSED: LogPolicy = {
 type AddCheckpoint = NonNullable<Witness["Service"]["addCheckpoint"]>;
 
 /**
- * A witness of the schedule's log, by a node of its own that is honest and some events behind. Between two of its lives it keeps nothing
- * but what it cosigned last.
+ * A witness of the schedule's log, by a node of its own that is honest and some events behind. Between two of its lives
+ * it keeps nothing but what it cosigned last.
  */
 export class ScheduleWitness {
   /** How often it cosigned. */

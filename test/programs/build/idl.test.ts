@@ -92,7 +92,8 @@ test.each(built)(
     expect(instruction.programAddress as string).toBe(idl.address);
     expect(instruction.data.slice(0, 8)).toEqual(Uint8Array.from(described?.discriminator ?? []));
     const roles = described?.accounts.map(({ writable, signer, optional, pda }) =>
-      // An account that is left out, which no derived one is here: the program's own id stands for it, and is not writable.
+      // An account that is left out, which no derived one is here: the program's own id stands for it, and is not
+      // writable.
       optional === true && pda === undefined
         ? AccountRole.readonly
         : signer === true

@@ -71,8 +71,8 @@ describe("the Ed25519 instruction", () => {
 });
 
 /**
- * What one flipped bit at a place of the message is refused for: nothing where the attestor alone says what is true, or where the
- * number stays in its range.
+ * What one flipped bit at a place of the message is refused for: nothing where the attestor alone says what is true, or
+ * where the number stays in its range.
  */
 const expectedAt = (at: number): string | undefined => {
   if (at < 72) return "6040 WrongTerms";

@@ -123,7 +123,10 @@ describe("names the rule that fails, and the program refuses the same", () => {
   });
 });
 
-/** What the check leaves to the simulation: roles, balances, and what an earlier instruction of the same transaction changes. */
+/**
+ * What the check leaves to the simulation: roles, balances, and what an earlier instruction of the same transaction
+ * changes.
+ */
 const NOT_JUDGED = new Set([
   "6002 MissingSignature",
   "6003 AccountNotWritable",

@@ -6,8 +6,8 @@ import type { TestLedger } from "../fixture/test-ledger.ts";
 import { tokenBalance } from "../fixture/token-account.ts";
 import { NATIVE_MINT as mint, wrappedEscrowLedger } from "../fixture/wrapped-escrow.ts";
 
-// A wrapped SOL account holds its tokens as lamports, together with its rent. It is the only mint for which emptying and
-// closing a vault could be confused.
+// A wrapped SOL account holds its tokens as lamports, together with its rent. It is the only mint for which emptying
+// and closing a vault could be confused.
 const vault = associatedTokenAddress(s.escrow, mint);
 const agentTokens = associatedTokenAddress(s.agent.address, mint);
 const merchantTokens = associatedTokenAddress(s.merchant.address, mint);

@@ -54,7 +54,9 @@ export type Config = {
   readonly domain: Hash32;
   /** Leaves of the log, leaf 0 among them. */
   readonly count: bigint;
-  /** The nodes that were ever written, the lowest level first: those at bits of the count that are not set mean nothing. */
+  /**
+   * The nodes that were ever written, the lowest level first: those at bits of the count that are not set mean nothing.
+   */
   readonly frontier: ReadonlyArray<Hash32>;
 };
 

@@ -95,8 +95,8 @@ export type Attested = {
 type Signed = { readonly attestation: Signature; readonly voucher: Signature | undefined };
 
 /**
- * The signatures of the first earlier instruction of the form that an escrow needs whose messages name it; without one the refusal
- * says how near the transaction came.
+ * The signatures of the first earlier instruction of the form that an escrow needs whose messages name it; without one
+ * the refusal says how near the transaction came.
  */
 const requireNamed = (
   verdict: Verdict,

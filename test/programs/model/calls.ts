@@ -233,7 +233,10 @@ type Placed = {
   readonly of: Signature;
 };
 
-/** The precompile's data (Agave `precompiles/src/ed25519.rs`): a count, seven u16 for each signature, then what they name. */
+/**
+ * The precompile's data (Agave `precompiles/src/ed25519.rs`): a count, seven u16 for each signature, then what they
+ * name.
+ */
 const laidOut = (length: number, placed: ReadonlyArray<Placed>, padding = 0): Uint8Array => {
   const data = new Uint8Array(length);
   const fields = new DataView(data.buffer);
@@ -263,7 +266,10 @@ const exact = (signed: ReadonlyArray<Signature>, padding = 0): Uint8Array => {
   return laidOut(messageAt, placed, padding);
 };
 
-/** The Ed25519 instruction over a claim, with a voucher beside it for a session, in one of the forms that a sender could give it. */
+/**
+ * The Ed25519 instruction over a claim, with a voucher beside it for a session, in one of the forms that a sender could
+ * give it.
+ */
 export const attesting = (
   by: Wallet,
   claim: Claim,

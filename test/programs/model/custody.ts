@@ -66,7 +66,10 @@ export const initializeCustody = (
 /** The System program's ResultWithNegativeLamports (`system_instruction.rs`). */
 const TOO_FEW_LAMPORTS = 1;
 
-/** Whether a payer can top the addresses up: the System program takes nothing from an account that has data or another owner. */
+/**
+ * Whether a payer can top the addresses up: the System program takes nothing from an account that has data or another
+ * owner.
+ */
 export const requirePayer = (
   v: Verdict,
   draft: Draft,

@@ -65,7 +65,9 @@ class Numbered {
     return number;
   }
 
-  /** The account as the ledger would keep it; large ones are made each time, because all of them would fill the memory. */
+  /**
+   * The account as the ledger would keep it; large ones are made each time, because all of them would fill the memory.
+   */
   encoded(number: number): VmAccount | undefined {
     const known = this.#encoded[number];
     if (known !== undefined) return known;

@@ -91,7 +91,9 @@ export const changeAll = (ledger: LiveLedger, dice: Dice, party: Address): void 
   else if (which === 2) changeOwn(ledger, dice, other);
 };
 
-/** What anybody can do to what others have: lamports and units are sent, an account is frozen by the mint's authority. */
+/**
+ * What anybody can do to what others have: lamports and units are sent, an account is frozen by the mint's authority.
+ */
 export const meddle = (
   ledger: LiveLedger,
   dice: Dice,

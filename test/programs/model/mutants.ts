@@ -22,7 +22,10 @@ const custody = (name: string, file: string, from: string, to: string): Mutant =
   to,
 });
 
-/** One for each rule of docs/protocol.md that money hangs on, and some that are visible only in bytes, amounts or at boundaries. */
+/**
+ * One for each rule of docs/protocol.md that money hangs on, and some that are visible only in bytes, amounts or at
+ * boundaries.
+ */
 export const MUTANTS: ReadonlyArray<Mutant> = [
   custody(
     "a refund before the end",

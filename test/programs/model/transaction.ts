@@ -100,7 +100,10 @@ const loadedBytes = (world: World, sent: Sent): number => {
   return [...named].reduce((sum, each) => sum + 64 + lengthOf(accountAt(world, each).content), 0);
 };
 
-/** Whether an account that changed has the lamports that its length needs, or has at least not more than before of what it lacks. */
+/**
+ * Whether an account that changed has the lamports that its length needs, or has at least not more than before of what
+ * it lacks.
+ */
 const isExempt = (draft: Draft, address: Address): boolean => {
   const [was, is] = [accountAt(draft.world, address), draft.at(address)];
   const least = draft.rent(lengthOf(is.content));

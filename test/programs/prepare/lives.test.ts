@@ -132,7 +132,9 @@ const capture = (ledger: TestLedger, choice: RandomChoice): bigint => {
   return fee;
 };
 
-/** What is left after a settlement comes home by calls of its own: the agent's rest, then the rent. The fees of both. */
+/**
+ * What is left after a settlement comes home by calls of its own: the agent's rest, then the rent. The fees of both.
+ */
 const bringHome = (ledger: TestLedger, lastBytes?: Uint8Array): bigint => {
   const next = (call: FinishedCall | { readonly _tag: string }): bigint => {
     if (!("_tag" in call)) return land(ledger, call);

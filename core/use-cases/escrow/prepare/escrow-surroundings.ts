@@ -79,7 +79,10 @@ const refuseArchived: OfArchived<WrongState, never> = ({ tombstone }, _account, 
     }),
   );
 
-/** What is left of an archived escrow is returned against its last bytes. Fails with `EscrowArchived` when nobody kept them. */
+/**
+ * What is left of an archived escrow is returned against its last bytes. Fails with `EscrowArchived` when nobody kept
+ * them.
+ */
 const takeLastBytes: OfArchived<EscrowArchived | LedgerFailure, ArchivedEscrows> =
   Effect.fnUntraced(function* (failure, account) {
     const { address, tombstone } = failure;
@@ -153,7 +156,8 @@ export const readSurroundings = Effect.fn("readSurroundings")(
 );
 
 /**
- * As `readSurroundings`, but takes an archived escrow with its last bytes. Fails with `EscrowArchived` when nobody kept them.
+ * As `readSurroundings`, but takes an archived escrow with its last bytes. Fails with `EscrowArchived` when nobody kept
+ * them.
  */
 export const readAnySurroundings = Effect.fn("readAnySurroundings")(
   readAround(takeLastBytes),
@@ -195,7 +199,10 @@ export const wrongState = (
   });
 };
 
-/** Fails with `WrongState` when the ledger would refuse the instructions at the slot that was read. `movesTokens`: out of the vault. */
+/**
+ * Fails with `WrongState` when the ledger would refuse the instructions at the slot that was read. `movesTokens`: out
+ * of the vault.
+ */
 export const checkInstructions = (
   surroundings: Surroundings,
   {

@@ -53,7 +53,9 @@ type Sendable = {
 
 /** A prepared call, with its transaction where one was wanted. */
 export type FinishedCall = PreparedCall & {
-  /** What must land before, in a transaction of its own, because it does not fit into the call's; null in most cases. */
+  /**
+   * What must land before, in a transaction of its own, because it does not fit into the call's; null in most cases.
+   */
   readonly before: Sendable | null;
   readonly transaction: PreparedTransaction | null;
 };

@@ -157,10 +157,11 @@ const draftOf = (
 };
 
 /**
- * Reads everything that relay and ledger will check when an escrow is created, and puts the merchant's present attestor into
- * its instruction. Fails with `ValidationFailed` for an end that the ledger's clock has reached or that is too far from it. With a transaction
- * wanted, fails with `WrongState` by the first blocker, and with `ValidationFailed` where no key signs for the agent. Fails as the ledger does, and with `LedgerUnavailable` for an answer about the escrow's address that contradicts the
- * index, after another node was asked if there is one.
+ * Reads everything that relay and ledger will check when an escrow is created, and puts the merchant's present attestor
+ * into its instruction. Fails with `ValidationFailed` for an end that the ledger's clock has reached or that is too far
+ * from it. With a transaction wanted, fails with `WrongState` by the first blocker, and with `ValidationFailed` where
+ * no key signs for the agent. Fails as the ledger does, and with `LedgerUnavailable` for an answer about the escrow's
+ * address that contradicts the index, after another node was asked if there is one.
  */
 export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
   asked: PreparedEscrow,

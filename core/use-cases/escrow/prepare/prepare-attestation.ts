@@ -61,7 +61,9 @@ export type PreparedAttestation = {
   readonly message: Uint8Array;
   /** The key that must sign. */
   readonly attestor: Address;
-  /** The first second by the ledger's clock at which a release with it fails, or a capture for one that is not final. */
+  /**
+   * The first second by the ledger's clock at which a release with it fails, or a capture for one that is not final.
+   */
   readonly until: UnixSeconds;
   readonly at: ReadAt;
 };
@@ -154,10 +156,10 @@ const claimFaults = (
 };
 
 /**
- * The message that releases an escrow, or pays a part of a session, once its attestor has signed it, with the ledger's time in it. Fails
- * with `WrongState` where no payment is possible at the slot that was read, `ValidationFailed` for a field of the request
- * and a payload that does not meet its template, or names another task or another ledger, `ProofTemplateNotFound`, and
- * as `readEscrow` does. See docs/protocol.md, "Attestation".
+ * The message that releases an escrow, or pays a part of a session, once its attestor has signed it, with the ledger's
+ * time in it. Fails with `WrongState` where no payment is possible at the slot that was read, `ValidationFailed` for a
+ * field of the request and a payload that does not meet its template, or names another task or another ledger,
+ * `ProofTemplateNotFound`, and as `readEscrow` does. See docs/protocol.md, "Attestation".
  */
 export const prepareAttestation = Effect.fn("prepareAttestation")(function* (
   pda: string,

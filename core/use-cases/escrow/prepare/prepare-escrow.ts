@@ -206,8 +206,8 @@ const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) 
 });
 
 /**
- * Fails with `ValidationFailed` for an end that is not in the future at a time of the ledger's clock, or further away than the
- * request's time to live.
+ * Fails with `ValidationFailed` for an end that is not in the future at a time of the ledger's clock, or further away
+ * than the request's time to live.
  */
 export const checkEnd = (
   { expiresAt, ttlSeconds }: Pick<EscrowTerms, "expiresAt" | "ttlSeconds">,
@@ -256,9 +256,9 @@ export const creationOf = (
 /**
  * The deterministic inputs of an escrow. Reads no ledger, store or clock, except for programs that are pinned, so the
  * same request always gets the same answer, or none by other programs. Fails with `ValidationFailed` for a value out of
- * its range and for an address that nobody can sign for (`checkEnd` judges the end), `InvalidAddress` when only addresses are wrong, `TaskRequired`
- * without hash and intent, and `BetaLimitExceeded` when the instance enforces the beta's limits. See docs/protocol.md,
- * "Task hash" and "Addresses".
+ * its range and for an address that nobody can sign for (`checkEnd` judges the end), `InvalidAddress` when only
+ * addresses are wrong, `TaskRequired` without hash and intent, and `BetaLimitExceeded` when the instance enforces the
+ * beta's limits. See docs/protocol.md, "Task hash" and "Addresses".
  */
 export const prepareEscrow = Effect.fnUntraced(function* (request: PrepareEscrowRequest) {
   const terms = yield* escrowTerms(request);

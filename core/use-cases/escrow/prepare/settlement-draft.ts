@@ -64,8 +64,8 @@ const paid = ({ escrow, find, rent }: Surroundings, { whose, fallback }: Side): 
 };
 
 /**
- * The lamports that the vault gives to the escrow account when it is closed: without those of wrapped SOL, which are paid out as
- * tokens.
+ * The lamports that the vault gives to the escrow account when it is closed: without those of wrapped SOL, which are
+ * paid out as tokens.
  */
 const rentOfVault = (surroundings: Surroundings): bigint => {
   const { vault, escrow } = surroundings;
@@ -76,8 +76,9 @@ const rentOfVault = (surroundings: Surroundings): bigint => {
 type Returns = Pick<DraftCall["cost"], "returnedAtSettlement" | "returnedAtArchiving" | "kept">;
 
 /**
- * What comes back of the escrow's lamports: once it is settled and its vault closed all above its own rent, and all above the tombstone's at
- * archiving. The rest stays. The runtime lets nobody change an executable account's lamports: such a rent payer gets nothing back.
+ * What comes back of the escrow's lamports: once it is settled and its vault closed all above its own rent, and all
+ * above the tombstone's at archiving. The rest stays. The runtime lets nobody change an executable account's lamports:
+ * such a rent payer gets nothing back.
  */
 export const returnsOf = (surroundings: Surroundings): Returns => {
   const { account, escrow, find, rent } = surroundings;
@@ -114,8 +115,8 @@ type Plan = Pick<DraftCall, "operation" | "until"> & {
   /** Whom `calls` pay, null for nobody. */
   readonly side: Side | null;
   /**
-   * What may follow in the same transaction: nothing, `return_rent` behind a call that closes the vault, or the agent's rest and then
-   * the rent behind one that leaves `released` base units with the merchant in all.
+   * What may follow in the same transaction: nothing, `return_rent` behind a call that closes the vault, or the agent's
+   * rest and then the rent behind one that leaves `released` base units with the merchant in all.
    */
   readonly follows: null | "rent" | { readonly released: bigint };
   readonly payer: Address | null;
@@ -157,8 +158,9 @@ const following = (surroundings: Surroundings, { follows, until, isBare }: Plan)
 export type SettlementDraft = DraftCall & { readonly unpayable: ReadonlyArray<Payout> };
 
 /**
- * A payment or a settlement with its payouts and costs: first the instruction that makes the payee's missing account, then `calls`, then
- * `claim_refund` and `return_rent` as far as they fit. It does not check whether the ledger would accept it.
+ * A payment or a settlement with its payouts and costs: first the instruction that makes the payee's missing account,
+ * then `calls`, then `claim_refund` and `return_rent` as far as they fit. It does not check whether the ledger would
+ * accept it.
  */
 export const settlementDraft = (surroundings: Surroundings, plan: Plan): SettlementDraft => {
   const { operation, calls, side, payer, until } = plan;

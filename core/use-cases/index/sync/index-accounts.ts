@@ -14,7 +14,10 @@ import type { Observed } from "../../../../ports/index/index-writer.ts";
 const MAX_UNREADABLE = 10_000;
 /** The most rejected accounts that a report names. All are counted. */
 const MAX_REJECTED_NAMED = 100;
-/** How far above a sync's tip an account's slot is believed, slots: five minutes. No later answer is then kept out for longer. */
+/**
+ * How far above a sync's tip an account's slot is believed, slots: five minutes. No later answer is then kept out for
+ * longer.
+ */
 const MOST_ABOVE_TIP = 750n;
 
 /** The outline of an escrow and the account's bytes. */

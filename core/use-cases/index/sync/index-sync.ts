@@ -19,7 +19,9 @@ export type SyncActivity = {
   readonly running: boolean;
   /** What ended the last sync; null when it completed or none has run. */
   readonly lastError: SyncError | null;
-  /** What ended the last snapshot: the first one, or a scan of all merchants; null when it completed or none was due. */
+  /**
+   * What ended the last snapshot: the first one, or a scan of all merchants; null when it completed or none was due.
+   */
   readonly snapshotError: SyncError | null;
   /** How many such snapshots have failed since the last complete one. */
   readonly snapshotFailures: number;
@@ -160,7 +162,9 @@ export const makeIndexSync = Effect.fnUntraced(function* (
   });
 });
 
-/** A snapshot of the last minute, milliseconds: every sync reads the 150 slots before its mark again, which cover it. */
+/**
+ * A snapshot of the last minute, milliseconds: every sync reads the 150 slots before its mark again, which cover it.
+ */
 const FRESH_MS = 60_000;
 
 /**

@@ -10,8 +10,8 @@ const WITHOUT_HISTORY_MS = 60_000;
 
 /**
  * When a scan of all merchants checks an index that follows their history. Escrows never need one: their count and root
- * tell what is missing. Without an interval there is one only when it is asked for. Times are milliseconds of a monotonic clock. A failed scan
- * delays only the next one.
+ * tell what is missing. Without an interval there is one only when it is asked for. Times are milliseconds of a
+ * monotonic clock. A failed scan delays only the next one.
  */
 export class SnapshotSchedule {
   /** Failures since the last complete snapshot. */
@@ -34,7 +34,9 @@ export class SnapshotSchedule {
     this.waitMs = everyMs ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Whether a snapshot is due. The first call starts the first interval: callers ask only once the index is complete. */
+  /**
+   * Whether a snapshot is due. The first call starts the first interval: callers ask only once the index is complete.
+   */
   isDue(nowMs: number): boolean {
     if (this.#isAsked || this.isDemanded) return true;
     if (this.#everyMs === null && this.failures === 0) return false;
@@ -42,7 +44,9 @@ export class SnapshotSchedule {
     return nowMs >= this.#dueMs;
   }
 
-  /** Whether a snapshot is due of an index that follows no history: a minute after the last one, later after failures. */
+  /**
+   * Whether a snapshot is due of an index that follows no history: a minute after the last one, later after failures.
+   */
   isDueWithoutHistory(nowMs: number): boolean {
     if (this.isDue(nowMs)) return true;
     return (

@@ -117,8 +117,8 @@ export const decodeOutcome = (text: string, cause: string): SyncOutcome => {
 const MAX_NAMED = 3;
 
 /**
- * The failure of a sync that did not find every event. `first` are the first missing numbers. It names some of the escrows
- * that could not be read, which may be those of the missing events.
+ * The failure of a sync that did not find every event. `first` are the first missing numbers. It names some of the
+ * escrows that could not be read, which may be those of the missing events.
  */
 export const eventsMissing = (
   count: bigint,

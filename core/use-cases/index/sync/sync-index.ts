@@ -212,7 +212,8 @@ const onwards = Effect.fnUntraced(function* (
   for (const row of proved.held.changes(since.count, mark.count).unseen) memory.unseen.add(row);
   const scan = scanMerchants(accounts, memory, mark);
   const isScanDue = memory.hasHistory ? isDue : snapshots.isDueWithoutHistory(yield* monotonicMs);
-  // A scan that stands in for a history, or for which somebody waits, must succeed. One that comes by its interval need not.
+  // A scan that stands in for a history, or for which somebody waits, must succeed. One that comes by its interval need
+  // not.
   const mustScan = snapshots.isDemanded || (followed === null && memory.hasHistory);
   const vanished = mustScan
     ? yield* takeSnapshot(snapshots, scan)

@@ -29,8 +29,8 @@ import { keptTile, type LogTree, readTile } from "../read-tree.ts";
 type SignedEdge = ReadonlyMap<string, Uint8Array>;
 
 /**
- * The partial tiles of a signed head, which together give its root, and the bundle whose entries they hash. Fails where the
- * store's leaves are other ones than those that were signed.
+ * The partial tiles of a signed head, which together give its root, and the bundle whose entries they hash. Fails where
+ * the store's leaves are other ones than those that were signed.
  */
 const readSignedEdge = Effect.fnUntraced(function* (tree: LogTree, { size, root }: SignedHead) {
   const edge = new Map<string, Uint8Array>();
@@ -86,8 +86,9 @@ const isHashedIn = ({ level, index }: Tile, bytes: Uint8Array, hashes: Uint8Arra
 };
 
 /**
- * A tile of a signed size: the kept one of a full tile, or one made anew that leads to the signed root, tile by tile. Fails
- * where it does not: the store's leaves are other ones than those that were signed, or a kept tile above it is damaged.
+ * A tile of a signed size: the kept one of a full tile, or one made anew that leads to the signed root, tile by tile.
+ * Fails where it does not: the store's leaves are other ones than those that were signed, or a kept tile above it is
+ * damaged.
  */
 export const readSignedTile = Effect.fnUntraced(function* (
   signed: SignedTree,
@@ -108,7 +109,9 @@ export const readSignedTile = Effect.fnUntraced(function* (
 type PublishedLog = {
   readonly standing: LogStanding;
   readonly tree: LogTree;
-  /** The published checkpoint, its size and its root (32 bytes); null before the first with the quorum's cosignatures. */
+  /**
+   * The published checkpoint, its size and its root (32 bytes); null before the first with the quorum's cosignatures.
+   */
   readonly checkpoint: {
     readonly text: string;
     readonly size: number;
@@ -122,7 +125,10 @@ export class SettlementLog extends Context.Service<
   {
     /** Null without a log key on this store so far. */
     readonly published: Effect.Effect<PublishedLog | null, StoreUnavailable, LogStore>;
-    /** The partial tiles of a log at the size that it signed last. Fails while the store's leaves do not give the signed root. */
+    /**
+     * The partial tiles of a log at the size that it signed last. Fails while the store's leaves do not give the signed
+     * root.
+     */
     readonly signedEdge: (
       log: PublishedLog,
     ) => Effect.Effect<SignedEdge, StoreUnavailable, LogStore>;

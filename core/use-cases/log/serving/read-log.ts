@@ -28,8 +28,8 @@ export class LogProofs extends Context.Service<
   LogProofs,
   {
     /**
-     * The proof of an escrow's last event under the newest published checkpoint. Null while nothing is published, and while the log
-     * holds an earlier event of the escrow only. Returns the same text for the same checkpoint.
+     * The proof of an escrow's last event under the newest published checkpoint. Null while nothing is published, and
+     * while the log holds an earlier event of the escrow only. Returns the same text for the same checkpoint.
      */
     readonly ofEscrow: (escrow: Escrow) => Effect.Effect<LogProof | null>;
   }
@@ -48,8 +48,8 @@ export const readCheckpoint = Effect.gen(function* () {
 }).pipe(Effect.withSpan("readCheckpoint"));
 
 /**
- * A tile or entry bundle of the log by its path, such as `tile/0/x001/234` or `tile/entries/000.p/7`. Every signed size's
- * tiles are there. Fails with `NotInLog`, and like the store while its leaves are not those that were signed.
+ * A tile or entry bundle of the log by its path, such as `tile/0/x001/234` or `tile/entries/000.p/7`. Every signed
+ * size's tiles are there. Fails with `NotInLog`, and like the store while its leaves are not those that were signed.
  */
 export const readLogTile = Effect.fn("readLogTile")(function* (path: string) {
   const settlementLog = yield* SettlementLog;
@@ -88,8 +88,8 @@ const lastEventOf = ({ createdSeq, settledSeq }: EventNumbers): number =>
   Number(settledSeq ?? createdSeq);
 
 /**
- * The proof that the log holds an escrow's last event, under the published checkpoint. Null while that checkpoint does not
- * cover the event, while the index does not hold the leaves that it covers, and without a log.
+ * The proof that the log holds an escrow's last event, under the published checkpoint. Null while that checkpoint does
+ * not cover the event, while the index does not hold the leaves that it covers, and without a log.
  */
 export const proveEscrow = Effect.fn("proveEscrow")(function* (numbers: EventNumbers) {
   const log = yield* (yield* SettlementLog).published;
@@ -117,8 +117,8 @@ export const proveEscrow = Effect.fn("proveEscrow")(function* (numbers: EventNum
 });
 
 /**
- * The proof of an escrow by its address, from its finalized account or tombstone. Fails like `readFinalizedEscrow`, with
- * `NotInLog` without a published checkpoint, and with `NotLoggedYet`.
+ * The proof of an escrow by its address, from its finalized account or tombstone. Fails like `readFinalizedEscrow`,
+ * with `NotInLog` without a published checkpoint, and with `NotLoggedYet`.
  */
 export const readEscrowProof = Effect.fn("readEscrowProof")(function* (pda: string) {
   const numbers: EventNumbers = yield* readFinalizedEscrow(pda).pipe(

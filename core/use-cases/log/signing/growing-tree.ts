@@ -28,8 +28,8 @@ export type GrowingTree = {
   /** Appends the store's leaves up to `size`. After a failure, which is the store's, the tree is begun anew. */
   readonly growTo: (size: number) => ReturnType<typeof grow>;
   /**
-   * Has the store keep the full tiles of the first `size` leaves, which enough nodes agree on. Fails where the store's leaves
-   * are other ones than those that the tree grew from, and then keeps none that differs.
+   * Has the store keep the full tiles of the first `size` leaves, which enough nodes agree on. Fails where the store's
+   * leaves are other ones than those that the tree grew from, and then keeps none that differs.
    */
   readonly keepTo: (size: number) => ReturnType<typeof keep>;
 };
@@ -114,8 +114,8 @@ const readPartials = Effect.fnUntraced(function* (tree: LogTree, size: number) {
 });
 
 /**
- * The tree of the first `size` leaves, whose full tiles the store has. It begins at leaf 0 where `size` is 0. Of the tiles that fill, at
- * most `mostHeld` are held until `keepTo`; further ones are made of the leaves again.
+ * The tree of the first `size` leaves, whose full tiles the store has. It begins at leaf 0 where `size` is 0. Of the
+ * tiles that fill, at most `mostHeld` are held until `keepTo`; further ones are made of the leaves again.
  */
 export const beginTree = Effect.fnUntraced(function* (
   tree: LogTree,

@@ -37,8 +37,8 @@ const differenceFromKept = Effect.fnUntraced(function* (
 });
 
 /**
- * Compares the store's first `size` leaves with heads that were signed, and tells the roots at `sizes`. `heads` ascend. None of
- * them is larger than `size`.
+ * Compares the store's first `size` leaves with heads that were signed, and tells the roots at `sizes`. `heads` ascend.
+ * None of them is larger than `size`.
  */
 export const checkLeaves = Effect.fnUntraced(function* (
   tree: LogTree,
@@ -64,7 +64,10 @@ export const checkLeaves = Effect.fnUntraced(function* (
   return verdict;
 });
 
-/** Heads of a node that wait until our tree has come there. More are not kept: a node that is that far ahead is not waited for. */
+/**
+ * Heads of a node that wait until our tree has come there. More are not kept: a node that is that far ahead is not
+ * waited for.
+ */
 const MOST_WAITING = 64;
 
 /** What one node has shown. */

@@ -67,8 +67,8 @@ export class SigningLog {
   });
 
   /**
-   * The root at a size up to the growing tree's, 32 bytes, proved to belong to that tree. Fails where it does not: the store's
-   * leaves are other ones than those that the tree grew from.
+   * The root at a size up to the growing tree's, 32 bytes, proved to belong to that tree. Fails where it does not: the
+   * store's leaves are other ones than those that the tree grew from.
    */
   rootAt(growing: GrowingTree, size: number) {
     return Effect.gen({ self: this }, function* () {
@@ -95,7 +95,10 @@ export class SigningLog {
     return this.#replacing.withPermit(published);
   }
 
-  /** The text beside the key, and the head that it says was signed for this log, null for none. Another process may have written it. */
+  /**
+   * The text beside the key, and the head that it says was signed for this log, null for none. Another process may have
+   * written it.
+   */
   get #besideKey() {
     return Effect.map(this.#key.remembered, (text) => {
       const signed = text === null ? undefined : parseLogStanding(text)?.signed;
@@ -103,7 +106,9 @@ export class SigningLog {
     });
   }
 
-  /** Writes a standing beside the key, in place of a text. Another process's write in between is a failure that passes. */
+  /**
+   * Writes a standing beside the key, in place of a text. Another process's write in between is a failure that passes.
+   */
   #remember(before: string | null, next: LogStanding) {
     return Effect.gen({ self: this }, function* () {
       if (!(yield* this.#key.remember(before, printLogStanding(next)))) {
@@ -115,9 +120,10 @@ export class SigningLog {
   }
 
   /**
-   * Takes back from the store a standing whose head was not signed, because another process wrote to the key's file first.
-   * The head that the other process signed is then the last one of this log, and the tree is derived again to compare it
-   * with the leaves. A store that had no standing gets one with that head. Where the file has no new head, nothing changes.
+   * Takes back from the store a standing whose head was not signed, because another process wrote to the key's file
+   * first. The head that the other process signed is then the last one of this log, and the tree is derived again to
+   * compare it with the leaves. A store that had no standing gets one with that head. Where the file has no new head,
+   * nothing changes.
    */
   #takeBack(before: string | null, next: LogStanding) {
     return Effect.gen({ self: this }, function* () {
@@ -143,8 +149,9 @@ export class SigningLog {
   }
 
   /**
-   * Signs a head: it stands in the store first, then beside the key, both durably. So no later process signs another root
-   * of its size, whenever this one stops. A smaller size than was signed, and another root of that size, are failures.
+   * Signs a head: it stands in the store first, then beside the key, both durably. So no later process signs another
+   * root of its size, whenever this one stops. A smaller size than was signed, and another root of that size, are
+   * failures.
    */
   sign(head: SignedHead) {
     const work = Effect.gen({ self: this }, function* () {
@@ -214,8 +221,8 @@ export class SigningLog {
   }
 
   /**
-   * Grows the tree to a mark, whose root its leaves must give; null when that cannot be yet, or the log ended. What was signed
-   * is derived again first. `agreement` is null with one node, otherwise what `readNodes` has read.
+   * Grows the tree to a mark, whose root its leaves must give; null when that cannot be yet, or the log ended. What was
+   * signed is derived again first. `agreement` is null with one node, otherwise what `readNodes` has read.
    */
   growTo(
     mark: SyncMark,
@@ -264,8 +271,8 @@ export class SigningLog {
   }
 
   /**
-   * Whether the leaves, which contradict a signed head, are the ledger's: two of several nodes show their root, or the only
-   * node still does after five minutes.
+   * Whether the leaves, which contradict a signed head, are the ledger's: two of several nodes show their root, or the
+   * only node still does after five minutes.
    */
   #isConfirmed({ size }: SignedHead, agreement: NodeAgreement | null) {
     return Effect.map(monotonicMs, (nowMs) => {
@@ -276,7 +283,10 @@ export class SigningLog {
     });
   }
 
-  /** The tree at a mark from the leaves alone, with every tile to be kept anew. Ends the log when the ledger gives another root. */
+  /**
+   * The tree at a mark from the leaves alone, with every tile to be kept anew. Ends the log when the ledger gives
+   * another root.
+   */
   #deriveFromLeaves(mark: SyncMark, agreement: NodeAgreement | null) {
     return Effect.gen({ self: this }, function* () {
       const { last, tree } = this;

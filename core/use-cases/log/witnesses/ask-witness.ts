@@ -77,8 +77,8 @@ const offer = Effect.fnUntraced(function* (
 });
 
 /**
- * A witness's cosignature of a checkpoint, null when it gave none. What it answered is noted. A witness that names the size that it
- * cosigned last gets the proof from there at once, one time.
+ * A witness's cosignature of a checkpoint, null when it gave none. What it answered is noted. A witness that names the
+ * size that it cosigned last gets the proof from there at once, one time.
  */
 export const askWitness = Effect.fnUntraced(function* (
   tree: LogTree,

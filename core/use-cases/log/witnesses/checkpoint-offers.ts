@@ -18,7 +18,10 @@ export const TRY_AGAIN = Duration.seconds(2);
 
 const UNCHANGED_MS = Duration.toMillis(OFFER_UNCHANGED_EVERY);
 const TRY_AGAIN_MS = Duration.toMillis(TRY_AGAIN);
-/** Between two offers to a witness that did not cosign, milliseconds; doubled from offer to offer once the quorum is met. */
+/**
+ * Between two offers to a witness that did not cosign, milliseconds; doubled from offer to offer once the quorum is
+ * met.
+ */
 const OFFER_AGAIN_MS = Duration.toMillis(Duration.seconds(2));
 const LONGEST_PAUSE_MS = Duration.toMillis(Duration.minutes(1));
 
@@ -46,9 +49,9 @@ const isWitnessed = (policy: LogPolicy | null): policy is LogPolicy =>
   policy !== null && policy.witnesses.length > 0;
 
 /**
- * The signed checkpoints on their way to be published. One at a time is offered to the witnesses, then the newest one that
- * was signed meanwhile. It is published with its quorum, and again with each cosignature that comes later. Signing does not
- * wait for witnesses, because one whose node is ahead needs the newer entries.
+ * The signed checkpoints on their way to be published. One at a time is offered to the witnesses, then the newest one
+ * that was signed meanwhile. It is published with its quorum, and again with each cosignature that comes later. Signing
+ * does not wait for witnesses, because one whose node is ahead needs the newer entries.
  */
 export const makeCheckpointOffers = Effect.fnUntraced(function* (
   policyRef: Ref.Ref<LogPolicy | null>,

@@ -57,8 +57,8 @@ export class OfferedRound {
   }
 
   /**
-   * Whether a newer one may have its turn. Once this one is published, witnesses that do not answer are not waited for. What they
-   * are asked at the time goes on.
+   * Whether a newer one may have its turn. Once this one is published, witnesses that do not answer are not waited for.
+   * What they are asked at the time goes on.
    */
   mayEnd(nowMs: number, records: ReadonlyMap<string, WitnessRecord>): boolean {
     if (this.publishedCount === null) return this.lacksQuorum(nowMs);
@@ -75,8 +75,8 @@ export class OfferedRound {
   }
 
   /**
-   * The checkpoint with the cosignatures of the note that is published, if that is the same one, and those that came since: a witness's
-   * new one in place of its old one. So a reader sees lines come, and none go.
+   * The checkpoint with the cosignatures of the note that is published, if that is the same one, and those that came
+   * since: a witness's new one in place of its old one. So a reader sees lines come, and none go.
    */
   note(published: string | null): string {
     const { checkpoint } = this.offered;

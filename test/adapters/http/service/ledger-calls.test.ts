@@ -15,7 +15,10 @@ const get = (opened: Service, path: string) =>
   opened.app.handle(new Request(`http://localhost${path}`));
 const pass = (opened: Service, ms: number) => opened.runtime.runPromise(TestClock.adjust(ms));
 
-/** The ledger calls that a first answer needs. That of `/ready` reads the genesis hash and the programs' own accounts too, until they are initialised. */
+/**
+ * The ledger calls that a first answer needs. That of `/ready` reads the genesis hash and the programs' own accounts
+ * too, until they are initialised.
+ */
 const CALLS = { "/ready": 3, "/metrics": 1, "/v1/status": 3 } as const;
 
 describe("what anonymous callers cost the operator", () => {

@@ -51,8 +51,8 @@ const callsIn = (base64: string): ReadonlyArray<string> => {
 };
 
 /**
- * A merchant at a service that prepares these instructions, and only the settlement when it is asked for that. `fates` has what becomes of each
- * relayed transaction in turn.
+ * A merchant at a service that prepares these instructions, and only the settlement when it is asked for that. `fates`
+ * has what becomes of each relayed transaction in turn.
  */
 const merchantAt = (
   prepared: ReadonlyArray<Instruction>,

@@ -75,7 +75,10 @@ export const attest = (
 export const release = (escrow: Escrow = PENDING): Instruction =>
   releaseEscrowInstruction(LOCAL_DEPLOYMENT, targetOf(escrow));
 
-/** The attestation and the voucher for three deliveries of the session, half of its amount; a part of the voucher may differ. */
+/**
+ * The attestation and the voucher for three deliveries of the session, half of its amount; a part of the voucher may
+ * differ.
+ */
 export const prove = (
   voucher: Partial<VoucherClaim> = {},
   by: Wallet = SESSION_KEY,

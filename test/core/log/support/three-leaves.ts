@@ -67,7 +67,10 @@ export const threeLeaves = () => ({
   account_pending_hex: bytesToHex(pendingEscrowBytes(account)),
   account_settled_hex: bytesToHex(account),
   leaves_hex: hex(leaves),
-  /** The frontier in the configuration: after no event, after event 1 and after event 2. Its nodes at bits of the size that are not set mean nothing. */
+  /**
+   * The frontier in the configuration: after no event, after event 1 and after event 2. Its nodes at bits of the size
+   * that are not set mean nothing.
+   */
   frontiers_hex: hex([1, 2, 3].map(frontierAt)),
   leaf_hashes_hex: hex(leaves.map(leafHash)),
   node_0_1_hex: bytesToHex(nodeHash(leafHash(leaf0), leafHash(leaves[1] ?? leaf0))),

@@ -158,8 +158,8 @@ describe("escrow account", () => {
   });
 
   // The address binds agent, task hash, bump and program, and the vault's bump follows from it and the mint. Merchant,
-  // mint, rent payer, session key, amounts and the rest are bound by the ledger alone: the decoder can promise no more than that
-  // they agree with each other.
+  // mint, rent payer, session key, amounts and the rest are bound by the ledger alone: the decoder can promise no more
+  // than that they agree with each other.
   test("a changed byte is refused, or sits in a field that the address does not bind", () => {
     const free: Record<Escrow["state"], ReadonlyArray<string>> = {
       Pending: ["amount", "createdAt", "expiresAt"],

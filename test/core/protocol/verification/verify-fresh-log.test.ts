@@ -198,7 +198,10 @@ describe("a packet's checkpoint compared with the ledger's own log", () => {
     custodyConfig,
   });
 
-  /** What is said of the account where the ledger has logged one tree and the log serves another one, whose checkpoint is of `signed`. */
+  /**
+   * What is said of the account where the ledger has logged one tree and the log serves another one, whose checkpoint
+   * is of `signed`.
+   */
   const said = (ledger: Tree, served: Tree, signed = 700) => {
     const checkpoint = noteOf(treeOf(signed, LEAVES));
     const config = configOf(ledger);

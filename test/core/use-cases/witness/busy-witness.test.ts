@@ -12,7 +12,10 @@ const LONGEST_STALL = 12;
 const AGAIN_AFTER = 5;
 const SIGN_EVERY = 3;
 
-/** How finality comes: with each slot; by some slots at once, for the whole ledger; or by some slots at once for each node apart. */
+/**
+ * How finality comes: with each slot; by some slots at once, for the whole ledger; or by some slots at once for each
+ * node apart.
+ */
 type Finality = "steady" | "jumps" | "jumps on each node";
 
 /** The last slot that is finalized, by slot. It stands still for a while and then jumps, one slot in three of them. */

@@ -98,7 +98,10 @@ const runSchedule = async (seed: number): Promise<Tally> => {
   let finalized = 0;
   let nodeForkAt: number | null = null;
   let logForkAt: number | null = null;
-  /** The most events that the node has shown for three seconds or longer: none while it is down, fewer while it is rolled back. */
+  /**
+   * The most events that the node has shown for three seconds or longer: none while it is down, fewer while it is
+   * rolled back.
+   */
   let nodeLimit = Infinity;
   world.nodeEvents = () => {
     if (isCalm) return finalized;

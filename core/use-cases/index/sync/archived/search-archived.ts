@@ -25,8 +25,8 @@ const MOST = 10_000;
 const ROUND_MS = 600_000;
 
 /**
- * How far the search for the bytes of unseen escrows has come. The store holds the escrows; this goes through them round
- * by round, since a history can be late.
+ * How far the search for the bytes of unseen escrows has come. The store holds the escrows; this goes through them
+ * round by round, since a history can be late.
  */
 export class UnseenEscrows {
   /** The number after which the round continues, null between two rounds. */
@@ -103,8 +103,9 @@ const search = Effect.fnUntraced(function* (memory: SyncMemory, one: UnseenSearc
 });
 
 /**
- * Looks for the last bytes of some unseen escrows of an index at `count`: in the operator's packets, at the peers and in their histories. Writes
- * what it finds. A history that cannot be read stops its own row only; the next syncs continue. Fails like the store.
+ * Looks for the last bytes of some unseen escrows of an index at `count`: in the operator's packets, at the peers and
+ * in their histories. Writes what it finds. A history that cannot be read stops its own row only; the next syncs
+ * continue. Fails like the store.
  */
 export const searchArchived = Effect.fn("searchArchived")(function* (
   memory: SyncMemory,

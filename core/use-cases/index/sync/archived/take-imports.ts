@@ -18,7 +18,10 @@ import { parseEvidencePacket } from "../../../../protocol/evidence/evidence-pack
 import { monotonicMs } from "../../../single-flight.ts";
 import type { UnseenEscrows, UnseenSearch } from "./search-archived.ts";
 
-/** The account that a packet claims an escrow had, and the number of its creation. Nobody has compared it with the ledger. */
+/**
+ * The account that a packet claims an escrow had, and the number of its creation. Nobody has compared it with the
+ * ledger.
+ */
 type ClaimedEscrow = {
   readonly address: Address;
   readonly createdSeq: bigint;
@@ -41,7 +44,10 @@ const claimInPacket = (
   return { value: { address, createdSeq: decoded.value.createdSeq, data: account.data } };
 };
 
-/** The row of an unseen escrow by a packet's account, or why that account is not believed: only the ledger's digest decides. */
+/**
+ * The row of an unseen escrow by a packet's account, or why that account is not believed: only the ledger's digest
+ * decides.
+ */
 const rowOfClaim = (
   row: UnseenEscrow,
   { address, data }: ClaimedEscrow,
@@ -155,8 +161,8 @@ const askEach = Effect.fnUntraced(function* (
 });
 
 /**
- * Asks the configured peers for the packets of unseen escrows, each peer once a round, and returns the rows that are believed. A peer that
- * does not answer, or lies, delays a sync by a few seconds at most, and is counted. Never fails.
+ * Asks the configured peers for the packets of unseen escrows, each peer once a round, and returns the rows that are
+ * believed. A peer that does not answer, or lies, delays a sync by a few seconds at most, and is counted. Never fails.
  */
 export const askPeers = Effect.fn("askPeers")(function* (
   searches: ReadonlyArray<UnseenSearch>,
@@ -202,8 +208,9 @@ const take = Effect.fnUntraced(function* ({ bytes }: ImportedPacket, count: bigi
 });
 
 /**
- * The rows of unseen escrows of an index at `count` that the operator's packets show, and the names of the packets that are done with once those
- * rows are written. A packet that is not believed is logged with the reason. Fails like the store.
+ * The rows of unseen escrows of an index at `count` that the operator's packets show, and the names of the packets that
+ * are done with once those rows are written. A packet that is not believed is logged with the reason. Fails like the
+ * store.
  */
 export const takeImports = Effect.fn("takeImports")(function* (count: bigint) {
   const imports = yield* ImportedPackets;

@@ -30,8 +30,8 @@ import type { SyncMemory } from "../ledger/sync-memory.ts";
 
 /**
  * The scans of one snapshot, which keep what they fetch in a spool. `replay` shows `use` what an earlier process kept;
- * `scan(n)` then runs the nth scan from where that process stopped, all kinds in order. Answers below the tip's slot are
- * refused. Both fail like the ledger or like `use`.
+ * `scan(n)` then runs the nth scan from where that process stopped, all kinds in order. Answers below the tip's slot
+ * are refused. Both fail like the ledger or like `use`.
  */
 const spooledScan = <E, R>(
   accounts: IndexAccounts,
@@ -112,10 +112,10 @@ const unreadableIn = Effect.fnUntraced(function* (
 });
 
 /**
- * Builds the index anew at the tip's count, from scans of all accounts at its slot or later. Complete once every leaf is
- * there and their log has the tip's root. Fails, and leaves the index as it was, when three scans do not give that. A
- * first build that was cut off goes on with the accounts that it kept, at the count and root that it began with; its mark
- * is older than the tip then.
+ * Builds the index anew at the tip's count, from scans of all accounts at its slot or later. Complete once every leaf
+ * is there and their log has the tip's root. Fails, and leaves the index as it was, when three scans do not give that.
+ * A first build that was cut off goes on with the accounts that it kept, at the count and root that it began with; its
+ * mark is older than the tip then.
  */
 export const buildIndex = Effect.fn("buildIndex")(function* (
   accounts: IndexAccounts,

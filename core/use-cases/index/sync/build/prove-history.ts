@@ -82,7 +82,9 @@ class ComparedHistory {
 /** Leaves per read of the store. */
 const LEAVES_AT_ONCE = 1000;
 
-/** Whether these are the first events of the index, which holds at least as many. Fails like the ledger and the store. */
+/**
+ * Whether these are the first events of the index, which holds at least as many. Fails like the ledger and the store.
+ */
 const isPrefixOfIndex = Effect.fn("isPrefixOfIndex")(function* (events: LoggedEvents) {
   const log = yield* LogStore;
   const tree = new LeafTree(yield* ledgerBeginning);
@@ -126,9 +128,9 @@ const scanLeaves = Effect.fnUntraced(function* (
 });
 
 /**
- * Succeeds when scans show every event above `after` and up to the tip's count, and with their leaves the log of `after` comes
- * to the tip's root. Shows `see` each leaf in ascending order, with the log that ends in it. Writes nothing. Fails as retryable
- * with the numbers that are missing or contradict each other, and like the ledger.
+ * Succeeds when scans show every event above `after` and up to the tip's count, and with their leaves the log of
+ * `after` comes to the tip's root. Shows `see` each leaf in ascending order, with the log that ends in it. Writes
+ * nothing. Fails as retryable with the numbers that are missing or contradict each other, and like the ledger.
  */
 export const proveHistory = Effect.fn("proveHistory")(function* (
   accounts: IndexAccounts,
@@ -176,7 +178,10 @@ const headOf = (events: LoggedEvents): HistoryHead => ({
   root: rootOf(events),
 });
 
-/** The state of the custody program that each of several nodes shows; of an only node nothing, since it confirms only itself. */
+/**
+ * The state of the custody program that each of several nodes shows; of an only node nothing, since it confirms only
+ * itself.
+ */
 const shownByNodes = Effect.gen(function* () {
   const nodes = yield* LedgerNodes;
   const { deployment } = yield* Instance;
@@ -211,10 +216,10 @@ const approvalFor = Effect.fnUntraced(function* (index: SyncMark) {
 });
 
 /**
- * The tip of a history that may replace the index: scans prove every event of it, it is another one than the index's, and
- * two of several nodes show it or the operator has approved it. Null when the ledger continues the index. An earlier
- * state of the index's own history takes the operator's approval. Fails as retryable when the scans do not prove the
- * tip or nobody confirms it; what contradicts the index is then in `memory`. Writes nothing.
+ * The tip of a history that may replace the index: scans prove every event of it, it is another one than the index's,
+ * and two of several nodes show it or the operator has approved it. Null when the ledger continues the index. An
+ * earlier state of the index's own history takes the operator's approval. Fails as retryable when the scans do not
+ * prove the tip or nobody confirms it; what contradicts the index is then in `memory`. Writes nothing.
  */
 export const proveRewritten = Effect.fn("proveRewritten")(
   function* (accounts: IndexAccounts, memory: SyncMemory, index: SyncMark) {

@@ -56,8 +56,8 @@ const ROWS_AT_ONCE = 100;
 const BATCH = 200;
 
 /**
- * Writes the transactions of those events that the index holds. Where a history lists slots, each transaction counts in its
- * own one only. A sync that ends meanwhile makes it fail as retryable.
+ * Writes the transactions of those events that the index holds. Where a history lists slots, each transaction counts in
+ * its own one only. A sync that ends meanwhile makes it fail as retryable.
  */
 const writeCauses = Effect.fnUntraced(function* (
   transactions: ReadonlyArray<LedgerTransaction>,

@@ -19,9 +19,9 @@ export type Slots = { readonly since: bigint; readonly to: bigint };
 export const onlySlot = (slot: bigint): Slots => ({ since: slot, to: slot });
 
 /**
- * The events that a transaction caused, none when a node shows it in a slot where it cannot be, such as another one than
- * a history lists. A transaction is in one slot, a stored reference is never replaced, and no root proves it: so such an
- * event stays without a transaction until a node agrees with itself.
+ * The events that a transaction caused, none when a node shows it in a slot where it cannot be, such as another one
+ * than a history lists. A transaction is in one slot, a stored reference is never replaced, and no root proves it: so
+ * such an event stays without a transaction until a node agrees with itself.
  */
 export const causesWithin = Effect.fnUntraced(function* (
   transaction: LedgerTransaction,

@@ -91,8 +91,8 @@ export class HeldEvents {
   }
 
   /**
-   * The log at every `step`th number of the range and at its end, which alone stands for an empty range. `before` are the
-   * events up to `from`. Means nothing unless the range is complete.
+   * The log at every `step`th number of the range and at its end, which alone stands for an empty range. `before` are
+   * the events up to `from`. Means nothing unless the range is complete.
    */
   eventsEvery(step: bigint, before: LoggedEvents): ReadonlyArray<LoggedEvents> {
     const stops: Array<LoggedEvents> = [];

@@ -14,7 +14,10 @@ import { eventsContradict } from "../sync-failure.ts";
 import { eventsMissingIn, gatherEvents } from "./gather-events.ts";
 import type { HeldEvents } from "./held-events.ts";
 
-/** The most events that an index catches up with, 200,000. One that more have passed by is built anew: a scan can keep no more of their rows in memory. */
+/**
+ * The most events that an index catches up with, 200,000. One that more have passed by is built anew: a scan can keep
+ * no more of their rows in memory.
+ */
 export const MostCatchUp = Context.Reference<bigint>(
   "settlement-evidence/core/use-cases/MostCatchUp",
   { defaultValue: () => 200_000n },
@@ -25,8 +28,8 @@ const BATCH = 1000;
 
 /**
  * The first number at or below the range of which a held tombstone shows another creation than the index, null without
- * one. The leaf of a settlement has the digest of bytes that a tombstone does not show: it proves neither the creation's
- * number nor its digest. Fails like the store.
+ * one. The leaf of a settlement has the digest of bytes that a tombstone does not show: it proves neither the
+ * creation's number nor its digest. Fails like the store.
  */
 export const deniedCreation = Effect.fn("deniedCreation")(function* (held: HeldEvents) {
   const shown = held.changes(held.from, held.to).unseen.flatMap((row) => {
@@ -120,9 +123,10 @@ const continues = (tip: CustodyTip, mark: SyncMark): boolean =>
   tip.count > mark.count || (tip.count === mark.count && rootOf(tip) === rootOf(mark));
 
 /**
- * The events above the mark and up to a count that the ledger shows, once their log has its root and the tombstones among
- * their rows show the creations that the index has. When that is not so, or when events are missing that another node may show, root and accounts are read again, from another node if there is one; if they still contradict each other, fails naming the first number that
- * differs, or the range. Fails like the ledger.
+ * The events above the mark and up to a count that the ledger shows, once their log has its root and the tombstones
+ * among their rows show the creations that the index has. When that is not so, or when events are missing that another
+ * node may show, root and accounts are read again, from another node if there is one; if they still contradict each
+ * other, fails naming the first number that differs, or the range. Fails like the ledger.
  */
 export const proveEvents = Effect.fn("proveEvents")(function* (
   accounts: IndexAccounts,

@@ -75,8 +75,8 @@ const refuseFarBehind = (slot: bigint, mark: SyncMark | null) =>
       );
 
 /**
- * Refuses a slot that the ledger cannot have reached. A mark of an invented slot would keep every honest answer out until
- * the ledger gets there. The service's own ledger invents none, and its user may let it skip days.
+ * Refuses a slot that the ledger cannot have reached. A mark of an invented slot would keep every honest answer out
+ * until the ledger gets there. The service's own ledger invents none, and its user may let it skip days.
  */
 const refuseImplausible = Effect.fnUntraced(function* (
   slot: bigint,
@@ -135,7 +135,8 @@ export const scanAccounts = Effect.fn("scanAccounts")(function* <E, R>(
   const ledger = yield* Ledger;
   let newest = since;
   for (const kind of kinds) {
-    // Tombstones are scanned last and at no earlier slot, so an escrow archived during the scan appears in one of the two.
+    // Tombstones are scanned last and at no earlier slot, so an escrow archived during the scan appears in one of the
+    // two.
     const floor = kind.length === ARCHIVED_ESCROW_LENGTH ? newest : since;
     const scan = ledger.programAccounts(kind, { ...options, notBefore: floor });
     yield* Stream.runForEach(scan, ({ slot, value }) =>

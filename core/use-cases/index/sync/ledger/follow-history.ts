@@ -31,8 +31,8 @@ const oldestTwo = (entries: ReadonlyArray<HistoryEntry>): ReadonlyArray<HistoryE
 
 /**
  * Every transaction since slot `floor` that names one of the addresses, by signature. Reads on until a page reaches
- * below `floor` or brings nothing older. Null when the list may be incomplete: history begins later or has a gap, a node
- * repeats itself, or there are more than `most`. Pages may overlap and may be unordered.
+ * below `floor` or brings nothing older. Null when the list may be incomplete: history begins later or has a gap, a
+ * node repeats itself, or there are more than `most`. Pages may overlap and may be unordered.
  */
 export const listHistory = Effect.fn("listHistory")(function* (
   addresses: ReadonlyArray<Address>,
@@ -57,8 +57,8 @@ export const listHistory = Effect.fn("listHistory")(function* (
       const has = (one: LedgerSignature) => entries.some(({ signature }) => signature === one);
       // What is listed after a signature does not hold it: this node's cursor does not move.
       if (before !== null && has(before)) return null;
-      // The overlap proves that this node knows the order of both pages. A page without it, such as an empty one, may come
-      // from a node that does not know the signature.
+      // The overlap proves that this node knows the order of both pages. A page without it, such as an empty one, may
+      // come from a node that does not know the signature.
       if (overlap !== null && !has(overlap)) return null;
       const known = own.size;
       for (const { signature } of entries) own.add(signature);
@@ -89,7 +89,10 @@ const MOST_READ_AT_ONCE = 20_000;
 export class ReadTransactions {
   readonly #read = new Map<LedgerSignature, LedgerTransaction>();
 
-  /** The transaction as it was read before, or as a node shows it now; null when the node does not. Fails like the ledger. */
+  /**
+   * The transaction as it was read before, or as a node shows it now; null when the node does not. Fails like the
+   * ledger.
+   */
   readonly read = Effect.fnUntraced({ self: this }, function* (signature: LedgerSignature) {
     const known = this.#read.get(signature);
     if (known !== undefined) return known;

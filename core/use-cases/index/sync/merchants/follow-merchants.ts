@@ -60,8 +60,9 @@ export const merchantChanges = Effect.fnUntraced(function* (
 });
 
 /**
- * The merchants of these wallets that the index lacks, read from the ledger at `since` or later. A new escrow's merchant
- * is registered, so one that is missing here is one that history did not show. Fails like the ledger and the store.
+ * The merchants of these wallets that the index lacks, read from the ledger at `since` or later. A new escrow's
+ * merchant is registered, so one that is missing here is one that history did not show. Fails like the ledger and the
+ * store.
  */
 export const namedMerchants = Effect.fn("namedMerchants")(function* (
   accounts: IndexAccounts,

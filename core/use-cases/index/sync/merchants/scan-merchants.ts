@@ -62,7 +62,8 @@ const vanishedOf = Effect.fnUntraced(function* (missing: ReadonlyArray<Address>,
 
 /**
  * Reads every merchant and writes what is new to the index, which stands at `mark`. Records the time, and returns the
- * stored merchants that are gone from the ledger. Answers of slots below the mark's are refused. Fails like the ledger or the store.
+ * stored merchants that are gone from the ledger. Answers of slots below the mark's are refused. Fails like the ledger
+ * or the store.
  */
 export const scanMerchants = Effect.fn("scanMerchants")(function* (
   accounts: IndexAccounts,

@@ -51,8 +51,8 @@ export class WitnessWorld {
   /** The leaves of all events that the ledger has finalized, event 1 first. */
   readonly events: Array<Uint8Array> = [];
   /**
-   * What the witness's node shows: the events of its own ledger, how many of this world's, what an account holds, or null when it
-   * does not answer.
+   * What the witness's node shows: the events of its own ledger, how many of this world's, what an account holds, or
+   * null when it does not answer.
    */
   nodeEvents: () => ShownEvents | null = () => this.events.length;
   readonly log: SimulatedLog;
