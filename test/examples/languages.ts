@@ -7,7 +7,6 @@ export type Language = {
   readonly agent: Command;
   readonly merchant: Command;
   readonly passerBy: Command | null;
-  readonly session: Command | null;
   readonly missing: string | undefined;
 };
 
@@ -29,7 +28,6 @@ export const languages = (): ReadonlyArray<Language> => [
     agent: ["bun", `${examples}agent.ts`],
     merchant: ["bun", `${examples}merchant.ts`],
     passerBy: ["bun", `${examples}passer_by.ts`],
-    session: null,
     missing: undefined,
   },
   {
@@ -37,7 +35,6 @@ export const languages = (): ReadonlyArray<Language> => [
     agent: [python, `${examples}agent.py`],
     merchant: [python, `${examples}merchant.py`],
     passerBy: [python, `${examples}passer_by.py`],
-    session: [python, `${examples}session.py`],
     missing: works(python, "-c", "import solders") ? undefined : `solders for ${python}`,
   },
   {
@@ -45,7 +42,6 @@ export const languages = (): ReadonlyArray<Language> => [
     agent: ["go", "-C", examples, "run", "agent.go", "transactions.go"],
     merchant: ["go", "-C", examples, "run", "merchant.go", "transactions.go"],
     passerBy: null,
-    session: null,
     missing: works("go", "version") ? undefined : "Go",
   },
   {
@@ -53,7 +49,6 @@ export const languages = (): ReadonlyArray<Language> => [
     agent: ["bash", `${examples}agent.sh`],
     merchant: ["bash", `${examples}merchant.sh`],
     passerBy: null,
-    session: null,
     missing: ["bash", "curl", "openssl", "xxd", "jq", "bc"].find((tool) => !works("which", tool)),
   },
 ];

@@ -6,8 +6,6 @@ import { localKey, LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/l
 import { canonicalJsonBytes } from "../../core/domain/encoding/canonical-json.ts";
 import { PROOF_TEMPLATES } from "../../core/domain/evidence/proof-template.ts";
 import { taskHash } from "../../core/domain/escrow/task-hash.ts";
-import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
-import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { withDemoLedger } from "../app/support/demo-ledger.ts";
 import {
@@ -89,12 +87,11 @@ const payloadOf = (nonce: string): string => {
 const environment = async (): Promise<Record<string, string>> => {
   const { keys } = await ask("/.well-known/jwks.json");
   const trust = await ask("/.well-known/evidence-trust.json");
-  const [a, b, c, d, e] = [
+  const [a, b, c, d] = [
     await keyFor(folder, "agent", agent),
     await keyFor(folder, "attestor", attestor),
     await keyFor(folder, "payer", merchant),
     await publicKeyFor(folder, "service", keys[0].x),
-    await keyFor(folder, "session", localKey("session")),
   ];
   return {
     SERVICE: service.url,
@@ -108,8 +105,6 @@ const environment = async (): Promise<Record<string, string>> => {
     PAYER_KEY: c.hex,
     PAYER_PEM: c.path,
     PAYER: merchant.address,
-    WALLET_KEY: c.hex,
-    SESSION_KEY: e.hex,
     SERVICE_KEY: d.base64,
     SERVICE_PEM: d.path,
     TRUST: JSON.stringify(trust),
@@ -182,36 +177,6 @@ const passedBy = async (language: Language, passerBy: ReadonlyArray<string>): Pr
   await Promise.all([expiring.started.finish("{}"), released.started.finish("{}")]);
 };
 
-/** Three lives of a session: released, cancelled after a capture, and refunded after one. Each packet is verified. */
-const sessions = async (session: ReadonlyArray<string>): Promise<void> => {
-  const [agentHad = 0n, merchantHad = 0n] = await balances();
-  const TERMS = JSON.stringify(termsOf("session", 3600));
-  const example = startExample(session, { ...env, TERMS });
-  await example.finish("");
-  const lives = (await example.printed).split("\n").map((line) => line.split(" "));
-  expect(
-    "how the sessions ended",
-    lives.map(([, ...end]) => end.join(" ")),
-    [
-      "PartiallyFulfilled release 500000 5",
-      "PartiallyFulfilled cancel 100000 1",
-      "PartiallyFulfilled refund 100000 1",
-    ],
-  );
-  const paid = 700_000n;
-  expect("after the sessions", await balances(), [agentHad - paid, merchantHad + paid]);
-  const trust = parseTrustPolicy(env["TRUST"] ?? "");
-  if ("fault" in trust) throw new Error(trust.fault);
-  for (const [escrow] of lives) {
-    const packet = await until(
-      "the packet shows the settlement",
-      async () => (await fetch(`${service.url}/v1/evidence/${escrow}?download=json`)).text(),
-      (text) => text.includes('"settled_by":"'),
-    );
-    expect("the packet", verifyEvidence(packet, trust.value).verdict, "verified");
-  }
-};
-
 try {
   await until(
     "the service is ready",
@@ -225,7 +190,6 @@ try {
     }
     await delivered(language);
     if (language.passerBy !== null) await passedBy(language, language.passerBy);
-    if (language.session !== null) await sessions(language.session);
     process.stdout.write(`ran ${language.name}\n`);
   }
 } finally {

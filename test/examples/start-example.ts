@@ -1,10 +1,12 @@
+<<<<<<< HEAD
 /**
  * An example that runs: the first line and all that it prints, what to give to its standard input, and its last line.
  */
+=======
+/** An example that runs: the first line that it prints, what to give to its standard input, and its last line. */
+>>>>>>> parent of 91a22465 (feat(examples): a session in Python: opened, captured, and released, cancelled or refunded, each packet verified)
 export type RunningExample = {
   readonly firstLine: Promise<string>;
-  /** All that it printed, once it has ended. */
-  readonly printed: Promise<string>;
   /** Writes a line to its standard input and ends that. Gives its last line. @throws Error when it fails. */
   readonly finish: (line: string) => Promise<string>;
 };
@@ -33,7 +35,6 @@ export const startExample = (
   })();
   return {
     firstLine,
-    printed: output,
     finish: async (line) => {
       await child.stdin.write(`${line}\n`);
       await child.stdin.end();
