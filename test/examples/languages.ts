@@ -21,6 +21,9 @@ const works = (...command: Command): boolean => {
 /** The Python that runs the examples: `PYTHON`, or `python3`. */
 const python = process.env["PYTHON"] ?? "python3";
 
+/** The sessions' example, in Python alone. */
+export const SESSION: Command = [python, `${examples}session.py`];
+
 /** Every language of the examples, with what is absent here. */
 export const languages = (): ReadonlyArray<Language> => [
   {

@@ -17,6 +17,7 @@ import {
 import { keyFor, publicKeyFor } from "./keys.ts";
 import { type Language, languages } from "./languages.ts";
 import { checkLines } from "./lines.ts";
+import { runSessions } from "./run-sessions.ts";
 import { startExample } from "./start-example.ts";
 
 const HELP = `Runs each example of examples/ against a service of its own, and asks the ledger what came of it.
@@ -190,6 +191,7 @@ try {
     }
     await delivered(language);
     if (language.passerBy !== null) await passedBy(language, language.passerBy);
+    if (language.name === "Python") expect("the sessions' end", await runSessions(), "verified");
     process.stdout.write(`ran ${language.name}\n`);
   }
 } finally {

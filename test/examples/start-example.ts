@@ -1,10 +1,4 @@
-<<<<<<< HEAD
-/**
- * An example that runs: the first line and all that it prints, what to give to its standard input, and its last line.
- */
-=======
 /** An example that runs: the first line that it prints, what to give to its standard input, and its last line. */
->>>>>>> parent of 91a22465 (feat(examples): a session in Python: opened, captured, and released, cancelled or refunded, each packet verified)
 export type RunningExample = {
   readonly firstLine: Promise<string>;
   /** Writes a line to its standard input and ends that. Gives its last line. @throws Error when it fails. */
