@@ -19,7 +19,7 @@ const message = async (run: () => unknown): Promise<string> => {
 /** Transitions of exploration, which notices most; some need sequences of four operations. */
 const TRANSITIONS = 150_000;
 const SEQUENCES = 150;
-/** Of all mutants, the quick run tries one in so many. */
+/** The quick run tries every nth mutant, n being this. */
 const EVERY = process.env["MUTANTS_QUICK"] === "1" ? 13 : 1;
 
 const byExploration = (binaries: Binaries): Promise<string> =>

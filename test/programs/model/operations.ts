@@ -101,7 +101,7 @@ const signed = (
   return attesting(by, made, session && voucher !== null ? allowing : undefined);
 };
 
-/** A capture of a session that has used this much in so many deliveries. */
+/** A capture of a session, by what is used of it and its number of deliveries. */
 export const capture = (
   name: string,
   target: Target,

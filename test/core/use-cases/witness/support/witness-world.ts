@@ -83,7 +83,7 @@ export class WitnessWorld {
     for (let i = 0; i < count; i++) this.events.push(eventLeaf(this.events.length + 1));
   }
 
-  /** What the ledger's account holds after so many events of this world, or after other ones. */
+  /** What the ledger's account holds after a number of events, of this world or of another. */
   #loggedAfter(events: ShownEvents): LoggedEvents {
     if (typeof events === "object" && "frontier" in events) return events;
     if (typeof events !== "number") {
