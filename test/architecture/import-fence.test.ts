@@ -42,6 +42,12 @@ const planted = [
     refused: false,
   },
   { file: "core/protocol/rules/c.ts", code: `import "../../log/tree/x.ts";`, refused: true },
+  { file: "core/protocol/calls/a.ts", code: `import "../../use-cases/x.ts";`, refused: true },
+  {
+    file: "core/protocol/calls/ok.ts",
+    code: `import "../../log/tree/x.ts"; import "../instructions/x.ts"; import "../../domain/x.ts";`,
+    refused: false,
+  },
   { file: "core/protocol/evidence/a.ts", code: `import "../../use-cases/x.ts";`, refused: true },
   {
     file: "core/protocol/evidence/ok.ts",

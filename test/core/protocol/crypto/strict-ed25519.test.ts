@@ -5,7 +5,12 @@ import { sha512 } from "@noble/hashes/sha2.js";
 import fc from "fast-check";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
 import { ed25519Instruction } from "../../../../core/protocol/instructions/ed25519-instruction.ts";
-import { verifyEd25519 } from "../../../../core/protocol/crypto/strict-ed25519.ts";
+import { nativeEd25519 } from "../../../../client/node/native-ed25519.ts";
+import {
+  portableVerifyEd25519,
+  provideEd25519,
+  strictVerifyBy,
+} from "../../../../core/protocol/crypto/strict-ed25519.ts";
 import { bytesOfLength } from "../../../arbitraries/ledger-values.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { TestLedger } from "../../../programs/fixture/test-ledger.ts";
@@ -50,7 +55,12 @@ const openssl = (signature: Uint8Array, message: Uint8Array, key: Uint8Array): b
   );
 };
 
-describe("strict Ed25519 verification", () => {
+const IMPLEMENTATIONS = [
+  ["the portable one", portableVerifyEd25519],
+  ["the runtime's", strictVerifyBy(nativeEd25519)],
+] as const;
+
+describe.each(IMPLEMENTATIONS)("strict Ed25519 verification: %s", (_, verifyEd25519) => {
   test("RFC 8032's own signatures verify", () => {
     for (const { publicKey, message, signature } of vectors.cases) {
       expect(verifyEd25519(bytes(signature), bytes(message), bytes(publicKey))).toBe(true);
@@ -153,4 +163,11 @@ describe("strict Ed25519 verification", () => {
       expect(verifyEd25519(new Uint8Array(signature), message, new Uint8Array(key))).toBe(false);
     }
   });
+});
+
+test("a verification that decides otherwise is not taken for the process", () => {
+  const cofactored = (signature: Uint8Array, message: Uint8Array, key: Uint8Array): boolean =>
+    ed25519.verify(signature, message, key, { zip215: true });
+  for (const wrong of [cofactored, () => true, () => false])
+    expect(() => provideEd25519(wrong)).toThrow("another answer");
 });

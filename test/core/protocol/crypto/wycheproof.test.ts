@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
 import { ed25519Instruction } from "../../../../core/protocol/instructions/ed25519-instruction.ts";
-import { verifyEd25519 } from "../../../../core/protocol/crypto/strict-ed25519.ts";
+import { nativeEd25519 } from "../../../../client/node/native-ed25519.ts";
+import {
+  portableVerifyEd25519,
+  strictVerifyBy,
+} from "../../../../core/protocol/crypto/strict-ed25519.ts";
 import { strictlySigned } from "../../../conformance/evidence/independent-ed25519.ts";
 import { TestLedger } from "../../../programs/fixture/test-ledger.ts";
 import { wallet } from "../../../programs/fixture/wallet.ts";
@@ -46,7 +50,8 @@ describe("Wycheproof's Ed25519 vectors", () => {
   test.each(cases)("$name: the relay's and the verifier's check", ({ key, message, ...each }) => {
     // Twelve times, because a frequent key gets a table of its multiples.
     for (let i = 0; i < 12; i++)
-      expect(verifyEd25519(each.signature, message, key)).toBe(each.valid);
+      for (const verifyEd25519 of [portableVerifyEd25519, strictVerifyBy(nativeEd25519)])
+        expect(verifyEd25519(each.signature, message, key)).toBe(each.valid);
   });
 
   test.each(cases)("$name: the independent verifier", ({ key, message, signature, valid }) => {
