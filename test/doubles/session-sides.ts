@@ -1,0 +1,114 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { addressFromBytes } from "../../core/domain/address.ts";
+import { type CallDelivery, callProofHash } from "../../core/protocol/calls/call-delivery.ts";
+import { callIntent, callOrder } from "../../core/protocol/calls/call-order.ts";
+import { attestedCallsMessage, type CallReceipt } from "../../core/protocol/calls/call-receipt.ts";
+import { type CallVoucher, vouchedMessage } from "../../core/protocol/calls/call-voucher.ts";
+import type { SessionHead } from "../../core/protocol/calls/session-head.ts";
+import { NO_CALLS, type SessionTally } from "../../core/protocol/calls/session-tally.ts";
+import { sessionTerms, type SessionTerms } from "../../core/protocol/calls/session-terms.ts";
+import { NETWORK } from "../arbitraries/evidence.ts";
+import { session } from "../core/protocol/rules/session-world.ts";
+
+const [SESSION_SEED, ATTESTOR_SEED] = [51, 52].map((byte) => new Uint8Array(32).fill(byte)) as [
+  Uint8Array,
+  Uint8Array,
+];
+const addressOf = (seed: Uint8Array) => addressFromBytes(ed25519.getPublicKey(seed));
+
+/** The terms of a session of a million base units, whose keys this file has. */
+export const TERMS: SessionTerms = (() => {
+  const escrow = {
+    ...session,
+    amount: 1_000_000n,
+    sessionKey: addressOf(SESSION_SEED),
+    attestor: addressOf(ATTESTOR_SEED),
+  };
+  const terms = sessionTerms(escrow, NETWORK);
+  if (terms === null) throw new Error("a session has a session key");
+  return terms;
+})();
+
+/** Signs as the agent's session key. */
+export const vouch = (
+  claim: Omit<CallVoucher, "signature" | "escrow">,
+  terms: SessionTerms = TERMS,
+): CallVoucher => ({
+  ...claim,
+  escrow: terms.escrow,
+  signature: ed25519.sign(vouchedMessage(terms, claim), SESSION_SEED),
+});
+
+/** Signs as the attestor. */
+export const attest = (
+  claim: Omit<CallReceipt["attestation"], "signature">,
+  terms: SessionTerms = TERMS,
+): CallReceipt["attestation"] => ({
+  ...claim,
+  signature: ed25519.sign(attestedCallsMessage(terms, claim), ATTESTOR_SEED),
+});
+
+/** One call to make: by its number, and what it may cost and costs. */
+export type PlannedCall = { readonly limit: bigint; readonly price: bigint };
+
+/** The request, the order, the voucher and the delivery of a call that follows a tally, all by honest sides. */
+export const honestCall = (before: SessionTally, { limit, price }: PlannedCall) => {
+  const count = before.count + 1;
+  const url = `https://api.example.com/quotes/${count}`;
+  const nonce = new Uint8Array(16).fill(count);
+  const order = callOrder(callIntent("GET", url, new Uint8Array()) ?? "", nonce, limit);
+  const voucher = vouch({
+    orders: before.ordersWith(order),
+    total: before.total + limit,
+    count,
+    isClosing: false,
+    limit,
+    nonce,
+  });
+  const answered = {
+    taskHash: order.taskHash,
+    network: NETWORK.genesisHash,
+    url,
+    status: 200,
+    body: new TextEncoder().encode(`quote ${count}`),
+    deliveredAt: 1_772_366_500n + BigInt(count),
+  };
+  const delivery: CallDelivery = {
+    taskHash: order.taskHash,
+    proofHash: callProofHash(answered),
+    price,
+    totalAfter: before.total + price,
+    deliveredAt: answered.deliveredAt,
+  };
+  const after = before.after(order, delivery);
+  const receipt: CallReceipt = {
+    delivery,
+    attestation: attest({
+      deliveries: after.deliveries,
+      total: after.total,
+      timestamp: delivery.deliveredAt,
+      count,
+      isFinal: false,
+    }),
+  };
+  return { order, voucher, answered, receipt, before, after };
+};
+
+/** The calls of an honest session, one behind another. */
+export const honestCalls = (
+  plan: ReadonlyArray<PlannedCall>,
+): ReadonlyArray<ReturnType<typeof honestCall>> => {
+  let tally = NO_CALLS;
+  return plan.map((each) => {
+    const call = honestCall(tally, each);
+    tally = call.after;
+    return call;
+  });
+};
+
+/** The newest record after a call. */
+export const headAfter = ({
+  voucher,
+  receipt,
+  before,
+}: ReturnType<typeof honestCall>): SessionHead => ({ voucher, receipt, before });
