@@ -7,6 +7,8 @@ import { type CallVoucher, vouchedMessage } from "../../core/protocol/calls/call
 import type { SessionHead } from "../../core/protocol/calls/session-head.ts";
 import { NO_CALLS, type SessionTally } from "../../core/protocol/calls/session-tally.ts";
 import { sessionTerms, type SessionTerms } from "../../core/protocol/calls/session-terms.ts";
+import type { KeptSession } from "../../client/sessions/store/session-store.ts";
+import type { MessageSigner } from "../../client/signing/sign-transaction.ts";
 import { NETWORK } from "../arbitraries/evidence.ts";
 import { session } from "../core/protocol/rules/session-world.ts";
 
@@ -112,3 +114,18 @@ export const headAfter = ({
   receipt,
   before,
 }: ReturnType<typeof honestCall>): SessionHead => ({ voucher, receipt, before });
+
+/** The attestor's key as a seller's signer. */
+export const ATTESTOR_SIGNER: MessageSigner = {
+  publicKey: TERMS.attestor,
+  sign: (message) => Promise.resolve(ed25519.sign(message, ATTESTOR_SEED)),
+};
+
+/** The session as a seller keeps it. */
+export const KEPT: KeptSession = {
+  ...TERMS,
+  network: NETWORK.genesisHash,
+  mint: session.mint,
+  createdAt: session.createdAt,
+  expiresAt: session.expiresAt,
+};

@@ -1,0 +1,288 @@
+import type { Address } from "../../../core/domain/address.ts";
+import { decodeBase64, encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import { type CallDelivery, callProofHash } from "../../../core/protocol/calls/call-delivery.ts";
+import { callIntent, type CallOrder, callOrder } from "../../../core/protocol/calls/call-order.ts";
+import {
+  attestedCallsMessage,
+  type CallAttestation,
+  RECEIPT_HEADER,
+  receiptHeader,
+} from "../../../core/protocol/calls/call-receipt.ts";
+import {
+  type CallVoucher,
+  parseVoucherHeader,
+  VOUCHER_HEADER,
+} from "../../../core/protocol/calls/call-voucher.ts";
+import { judgeVoucher } from "../../../core/protocol/calls/judge-call.ts";
+import {
+  HEAD_HEADER,
+  orderOf,
+  readSessionHead,
+  tallyOf,
+} from "../../../core/protocol/calls/session-head.ts";
+import { NO_CALLS, type SessionTally } from "../../../core/protocol/calls/session-tally.ts";
+import type { MessageSigner } from "../../signing/sign-transaction.ts";
+import type { ClientClock } from "../../service/requests.ts";
+import type {
+  KeptSession,
+  SentAnswer,
+  SessionStore,
+  StoredSession,
+} from "../store/session-store.ts";
+import { PRIVATE, type Refusal, refusalAnswer, refusalOf } from "./refusal.ts";
+
+/** A seller's own view of the ledger, by which it takes sessions. Both answers are from memory once a session is known. */
+export type LedgerView = {
+  /** The session of an escrow, if calls are taken for it now; otherwise why not. */
+  readonly session: (
+    escrow: Address,
+  ) => Promise<{ readonly session: KeptSession } | { readonly refusal: Refusal }>;
+};
+
+/** What answering calls needs. */
+export type SellerContext = {
+  readonly store: SessionStore;
+  readonly view: LedgerView;
+  readonly attestor: MessageSigner;
+  readonly clock: ClientClock;
+  /** Told of each session that the agent closed, once its final attestation is kept. */
+  readonly onClosed: (escrow: Address) => void;
+};
+
+/** A request that is sold: what it says on the wire, and what it costs. */
+export type CallRequest = {
+  readonly method: string;
+  /** As the agent asked for it: absolute, whatever a proxy made of it. */
+  readonly url: string;
+  readonly headers: { readonly get: (name: string) => string | null };
+  readonly body: Uint8Array;
+  /** Base units, the most that this call costs. */
+  readonly price: bigint;
+};
+
+/** What a handler is told of the call that it answers. */
+export type PaidCall = {
+  readonly escrow: Address;
+  /** Which call of the session it is, from 1 on. */
+  readonly count: number;
+  /** 32 hex digits, new for each call. After a crash the handler may run again for one that it has seen. */
+  readonly nonce: string;
+  /** Charges less than the price, in base units. The last one counts. @throws RangeError for more than the price. */
+  readonly charge: (units: bigint) => void;
+};
+
+/** Answers one call. What it throws, and an answer of 400 or above, is not charged. */
+export type CallHandler = (call: PaidCall) => Promise<SentAnswer>;
+
+/** The longest body that is kept to be given again, bytes. A longer answer is delivered once. */
+const MOST_KEPT_BYTES = 1_048_576;
+/** How often a call is judged anew when another process was quicker. */
+const MOST_TRIES = 3;
+
+const responseOf = ({ status, headers, body }: SentAnswer, receipt: string): Response => {
+  const given = new Headers(headers.map(([name, value]): [string, string] => [name, value]));
+  given.set("cache-control", PRIVATE);
+  given.set(RECEIPT_HEADER, receipt);
+  return new Response(new Uint8Array(body), { status, headers: given });
+};
+
+const tallyIn = ({ newest }: StoredSession): SessionTally =>
+  newest === null ? NO_CALLS : tallyOf(newest);
+
+/** The attestation of a session's deliveries, signed. */
+const attested = async (
+  { attestor }: SellerContext,
+  session: KeptSession,
+  tally: SessionTally,
+  timestamp: bigint,
+  isFinal: boolean,
+): Promise<CallAttestation> => {
+  const claim = {
+    deliveries: tally.deliveries,
+    total: tally.total,
+    timestamp,
+    count: tally.count,
+    isFinal,
+  };
+  return { ...claim, signature: await attestor.sign(attestedCallsMessage(session, claim)) };
+};
+
+/** The present second, never before the session's creation: an attestation from before it is worth nothing. */
+const nowIn = ({ clock }: SellerContext, { createdAt }: KeptSession): bigint => {
+  const now = BigInt(Math.floor(clock.nowMs() / 1000));
+  return now < createdAt ? createdAt : now;
+};
+
+/**
+ * Where a session stands here, after what the agent's own newest record adds to it. A store that was restored from a
+ * backup goes on by that.
+ */
+const standing = async (
+  { store }: SellerContext,
+  session: KeptSession,
+  request: CallRequest,
+): Promise<StoredSession> => {
+  await store.open(session);
+  const shown = request.headers.get(HEAD_HEADER);
+  const head = readSessionHead(session, decodeBase64(shown ?? "") ?? new Uint8Array());
+  const stored = await store.find(session.escrow);
+  if (head !== undefined && head.voucher.count > (stored?.newest?.voucher.count ?? 0))
+    await store.adopt(head);
+  return (
+    (await store.find(session.escrow)) ?? { session, newest: null, closing: null, final: null }
+  );
+};
+
+/** Runs the handler for a call that is reserved, and records what it answered before that leaves the seller. */
+const delivered = async (
+  context: SellerContext,
+  { session, ...stored }: StoredSession,
+  request: CallRequest,
+  { voucher, order, intent }: { voucher: CallVoucher; order: CallOrder; intent: string },
+  handler: CallHandler,
+): Promise<Response | null> => {
+  const { store } = context;
+  let price = request.price;
+  const charge = (units: bigint): void => {
+    if (units < 0n || units > request.price)
+      throw new RangeError(`${units} is no charge of 0 to ${request.price} base units`);
+    price = units;
+  };
+  const { escrow, count } = voucher;
+  const answer = await handler({ escrow, count, nonce: voucher.nonce.toHex(), charge });
+  if (answer.status >= 400) {
+    await store.drop(escrow);
+    const headers = answer.headers.map(([name, value]): [string, string] => [name, value]);
+    return new Response(new Uint8Array(answer.body), { status: answer.status, headers });
+  }
+  const deliveredAt = nowIn(context, session);
+  const { status, body } = answer;
+  const { taskHash } = order;
+  const url = request.url.replace(/#.*$/s, "");
+  const tally = tallyIn({ session, ...stored });
+  const delivery: CallDelivery = {
+    taskHash,
+    proofHash: callProofHash({
+      taskHash,
+      network: session.network,
+      url,
+      status,
+      body,
+      deliveredAt,
+    }),
+    price,
+    totalAfter: tally.total + price,
+    deliveredAt,
+  };
+  const attestation = await attested(
+    context,
+    session,
+    tally.after(order, delivery),
+    deliveredAt,
+    false,
+  );
+  const receipt = { delivery, attestation };
+  const kept = body.length > MOST_KEPT_BYTES ? null : answer;
+  if (!(await store.append({ voucher, receipt, intent, status }, kept))) return null;
+  return responseOf(answer, receiptHeader(receipt));
+};
+
+/** The final attestation of a session whose closing voucher is kept, as the answer to that voucher. */
+const closedAnswer = async (context: SellerContext, stored: StoredSession): Promise<Response> => {
+  const { session } = stored;
+  const final =
+    stored.final ??
+    (await attested(context, session, tallyIn(stored), nowIn(context, session), true));
+  if (stored.final === null) {
+    await context.store.finish(session.escrow, final);
+    context.onClosed(session.escrow);
+  }
+  const { deliveries, total, timestamp, count, signature } = final;
+  const shown = {
+    closed: true,
+    deliveries,
+    total_stroops: total.toString(),
+    count,
+    timestamp: Number(timestamp),
+    attestation_signature: encodeBase64(signature),
+  };
+  return Response.json(shown, { headers: { "cache-control": PRIVATE } });
+};
+
+/** One try at a call; null when another process was quicker, and the call has to be judged anew. */
+const tried = async (
+  context: SellerContext,
+  session: KeptSession,
+  request: CallRequest,
+  voucher: CallVoucher,
+  handler: CallHandler,
+): Promise<Response | null> => {
+  const { store } = context;
+  const stored = await standing(context, session, request);
+  const { newest, closing } = stored;
+  const intent = callIntent(request.method, request.url, request.body);
+  if (intent === undefined && !voucher.isClosing)
+    return refusalAnswer({ code: "invalid_request", detail: "No call is made of this request." });
+  const order = voucher.isClosing ? null : callOrder(intent ?? "", voucher.nonce, voucher.limit);
+  const judgement = judgeVoucher(
+    session,
+    tallyIn(stored),
+    newest && { order: orderOf(newest), nonce: newest.voucher.nonce },
+    voucher,
+    order,
+  );
+  if ("fault" in judgement) return refusalAnswer(refusalOf(judgement.fault, newest));
+  if (judgement.asks === "closing") {
+    if (!(await store.close(voucher)))
+      return refusalAnswer({ code: "session_busy", detail: "A call of the session is going on." });
+    return closedAnswer(context, (await store.find(session.escrow)) ?? stored);
+  }
+  if (judgement.asks === "again") {
+    const answer = await store.answer(session.escrow, voucher.count);
+    if (answer !== null && newest !== null)
+      return responseOf(answer, receiptHeader(newest.receipt));
+    const detail = `Call ${voucher.count} was delivered, and its answer is not kept.`;
+    return refusalAnswer({ code: "call_delivered", detail, head: newest });
+  }
+  if (closing !== null)
+    return refusalAnswer({ code: "session_ended", detail: "The session is closed.", head: newest });
+  if (order === null || intent === undefined) return null;
+  if (voucher.limit < request.price) {
+    const detail = `The call costs up to ${request.price} base units, its limit is ${voucher.limit}.`;
+    return refusalAnswer({ code: "limit_below_price", detail });
+  }
+  const reservation = await store.reserve(session.escrow, voucher.count);
+  if (reservation === "busy")
+    return refusalAnswer({ code: "session_busy", detail: "A call of the session is going on." });
+  if (reservation === "behind") return null;
+  try {
+    return await delivered(context, stored, request, { voucher, order, intent }, handler);
+  } catch (cause) {
+    await store.drop(session.escrow);
+    throw cause;
+  }
+};
+
+/**
+ * The answer to a request that carries a voucher; null for a request without one. Everything is judged before the
+ * handler runs, and what it answers is recorded before it leaves. @throws what the handler and the store throw; then
+ * nothing was charged.
+ */
+export const answerCall = async (
+  context: SellerContext,
+  request: CallRequest,
+  handler: CallHandler,
+): Promise<Response | null> => {
+  const value = request.headers.get(VOUCHER_HEADER);
+  if (value === null) return null;
+  const voucher = parseVoucherHeader(value);
+  if (voucher === undefined)
+    return refusalAnswer({ code: "invalid_voucher", detail: "Settlement-Voucher is no voucher." });
+  const taken = await context.view.session(voucher.escrow);
+  if ("refusal" in taken) return refusalAnswer(taken.refusal);
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const answer = await tried(context, taken.session, request, voucher, handler);
+    if (answer !== null) return answer;
+  }
+  return refusalAnswer({ code: "session_busy", detail: "Other calls of the session are quicker." });
+};

@@ -1,0 +1,93 @@
+import type { Address } from "../../../core/domain/address.ts";
+import type { UnixSeconds } from "../../../core/domain/unix-time.ts";
+import type { CallAttestation } from "../../../core/protocol/calls/call-receipt.ts";
+import type { CallVoucher } from "../../../core/protocol/calls/call-voucher.ts";
+import type { CallRecord, SessionHead } from "../../../core/protocol/calls/session-head.ts";
+import type { SessionTerms } from "../../../core/protocol/calls/session-terms.ts";
+
+/** What a seller keeps of a session once. */
+export type KeptSession = SessionTerms & {
+  /** The genesis hash of the ledger, base58. */
+  readonly network: string;
+  readonly mint: Address;
+  readonly createdAt: UnixSeconds;
+  readonly expiresAt: UnixSeconds;
+};
+
+/** An answer as it was sent, so that it can be given again. */
+export type SentAnswer = {
+  readonly status: number;
+  /** In lower case. */
+  readonly headers: ReadonlyArray<readonly [name: string, value: string]>;
+  readonly body: Uint8Array;
+};
+
+/** One call as a seller keeps it. */
+export type KeptCall = CallRecord & {
+  /** What was ordered, in words: `callIntent`. */
+  readonly intent: string;
+  /** The HTTP status that was answered. */
+  readonly status: number;
+};
+
+/** Where a session stands in a store. */
+export type StoredSession = {
+  readonly session: KeptSession;
+  /** The newest call, null before the first. */
+  readonly newest: SessionHead | null;
+  /** The agent's closing voucher, after which no call is taken; null while the session goes on. */
+  readonly closing: CallVoucher | null;
+  /** The newest final attestation, null before the closing. */
+  readonly final: CallAttestation | null;
+};
+
+/** What became of a wish to answer a call. `behind`: the call is not the next one any more. */
+export type Reservation = "reserved" | "busy" | "behind";
+
+/**
+ * Where a seller keeps its sessions. Processes that share a store never deliver twice for one voucher: a call is
+ * reserved before its delivery and recorded by compare-and-append. What a write resolved for survives the end of the
+ * process and of the machine. Writes reject when that cannot be said.
+ */
+export type SessionStore = {
+  /** Keeps a session before its first call. The same again changes nothing. */
+  readonly open: (session: KeptSession) => Promise<void>;
+  /** Where a session stands; null for one that was never opened here. */
+  readonly find: (escrow: Address) => Promise<StoredSession | null>;
+  /** The sessions that are not ended, oldest first. */
+  readonly unfinished: () => Promise<ReadonlyArray<KeptSession>>;
+  /**
+   * Reserves the delivery of the call of this number for this process. `busy` while a living process holds one for the
+   * session, `behind` unless the newest call is the one before, or once the session is closing. The reservation of a
+   * process that has ended is free.
+   */
+  readonly reserve: (escrow: Address, count: number) => Promise<Reservation>;
+  /** Ends this process's reservation without a call. */
+  readonly drop: (escrow: Address) => Promise<void>;
+  /**
+   * Appends a call, with the answer that was made for it, and ends the reservation. False when the newest call is not
+   * the one before any more, or the session is closing: then nothing is kept, and the answer must not leave the seller.
+   */
+  readonly append: (call: KeptCall, answer: SentAnswer | null) => Promise<boolean>;
+  /** The answer of the newest call; null when it was too large to be kept, or is another call's. */
+  readonly answer: (escrow: Address, count: number) => Promise<SentAnswer | null>;
+  /**
+   * Goes on from the newest record that the agent showed, which the caller has verified. False unless it is of a later
+   * call than the newest here, and nothing is reserved.
+   */
+  readonly adopt: (head: SessionHead) => Promise<boolean>;
+  /**
+   * Keeps the closing voucher. False unless the newest call is its last one and no living process holds a reservation.
+   * The same again is true.
+   */
+  readonly close: (voucher: CallVoucher) => Promise<boolean>;
+  /** Keeps a final attestation; the newest stays. */
+  readonly finish: (escrow: Address, final: CallAttestation) => Promise<void>;
+  /** A session that is settled on the ledger: it is not among the unfinished any more. */
+  readonly end: (escrow: Address) => Promise<void>;
+  /**
+   * The calls of a session from a number on, in order. Calls that this store never held, because it went on from a
+   * record that the agent showed, are missing.
+   */
+  readonly calls: (escrow: Address, from: number) => AsyncIterable<KeptCall>;
+};
