@@ -1,3 +1,4 @@
+import { concatBytes } from "@noble/hashes/utils.js";
 import { foreignText } from "../../core/domain/encoding/foreign-text.ts";
 import { SettlementError } from "../settlement-error.ts";
 
@@ -33,4 +34,22 @@ export const fetchDirectly = async (
     `${origin} redirects to ${leadsTo(response, url)}, and no redirect is followed.`,
     "Give that address itself, if you trust it.",
   );
+};
+
+/** An answer's body. @throws Error as soon as it is longer than `mostBytes`, counted after decompression. */
+export const boundedBytes = async (response: Response, mostBytes: number): Promise<Uint8Array> => {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return new Uint8Array();
+  const parts: Array<Uint8Array> = [];
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return concatBytes(...parts);
+    bytes += value.length;
+    if (bytes > mostBytes) {
+      await reader.cancel();
+      throw new Error(`the answer has more than ${mostBytes} bytes`);
+    }
+    parts.push(value);
+  }
 };

@@ -1,6 +1,6 @@
 import { foreignText } from "../../core/domain/encoding/foreign-text.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { type Fetch, fetchDirectly } from "./fetch-directly.ts";
+import { boundedBytes, type Fetch, fetchDirectly } from "./fetch-directly.ts";
 import { requireForms } from "./forms.ts";
 
 /** Waits `ms` milliseconds. Rejects with the signal's reason as soon as it is aborted. */
@@ -39,23 +39,7 @@ export const MOST_ANSWER_BYTES = 16_777_216;
 export const boundedText = async (
   response: Response,
   mostBytes: number = MOST_ANSWER_BYTES,
-): Promise<string> => {
-  const reader = response.body?.getReader();
-  if (reader === undefined) return "";
-  const decoder = new TextDecoder();
-  let text = "";
-  let bytes = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    bytes += value.length;
-    if (bytes > mostBytes) {
-      await reader.cancel();
-      throw new Error(`the answer has more than ${mostBytes} bytes`);
-    }
-    text += decoder.decode(value, { stream: true });
-  }
-};
+): Promise<string> => new TextDecoder().decode(await boundedBytes(response, mostBytes));
 
 /** An answer that the service gave: its status, headers and text. */
 export type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };

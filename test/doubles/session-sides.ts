@@ -121,6 +121,12 @@ export const ATTESTOR_SIGNER: MessageSigner = {
   sign: (message) => Promise.resolve(ed25519.sign(message, ATTESTOR_SEED)),
 };
 
+/** The session key as an agent's signer. */
+export const SESSION_SIGNER: MessageSigner = {
+  publicKey: TERMS.sessionKey,
+  sign: (message) => Promise.resolve(ed25519.sign(message, SESSION_SEED)),
+};
+
 /** The session as a seller keeps it. */
 export const KEPT: KeptSession = {
   ...TERMS,

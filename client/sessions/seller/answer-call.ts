@@ -128,9 +128,9 @@ const standing = async (
   const stored = await store.find(session.escrow);
   if (head !== undefined && head.voucher.count > (stored?.newest?.voucher.count ?? 0))
     await store.adopt(head);
-  return (
-    (await store.find(session.escrow)) ?? { session, newest: null, closing: null, final: null }
-  );
+  const now = await store.find(session.escrow);
+  if (now === null) throw new Error("a session that was opened is not there");
+  return now;
 };
 
 /** Runs the handler for a call that is reserved, and records what it answered before that leaves the seller. */
@@ -246,6 +246,10 @@ const tried = async (
   }
   if (closing !== null)
     return refusalAnswer({ code: "session_ended", detail: "The session is closed.", head: newest });
+  if (stored.isRestored) {
+    const detail = "This seller's store was restored, and may have lost calls of the session.";
+    return refusalAnswer({ code: "session_restored", detail, head: newest });
+  }
   if (order === null || intent === undefined) return null;
   if (voucher.limit < request.price) {
     const detail = `The call costs up to ${request.price} base units, its limit is ${voucher.limit}.`;

@@ -14,6 +14,7 @@ export type RefusalCode =
   | "limit_below_price"
   | "session_unknown"
   | "session_ended"
+  | "session_restored"
   | "session_busy"
   | "ledger_out_of_reach"
   | "store_unusable";
@@ -33,6 +34,7 @@ const ANSWERS: Readonly<Record<RefusalCode, readonly [status: number, cure: stri
   limit_below_price: [402, "Sign a voucher with at least the price of the offer as its limit."],
   session_unknown: [402, "Open a session with this merchant, and wait until it is finalized."],
   session_ended: [402, "Open another session."],
+  session_restored: [402, "Close this session with the newest record, and open another one."],
   budget_exceeded: [402, "Close this session and open another one."],
   session_busy: [409, "Wait for the answer of the call before, or open another session."],
   call_delivered: [409, "Go on from the record in Settlement-Head."],

@@ -1,4 +1,5 @@
 import type { Address } from "../../../core/domain/address.ts";
+import type { UnixSeconds } from "../../../core/domain/unix-time.ts";
 import { type SessionHead, tallyOf } from "../../../core/protocol/calls/session-head.ts";
 import { NO_CALLS } from "../../../core/protocol/calls/session-tally.ts";
 import { SettlementError } from "../../settlement-error.ts";
@@ -30,6 +31,12 @@ const isNext = (held: Held, count: number): boolean =>
 /** The sessions of one place, which several processes may share: each makes its own store of it. */
 export class SharedSessions {
   readonly held = new Map<Address, Held>();
+  /** Sessions of before may have calls that are not here. */
+  readonly bornAt: UnixSeconds;
+
+  constructor(bornAt: UnixSeconds = 0n) {
+    this.bornAt = bornAt;
+  }
 }
 
 /**
@@ -68,7 +75,8 @@ export const memorySessions = (
       const held = place.held.get(escrow);
       if (held === undefined) return Promise.resolve(null);
       const { session, newest, closing, final } = held;
-      return Promise.resolve({ session, newest, closing, final });
+      const isRestored = session.createdAt < place.bornAt;
+      return Promise.resolve({ session, newest, closing, final, isRestored });
     },
     unfinished: () =>
       Promise.resolve(

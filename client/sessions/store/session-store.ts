@@ -39,6 +39,11 @@ export type StoredSession = {
   readonly closing: CallVoucher | null;
   /** The newest final attestation, null before the closing. */
   readonly final: CallAttestation | null;
+  /**
+   * Whether the store may have lost calls of it: it is a restored copy, or was made after the session. A further call
+   * could then be a second one of the same number, so none is taken; the session is closed by the agent's record.
+   */
+  readonly isRestored: boolean;
 };
 
 /** What became of a wish to answer a call. `behind`: the call is not the next one any more. */

@@ -348,23 +348,39 @@ describe("the closing of a session", () => {
 });
 
 describe("a side that is behind", () => {
-  test("a seller whose store is empty goes on from the agent's newest record", async () => {
+  test("a seller whose store was lost takes no further call, and closes by the agent's record", async () => {
     const one = seller();
     await call(one);
     await call(one);
     await call(one);
-    const restored = seller();
-    const { url, order, voucher, request } = agent.request("d", 100n);
+    const restored = seller(new SharedSessions(KEPT.createdAt + 1n));
+    const { request } = agent.request("d", 100n);
+    const codes: Array<string | null> = [];
+    const send = async (asked: CallRequest, isHeadShown: boolean): Promise<Answered> => {
+      if (agent.head === null) throw new Error("no call was taken");
+      const headers = new Headers({
+        [VOUCHER_HEADER]: asked.headers.get(VOUCHER_HEADER) ?? "",
+        ...(isHeadShown ? { [HEAD_HEADER]: encodeBase64(sessionHeadBytes(agent.head)) } : {}),
+      });
+      const answer = await answered(
+        await answerCall(restored.context, { ...asked, headers }, quote),
+      );
+      codes.push(answer.code);
+      return answer;
+    };
+    await send(request, false);
+    await send(request, true);
+    const { text } = await send(agent.closing(), true);
+    expect(codes).toEqual(["seller_is_behind", "session_restored", null]);
+    expect((JSON.parse(text) as { total_stroops: string }).total_stroops).toBe("300");
+  });
+
+  test("a seller whose store was lost answers no first call either", async () => {
+    const { request } = agent.request("a", 100n);
+    const restored = seller(new SharedSessions(KEPT.createdAt + 1n));
     expect((await answered(await answerCall(restored.context, request, quote))).code).toBe(
-      "seller_is_behind",
+      "session_restored",
     );
-    if (agent.head === null) throw new Error("no call was taken");
-    const headers = new Headers({
-      [VOUCHER_HEADER]: request.headers.get(VOUCHER_HEADER) ?? "",
-      [HEAD_HEADER]: encodeBase64(sessionHeadBytes(agent.head)),
-    });
-    const healed = await answerCall(restored.context, { ...request, headers }, quote);
-    expect(agent.take(url, order, voucher, await answered(healed)).attestation.count).toBe(4);
   });
 
   test("an agent that lost its record goes on from the seller's", async () => {

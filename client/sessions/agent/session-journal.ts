@@ -1,0 +1,58 @@
+import type { CallOrder } from "../../../core/protocol/calls/call-order.ts";
+import type { CallVoucher } from "../../../core/protocol/calls/call-voucher.ts";
+import type { SessionHead } from "../../../core/protocol/calls/session-head.ts";
+import type { KeptCall } from "../store/session-store.ts";
+
+/** A call that was sent and for which no receipt is kept. */
+export type PendingCall = {
+  readonly voucher: CallVoucher;
+  readonly order: CallOrder;
+  readonly intent: string;
+};
+
+/** Why a session is over for its agent: what the seller signed, in base64, that it must not have. */
+export type StoppedSession = {
+  readonly code: string;
+  readonly detail: string;
+  /** The header of the receipt that was refused, null where there was none. */
+  readonly receipt: string | null;
+};
+
+/** Where an agent's session stands. */
+export type AgentState = {
+  /** The newest call that was answered, null before the first. */
+  readonly head: SessionHead | null;
+  readonly pending: PendingCall | null;
+  /** Null while the session goes on. */
+  readonly closing: CallVoucher | null;
+  /** Null unless the seller broke the rules. */
+  readonly stopped: StoppedSession | null;
+};
+
+/** The state of a session before its first call. */
+export const NOTHING_CALLED: AgentState = {
+  head: null,
+  pending: null,
+  closing: null,
+  stopped: null,
+};
+
+/**
+ * Where an agent keeps one session. It belongs to one process. `order` may survive the end of the process only; what
+ * the others resolved for survives the end of the machine, or the session goes on from the seller's record.
+ */
+export type SessionJournal = {
+  readonly state: () => Promise<AgentState>;
+  /** Keeps a call before it is sent, in place of one that was not answered. */
+  readonly order: (pending: PendingCall) => Promise<void>;
+  /** Keeps an answered call, by which the session goes on. */
+  readonly record: (call: KeptCall) => Promise<void>;
+  /** Goes on from the seller's newest record, which the caller has verified. A closing of fewer calls is void. */
+  readonly adopt: (head: SessionHead) => Promise<void>;
+  /** Keeps the closing voucher before it is sent. */
+  readonly close: (voucher: CallVoucher) => Promise<void>;
+  /** Ends the session for its agent. */
+  readonly stop: (reason: StoppedSession) => Promise<void>;
+  /** The calls from a number on, in order. Calls that were taken over from the seller's record are missing. */
+  readonly calls: (from: number) => AsyncIterable<KeptCall>;
+};
