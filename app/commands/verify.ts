@@ -4,6 +4,8 @@ import type { CommandIo } from "../../client/command-line/command-io.ts";
 import { fetchBytes } from "../command-line/fetch-bytes.ts";
 import { unprovenIn, verdictText } from "../../core/domain/evidence/verdict-text.ts";
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
+import { packetOfCall } from "../../core/protocol/calls/call-evidence.ts";
+import { verifyCall } from "../../core/protocol/verification/verify-call.ts";
 import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
 import { askLog, logAddress } from "../command-line/ask-log.ts";
 import {
@@ -15,11 +17,11 @@ import {
 } from "../command-line/command-line.ts";
 import { nodeAddress } from "../command-line/ask-node.ts";
 
-const HELP = `Checks an evidence packet: offline, with a node of the ledger as witness, or with the log that it has a proof of.
+const HELP = `Checks an evidence packet, or the evidence of one call of a session: offline, with a node of the ledger as witness, or with the log that it has a proof of.
 
 usage: bun run cli verify FILE [options]
 
-  FILE          a packet as GET /v1/evidence/{pda} answers it; - reads standard input
+  FILE          a packet as GET /v1/evidence/{pda} answers it, or a call.json of a session; - reads standard input
   --trust FROM  what to trust: a file, or the address of a service or of its evidence-trust.json.
                 Obtain it before the packet, from someone you trust.
   --log URL     the log, or the service that keeps it: looks up its checkpoint of now, and whether its tree begins with
@@ -100,7 +102,10 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
     ["FILE"],
   );
   const trust = await readTrust(values.trust);
-  const packet = await read(positionals[0] ?? "-");
+  const document = await read(positionals[0] ?? "-");
+  const ofCall = packetOfCall(document);
+  const packet = ofCall === null ? document : new TextEncoder().encode(ofCall);
+  const verify = ofCall === null ? verifyEvidence : verifyCall;
   const nodes = (values.rpc ?? []).map(nodeAddress);
   const log = values.log === undefined ? null : logAddress(values.log);
   if (log !== null && (trust?.logOnLedger ?? trust?.logAppendOnly ?? null) === null)
@@ -108,14 +113,14 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
       EX_USAGE,
       '--log: give a trust document with --trust that names the log; docs/verify-evidence.md, "With the command", says how',
     );
-  const offline = verifyEvidence(packet, trust);
+  const offline = verify(document, trust);
   // No answer can save a packet that fails offline or is not read, so neither node nor log is asked about such a
   // packet.
   const isAsked = offline.verdict !== "failed" && offline.verdict !== "unsupported_version";
   const witness = isAsked ? await asked(packet, trust, nodes) : undefined;
   const fresh =
     isAsked && log !== null ? await askLog(packet, log, witness?.custodyConfig ?? null) : undefined;
-  const result = isAsked ? verifyEvidence(packet, trust, witness, fresh) : offline;
+  const result = isAsked ? verify(document, trust, witness, fresh) : offline;
   io.stdout.write(
     values.json === true
       ? `${foreignJson({ ...result, unproven: unprovenIn(result) }, 2)}\n`

@@ -2,6 +2,8 @@ import { foreignJson, foreignLines } from "../../core/domain/encoding/foreign-te
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { unprovenIn, verdictText } from "../../core/domain/evidence/verdict-text.ts";
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
+import { packetOfCall } from "../../core/protocol/calls/call-evidence.ts";
+import { verifyCall } from "../../core/protocol/verification/verify-call.ts";
 import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
 import { SettlementError } from "../settlement-error.ts";
 import type { CommandIo } from "../command-line/command-io.ts";
@@ -9,11 +11,11 @@ import { readArguments } from "../command-line/command-line.ts";
 import { readInput } from "../command-line/read-input.ts";
 
 /** What the command says of itself. */
-export const HELP = `Checks an evidence packet. Needs no network.
+export const HELP = `Checks an evidence packet, or the evidence of one call of a session. Needs no network.
 
 usage: npx --no-install settlement-evidence verify FILE [--trust FILE] [--json]
 
-  FILE          a packet as GET /v1/evidence/{pda} answers it; - reads standard input
+  FILE          a packet as GET /v1/evidence/{pda} answers it, or a call.json of a session; - reads standard input
   --trust FILE  what to trust: an evidence-trust.json, obtained before the packet, from someone you trust
   --json        prints the verdict, its checks and the names of what is unproven as JSON
 
@@ -43,7 +45,9 @@ export const run = async (args: ReadonlyArray<string>, io: CommandIo): Promise<n
     ["FILE"],
   );
   const trust = await readTrust(values.trust, io);
-  const result = verifyEvidence(await readInput(positionals[0] ?? "-", io), trust);
+  const document = await readInput(positionals[0] ?? "-", io);
+  const result =
+    packetOfCall(document) === null ? verifyEvidence(document, trust) : verifyCall(document, trust);
   io.stdout.write(
     values.json === true
       ? `${foreignJson({ ...result, unproven: unprovenIn(result) }, 2)}\n`

@@ -1,5 +1,6 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { addressFromBytes } from "../../core/domain/address.ts";
+import type { Escrow } from "../../core/domain/escrow/escrow.ts";
 import { type CallDelivery, callProofHash } from "../../core/protocol/calls/call-delivery.ts";
 import { callIntent, callOrder } from "../../core/protocol/calls/call-order.ts";
 import { attestedCallsMessage, type CallReceipt } from "../../core/protocol/calls/call-receipt.ts";
@@ -18,15 +19,17 @@ const [SESSION_SEED, ATTESTOR_SEED] = [51, 52].map((byte) => new Uint8Array(32).
 ];
 const addressOf = (seed: Uint8Array) => addressFromBytes(ed25519.getPublicKey(seed));
 
-/** The terms of a session of a million base units, whose keys this file has. */
+/** The escrow of a session of a million base units, whose keys this file has. Nothing is captured. */
+export const ESCROW: Escrow = {
+  ...session,
+  amount: 1_000_000n,
+  sessionKey: addressOf(SESSION_SEED),
+  attestor: addressOf(ATTESTOR_SEED),
+};
+
+/** The terms of that session. */
 export const TERMS: SessionTerms = (() => {
-  const escrow = {
-    ...session,
-    amount: 1_000_000n,
-    sessionKey: addressOf(SESSION_SEED),
-    attestor: addressOf(ATTESTOR_SEED),
-  };
-  const terms = sessionTerms(escrow, NETWORK);
+  const terms = sessionTerms(ESCROW, NETWORK);
   if (terms === null) throw new Error("a session has a session key");
   return terms;
 })();

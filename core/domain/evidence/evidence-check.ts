@@ -54,6 +54,25 @@ export type EvidenceVerdict = {
   readonly amounts: EvidenceAmounts | null;
 };
 
+/** What a verified call comes to. Each part has somebody else who vouches for it. */
+export type JudgedCall = {
+  readonly escrow: string;
+  /** Which call of the session it is, from 1 on. */
+  readonly count: number;
+  /** Base units, decimal. */
+  readonly price_stroops: string;
+  readonly limit_stroops: string;
+  /** What the agent's session key signed an order for; null where only its hash is shown. */
+  readonly ordered: string | null;
+  /** The attestor that signed the delivery, and when, in seconds since 1970. */
+  readonly delivered: { readonly attestor: string; readonly at: number };
+  /** `paid`: the escrow's account has released it. `attested`: the attestor has signed it, and it is not paid yet. */
+  readonly settlement: "paid" | "attested";
+};
+
+/** The verdict of a call: that of its packet, the checks of both, and the call where none of them fails. */
+export type CallVerdict = EvidenceVerdict & { readonly call: JudgedCall | null };
+
 /** What a verifier fixes before it sees a packet. */
 export type TrustPolicy = {
   readonly keys: ReadonlyArray<{

@@ -1,5 +1,6 @@
 import { amountsText } from "./delivery-payload.ts";
-import type { EvidenceCheck, EvidenceVerdict } from "./evidence-check.ts";
+import { formatUnixTime } from "../unix-time.ts";
+import type { CallVerdict, EvidenceCheck, EvidenceVerdict, JudgedCall } from "./evidence-check.ts";
 
 const MARKS: Readonly<Record<EvidenceCheck["outcome"], string>> = {
   passed: "ok      ",
@@ -33,8 +34,25 @@ const HINTS = {
   offline: " A node of the ledger shows it: docs/verify-evidence.md.",
 } as const;
 
+/** What a call comes to, for people: what was ordered, delivered and paid, and who vouches for each. */
+const callText = (call: JudgedCall): string => {
+  const ordered = call.ordered ?? "an order of which only the hash is shown";
+  const paid =
+    call.settlement === "paid"
+      ? `${call.price_stroops} base units, by the account of the escrow`
+      : `attested, not paid: ${call.price_stroops} base units of at most ${call.limit_stroops}`;
+  return `Call ${call.count} of the session ${call.escrow}
+  ordered:   ${ordered}, by the agent's session key
+  delivered: at ${formatUnixTime(BigInt(call.delivered.at))}, by the word of the attestor ${call.delivered.attestor}
+  paid:      ${paid}
+`;
+};
+
 /** A verdict for people: a line for each check, what is not shown, and the verdict last. */
-export const verdictText = (result: EvidenceVerdict, node: keyof typeof HINTS): string => {
+export const verdictText = (
+  result: EvidenceVerdict | CallVerdict,
+  node: keyof typeof HINTS,
+): string => {
   const lines = result.checks.map(
     ({ name, outcome, reason }) => `${MARKS[outcome]}  ${name}: ${reason}`,
   );
@@ -45,5 +63,6 @@ export const verdictText = (result: EvidenceVerdict, node: keyof typeof HINTS): 
   const stated =
     witnessed.length === 0 ? "" : `Witnessed by the policy's quorum: ${witnessed.join(", ")}.\n`;
   const paid = result.amounts === null ? "" : `${amountsText(result.amounts)}\n`;
-  return `${lines.join("\n")}\n\n${paid}${stated}${open}${NEVER_SHOWN}\n\n${result.verdict}\n`;
+  const call = "call" in result && result.call !== null ? callText(result.call) : "";
+  return `${lines.join("\n")}\n\n${call}${paid}${stated}${open}${NEVER_SHOWN}\n\n${result.verdict}\n`;
 };

@@ -1,3 +1,4 @@
+import { concatBytes } from "@noble/hashes/utils.js";
 import { decodeBase64, encodeBase64 } from "../../domain/encoding/base64.ts";
 import type { Hash32 } from "../../domain/hash32.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
@@ -31,23 +32,15 @@ export type CallReceipt = {
   readonly attestation: CallAttestation;
 };
 
-/** The HTTP response header that carries a receipt. */
-export const RECEIPT_HEADER = "settlement-receipt";
-
-/** A receipt's bytes in that header, before base64. */
-export const CALL_RECEIPT_LENGTH = 216;
-
-const TAG = new TextEncoder().encode("sereceip");
-const ATTESTATION_AT = 8 + DELIVERY_LEAF_LENGTH;
+/** A signed attestation's bytes, in a receipt and in the evidence of a call. */
+export const CALL_ATTESTATION_LENGTH = 120;
 
 /**
- * The 216 bytes of a receipt in its header: `"sereceip" || leaf 88 || deliveries root || total u64 || timestamp i64 ||
- * count u32 || final u8 || 0 0 0 || signature 64`. See docs/protocol.md, "Calls of a session".
+ * The 120 bytes of a session's attestation: `deliveries root || total u64 || timestamp i64 || count u32 || final u8 || 0
+ * 0 0 || signature 64`. The message that was signed follows from it and the session's terms.
  */
-export const callReceiptBytes = ({ delivery, attestation }: CallReceipt): Uint8Array =>
-  fieldWriter(CALL_RECEIPT_LENGTH)
-    .bytes(TAG)
-    .bytes(deliveryLeaf(delivery))
+export const callAttestationBytes = (attestation: CallAttestation): Uint8Array =>
+  fieldWriter(CALL_ATTESTATION_LENGTH)
     .hash(attestation.deliveries)
     .u64(attestation.total)
     .i64(attestation.timestamp)
@@ -57,23 +50,48 @@ export const callReceiptBytes = ({ delivery, attestation }: CallReceipt): Uint8A
     .bytes(attestation.signature)
     .done();
 
+/** The attestation in bytes; undefined for bytes that `callAttestationBytes` never gives. */
+export const readCallAttestation = (bytes: Uint8Array): CallAttestation | undefined => {
+  if (bytes.length !== CALL_ATTESTATION_LENGTH) return undefined;
+  const fields = fieldsOf(bytes);
+  const final = fields.u8(52);
+  if (final > 1 || !fields.isZero(53, 3)) return undefined;
+  return {
+    deliveries: fields.hash(0),
+    total: fields.u64(32),
+    timestamp: fields.i64(40),
+    count: fields.u32(48),
+    isFinal: final === 1,
+    signature: fields.bytes(56, 64),
+  };
+};
+
+/** The HTTP response header that carries a receipt. */
+export const RECEIPT_HEADER = "settlement-receipt";
+
+/** A receipt's bytes in that header, before base64. */
+export const CALL_RECEIPT_LENGTH = 216;
+
+const TAG = new TextEncoder().encode("sereceip");
+const ATTESTATION_AT = TAG.length + DELIVERY_LEAF_LENGTH;
+
+/**
+ * The 216 bytes of a receipt in its header: `"sereceip" || leaf 88 || attestation 120`. See docs/protocol.md, "Calls of
+ * a session".
+ */
+export const callReceiptBytes = ({ delivery, attestation }: CallReceipt): Uint8Array =>
+  concatBytes(TAG, deliveryLeaf(delivery), callAttestationBytes(attestation));
+
 /** The receipt in bytes; undefined for bytes that `callReceiptBytes` never gives. */
 export const readCallReceipt = (bytes: Uint8Array): CallReceipt | undefined => {
-  if (bytes.length !== CALL_RECEIPT_LENGTH) return undefined;
-  const fields = fieldsOf(bytes);
-  const final = fields.u8(ATTESTATION_AT + 52);
-  if (!fields.isAt(0, TAG) || final > 1 || !fields.isZero(ATTESTATION_AT + 53, 3)) return undefined;
-  return {
-    delivery: readDeliveryLeaf(fields.bytes(8, DELIVERY_LEAF_LENGTH)),
-    attestation: {
-      deliveries: fields.hash(ATTESTATION_AT),
-      total: fields.u64(ATTESTATION_AT + 32),
-      timestamp: fields.i64(ATTESTATION_AT + 40),
-      count: fields.u32(ATTESTATION_AT + 48),
-      isFinal: final === 1,
-      signature: fields.bytes(ATTESTATION_AT + 56, 64),
-    },
-  };
+  if (bytes.length !== CALL_RECEIPT_LENGTH || !fieldsOf(bytes).isAt(0, TAG)) return undefined;
+  const attestation = readCallAttestation(bytes.subarray(ATTESTATION_AT));
+  return (
+    attestation && {
+      delivery: readDeliveryLeaf(bytes.subarray(TAG.length, ATTESTATION_AT)),
+      attestation,
+    }
+  );
 };
 
 /** The value of `RECEIPT_HEADER`: the bytes in base64, 288 characters. */
