@@ -5,12 +5,14 @@
 
 /**
  * `verifyEvidence(packet, trust, witness?, log?)` checks an evidence packet and returns a verdict, every
- * check by name, and the amounts. `verifyCall` does so for one call of a session. `parseTrustPolicy(document)` reads the policy to check it under.
+ * check by name, and the amounts. `verifyCall` does so for one call of a session,
+ * `verifyEquivocation` for two signatures that convict an attestor. `parseTrustPolicy(document)` reads the policy to check it under.
  * `freshTiles(packet, checkpoint)` names the tiles to fetch for `log`, below the log's address. None throws. See
  * docs/verify-evidence.md.
  */
 export { verifyEvidence } from "../core/protocol/verification/verify-evidence.ts";
 export { verifyCall } from "../core/protocol/verification/verify-call.ts";
+export { verifyEquivocation } from "../core/protocol/verification/verify-equivocation.ts";
 export { parseTrustPolicy } from "../core/protocol/evidence/trust-policy.ts";
 export { freshTiles } from "../core/protocol/verification/verify-in-log.ts";
 

@@ -214,6 +214,19 @@ const judgedCall = (
   settlement: isOnLedger ? "paid" : "attested",
 });
 
+/** The session that a packet is of, verified or not; null for every other packet. */
+export const sessionOfPacket = (
+  packet: string,
+): { readonly escrow: Escrow; readonly terms: SessionTerms } | null => {
+  const parsed = parseEvidencePacket(packet);
+  if ("fault" in parsed) return null;
+  const { escrowAddress, account, network } = parsed.value;
+  const decoded = decodeEscrowAccount({ address: escrowAddress, ...account }, network);
+  if ("fault" in decoded) return null;
+  const terms = sessionTerms(decoded.value, network);
+  return terms && { escrow: decoded.value, terms };
+};
+
 /**
  * Checks the evidence of one call of a session, given as its JSON text or bytes, without any network: the packet of its
  * escrow as `verifyEvidence` does, then that the session key ordered the call, that the attested deliveries have it at
@@ -241,30 +254,19 @@ export const verifyCall = (
   const text = JSON.stringify(evidence.packet);
   const ofPacket = verifyEvidence(text, trust, witness, log);
   const form = passedOrFailed("call_form", true, "the evidence has exactly its members", "");
-  const packet = parseEvidencePacket(text);
-  const decoded =
-    "value" in packet
-      ? decodeEscrowAccount(
-          { address: packet.value.escrowAddress, ...packet.value.account },
-          packet.value.network,
-        )
-      : null;
-  const session =
-    "value" in packet && decoded !== null && "value" in decoded
-      ? sessionTerms(decoded.value, packet.value.network)
-      : null;
+  const session = sessionOfPacket(text);
   const failed = (checks: ReadonlyArray<EvidenceCheck>): CallVerdict => ({
     verdict: ofPacket.verdict === "unsupported_version" ? "unsupported_version" : "failed",
     checks: [...ofPacket.checks, form, ...checks],
     amounts: null,
     call: null,
   });
-  if (session === null || decoded === null || !("value" in decoded))
+  if (session === null)
     return failed([
       passedOrFailed("call_session", false, "", "the packet is not that of a session"),
       ...notJudged(2),
     ]);
-  const { checks: inner, tree } = callChecks(evidence, decoded.value, session);
+  const { checks: inner, tree } = callChecks(evidence, session.escrow, session.terms);
   const checks = [
     passedOrFailed("call_session", true, "the packet is that of a session", ""),
     ...inner,
@@ -276,6 +278,6 @@ export const verifyCall = (
   return {
     ...ofPacket,
     checks: [...ofPacket.checks, form, ...checks],
-    call: judgedCall(evidence, session, tree),
+    call: judgedCall(evidence, session.terms, tree),
   };
 };

@@ -7,6 +7,9 @@ import { callPayload } from "../../../core/protocol/calls/call-delivery.ts";
 import { callIntent } from "../../../core/protocol/calls/call-order.ts";
 import type { CallVerdict } from "../../../core/domain/evidence/evidence-check.ts";
 import { verifyCall } from "../../../core/protocol/verification/verify-call.ts";
+import { verifyEquivocation } from "../../../core/protocol/verification/verify-equivocation.ts";
+import { equivocationText } from "../../../core/protocol/calls/equivocation.ts";
+import { NO_CALLS } from "../../../core/protocol/calls/session-tally.ts";
 import { verifyEvidence } from "../../../core/protocol/verification/verify-evidence.ts";
 import { packetText, TRUST } from "../../arbitraries/evidence.ts";
 import { runs } from "../../arbitraries/runs.ts";
@@ -309,4 +312,41 @@ test("an attestation stands in only if the escrow's attestor signed it for these
   expect(failedIn(verdict)).toEqual(["call_inclusion"]);
   const settledAlready = evidenceFrom(escrowAfter(5, true))(9, shownOf(9));
   expect(verifyCall(settledAlready, TRUST).call?.settlement).toBe("attested");
+});
+
+describe("an equivocation", () => {
+  const { deliveries, total } = CALLS[4]?.after ?? NO_CALLS;
+  const claim = { deliveries, total, timestamp: 1_772_366_505n, count: 5, isFinal: false };
+  const lie = { ...claim, deliveries: ESCROW.taskHash };
+  const judged = (one = claim, two = claim, packet = packetOf()): string => {
+    const attestations = [attest(one), attest(two)] as const;
+    return verifyEquivocation(equivocationText({ packet, attestations }), TRUST).verdict;
+  };
+
+  test("convicts who signed two histories, or went on after the end", () => {
+    expect(judged(claim, lie)).toBe("verified");
+    expect(judged(claim, { ...claim, total: total + 1n })).toBe("verified");
+    expect(judged({ ...claim, count: 6, total: total - 1n }, claim)).toBe("verified");
+    expect(judged({ ...claim, isFinal: true }, { ...claim, count: 6, total: total + 1n })).toBe(
+      "verified",
+    );
+  });
+
+  test("convicts nobody for what an honest attestor signs", () => {
+    expect(judged()).toBe("failed");
+    expect(judged(claim, { ...claim, timestamp: 1_772_366_506n })).toBe("failed");
+    expect(judged(claim, { ...claim, isFinal: true })).toBe("failed");
+    expect(judged(claim, { ...lie, count: 6, total: total + 1n })).toBe("failed");
+  });
+
+  test("needs both signatures for the terms of the packet, and a sound packet", () => {
+    expect(judged(claim, lie, packetOf({ ...ESCROW, amount: 999_999n }))).toBe("failed");
+    expect(judged(claim, lie, packetOf({ ...ESCROW, sessionKey: null }))).toBe("failed");
+    expect(judged(claim, lie, {})).toBe("failed");
+    const forged = { ...attest(lie), signature: attest(claim).signature };
+    const text = equivocationText({ packet: packetOf(), attestations: [attest(claim), forged] });
+    expect(verifyEquivocation(text, TRUST).verdict).toBe("failed");
+    for (const document of ["", "{}", "[]"])
+      expect(verifyEquivocation(document, TRUST).verdict).toBe("failed");
+  });
 });
