@@ -103,7 +103,7 @@ const sendSome = (ledger: TestLedger, choice: RandomChoice): ReadonlyArray<Sent>
   return sent;
 };
 
-const transactionOf = ({ instructions, signature: _, ...rest }: Sent, byte: number) => {
+const transactionOf = ({ instructions }: Sent, byte: number) => {
   const made = unsignedTransaction({
     payer: s.stranger.address,
     instructions,
@@ -112,7 +112,7 @@ const transactionOf = ({ instructions, signature: _, ...rest }: Sent, byte: numb
   const bytes = made.bytes.slice();
   bytes.fill(byte, 1, 1 + 64 * made.signers.length);
   const decoded = decodeWireTransaction(bytes);
-  if ("malformed" in decoded) throw new Error(`${decoded.malformed} ${Bun.inspect(rest)}`);
+  if ("malformed" in decoded) throw new Error(decoded.malformed);
   return decoded.value;
 };
 
