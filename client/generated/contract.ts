@@ -1580,7 +1580,7 @@ attestor_since: string
 revoked_seq: string
 status: MerchantStatus
 /**
- * Deliveries in the settlement mint, less points taken by the admin.
+ * Releases in the settlement mint, a session's one, less points taken by the admin.
  */
 reputation: number
 /**
@@ -1588,11 +1588,11 @@ reputation: number
  */
 slashes: number
 /**
- * Escrows released in full.
+ * Escrows released in full; a session counts once.
  */
 deliveries: number
 /**
- * Escrows released in part.
+ * Escrows released in part; a session counts once.
  */
 partial_deliveries: number
 /**
@@ -1620,7 +1620,7 @@ data: Merchant
 context: ReadContext
 }
 /**
- * Counts of the indexed escrows that name the merchant. They are counts, not a rating: anyone can open and refund an escrow that names a merchant.
+ * Counts of the indexed escrows that name the merchant; a session counts once, however many deliveries it attests. They are counts, not a rating: anyone can open and refund an escrow that names a merchant.
  */
 export interface MerchantStats {
 /**
@@ -1632,15 +1632,15 @@ escrows: number
  */
 pending: number
 /**
- * Released in full.
+ * Settled with all of it paid.
  */
 fulfilled: number
 /**
- * Released in part.
+ * Settled with a part paid.
  */
 partially_fulfilled: number
 /**
- * Refunded after expiry.
+ * Settled with nothing paid: refunded or cancelled.
  */
 refunded: number
 /**
@@ -2664,7 +2664,7 @@ attestor_since: string
 revoked_seq: string
 status: MerchantStatus
 /**
- * Deliveries in the settlement mint, less points taken by the admin.
+ * Releases in the settlement mint, a session's one, less points taken by the admin.
  */
 reputation: number
 /**
@@ -2672,11 +2672,11 @@ reputation: number
  */
 slashes: number
 /**
- * Escrows released in full.
+ * Escrows released in full; a session counts once.
  */
 deliveries: number
 /**
- * Escrows released in part.
+ * Escrows released in part; a session counts once.
  */
 partial_deliveries: number
 /**

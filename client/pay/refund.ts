@@ -1,3 +1,6 @@
+import type { Address } from "../../core/domain/address.ts";
+import { parseHash32 } from "../../core/domain/hash32.ts";
+import { associatedTokenAddress, escrowAddress } from "../../core/protocol/addresses/addresses.ts";
 import { claimRefundInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
 import { addressNamed } from "../pinned-policy.ts";
 import type { LiveEscrow } from "../generated/contract.ts";
@@ -5,6 +8,7 @@ import { dataBy } from "../service/operation.ts";
 import type { Requests } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { type AcceptedSigner, signTransaction } from "../signing/sign-transaction.ts";
+import { deploymentIn } from "./payment-terms.ts";
 import { payoutAccountIn } from "./payout-account.ts";
 import type { PrepareContext } from "./prepared-transaction.ts";
 import { relayUntilKnown } from "./relay.ts";
@@ -22,6 +26,24 @@ export type Refunded = {
 /** Transactions of one refund. Each further one needs proof that the last can no longer land. */
 const MOST_TRANSACTIONS = 5;
 
+/**
+ * The agent of an escrow, whom its address proves: a refund out of an empty vault looks at no account of the agent, so
+ * the ledger would not refuse another one's. @throws SettlementError `unsound_escrow`
+ */
+const agentOf = ({ policy }: PrepareContext, live: LiveEscrow): Address => {
+  const agent = addressNamed(live.agent_owner, "agent_owner");
+  const task = parseHash32(live.task_hash);
+  if (task !== undefined) {
+    const { address } = escrowAddress(deploymentIn(policy), agent, task);
+    if (address === live.escrow_pda) return agent;
+  }
+  throw new SettlementError(
+    "unsound_escrow",
+    `The service's record of ${live.escrow_pda} is of another escrow: its agent and task hash do not make that address.`,
+    "Sign nothing for it. Check the trust document, and do not use this service before its operator has explained it.",
+  );
+};
+
 /** A signed refund, and whether nothing follows it. */
 const refundTransaction = async (
   context: PrepareContext,
@@ -33,7 +55,7 @@ const refundTransaction = async (
   const escrow = {
     escrow: addressNamed(live.escrow_pda, "escrow"),
     mint: addressNamed(live.mint, "mint"),
-    agentOwner: addressNamed(live.agent_owner, "agent_owner"),
+    agentOwner: agentOf(context, live),
     rentPayer: addressNamed(live.rent_payer, "rent_payer"),
   };
   const { mint, agentOwner: owner } = escrow;
@@ -43,10 +65,13 @@ const refundTransaction = async (
     { pda: escrow.escrow, payer, ...(isBare ? { bare: true } : {}) },
     {
       escrow,
-      own: (deployment, all) => [
-        ...payoutAccountIn(all, { payer, owner, mint }),
-        claimIn(deployment, all, escrow) ?? claimRefundInstruction(deployment, escrow),
-      ],
+      own: (deployment, all) => {
+        const claim =
+          claimIn(deployment, all, escrow) ?? claimRefundInstruction(deployment, escrow);
+        const paid = associatedTokenAddress(owner, mint);
+        const pays = claim.accounts.some(({ address }) => address === paid);
+        return [...(pays ? payoutAccountIn(all, { payer, owner, mint }) : []), claim];
+      },
       isBare,
     },
     signal,

@@ -71,7 +71,10 @@ const SYSTEM: Readonly<Record<number, Known>> = {
   2: { least: 12, told: ({ data, at }) => `SEND ${lamports(data)} from ${at(0)} to ${at(1)}` },
 };
 
-const makesAccount: Known = { least: 0, told: () => "make a token account at the payer's cost" };
+const makesAccount: Known = {
+  least: 0,
+  told: ({ at }) => `make a token account of ${at(2)} at the payer's cost`,
+};
 /** Create and CreateIdempotent; no data is Create (Associated Token, `instruction.rs`). */
 const ASSOCIATED: Readonly<Record<number, Known>> = { 0: makesAccount, 1: makesAccount };
 

@@ -48,10 +48,12 @@ const members = {
     pattern: "^(0|[1-9][0-9]*)$",
   }),
   status: MerchantStatus,
-  reputation: Count("Deliveries in the settlement mint, less points taken by the admin."),
+  reputation: Count(
+    "Releases in the settlement mint, a session's one, less points taken by the admin.",
+  ),
   slashes: Count("How often the admin took points."),
-  deliveries: Count("Escrows released in full."),
-  partial_deliveries: Count("Escrows released in part."),
+  deliveries: Count("Escrows released in full; a session counts once."),
+  partial_deliveries: Count("Escrows released in part; a session counts once."),
   volume_stroops: Stroops("Base units of the settlement mint delivered."),
   volume_usdc: VolumeUsdc,
   registered_at: Time("When it registered."),
@@ -65,15 +67,15 @@ export type MerchantRecord = Static<typeof Merchant>;
 
 const MerchantStats = record(
   "MerchantStats",
-  "Counts of the indexed escrows that name the merchant. They are counts, not a rating: anyone can open and refund an escrow that names a merchant.",
+  "Counts of the indexed escrows that name the merchant; a session counts once, however many deliveries it attests. They are counts, not a rating: anyone can open and refund an escrow that names a merchant.",
   {
     escrows: Count("All of them."),
     pending: Count("Not settled yet."),
-    fulfilled: Count("Released in full."),
-    partially_fulfilled: Count("Released in part."),
-    refunded: Count("Refunded after expiry."),
+    fulfilled: Count("Settled with all of it paid."),
+    partially_fulfilled: Count("Settled with a part paid."),
+    refunded: Count("Settled with nothing paid: refunded or cancelled."),
     volume_usdc: VolumeUsdc,
-    median_delivery_seconds: nullable(Count("From creation to release."), {
+    median_delivery_seconds: nullable(Count("From creation to release, of single payments."), {
       description: "Null before the first release.",
     }),
   },

@@ -17,7 +17,7 @@ import { IDENTITY_TYPES } from "../../sql/ledger-identity.ts";
  * An event has no row: it is the `created_seq` or the `settled_seq` of its escrow's row. `created_referenced` and
  * `settled_referenced` say whether `event_transaction` has the event, so that the others are found without a search.
  *
- * The tallies count each merchant's escrows by state, and its deliveries by their seconds, of which an escrow's
+ * The tallies count each merchant's escrows by state, and its single payments by their seconds, of which an escrow's
  * greatest time to live allows 604,800. So a page of the registry costs the same however many escrows there are.
  */
 const TABLES = `

@@ -16,7 +16,7 @@ import {
   type Values,
 } from "../queries.ts";
 import { ESCROW_COLUMNS, escrowValues, shown } from "./escrow-pages.ts";
-import { tallyParts } from "./tallies.ts";
+import { TALLIED, tallyParts } from "./tallies.ts";
 
 /** What an unseen escrow's row binds, in the order of `unseenValues`. */
 export const UNSEEN_COLUMNS = columnsOf(UNSEEN_TYPES);
@@ -47,7 +47,7 @@ const isReferenced = (seq: string): string =>
 // All parts of a statement see the tables as they were before it.
 const PUT_ESCROWS = `
   WITH input AS (SELECT * FROM ${inputOf(ESCROW_COLUMNS)}),
-    before AS (SELECT merchant, state, delivery_seconds FROM escrow WHERE created_seq IN (SELECT created_seq FROM input)),
+    before AS (SELECT ${TALLIED} FROM escrow WHERE created_seq IN (SELECT created_seq FROM input)),
     other AS (DELETE FROM unseen_escrow WHERE created_seq IN (SELECT created_seq FROM input) RETURNING 1),
     put AS (
       INSERT INTO escrow (${namesOf(ESCROW_COLUMNS)}, created_referenced, settled_referenced)
@@ -63,7 +63,7 @@ const PUT_UNSEEN = `
     before AS (SELECT FROM unseen_escrow WHERE created_seq IN (SELECT created_seq FROM input)),
     other AS (
       DELETE FROM escrow WHERE created_seq IN (SELECT created_seq FROM input)
-      RETURNING merchant, state, delivery_seconds
+      RETURNING ${TALLIED}
     ),
     put AS (
       INSERT INTO unseen_escrow (${namesOf(UNSEEN_COLUMNS)}) SELECT ${namesOf(UNSEEN_COLUMNS)} FROM input

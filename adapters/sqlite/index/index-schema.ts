@@ -91,7 +91,7 @@ export const ROW_INDEXES = [
  * Times are unix seconds, states and statuses the numbers that the ledger's accounts use, amounts as in columns.ts.
  *
  * The tallies are what the registry counts of each merchant wallet, so that a page of it costs the same however many
- * escrows there are: escrows by state, and deliveries by their seconds, of which an escrow's greatest time to live
+ * escrows there are: escrows by state, and single payments by their seconds, of which an escrow's greatest time to live
  * allows 604,800.
  */
 const SCHEMA = `

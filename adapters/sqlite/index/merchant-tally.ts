@@ -6,7 +6,9 @@ import { stateNumber } from "../../sql/index-rows.ts";
 import { BODY_AT } from "../../sql/escrow-body.ts";
 import { keyAt, safeAt } from "./escrow-row.ts";
 
-/** Counts of one merchant's escrows: by the number of their state, and deliveries by their seconds. */
+/**
+ * Counts of one merchant's escrows: by the number of their state, and deliveries of single payments by their seconds.
+ */
 type Sums = {
   readonly wallet: Uint8Array;
   readonly escrows: Map<number, number>;
@@ -17,6 +19,10 @@ const isAt = (body: Uint8Array, at: number, wallet: Uint8Array): boolean => {
   for (let i = 0; i < wallet.length; i++) if (body[at + i] !== wallet[i]) return false;
   return true;
 };
+
+/** Whether a body is that of a session: its session key is not zero. */
+const isSession = (body: Uint8Array): boolean =>
+  body.subarray(BODY_AT.sessionKey, BODY_AT.sessionKey + 32).some((byte) => byte !== 0);
 
 /** The states of escrows that were delivered. */
 const [FULFILLED, PARTIALLY] = [stateNumber("Fulfilled"), stateNumber("PartiallyFulfilled")];
@@ -73,7 +79,7 @@ export const tallyWriter = (db: Database, tables = TALLY_TABLES) => {
         const sums = sumsOf(body);
         const state = body[BODY_AT.state] ?? 0;
         if (add(sums.escrows, state, change)) waiting += 1;
-        if (state === FULFILLED || state === PARTIALLY) {
+        if ((state === FULFILLED || state === PARTIALLY) && !isSession(body)) {
           const seconds = safeAt(body, BODY_AT.settledAt) - safeAt(body, BODY_AT.createdAt);
           if (add(sums.deliveries, seconds, change)) waiting += 1;
         }

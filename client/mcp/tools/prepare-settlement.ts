@@ -7,6 +7,8 @@ import {
   ASSOCIATED_TOKEN_PROGRAM,
   ED25519_PROGRAM,
 } from "../../../core/protocol/addresses/well-known-addresses.ts";
+import { decodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";
+import { CUSTODY_INSTRUCTIONS } from "../../../core/protocol/generated/custody.ts";
 import { readAttestationMessage } from "../../../core/protocol/instructions/attestation.ts";
 import { readEd25519Instruction } from "../../../core/protocol/instructions/ed25519-instruction.ts";
 import {
@@ -20,7 +22,8 @@ import { deploymentIn } from "../../pay/payment-terms.ts";
 import { addressNamed } from "../../pinned-policy.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { expectedTransaction } from "../../signing/expected-transaction.ts";
-import { ask, type MemberOf, membersOf } from "../ask.ts";
+import { readEscrowTerms } from "../../merchant/settle/escrow-terms.ts";
+import { ask, type MemberOf, membersOf, type ServiceCall } from "../ask.ts";
 import { knownDeployment } from "../known-deployment.ts";
 import { heldTo, PREPARED, type Prepared } from "../output.ts";
 import { address, flag, oneOf, optional, text, type ValuesOf } from "../parameter.ts";
@@ -134,6 +137,10 @@ const areCalls = (
   );
 };
 
+/** How many accounts a call of custody needs. */
+const accountsOf = (call: ProgramCall | undefined): number =>
+  call?.program === "custody" ? Object.keys(CUSTODY_INSTRUCTIONS[call.name].accounts).length : 0;
+
 /** Whether an Ed25519 instruction holds the attestation that was asked for, and no other. */
 const isAttestation = ({ data }: Instruction, request: Asked): boolean => {
   const form = readEd25519Instruction(data);
@@ -149,33 +156,77 @@ const isAttestation = ({ data }: Instruction, request: Asked): boolean => {
   );
 };
 
-/** Whether an instruction is a CreateIdempotent of a token account that `call` names, paid for by `payer`. */
-const makesPayoutAccount =
-  (call: Instruction, payer: Address) =>
-  ({ programAddress, accounts: [funder, made], data }: Instruction): boolean =>
-    programAddress === ASSOCIATED_TOKEN_PROGRAM &&
-    data.length === 1 &&
-    data[0] === 1 &&
-    funder?.address === payer &&
-    call.accounts.some(({ address }) => address === made?.address);
+/** The account that an action may have made first: that of whom it pays. */
+const PAID: { readonly [Action in Asked["action"]]: string | null } = {
+  release: "merchant_token_account",
+  refund: "agent_token_account",
+  cancel: null,
+  close: null,
+  rent: null,
+  archive: null,
+};
 
-/** Whether these instructions do what was asked for, and beside it only what that needs. */
-const isAsked = (
+/** Whether an instruction is a CreateIdempotent of the token account that `call` pays into, at the payer's cost. */
+const makesPayoutAccount =
+  (call: ProgramCall, { action }: Asked, payer: Address) =>
+  ({ programAddress, accounts: [funder, made], data }: Instruction): boolean => {
+    const paid = PAID[action];
+    return (
+      paid !== null &&
+      programAddress === ASSOCIATED_TOKEN_PROGRAM &&
+      data.length === 1 &&
+      data[0] === 1 &&
+      funder?.address === payer &&
+      made?.address === call.at(paid as never)
+    );
+  };
+
+/** What a transaction has beside the compute budget and the calls of custody that were asked for. */
+type Beside = { readonly call: ProgramCall; readonly made: Instruction | undefined };
+
+/** Whether these instructions do what was asked for, and beside it only what that needs: then what that is. */
+const askedIn = (
   instructions: ReadonlyArray<Instruction>,
   request: Asked,
   { custodyProgram, payer }: { readonly custodyProgram: Address; readonly payer: Address },
-): boolean => {
+): Beside | null => {
   const calls = instructions.filter(({ programAddress }) => programAddress === custodyProgram);
-  const [call] = calls;
   const read = calls.map((each) => readInstruction(each, { custodyProgram }));
-  if (call === undefined || !areCalls(read, request)) return false;
-  const isNeeded = makesPayoutAccount(call, payer);
+  const [call] = read;
+  if (call === undefined || !areCalls(read, request)) return null;
+  // Programs pass over accounts behind those that they need, so that anything could be named there.
+  if (calls.some(({ accounts }, i) => accounts.length !== accountsOf(read[i]))) return null;
   const attested = instructions.filter(({ programAddress }) => programAddress === ED25519_PROGRAM);
-  return (
-    attested.length === (request.action === "release" ? 1 : 0) &&
+  const others = instructions.filter((each) => !calls.includes(each) && !attested.includes(each));
+  return attested.length === (request.action === "release" ? 1 : 0) &&
     attested.every((each) => isAttestation(each, request)) &&
-    instructions.every((each) => calls.includes(each) || attested.includes(each) || isNeeded(each))
+    others.length <= 1 &&
+    others.every(makesPayoutAccount(call, request, payer))
+    ? { call, made: others[0] }
+    : null;
+};
+
+/**
+ * The agent of an escrow, whom its address proves: by what the service says of it, or by the bytes of an archived one.
+ * @throws SettlementError
+ */
+const agentOf = async (
+  escrow: Address,
+  call: ProgramCall,
+  policy: TrustPolicy,
+  answer: ServiceCall,
+): Promise<Address | null> => {
+  const data = call.name === "claim_refund" ? call.args.lastBytes : new Uint8Array();
+  if (data.length === 0) {
+    const terms = await readEscrowTerms({ policy, requests: { answer } }, escrow);
+    return terms.agentOwner;
+  }
+  const deployment = deploymentIn(policy);
+  const decoded = decodeEscrowAccount(
+    { address: escrow, owner: deployment.custodyProgram, data },
+    deployment,
   );
+  return "value" in decoded ? decoded.value.agentOwner : null;
 };
 
 /** Who pays the fee of a prepared transaction. */
@@ -188,12 +239,19 @@ const payerIn = (base64: string): Address | undefined => {
  * A settlement that the service prepared, once it is found to do what was asked for and nothing else. It holds one
  * custody call of this action on this escrow. Beside it stand only the attestation that was given, a missing payout
  * account, the compute budget, and behind it `claim_refund` and `return_rent` of the same escrow. The custody program
- * then decides where the money goes. The fee payer is the one that was asked for;
- * where none was, the one that the service named. @throws SettlementError `prepared_otherwise` for anything else
+ * then decides where the money goes. It looks at no account of the agent when the vault is empty, so a payout account
+ * that a refund makes must be of the agent whom the escrow's address proves. The fee payer is the one that was asked
+ * for; where none was, the one that the service named. @throws SettlementError `prepared_otherwise` for anything else
  */
-const checkedSettlement = (told: Prepared, request: Asked, policy: TrustPolicy): Prepared => {
+const checkedSettlement = async (
+  told: Prepared,
+  request: Asked,
+  policy: TrustPolicy,
+  answer: ServiceCall,
+): Promise<Prepared> => {
   const { custodyProgram } = deploymentIn(policy);
-  const { action, escrow } = request;
+  const { action } = request;
+  const escrow = addressNamed(request.escrow, "escrow");
   const refuse = (): never => {
     throw new SettlementError(
       "prepared_otherwise",
@@ -204,9 +262,16 @@ const checkedSettlement = (told: Prepared, request: Asked, policy: TrustPolicy):
   const payer =
     request.payer === undefined ? payerIn(told.transaction) : addressNamed(request.payer, "payer");
   if (told.escrow !== escrow || payer === undefined) return refuse();
-  const { bytes, signers } = expectedTransaction(told.transaction, payer, (instructions) =>
-    isAsked(instructions, request, { custodyProgram, payer }) ? instructions : refuse(),
-  );
+  const found: Array<Beside> = [];
+  const { bytes, signers } = expectedTransaction(told.transaction, payer, (instructions) => {
+    found.push(askedIn(instructions, request, { custodyProgram, payer }) ?? refuse());
+    return instructions;
+  });
+  for (const { call, made } of found)
+    if (made !== undefined && action === "refund") {
+      const owner = made.accounts[2]?.address;
+      if (owner !== (await agentOf(escrow, call, policy, answer))) return refuse();
+    }
   return { ...told, transaction: encodeBase64(bytes), signers: [...signers] };
 };
 
@@ -226,6 +291,6 @@ export const prepareSettlement = tool({
     const told = heldTo(PREPARED, await ask(context.call, operation, taken));
     if (!context.rebuilds) return { result: told };
     const { policy } = await knownDeployment(context);
-    return { result: checkedSettlement(told, request, policy) };
+    return { result: await checkedSettlement(told, request, policy, context.call) };
   },
 });

@@ -73,8 +73,9 @@ const SHOWN = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]/u;
 export const showsSomething = (text: string): boolean => SHOWN.test(text);
 
 /**
- * Counts of the escrows that name a merchant. They are no rating: anyone can open and refund an escrow that names a
- * merchant.
+ * Counts of the escrows that name a merchant; a session counts once. They are no rating: anyone can open and refund an
+ * escrow that names a merchant. Deliveries of sessions are not summed up: both parties together can attest any number
+ * of them for the price of one escrow.
  */
 export type MerchantStats = {
   readonly escrows: number;
@@ -82,7 +83,10 @@ export type MerchantStats = {
   readonly fulfilled: number;
   readonly partiallyFulfilled: number;
   readonly refunded: number;
-  /** Lower median of seconds from creation to release, null before the first release. */
+  /**
+   * Lower median of seconds from creation to release, null before the first release. Of single payments alone: a
+   * session's deliveries have no times on the ledger, only its end has.
+   */
   readonly medianDeliverySeconds: bigint | null;
 };
 
@@ -101,7 +105,9 @@ export const merchantStats = (escrows: ReadonlyArray<Escrow>): MerchantStats => 
   const count = (state: Escrow["state"]) => escrows.filter((e) => e.state === state).length;
   const deliveries = escrows
     .flatMap((e) =>
-      e.attestation !== null && e.settledAt !== null ? [e.settledAt - e.createdAt] : [],
+      e.sessionKey === null && e.attestation !== null && e.settledAt !== null
+        ? [e.settledAt - e.createdAt]
+        : [],
     )
     .sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   return {

@@ -22,15 +22,17 @@ import type { CustodyCall, LedgerView } from "./custody-call.ts";
 import { paymentFault } from "./release-rules.ts";
 
 /**
- * What an instruction of the two programs does to its subject. After `settle` the escrow is settled, by this
- * instruction or before it; `capture` and
- * `close` change a Pending escrow and cause no event; `other` leaves no trace that shows whether it ran.
+ * What an instruction of the two programs does to its subject. A `release` or `cancel` settles a Pending escrow, and so
+ * succeeds once; a `refund` succeeds again whenever the vault is there. `capture` and `close` change a Pending escrow
+ * and cause no event; `other` leaves no trace that shows whether it ran.
  */
 export type EffectKind =
   | "create"
   | "capture"
   | "close"
-  | "settle"
+  | "release"
+  | "cancel"
+  | "refund"
   | "archive"
   | "register"
   | "other";
@@ -125,7 +127,7 @@ export const CUSTODY_RECORDS: { readonly [Name in CustodyInstructionName]: Custo
     words: ({ at }) => `CAPTURE what is attested of the session ${at("escrow")} for its merchant`,
   },
   release_escrow: {
-    effect: "settle",
+    effect: "release",
     subject: "escrow",
     causes: "release",
     budget: SETTLEMENT_BUDGET,
@@ -133,7 +135,7 @@ export const CUSTODY_RECORDS: { readonly [Name in CustodyInstructionName]: Custo
     words: ({ at }) => `RELEASE what is attested of escrow ${at("escrow")} to its merchant`,
   },
   claim_refund: {
-    effect: "settle",
+    effect: "refund",
     subject: "escrow",
     causes: "refund",
     budget: SETTLEMENT_BUDGET,
@@ -141,7 +143,7 @@ export const CUSTODY_RECORDS: { readonly [Name in CustodyInstructionName]: Custo
     words: ({ at }) => `REFUND what is left of the ended escrow ${at("escrow")} to its agent`,
   },
   return_rent: {
-    effect: "settle",
+    effect: "other",
     subject: "escrow",
     causes: null,
     budget: WITHOUT_CALLS,
@@ -150,7 +152,7 @@ export const CUSTODY_RECORDS: { readonly [Name in CustodyInstructionName]: Custo
       `RETURN the rent of the settled escrow ${at("escrow")} to its payer ${at("rent_payer")}`,
   },
   cancel_escrow: {
-    effect: "settle",
+    effect: "cancel",
     subject: "escrow",
     causes: "cancel",
     budget: SETTLEMENT_BUDGET,

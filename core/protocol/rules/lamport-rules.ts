@@ -112,12 +112,13 @@ export const transactionFee = (
 /**
  * Why a payer cannot pay for a transaction, in words, with a balance that is enough, undefined when it can. It must pay
  * the fee by the relay's rule, then deposits, for which it must be a wallet without data. At the end it must hold the
- * rent minimum or nothing. `returned` is what this transaction pays back to it.
+ * rent minimum or nothing. `returned` is what this transaction pays back to it, null where a transaction of its own
+ * makes the deposits: then the rent minimum must be there before anything comes back.
  */
 export const payerFault = (
   account: LedgerAccount | null,
   rent: Rent,
-  spent: { readonly fee: bigint; readonly deposits: bigint; readonly returned: bigint },
+  spent: { readonly fee: bigint; readonly deposits: bigint; readonly returned: bigint | null },
 ): string | undefined => {
   const { fee, deposits, returned } = spent;
   const held = account?.lamports ?? 0n;
@@ -139,6 +140,7 @@ export const payerFault = (
   if (account === null || account.owner !== SYSTEM_PROGRAM || account.data.length > 0)
     return "the payer's account holds data; only a wallet without data can pay for new accounts";
   const left = held - fee - deposits;
-  const end = left + returned;
-  return left >= 0n && (end === 0n || end >= rent.minimumBalance(0)) ? undefined : poor;
+  const end = left + (returned ?? 0n);
+  const isEnough = end >= rent.minimumBalance(0) || (end === 0n && returned !== null);
+  return left >= 0n && isEnough ? undefined : poor;
 };

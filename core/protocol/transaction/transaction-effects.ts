@@ -3,15 +3,20 @@ import type { EventCauseKind, EventReference } from "../../domain/index/settleme
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
-import type { LedgerTransaction } from "../../domain/ledger/history.ts";
+import type { ExecutedInstruction, LedgerTransaction } from "../../domain/ledger/history.ts";
 import { decodeArchivedEscrowAccount } from "../accounts/archived-escrow-account.ts";
 import { decodeEscrowAccount } from "../accounts/escrow-account.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
+  ED25519_PROGRAM,
   LIGHTHOUSE_PROGRAM,
   MEMO_PROGRAM,
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
 } from "../addresses/well-known-addresses.ts";
+import { readAttestationMessage } from "../instructions/attestation.ts";
+import { readEd25519Instruction } from "../instructions/ed25519-instruction.ts";
 import { readCall } from "../instructions/program-call.ts";
 import { CUSTODY_RECORDS, type EffectKind, effectOf } from "../rules/instruction-records.ts";
 import type { WireTransaction } from "./wire-transaction.ts";
@@ -21,18 +26,42 @@ export type RelayedEffect = {
   readonly kind: EffectKind;
   /** The escrow or the merchant account; for settings the config or the registry. */
   readonly subject: Address;
+  /** Base units that a session's one attestation in the transaction gives in all; null where it has none or several. */
+  readonly total: bigint | null;
 };
 
 const isOurs = (program: Address, { custodyProgram, attestorProgram }: Deployment): boolean =>
   program === custodyProgram || program === attestorProgram;
 
-/** The effect of one instruction, null when it is none of the two programs' or its subject cannot be told. */
+/** What a session's one attestation in these instructions gives in all, null where they have none or several. */
+const attestedTotal = (
+  instructions: ReadonlyArray<Pick<ExecutedInstruction, "program" | "data">>,
+): bigint | null => {
+  const messages = instructions.flatMap(({ program, data }) => {
+    if (program !== ED25519_PROGRAM || data === null) return [];
+    const form = readEd25519Instruction(data);
+    return form.kind === "session" ? [form.attestation.message] : [];
+  });
+  const [message] = messages;
+  if (message === undefined || messages.length > 1) return null;
+  return readAttestationMessage(message)?.total ?? null;
+};
+
+/**
+ * The effect of one instruction of a transaction, null when it is none of the two programs' or its subject cannot be
+ * told.
+ */
 const effectOfCall = (
   called: Parameters<typeof readCall>[0],
+  total: bigint | null,
   deployment: Deployment,
 ): RelayedEffect | null => {
   const read = readCall(called, deployment);
-  return read === undefined ? null : effectOf(read);
+  const effect = read === undefined ? null : effectOf(read);
+  if (effect === null) return null;
+  // A tombstone shows nothing of a claim that comes after it.
+  const isLate = read?.name === "claim_refund" && read.args.lastBytes.length > 0;
+  return { subject: effect.subject, kind: isLate ? "other" : effect.kind, total };
 };
 
 /**
@@ -43,66 +72,96 @@ export const relayedEffects = (
   { instructions, staticAccounts }: WireTransaction,
   deployment: Deployment,
 ): ReadonlyArray<RelayedEffect> | null => {
+  const total = attestedTotal(instructions);
   const effects = instructions
     .filter(({ program }) => isOurs(program, deployment))
-    .map((each) =>
-      effectOfCall(
-        { ...each, accounts: each.accounts.map((place) => staticAccounts[place]) },
-        deployment,
-      ),
-    );
+    .map(({ program, data, accounts }) => {
+      const named = accounts.map((place) => staticAccounts[place]);
+      return effectOfCall({ program, data, accounts: named }, total, deployment);
+    });
   return effects.length > 0 && effects.every((effect) => effect !== null) ? effects : null;
 };
 
-/** The effects that a landed transaction had, of top-level instructions and of those that programs called. */
-const effectsOfLanded = (
+/** What a landed transaction of others means for an effect: nothing, that it came about, or that no other one did it. */
+type Rivalry = "none" | "did" | "excludes";
+
+const isAmong = (kind: EffectKind, ...kinds: ReadonlyArray<EffectKind>): boolean =>
+  kinds.includes(kind);
+
+/**
+ * What a landed transaction means for an effect that another one would have. The ledger takes most effects once, so
+ * that it `excludes` the other one. Not so a refund, which succeeds again, and a capture: a later one of more may stand on
+ * it. Of a session, a release captures as well.
+ */
+export const rivalryOf = (
   { failed, instructions }: LedgerTransaction,
+  { kind, subject, total }: RelayedEffect,
   deployment: Deployment,
-): ReadonlyArray<RelayedEffect> =>
-  failed ? [] : instructions.flatMap((called) => effectOfCall(called, deployment) ?? []);
-
-/** Whether a landed transaction had this effect. */
-export const hadEffect = (
-  transaction: LedgerTransaction,
-  { kind, subject }: RelayedEffect,
-  deployment: Deployment,
-): boolean =>
-  effectsOfLanded(transaction, deployment).some(
-    (effect) => effect.kind === kind && effect.subject === subject,
-  );
-
-/** Whether an escrow shows what a change of it leaves behind. */
-const leaves = (kind: "settle" | "capture" | "close", escrow: Escrow): boolean => {
-  if (kind === "capture") return escrow.released > 0n;
-  return kind === "close" ? escrow.closesAt !== null : escrow.state !== "Pending";
+): Rivalry => {
+  if (failed) return "none";
+  const kinds = kind === "capture" ? (["capture", "release"] as const) : [kind];
+  const others = attestedTotal(instructions);
+  const isSame = instructions.some((called) => {
+    const effect = effectOfCall(called, others, deployment);
+    return effect?.subject === subject && isAmong(effect.kind, ...kinds);
+  });
+  if (!isSame) return "none";
+  if (kind !== "capture") return kind === "refund" ? "did" : "excludes";
+  if (others === null || total === null || others < total) return "none";
+  return others === total ? "excludes" : "did";
 };
 
-/** Whether the subject's account shows what the effect leaves behind, whoever caused it. */
-export const showsEffect = (
-  { kind }: RelayedEffect,
-  account: LedgerAccount | null,
-  deployment: Deployment,
-): boolean => {
-  if (account === null) return false;
-  const isTombstone = "value" in decodeArchivedEscrowAccount(account, deployment);
+/** What an account says of an effect: that it did not come about, that it did, whoever caused it, or nothing. */
+type Sign = "absent" | "shown" | "untold";
+
+const signOf = (isShown: boolean): Sign => (isShown ? "shown" : "absent");
+
+const signIn = ({ kind, total }: RelayedEffect, escrow: Escrow): Sign => {
   switch (kind) {
-    case "create":
-      return account.owner === deployment.custodyProgram;
-    case "register":
-      return account.owner === deployment.attestorProgram;
-    case "archive":
-      return isTombstone;
-    case "settle":
     case "capture":
-    case "close": {
-      if (isTombstone) return true;
-      const decoded = decodeEscrowAccount(account, deployment);
-      return "value" in decoded && leaves(kind, decoded.value);
-    }
+      return signOf(escrow.released >= (total ?? 1n));
+    case "close":
+      return signOf(escrow.closesAt !== null);
+    case "refund":
+      // What was left of an escrow that others settled was claimed or not: its bytes are the same.
+      return escrow.settledBy === null || escrow.settledBy === "refund"
+        ? signOf(escrow.settledBy !== null)
+        : "untold";
+    case "release":
+    case "cancel":
+      return signOf(escrow.settledBy === kind);
+    case "create":
+    case "register":
+    case "archive":
     case "other":
-      return false;
+      return "untold";
   }
 };
+
+/** What the subject's account says of an effect. A tombstone, or bytes that no escrow has, may hide any. */
+export const signOfEffect = (
+  effect: RelayedEffect,
+  account: LedgerAccount | null,
+  deployment: Deployment,
+): Sign => {
+  const { kind } = effect;
+  if (kind === "other") return "untold";
+  if (account === null) return "absent";
+  if (kind === "create") return signOf(account.owner === deployment.custodyProgram);
+  if (kind === "register") return signOf(account.owner === deployment.attestorProgram);
+  const isTombstone = "value" in decodeArchivedEscrowAccount(account, deployment);
+  if (kind === "archive" || isTombstone) return signOf(isTombstone);
+  const decoded = decodeEscrowAccount(account, deployment);
+  if ("value" in decoded) return signIn(effect, decoded.value);
+  return signOf(account.owner === deployment.custodyProgram);
+};
+
+/**
+ * Whether a transaction may move lamports or tokens by itself, beside what it asks of the two programs. The ledger
+ * settles an escrow once, but makes such a payment as often as it is signed.
+ */
+export const paysBeside = ({ instructions }: WireTransaction): boolean =>
+  instructions.some(({ program }) => program === SYSTEM_PROGRAM || program === TOKEN_PROGRAM);
 
 const HARMLESS: ReadonlySet<Address> = new Set([
   COMPUTE_BUDGET_PROGRAM,

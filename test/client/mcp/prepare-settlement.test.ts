@@ -4,20 +4,30 @@ import { policyIn } from "../../../client/pinned-policy.ts";
 import type { ServiceCall } from "../../../client/mcp/ask.ts";
 import { prepareSettlement } from "../../../client/mcp/tools/prepare-settlement.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
-import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
+import type { Address } from "../../../core/domain/address.ts";
+import { AccountRole, type Instruction } from "../../../core/domain/ledger/instruction.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
+import { associatedTokenAddress } from "../../../core/protocol/addresses/addresses.ts";
 import { createAssociatedTokenInstruction } from "../../../core/protocol/accounts/token.ts";
 import { readEd25519Instruction } from "../../../core/protocol/instructions/ed25519-instruction.ts";
 import { unsignedTransaction } from "../../../core/protocol/transaction/unsigned-transaction.ts";
 import * as s from "../../programs/fixture/settlement.ts";
 import { transferTokens } from "../../programs/fixture/token-instructions.ts";
 import { BLOCKHASH, TRUST } from "../support/fake-service.ts";
+import { pendingRecord } from "../support/pending-record.ts";
 import { failureOf } from "../support/failure-of.ts";
 
 const PAYER = s.stranger.address;
 const THIEF = s.agent.address;
 const made = (owner = s.agent.address, payer = PAYER): Instruction =>
   createAssociatedTokenInstruction({ payer, owner, mint: s.mint });
+
+/** A call with accounts behind those that it needs, which the programs pass over. */
+const appended = (call: Instruction, ...more: ReadonlyArray<Address>): Instruction => ({
+  ...call,
+  accounts: [...call.accounts, ...more.map((address) => ({ address, role: AccountRole.readonly }))],
+});
+const PAYERS = associatedTokenAddress(PAYER, s.mint);
 
 type Given = { readonly action: string; readonly [name: string]: string | boolean };
 
@@ -46,17 +56,29 @@ const shownOf = (
     payer = PAYER,
     escrow = s.escrow,
     rebuilds = true,
-  }: { payer?: typeof PAYER; escrow?: typeof s.escrow; rebuilds?: boolean } = {},
+    agent = s.agent.address,
+  }: {
+    payer?: typeof PAYER;
+    escrow?: typeof s.escrow;
+    rebuilds?: boolean;
+    agent?: typeof PAYER;
+  } = {},
 ) => {
   const base64 = encodeBase64(
     unsignedTransaction({ payer, instructions, blockhash: BLOCKHASH }).bytes,
   );
   const transaction = { base64, signers: [THIEF], last_valid_block_height: 7 };
-  const call: ServiceCall = () =>
+  const record = { ...pendingRecord(s.TASK, "5"), escrow_pda: s.escrow, agent_owner: agent };
+  const context = { ledger_time: record.created_at };
+  const call: ServiceCall = (path) =>
     Promise.resolve({
       status: 200,
       headers: new Headers(),
-      text: JSON.stringify({ data: { escrow_pda: escrow, transaction } }),
+      text: JSON.stringify(
+        path.includes("/prepare")
+          ? { data: { escrow_pda: escrow, transaction } }
+          : { data: record, context },
+      ),
     });
   const trust = policyIn(TRUST);
   const run = prepareSettlement.run(
@@ -114,6 +136,29 @@ const lies: ReadonlyArray<readonly [string, Given, ReadonlyArray<Instruction>]> 
     [s.refundInstruction(), s.rentInstruction()],
   ],
   ["an account for somebody else", REFUND, [made(PAYER), s.refundInstruction()]],
+  [
+    "an account for somebody else, named behind the call",
+    REFUND,
+    [made(PAYER), appended(s.refundInstruction(), PAYERS)],
+  ],
+  [
+    "an account for somebody else, named behind a release",
+    RELEASE,
+    [made(PAYER), ATTEST, appended(s.releaseInstruction(), PAYERS)],
+  ],
+  [
+    "an account for somebody else in the agent's place, which an empty vault leaves unread",
+    REFUND,
+    [made(PAYER), s.refundInstruction({ agentOwner: PAYER })],
+  ],
+  [
+    "an account for the other side's fallback",
+    REFUND,
+    [made(PAYER), s.refundInstruction({ agentFallbackAccount: PAYERS })],
+  ],
+  ["two accounts", REFUND, [made(), made(), s.refundInstruction()]],
+  ["an account beside a cancellation", CANCEL, [made(s.merchant.address), s.cancelInstruction()]],
+  ["a signature more", REFUND, [appended(s.refundInstruction(), THIEF)]],
   ["an account at another's cost", REFUND, [made(THIEF, THIEF), s.refundInstruction()]],
   ["an attestation beside a refund", REFUND, [ATTEST, s.refundInstruction()]],
   ["a release without its attestation", RELEASE, [s.releaseInstruction()]],
@@ -138,6 +183,22 @@ describe("beside a wallet", () => {
 
   test.each(lies)("a service that prepares %s is not shown", async (_, given, instructions) => {
     expect((await failureOf(shownOf(given, instructions).run)).code).toBe("prepared_otherwise");
+  });
+
+  test("the agent of an absent account is proven by the escrow's address, or by an archived one's bytes", async () => {
+    const lie = shownOf(REFUND, [made(PAYER), s.refundInstruction({ agentOwner: PAYER })], {
+      agent: PAYER,
+    });
+    expect((await failureOf(lie.run)).code).toBe("unsound_escrow");
+    const ledger = s.escrowLedger();
+    ledger.send([s.cancelInstruction()], [s.merchant]);
+    const lastBytes = ledger.account(s.escrow).data;
+    const archived = (agentOwner: typeof PAYER) =>
+      shownOf(REFUND, [made(agentOwner), s.refundInstruction({ agentOwner, lastBytes })], {
+        agent: PAYER,
+      }).run;
+    expect(await archived(s.agent.address)).toMatchObject({ result: { escrow: s.escrow } });
+    expect((await failureOf(archived(PAYER))).code).toBe("prepared_otherwise");
   });
 
   test("another payer or escrow is not shown", async () => {

@@ -9,6 +9,7 @@ import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { type Instruction, readonly, writable } from "../../../core/domain/ledger/instruction.ts";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import { fieldWriter } from "../../../core/protocol/accounts/byte-fields.ts";
+import { createAssociatedTokenInstruction } from "../../../core/protocol/accounts/token.ts";
 import { escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import {
@@ -156,9 +157,9 @@ const SLIPPED: Readonly<Record<string, readonly [Instruction, string]>> = {
     bare(ASSOCIATED_TOKEN_PROGRAM, Uint8Array.of(2)),
     "call the Associated Token program, instruction 2, which can move tokens",
   ],
-  "an account for tokens": [
-    bare(ASSOCIATED_TOKEN_PROGRAM, Uint8Array.of(1)),
-    "make a token account at the payer's cost",
+  "an account for tokens, and whose it is": [
+    createAssociatedTokenInstruction({ payer: AGENT, owner: MERCHANT, mint: MINT }),
+    `make a token account of ${MERCHANT} at the payer's cost`,
   ],
 };
 

@@ -1,17 +1,9 @@
 import { expect, test } from "bun:test";
-import type { Effect } from "effect";
-import type { FinishedCall } from "../../../core/use-cases/escrow/prepare/finish-call.ts";
-import type { ArchivedEscrows } from "../../../core/use-cases/escrow/archived-escrows.ts";
-import type { TransactionTerms } from "../../../core/use-cases/service/transaction-terms.ts";
-import type { IndexReader } from "../../../ports/index/index-reader.ts";
-import type { Instance } from "../../../ports/instance.ts";
-import type { Ledger } from "../../../ports/ledger/ledger.ts";
 import { type Address } from "../../../core/domain/address.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import { createAssociatedTokenInstruction } from "../../../core/protocol/accounts/token.ts";
-import { SYSTEM_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { termsIn } from "../../../core/protocol/accounts/escrow-account.ts";
 import { attestationMessage } from "../../../core/protocol/instructions/attestation.ts";
 import { rotateAttestorInstruction } from "../../../core/protocol/instructions/attestor-instructions.ts";
@@ -25,12 +17,17 @@ import {
   prepareRefund,
 } from "../../../core/use-cases/escrow/prepare/prepare-return.ts";
 import { prepareRelease } from "../../../core/use-cases/escrow/prepare/prepare-payment.ts";
-import { onLedger, sendPrepared, sendTransaction } from "../fixture/prepared-ledger.ts";
+import { disturbAccount, disturbPayer, fallbackOf } from "../fixture/disturbances.ts";
+import {
+  onLedger,
+  type Preparation,
+  sendPrepared,
+  sendTransaction,
+} from "../fixture/prepared-ledger.ts";
 import { type RandomChoice, randomChoice, situations } from "../fixture/random-choice.ts";
 import * as s from "../fixture/settlement.ts";
 import type { TestLedger } from "../fixture/test-ledger.ts";
-import { freezeToken, putTokenAccount } from "../fixture/token-account.ts";
-import { approve, setAuthority } from "../fixture/token-instructions.ts";
+import { freezeToken } from "../fixture/token-account.ts";
 import { type Wallet, wallet } from "../fixture/wallet.ts";
 
 const WALLETS = [s.agent, s.merchant, s.stranger];
@@ -68,92 +65,9 @@ const reach = (ledger: TestLedger, choice: RandomChoice): void => {
   }
 };
 
-/** Something that happened to a payee's associated account. */
-const disturbAccount = (
-  ledger: TestLedger,
-  choice: RandomChoice,
-  tokens: Address,
-  owner: Wallet,
-): void => {
-  const other = s.stranger.address;
-  switch (choice.below(10)) {
-    case 0:
-    case 1:
-      return ledger.set({
-        ...ledger.account(tokens),
-        owner: SYSTEM_PROGRAM,
-        data: new Uint8Array(),
-        lamports: choice.of(0n, 1n, 3_000_000n),
-      });
-    case 2:
-      return freezeToken(ledger, tokens);
-    case 3:
-      return void ledger.do([setAuthority(tokens, "owner", other, owner.address)], [owner]);
-    case 4:
-      return void ledger.do([approve(tokens, other, owner.address, 5n)], [owner]);
-    case 5:
-      return void ledger.do(
-        [setAuthority(tokens, "closeAuthority", other, owner.address)],
-        [owner],
-      );
-  }
-};
-
-/** An account that a caller names as fallback, good or not; undefined: names none. */
-const fallbackOf = (
-  ledger: TestLedger,
-  choice: RandomChoice,
-  owner: Wallet,
-): Address | undefined => {
-  const at = wallet(`fallback of ${owner.address}`).address;
-  const put = (by: Address, mint: Address) => putTokenAccount(ledger, by, mint, 0n, at);
-  switch (choice.below(8)) {
-    case 0:
-      return put(s.stranger.address, s.mint);
-    case 1:
-      return put(owner.address, s.otherMint);
-    case 2:
-      put(owner.address, s.mint);
-      freezeToken(ledger, at);
-      return at;
-    case 3:
-      put(owner.address, s.mint);
-      ledger.do([approve(at, s.stranger.address, owner.address, 0n)], [owner]);
-      return at;
-    case 4:
-      return at;
-    case 5:
-    case 6:
-      return put(owner.address, s.mint);
-    default:
-      return undefined;
-  }
-};
-
-const disturbPayer = (ledger: TestLedger, choice: RandomChoice, { address }: Wallet): void => {
-  const set = (lamports: bigint) => ledger.set({ ...ledger.account(address), lamports });
-  const min = 890_880n;
-  switch (choice.below(12)) {
-    case 0:
-      return set(choice.of(0n, 5000n, 9999n, 10_000n, 15_000n));
-    case 1:
-      return set(choice.of(min, min + 5000n, min + 4999n, min + 10_000n, min + 15_000n));
-    case 2:
-      return set(
-        2_039_280n + choice.of(4999n, 5000n, 10_000n, 15_000n, 5000n + min, 10_000n + min),
-      );
-    case 3:
-      return ledger.put(address, SYSTEM_PROGRAM, new Uint8Array(80));
-  }
-};
-
 type Attempt = {
   readonly name: string;
-  readonly prepare: Effect.Effect<
-    FinishedCall,
-    { readonly _tag: string },
-    Ledger | IndexReader | Instance | TransactionTerms | ArchivedEscrows
-  >;
+  readonly prepare: Preparation;
   /** The instructions without a prepare operation, to see what the program does with them. */
   readonly plain: ReadonlyArray<Instruction>;
 };

@@ -154,13 +154,14 @@ export const assembleCall = Effect.fnUntraced(function* (
 
 /** Why the payer of an assembled call cannot pay, in words; undefined when it can or no payer was named. */
 export const payerFaultOf = (
-  { payer, cost }: FinishedCall,
+  { payer, cost, before }: FinishedCall,
   { returnedToPayer }: DraftCall,
   { find, rent }: Ground,
 ): string | undefined => {
   if (payer === null) return undefined;
   const deposits = cost.deposits.reduce((sum, { lamports }) => sum + lamports, 0n);
-  return payerFault(find(payer), rent, { fee: cost.fee, deposits, returned: returnedToPayer });
+  const returned = before === null ? returnedToPayer : null;
+  return payerFault(find(payer), rent, { fee: cost.fee, deposits, returned });
 };
 
 /** `assembleCall`. When the payer cannot pay, `refuse` gives the failure. */

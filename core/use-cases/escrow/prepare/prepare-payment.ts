@@ -15,6 +15,7 @@ import { Instance } from "../../../../ports/instance.ts";
 import { type FieldFault, type StateRule, ValidationFailed } from "../../request-errors.ts";
 import {
   checkInstructions,
+  heldIn,
   readSurroundings,
   type Surroundings,
   wrongState,
@@ -99,18 +100,21 @@ const preparePayment = Effect.fnUntraced(function* (
     ? releaseEscrowInstruction(deployment, input)
     : captureInstruction(deployment, input);
   const end = endOf(escrow);
+  const total = claim.amount ?? escrow.amount;
+  // A release of the whole amount empties the vault.
+  const moved = isFinal && total === escrow.amount ? heldIn(surroundings) : total - escrow.released;
   const latest = claim.timestamp + MAX_ATTESTATION_AGE_SECONDS + 1n;
   const draft = settlementDraft(surroundings, {
     operation,
     calls: [proofInstruction(surroundings, claim, isFinal), payment],
     side: { whose: "merchant", fallback },
-    follows: isFinal ? { released: claim.amount ?? escrow.amount } : null,
+    follows: isFinal ? { released: total } : null,
     payer,
     // A capture's attestation may be of any age.
     until: isFinal && latest < end ? latest : end,
     isBare: request.bare ?? false,
   });
-  yield* checkInstructions(surroundings, draft, payer, true).pipe(
+  yield* checkInstructions(surroundings, draft, payer, moved !== 0n).pipe(
     Effect.catchTag("WrongState", (failure) => {
       const { rule, detail } = failure;
       const at = FIELD_OF[rule];

@@ -128,7 +128,7 @@ export const prepareRefund = Effect.fn("prepareRefund")(function* (
     until: null,
     isBare: request.bare ?? false,
   });
-  return yield* finished(surroundings, draft, sending, true);
+  return yield* finished(surroundings, draft, sending, isPaid);
 });
 
 /** A call that pays nobody out of the vault. */

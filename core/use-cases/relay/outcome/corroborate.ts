@@ -16,8 +16,8 @@ import { causeOf, effectsOf, type Listed, listSince, readTraces } from "./relay-
  * The outcome of an entry that a node says to have failed up to the finalized `tip`; null when that is not certain,
  * because one false answer would have the payment made twice. The finalized accounts must not show what the transaction
  * would have done, unless another transaction did it. And a node's history must hold the transaction as failed. Where
- * no history holds it, its lifetime must be over, and each effect must be one that accounts show. Fails like the
- * ledger.
+ * no history holds it, its lifetime must be over, and one of its effects, which come all or none, must surely not be
+ * its own. Fails like the ledger.
  */
 export const corroborateFailure = Effect.fn("corroborateFailure")(function* (
   entry: RelayEntry,
@@ -29,20 +29,23 @@ export const corroborateFailure = Effect.fn("corroborateFailure")(function* (
   const failure: FinalOutcome = { status: "landed", slot, error };
   const own = yield* ledger.transaction(signature);
   if (own !== null && !own.failed) return null;
-  const effects = yield* effectsOf(entry);
+  const asked = yield* effectsOf(entry);
   // The accounts of these effects are not known, so only the history can tell.
-  if (effects === null) return own === null ? null : failure;
-  const traces = yield* readTraces(effects, tip);
+  if (asked === null) return own === null ? null : failure;
+  const traces = yield* readTraces(asked.effects, tip);
   if (traces === null) return null;
-  for (const { effect, isShown } of traces) {
-    if (!isShown) continue;
+  let isExcluded = traces.some(({ sign }) => sign === "absent");
+  let isShown = false;
+  for (const { effect, sign } of traces) {
+    if (sign !== "shown") continue;
+    isShown = true;
     const cause = yield* causeOf(effect, yield* listSince(effect.subject, entry), signature);
     if (cause === null) return null;
+    isExcluded ||= cause.excludes;
   }
-  if (own !== null) return failure;
+  if (own !== null) return isShown && !isExcluded && asked.paysBeside ? null : failure;
   const canNotLand = isBeyondLifetime(entry, tip, RELAY_POLICY.expiryMarginBlocks);
-  const isTold = effects.every(({ kind }) => kind !== "other");
-  return canNotLand && isTold ? failure : null;
+  return canNotLand && isExcluded ? failure : null;
 });
 
 /** A failure that a node's list tells without its reason. */
@@ -68,20 +71,22 @@ const landedAs = Effect.fnUntraced(function* (
  * not certain. Nodes forget, and some never search their history. So the finalized accounts must not show what the
  * transaction would have done, unless another transaction did it; and the history of each of them, of one node, must
  * reach back to the first slot that can hold the transaction, and not list it. The fee payer's history, whose account
- * held lamports before, counts for an account that does not exist or that another transaction has made since. Fails
- * like the ledger.
+ * held lamports before, counts for an account that does not exist or that another transaction has made since. Where a
+ * transaction pays by itself, what accounts do not tell or the ledger takes again is not enough. Fails like the ledger.
  */
 export const corroborateExpiry = Effect.fn("corroborateExpiry")(function* (
   entry: RelayEntry,
   tip: FinalizedTip,
 ) {
   const { signature, feePayer } = entry;
-  const effects = yield* effectsOf(entry);
-  const traces = effects === null ? null : yield* readTraces(effects, tip);
-  if (traces === null) return null;
+  const asked = yield* effectsOf(entry);
+  const traces = asked === null ? null : yield* readTraces(asked.effects, tip);
+  if (asked === null || traces === null) return null;
   const ownIn = ({ entries }: Listed) => entries.find((each) => each.signature === signature);
+  let isExcluded = traces.some(({ sign }) => sign === "absent");
   let supersededBy: LedgerSignature | null = null;
-  for (const { effect, exists, isShown } of traces) {
+  for (const { effect, exists, sign } of traces) {
+    const isShown = sign === "shown";
     let listed = yield* listSince(exists ? effect.subject : feePayer, entry);
     let own = ownIn(listed);
     const cause = isShown && own === undefined ? yield* causeOf(effect, listed, signature) : null;
@@ -92,8 +97,10 @@ export const corroborateExpiry = Effect.fn("corroborateExpiry")(function* (
     }
     if (own !== undefined) return yield* landedAs(entry, own, tip);
     if (!listed.reachesBack || (isShown && cause === null)) return null;
-    supersededBy ??= cause;
+    isExcluded ||= cause?.excludes === true;
+    supersededBy ??= cause?.signature ?? null;
   }
+  if (!isExcluded && asked.paysBeside) return null;
   const expired: FinalOutcome = { status: "expired", blockHeight: tip.blockHeight, supersededBy };
   return expired;
 });

@@ -8,10 +8,11 @@ import {
   type RelayEntry,
 } from "../../../domain/relay/relay-entry.ts";
 import {
-  hadEffect,
+  paysBeside,
   type RelayedEffect,
   relayedEffects,
-  showsEffect,
+  rivalryOf,
+  signOfEffect,
 } from "../../../protocol/transaction/transaction-effects.ts";
 import { decodeWireTransaction } from "../../../protocol/transaction/wire-transaction.ts";
 import { Instance } from "../../../../ports/instance.ts";
@@ -28,9 +29,12 @@ const MOST_CAUSES = 16;
 export type Trace = {
   readonly effect: RelayedEffect;
   readonly exists: boolean;
-  /** Whether the account shows the effect, whoever caused it. */
-  readonly isShown: boolean;
+  /** Whether the account shows that the effect did not come about, or that it did, whoever caused it. */
+  readonly sign: ReturnType<typeof signOfEffect>;
 };
+
+/** Another transaction that had an effect, and whether no second one can have had it. */
+export type Cause = { readonly signature: LedgerSignature; readonly excludes: boolean };
 
 /** What one node lists of an address, newest first. */
 export type Listed = {
@@ -39,11 +43,13 @@ export type Listed = {
   readonly reachesBack: boolean;
 };
 
-/** What a transaction would do, null when its bytes do not tell. */
+/** What a transaction would do, and whether it pays by itself beside; null when its bytes do not tell. */
 export const effectsOf = Effect.fnUntraced(function* ({ transaction }: RelayEntry) {
   const { deployment } = yield* Instance;
   const decoded = decodeWireTransaction(transaction);
-  return "value" in decoded ? relayedEffects(decoded.value, deployment) : null;
+  if (!("value" in decoded)) return null;
+  const effects = relayedEffects(decoded.value, deployment);
+  return effects === null ? null : { effects, paysBeside: paysBeside(decoded.value) };
 });
 
 /**
@@ -63,7 +69,7 @@ export const readTraces = Effect.fnUntraced(function* (
     yield* refuseContradicted(subject, value[i] ?? null);
   return effects.map((effect, i): Trace => {
     const account = value[i] ?? null;
-    return { effect, exists: account !== null, isShown: showsEffect(effect, account, deployment) };
+    return { effect, exists: account !== null, sign: signOfEffect(effect, account, deployment) };
   });
 }, orAskAnother);
 
@@ -93,7 +99,10 @@ export const listSince = Effect.fnUntraced(function* (address: Address, entry: R
   return listed;
 });
 
-/** The other transaction of a list that had an effect, null when none of those read did. Fails like the ledger. */
+/**
+ * The other transaction of a list that had an effect, null when none of those read did: one that excludes a second, if
+ * there is one. Fails like the ledger.
+ */
 export const causeOf = Effect.fnUntraced(function* (
   effect: RelayedEffect,
   { entries }: Listed,
@@ -105,9 +114,13 @@ export const causeOf = Effect.fnUntraced(function* (
   // Anyone can make transactions that name an account. The effect is among the oldest or the newest ones.
   const half = MOST_CAUSES / 2;
   const likely = new Set([...landed.slice(-half), ...landed.slice(0, half)]);
+  let found: Cause | null = null;
   for (const { signature } of likely) {
     const transaction = yield* ledger.transaction(signature);
-    if (transaction !== null && hadEffect(transaction, effect, deployment)) return signature;
+    const rivalry = transaction === null ? "none" : rivalryOf(transaction, effect, deployment);
+    if (rivalry === "none") continue;
+    found ??= { signature, excludes: rivalry === "excludes" };
+    if (rivalry === "excludes") return { signature, excludes: true };
   }
-  return null;
+  return found;
 });

@@ -9,6 +9,7 @@ import { decodeBase64, encodeBase64 } from "../../../../core/domain/encoding/bas
 import { taskHash } from "../../../../core/domain/escrow/task-hash.ts";
 import type { Instruction } from "../../../../core/domain/ledger/instruction.ts";
 import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
+import { createAssociatedTokenInstruction } from "../../../../core/protocol/accounts/token.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import {
   cancelEscrowInstruction,
@@ -258,6 +259,20 @@ describe("a refund", () => {
     expect((await failureOf(all.refund())).code).toBe("already_settled");
     const empty = merchantAt([EMPTY_CLAIM, RENT], ["landed"], { record: fulfilled });
     expect(await empty.refund()).toMatchObject({ refunded: "0", signature: expect.any(String) });
+  });
+
+  test("makes no account at the signer's cost for anybody but the agent, and none beside an empty vault", async () => {
+    const made = (owner: typeof AGENT) =>
+      createAssociatedTokenInstruction({ payer: THIEF, owner, mint: MINT });
+    const absent = merchantAt([made(AGENT), CLAIM], ["landed"], { record: claimable });
+    expect((await absent.refund()).signature).toBeString();
+    // The ledger looks at no account of the agent then, so that it would not refuse these.
+    const other = { ...claimable, agent_owner: MERCHANT };
+    const lie = merchantAt([made(MERCHANT), EMPTY_CLAIM], ["landed"], { record: other });
+    expect((await failureOf(lie.refund())).code).toBe("unsound_escrow");
+    const needless = merchantAt([made(AGENT), EMPTY_CLAIM], ["landed"], { record: claimable });
+    expect((await failureOf(needless.refund())).code).toBe("prepared_otherwise");
+    expect([lie.sent, needless.sent]).toEqual([[], []]);
   });
 
   test("takes an archived escrow's last bytes as the service gave them: the ledger has their hash", async () => {

@@ -12,11 +12,12 @@ import {
   releaseEscrowInstruction,
   returnRentInstruction,
 } from "../../../../core/protocol/instructions/custody-instructions.ts";
+import type { EffectKind } from "../../../../core/protocol/rules/instruction-records.ts";
 import {
   archivedBytesOf,
   eventCausesOf,
-  hadEffect,
-  showsEffect,
+  rivalryOf,
+  signOfEffect,
 } from "../../../../core/protocol/transaction/transaction-effects.ts";
 import { captured, closed, settled } from "../../../doubles/escrow-steps.ts";
 import { tombstoneAccount } from "../../../doubles/tombstone.ts";
@@ -25,9 +26,11 @@ import {
   CREATED_AT,
   DEPLOYMENT,
   escrowAccount,
+  EXPIRES_AT,
   MERCHANT,
   MINT,
   PAYER,
+  proves,
   session,
 } from "../rules/session-world.ts";
 
@@ -89,27 +92,72 @@ describe("events", () => {
 
 describe("what an account shows", () => {
   const subject = session.address;
-  const shows = (kind: "capture" | "close" | "settle", escrow: typeof session) =>
-    showsEffect({ kind, subject }, escrowAccount(escrow), DEPLOYMENT);
+  const effect = (kind: EffectKind, total: bigint | null = null) => ({ kind, subject, total });
+  const signs = (kind: EffectKind, escrow: typeof session, total: bigint | null = null) =>
+    signOfEffect(effect(kind, total), escrowAccount(escrow), DEPLOYMENT);
 
-  test("a capture leaves something released, a close an end, a settlement a state", () => {
-    expect([shows("capture", session), shows("capture", partly)]).toEqual([false, true]);
+  test("a capture leaves its total released, a close an end, a settlement how it came about", () => {
+    expect([signs("capture", session), signs("capture", partly)]).toEqual(["absent", "shown"]);
+    expect([200n, 201n].map((total) => signs("capture", partly, total))).toEqual([
+      "shown",
+      "absent",
+    ]);
     const closing = closed(partly, CREATED_AT);
-    expect([shows("close", partly), shows("close", closing)]).toEqual([false, true]);
-    expect([shows("settle", closing), shows("settle", cancelled)]).toEqual([false, true]);
+    expect([signs("close", partly), signs("close", closing)]).toEqual(["absent", "shown"]);
+    expect([signs("cancel", closing), signs("cancel", cancelled)]).toEqual(["absent", "shown"]);
+    expect(signs("release", cancelled)).toBe("absent");
+  });
+
+  test("a refund shows where it settled, and an escrow that others settled does not tell", () => {
+    const refunded = settled(partly, "refund", EXPIRES_AT);
+    expect([partly, refunded, cancelled].map((escrow) => signs("refund", escrow))).toEqual([
+      "absent",
+      "shown",
+      "untold",
+    ]);
+    expect(signs("other", session)).toBe("untold");
   });
 
   test("a tombstone may hide any of them", () => {
-    for (const kind of ["capture", "close", "settle"] as const)
-      expect(showsEffect({ kind, subject }, tombstone, DEPLOYMENT)).toBe(true);
+    for (const kind of ["capture", "close", "release", "cancel", "refund"] as const)
+      expect(signOfEffect(effect(kind), tombstone, DEPLOYMENT)).toBe("shown");
   });
 
-  test("refund and rent say that the escrow is settled, whoever did it", () => {
-    for (const instruction of [release, cancel, claim, rent])
-      expect(hadEffect(landed(instruction), { kind: "settle", subject }, DEPLOYMENT)).toBe(true);
-    expect(hadEffect(landed(capture), { kind: "settle", subject }, DEPLOYMENT)).toBe(false);
-    expect(hadEffect(landed(capture), { kind: "capture", subject }, DEPLOYMENT)).toBe(true);
-    expect(hadEffect(landed(close), { kind: "close", subject }, DEPLOYMENT)).toBe(true);
+  test("bytes of custody that no escrow has may hide any effect, and another program's account has none", () => {
+    const { data, ...account } = escrowAccount(cancelled);
+    const broken = { ...account, data: data.slice(1) };
+    expect(signOfEffect(effect("release"), broken, DEPLOYMENT)).toBe("shown");
+    const foreign = { ...account, data, owner: MERCHANT };
+    expect(signOfEffect(effect("release"), foreign, DEPLOYMENT)).toBe("absent");
+  });
+
+  test("a settlement excludes one of its own kind, and a claim or a return of rent excludes none", () => {
+    const all = [release, cancel, claim, rent, capture, close];
+    const rivalries = (kind: EffectKind) =>
+      all.map((each) => rivalryOf(landed(each), effect(kind), DEPLOYMENT));
+    expect(rivalries("release")).toEqual(["excludes", "none", "none", "none", "none", "none"]);
+    expect(rivalries("cancel")).toEqual(["none", "excludes", "none", "none", "none", "none"]);
+    expect(rivalries("refund")).toEqual(["none", "none", "did", "none", "none", "none"]);
+    expect(rivalries("close")).toEqual(["none", "none", "none", "none", "none", "excludes"]);
+    const failed = { ...landed(release), failed: true };
+    expect(rivalryOf(failed, effect("release"), DEPLOYMENT)).toBe("none");
+  });
+
+  test("a capture is excluded by a payment of as much, and others may stand on it", () => {
+    const paying = (total: bigint, ...more: ReadonlyArray<Instruction>) =>
+      rivalryOf(
+        landed(proves(session, { total }, { total }), ...more),
+        effect("capture", 300n),
+        DEPLOYMENT,
+      );
+    expect([299n, 300n, 301n].map((total) => paying(total, capture))).toEqual([
+      "none",
+      "excludes",
+      "did",
+    ]);
+    expect(paying(300n, release)).toBe("excludes");
+    // Of two proofs nobody knows which one was taken.
+    expect(paying(300n, proves(session, { total: 400n }), capture)).toBe("none");
   });
 });
 

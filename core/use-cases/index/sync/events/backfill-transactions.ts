@@ -72,7 +72,8 @@ const writeCauses = Effect.fnUntraced(function* (
   const found = yield* Effect.forEach(held, (one) =>
     causesWithin(one, onlySlot(listed?.get(one.signature) ?? one.slot)),
   );
-  const causes = found.flat();
+  // Oldest first, as an archive lists them and a history does not: of several claims of a refund the oldest settled.
+  const causes = (listed === undefined ? found : found.toReversed()).flat();
   const addresses = [...new Set(causes.map(({ escrow }) => escrow))];
   const rows = new Map();
   for (let at = 0; at < addresses.length; at += ROWS_AT_ONCE)

@@ -79,8 +79,9 @@ export const findEventTransactions = Effect.fn("findEventTransactions")(function
       const landed = entries.filter(({ failed }) => !failed);
       // Reads only the oldest and the newest ones, because there may be any amount of spam in between.
       const half = TRANSACTIONS_AN_ESCROW / 2;
-      const likely = new Set([...landed.slice(-half), ...landed.slice(0, half)]);
-      for (const { signature, slot } of likely) {
+      const likely = new Set([...landed.slice(0, half), ...landed.slice(-half)]);
+      // Oldest first: the first reference of an event stays, and of several claims the oldest one settled the escrow.
+      for (const { signature, slot } of [...likely].toReversed()) {
         const transaction = yield* ledger.transaction(signature);
         if (transaction === null) continue;
         causes.push(...(yield* causesWithin(transaction, onlySlot(slot))));
