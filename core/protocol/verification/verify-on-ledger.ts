@@ -173,7 +173,7 @@ const captureFault = ({ escrow, asOf }: DatedAccount, now: Escrow): string | nul
   if (closesAt !== null)
     return now.closesAt === closesAt
       ? null
-      : `the node shows ${now.closesAt === null ? "a session that nobody closed" : `an end at ${formatUnixTime(now.closesAt)}`}, and the packet an end at ${formatUnixTime(closesAt)}`;
+      : `the node shows no closing of the session with the end ${formatUnixTime(closesAt)}`;
   // A closing that left the end where it was does not tell when it happened.
   if (now.closesAt === null || now.closesAt >= now.expiresAt || asOf === null) return null;
   const closedAt = now.closesAt - CUSTODY_CONSTANTS.CLOSE_DELAY_SECONDS;
