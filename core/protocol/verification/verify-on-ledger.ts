@@ -169,7 +169,7 @@ const captureFault = ({ escrow, asOf }: DatedAccount, now: Escrow): string | nul
     now.attestation?.attestedAt === attestation?.attestedAt &&
     now.attestation?.signature === attestation?.signature;
   if (isSameCapture && !isSameRecord)
-    return `the node shows ${released} base units released on another attestation than the packet's`;
+    return `the node shows ${released} base units released on another attestation`;
   if (closesAt !== null)
     return now.closesAt === closesAt
       ? null
@@ -178,7 +178,7 @@ const captureFault = ({ escrow, asOf }: DatedAccount, now: Escrow): string | nul
   if (now.closesAt === null || now.closesAt >= now.expiresAt || asOf === null) return null;
   const closedAt = now.closesAt - CUSTODY_CONSTANTS.CLOSE_DELAY_SECONDS;
   return asOf.ledgerTime > closedAt
-    ? `the node shows that the session was closed at ${formatUnixTime(closedAt)}, and the packet shows none at ${formatUnixTime(asOf.ledgerTime)}`
+    ? `the node shows that the session was closed at ${formatUnixTime(closedAt)}, before the packet`
     : null;
 };
 
@@ -254,7 +254,7 @@ const stillPendingCheck = (
     ? outcome(
         name,
         "failed",
-        `the ledger settled the escrow at ${formatUnixTime(settledAt)}, and the packet shows it Pending at ${formatUnixTime(asOf.ledgerTime)}`,
+        `the node shows that the escrow was settled at ${formatUnixTime(settledAt)}, before the packet`,
       )
     : outcome(name, "not_applicable", "account_on_ledger says what stands on the ledger instead");
 };
