@@ -4,6 +4,10 @@ import { endOf, type Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
 import { LAST_UNIX_SECOND } from "../../../../core/domain/unix-time.ts";
+import {
+  decodeEscrowAccount,
+  encodeEscrowAccount,
+} from "../../../../core/protocol/accounts/escrow-account.ts";
 import { verifyEvidence } from "../../../../core/protocol/verification/verify-evidence.ts";
 import { anyEscrow } from "../../../arbitraries/escrow.ts";
 import { attested, NETWORK, packetText, TRUST } from "../../../arbitraries/evidence.ts";
@@ -12,6 +16,7 @@ import { loggedEscrow } from "../../../conformance/evidence/log-vectors.ts";
 import { captured, closed, settled } from "../../../doubles/escrow-steps.ts";
 import { tombstoneAccount } from "../../../doubles/tombstone.ts";
 import { pendingOf } from "../../../simulation/world-escrow.ts";
+import { failedChecks } from "./judged-packet.ts";
 import {
   ATTESTOR,
   configOf,
@@ -314,3 +319,38 @@ describe("of any life of a session", () => {
       expect(tried).toBeGreaterThan(0);
     });
 });
+
+// A lying service can sign any packet. What the attestor signed holds all of an account but these fields.
+const BY_THE_LEDGER_ALONE = [
+  [208, 216, "settled_at"],
+  [360, 368, "settled_seq"],
+  [408, 416, "closes_at"],
+] as const;
+
+describe.each(["session-open", "session-released", "session-cancelled"])(
+  "an invented packet of the session %s with another byte in its account",
+  (name) => {
+    const escrow = loggedEscrow(name);
+    const data = encodeEscrowAccount(escrow);
+    const owner = NETWORK.custodyProgram;
+    const { address } = escrow;
+
+    test("fails offline, unless a node or the log alone can tell, and then fails with a node", () => {
+      for (const [at, byte] of data.entries()) {
+        const decoded = decodeEscrowAccount(
+          { address, owner, data: data.with(at, byte ^ 1) },
+          NETWORK,
+        );
+        // Bytes that are no account at this address fail as such: rejecting-account.ts has each rule.
+        if ("fault" in decoded) continue;
+        const invented = packetText(decoded.value);
+        const isLedgers = BY_THE_LEDGER_ALONE.some(([from, to]) => at >= from && at < to);
+        const failed = failedChecks(invented);
+        expect([at, ...failed]).toEqual(isLedgers ? [at] : [at, "attestation_signature"]);
+        if (!isLedgers) continue;
+        const witness = { ...witnessOf(escrow), custodyConfig: configOf(2n ** 39n) };
+        expect([at, verifyEvidence(invented, TRUST, witness).verdict]).toEqual([at, "failed"]);
+      }
+    });
+  },
+);
