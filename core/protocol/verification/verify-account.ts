@@ -15,19 +15,12 @@ import type { ParsedPacket } from "../evidence/evidence-packet.ts";
 import { attestedMessage } from "../instructions/attestation.ts";
 import type { LogVerdict } from "./verify-in-log.ts";
 import {
-  capturedCheck,
-  type DatedAccount,
   ledgerChecks,
   type LedgerWitness,
   type LogPath,
   programsCheck,
 } from "./verify-on-ledger.ts";
-
-const point = (name: string, outcome: EvidenceCheck["outcome"], reason: string): EvidenceCheck => ({
-  name,
-  outcome,
-  reason,
-});
+import { capturedCheck, type DatedAccount, outcome as point } from "./verify-pending.ts";
 
 const ATTESTOR_WITNESSED =
   "the custody program records the merchant's key when it makes an escrow, and the account that holds it is witnessed";

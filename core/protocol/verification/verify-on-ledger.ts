@@ -4,7 +4,6 @@ import { hash32FromBytes } from "../../domain/hash32.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import { NO_PINS } from "../../domain/ledger/deployment.ts";
 import { sha256 } from "../../domain/sha256.ts";
-import { formatUnixTime } from "../../domain/unix-time.ts";
 import { rootOf } from "../../log/tree/frontier.ts";
 import {
   type ArchivedEscrow,
@@ -14,11 +13,10 @@ import { decodeEscrowAccount, termsIn } from "../accounts/escrow-account.ts";
 import { decodeCustodyConfigAccount } from "../accounts/settings-accounts.ts";
 import { deployedHash } from "../accounts/loader-v3.ts";
 import { decodeMerchantAccount } from "../accounts/merchant-account.ts";
-import { CUSTODY_CONSTANTS } from "../generated/custody.ts";
 import type { EvidenceNetwork } from "../evidence/evidence-data.ts";
-import type { ParsedPacket } from "../evidence/evidence-packet.ts";
 import type { LogReference } from "../evidence/evidence-references.ts";
 import { type FreshLog, isInLedgersLog, type LoggedAccount } from "./verify-in-log.ts";
+import { capturedCheck, type DatedAccount, outcome, stillPendingCheck } from "./verify-pending.ts";
 
 /** What a node of the verifier's own choice says about a packet's escrow. */
 export type LedgerWitness = {
@@ -35,15 +33,6 @@ export type LedgerWitness = {
     readonly attestor: LedgerAccount | null;
   };
 };
-
-/** A packet's account, and the date that the packet has while it is Pending. */
-export type DatedAccount = LoggedAccount & Pick<ParsedPacket, "asOf">;
-
-const outcome = (
-  name: string,
-  result: EvidenceCheck["outcome"],
-  reason: string,
-): EvidenceCheck => ({ name, outcome: result, reason });
 
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && a.every((byte, i) => byte === b[i]);
@@ -154,109 +143,6 @@ const attestorCheck = (
         "the merchant's record goes back one rotation and does not reach this key",
       )
     : outcome(name, "passed", "the custody program wrote the merchant's key into this account");
-};
-
-/** Why what a Pending packet shows of its session never stood on the ledger that shows `now`, null when it can have. */
-const captureFault = ({ escrow, asOf }: DatedAccount, now: Escrow): string | null => {
-  const { released, deliveries, closesAt, attestation } = escrow;
-  if (now.released < released || now.deliveries < deliveries)
-    return `the node shows ${now.released} base units released for ${now.deliveries} deliveries, less than the packet`;
-  // A capture pays something, so the same amount is the same capture. A release may attest it once more.
-  const isSameCapture = now.released === released && now.settledBy !== "release";
-  const isSameRecord =
-    now.deliveries === deliveries &&
-    now.attestation?.proofHash === attestation?.proofHash &&
-    now.attestation?.attestedAt === attestation?.attestedAt &&
-    now.attestation?.signature === attestation?.signature;
-  if (isSameCapture && !isSameRecord)
-    return `the node shows ${released} base units released on another attestation`;
-  if (closesAt !== null)
-    return now.closesAt === closesAt
-      ? null
-      : `the node shows no closing of the session with the end ${formatUnixTime(closesAt)}`;
-  // A closing that left the end where it was does not tell when it happened.
-  if (now.closesAt === null || now.closesAt >= now.expiresAt || asOf === null) return null;
-  const closedAt = now.closesAt - CUSTODY_CONSTANTS.CLOSE_DELAY_SECONDS;
-  return asOf.ledgerTime > closedAt
-    ? `the node shows that the session was closed at ${formatUnixTime(closedAt)}, before the packet`
-    : null;
-};
-
-/**
- * What the packet's Pending session captured and whether it was closed, beside what the ledger shows of it. Neither
- * causes an event, so no log holds them. Only a node shows them.
- */
-export const capturedCheck = (
-  account: DatedAccount,
-  witness: LedgerWitness | undefined,
-): EvidenceCheck => {
-  const { escrow, data, network } = account;
-  const name = "captured_on_ledger";
-  if (escrow.state !== "Pending")
-    return outcome(
-      name,
-      "not_applicable",
-      "the escrow is settled: its last state holds what was released",
-    );
-  const shown = witness?.escrow ?? null;
-  const now = shown && decodeEscrowAccount(shown, network);
-  const isSame =
-    shown !== null && now !== null && "value" in now && termsIn(shown.data) === termsIn(data);
-  const fault = isSame ? captureFault(account, now.value) : null;
-  if (fault !== null) return outcome(name, "failed", fault);
-  if (escrow.released === 0n && escrow.closesAt === null)
-    return outcome(name, "not_applicable", "the packet shows nothing captured, and no closing");
-  if (witness === undefined)
-    return outcome(
-      name,
-      "unproven",
-      "captures and closings have no leaf in the log; only a node shows them",
-    );
-  if (shown === null)
-    return outcome(name, "failed", "the node shows no account at the escrow's address");
-  if ("value" in decodeArchivedEscrowAccount(shown, network))
-    return outcome(
-      name,
-      "unproven",
-      "the escrow was archived, and the ledger keeps no amounts of it",
-    );
-  return isSame
-    ? outcome(
-        name,
-        "passed",
-        `the ledger shows ${now.value.released} base units released, at least as much as the packet`,
-      )
-    : outcome(name, "failed", "the account that the node shows is not the packet's");
-};
-
-/**
- * Whether the account is on the ledger as the packet has it, still Pending. What was captured since does not matter.
- * Fails where the ledger had settled it before the time for which the packet says that it was Pending.
- */
-const stillPendingCheck = (
-  { escrow, data, network, asOf }: DatedAccount,
-  witness: LedgerWitness,
-): EvidenceCheck => {
-  const name = "still_pending";
-  if (escrow.state !== "Pending")
-    return outcome(name, "not_applicable", "the escrow is settled, which is its last state");
-  const decoded = witness.escrow && decodeEscrowAccount(witness.escrow, network);
-  const now =
-    decoded !== null &&
-    "value" in decoded &&
-    termsIn(witness.escrow?.data ?? data) === termsIn(data)
-      ? decoded.value
-      : null;
-  if (now?.state === "Pending")
-    return outcome(name, "passed", "the escrow still is Pending on the ledger");
-  const settledAt = now?.settledAt ?? null;
-  return settledAt !== null && asOf !== null && asOf.ledgerTime > settledAt
-    ? outcome(
-        name,
-        "failed",
-        `the node shows that the escrow was settled at ${formatUnixTime(settledAt)}, before the packet`,
-      )
-    : outcome(name, "not_applicable", "account_on_ledger says what stands on the ledger instead");
 };
 
 /** Whether the ledger has numbered as many events as the packet's last one needs. */
