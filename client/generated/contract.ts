@@ -401,7 +401,7 @@ export interface DeliveryComparison {
 escrow_pda: string
 state: EscrowState
 /**
- * Whether the two hashes are the same; null until the escrow has one.
+ * Whether the two hashes are the same; null until the escrow has one. A session's is the root over its deliveries.
  */
 matches: (boolean | null)
 /**

@@ -83,28 +83,53 @@ const amountsIn = (state: EscrowState, isSession: boolean): fc.Arbitrary<Amounts
     : fc.oneof(nothing, partOfAmount, wholeAmount);
 };
 
-type Life = { readonly createdAt: bigint; readonly end: bigint };
+type Life = {
+  readonly createdAt: bigint;
+  /** When the agent closed the session at the earliest; the creation where it did not. */
+  readonly closedFrom: bigint;
+  readonly end: bigint;
+};
 
 /**
- * How an escrow can have been settled, and when: a release and a cancellation before the end, a refund from then on.
+ * How an escrow can have been settled, and when: a release and a cancellation before the end, a refund from then on,
+ * all of them after a closing.
  */
 const settledIn = (
   state: EscrowState,
   isSession: boolean,
-  { createdAt, end }: Life,
+  { closedFrom, end }: Life,
 ): fc.Arbitrary<Pick<Settlement, "settledAt" | "settledBy">> => {
   if (state === "Pending") return fc.constant({ settledAt: null, settledBy: null });
   const by = (settledBy: "release" | "refund" | "cancel", settledAt: fc.Arbitrary<bigint>) =>
     settledAt.map((at) => ({ settledAt: at, settledBy }));
-  const before = fc.bigInt({ min: createdAt, max: end - 1n });
+  const before = fc.bigInt({ min: closedFrom, max: end - 1n });
   const after = fc.oneof(fc.bigInt({ min: end, max: LAST_UNIX_SECOND }), fc.constant(end));
   const unpaid = [by("cancel", before), by("refund", after)];
   if (state === "Refunded") return fc.oneof(...unpaid);
   return isSession ? fc.oneof(by("release", before), ...unpaid) : by("release", before);
 };
 
-/** An attestation of a capture can be a little ahead of the clock in the last second. */
-const LEAD = 30n;
+/** How far an attestation may be ahead of the clock of its payment, and at a release behind it. */
+const [LEAD, AGE] = [30n, 300n];
+/** How long a session goes on once it is closed. */
+const CLOSING = 900n;
+
+const least = (...times: ReadonlyArray<bigint>): bigint =>
+  times.reduce((one, other) => (other < one ? other : one));
+const greatest = (...times: ReadonlyArray<bigint>): bigint =>
+  times.reduce((one, other) => (other > one ? other : one));
+
+/** When the attestation of a payment can be from. */
+const attestedIn = (
+  { createdAt, end }: Life,
+  { settledAt, settledBy }: Pick<Settlement, "settledAt" | "settledBy">,
+): fc.Arbitrary<Attestation> => {
+  const paidBefore = settledAt === null ? end : least(end, settledAt + 1n);
+  const until = least(paidBefore + LEAD, LAST_UNIX_SECOND + 1n);
+  return settledBy === "release" && settledAt !== null
+    ? attestation(greatest(createdAt, settledAt - AGE), least(end, until))
+    : attestation(createdAt, until);
+};
 
 const settlementIn = (
   state: EscrowState,
@@ -113,17 +138,15 @@ const settlementIn = (
 ): fc.Arbitrary<Settlement> => {
   const closing = fc.oneof(
     fc.constant(null),
-    fc.bigInt({ min: createdAt + 1n, max: expiresAt }),
+    fc.bigInt({ min: least(createdAt + CLOSING, expiresAt), max: expiresAt }),
     fc.constant(expiresAt),
   );
   return (isSession ? closing : fc.constant(null)).chain((closesAt) => {
-    const end = closesAt ?? expiresAt;
+    const closedFrom = greatest(createdAt, (closesAt ?? createdAt) - CLOSING);
+    const life = { createdAt, closedFrom, end: closesAt ?? expiresAt };
     const amounts = amountsIn(state, isSession);
-    const settled = settledIn(state, isSession, { createdAt, end });
-    return fc.tuple(amounts, settled).chain(([amounts, settled]) => {
+    return fc.tuple(amounts, settledIn(state, isSession, life)).chain(([amounts, settled]) => {
       const isPaid = amounts.released > 0n;
-      const until = settled.settledBy === "release" ? end : end + LEAD;
-      const last = until > LAST_UNIX_SECOND ? LAST_UNIX_SECOND + 1n : until;
       return fc
         .record({
           deliveries: isPaid
@@ -131,7 +154,7 @@ const settlementIn = (
               ? fc.oneof(fc.nat(1000), fc.nat(2 ** 32 - 1))
               : fc.constant(1)
             : fc.constant(0),
-          attestation: isPaid ? attestation(createdAt, last) : fc.constant(null),
+          attestation: isPaid ? attestedIn(life, settled) : fc.constant(null),
         })
         .map((paid) => ({ ...amounts, ...settled, ...paid, closesAt }));
     });

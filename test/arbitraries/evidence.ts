@@ -59,10 +59,17 @@ export const anyAttestedEscrow: Arbitrary<Escrow> = anyEscrow(LOCAL_DEPLOYMENT).
   attested(escrow),
 );
 
+/** The first second at which the ledger's clock can have shown an escrow as it is, Pending or settled. */
+export const earliestView = ({ createdAt, attestation, closesAt }: Escrow): bigint =>
+  [(attestation?.attestedAt ?? createdAt) - 30n, (closesAt ?? createdAt) - 900n].reduce(
+    (latest, time) => (time > latest ? time : latest),
+    createdAt,
+  );
+
 /** The evidence packet of an escrow of a ledger as JSON text, signed with the service's key. */
 export const packetText = (
   escrow: Escrow,
-  at = { slot: 7n, ledgerTime: escrow.createdAt },
+  at = { slot: 7n, ledgerTime: earliestView(escrow) },
   log: LogProof | null = null,
   network = NETWORK,
 ): string => {

@@ -68,6 +68,14 @@ export class SettlementChain extends Chain {
     this.#happened(this.custodyLog.settle({ ...settled, createdSeq }));
   }
 
+  /** Captures from a Pending session, or closes it, in this slot: a transaction that names it, and no event. */
+  change(session: Escrow): void {
+    const { custodyProgram } = this.deployment;
+    const data = encodeEscrowAccount(session);
+    this.put(accountOf(session.address, custodyProgram, data));
+    this.#land(custodyProgram, [session.address], new Uint8Array(), false);
+  }
+
   /** Brings an escrow into a state in this slot, through its creation if it has none. */
   putEscrow(row: Escrow): void {
     if (!this.escrows.has(row.address)) this.create([pendingOf(row)]);

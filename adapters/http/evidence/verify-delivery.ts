@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
+import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import { compareWithTemplate, JSON_TYPES } from "../../../core/domain/evidence/delivery-payload.ts";
 import { PROOF_TEMPLATES, proofHash } from "../../../core/domain/evidence/proof-template.ts";
 import {
@@ -67,7 +68,8 @@ const DeliveryComparison = record(
     escrow_pda: Address("The escrow."),
     state: EscrowState,
     matches: nullable(Type.Boolean(), {
-      description: "Whether the two hashes are the same; null until the escrow has one.",
+      description:
+        "Whether the two hashes are the same; null until the escrow has one. A session's is the root over its deliveries.",
     }),
     meaning: Type.String({ description: "What `matches` means, in words." }),
     payload_proof_hash: Hash("SHA-256 of the payload's RFC 8785 bytes."),
@@ -96,9 +98,11 @@ const DeliveryComparison = record(
 /** How a delivery compares with an escrow's proof hash and a template, as JSON. */
 type DeliveryComparisonRecord = Static<typeof DeliveryComparison>;
 
-const meaningOf = (matches: boolean | null): string => {
+const meaningOf = (matches: boolean | null, { sessionKey }: Escrow): string => {
   if (matches === null)
     return "The escrow has no proof hash: nothing was attested, so there is nothing to compare with.";
+  if (!matches && sessionKey !== null)
+    return "The escrow is a session: what the merchant's attestor signed is the root over its deliveries, which no single payload has as its hash. This says nothing of the payload.";
   return matches
     ? "This is the payload whose hash the merchant's attestor signed. A hash cannot show whether its content is true."
     : "This is not the payload whose hash the merchant's attestor signed.";
@@ -115,7 +119,7 @@ const deliveryRecord = (
     escrow_pda: live.escrow.address,
     state: live.escrow.state,
     matches,
-    meaning: meaningOf(matches),
+    meaning: meaningOf(matches, live.escrow),
     payload_proof_hash: comparison.computedProofHash,
     escrow_proof_hash: comparison.escrowProofHash,
     task_hash_bound: comparison.taskHashBound,

@@ -74,6 +74,20 @@ export const settledState = (released: bigint, amount: bigint): Exclude<EscrowSt
 };
 
 /**
+ * The first second at which the ledger's clock can have shown an escrow as it is, its settlement aside: it takes an
+ * attestation that is a little ahead, and a closing leaves a session no more than a quarter of an hour.
+ */
+export const shownFrom = ({
+  createdAt,
+  closesAt,
+  attestedAt,
+}: Pick<EscrowOutline, "createdAt" | "closesAt" | "attestedAt">): UnixSeconds =>
+  [
+    attestedAt === null ? createdAt : attestedAt - CUSTODY_CONSTANTS.MAX_ATTESTATION_LEAD_SECONDS,
+    closesAt === null ? createdAt : closesAt - CUSTODY_CONSTANTS.CLOSE_DELAY_SECONDS,
+  ].reduce((latest, time) => (time > latest ? time : latest), createdAt);
+
+/**
  * Whether the times of an escrow can be: each within its life, and a settlement on the side of the end where its kind
  * belongs.
  */
@@ -84,9 +98,13 @@ const timesAgree = (escrow: EscrowOutline): boolean => {
   if (createdAt < 0n || expiresAt > LAST_UNIX_SECOND) return false;
   if (ttl < BigInt(MIN_TTL_SECONDS) || ttl > BigInt(MAX_TTL_SECONDS)) return false;
   if (closesAt !== null && (closesAt <= createdAt || closesAt > expiresAt)) return false;
+  const shortest = createdAt + CUSTODY_CONSTANTS.CLOSE_DELAY_SECONDS;
+  if (closesAt !== null && closesAt < expiresAt && closesAt < shortest) return false;
   if (settledAt !== null) {
-    if (settledAt < createdAt || settledAt > LAST_UNIX_SECOND) return false;
+    if (settledAt < shownFrom(escrow) || settledAt > LAST_UNIX_SECOND) return false;
     if ((settledBy === "refund") !== settledAt >= end) return false;
+    const oldest = settledAt - CUSTODY_CONSTANTS.MAX_ATTESTATION_AGE_SECONDS;
+    if (settledBy === "release" && attestedAt !== null && attestedAt < oldest) return false;
   }
   // A capture takes an attestation that is a little ahead of the ledger's clock; a final one lies before the end.
   const lead = settledBy === "release" ? 0n : CUSTODY_CONSTANTS.MAX_ATTESTATION_LEAD_SECONDS;

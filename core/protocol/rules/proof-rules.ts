@@ -90,8 +90,6 @@ const messageFault = (
     : wrong(`counts ${claim.deliveries} deliveries, and a single payment has one`);
 };
 
-const sums = (total: bigint, count: number): string => `${total} base units for ${count}`;
-
 const wrongVoucher = (detail: string): SettlementFault => ({ rule: "wrong_voucher", detail });
 
 /** What is wrong with the voucher of a session for an attestation. */
@@ -102,8 +100,8 @@ export const voucherFault = (
 ): SettlementFault | undefined => {
   if (voucher === undefined)
     return wrongVoucher("the voucher has a closing or last bytes that none has");
-  const attested = `${sums(total, deliveries)} deliveries are attested`;
-  const allowed = `the voucher allows ${sums(voucher.total, voucher.count)}`;
+  const attested = `${total} base units for ${deliveries} are attested`;
+  const allowed = `the voucher allows ${voucher.total} base units for ${voucher.count} deliveries`;
   if (isFinal && !voucher.isClosing)
     return wrongVoucher("the voucher is not the closing one, which a release needs");
   if (isFinal && (voucher.total !== total || voucher.count !== deliveries))
@@ -121,6 +119,11 @@ export const totalFault = (
 ): SettlementFault | undefined => {
   const { amount, released } = escrow;
   const least = isFinal && released > 0n ? released : released + 1n;
+  if (least > amount)
+    return {
+      rule: "amount_out_of_range",
+      detail: `all of the escrow's amount ${amount} was captured before, and only a release, a cancellation or a refund is left`,
+    };
   if (total < least || total > amount)
     return {
       rule: "amount_out_of_range",

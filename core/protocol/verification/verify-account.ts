@@ -8,31 +8,26 @@ import {
   type TrustPolicy,
 } from "../../domain/evidence/evidence-check.ts";
 import type { Decoded } from "../../domain/ledger/account.ts";
+import { shownFrom } from "../accounts/escrow-account.ts";
 import { verifyEd25519 } from "../crypto/strict-ed25519.ts";
 import { evidenceData, type EvidenceNetwork } from "../evidence/evidence-data.ts";
 import type { ParsedPacket } from "../evidence/evidence-packet.ts";
 import { attestedMessage } from "../instructions/attestation.ts";
-import type { LoggedAccount, LogVerdict } from "./verify-in-log.ts";
+import type { LogVerdict } from "./verify-in-log.ts";
 import {
-  capturedCheck,
   ledgerChecks,
   type LedgerWitness,
   type LogPath,
   programsCheck,
 } from "./verify-on-ledger.ts";
-
-const point = (name: string, outcome: EvidenceCheck["outcome"], reason: string): EvidenceCheck => ({
-  name,
-  outcome,
-  reason,
-});
+import { capturedCheck, type DatedAccount, outcome as point } from "./verify-pending.ts";
 
 const ATTESTOR_WITNESSED =
   "the custody program records the merchant's key when it makes an escrow, and the account that holds it is witnessed";
 
 /** Whether a Pending packet's escrow still is Pending, as far as the log's witnesses go. */
 const stillPending = (
-  account: LoggedAccount | null,
+  account: DatedAccount | null,
   witnessedBy: string | null,
 ): ReadonlyArray<EvidenceCheck> => {
   const name = "still_pending";
@@ -60,7 +55,7 @@ const unwitnessedText = (trust: TrustPolicy | null): string => {
 };
 
 const withoutNode = (
-  account: LoggedAccount | null,
+  account: DatedAccount | null,
   trust: TrustPolicy | null,
   witnessedBy: string | null,
 ): ReadonlyArray<EvidenceCheck> => {
@@ -99,7 +94,7 @@ const withoutNode = (
  * witnesses do. `account` is null for a packet whose account is no escrow.
  */
 export const ledgerPoints = (
-  account: LoggedAccount | null,
+  account: DatedAccount | null,
   trust: TrustPolicy | null,
   log: LogVerdict | null,
   witness: LedgerWitness | undefined,
@@ -150,9 +145,11 @@ const asOfCheck = (escrow: Escrow, asOf: ParsedPacket["asOf"]): EvidenceCheck =>
     );
   return passedOrFailed(
     name,
-    asOf !== null && asOf.ledgerTime >= escrow.createdAt,
+    asOf !== null &&
+      asOf.ledgerTime >=
+        shownFrom({ ...escrow, attestedAt: escrow.attestation?.attestedAt ?? null }),
     "a pending packet says when it was true",
-    "a pending packet must say when it was true, which cannot be before the escrow was created",
+    "a pending packet must say when it was true, which cannot be before the escrow was created, or what it shows was attested or closed",
   );
 };
 

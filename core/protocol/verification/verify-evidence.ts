@@ -171,7 +171,12 @@ const outerChecks = (
   const account =
     packet === null || decoded === null || "fault" in decoded
       ? null
-      : { network: packet.network, escrow: decoded.value, data: packet.account.data };
+      : {
+          network: packet.network,
+          escrow: decoded.value,
+          data: packet.account.data,
+          asOf: packet.asOf,
+        };
   const inLog = account && verifyInLog(account, packet?.log ?? null, trust);
   const consistency =
     account === null || asked.log === undefined

@@ -1,9 +1,5 @@
 import type { Escrow } from "../../domain/escrow/escrow.ts";
-import {
-  type EvidenceCheck,
-  passedOrFailed,
-  type TrustPolicy,
-} from "../../domain/evidence/evidence-check.ts";
+import type { EvidenceCheck, TrustPolicy } from "../../domain/evidence/evidence-check.ts";
 import { hash32FromBytes } from "../../domain/hash32.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import { NO_PINS } from "../../domain/ledger/deployment.ts";
@@ -13,13 +9,14 @@ import {
   type ArchivedEscrow,
   decodeArchivedEscrowAccount,
 } from "../accounts/archived-escrow-account.ts";
-import { decodeEscrowAccount, pendingEscrowBytes, termsIn } from "../accounts/escrow-account.ts";
+import { decodeEscrowAccount, termsIn } from "../accounts/escrow-account.ts";
 import { decodeCustodyConfigAccount } from "../accounts/settings-accounts.ts";
 import { deployedHash } from "../accounts/loader-v3.ts";
 import { decodeMerchantAccount } from "../accounts/merchant-account.ts";
 import type { EvidenceNetwork } from "../evidence/evidence-data.ts";
 import type { LogReference } from "../evidence/evidence-references.ts";
 import { type FreshLog, isInLedgersLog, type LoggedAccount } from "./verify-in-log.ts";
+import { capturedCheck, type DatedAccount, outcome, stillPendingCheck } from "./verify-pending.ts";
 
 /** What a node of the verifier's own choice says about a packet's escrow. */
 export type LedgerWitness = {
@@ -36,12 +33,6 @@ export type LedgerWitness = {
     readonly attestor: LedgerAccount | null;
   };
 };
-
-const outcome = (
-  name: string,
-  result: EvidenceCheck["outcome"],
-  reason: string,
-): EvidenceCheck => ({ name, outcome: result, reason });
 
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && a.every((byte, i) => byte === b[i]);
@@ -154,66 +145,6 @@ const attestorCheck = (
     : outcome(name, "passed", "the custody program wrote the merchant's key into this account");
 };
 
-/**
- * What the packet's Pending session captured, beside what the ledger shows of it. Captures cause no event, so no log
- * holds them. Only a node
- * shows them.
- */
-export const capturedCheck = (
-  { escrow, data, network }: LoggedAccount,
-  witness: LedgerWitness | undefined,
-): EvidenceCheck => {
-  const name = "captured_on_ledger";
-  if (escrow.state !== "Pending")
-    return outcome(
-      name,
-      "not_applicable",
-      "the escrow is settled: its last state holds what was released",
-    );
-  if (escrow.released === 0n)
-    return outcome(name, "not_applicable", "the packet shows nothing captured");
-  if (witness === undefined)
-    return outcome(name, "unproven", "captures have no leaf in the log; only a node shows them");
-  if (witness.escrow === null)
-    return outcome(name, "failed", "the node shows no account at the escrow's address");
-  if ("value" in decodeArchivedEscrowAccount(witness.escrow, network))
-    return outcome(
-      name,
-      "unproven",
-      "the escrow was archived, and the ledger keeps no amounts of it",
-    );
-  const now = decodeEscrowAccount(witness.escrow, network);
-  if ("fault" in now || termsIn(witness.escrow.data) !== termsIn(data))
-    return outcome(name, "failed", "the account that the node shows is not the packet's");
-  return passedOrFailed(
-    name,
-    now.value.released >= escrow.released && now.value.deliveries >= escrow.deliveries,
-    `the ledger shows ${now.value.released} base units released, at least as much as the packet`,
-    `the node shows ${now.value.released} base units released for ${now.value.deliveries} deliveries, less than the packet`,
-  );
-};
-
-/**
- * Whether the account is on the ledger as the packet has it, still Pending. What was captured since does not matter.
- */
-const stillPendingCheck = (
-  { escrow, data, network }: LoggedAccount,
-  witness: LedgerWitness,
-): EvidenceCheck => {
-  const name = "still_pending";
-  if (escrow.state !== "Pending")
-    return outcome(name, "not_applicable", "the escrow is settled, which is its last state");
-  const now = witness.escrow && decodeEscrowAccount(witness.escrow, network);
-  const isSame =
-    now !== null &&
-    "value" in now &&
-    now.value.state === "Pending" &&
-    sameBytes(pendingEscrowBytes(witness.escrow?.data ?? data), pendingEscrowBytes(data));
-  return isSame
-    ? outcome(name, "passed", "the escrow still is Pending on the ledger")
-    : outcome(name, "not_applicable", "account_on_ledger says what stands on the ledger instead");
-};
-
 /** Whether the ledger has numbered as many events as the packet's last one needs. */
 const eventNumberCheck = (
   { escrow, network }: LoggedAccount,
@@ -277,7 +208,7 @@ export const programsCheck = (
  * node is on the packet's ledger. See docs/verify-evidence.md, "With a node".
  */
 export const ledgerChecks = (
-  account: LoggedAccount,
+  account: DatedAccount,
   trust: TrustPolicy | null,
   witness: LedgerWitness,
   path: LogPath,

@@ -10,7 +10,7 @@ import {
   decodeArchivedEscrowAccount,
 } from "../accounts/archived-escrow-account.ts";
 import { decodeCustodyConfigAccount } from "../accounts/settings-accounts.ts";
-import { decodeEscrowAccount, termsIn } from "../accounts/escrow-account.ts";
+import { decodeEscrowAccount, shownFrom, termsIn } from "../accounts/escrow-account.ts";
 import { ARCHIVE_DELAY_SECONDS } from "../accounts/escrow-rules.ts";
 import {
   custodyConfigAddress,
@@ -87,7 +87,8 @@ const wholeFault = (
 ): string | null => {
   if (!isAttested(escrow, network))
     return "it shows a payment that the escrow's attestor did not sign";
-  return escrow.createdAt > ledgerTime || (escrow.settledAt ?? 0n) > ledgerTime
+  const from = shownFrom({ ...escrow, attestedAt: escrow.attestation?.attestedAt ?? null });
+  return from > ledgerTime || (escrow.settledAt ?? 0n) > ledgerTime
     ? "it shows an escrow from after its own clock"
     : null;
 };
@@ -162,13 +163,15 @@ const stillPending = (
 /** Why the answer is from before the packet, null when that cannot be told. */
 const lagBehind = (
   packet: ParsedPacket,
-  { released, settledAt }: Escrow,
+  { released, closesAt, settledAt }: Escrow,
   { witness, slot, ledgerTime }: NodeAnswer,
 ): string | null => {
   const { asOf } = packet;
   const now = stillPending(packet, witness);
   if (asOf !== null) {
-    const lacks = witness.escrow === null || (now !== null && now.released < released);
+    const lacks =
+      witness.escrow === null ||
+      (now !== null && (now.released < released || (closesAt !== null && now.closesAt === null)));
     return lacks && slot < asOf.slot && ledgerTime <= asOf.ledgerTime
       ? `it stands at slot ${slot}, and the packet is of slot ${asOf.slot}`
       : null;

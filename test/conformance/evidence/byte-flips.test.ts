@@ -4,6 +4,7 @@ import { verifyEvidence } from "../../../core/protocol/verification/verify-evide
 import { anyAttestedEscrow, packetText, TRUST } from "../../arbitraries/evidence.ts";
 import { runs } from "../../arbitraries/runs.ts";
 import { parseTrustPolicy } from "../../../core/protocol/evidence/trust-policy.ts";
+import { GOLDEN_ESCROWS } from "../../core/use-cases/escrow/golden-escrows.ts";
 import { loggedEscrow, packetWithLog } from "./log-vectors.ts";
 import { logPolicyText, logProofOf, WITNESSES } from "./log-world.ts";
 import { goldenDraft } from "./packet-edits.ts";
@@ -12,7 +13,7 @@ import { verifyIndependently } from "./independent-verifier.ts";
 
 const POLICY = new TextEncoder().encode(JSON.stringify(trustDocument()));
 
-const GOLDEN = ["pending", "fulfilled", "partially-fulfilled", "refunded"].map((name) =>
+const GOLDEN = GOLDEN_ESCROWS.map(({ name }) =>
   new TextEncoder().encode(JSON.stringify(goldenDraft(name))),
 );
 

@@ -134,6 +134,11 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
   const end = closes === 0n ? expires : closes;
   need(by !== undefined && pending === (by === null) && (by !== "release" || paid));
   need(closes === 0n || (session && closes > created && closes <= expires));
+  need(closes === 0n || closes === expires || closes >= created + 900n);
+  // The first second of the clock at which the ledger can have been so.
+  let from = created;
+  if (closes !== 0n && closes - 900n > from) from = closes - 900n;
+  if (paid && bytes.readBigInt64LE(280) - 30n > from) from = bytes.readBigInt64LE(280) - 30n;
   need(deliveries === 0 || paid);
   if (!session) need(paid === (by === "release") && deliveries === (paid ? 1 : 0));
   const last = BigInt(Date.parse("9999-12-31T23:59:59Z") / 1000);
@@ -146,7 +151,7 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
       state ===
         (released === 0n ? "Refunded" : released === amount ? "Fulfilled" : "PartiallyFulfilled"),
     );
-    need(settled >= created && settled <= last && settled >= end === (by === "refund"));
+    need(settled >= from && settled <= last && settled >= end === (by === "refund"));
   }
   const [createdSeq, settledSeq] = [bytes.readBigUInt64LE(352), bytes.readBigUInt64LE(360)];
   need(createdSeq > 0n && (pending ? settledSeq === 0n : settledSeq > createdSeq));
@@ -166,7 +171,7 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
   if (paid) {
     const attested = bytes.readBigInt64LE(280);
     need(attested >= created && attested < end + (by === "release" ? 0n : 30n));
-    need(attested <= last);
+    need(attested <= last && (by !== "release" || settled <= attested + 300n));
     const genesis = network.get("genesis_hash");
     need(typeof genesis === "string");
     const message = Buffer.concat([
@@ -213,7 +218,7 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
     const named = given.get("ledger_time");
     need(typeof named === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(named));
     const seconds = BigInt(Date.parse(named) / 1000);
-    need(time(seconds) === named && seconds >= created && isSlot(given.get("slot")));
+    need(time(seconds) === named && seconds >= from && isSlot(given.get("slot")));
     refundable = seconds >= end;
     asOf = given;
   }

@@ -8,7 +8,7 @@ import {
   type EvidenceNetwork,
 } from "../../../core/protocol/evidence/evidence-data.ts";
 import { evidenceRecord } from "../../../adapters/http/evidence/evidence-contract.ts";
-import { type ed25519Key, NETWORK, SERVICE_KEY } from "../../arbitraries/evidence.ts";
+import { type ed25519Key, earliestView, NETWORK, SERVICE_KEY } from "../../arbitraries/evidence.ts";
 import { GOLDEN_ESCROWS } from "../../core/use-cases/escrow/golden-escrows.ts";
 import { goldenPacket } from "../../core/use-cases/evidence/golden-packets.ts";
 
@@ -64,7 +64,7 @@ export const invented = (
 ): string => {
   const {
     network = NETWORK,
-    ledgerTime = escrow.createdAt + 60n,
+    ledgerTime = earliestView(escrow) + 60n,
     bytes = (same) => same,
   } = options;
   const packet = goldenDraft();

@@ -77,6 +77,35 @@ export const accountVectors = (): ReadonlyArray<Vector> => {
       withBytes(408, le(createdAt), "session-open"),
     ),
     on(
+      "closed-within-899-seconds",
+      "a session that its agent closed, and that ends less than 900 s after its creation",
+      invented({ ...goldenEscrow("session-open").escrow, closesAt: createdAt + 899n }),
+    ),
+    on(
+      "settled-before-closed",
+      "a session that was cancelled a second before its agent closed it",
+      invented({
+        ...goldenEscrow("session-closed").escrow,
+        settledBy: "cancel",
+        settledAt: createdAt + 99n,
+      }),
+    ),
+    on(
+      "settled-31-seconds-before-attested",
+      "a session that was cancelled before the ledger can have taken its last capture's attestation",
+      invented({ ...goldenEscrow("session-cancelled").escrow, settledAt: createdAt + 269n }),
+    ),
+    on(
+      "released-31-seconds-before-attested",
+      "released on an attestation that is further ahead than the ledger takes it",
+      invented({ ...escrow, settledAt: createdAt + 59n }),
+    ),
+    on(
+      "released-on-301-seconds",
+      "released on an attestation that is older than the ledger takes it",
+      invented({ ...escrow, settledAt: createdAt + 391n }),
+    ),
+    on(
       "captured-without-attestation",
       "a session of which something was captured, and nothing attested",
       withBytes(

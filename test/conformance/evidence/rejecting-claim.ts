@@ -145,6 +145,7 @@ export const decisionVectors = (): ReadonlyArray<Vector> => {
       lie((data) => void (data["as_of"] = asOf), golden),
     );
   const { escrow } = goldenEscrow("pending");
+  const open = goldenEscrow("session-open").escrow;
   return [
     on("decision-refunded", "a release that calls itself a refund", "status", "refunded"),
     on(
@@ -215,6 +216,21 @@ export const decisionVectors = (): ReadonlyArray<Vector> => {
       "a pending packet of a time before the escrow was created",
       "as_of",
       invented(escrow, { ledgerTime: escrow.createdAt - 1n }),
+    ),
+    rejects(
+      "pending-before-attested",
+      "a session's packet of a time at which the ledger did not take its attestation yet",
+      "as_of",
+      invented(open, { ledgerTime: open.createdAt + 269n }),
+    ),
+    rejects(
+      "pending-before-closed",
+      "a session's packet of a time before its agent closed it",
+      "as_of",
+      invented(
+        { ...open, closesAt: open.createdAt + 1900n },
+        { ledgerTime: open.createdAt + 999n },
+      ),
     ),
   ];
 };

@@ -132,6 +132,28 @@ const capture = (ledger: TestLedger, choice: RandomChoice): bigint => {
   return fee;
 };
 
+test("a payment by an attestation of the other kind is told apart from one that nobody signed", () => {
+  const ledger = s.sessionLedger();
+  const of = (final: boolean) => signedClaim(ledger, { total: 7n, deliveries: 1, final });
+  const detailOf = (result: object): unknown =>
+    "faults" in result ? (result.faults as ReadonlyArray<object>)[0] : result;
+  const field = "attestationSignature";
+  expect(detailOf(onLedger(ledger, prepareCapture(s.escrow, of(true))))).toEqual({
+    field,
+    detail: "is of a final attestation, and a capture takes none: release the escrow with it",
+  });
+  expect(detailOf(onLedger(ledger, prepareRelease(s.escrow, of(false))))).toEqual({
+    field,
+    detail: "is of an attestation that is not final, and a release takes only a final one",
+  });
+  const attestationSignature = encodeBase64(s.stranger.sign(new Uint8Array(128)));
+  const forged = { ...of(false), attestationSignature };
+  expect(detailOf(onLedger(ledger, prepareCapture(s.escrow, forged)))).toEqual({
+    field,
+    detail: "does not verify under the escrow's attestor over its claim",
+  });
+});
+
 /**
  * What is left after a settlement comes home by calls of its own: the agent's rest, then the rent. The fees of both.
  */

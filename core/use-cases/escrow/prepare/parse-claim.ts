@@ -1,5 +1,5 @@
 import { Effect } from "effect";
-import { parseAmount } from "../../../domain/amount.ts";
+import { MAX_U64, parseAmount } from "../../../domain/amount.ts";
 import { decodeBase64 } from "../../../domain/encoding/base64.ts";
 import { type Hash32, parseHash32 } from "../../../domain/hash32.ts";
 import { parseUnixTime, type UnixSeconds } from "../../../domain/unix-time.ts";
@@ -9,7 +9,7 @@ import { type FieldFault, ValidationFailed } from "../../request-errors.ts";
 const MAX_U32 = 4_294_967_295;
 
 /** The fault of a text that must be an amount. */
-export const AMOUNT_FAULT = "must be a decimal integer from 1 without sign or leading zero";
+export const AMOUNT_FAULT = `must be a decimal integer from 1 to ${MAX_U64} without sign or leading zero`;
 
 /** Why a number cannot count deliveries, undefined when it can. */
 export const countFault = (count: number): string | undefined =>

@@ -21,6 +21,7 @@ import { createEscrowInstruction } from "../../../protocol/instructions/custody-
 import { Instance } from "../../../../ports/instance.ts";
 import { requirePinned } from "../../service/unpinned-programs.ts";
 import { enforceBetaLimits } from "../beta-limits.ts";
+import { AMOUNT_FAULT } from "./parse-claim.ts";
 import { checkAttestorKey, nobodysFaults, payerFaults } from "./parse-sending.ts";
 import {
   addressFault,
@@ -111,12 +112,7 @@ const valueFaults = (
   },
 ): ReadonlyArray<Fault> => {
   const faults: Array<Fault> = [];
-  if (amount === undefined)
-    faults.push({
-      field: "amount",
-      detail:
-        "must be a decimal integer from 1 to 18446744073709551615 without sign or leading zero",
-    });
+  if (amount === undefined) faults.push({ field: "amount", detail: AMOUNT_FAULT });
   const { ttlSeconds } = request;
   if (!Number.isInteger(ttlSeconds) || ttlSeconds < MIN_TTL_SECONDS || ttlSeconds > MAX_TTL_SECONDS)
     faults.push({

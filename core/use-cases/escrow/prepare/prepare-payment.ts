@@ -1,6 +1,8 @@
 import { Effect } from "effect";
+import { addressToBytes } from "../../../domain/address.ts";
 import { endOf } from "../../../domain/escrow/escrow.ts";
 import { termsOf } from "../../../protocol/accounts/escrow-account.ts";
+import { verifyEd25519 } from "../../../protocol/crypto/strict-ed25519.ts";
 import {
   attestationMessage,
   MAX_ATTESTATION_AGE_SECONDS,
@@ -36,23 +38,33 @@ export type PreparePaymentRequest = SendingRequest &
 type Field = Exclude<keyof PreparePaymentRequest, "bare">;
 type Claim = Effect.Success<ReturnType<typeof parseClaim>>;
 
-/** The Ed25519 instruction with the claim's signatures over the messages that name this ledger and escrow. */
-const proofInstruction = ({ escrow, view }: Surroundings, claim: Claim, isFinal: boolean) => {
-  const named = { domain: view.domain, terms: termsOf(escrow) };
-  const { amount, signature, voucher } = claim;
-  const message = attestationMessage({
+/** What signatures name of this ledger and escrow. */
+const namedIn = ({ escrow, view }: Surroundings) => ({
+  domain: view.domain,
+  terms: termsOf(escrow),
+});
+
+/** The attestation's message that a claim is of. */
+const attestedIn = (surroundings: Surroundings, claim: Claim, isFinal: boolean): Uint8Array =>
+  attestationMessage({
     ...claim,
-    ...named,
-    total: amount ?? escrow.amount,
+    ...namedIn(surroundings),
+    total: claim.amount ?? surroundings.escrow.amount,
     isFinal,
   });
+
+/** The Ed25519 instruction with the claim's signatures over the messages that name this ledger and escrow. */
+const proofInstruction = (surroundings: Surroundings, claim: Claim, isFinal: boolean) => {
+  const { escrow } = surroundings;
+  const { signature, voucher } = claim;
+  const message = attestedIn(surroundings, claim, isFinal);
   const attestation = { publicKey: escrow.attestor, signature, message };
   if (voucher === null) return ed25519Instruction(attestation);
   return ed25519Instruction(attestation, {
     // A single payment takes no voucher whoever signed it.
     publicKey: escrow.sessionKey ?? escrow.attestor,
     signature: voucher.signature,
-    message: voucherMessage({ ...voucher, ...named }),
+    message: voucherMessage({ ...voucher, ...namedIn(surroundings) }),
   });
 };
 
@@ -74,6 +86,25 @@ const FIELD_OF: Partial<Readonly<Record<StateRule, FieldFault<Field>>>> = {
   deliveries_fall: { field: "deliveries", detail: "" },
   message_differs: { field: "deliveries", detail: "must be 1: the escrow is a single payment" },
 };
+
+/** What an attestation's signature that does not verify is where it is one over the message of the other kind. */
+const otherKind = (
+  surroundings: Surroundings,
+  claim: Claim,
+  isFinal: boolean,
+): FieldFault<Field> | undefined =>
+  verifyEd25519(
+    claim.signature,
+    attestedIn(surroundings, claim, !isFinal),
+    addressToBytes(surroundings.escrow.attestor),
+  )
+    ? {
+        field: "attestationSignature",
+        detail: isFinal
+          ? "is of an attestation that is not final, and a release takes only a final one"
+          : "is of a final attestation, and a capture takes none: release the escrow with it",
+      }
+    : undefined;
 
 /** The payment of an escrow's merchant; `prepareRelease` and `prepareCapture` say when. */
 const preparePayment = Effect.fnUntraced(function* (
@@ -117,7 +148,11 @@ const preparePayment = Effect.fnUntraced(function* (
   yield* checkInstructions(surroundings, draft, payer, moved !== 0n).pipe(
     Effect.catchTag("WrongState", (failure) => {
       const { rule, detail } = failure;
-      const at = FIELD_OF[rule];
+      const signed =
+        rule === "attestation_signature_invalid"
+          ? otherKind(surroundings, claim, isFinal)
+          : undefined;
+      const at = signed ?? FIELD_OF[rule];
       return Effect.fail(
         at === undefined
           ? failure

@@ -1,6 +1,7 @@
 import { type Exchange, get, post } from "../exchange.ts";
 import { ledgerDown, ledgerSlow, notFinalYet, storeDown } from "../world/conditions.ts";
 import {
+  CLOSED,
   EXPIRED,
   FULFILLED,
   OBSCURE,
@@ -101,6 +102,7 @@ const deliveries: ReadonlyArray<Exchange> = [
   delivery("PartiallyFulfilled", { payload: payloadOf(PARTIAL) }, { of: PARTIAL.address }),
   delivery("Pending", { payload: payloadOf(PENDING) }, { of: PENDING.address }),
   delivery("Refunded", { payload: payloadOf(REFUNDED) }, { of: REFUNDED.address }),
+  delivery("a session", { payload: payloadOf(CLOSED) }, { of: CLOSED.address }),
   delivery("an unknown template", { payload, template_id: "none-v1" }),
   delivery("an empty name of a template", { payload, template_id: "" }),
   delivery("a payload that is a list", { payload: [] }),

@@ -161,6 +161,11 @@ const captures: ReadonlyArray<Exchange> = [
     ...sessionBodyOf(SESSION),
     amount_stroops: "749999",
   }),
+  capture("a total above what a u64 holds", SESSION, {
+    ...sessionBodyOf(SESSION),
+    amount_stroops: "18446744073709551616",
+  }),
+  capture("by the final attestation", SESSION, sessionBodyOf(SESSION, { isFinal: true })),
   capture("a single payment", PENDING, sessionBodyOf(PENDING)),
   capture("after its end", SESSION, sessionBodyOf(SESSION), clockAt(SESSION.expiresAt)),
   capture("a settled session", CLOSED, sessionBodyOf(CLOSED)),

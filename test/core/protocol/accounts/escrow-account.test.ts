@@ -203,7 +203,8 @@ describe("escrow account", () => {
   });
 
   test("an account is accepted exactly when it keeps the protocol's rules", () => {
-    const near = fc.bigInt({ min: -1n, max: 4n });
+    const nearTo = (time: bigint) => fc.bigInt({ min: time - 1n, max: time + 4n });
+    const near = nearTo(0n);
     const seen = new Set<string>();
     fc.assert(
       fc.property(
@@ -214,10 +215,16 @@ describe("escrow account", () => {
           released: fc.oneof(fc.constant(undefined), fc.bigInt({ min: 0n, max: 3n })),
           createdAt: fc.bigInt({ min: -1n, max: 2n }),
           // Longer than the other times are far, so that all states are accepted in some runs.
-          lifetime: fc.bigInt({ min: -1n, max: 9n }),
-          closesAfter: fc.oneof(fc.constant(null), fc.constant(null), near),
-          settledAfter: fc.option(near),
-          attestedAfter: fc.oneof(near, fc.constant(31n)),
+          lifetime: fc.oneof(fc.bigInt({ min: -1n, max: 9n }), nearTo(905n)),
+          closesAfter: fc.oneof(
+            fc.constant(null),
+            fc.constant(null),
+            fc.constant<"at expiry">("at expiry"),
+            near,
+            nearTo(900n),
+          ),
+          settledAfter: fc.option(fc.oneof(near, nearTo(300n))),
+          attestedAfter: fc.oneof(near, nearTo(31n)),
           createdSeq: fc.constantFrom(0n, 1n, 1n, 1n, 2n),
           settledSeq: fc.constantFrom<"right" | bigint>("right", "right", "right", 0n, 1n, 2n),
           settledBy: fc.oneof(fc.constant(undefined), fc.nat({ max: 4 })),
@@ -232,7 +239,9 @@ describe("escrow account", () => {
             numbers.released ??
             (escrow.state === "Fulfilled" ? amount : isAttested ? amount / 2n : 0n);
           const expiresAt = createdAt + numbers.lifetime;
-          const closesAt = numbers.closesAfter === null ? 0n : createdAt + numbers.closesAfter;
+          const { closesAfter } = numbers;
+          const closesIn = closesAfter === "at expiry" ? numbers.lifetime : closesAfter;
+          const closesAt = closesIn === null ? 0n : createdAt + closesIn;
           const settledAt = numbers.settledAfter === null ? 0n : createdAt + numbers.settledAfter;
           const attestedAt = createdAt + numbers.attestedAfter;
           const state = numbers.state ?? ESCROW_STATES.indexOf(escrow.state);
@@ -271,9 +280,16 @@ describe("escrow account", () => {
                 settledBy <= 3 &&
                 settledAt !== 0n &&
                 settledAt >= createdAt &&
+                (closesAt === 0n || settledAt >= closesAt - 900n) &&
+                (!isAttested || settledAt >= attestedAt - 30n) &&
+                (!isAttested || settledBy !== BY_RELEASE || settledAt <= attestedAt + 300n) &&
                 settledAt >= end === (settledBy === BY_REFUND)
               : settledSeq === 0n && settledBy === 0 && settledAt === 0n) &&
-            (closesAt === 0n || (isSession && closesAt > createdAt && closesAt <= expiresAt)) &&
+            (closesAt === 0n ||
+              (isSession &&
+                closesAt > createdAt &&
+                closesAt <= expiresAt &&
+                (closesAt === expiresAt || closesAt >= createdAt + 900n))) &&
             isAttested === released > 0n &&
             (deliveries === 0 || released > 0n) &&
             (settledBy !== BY_RELEASE || released > 0n) &&

@@ -402,13 +402,13 @@ const REFUSED: ReadonlyArray<Case & { readonly rule: SettlementRule; readonly de
     rule: "wrong_voucher",
     of: "a voucher for less",
     instructions: [proves(session, {}, { total: 299n }), capture],
-    detail: "allows 299 base units for 4, and 300 base units for 3 deliveries are attested",
+    detail: "allows 299 base units for 4 deliveries, and 300 base units for 3 are attested",
   },
   {
     rule: "wrong_voucher",
     of: "a voucher for fewer",
     instructions: [proves(session, {}, { count: 2 }), capture],
-    detail: "for 2,",
+    detail: "for 2 deliveries,",
   },
   {
     rule: "wrong_voucher",
@@ -428,6 +428,14 @@ const REFUSED: ReadonlyArray<Case & { readonly rule: SettlementRule; readonly de
     instructions: [proves(session, { total: 200n }), capture],
     accounts: ledgerWith(partly),
     detail: "200 were captured before",
+  },
+  {
+    rule: "amount_out_of_range",
+    of: "a capture where all was captured before",
+    instructions: [proves(session, { total: 1000n }, { total: 1000n }), capture],
+    accounts: ledgerWith({ ...partly, released: 1000n }),
+    detail:
+      "all of the escrow's amount 1000 was captured before, and only a release, a cancellation or a refund is left",
   },
   {
     rule: "amount_out_of_range",

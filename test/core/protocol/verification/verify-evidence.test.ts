@@ -10,6 +10,8 @@ import {
 } from "../../../../core/protocol/verification/verify-evidence.ts";
 import { anyAttestedEscrow, ed25519Key, packetText, TRUST } from "../../../arbitraries/evidence.ts";
 import { runs } from "../../../arbitraries/runs.ts";
+import { goldenEscrow } from "../../../conformance/evidence/packet-edits.ts";
+import { closed } from "../../../doubles/escrow-steps.ts";
 import {
   escrowIn,
   failedChecks,
@@ -34,7 +36,9 @@ describe("a genuine packet", () => {
         const unproven = checks.filter(({ outcome }) => outcome === "unproven");
         expect(unproven.map(({ name }) => name)).toEqual([
           "account_on_ledger",
-          ...(escrow.state === "Pending" && escrow.released > 0n ? ["captured_on_ledger"] : []),
+          ...(escrow.state === "Pending" && (escrow.released > 0n || escrow.closesAt !== null)
+            ? ["captured_on_ledger"]
+            : []),
           "attestor_is_the_merchants",
           // The policy does not list the mints of these packets.
           "mint_value",
@@ -281,6 +285,20 @@ describe("a packet that a lying service signs itself", () => {
       failedChecks(resigned(pending, (data) => void (inner(data, "as_of")["slot"] = slot)));
     expect(atSlot(0)).toEqual([]);
     for (const slot of [-1, 1.5, 2 ** 53]) expect(atSlot(slot)).toEqual(["form"]);
+  });
+
+  test("a session's packet is of no time before its attestation was taken, or before it was closed", () => {
+    const open = goldenEscrow("session-open").escrow;
+    const { attestation, createdAt } = open;
+    if (attestation === null) throw new Error("no attestation");
+    const failing = (escrow: Escrow, ledgerTime: bigint) =>
+      failedChecks(packetText(escrow, { slot: 7n, ledgerTime }));
+    // The ledger takes attestations that are up to 30 s ahead.
+    expect(failing(open, attestation.attestedAt - 30n)).toEqual([]);
+    expect(failing(open, attestation.attestedAt - 31n)).toEqual(["as_of"]);
+    const closing = closed(open, createdAt + 1000n);
+    expect(failing(closing, createdAt + 1000n)).toEqual([]);
+    expect(failing(closing, createdAt + 999n)).toEqual(["as_of"]);
   });
 
   test("account bytes that are not an escrow are reported as such", () => {

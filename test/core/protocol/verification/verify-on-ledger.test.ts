@@ -1,91 +1,34 @@
 import { rootOf } from "../../../../core/log/tree/frontier.ts";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { addressFromBytes, address } from "../../../../core/domain/address.ts";
 import { endOf, type Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import type { TrustPolicy } from "../../../../core/domain/evidence/evidence-check.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
 import { NO_PINS } from "../../../../core/domain/ledger/deployment.ts";
 import type { Merchant } from "../../../../core/domain/merchant/merchant.ts";
-import { merchantAddress } from "../../../../core/protocol/addresses/addresses.ts";
 import {
   deployedProgramAccounts,
   programHash,
 } from "../../../../core/protocol/accounts/loader-v3.ts";
-import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
-import { encodeMerchantAccount } from "../../../../core/protocol/accounts/merchant-account.ts";
 import { verifyEvidence } from "../../../../core/protocol/verification/verify-evidence.ts";
 import type { LedgerWitness } from "../../../../core/protocol/verification/verify-on-ledger.ts";
 import { SYSTEM_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
-import {
-  anyAttestedEscrow,
-  ATTESTOR_KEY,
-  ed25519Key,
-  NETWORK,
-  packetText,
-  TRUST,
-} from "../../../arbitraries/evidence.ts";
+import { anyAttestedEscrow, NETWORK, packetText, TRUST } from "../../../arbitraries/evidence.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { loggedEscrow, packetWithLog } from "../../../conformance/evidence/log-vectors.ts";
 import { logPolicyText, logProofOf } from "../../../conformance/evidence/log-world.ts";
-import { custodyConfigAccount } from "../../../doubles/custody-config.ts";
 import { tombstoneAccount } from "../../../doubles/tombstone.ts";
-import { captured, closed, settled } from "../../../doubles/escrow-steps.ts";
+import { settled } from "../../../doubles/escrow-steps.ts";
 import { pendingOf } from "../../../simulation/world-escrow.ts";
-
-const ATTESTOR = addressFromBytes(ATTESTOR_KEY.publicKey);
-const OTHER_KEY = addressFromBytes(ed25519Key(9).publicKey);
-
-const held = (
-  address: Escrow["address"],
-  owner: Escrow["address"],
-  data: Uint8Array,
-): LedgerAccount => ({
-  address,
-  owner,
-  lamports: 1n,
-  executable: false,
-  data,
-});
-
-const escrowAccount = (escrow: Escrow): LedgerAccount =>
-  held(escrow.address, NETWORK.custodyProgram, encodeEscrowAccount(escrow));
-
-/** The escrow's merchant with the attestor's key recorded at `attestorSince`, or as `changes` say. */
-const merchantAccount = (escrow: Escrow, changes: Partial<Merchant>): LedgerAccount => {
-  const { address, bump } = merchantAddress(NETWORK, escrow.merchant);
-  const merchant: Merchant = {
-    address,
-    bump,
-    wallet: escrow.merchant,
-    name: "merchant",
-    status: "Active",
-    attestor: ATTESTOR,
-    previousAttestor: null,
-    attestorSince: 0n,
-    registeredAt: 0n,
-    updatedAt: changes.attestorSince ?? 0n,
-    reputation: 0,
-    slashes: 0,
-    deliveries: 0n,
-    partialDeliveries: 0n,
-    volume: 0n,
-    revokedSeq: 0n,
-    ...changes,
-  };
-  return held(address, NETWORK.attestorProgram, encodeMerchantAccount(merchant));
-};
-
-/** The configuration of the custody program after this many events. */
-const configOf = (count: bigint): LedgerAccount =>
-  custodyConfigAccount(NETWORK, { count }, address(NETWORK.genesisHash));
-
-const witnessOf = (escrow: Escrow, merchant: Partial<Merchant> = {}): LedgerWitness => ({
-  genesisHash: NETWORK.genesisHash,
-  escrow: escrowAccount(escrow),
-  merchant: merchantAccount(escrow, merchant),
-  custodyConfig: configOf(escrow.settledSeq ?? escrow.createdSeq),
-});
+import {
+  ATTESTOR,
+  configOf,
+  escrowAccount,
+  held,
+  merchantAccount,
+  OTHER_KEY,
+  witnessOf,
+} from "./node-shows.ts";
 
 const outcomes = (escrow: Escrow, witness: LedgerWitness) => {
   const { verdict, checks } = verifyEvidence(packetText(escrow), TRUST, witness);
@@ -165,82 +108,6 @@ describe("a packet checked with a node", () => {
       }),
       runs(5),
     );
-  });
-});
-
-describe("a packet of a session that is open", () => {
-  const [open] = [loggedEscrow("session-open")];
-  const attestation = (proofHash: Escrow["taskHash"]) => ({
-    proofHash,
-    total: open.released + 1n,
-    timestamp: open.createdAt + 301n,
-    deliveries: open.deliveries + 1,
-    signature: new Uint8Array(64),
-  });
-  const more = captured(open, attestation(open.taskHash));
-  const checked = (now: LedgerAccount | null) => {
-    const { verdict, checks } = verifyEvidence(packetText(open), TRUST, {
-      ...witnessOf(open),
-      escrow: now,
-    });
-    const outcomeOf = (name: string) => checks.find((each) => each.name === name)?.outcome;
-    return [
-      verdict,
-      outcomeOf("account_on_ledger"),
-      outcomeOf("captured_on_ledger"),
-      outcomeOf("still_pending"),
-    ];
-  };
-
-  test("passes while the ledger shows at least what the packet does", () => {
-    expect(checked(escrowAccount(open))).toEqual(["verified", "passed", "passed", "passed"]);
-    expect(checked(escrowAccount(more))).toEqual(["verified", "passed", "passed", "passed"]);
-    const closing = closed(more, open.createdAt + 400n);
-    expect(checked(escrowAccount(closing))).toEqual(["verified", "passed", "passed", "passed"]);
-    const gone = settled(more, "cancel", open.createdAt + 400n);
-    expect(checked(escrowAccount(gone))).toEqual([
-      "verified",
-      "passed",
-      "passed",
-      "not_applicable",
-    ]);
-  });
-
-  test("fails where the ledger shows less, and another escrow", () => {
-    const less = captured(open, {
-      ...attestation(open.taskHash),
-      total: open.released - 1n,
-      deliveries: open.deliveries,
-    });
-    expect(checked(escrowAccount(less))).toEqual(["failed", "passed", "failed", "passed"]);
-    expect(checked(escrowAccount(pendingOf(open)))).toEqual([
-      "failed",
-      "passed",
-      "failed",
-      "passed",
-    ]);
-    const other = { ...more, rentPayer: OTHER_KEY };
-    expect(checked(escrowAccount(other))).toEqual(["failed", "failed", "failed", "not_applicable"]);
-  });
-
-  test("is unproven without a node, and where a tombstone keeps no amounts", () => {
-    const { checks } = verifyEvidence(packetText(open), TRUST);
-    expect(checks.find(({ name }) => name === "captured_on_ledger")?.outcome).toBe("unproven");
-    const gone = settled(more, "cancel", open.createdAt + 400n);
-    expect(checked(tombstoneAccount(gone, NETWORK.custodyProgram))).toEqual([
-      "verified",
-      "passed",
-      "unproven",
-      "not_applicable",
-    ]);
-  });
-
-  test("is not judged where nothing was captured, and once it is settled", () => {
-    for (const escrow of [loggedEscrow("pending"), loggedEscrow("session-cancelled")]) {
-      const { checks } = verifyEvidence(packetText(escrow), TRUST, witnessOf(escrow));
-      const found = checks.find(({ name }) => name === "captured_on_ledger");
-      expect(found?.outcome).toBe("not_applicable");
-    }
   });
 });
 

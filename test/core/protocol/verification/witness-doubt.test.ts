@@ -25,7 +25,7 @@ import { logPolicyText, logProofOf } from "../../../conformance/evidence/log-wor
 import { accountOf } from "../../../doubles/accounts.ts";
 import { custodyConfigAccount } from "../../../doubles/custody-config.ts";
 import { tombstoneAccount } from "../../../doubles/tombstone.ts";
-import { captured } from "../../../doubles/escrow-steps.ts";
+import { captured, closed } from "../../../doubles/escrow-steps.ts";
 import { pendingOf } from "../../../simulation/world-escrow.ts";
 
 const { at: AT } = CUSTODY_ACCOUNTS.ArchivedEscrow;
@@ -146,6 +146,16 @@ describe("an answer that contradicts itself", () => {
     const future = answering(escrow, whole(escrow), { ledgerTime });
     expect(doubt(escrow, future)).toContain("from after its own clock");
   });
+  test("shows a session closed or attested after its own clock", () => {
+    const open = loggedEscrow("session-open");
+    const closing = closed(open, open.createdAt + 600n);
+    const said = (shown: Escrow, after: bigint) =>
+      doubt(pendingOf(open), answering(open, whole(shown), { ledgerTime: open.createdAt + after }));
+    expect(said(closing, 600n)).toBeNull();
+    expect(said(closing, 599n)).toContain("from after its own clock");
+    expect(said(open, 270n)).toBeNull();
+    expect(said(open, 269n)).toContain("from after its own clock");
+  });
   holds(
     "shows a release that the attestor did not sign",
     (escrow) => {
@@ -196,6 +206,19 @@ describe("an answer from before the packet", () => {
     // At the packet's slot it lies, and the verdict says so.
     expect(said(less, 100n)).toBeNull();
     expect(said(open, 99n)).toBeNull();
+  });
+  test("shows a session that is not closed yet, at an earlier slot", () => {
+    const open = loggedEscrow("session-open");
+    const closing = closed(open, open.createdAt + 600n);
+    const at = { slot: 100n, ledgerTime: open.createdAt + 600n };
+    const said = (slot: bigint) =>
+      witnessDoubt(
+        packetText(closing, at),
+        TRUST,
+        answering(closing, whole(open), { ...at, slot }),
+      );
+    expect(said(99n)).toBe("it stands at slot 99, and the packet is of slot 100");
+    expect(said(100n)).toBeNull();
   });
   holds("shows it Pending before it was settled", (escrow) => {
     const said = (ledgerTime: bigint) =>

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Effect, Exit, Ref, Stream } from "effect";
 import { TestClock } from "effect/testing";
 import fc from "fast-check";
+import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-memory.ts";
 import type { Merchant } from "../../../../core/domain/merchant/merchant.ts";
 import { eventsOf } from "../../../../core/domain/index/settlement-event.ts";
@@ -16,6 +17,7 @@ import {
   escrowLives,
 } from "../../../arbitraries/index-history.ts";
 import { runs } from "../../../arbitraries/runs.ts";
+import { captured, closed } from "../../../doubles/escrow-steps.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { FAIR, FOUL, WeatheredChain } from "../../../world/weathered-chain.ts";
 import { contents, type Ports, simulate, syncWith } from "./simulated-sync.ts";
@@ -32,6 +34,21 @@ type World = {
   merchants: ReadonlyArray<Merchant>;
 };
 
+/** What a Pending session is after each of a few changes: a capture, its closing, and one more capture of all. */
+const changesOf = (created: Escrow): ReadonlyArray<(numbered: Escrow) => Escrow> => {
+  if (created.sessionKey === null) return [];
+  const paid = (total: bigint, deliveries: number) => ({
+    proofHash: created.taskHash,
+    total,
+    timestamp: created.createdAt,
+    deliveries,
+    signature: new Uint8Array(64).fill(deliveries),
+  });
+  const first = (numbered: Escrow) => captured(numbered, paid(1n, 1));
+  const closing = (numbered: Escrow) => closed(first(numbered), created.createdAt);
+  return [first, closing, (numbered) => captured(closing(numbered), paid(created.amount, 2))];
+};
+
 /** Plays the lives of a world in a random order, a few steps at a time, and calls `between` in the gaps. */
 const play = (
   ledger: WeatheredChain,
@@ -42,12 +59,18 @@ const play = (
   const steps: Array<() => void> = [
     ...lives.flatMap((life) => [
       { life, at: random(), act: () => ledger.create(life) },
+      // Each after the creation and before the settlement, and what is Pending in the end also later.
+      ...changesOf(life[0]).map((change, i) => ({
+        life,
+        at: 1 + (life.length === 1 ? 2 : 0.1) * ((i + random()) / 3),
+        act: () => ledger.change(change(ledger.at(life[0].address))),
+      })),
       ...life
         .slice(1)
         .flatMap((settled) => [
-          { life, at: 1 + random(), act: () => ledger.settle(settled) },
+          { life, at: 1.1 + random(), act: () => ledger.settle(settled) },
           ...(random() < 0.5
-            ? [{ life, at: 2 + random(), act: () => ledger.archive(settled) }]
+            ? [{ life, at: 2.1 + random(), act: () => ledger.archive(settled) }]
             : []),
         ]),
     ]),
