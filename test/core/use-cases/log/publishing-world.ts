@@ -21,7 +21,7 @@ import type { LogRefused } from "../../../../core/use-cases/log/signing/open-log
 import { Instance } from "../../../../ports/instance.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { LedgerNodes } from "../../../../ports/ledger/ledger.ts";
-import { LogSigner } from "../../../../ports/log/log-signer.ts";
+import { LogSigner, type SigningKey } from "../../../../ports/log/log-signer.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
 import { WitnessClient } from "../../../../ports/log/log-source.ts";
 import { TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
@@ -41,6 +41,12 @@ export class PublishingWorld {
   leaves: ReadonlyArray<Uint8Array> = [];
   name = "log.example";
   seed = 1;
+  /** Of the second key, while the operator rotates keys; null at other times. */
+  nextSeed: number | null = null;
+  /** The seed by which the keys' common file is known; null for that of the key. */
+  fileOf: number | null = null;
+  /** The origin of the log that the operator wants ended. */
+  endOrdered: string | null = null;
   policy: LogPolicy | null = null;
   witness: WitnessClient["Service"]["addCheckpoint"] = () => Effect.die("there is no witness");
   nodes: LedgerNodes["Service"] = { count: 1, readFromEach: () => Effect.die("there is one node") };
@@ -121,8 +127,20 @@ export class PublishingWorld {
   }
 
   #layer() {
-    const { seed } = this;
-    const key = ed25519Key(new Uint8Array(32).fill(seed));
+    const file = (): number => this.fileOf ?? this.seed;
+    const keyOf = (seed: number): SigningKey => {
+      const key = ed25519Key(new Uint8Array(32).fill(seed));
+      return {
+        publicKey: key.publicKey,
+        sign: (message) =>
+          this.#call(
+            Effect.as(
+              Effect.orDie(this.#checkSigned(new TextDecoder().decode(message))),
+              key.sign(message),
+            ),
+          ),
+      };
+    };
     const stored = <A, E>(work: (store: LogStore["Service"]) => Effect.Effect<A, E>) =>
       this.#call(Effect.suspend(() => work(this.store)));
     return Layer.mergeAll(
@@ -148,21 +166,20 @@ export class PublishingWorld {
       Layer.succeed(LogSigner, {
         name: this.name,
         key: {
-          publicKey: key.publicKey,
-          memory: `the file of key ${seed}`,
-          sign: (message) =>
-            this.#call(
-              Effect.as(
-                Effect.orDie(this.#checkSigned(new TextDecoder().decode(message))),
-                key.sign(message),
-              ),
-            ),
-          remembered: this.#call(Effect.sync(() => this.keyFiles.get(seed) ?? null)),
+          keys: Effect.sync(() => {
+            const first = keyOf(this.seed);
+            return this.nextSeed === null
+              ? ([first] as const)
+              : ([first, keyOf(this.nextSeed)] as const);
+          }),
+          endOrdered: Effect.sync(() => this.endOrdered),
+          memory: `the file of key ${file()}`,
+          remembered: this.#call(Effect.sync(() => this.keyFiles.get(file()) ?? null)),
           remember: (before, next) =>
             this.#call(
               Effect.sync(() => {
-                if ((this.keyFiles.get(seed) ?? null) !== before) return false;
-                this.keyFiles.set(seed, next);
+                if ((this.keyFiles.get(file()) ?? null) !== before) return false;
+                this.keyFiles.set(file(), next);
                 return true;
               }),
             ),
