@@ -93,7 +93,10 @@ export const startProcess = Effect.fnUntraced(function* (parts: ProcessParts) {
     parts.signed(new TextDecoder().decode(message)),
   );
   const key = {
-    keys: Effect.map(keys, ([first]) => [calls.wrapped(first)] as const),
+    keys: Effect.map(
+      keys,
+      ([{ publicKey, sign }]) => [{ publicKey, ...calls.wrapped({ sign }) }] as const,
+    ),
     ...calls.wrapped(keyCalls),
   };
   const services = Layer.mergeAll(
