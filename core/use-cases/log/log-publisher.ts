@@ -170,12 +170,11 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
    * One round: grows the tree to a mark, signs what may be signed, offers it. Says what hinders more, null for nothing.
    */
   const round = Effect.fnUntraced(function* (log: SigningLog, mark: SyncMark) {
-    const before = yield* log.standing;
-    yield* log.compare(before.value);
     const keys = yield* log.takeKeys;
+    const { value } = keys;
+    yield* log.compare(value);
     if (keys.isChanged) yield* offers.resigned;
     if (keys.lack === "all") return "log_key_missing";
-    const { value } = yield* log.standing;
     const { last } = log;
     if (last?.isLast || (last !== null && log.isToEnd)) {
       const isPublished = offers.isPublished(last, value?.published ?? null);
@@ -199,6 +198,7 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
     const { head, hinders } = yield* signable(log, growing);
     if (head !== null && (yield* offers.isDue(head, value?.published ?? null)))
       yield* offers.offer(log, yield* log.sign(head));
+    if (log.isToEnd) return "ending";
     return hinders ?? (keys.lack === null ? null : "log_key_missing");
   });
 

@@ -73,6 +73,8 @@ export class SigningLog {
   /** The keys that this process had when it last looked, and those of them that sign the log. */
   #own: ReadonlyArray<Hash32> = [];
   #signers: ReadonlyArray<SigningKey> = [];
+  /** Whether the file beside the key has the same rotation. */
+  #isRemembered = false;
   #isEndOrdered = false;
 
   /** Held while this process replaces the standing: it signs and publishes side by side. */
@@ -119,8 +121,9 @@ export class SigningLog {
   }
 
   /**
-   * Reads the process's keys and takes part in a rotation of the log's, in the store and beside the key. Says whether
-   * other keys sign from now on, and whether one of the log's is missing here: with none, nothing may be signed.
+   * Reads the store's standing and the process's keys, and takes part in a rotation of the log's, in the store and
+   * beside the key. Says whether other keys sign from now on, and whether one of the log's is missing here: with none,
+   * nothing may be signed.
    */
   readonly takeKeys = Effect.gen({ self: this }, function* () {
     const keys = yield* this.#key.keys;
@@ -136,13 +139,18 @@ export class SigningLog {
       ) === null;
     const isPublished = (key: Hash32): boolean =>
       value === null || value.published === null || isSignedBy(value.published, this.origin, key);
-    const next =
-      known !== null && (this.isEnded || !isUsable) ? known : rotatedBy(known, own, isPublished);
-    if (value !== null && !isSameRotation(value, next))
-      yield* this.#replace(text, { ...value, ...next });
-    const beside = yield* this.#besideKey;
-    if (beside.standing !== null && !isSameRotation(beside.standing, next))
-      yield* this.#remember(beside.text, { ...beside.standing, ...next });
+    const isFixed = this.isEnded || (value?.ended ?? null) !== null || !isUsable;
+    const next = known !== null && isFixed ? known : rotatedBy(known, own, isPublished);
+    const standing = value && { ...value, ...next };
+    if (value !== null && standing !== null && !isSameRotation(value, next))
+      yield* this.#replace(text, standing);
+    if (!this.#isRemembered || this.#rotation === null || !isSameRotation(this.#rotation, next)) {
+      this.#isRemembered = false;
+      const beside = yield* this.#besideKey;
+      if (beside.standing !== null && !isSameRotation(beside.standing, next))
+        yield* this.#remember(beside.text, { ...beside.standing, ...next });
+      this.#isRemembered = true;
+    }
     this.#rotation = next;
     this.#own = own;
     const wanted = signingKeysOf(next);
@@ -150,6 +158,7 @@ export class SigningLog {
     const before = this.#signers;
     this.#signers = signers;
     return {
+      value: standing,
       isChanged: before.length > 0 && !isSameKeys(keysIn(before), keysIn(signers)),
       lack: signers.length === 0 ? "all" : signers.length < wanted.length ? "one" : null,
     } as const;
