@@ -1,5 +1,6 @@
 import { Effect, Layer, Redacted } from "effect";
 import { existsSync } from "node:fs";
+import { rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { isKeyName } from "../../core/log/notes/verifier-key.ts";
@@ -10,7 +11,13 @@ import {
   type SigningKey,
 } from "../../ports/log/log-signer.ts";
 import { WitnessKey, WitnessUnusable } from "../../ports/log/witness-state.ts";
-import { makeFolderDurably, readIfThere, withFileLock, writeDurably } from "../bun/durable-file.ts";
+import {
+  makeFolderDurably,
+  readIfThere,
+  syncFolder,
+  withFileLock,
+  writeDurably,
+} from "../bun/durable-file.ts";
 import { ed25519Key, parseSeedText, SEED_TEXT_FORMS } from "./ed25519-key.ts";
 import { type NamedKey, sameKeys } from "./evidence-signer.ts";
 import { createKeyFile, readKeyFile } from "./key-file.ts";
@@ -126,6 +133,24 @@ export const createLogKey = (path: string): Effect.Effect<void, LogKeyUnusable> 
     const seed = crypto.getRandomValues(new Uint8Array(32));
     return createKeyFile(path, Redacted.make(`${encodeBase64(seed)}\n`));
   }).pipe(Effect.mapError(({ source, reason }) => new LogKeyUnusable({ source, reason })));
+
+/**
+ * Puts the second key in the place of the first, durably and at once, whenever the machine stops. Nothing is left of the
+ * first one's private key in the file.
+ */
+export const retireLogKey = (path: string): Effect.Effect<void, LogKeyUnusable> => {
+  const { next } = logKeyFiles(path);
+  return onFile(next, async () => {
+    await rename(next, path);
+    await syncFolder(dirname(path));
+  });
+};
+
+/** Orders the end of the log with an origin. The service that has the key ends it, once it looks. */
+export const orderLogEnd = (path: string, origin: string): Effect.Effect<void, LogKeyUnusable> => {
+  const { end } = logKeyFiles(path);
+  return onFile(end, () => writeDurably(end, `${origin}\n`, 0o600));
+};
 
 /** Signs with the key in the data directory. The first start makes it. */
 export const logSignerGenerated = (name: string, dataDir: string) => {
