@@ -23,7 +23,13 @@ const checkLogKey = Effect.gen(function* () {
   const signer = yield* LogSigner;
   if (signer === null) return "no key, so no log is published";
   const signed = yield* standingBesideKey(signer.key);
-  return `the key of ${signer.name} can sign; it has ${signed === null ? "signed nothing yet" : "signed before"}`;
+  const keys = yield* publicKeysOf(signer);
+  const can =
+    keys.length === 1
+      ? `the key of ${signer.name} can sign; it has`
+      : `two keys of ${signer.name} can sign; they have`;
+  const ended = signed !== null && signed.standing.ended !== null ? "; the log has ended" : "";
+  return `${can} ${signed === null ? "signed nothing yet" : "signed before"}${ended}`;
 });
 
 const policyText = (path: string | null, policy: LogPolicy | null) =>
