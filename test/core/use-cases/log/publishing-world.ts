@@ -64,6 +64,8 @@ export class PublishingWorld {
   }> = [];
   /** The files beside the keys, by the keys' seeds. */
   readonly keyFiles = new Map<number, string>();
+  /** Whether the store's calls take real time. */
+  isRemote = false;
   store: LogStore["Service"] = logStoreOf(new IndexRows());
 
   /** The leaves of the tree at a size, leaf 0 included. */
@@ -98,7 +100,40 @@ export class PublishingWorld {
     });
   }
 
+  /** Calls of the store and the key that are on their way. */
+  #inFlight = 0;
+
+  /** Virtual time in steps, each of which waits for calls that take real time, such as a database's. */
+  pass(seconds: number) {
+    const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)));
+    return Effect.gen({ self: this }, function* () {
+      if (!this.isRemote) return yield* TestClock.adjust(seconds * 1000);
+      for (let second = 0; second < seconds; second++) {
+        yield* TestClock.adjust(1000);
+        for (let quiet = 0; quiet < 3; quiet++) {
+          yield* turn;
+          if (this.#inFlight > 0) quiet = -1;
+        }
+      }
+    });
+  }
+
   #call<A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E> {
+    if (!this.isRemote) return this.#mortal(work);
+    const count = (change: number) =>
+      Effect.sync(() => {
+        this.#inFlight += change;
+      });
+    return this.#mortal(
+      Effect.acquireUseRelease(
+        count(1),
+        () => work,
+        () => count(-1),
+      ),
+    );
+  }
+
+  #mortal<A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.suspend(() => {
       if (this.callsLeft === null) return work;
       this.callsLeft -= 1;
@@ -216,7 +251,7 @@ export class PublishingWorld {
     return this.run(({ grown }) =>
       Effect.forEach(
         counts,
-        (count) => Effect.andThen(grown(this.mark(count)), TestClock.adjust(seconds * 1000)),
+        (count) => Effect.andThen(grown(this.mark(count)), this.pass(seconds)),
         { discard: true },
       ),
     );
