@@ -1,5 +1,8 @@
-import type { Hash32 } from "../../../domain/hash32.ts";
-import type { LogStanding } from "../log-standing.ts";
+import type { SigningKey } from "../../../../ports/log/log-signer.ts";
+import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../../domain/hash32.ts";
+import { parseSignedNote } from "../../../log/notes/signed-note.ts";
+import { verifierKey } from "../../../log/notes/verifier-key.ts";
+import { type LogStanding, signingKeysOf } from "../log-standing.ts";
 
 /** Which keys sign a log and which did, as its standing says. */
 export type KeyRotation = Pick<LogStanding, "publicKey" | "nextKey" | "retiredKeys">;
@@ -12,6 +15,28 @@ const stepsOf = ({ nextKey, retiredKeys }: KeyRotation): number =>
 export const furtherAlong = (a: KeyRotation | null, b: KeyRotation | null): KeyRotation | null => {
   if (a === null || b === null) return a ?? b;
   return stepsOf(b) > stepsOf(a) ? b : a;
+};
+
+/** The public keys of keys. */
+export const keysIn = (keys: ReadonlyArray<SigningKey>): ReadonlyArray<Hash32> =>
+  keys.map(({ publicKey }) => hash32FromBytes(publicKey));
+
+/** Whether two lists have the same keys in the same order. */
+export const isSameKeys = (a: ReadonlyArray<Hash32>, b: ReadonlyArray<Hash32>): boolean =>
+  a.join() === b.join();
+
+/** Whether two rotations are one. */
+export const isSameRotation = (a: KeyRotation, b: KeyRotation): boolean =>
+  isSameKeys(signingKeysOf(a), signingKeysOf(b)) && isSameKeys(a.retiredKeys, b.retiredKeys);
+
+/** Whether a note that this log has published has a line of a key. Nothing is verified. */
+export const isSignedBy = (note: string, origin: string, key: Hash32): boolean => {
+  const parsed = parseSignedNote(note);
+  const { id } = verifierKey(origin, "ed25519", hash32ToBytes(key));
+  return (
+    "value" in parsed &&
+    parsed.value.signatures.some((line) => line.name === origin && line.id === id)
+  );
 };
 
 /**

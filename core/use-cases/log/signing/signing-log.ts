@@ -1,8 +1,6 @@
 import { Duration, Effect, Semaphore } from "effect";
-import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../../domain/hash32.ts";
+import { type Hash32, hash32FromBytes } from "../../../domain/hash32.ts";
 import type { SyncMark } from "../../../domain/index/sync-report.ts";
-import { parseSignedNote } from "../../../log/notes/signed-note.ts";
-import { verifierKey } from "../../../log/notes/verifier-key.ts";
 import { rootOf } from "../../../log/tree/frontier.ts";
 import { verifyConsistency } from "../../../log/tree/tree-proofs.ts";
 import type { LogKey, SigningKey } from "../../../../ports/log/log-signer.ts";
@@ -21,7 +19,15 @@ import {
   signingKeysOf,
 } from "../log-standing.ts";
 import { monotonicMs } from "../../single-flight.ts";
-import { furtherAlong, type KeyRotation, rotatedBy } from "./key-rotation.ts";
+import {
+  furtherAlong,
+  isSameKeys,
+  isSameRotation,
+  isSignedBy,
+  type KeyRotation,
+  keysIn,
+  rotatedBy,
+} from "./key-rotation.ts";
 import { faultOfKeys, type OpenLog, signCheckpoint } from "./open-log.ts";
 import { type LogTree, readConsistencyProof, readRoot } from "../read-tree.ts";
 
@@ -34,25 +40,6 @@ const CONTRADICTED_FOR_MS = Duration.toMillis(Duration.minutes(5));
 /** Whether a tree that was grown to a mark has its root. */
 const isAt = (growing: GrowingTree, mark: SyncMark): boolean =>
   hash32FromBytes(growing.head().root) === rootOf(mark);
-
-const keysIn = (keys: ReadonlyArray<SigningKey>): ReadonlyArray<Hash32> =>
-  keys.map(({ publicKey }) => hash32FromBytes(publicKey));
-
-const isSameKeys = (a: ReadonlyArray<Hash32>, b: ReadonlyArray<Hash32>): boolean =>
-  a.join() === b.join();
-
-const isSameRotation = (a: KeyRotation, b: KeyRotation): boolean =>
-  isSameKeys(signingKeysOf(a), signingKeysOf(b)) && isSameKeys(a.retiredKeys, b.retiredKeys);
-
-/** Whether a note that this log has published has a line of a key. Nothing is verified. */
-const isSignedBy = (note: string, origin: string, key: Hash32): boolean => {
-  const parsed = parseSignedNote(note);
-  const { id } = verifierKey(origin, "ed25519", hash32ToBytes(key));
-  return (
-    "value" in parsed &&
-    parsed.value.signatures.some((line) => line.name === origin && line.id === id)
-  );
-};
 
 /** A log that this process signs. */
 export class SigningLog {
