@@ -35,7 +35,7 @@ import { witnessClientHttp } from "../adapters/witness-http/witness-client.ts";
 import { LogPublisher } from "../core/use-cases/log/log-publisher.ts";
 import { makeSettlementLog, SettlementLog } from "../core/use-cases/log/serving/published-log.ts";
 import type { Witness } from "../core/use-cases/witness/witness.ts";
-import { type LogKeyUnusable, LogSigner } from "../ports/log/log-signer.ts";
+import { type LogKeyUnusable, LogSigner, publicKeysOf } from "../ports/log/log-signer.ts";
 import { IndexNews } from "../ports/index/index-news.ts";
 import { SyncEpoch } from "../ports/index/sync-lease.ts";
 import type { WitnessUnusable } from "../ports/log/witness-state.ts";
@@ -64,15 +64,18 @@ const witness = ({
   settings,
   dataDir,
   webSocketUrl,
-}: StartedInstance): Layer.Layer<Witness, WitnessUnusable, Ledger | EvidenceSigner | LogSigner> => {
+}: StartedInstance): Layer.Layer<
+  Witness,
+  WitnessUnusable | LogKeyUnusable,
+  Ledger | EvidenceSigner | LogSigner
+> => {
   const configured = settings.witness;
   if (configured === null) return noWitness;
   const place = { dataDir, deployment: deploymentOf(settings), webSocketUrl };
   return Layer.unwrap(
     Effect.gen(function* () {
-      const log = yield* LogSigner;
-      const logKeys =
-        log === null ? [] : [{ setting: "the log's key", publicKey: log.key.publicKey }];
+      const ofLog = yield* publicKeysOf(yield* LogSigner);
+      const logKeys = ofLog.map((publicKey) => ({ setting: "the log's key", publicKey }));
       return witnessLayer(configured, place, [...evidenceKeys(yield* EvidenceSigner), ...logKeys]);
     }),
   );

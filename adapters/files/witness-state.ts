@@ -17,13 +17,17 @@ import { makeFolderDurably, readIfThere, writeDurably } from "../bun/durable-fil
 /** The first line of the file, which other forms will change. */
 const VERSION = "witness-state/2";
 
+/** The line of a log's last checkpoint. */
+const LAST = "last";
+
 const digestOf = (text: string): string => bytesToHex(sha256(new TextEncoder().encode(text)));
 
 /**
  * What was cosigned of a log, as the text of a file: a line each, and the SHA-256 of the lines before it as the last.
  */
-const printCosigned = (origin: string, { size, root }: CosignedLog): string => {
-  const text = `${[VERSION, origin, String(size), encodeBase64(root)].join("\n")}\n`;
+const printCosigned = (origin: string, { size, root, isLast }: CosignedLog): string => {
+  const lines = [VERSION, origin, String(size), encodeBase64(root), ...(isLast ? [LAST] : [])];
+  const text = `${lines.join("\n")}\n`;
   return `${text}${digestOf(text)}\n`;
 };
 
@@ -33,13 +37,15 @@ const printCosigned = (origin: string, { size, root }: CosignedLog): string => {
  */
 const parseCosigned = (origin: string, text: string): CosignedLog => {
   const lines = text.split("\n");
-  const [version, of, size, hash = ""] = lines.slice(0, -2);
+  const [version, of, size, hash = "", ...more] = lines.slice(0, -2);
   const body = `${lines.slice(0, -2).join("\n")}\n`;
   if (`${body}${digestOf(body)}\n` !== text || version !== VERSION || of !== origin)
     throw new Error("the file of a cosigned log is damaged");
   const root = decodeBase64(hash);
   if (root?.length !== HASH_LENGTH) throw new Error("a cosigned log without a root");
-  return { size: Number(size), root };
+  if (more.length === 0) return { size: Number(size), root };
+  if (more.join() !== LAST) throw new Error("a cosigned log of another form");
+  return { size: Number(size), root, isLast: true };
 };
 
 /** Hex digits of a hash in a file's name: none of a few thousand files meets another. */

@@ -1,11 +1,23 @@
 import { Effect, Layer, Redacted } from "effect";
 import { existsSync } from "node:fs";
+import { rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { isKeyName } from "../../core/log/notes/verifier-key.ts";
-import { type LogKey, LogKeyUnusable, LogSigner } from "../../ports/log/log-signer.ts";
+import {
+  type LogKey,
+  LogKeyUnusable,
+  LogSigner,
+  type SigningKey,
+} from "../../ports/log/log-signer.ts";
 import { WitnessKey, WitnessUnusable } from "../../ports/log/witness-state.ts";
-import { makeFolderDurably, readIfThere, withFileLock, writeDurably } from "../bun/durable-file.ts";
+import {
+  makeFolderDurably,
+  readIfThere,
+  syncFolder,
+  withFileLock,
+  writeDurably,
+} from "../bun/durable-file.ts";
 import { ed25519Key, parseSeedText, SEED_TEXT_FORMS } from "./ed25519-key.ts";
 import { type NamedKey, sameKeys } from "./evidence-signer.ts";
 import { createKeyFile, readKeyFile } from "./key-file.ts";
@@ -13,95 +25,141 @@ import { createKeyFile, readKeyFile } from "./key-file.ts";
 /** The name of the generated key's file in the data directory. */
 const GENERATED_KEY_FILE = "log-signing-key";
 
-/** What follows the key file's name in that of the file that says what the key signed last. */
-const MEMORY_SUFFIX = ".signed.json";
-
-/** What follows that file's name in that of its lock. */
+/** What follows the name of the file that says what the key signed last, in that of its lock. */
 const LOCK_SUFFIX = ".lock";
 
 const causeText = (cause: unknown): string =>
   cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error";
 
-/** The key in a text, which remembers in the file `memory` what it signed. Messages name `source`. */
-const keyOfText = Effect.fnUntraced(function* (
+/** The files of a log's key, by the path of the key: what an operator's commands and the service write beside it. */
+export const logKeyFiles = (path: string) =>
+  ({
+    key: path,
+    /** The second key, while keys are rotated. */
+    next: `${path}.next`,
+    /** What was signed last. */
+    memory: `${path}.signed.json`,
+    /** The origin of the log that is to end. */
+    end: `${path}.end`,
+  }) as const;
+
+/** The generated key in a data directory, beside which a key of LOG_SIGNING_KEY has its files as well. */
+export const generatedKeyPath = (dataDir: string): string => join(dataDir, GENERATED_KEY_FILE);
+
+const onFile = <A>(path: string, work: () => Promise<A>): Effect.Effect<A, LogKeyUnusable> =>
+  Effect.tryPromise({
+    try: work,
+    catch: (cause) =>
+      new LogKeyUnusable({
+        source: path,
+        reason: `the file cannot be read or written (${causeText(cause)}). If it is no file, move it away; the service's user must be allowed to write there`,
+      }),
+  });
+
+/** The key in a text. Messages name `source`. */
+const keyOfText = (
   text: Redacted.Redacted,
   source: string,
-  memory: string,
-) {
+): Effect.Effect<SigningKey, LogKeyUnusable> => {
   const seed = parseSeedText(Redacted.value(text));
   if (seed === undefined)
-    return yield* new LogKeyUnusable({ source, reason: `it must be ${SEED_TEXT_FORMS}` });
+    return Effect.fail(new LogKeyUnusable({ source, reason: `it must be ${SEED_TEXT_FORMS}` }));
   const { publicKey, sign } = ed25519Key(seed);
-  const onFile = <A>(work: () => Promise<A>) =>
-    Effect.tryPromise({
-      try: work,
-      catch: (cause) =>
-        new LogKeyUnusable({
-          source: memory,
-          reason: `the file cannot be read or written (${causeText(cause)}). If it is no file, move it away; the service's user must be allowed to write there`,
-        }),
-    });
-  const key: LogKey = {
-    publicKey,
-    memory,
-    sign: (message) => Effect.sync(() => sign(message)),
-    remembered: onFile(() => readIfThere(memory)),
-    remember: (before, next) =>
-      onFile(async () => {
-        await makeFolderDurably(dirname(memory));
-        return withFileLock(`${memory}${LOCK_SUFFIX}`, async () => {
-          if ((await readIfThere(memory)) !== before) return false;
-          await writeDurably(memory, next, 0o600);
-          return true;
-        });
-      }),
-  };
-  return key;
+  return Effect.succeed({ publicKey, sign: (message) => Effect.sync(() => sign(message)) });
+};
+
+const keyOfFile = (path: string): Effect.Effect<SigningKey, LogKeyUnusable> =>
+  readKeyFile(path).pipe(
+    Effect.mapError(({ source, reason }) => new LogKeyUnusable({ source, reason })),
+    Effect.flatMap((text) => keyOfText(text, path)),
+  );
+
+/** What the files beside a key say, and what is written there. */
+const besideKey = ({ memory, end }: ReturnType<typeof logKeyFiles>): Omit<LogKey, "keys"> => ({
+  memory,
+  endOrdered: Effect.map(
+    onFile(end, () => readIfThere(end)),
+    (text) => text?.trim() ?? null,
+  ),
+  remembered: onFile(memory, () => readIfThere(memory)),
+  remember: (before, next) =>
+    onFile(memory, async () => {
+      await makeFolderDurably(dirname(memory));
+      return withFileLock(`${memory}${LOCK_SUFFIX}`, async () => {
+        if ((await readIfThere(memory)) !== before) return false;
+        await writeDurably(memory, next, 0o600);
+        return true;
+      });
+    }),
 });
 
-const keyOfFile = Effect.fnUntraced(function* (path: string) {
-  const text = yield* Effect.mapError(
-    readKeyFile(path),
-    ({ source, reason }) => new LogKeyUnusable({ source, reason }),
-  );
-  return yield* keyOfText(text, path, `${path}${MEMORY_SUFFIX}`);
-});
+/** The key of a file, with the second one beside it while there is one, and what else stands there. */
+export const logKeyOfFile = (path: string): LogKey => {
+  const files = logKeyFiles(path);
+  const keys = Effect.gen(function* () {
+    // The second one first: a rotation ends when it takes the place of the first.
+    const next = existsSync(files.next)
+      ? yield* keyOfFile(files.next).pipe(
+          Effect.catch((failure) => (existsSync(files.next) ? failure : Effect.succeed(null))),
+        )
+      : null;
+    const key = yield* keyOfFile(path);
+    const isSame = next !== null && Buffer.compare(next.publicKey, key.publicKey) === 0;
+    return next === null || isSame ? ([key] as const) : ([key, next] as const);
+  });
+  return { ...besideKey(files), keys };
+};
 
 /** No log is published. */
 export const logSignerNone = Layer.succeed(LogSigner, null);
 
+/** Signs with a log's key after reading it once, so that one that cannot be used stops the start. */
+const signerOf = (name: string, key: LogKey) =>
+  Layer.effect(LogSigner, Effect.as(key.keys, { name, key }));
+
 /** Signs with the key in a file (LOG_SIGNING_KEY_FILE), and remembers beside it what it signed last. */
-export const logSignerFromFile = (name: string, path: string) =>
-  Layer.effect(
-    LogSigner,
-    Effect.map(keyOfFile(path), (key) => ({ name, key })),
-  );
+export const logSignerFromFile = (name: string, path: string) => signerOf(name, logKeyOfFile(path));
 
 /** Signs with the key in a text (LOG_SIGNING_KEY), and remembers in the data directory what it signed last. */
-export const logSignerFromText = (name: string, text: Redacted.Redacted, dataDir: string) =>
-  Layer.effect(
-    LogSigner,
-    Effect.map(
-      keyOfText(text, "LOG_SIGNING_KEY", join(dataDir, `${GENERATED_KEY_FILE}${MEMORY_SUFFIX}`)),
-      (key) => ({ name, key }),
-    ),
-  );
+export const logSignerFromText = (name: string, text: Redacted.Redacted, dataDir: string) => {
+  const beside = besideKey(logKeyFiles(generatedKeyPath(dataDir)));
+  const keys = Effect.map(keyOfText(text, "LOG_SIGNING_KEY"), (key) => [key] as const);
+  return signerOf(name, { ...beside, keys });
+};
 
-/** Signs with the key in the data directory. The first start makes it from 32 random bytes. */
-export const logSignerGenerated = (name: string, dataDir: string) =>
-  Layer.effect(
-    LogSigner,
-    Effect.gen(function* () {
-      const path = join(dataDir, GENERATED_KEY_FILE);
-      if (!existsSync(path)) {
-        const seed = crypto.getRandomValues(new Uint8Array(32));
-        yield* createKeyFile(path, Redacted.make(`${encodeBase64(seed)}\n`)).pipe(
-          Effect.mapError(({ source, reason }) => new LogKeyUnusable({ source, reason })),
-        );
-      }
-      return { name, key: yield* keyOfFile(path) };
-    }),
+/** Makes a key's file from 32 random bytes, for its owner alone, unless there is one. */
+export const createLogKey = (path: string): Effect.Effect<void, LogKeyUnusable> =>
+  Effect.suspend(() => {
+    const seed = crypto.getRandomValues(new Uint8Array(32));
+    return createKeyFile(path, Redacted.make(`${encodeBase64(seed)}\n`));
+  }).pipe(Effect.mapError(({ source, reason }) => new LogKeyUnusable({ source, reason })));
+
+/**
+ * Puts the second key in the place of the first, durably and at once, whenever the machine stops. Nothing is left of the
+ * first one's private key in the file.
+ */
+export const retireLogKey = (path: string): Effect.Effect<void, LogKeyUnusable> => {
+  const { next } = logKeyFiles(path);
+  return onFile(next, async () => {
+    await rename(next, path);
+    await syncFolder(dirname(path));
+  });
+};
+
+/** Orders the end of the log with an origin. The service that has the key ends it, once it looks. */
+export const orderLogEnd = (path: string, origin: string): Effect.Effect<void, LogKeyUnusable> => {
+  const { end } = logKeyFiles(path);
+  return onFile(end, () => writeDurably(end, `${origin}\n`, 0o600));
+};
+
+/** Signs with the key in the data directory. The first start makes it. */
+export const logSignerGenerated = (name: string, dataDir: string) => {
+  const path = generatedKeyPath(dataDir);
+  const made = Layer.effectDiscard(
+    Effect.suspend(() => (existsSync(path) ? Effect.void : createLogKey(path))),
   );
+  return Layer.provide(signerOf(name, logKeyOfFile(path)), made);
+};
 
 /** The witness's own setting, as messages name it. */
 const SOURCE = "WITNESS_KEY_FILE";

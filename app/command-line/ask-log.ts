@@ -32,6 +32,24 @@ const tileAt = async (prefix: URL, path: string): Promise<Uint8Array | null> => 
   return full?.slice(0, Number(width) * HASH_LENGTH) ?? null;
 };
 
+/** The tiles of a log at these paths, as many of them as it has. Ends the command when it gives no answer. */
+export const tilesOfLog = async (
+  prefix: URL,
+  paths: ReadonlyArray<string>,
+): Promise<ReadonlyMap<string, Uint8Array>> => {
+  const tiles = new Map<string, Uint8Array>();
+  try {
+    for (const path of paths) {
+      const tile = await tileAt(prefix, path);
+      if (tile !== null) tiles.set(path, tile);
+    }
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    return endWith(EX_UNAVAILABLE, `the log at ${prefix.origin} gave no usable answer (${reason})`);
+  }
+  return tiles;
+};
+
 /**
  * What a log serves now: its checkpoint, and the tiles that compare it with a packet's and with the configuration that
  * a node has shown. Ends the command when the log gives no answer, because the packet is then undecided.

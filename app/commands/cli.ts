@@ -19,6 +19,10 @@ const COMMANDS: Readonly<Record<string, readonly [string, () => Promise<unknown>
     "gives a service the bytes of archived escrows, out of packets",
     async () => runAsProcess((await import("./import-escrow.ts")).main),
   ],
+  log: [
+    "rotates the key of a service's log, or ends the log",
+    async () => runAsProcess((await import("./log.ts")).main),
+  ],
   witness: [
     "cosigns the checkpoints of other services' logs after comparing them with the ledger",
     () => import("./witness.ts"),

@@ -17,9 +17,12 @@ import {
 } from "../command-line/command-line.ts";
 import { nodeAddress } from "../command-line/ask-node.ts";
 
-const HELP = `Checks an evidence packet, or the evidence of one call of a session: offline, with a node of the ledger as witness, or with the log that it has a proof of.
+const HELP = `Checks an evidence packet, or the evidence of one call of a session: offline, with a node of the ledger as witness, or
+with the log that it has a proof of.
 
 usage: bun run cli verify FILE [options]
+       bun run cli verify --fraud EVIDENCE [--trust FROM] [--json]
+       bun run cli verify --fraud CHECKPOINT OTHER --trust FROM [--log URL] > EVIDENCE
 
   FILE          a packet as GET /v1/evidence/{pda} answers it, or a call.json of a session; - reads standard input
   --trust FROM  what to trust: a file, or the address of a service or of its evidence-trust.json.
@@ -30,11 +33,15 @@ usage: bun run cli verify FILE [options]
                 whether the attestor key was the merchant's (an offline check cannot), and how many events are numbered.
                 May be given again: the next node is asked while none before it gives an answer that decides.
                 With --log too, the log's tiles can show that the ledger's own root holds the account's last event.
+  --fraud       with one file: says what this file shows of a log that lied, offline.
+                With two: makes such a file, on standard output, when they convict a log of the trust document. Each is a
+                checkpoint, the answer of a witness's /witness/refused, or the custody config account as JSON
+                (solana account ADDRESS --output json). With --log its tiles may show what two checkpoints do not.
   --json        prints the verdict, its checks and the names of what is unproven as JSON
   --help        this text
 
 Ends with 0 when no check fails under the trust policy, 1 when one fails, 2 when none fails but no policy
-was given, 3 for a packet of another version of the format, of which nothing was checked, 64 for a wrong command line,
+was given, 3 for a file of another version of the format, of which nothing was checked, 64 for a wrong command line,
 66 when the packet or the policy cannot be read, 69 when nothing fails without node and log, and the nodes or the log
 give no answer that decides.
 `;
@@ -98,16 +105,31 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
       log: { type: "string" },
       rpc: { type: "string", multiple: true },
       json: { type: "boolean" },
+      fraud: { type: "boolean" },
     },
-    ["FILE"],
+    ["FILE..."],
   );
+  if (values.fraud !== true && positionals.length !== 1)
+    endWith(EX_USAGE, "expected FILE, and nothing else; see --help");
+
   const trust = await readTrust(values.trust);
+  const log = values.log === undefined ? null : logAddress(values.log);
+  if (values.fraud === true) {
+    if (positionals.length > 2 || values.rpc !== undefined)
+      endWith(EX_USAGE, "--fraud: expected one or two files, and no --rpc; see --help");
+    const { judgeFraud, writeFraud } = await import("../command-line/fraud.ts");
+    const given = { trust, log, isJson: values.json === true };
+    const documents = await Promise.all(positionals.map(read));
+    const [only = new Uint8Array(), other] = documents;
+    return EXIT_CODES[
+      other === undefined ? judgeFraud(only, given, io) : await writeFraud(documents, given, io)
+    ];
+  }
   const document = await read(positionals[0] ?? "-");
   const ofCall = packetOfCall(document);
   const packet = ofCall === null ? document : new TextEncoder().encode(ofCall);
   const verify = ofCall === null ? verifyEvidence : verifyCall;
   const nodes = (values.rpc ?? []).map(nodeAddress);
-  const log = values.log === undefined ? null : logAddress(values.log);
   if (log !== null && (trust?.logOnLedger ?? trust?.logAppendOnly ?? null) === null)
     endWith(
       EX_USAGE,

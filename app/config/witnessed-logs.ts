@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { Effect } from "effect";
 import { parseLogOrigin } from "../../core/log/checkpoint/log-origin.ts";
 import { parseVerifierKey } from "../../core/log/notes/verifier-key.ts";
+import { isSameHash } from "../../core/log/tree/tree-hash.ts";
 import type { Parsed } from "../../core/log/parsed.ts";
 import type { WitnessedLog } from "../../core/use-cases/witness/witness-errors.ts";
 import { WitnessUnusable } from "../../ports/log/witness-state.ts";
@@ -22,7 +23,8 @@ const parseLine = (line: string): Parsed<WitnessedLog> => {
 
 /**
  * Parses a list of logs. Each line is `VKEY URL`: the log's verifier key (C2SP signed-note) and the address of the
- * service that publishes the log. Empty lines and lines that begin with `#` are skipped.
+ * service that publishes the log. Empty lines and lines that begin with `#` are skipped. While a log's keys are rotated
+ * it may have a line for each of the two.
  */
 export const parseWitnessedLogs = (text: string): Parsed<ReadonlyArray<WitnessedLog>> => {
   const logs: Array<WitnessedLog> = [];
@@ -31,8 +33,12 @@ export const parseWitnessedLogs = (text: string): Parsed<ReadonlyArray<Witnessed
     if (trimmed === "" || trimmed.startsWith("#")) continue;
     const log = parseLine(trimmed);
     if ("fault" in log) return { fault: `line ${at + 1}: ${log.fault}` };
-    if (logs.some(({ key }) => key.name === log.value.key.name))
-      return { fault: `line ${at + 1} repeats a log` };
+    const { name, id } = log.value.key;
+    const other = logs.find(({ key }) => key.name === name && key.id === id)?.key;
+    if (other !== undefined)
+      return isSameHash(other.publicKey, log.value.key.publicKey)
+        ? { fault: `line ${at + 1} repeats a log` }
+        : { fault: `line ${at + 1} has the id ${id} of another key of its log` };
     logs.push(log.value);
   }
   return logs.length === 0 ? { fault: "it names no log" } : { value: logs };

@@ -5,7 +5,7 @@ import { evidenceSignerNone } from "../../adapters/signer/evidence-signer.ts";
 import type { LogPolicy } from "../../core/log/policy/log-policy.ts";
 import { standingBesideKey } from "../../core/use-cases/log/signing/open-log.ts";
 import { EvidenceSigner } from "../../ports/evidence-signer.ts";
-import { LogSigner } from "../../ports/log/log-signer.ts";
+import { LogSigner, publicKeysOf } from "../../ports/log/log-signer.ts";
 import { WitnessKey } from "../../ports/log/witness-state.ts";
 import type { Settings } from "../config/settings.ts";
 import { readWitnessedLogs } from "../config/witnessed-logs.ts";
@@ -23,7 +23,13 @@ const checkLogKey = Effect.gen(function* () {
   const signer = yield* LogSigner;
   if (signer === null) return "no key, so no log is published";
   const signed = yield* standingBesideKey(signer.key);
-  return `the key of ${signer.name} can sign; it has ${signed === null ? "signed nothing yet" : "signed before"}`;
+  const keys = yield* publicKeysOf(signer);
+  const can =
+    keys.length === 1
+      ? `the key of ${signer.name} can sign; it has`
+      : `two keys of ${signer.name} can sign; they have`;
+  const ended = signed !== null && signed.standing.ended !== null ? "; the log has ended" : "";
+  return `${can} ${signed === null ? "signed nothing yet" : "signed before"}${ended}`;
 });
 
 const policyText = (path: string | null, policy: LogPolicy | null) =>
@@ -45,10 +51,10 @@ const checkWitnesses = (settings: Settings) =>
 const checkOwnWitness = ({ name, keyFile, logsFile }: NonNullable<Settings["witness"]>) =>
   Effect.gen(function* () {
     const logs = yield* readWitnessedLogs(logsFile);
-    const log = yield* LogSigner;
+    const ofLog = yield* publicKeysOf(yield* LogSigner);
     const others = [
       ...evidenceKeys(yield* EvidenceSigner),
-      ...(log === null ? [] : [{ setting: "the log's key", publicKey: log.key.publicKey }]),
+      ...ofLog.map((publicKey) => ({ setting: "the log's key", publicKey })),
       ...logs.map(({ key }) => ({
         setting: `${key.name} in WITNESS_LOGS`,
         publicKey: key.publicKey,

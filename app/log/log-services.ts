@@ -17,7 +17,7 @@ import {
   type WitnessPoliciesValue,
 } from "../../core/use-cases/log/witness-policies.ts";
 import { EvidenceSigner } from "../../ports/evidence-signer.ts";
-import { LogKeyUnusable, LogSigner } from "../../ports/log/log-signer.ts";
+import { LogKeyUnusable, LogSigner, publicKeysOf } from "../../ports/log/log-signer.ts";
 import type { Settings } from "../config/settings.ts";
 
 /** The name of the embedded ledger's log, which nobody else reads. */
@@ -70,13 +70,19 @@ export const logSigner = (
     Effect.gen(function* () {
       const signer = yield* LogSigner;
       if (signer === null) return null;
-      const own = hash32FromBytes(signer.key.publicKey);
-      const others = yield* evidenceKeys;
-      if (!others.some((key) => hash32FromBytes(key) === own)) return signer;
-      return yield* new LogKeyUnusable({
-        source: source.settings.logKeyFile ?? "LOG_SIGNING_KEY",
-        reason: "it is an evidence key; the log needs a key of its own",
+      const others = new Set((yield* evidenceKeys).map(hash32FromBytes));
+      // Looked at each time: a second key can come while the process runs.
+      const keys = Effect.flatMap(signer.key.keys, (own) => {
+        const isOwn = own.every(({ publicKey }) => !others.has(hash32FromBytes(publicKey)));
+        return isOwn
+          ? Effect.succeed(own)
+          : new LogKeyUnusable({
+              source: source.settings.logKeyFile ?? "LOG_SIGNING_KEY",
+              reason: "it is an evidence key; the log needs a key of its own",
+            });
       });
+      yield* keys;
+      return { ...signer, key: { ...signer.key, keys } };
     }),
   ).pipe(Layer.provide(anySigner(source)));
 
@@ -95,9 +101,8 @@ const readPolicy = Effect.fnUntraced(function* (setting: PolicySetting, path: st
   if ("fault" in policy) return yield* refuse(policy.fault);
   const without = policy.value.witnesses.find(({ url }) => url === null);
   if (without !== undefined) return yield* refuse(`the witness ${without.name} has no URL`);
-  const signer = yield* LogSigner;
-  const own = signer && hash32FromBytes(signer.key.publicKey);
-  const same = policy.value.witnesses.find(({ key }) => hash32FromBytes(key.publicKey) === own);
+  const own = new Set((yield* publicKeysOf(yield* LogSigner)).map(hash32FromBytes));
+  const same = policy.value.witnesses.find(({ key }) => own.has(hash32FromBytes(key.publicKey)));
   if (same !== undefined) return yield* refuse(`the witness ${same.name} has the log's own key`);
   return policy.value satisfies LogPolicy;
 });

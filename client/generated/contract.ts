@@ -199,7 +199,7 @@ export type SettlementLogStatusState = ("no_key" | "starting" | "publishing" | "
 /**
  * What keeps the log from being published at the index's size.
  */
-export type SettlementLogStatusHindrance = ("nodes_disagree" | "second_node_behind" | "signed_size_not_derived_yet" | "ended" | "store_or_ledger_unavailable" | "quorum_missing" | "witnesses_ahead" | "witness_missing")
+export type SettlementLogStatusHindrance = ("nodes_disagree" | "second_node_behind" | "signed_size_not_derived_yet" | "ended" | "store_or_ledger_unavailable" | "quorum_missing" | "witnesses_ahead" | "witness_missing" | "log_key_missing" | "ending")
 /**
  * How the accounts were found.
  */
@@ -2976,6 +2976,10 @@ state: SettlementLogStatusState
  */
 origin: (string | null)
 vkey: (string | null)
+/**
+ * Null unless keys are rotated.
+ */
+next_vkey: (string | null)
 size: (number | null)
 root: (string | null)
 /**

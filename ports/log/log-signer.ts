@@ -1,4 +1,4 @@
-import { Context, Data, type Effect } from "effect";
+import { Context, Data, Effect } from "effect";
 import type { StoreUnavailable } from "../index/store-refusal.ts";
 
 /**
@@ -26,14 +26,25 @@ export class LogKeyUnusable extends Data.TaggedError("LogKeyUnusable")<{
   }
 }
 
-/** The key of the settlement log, and what it signed last. The private key never leaves the adapter. */
-export type LogKey = {
+/** A key that signs checkpoints. The private key never leaves the adapter. */
+export type SigningKey = {
   /** 32 bytes */
   readonly publicKey: Uint8Array;
-  /** Where the text of `remember` is kept, as messages name it. */
-  readonly memory: string;
   /** The 64-byte Ed25519 signature of a message. */
   readonly sign: (message: Uint8Array) => Effect.Effect<Uint8Array>;
+};
+
+/** The key of the settlement log, what it signed last, and what its operator wants of it. */
+export type LogKey = {
+  /**
+   * The key, and while keys are rotated the next one behind it: one or two. Read anew each time, because an operator may
+   * begin and end a rotation while the process runs.
+   */
+  readonly keys: Effect.Effect<readonly [SigningKey, ...ReadonlyArray<SigningKey>], LogKeyUnusable>;
+  /** The origin of the log that its operator wants ended; null for none. Read anew each time. */
+  readonly endOrdered: Effect.Effect<string | null, LogKeyUnusable>;
+  /** Where the text of `remember` is kept, as messages name it. */
+  readonly memory: string;
   /**
    * The text that `remember` wrote last, null before. It is kept beside the key, not in the store: an older store that
    * is restored does not take it back.
@@ -48,6 +59,14 @@ export type LogKey = {
     next: string,
   ) => Effect.Effect<boolean, LogKeyUnusable>;
 };
+
+/** The public keys, 32 bytes each, of what `LogSigner` holds: none without a log. */
+export const publicKeysOf = (
+  signer: { readonly key: LogKey } | null,
+): Effect.Effect<ReadonlyArray<Uint8Array>, LogKeyUnusable> =>
+  signer === null
+    ? Effect.succeed([])
+    : Effect.map(signer.key.keys, (keys) => keys.map(({ publicKey }) => publicKey));
 
 /** The log's name and key; null without one: then no log is published. */
 export class LogSigner extends Context.Service<

@@ -11,6 +11,8 @@ export type CosignedLog = {
   readonly size: number;
   /** 32 bytes */
   readonly root: Uint8Array;
+  /** There when the checkpoint is the last one of a log that its operator ended. */
+  readonly isLast?: true;
 };
 
 /** A checkpoint that the log signed and the witness did not cosign. */

@@ -13,7 +13,7 @@ import { indexMemory } from "../../adapters/memory/index-store.ts";
 import { witnessClientHttp } from "../../adapters/witness-http/witness-client.ts";
 import { Instance } from "../../ports/instance.ts";
 import { LedgerNodes } from "../../ports/ledger/ledger.ts";
-import { LogSigner } from "../../ports/log/log-signer.ts";
+import { LogSigner, publicKeysOf } from "../../ports/log/log-signer.ts";
 import { testInstance } from "../core/use-cases/test-instance.ts";
 import { LogPublisher } from "../../core/use-cases/log/log-publisher.ts";
 import { patientClock } from "../doubles/patient-clock.ts";
@@ -76,7 +76,8 @@ const startOf = (source: LogSource): Promise<string> =>
   Effect.runPromise(
     Effect.gen(function* () {
       const signer = yield* LogSigner;
-      return signer === null ? "no log" : `${signer.name} ${signer.key.publicKey.toHex()}`;
+      const keys = (yield* publicKeysOf(signer)).map((key) => key.toHex());
+      return signer === null ? "no log" : `${signer.name} ${keys.join(" ")}`;
     }).pipe(
       Effect.provide(servicesOf(source)),
       Effect.catch((failure) => Effect.succeed(failure.message)),

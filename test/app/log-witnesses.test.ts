@@ -3,6 +3,10 @@ import type { LiveEscrow } from "../../client/generated/contract.ts";
 import { buy, deliver, registerMerchant } from "../../app/demo/run-demo.ts";
 import { openStage, type Stage } from "../../app/demo/stage.ts";
 import { hash32FromBytes } from "../../core/domain/hash32.ts";
+import { runCommand } from "../../app/command-line/command-line.ts";
+import { main as runLog } from "../../app/commands/log.ts";
+import { parseSignedNote } from "../../core/log/notes/signed-note.ts";
+import { runHere } from "./support/run-here.ts";
 import { judgeCheckpoint } from "../../core/log/policy/judge-checkpoint.ts";
 import { parseLogPolicy } from "../../core/log/policy/parse-log-policy.ts";
 import { verifyConsistency } from "../../core/log/tree/tree-proofs.ts";
@@ -326,6 +330,68 @@ test(
       const signed = { size, root: Uint8Array.fromHex(root) };
       expect(verifyConsistency(signed, await headAt(5), proof)).toBe(true);
     }
+  },
+  LONG_MS,
+);
+
+/** Runs `cli log` with the key of a service's log. */
+const onLog = async (at: number, ...args: ReadonlyArray<string>): Promise<void> => {
+  const keyFile = world.logKeyFiles[at] ?? "";
+  const ran = await runHere((io) => runCommand(runLog, [...args, "--key-file", keyFile], io));
+  expect(ran).toMatchObject({ code: 0, stderr: "" });
+};
+
+/** The names that signed what a service's log has published, once they fit. */
+const signersOf = (at: number, fits: (names: ReadonlyArray<string>) => boolean) =>
+  until(
+    `service ${at + 1} publishes with other signatures`,
+    async () => {
+      const parsed = parseSignedNote((await publishedBy(urlOf(at)))?.note ?? "");
+      return "value" in parsed ? parsed.value.signatures.map(({ name }) => name) : [];
+    },
+    fits,
+    LONG_SECONDS,
+  );
+
+test(
+  "witnesses that know the old key alone cosign what both keys sign, and refuse what the new one signs alone",
+  async () => {
+    await onLog(ONE, "rotate-key");
+    const names = await signersOf(ONE, (all) => all.length >= 3 && all[0] === all[1]);
+    expect(names.slice(2).every((name) => ["two.example", "three.example"].includes(name))).toBe(
+      true,
+    );
+    expect((await offerToWitness(urlOf(ONE), urlOf(TWO))).status).toBe(200);
+    await onLog(ONE, "retire-key");
+    const status = await until(
+      "the log waits for a witness that knows its new key",
+      async () => {
+        const answer = await fetch(`${urlOf(ONE)}/v1/status`);
+        return ((await answer.json()) as { data: { log: Record<string, unknown> } }).data.log;
+      },
+      ({ missing_witnesses }) => (missing_witnesses as ReadonlyArray<string>).length === 2,
+      LONG_SECONDS,
+    );
+    // What is published has the lines of both, so that either key's holders still believe it.
+    expect(status["next_vkey"]).toBeNull();
+    expect((await signersOf(ONE, () => true)).slice(0, 2)).toEqual(names.slice(0, 2));
+  },
+  LONG_MS,
+);
+
+test(
+  "the last checkpoint of a log that its operator ends is cosigned",
+  async () => {
+    const origin = (await publishedBy(urlOf(TWO)))?.checkpoint.origin ?? "";
+    await onLog(TWO, "end", origin);
+    const last = await until(
+      "the last checkpoint is published",
+      () => publishedBy(urlOf(TWO)),
+      (published) => published?.checkpoint.isLast === true,
+      LONG_SECONDS,
+    );
+    expect(last?.checkpoint.size).toBe(5);
+    expect(last?.note).toMatch(/^\u2014 (?:one|three)\.example /m);
   },
   LONG_MS,
 );

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Effect } from "effect";
 import fc from "fast-check";
 import { escrowLives, eventCount, finalChanges, leavesAt } from "../arbitraries/index-history.ts";
+import { worldOf } from "../core/use-cases/log/publishing-world.ts";
 import { type IndexLayer, onFreshIndexes } from "./fresh-index.ts";
 
 /**
@@ -45,6 +46,32 @@ export const logStoreContract = <E>(name: string, fresh: () => IndexLayer<E>, nu
           expect(yield* log.tile(above.path)).toEqual(above.bytes);
           expect(yield* log.tile("1/tile/0/x001/234")).toBeNull();
           expect(yield* log.tile("2/tile/1/000")).toBeNull();
+        }),
+      ));
+
+    test("the keys of a log are rotated and the log ended over it, by one process after another", () =>
+      withIndex(({ log }) =>
+        Effect.promise(async () => {
+          const world = worldOf(6);
+          [world.store, world.isRemote, world.fileOf] = [log, true, 1];
+          await world.publish();
+          world.nextSeed = 2;
+          await world.publish();
+          const both = await Effect.runPromise(world.standing);
+          expect(both?.nextKey).not.toBeNull();
+          [world.seed, world.nextSeed] = [2, null];
+          await world.publish();
+          world.endOrdered = both?.signed.origin ?? null;
+          await world.publish();
+          world.grow(2);
+          await world.publish();
+          expect(await Effect.runPromise(world.standing)).toMatchObject({
+            signed: { size: 7, isLast: true },
+            publicKey: both?.nextKey ?? "",
+            nextKey: null,
+            retiredKeys: [both?.publicKey ?? ""],
+            ended: "its operator ended it",
+          });
         }),
       ));
 

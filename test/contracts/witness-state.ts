@@ -40,6 +40,16 @@ export const witnessStateContract = <E>(
         }),
       ));
 
+    test("the last checkpoint of a log is kept as such, also in place of one of its size", () =>
+      withState((state) =>
+        Effect.gen(function* () {
+          yield* state.compareAndSet(ORIGIN, 0, cosignedOf(5));
+          const last = { ...cosignedOf(5), isLast: true } as const;
+          expect(yield* state.compareAndSet(ORIGIN, 5, last)).toBe(true);
+          expect(yield* state.read(ORIGIN)).toEqual(last);
+        }),
+      ));
+
     test("a set that expects another size changes nothing", () =>
       withState((state) =>
         Effect.gen(function* () {

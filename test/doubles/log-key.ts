@@ -13,13 +13,18 @@ export const logKeyOf = (
 ): LogKey => {
   const { publicKey, sign } = ed25519Key(seed);
   return {
-    publicKey,
+    keys: Effect.succeed([
+      {
+        publicKey,
+        sign: (message) =>
+          Effect.sync(() => {
+            signed(message);
+            return sign(message);
+          }),
+      },
+    ]),
+    endOrdered: Effect.succeed(null),
     memory: "the file beside the key",
-    sign: (message) =>
-      Effect.sync(() => {
-        signed(message);
-        return sign(message);
-      }),
     remembered: Effect.sync(() => file.text),
     remember: (before, next) =>
       Effect.sync(() => {

@@ -1,16 +1,17 @@
-import { parseSignedNote } from "../../core/log/notes/signed-note.ts";
+import { parseSignedNote, printSignedNote } from "../../core/log/notes/signed-note.ts";
 import { verifyNote } from "../../core/log/notes/verify-note.ts";
 import { printVerifierKey } from "../../core/log/notes/verifier-key.ts";
-import { checkpointText } from "../../core/log/checkpoint/checkpoint.ts";
+import { type Checkpoint, checkpointText } from "../../core/log/checkpoint/checkpoint.ts";
 import { withFlippedBit } from "../core/log/support/reference-tree.ts";
-import { signedCheckpoint, testKey } from "../core/log/support/test-signer.ts";
+import { cosigned, signatureOf, testKey } from "../core/log/support/test-signer.ts";
 import type { Question } from "./go-oracle.ts";
 import type { LoggedTree } from "./logged-tree.ts";
 
 const ORIGIN = "example.com/log/0123456789abcdef/0";
-const log = testKey(ORIGIN, "ed25519", 1);
+/** A log's key and its next one, both of which sign while keys are rotated. */
+const logs = [1, 4].map((seed) => testKey(ORIGIN, "ed25519", seed));
 const witnesses = [2, 3].map((seed) => testKey(`w${seed}.example/é`, "cosignature", seed));
-const keys = [log, ...witnesses].map(({ key }) => key);
+const keys = [...logs, ...witnesses].map(({ key }) => key);
 
 /** The text of a note and who signed it, as core/log reads it, and as Go is asked about it. */
 export type NoteCase = {
@@ -33,12 +34,24 @@ const caseOf = (text: string, note: string): NoteCase => {
   };
 };
 
-const anyHead = (tree: LoggedTree, random: () => number) => ({
-  ...tree.headAt(1 + Math.floor(random() * tree.size)),
-  origin: ORIGIN,
-});
+/** A head of a random size; every second one is the last of its log, which a fourth line says. */
+const anyHead = (tree: LoggedTree, random: () => number): Checkpoint => {
+  const head = { ...tree.headAt(1 + Math.floor(random() * tree.size)), origin: ORIGIN };
+  return random() < 0.5 ? head : { ...head, isLast: true };
+};
 
-/** Checkpoints of random sizes, signed by a log and cosigned by two witnesses. */
+const signedByAll = (head: Checkpoint): string => {
+  const text = checkpointText(head);
+  return printSignedNote({
+    text,
+    signatures: [
+      ...logs.map((log) => signatureOf(log, text)),
+      ...witnesses.map((witness, at) => cosigned(witness, text, BigInt(1000 + at))),
+    ],
+  });
+};
+
+/** Checkpoints of random sizes, signed by a log's two keys and cosigned by two witnesses. */
 export const noteCases = (
   tree: LoggedTree,
   random: () => number,
@@ -46,7 +59,7 @@ export const noteCases = (
 ): ReadonlyArray<NoteCase> =>
   Array.from({ length: count }, () => {
     const head = anyHead(tree, random);
-    return caseOf(checkpointText(head), signedCheckpoint(head, log, witnesses));
+    return caseOf(checkpointText(head), signedByAll(head));
   });
 
 /**
@@ -59,7 +72,7 @@ export const flippedNoteCases = (
   count: number,
 ): ReadonlyArray<NoteCase> => {
   const head = anyHead(tree, random);
-  const bytes = new TextEncoder().encode(signedCheckpoint(head, log, witnesses));
+  const bytes = new TextEncoder().encode(signedByAll(head));
   return Array.from({ length: count }, () => {
     const other = withFlippedBit(bytes, Math.floor(random() * bytes.length * 8));
     const note = new TextDecoder("utf-8", { ignoreBOM: true }).decode(other);

@@ -32,7 +32,7 @@ const COMMANDS: Readonly<Record<string, ReadonlyArray<readonly [string, string, 
   "One command line": [
     ["cli", CLI],
     ...["verify", "sync", "rebuild-index", "import-escrow"].map(cli),
-    ...["witness", "local-ledger", "attestor", "published-idl"].map(cli),
+    ...["log", "witness", "local-ledger", "attestor", "published-idl"].map(cli),
   ],
   "The package": [
     ["settlement-evidence", PACKAGE],

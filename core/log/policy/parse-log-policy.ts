@@ -94,6 +94,10 @@ class Definitions {
     const owner = this.#keys.get(hex);
     if (owner !== undefined) fail(`${name} has the public key of ${owner}`);
     this.#keys.set(hex, name);
+    const known = [...this.logs, ...this.witnesses];
+    // A line of a note names its key by name and id alone.
+    if (known.some((each) => each.key.name === name && each.key.id === key.value.id))
+      fail(`${name} has two keys with the id ${key.value.id}`);
     return key.value;
   }
 }

@@ -8,7 +8,7 @@ import {
 import type { LoggedEvents } from "../../domain/index/sync-report.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import { formatUnixTime, LAST_UNIX_SECOND } from "../../domain/unix-time.ts";
-import { parseCheckpoint } from "../../log/checkpoint/checkpoint.ts";
+import { type Checkpoint, parseCheckpoint } from "../../log/checkpoint/checkpoint.ts";
 import { leavesOfEscrow } from "../../log/leaf/escrow-leaves.ts";
 import { networkIdOf, networkLeaf } from "../../log/leaf/event-leaf.ts";
 import { judgeCheckpoint, type JudgedCheckpoint } from "../../log/policy/judge-checkpoint.ts";
@@ -72,7 +72,8 @@ const STATED = {
 
 /**
  * What the counted cosignatures state of a checkpoint, such as `complete up to event 299 as of 2026-08-01T00:00:00Z, by
- * 2 nodes`: the time is that of the oldest one. Null when none counts.
+ * 2 nodes`: the time is that of the oldest one. Of a log's last checkpoint they state no more than that it is the last:
+ * the ledger may have gone on. Null when none counts.
  */
 const statedText = (
   { checkpoint, counted }: JudgedCheckpoint,
@@ -82,8 +83,13 @@ const statedText = (
   if (oldest === undefined) return null;
   const { what, one, more } = STATED[stated];
   const by = `${counted.length} ${counted.length === 1 ? one : more}`;
-  return `${what} up to event ${checkpoint.size - 1} as of ${timeText(oldest.time)}, by ${by}`;
+  const upTo = checkpoint.isLast ? "ended after event" : `${what} up to event`;
+  return `${upTo} ${checkpoint.size - 1} as of ${timeText(oldest.time)}, by ${by}`;
 };
+
+/** Behind a sentence about a log: that it ended, where its checkpoint says so. */
+const endText = ({ size, isLast }: Checkpoint): string =>
+  isLast ? `; the log ended at ${size} leaves` : "";
 
 /** Why the log does not hold the account's last event under a policy, null when it does. */
 const inclusionFault = (
@@ -144,7 +150,7 @@ const inclusion = (
   return passedOrFailed(
     name,
     fault === null,
-    `${origin} holds the account's last event as leaf ${reference.proof.index} of ${size}`,
+    `${origin} holds the account's last event as leaf ${reference.proof.index} of ${size}${endText(reference.checkpoint)}`,
     fault ?? "",
   );
 };
@@ -299,6 +305,11 @@ export const verifyFreshLog = (
   ];
   const failed = stated.find((each) => each.failed !== undefined);
   if (failed !== undefined) return consistency("failed", `the log's checkpoint: ${failed.failed}`);
+  if (old.isLast && head.size > old.size)
+    return consistency(
+      "failed",
+      `the log ended at ${old.size} leaves, by the packet's checkpoint, and has signed ${head.size}`,
+    );
   if (head.size < old.size)
     return consistency(
       "unproven",
@@ -316,6 +327,6 @@ export const verifyFreshLog = (
   const texts = stated.flatMap((each) => each.text ?? []);
   return consistency(
     "passed",
-    `the log's tree of ${head.size} leaves begins with the packet's of ${old.size}; ${texts.length === 0 ? "no witness dates it" : texts.join("; ")}`,
+    `the log's tree of ${head.size} leaves begins with the packet's of ${old.size}${endText(head)}; ${texts.length === 0 ? "no witness dates it" : texts.join("; ")}`,
   );
 };

@@ -85,7 +85,12 @@ const storedPacket = Effect.fnUntraced(function* (pda: string, failure: LedgerFa
   const { deployment, cluster } = yield* Instance;
   const network = { ...deployment, cluster, genesisHash };
   const kept = yield* (yield* SettledEvidence).restore(address, network, current);
-  return kept === undefined ? yield* failure : kept.packet;
+  if (kept === undefined) return yield* failure;
+  // The proof needs no node, and the key that signed the kept one may be retired.
+  const { escrow, packet } = kept;
+  const proof = yield* (yield* LogProofs).ofEscrow(escrow);
+  if (proof === null || isSameProof(packet.references.log, proof)) return packet;
+  return { ...packet, references: referencesOf(escrow, { ...packet.references, log: proof }) };
 });
 
 /** A settled escrow's packet with present references. Returns the same object when they have not changed. */

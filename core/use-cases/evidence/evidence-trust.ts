@@ -5,7 +5,7 @@ import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
 import type { LogPolicy } from "../../log/policy/log-policy.ts";
 import { printLogPolicy } from "../../log/policy/print-log-policy.ts";
-import { logKeyOf } from "../log/log-standing.ts";
+import { logKeysOf } from "../log/log-standing.ts";
 import { SettlementLog } from "../log/serving/published-log.ts";
 import { WitnessPolicies } from "../log/witness-policies.ts";
 
@@ -30,14 +30,14 @@ export const evidenceKeys = Effect.gen(function* () {
 
 const NO_LOGS = { logOnLedger: null, logAppendOnly: null };
 
-/** The witnesses that this service asks, by what they state, under the key of the log that they cosign. */
+/** The witnesses that this service asks, by what they state, under the keys of the log that they cosign. */
 const trustedLogs = Effect.gen(function* () {
   const { onLedger, appendOnly } = yield* Ref.get(yield* WitnessPolicies);
   if (onLedger === null && appendOnly === null) return NO_LOGS;
   const { published } = yield* SettlementLog;
   const log = yield* published;
   if (log === null) return NO_LOGS;
-  const logs = [{ key: logKeyOf(log.standing), url: null }];
+  const logs = logKeysOf(log.standing).map((key) => ({ key, url: null }));
   const text = (policy: LogPolicy | null) => policy && printLogPolicy({ ...policy, logs });
   return { logOnLedger: text(onLedger), logAppendOnly: text(appendOnly) };
 });

@@ -27,6 +27,13 @@ import { SigningLog } from "./signing/signing-log.ts";
 
 /** At most one checkpoint is signed in this time. */
 const SIGN_EVERY = Duration.seconds(1);
+/** Between two looks whether the operator has rotated keys or ordered the log's end, while nothing grows. */
+const LOOK_EVERY = Duration.seconds(2);
+/**
+ * How long a log that is to end signs nothing, so that its witnesses cosign what it signed last. Witnesses that have
+ * not seen that size need a larger one, so it then signs once more.
+ */
+const HOLD_FOR_MS = Duration.toMillis(Duration.seconds(30));
 /** Between two checks of leaves that contradict what was signed: each reads all of them. */
 const CHECK_CONTRADICTED_EVERY = Duration.minutes(1);
 
@@ -163,8 +170,23 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
    * One round: grows the tree to a mark, signs what may be signed, offers it. Says what hinders more, null for nothing.
    */
   const round = Effect.fnUntraced(function* (log: SigningLog, mark: SyncMark) {
-    const { value } = yield* log.standing;
+    const keys = yield* log.takeKeys;
+    const { value } = keys;
     yield* log.compare(value);
+    if (keys.isChanged) yield* offers.resigned;
+    if (keys.lack === "all") return "log_key_missing";
+    const { last } = log;
+    if (last?.isLast || (last !== null && log.isToEnd)) {
+      const isPublished = offers.isPublished(last, value?.published ?? null);
+      if (last.isLast || isPublished) {
+        const head = { ...last, isLast: true } as const;
+        if (yield* offers.isDue(head, value?.published ?? null))
+          yield* offers.offer(log, yield* log.sign(head));
+        return "ended";
+      }
+      const heldMs = (yield* monotonicMs) - log.signedAtMs;
+      if (log.growing !== null && heldMs < HOLD_FOR_MS) return "ending";
+    }
     const growing = log.isEnded
       ? null
       : yield* log.growTo(mark, value?.signed ?? null, agreement, readNodes);
@@ -176,7 +198,8 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
     const { head, hinders } = yield* signable(log, growing);
     if (head !== null && (yield* offers.isDue(head, value?.published ?? null)))
       yield* offers.offer(log, yield* log.sign(head));
-    return hinders;
+    if (log.isToEnd) return "ending";
+    return hinders ?? (keys.lack === null ? null : "log_key_missing");
   });
 
   /** A round that never fails: what hinders it is noted. */
@@ -191,6 +214,18 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
       }),
       Effect.flatMap((hinders) => Ref.set(hindrance, hinders)),
     );
+
+  /** The next mark, null when none comes in time, or the operator has ordered something. */
+  const nextMark = Effect.fnUntraced(function* (log: SigningLog, wait: Duration.Duration) {
+    const untilMs = (yield* monotonicMs) + Duration.toMillis(wait);
+    for (;;) {
+      const restMs = untilMs - (yield* monotonicMs);
+      const pause = Duration.min(LOOK_EVERY, Duration.millis(Math.max(0, restMs)));
+      const newer = yield* Effect.timeoutOption(Queue.take(marks), pause);
+      if (newer._tag === "Some") return newer.value;
+      if (restMs <= Duration.toMillis(LOOK_EVERY) || (yield* log.hasOrders)) return null;
+    }
+  });
 
   /** Round after round, for as long as it runs. */
   const rounds = Effect.fnUntraced(function* (log: SigningLog) {
@@ -207,8 +242,7 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
       const isHindered = (yield* Ref.get(hindrance)) !== null && !log.isEnded;
       const tryAgain = log.contradictedSinceMs === null ? TRY_AGAIN : CHECK_CONTRADICTED_EVERY;
       const wait = isHindered ? tryAgain : OFFER_UNCHANGED_EVERY;
-      const newer = yield* Effect.timeoutOption(Queue.take(marks), wait);
-      if (newer._tag === "Some") grown = newer.value;
+      grown = (yield* nextMark(log, wait)) ?? grown;
     }
   });
 

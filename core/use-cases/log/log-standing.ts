@@ -11,6 +11,8 @@ export const LOG_HINDRANCES = [
   "quorum_missing",
   "witnesses_ahead",
   "witness_missing",
+  "log_key_missing",
+  "ending",
 ] as const;
 
 /** What keeps the log from being published at the index's size. */
@@ -22,6 +24,8 @@ export type SignedHead = {
   /** Leaves of the tree, at least 1. */
   readonly size: number;
   readonly root: Hash32;
+  /** There in the last head of a log that its operator ended. */
+  readonly isLast?: true;
 };
 
 /** A log that signs nothing more. */
@@ -31,6 +35,8 @@ export type EndedLog = {
   readonly size: number;
   /** Of the key that signed it. */
   readonly publicKey: Hash32;
+  /** Of the other keys that it had. */
+  readonly otherKeys: ReadonlyArray<Hash32>;
   readonly cause: string;
 };
 
@@ -40,6 +46,10 @@ export type LogStanding = {
   readonly signed: SignedHead;
   /** Of the key that signed it. */
   readonly publicKey: Hash32;
+  /** Of the key that signs as well while keys are rotated, and afterwards alone; null at other times. */
+  readonly nextKey: Hash32 | null;
+  /** Of the keys that signed before it and sign no more, oldest first. */
+  readonly retiredKeys: ReadonlyArray<Hash32>;
   /** The newest checkpoint that has the quorum's cosignatures, null before the first. */
   readonly published: string | null;
   /** Why the log of `signed` signs nothing more, null while it goes on. */
@@ -48,21 +58,53 @@ export type LogStanding = {
   readonly predecessors: ReadonlyArray<EndedLog>;
 };
 
-/** The key of the log that stands so, as policies name it. */
-export const logKeyOf = ({ signed, publicKey }: LogStanding): VerifierKey =>
-  verifierKey(signed.origin, "ed25519", hash32ToBytes(publicKey));
+/** Why a log that its operator ended signs nothing more. */
+export const ENDED_BY_OPERATOR = "its operator ended it";
+
+/** The public keys that sign a log: one, and while keys are rotated the next one behind it. */
+export const signingKeysOf = ({
+  publicKey,
+  nextKey,
+}: Pick<LogStanding, "publicKey" | "nextKey">): ReadonlyArray<Hash32> =>
+  nextKey === null ? [publicKey] : [publicKey, nextKey];
+
+/** Every log that ended, oldest first, the one that stands so among them. */
+export const endedLogsOf = (standing: LogStanding): ReadonlyArray<EndedLog> => {
+  const { signed, publicKey, nextKey, retiredKeys, ended, predecessors } = standing;
+  if (ended === null) return predecessors;
+  const otherKeys = [...retiredKeys, ...(nextKey === null ? [] : [nextKey])];
+  return [
+    ...predecessors,
+    { origin: signed.origin, size: signed.size, publicKey, otherKeys, cause: ended },
+  ];
+};
+
+/** The keys that sign the log that stands so, as policies name them. */
+export const logKeysOf = (standing: LogStanding): ReadonlyArray<VerifierKey> =>
+  signingKeysOf(standing).map((key) =>
+    verifierKey(standing.signed.origin, "ed25519", hash32ToBytes(key)),
+  );
 
 /** The text that `parseLogStanding` reads. */
 export const printLogStanding = (standing: LogStanding): string => JSON.stringify(standing);
 
 /** Whether two heads are the same head, or both are none. */
 export const isSameHead = (a: SignedHead | null, b: SignedHead | null): boolean =>
+  isSameTree(a, b) && a?.isLast === b?.isLast;
+
+/** Whether two heads are of the same tree of the same log, or both are none. */
+const isSameTree = (a: SignedHead | null, b: SignedHead | null): boolean =>
   a?.origin === b?.origin && a?.size === b?.size && a?.root === b?.root;
 
-/** Whether a log that signed `before` must not sign a head: a smaller one, or another root of the same size. */
-export const isForkOf = (head: SignedHead, before: SignedHead | null): boolean =>
-  before !== null &&
-  (head.size < before.size || (head.size === before.size && !isSameHead(head, before)));
+/**
+ * Whether a log that signed `before` must not sign a head: a smaller one, another root of the same size, and any other
+ * one than its last.
+ */
+export const isForkOf = (head: SignedHead, before: SignedHead | null): boolean => {
+  if (before === null) return false;
+  if (before.isLast) return !isSameHead(head, before);
+  return head.size < before.size || (head.size === before.size && !isSameTree(head, before));
+};
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -80,28 +122,48 @@ const isSignedHead = (value: unknown): boolean =>
   isMembers(value) &&
   typeof value["origin"] === "string" &&
   isSize(value["size"]) &&
-  isHash(value["root"]);
+  isHash(value["root"]) &&
+  (value["isLast"] === undefined || value["isLast"] === true);
+
+const areHashes = (value: unknown): boolean => Array.isArray(value) && value.every(isHash);
 
 const isEndedLog = (value: unknown): boolean =>
   isMembers(value) &&
   typeof value["origin"] === "string" &&
   isSize(value["size"]) &&
   isHash(value["publicKey"]) &&
+  areHashes(value["otherKeys"]) &&
   typeof value["cause"] === "string";
 
 const isStanding = (value: unknown): value is LogStanding =>
   isMembers(value) &&
   isSignedHead(value["signed"]) &&
   isHash(value["publicKey"]) &&
+  (value["nextKey"] === null || isHash(value["nextKey"])) &&
+  areHashes(value["retiredKeys"]) &&
   isTextOrNull(value["published"]) &&
   isTextOrNull(value["ended"]) &&
   Array.isArray(value["predecessors"]) &&
   value["predecessors"].every(isEndedLog);
 
+/** A standing with the members that it has had since keys can be rotated. */
+const completed = (value: unknown): unknown => {
+  if (!isMembers(value)) return value;
+  const { predecessors } = value;
+  return {
+    nextKey: null,
+    retiredKeys: [],
+    ...value,
+    predecessors: Array.isArray(predecessors)
+      ? predecessors.map((each: unknown) => (isMembers(each) ? { otherKeys: [], ...each } : each))
+      : predecessors,
+  };
+};
+
 /** The standing of a text that `printLogStanding` made; undefined for another text. */
 export const parseLogStanding = (text: string): LogStanding | undefined => {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = completed(JSON.parse(text));
     return isStanding(value) ? value : undefined;
   } catch {
     return undefined;

@@ -10,12 +10,7 @@ import { notedCosignatures } from "../../log/policy/noted-cosignatures.ts";
 import { judgeQuorum } from "../../log/policy/quorum.ts";
 import { IndexSync } from "../index/sync/index-sync.ts";
 import { LogPublisher, type PublisherState } from "../log/log-publisher.ts";
-import {
-  type EndedLog,
-  type LogHindrance,
-  logKeyOf,
-  type LogStanding,
-} from "../log/log-standing.ts";
+import { type EndedLog, type LogHindrance, logKeysOf } from "../log/log-standing.ts";
 import { SettlementLog } from "../log/serving/published-log.ts";
 import type { WitnessRecord } from "../log/witnesses/ask-witness.ts";
 
@@ -53,6 +48,8 @@ export type LogStatus = {
   readonly origin: string | null;
   /** The log's key as policies name it. */
   readonly vkey: string | null;
+  /** Of the key that signs as well while keys are rotated; null at other times. */
+  readonly nextVkey: string | null;
   /** Size and root that were signed last. */
   readonly size: number | null;
   readonly root: Hash32 | null;
@@ -74,8 +71,6 @@ export type LogStatus = {
   /** The names of those that have not cosigned for some time. */
   readonly missingWitnesses: ReadonlyArray<string>;
 };
-
-const vkeyOf = (standing: LogStanding): string => printVerifierKey(logKeyOf(standing));
 
 /** The quorum of a published checkpoint, and when it was cosigned. */
 const cosignedBy = (
@@ -111,10 +106,13 @@ export const readLogStatus = Effect.gen(function* () {
   if (log === null && state === "no_key") return null;
   const standing = log?.standing ?? null;
   const ended = standing?.ended ?? null;
+  const isMissingShown = ended === null || standing?.signed.isLast === true;
+  const [vkey = null, nextVkey = null] = standing ? logKeysOf(standing).map(printVerifierKey) : [];
   const status: LogStatus = {
     state: ended === null ? state : "ended",
     origin: standing?.signed.origin ?? null,
-    vkey: standing && vkeyOf(standing),
+    vkey,
+    nextVkey,
     size: standing?.signed.size ?? null,
     root: standing?.signed.root ?? null,
     publishedSize: log?.checkpoint?.size ?? null,
@@ -125,7 +123,7 @@ export const readLogStatus = Effect.gen(function* () {
     witnesses: [...witnesses]
       .map(([name, { size, nonsense, lastProblem }]) => ({ name, size, nonsense, lastProblem }))
       .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-    missingWitnesses: ended === null ? missing : [],
+    missingWitnesses: isMissingShown ? missing : [],
   };
   return status;
 });

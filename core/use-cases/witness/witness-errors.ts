@@ -50,7 +50,7 @@ export type WitnessFailure =
   | CheckpointRefused
   | WitnessNotReady;
 
-/** A log that a witness watches. Its key's name is the log's origin. */
+/** A log that a witness watches, by one of its keys. The key's name is the log's origin. */
 export type WitnessedLog = {
   /** With use `ed25519`. */
   readonly key: VerifierKey;
@@ -64,8 +64,8 @@ export type OfferedCheckpoint = {
   readonly checkpoint: Checkpoint;
   /** What the log signed. */
   readonly text: string;
-  /** The log's signature of it. */
-  readonly signature: NoteSignature;
+  /** The log's signatures of it that verified: one, and two while its keys are rotated and both are known. */
+  readonly signatures: ReadonlyArray<NoteSignature>;
   readonly oldSize: number;
   readonly proof: ReadonlyArray<Uint8Array>;
 };
@@ -74,7 +74,7 @@ export type OfferedCheckpoint = {
  * The checkpoint that a request's body offers, once its log's signature verifies (C2SP tlog-witness, "add-checkpoint").
  */
 export const readOffer = Effect.fnUntraced(function* (
-  logs: ReadonlyMap<string, WitnessedLog>,
+  logs: ReadonlyArray<WitnessedLog>,
   body: string,
 ) {
   const request = parseAddCheckpoint(body);
@@ -83,22 +83,25 @@ export const readOffer = Effect.fnUntraced(function* (
   const parsed = parseCheckpoint(note);
   if ("fault" in parsed) return yield* new CheckpointMalformed({ detail: parsed.fault });
   const { checkpoint } = parsed.value;
-  const log = logs.get(checkpoint.origin);
-  if (log === undefined)
+  const ofOrigin = logs.filter(({ key }) => key.name === checkpoint.origin);
+  if (ofOrigin.length === 0)
     return yield* new LogUnknown({ detail: "no log of this witness has this origin" });
-  const { id } = log.key;
-  const signature = parsed.value.note.signatures.find(
-    (line) => line.name === checkpoint.origin && line.id === id,
+  const { note: signed } = parsed.value;
+  const keys = ofOrigin.map(({ key }) => key);
+  const verified = verifyNote(signed, keys);
+  if ("fault" in verified) return yield* new LogSignatureInvalid();
+  const log = ofOrigin.find(({ key }) => verified.value.some((each) => each.key === key));
+  if (log === undefined) return yield* new LogSignatureInvalid();
+  const signatures = keys.flatMap(
+    ({ name, id }) => signed.signatures.find((line) => line.name === name && line.id === id) ?? [],
   );
-  if ("fault" in verifyNote(parsed.value.note, [log.key]) || signature === undefined)
-    return yield* new LogSignatureInvalid();
   if (oldSize > checkpoint.size)
     return yield* new CheckpointMalformed({ detail: "the old size is above the checkpoint's" });
   const offer: OfferedCheckpoint = {
     log,
     checkpoint,
-    text: parsed.value.note.text,
-    signature,
+    text: signed.text,
+    signatures,
     oldSize,
     proof,
   };

@@ -99,9 +99,9 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
   const { name, publicKey, sign } = yield* WitnessKey;
   const key = verifierKey(name, "cosignature", publicKey);
   const roots = new NodeRoots();
-  const byOrigin = new Map(logs.map((log) => [log.key.name, log]));
+  const origins = [...new Set(logs.map(({ key }) => key.name))];
   const turns = new Map<string, Semaphore.Semaphore>();
-  for (const origin of byOrigin.keys()) turns.set(origin, yield* Semaphore.make(1));
+  for (const origin of origins) turns.set(origin, yield* Semaphore.make(1));
   let genesisHash: Address | undefined;
 
   /** The genesis hash of the node's ledger, which never changes. */
@@ -115,12 +115,12 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
   });
 
   const keep = Effect.fnUntraced(function* (
-    { checkpoint: { origin, size }, text, signature }: OfferedCheckpoint,
+    { checkpoint: { origin, size }, text, signatures }: OfferedCheckpoint,
     reason: string,
   ) {
     yield* Effect.logWarning("a checkpoint was refused", { origin, size, reason });
-    // Anybody can add lines to it. The log's own is what it answers for.
-    const checkpoint = printSignedNote({ text, signatures: [signature] });
+    // Anybody can add lines to it. The log's own are what it answers for.
+    const checkpoint = printSignedNote({ text, signatures });
     yield* orNotReady(store.keepRefused(origin, { reason, checkpoint }));
   });
 
@@ -213,15 +213,18 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
     yield* requireCosigned(cosigned);
     if (shown.size < (cosigned?.size ?? 0)) return yield* notReady("node_rolled_back");
     if (shown.size < size) return yield* notReady("node_behind");
-    const overdue = roots.firstFrom(size + 1, arrivedMs - AHEAD_FOR_MS);
-    const isKnown = isRemembered || (yield* isShown(offer));
+    // A log that has ended lacks what came later, and says so. What was cosigned was compared then.
+    const { isLast } = offer.checkpoint;
+    const overdue = isLast ? undefined : roots.firstFrom(size + 1, arrivedMs - AHEAD_FOR_MS);
+    const isCosigned = isLast && size === cosigned?.size;
+    const isKnown = isCosigned || isRemembered || (yield* isShown(offer));
     const larger = overdue ?? (isKnown ? undefined : roots.firstFrom(size));
     if (larger !== undefined) yield* provenByTiles(offer, larger);
   });
 
   const judge = Effect.fnUntraced(function* (offer: OfferedCheckpoint) {
     const { checkpoint, oldSize, proof } = offer;
-    const { origin, size, root } = checkpoint;
+    const { origin, size, root, isLast } = checkpoint;
     const parts = parseLogOrigin(origin);
     const ownId = networkIdOf(networkLeaf(yield* genesis, deployment.custodyProgram));
     if ("fault" in parts || parts.value.networkId !== ownId)
@@ -230,6 +233,11 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
     const lastSize = cosigned?.size ?? 0;
     if (oldSize !== lastSize) return conflict(lastSize);
     if (size === 0) return yield* new CheckpointRefused({ detail: "no log of events is empty" });
+    if (cosigned?.isLast && size > lastSize)
+      return yield* refuse(offer, `the log ended at size ${lastSize}`);
+    // It may have been signed before the last one.
+    if (cosigned?.isLast && !isLast && isSameHash(root, cosigned.root))
+      return yield* new CheckpointRefused({ detail: `the log ended at size ${lastSize}` });
     if (cosigned !== null && size === lastSize && !isSameHash(root, cosigned.root)) {
       yield* keep(offer, "another root was cosigned at this size");
       return conflict(lastSize);
@@ -238,23 +246,25 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
     if (!verifyConsistency(last, checkpoint, proof))
       return yield* new CheckpointRefused({ detail: "the consistency proof does not verify" });
     yield* compareWithNode(offer, cosigned);
-    if (size === lastSize) return yield* cosign(offer, yield* Clock.currentTimeMillis);
+    if (size === lastSize && isLast === cosigned?.isLast)
+      return yield* cosign(offer, yield* Clock.currentTimeMillis);
+    const next = { size, root, ...(isLast ? { isLast } : {}) };
     const isKept = yield* orNotReady(
-      Effect.uninterruptible(store.compareAndSet(origin, lastSize, { size, root })),
+      Effect.uninterruptible(store.compareAndSet(origin, lastSize, next)),
     );
     if (!isKept) return conflict((yield* orNotReady(store.read(origin)))?.size ?? 0);
     return yield* cosign(offer, yield* Clock.currentTimeMillis);
   });
 
   const addCheckpoint = Effect.fn("addCheckpoint")(function* (body: string) {
-    const offer = yield* readOffer(byOrigin, body);
+    const offer = yield* readOffer(logs, body);
     const turn = turns.get(offer.checkpoint.origin);
     if (turn === undefined) return yield* Effect.die(new Error("a log without a turn"));
     const answer = yield* turn.withPermitsIfAvailable(1)(judge(offer));
     return Option.isSome(answer) ? answer.value : yield* notReady("another_request");
   });
   yield* Effect.forkScoped(followNode(roots, look));
-  const refused = Effect.forEach([...byOrigin.keys()], (origin) =>
+  const refused = Effect.forEach(origins, (origin) =>
     Effect.map(orNotReady(store.refused(origin)), (all) =>
       all.map((each) => ({ origin, ...each })),
     ),

@@ -99,7 +99,8 @@ export const startWitnessingServices = async () => {
       gates[at]?.passTo(service.url);
     }
     const urls = services.map(({ url }) => url);
-    return { ledgerUrl: ledger.ready.rpc_url, nodes, urls, members, stop };
+    const logKeyFiles = members.map(({ name }) => join(directory.path, `${name}-log.key`));
+    return { ledgerUrl: ledger.ready.rpc_url, nodes, urls, members, logKeyFiles, stop };
   } catch (cause) {
     await stop();
     throw cause;

@@ -71,6 +71,10 @@ const readLogPolicy = (text: string, evidenceKeys: ReadonlyArray<string>): LogPo
   need(logs.length <= 128 && witnesses.length <= 128 && groups.length <= 128);
   const members = groups.flatMap((group) => group.members);
   need(new Set(members).size === members.length);
+  const named = [...logs, ...witnesses.map(({ key }) => key)].map(
+    ({ name, id }) => `${name}+${id.toString()}`,
+  );
+  need(new Set(named).size === named.length);
   const keys = [...logs, ...witnesses.map(({ key }) => key)].map(({ publicKey }) =>
     Buffer.from(publicKey).toString("base64url"),
   );

@@ -69,7 +69,10 @@ export const readLogProof = (value: Value | undefined): LogProofRead | null => {
   need(end >= 0);
   const [text, rest] = [note.slice(0, end + 1), note.slice(end + 2)];
   const lines = text.split("\n");
-  need(lines.length === 4 && lines[3] === "" && lines[0] === origin);
+  // Three lines, or four of the last checkpoint of a log.
+  need(lines.length === 4 || lines.length === 5);
+  if (lines.length === 5) need(lines[3] === "settlement-evidence log ended");
+  need(lines.at(-1) === "" && lines[0] === origin);
   need(rest.endsWith("\n") && rest.length > 1);
   const signatures = rest.slice(0, -1).split("\n").map(readSignature);
   need(signatures.length <= 100);

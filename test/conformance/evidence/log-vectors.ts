@@ -1,4 +1,4 @@
-import { checkpointText } from "../../../core/log/checkpoint/checkpoint.ts";
+import { type Checkpoint, checkpointText } from "../../../core/log/checkpoint/checkpoint.ts";
 import { parseSignedNote, printSignedNote } from "../../../core/log/notes/signed-note.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
@@ -13,6 +13,7 @@ import {
   logPolicyText,
   logProofOf,
   mlDsaKey,
+  type NoteKey,
   noteKey,
   originOf,
   type ProofChange,
@@ -55,6 +56,8 @@ const GROUP_IN_GROUP = logPolicyText(
 );
 /** A witness that only sees the log grow. */
 const APPEND_ONLY = noteKey("delta.example/w", "cosignature", 44);
+/** The key to which that of the vectors' log is rotated: of the same name. */
+const NEXT_KEY = noteKey(originOf(NETWORK), "ed25519", 45);
 /** The key of the next generation of the vectors' log. */
 const SUCCESSOR = noteKey(originOf(NETWORK, 1), "ed25519", 30);
 
@@ -195,9 +198,51 @@ const accepting = (): ReadonlyArray<LogVector> => [
     witnessed: false,
     unproven: ["log_inclusion", "witnessed_on_ledger", ...OPEN],
   }),
+  ...rotatedAndEnded(),
   ...missing(),
   ...appendOnly(),
 ];
+
+/** A log that two keys sign, or one of them, and the last checkpoint of a log. */
+const rotatedAndEnded = (): ReadonlyArray<LogVector> => {
+  const note = (text: string, checkpoint: Checkpoint) =>
+    withSignatures(text, (lines) => [logLine(NEXT_KEY, checkpointText(checkpoint)), ...lines]);
+  const under = (...logs: ReadonlyArray<NoteKey>) => ({
+    logs: onLedger(logPolicyText(undefined, undefined, logs)),
+  });
+  const last = (_: string, checkpoint: Checkpoint) =>
+    checkpointNote({ ...checkpoint, isLast: true }, [ALPHA, BETA]);
+  return [
+    accepts(
+      "two-keys",
+      "both keys signed, and the policy has both",
+      { note },
+      under(LOG_KEY, NEXT_KEY),
+    ),
+    accepts("two-keys-old-known", "both keys signed, and the policy has the old one", { note }),
+    accepts(
+      "two-keys-new-known",
+      "both signed, and the policy has the new one",
+      { note },
+      under(NEXT_KEY),
+    ),
+    accepts(
+      "old-key-of-two",
+      "the old key alone signed, and the policy has both",
+      {},
+      under(NEXT_KEY, LOG_KEY),
+    ),
+    accepts(
+      "new-key-of-two",
+      "the new key alone signed",
+      { log: NEXT_KEY },
+      under(LOG_KEY, NEXT_KEY),
+    ),
+    accepts("log-ended", "the last checkpoint of a log that ended, which its fourth line says", {
+      note: last,
+    }),
+  ];
+};
 
 /** A cosignature that is missing is no lie: the packet verifies, and the account is unproven. */
 const missing = (): ReadonlyArray<LogVector> => {
@@ -325,7 +370,19 @@ const inclusion = (): ReadonlyArray<LogVector> => {
   const other = leavesWith({ ...FULFILLED, amount: 1n, released: 1n });
   const stranger = noteKey(originOf(NETWORK), "ed25519", 31);
   const abroad = noteKey(originOf(otherNetwork), "ed25519", 20);
+  const falseLine = (text: string, { origin, size }: Checkpoint) =>
+    withSignatures(text, (lines) => [
+      ...lines,
+      logLine(NEXT_KEY, checkpointText({ origin, size, root: new Uint8Array(32) })),
+    ]);
   return [
+    rejects(
+      "two-keys-one-false",
+      "a line of the log's second key does not verify",
+      failed,
+      { note: falseLine },
+      onLedger(logPolicyText(undefined, undefined, [LOG_KEY, NEXT_KEY])),
+    ),
     rejects("other-leaf", "the log holds other account bytes", failed, { leaves: other }),
     rejects("creations-leaf", "the proof is of the creation, and the packet is settled", failed, {
       index: 130,

@@ -1,3 +1,4 @@
+import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
 import { printVerifierKey, verifierKey } from "../../../core/log/notes/verifier-key.ts";
 import { SERVICE_KEY } from "../../arbitraries/evidence.ts";
 import { LOG_KEY, logPolicyText, mlDsaKey, type NoteKey, noteKey, WITNESSES } from "./log-world.ts";
@@ -33,6 +34,15 @@ const refused = (name: string, why: string, onLedger: string): LogPolicyVector =
 const witness = (name: string, key: string): string => `witness ${name} ${key}\n`;
 const behind = (lines: string): string => `${logPolicyText()}${lines}`;
 
+/** Two keys of one name with the same id, found by trying some 50,000 seeds. */
+const sameIdKeys = () =>
+  [35_666, 48_705].map((number) => {
+    const seed = new Uint8Array(32);
+    new DataView(seed.buffer).setUint32(0, number);
+    const { publicKey } = ed25519Key(seed);
+    return verifierKey("log.example/log/45ef13205b01e448/0", "ed25519", publicKey);
+  });
+
 const keys = (): ReadonlyArray<LogPolicyVector> => {
   const copy = verifierKey("copy.example", "cosignature", ALPHA.key.publicKey);
   const asWitness = verifierKey("copy.example", "cosignature", LOG_KEY.key.publicKey);
@@ -55,6 +65,20 @@ const keys = (): ReadonlyArray<LogPolicyVector> => {
       "key-of-revoked-evidence",
       "a revoked evidence key as a log",
       behind(`log ${printVerifierKey(revoked)}\n`),
+    ),
+    taken(
+      "log-of-two-keys",
+      "two keys of one log, as while it rotates them",
+      behind(`log ${vkey(noteKey(LOG_KEY.key.name, "ed25519", 45))}\n`),
+    ),
+    refused(
+      "key-id-twice",
+      "two keys of one log with the same id, by which a line names its key",
+      behind(
+        sameIdKeys()
+          .map((key) => `log ${printVerifierKey(key)}\n`)
+          .join(""),
+      ),
     ),
     refused("log-twice", "one log twice", behind(`log ${vkey(LOG_KEY)}\n`)),
     refused("key-small-order", "a point of order 2", behind(witness("d", printVerifierKey(small)))),

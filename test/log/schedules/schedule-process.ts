@@ -89,10 +89,16 @@ export const startProcess = Effect.fnUntraced(function* (parts: ProcessParts) {
     writer: yield* Effect.provide(IndexWriter, opened),
     log: yield* Effect.provide(LogStore, opened),
   });
-  const { publicKey, ...keyCalls } = logKeyOf(SEED, parts.keyFile, (message) =>
+  const { keys, ...keyCalls } = logKeyOf(SEED, parts.keyFile, (message) =>
     parts.signed(new TextDecoder().decode(message)),
   );
-  const key = { publicKey, ...calls.wrapped(keyCalls) };
+  const key = {
+    keys: Effect.map(
+      keys,
+      ([{ publicKey, sign }]) => [{ publicKey, ...calls.wrapped({ sign }) }] as const,
+    ),
+    ...calls.wrapped(keyCalls),
+  };
   const services = Layer.mergeAll(
     Layer.succeed(IndexReader, calls.wrapped(index.reader)),
     Layer.succeed(IndexWriter, mortalWriter(index.writer, calls)),

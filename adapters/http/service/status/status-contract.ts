@@ -49,6 +49,9 @@ const SettlementLogStatus = record("SettlementLogStatus", "How the settlement lo
     description: "Null before anything is signed, as are `vkey`, `size` and `root`.",
   }),
   vkey: nullable(Type.String({ description: "The log's key, as a policy names it." })),
+  next_vkey: nullable(Type.String({ description: "The key that will sign alone; both do now." }), {
+    description: "Null unless keys are rotated.",
+  }),
   size: nullable(Count("Leaves of the tree that was signed last.")),
   root: nullable(Hash("Its root.")),
   published_size: nullable(Count("Leaves of the published checkpoint."), {
@@ -90,6 +93,7 @@ const logRecord = (log: LogStatus): Static<typeof SettlementLogStatus> => ({
   state: log.state,
   origin: log.origin,
   vkey: log.vkey,
+  next_vkey: log.nextVkey,
   size: log.size,
   root: log.root,
   published_size: log.publishedSize,
@@ -112,6 +116,7 @@ const logStatusExample = (): LogStatus => ({
   state: "publishing",
   origin: "localhost/log/0123456789abcdef/0",
   vkey: "localhost/log/0123456789abcdef/0+01234567+AQ…",
+  nextVkey: null,
   size: 8,
   root: hash32FromBytes(sha256(new Uint8Array(1))),
   publishedSize: 8,

@@ -1,7 +1,7 @@
 import { Data, Effect } from "effect";
-import type { LogKey, LogKeyUnusable } from "../../../../ports/log/log-signer.ts";
+import type { LogKey, LogKeyUnusable, SigningKey } from "../../../../ports/log/log-signer.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
-import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../../domain/hash32.ts";
+import { hash32FromBytes, hash32ToBytes } from "../../../domain/hash32.ts";
 import { checkpointText } from "../../../log/checkpoint/checkpoint.ts";
 import {
   type LogOrigin,
@@ -13,34 +13,46 @@ import { verifierKey } from "../../../log/notes/verifier-key.ts";
 import { noteMessage } from "../../../log/notes/verify-note.ts";
 import {
   type EndedLog,
+  endedLogsOf,
   type LogStanding,
   parseLogStanding,
   type SignedHead,
+  signingKeysOf,
 } from "../log-standing.ts";
+import { furtherAlong } from "./key-rotation.ts";
 
 /** A checkpoint that the log has signed. */
 export type SignedCheckpoint = {
   readonly head: SignedHead;
   /** What was signed: origin, size and root. */
   readonly text: string;
-  readonly signature: NoteSignature;
+  /** One of each key that signs the log. */
+  readonly signatures: ReadonlyArray<NoteSignature>;
 };
 
-/** Signs a head. The same head always gets the same signature, so signing again tells nobody anything new. */
-export const signCheckpoint = Effect.fnUntraced(function* (key: LogKey, head: SignedHead) {
-  const { origin, size, root } = head;
-  const text = checkpointText({ origin, size, root: hash32ToBytes(root) });
-  const { name, id } = verifierKey(origin, "ed25519", key.publicKey);
-  const signature = yield* key.sign(noteMessage(text));
-  const signed: SignedCheckpoint = { head, text, signature: { name, id, signature } };
+/**
+ * Signs a head with each of the keys. The same head always gets the same signatures, so signing again tells nobody
+ * anything new.
+ */
+export const signCheckpoint = Effect.fnUntraced(function* (
+  keys: ReadonlyArray<SigningKey>,
+  head: SignedHead,
+) {
+  const text = checkpointText({ ...head, root: hash32ToBytes(head.root) });
+  const message = noteMessage(text);
+  const signatures = yield* Effect.forEach(keys, ({ publicKey, sign }) => {
+    const { name, id } = verifierKey(head.origin, "ed25519", publicKey);
+    return Effect.map(sign(message), (signature): NoteSignature => ({ name, id, signature }));
+  });
+  const signed: SignedCheckpoint = { head, text, signatures };
   return signed;
 });
 
-/** A signed checkpoint as a note, with cosignatures behind the log's signature. */
+/** A signed checkpoint as a note, with cosignatures behind the log's signatures. */
 export const printSignedCheckpoint = (
-  { text, signature }: SignedCheckpoint,
+  { text, signatures }: SignedCheckpoint,
   cosignatures: ReadonlyArray<NoteSignature>,
-): string => printSignedNote({ text, signatures: [signature, ...cosignatures] });
+): string => printSignedNote({ text, signatures: [...signatures, ...cosignatures] });
 
 /** The log's key, name or ledger is not that of what was signed before. Nothing may be signed. */
 export class LogRefused extends Data.TaggedError("LogRefused")<{ readonly reason: string }> {
@@ -53,10 +65,11 @@ export class LogRefused extends Data.TaggedError("LogRefused")<{ readonly reason
 export type OpenLog = {
   readonly origin: string;
   readonly generation: number;
-  readonly publicKey: Hash32;
   /** What was signed for it, as the store and as the key's own memory say; null where they say nothing. */
   readonly stored: SignedHead | null;
   readonly remembered: SignedHead | null;
+  /** What is known of a log that goes on, or that its operator ended; null before its first signature. */
+  readonly last: LogStanding | null;
   readonly predecessors: ReadonlyArray<EndedLog>;
 };
 
@@ -84,27 +97,39 @@ export const standingBesideKey = Effect.fnUntraced(function* (key: LogKey) {
   );
 });
 
-/** Every log that ended, as a standing tells. */
-const endedLogs = ({ signed, publicKey, ended, predecessors }: LogStanding) =>
-  ended === null
-    ? predecessors
-    : [...predecessors, { origin: signed.origin, size: signed.size, publicKey, cause: ended }];
-
-/** Of the standings of one log, the one that ended, otherwise any; of several logs, the latest one's. */
+/**
+ * Of the standings of one log, the one that ended, otherwise the one whose keys are further rotated; of several logs,
+ * the latest one's.
+ */
 const latest = (all: ReadonlyArray<Known>): Known | null =>
   all.reduce<Known | null>((best, each) => {
     const [a, b] = [best?.origin.generation ?? -1, each.origin.generation];
-    return b > a || (b === a && each.standing.ended !== null) ? each : best;
+    if (best === null || b !== a) return b > a ? each : best;
+    if (each.standing.ended !== null) return each;
+    if (best.standing.ended !== null) return best;
+    return furtherAlong(best.standing, each.standing) === best.standing ? best : each;
   }, null);
 
+/** Why two keys cannot sign one log together, null when they can: a line of a note names a key by its id alone. */
+export const faultOfKeys = (origin: string, keys: ReadonlyArray<Uint8Array>): string | null => {
+  const ids = keys.map((key) => verifierKey(origin, "ed25519", key).id);
+  return new Set(ids).size === ids.length
+    ? null
+    : `the log's two keys have the same id ${ids[0]} under ${origin}; make another second key`;
+};
+
 /**
- * Which log a key may sign, from what the store and the key's own memory say was signed: the same one, or the
- * successor of one that ended under another key. Fails with `LogRefused` for another name, another ledger, another key
- * of a log that goes on, and an ended log's key.
+ * Which log keys may sign, from what the store and the keys' own memory say was signed: the same one, also one that its
+ * operator ended, or the successor of one that ended under other keys. Fails with `LogRefused` for another name,
+ * another ledger, other keys of a log that goes on, and a key of an ended log.
  */
 export const openLog = Effect.fnUntraced(function* (name: string, networkId: string, key: LogKey) {
   const store = yield* LogStore;
-  const publicKey = hash32FromBytes(key.publicKey);
+  const own = yield* key.keys.pipe(
+    Effect.catch(({ message }: LogKeyUnusable) => refuse(message.replace(/\.$/, ""))),
+    Effect.map((keys) => keys.map(({ publicKey }) => publicKey)),
+  );
+  const publicKeys = new Set(own.map(hash32FromBytes));
   const stored = yield* known(
     yield* store.standing,
     "what its store says of it cannot be read; put a copy of the store back",
@@ -121,29 +146,38 @@ export const openLog = Effect.fnUntraced(function* (name: string, networkId: str
         `its key or its store belongs to the log ${origin.networkId} of another ledger or of other programs, and this one is ${networkId}; give each log a key and a store of its own`,
       );
   }
+  const newest = latest(all);
+  const goesOn =
+    newest !== null &&
+    (newest.standing.ended === null ||
+      (newest.standing.signed.isLast === true &&
+        signingKeysOf(newest.standing).some((each) => publicKeys.has(each))));
   const ended = all
-    .flatMap(({ standing }) => endedLogs(standing))
-    .find((each) => each.publicKey === publicKey);
+    .flatMap(({ standing }) => endedLogsOf(standing))
+    .filter(({ origin }) => !goesOn || origin !== newest.standing.signed.origin)
+    .find((each) => [each.publicKey, ...each.otherKeys].some((one) => publicKeys.has(one)));
   if (ended !== undefined)
     return yield* refuse(
       `the log ${ended.origin} of this key has ended (${ended.cause}); set another LOG_SIGNING_KEY for its successor`,
     );
-  const last = latest(all);
-  if (last !== null && last.standing.ended === null && last.standing.publicKey !== publicKey)
+  const standing = goesOn ? newest.standing : null;
+  if (standing !== null && !signingKeysOf(standing).some((each) => publicKeys.has(each)))
     return yield* refuse(
-      `another key signs the log ${last.standing.signed.origin}; set that key, or use another DATA_DIR and store for a new log`,
+      `another key signs the log ${standing.signed.origin}; set that key, or use another DATA_DIR and store for a new log`,
     );
-  const generation =
-    last === null ? 0 : last.origin.generation + (last.standing.ended === null ? 0 : 1);
+  const generation = newest === null ? 0 : newest.origin.generation + (goesOn ? 0 : 1);
+  const origin = printLogOrigin({ name, networkId, generation });
+  const fault = faultOfKeys(origin, own);
+  if (fault !== null) return yield* refuse(fault);
   const headIn = (from: Known | null): SignedHead | null =>
     from !== null && from.origin.generation === generation ? from.standing.signed : null;
   const open: OpenLog = {
-    origin: printLogOrigin({ name, networkId, generation }),
+    origin,
     generation,
-    publicKey,
     stored: headIn(stored),
     remembered: headIn(remembered),
-    predecessors: last === null ? [] : endedLogs(last.standing),
+    last: standing,
+    predecessors: standing?.predecessors ?? (newest === null ? [] : endedLogsOf(newest.standing)),
   };
   return open;
 });

@@ -1,23 +1,34 @@
 import { Duration, Effect, Semaphore } from "effect";
-import { hash32FromBytes } from "../../../domain/hash32.ts";
+import { type Hash32, hash32FromBytes } from "../../../domain/hash32.ts";
 import type { SyncMark } from "../../../domain/index/sync-report.ts";
 import { rootOf } from "../../../log/tree/frontier.ts";
 import { verifyConsistency } from "../../../log/tree/tree-proofs.ts";
-import type { LogKey } from "../../../../ports/log/log-signer.ts";
+import type { LogKey, SigningKey } from "../../../../ports/log/log-signer.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { checkLeaves, type NodeAgreement } from "./node-agreement.ts";
 import { beginTree, type GrowingTree } from "./growing-tree.ts";
 import {
+  ENDED_BY_OPERATOR,
   isForkOf,
   isSameHead,
   type LogStanding,
   parseLogStanding,
   printLogStanding,
   type SignedHead,
+  signingKeysOf,
 } from "../log-standing.ts";
 import { monotonicMs } from "../../single-flight.ts";
-import { type OpenLog, signCheckpoint } from "./open-log.ts";
+import {
+  furtherAlong,
+  isSameKeys,
+  isSameRotation,
+  isSignedBy,
+  type KeyRotation,
+  keysIn,
+  rotatedBy,
+} from "./key-rotation.ts";
+import { faultOfKeys, type OpenLog, signCheckpoint } from "./open-log.ts";
 import { type LogTree, readConsistencyProof, readRoot } from "../read-tree.ts";
 
 /** Reads the nodes, where there are several. */
@@ -38,10 +49,20 @@ export class SigningLog {
   last: SignedHead | null;
   /** Null until everything signed has been derived again, and after a failure. */
   growing: GrowingTree | null = null;
-  isEnded = false;
+  isEnded: boolean;
+  /** When a head was signed that is not the one before, in monotonic milliseconds. */
+  signedAtMs = -Infinity;
   /** Since when the index contradicts what was signed, in monotonic milliseconds; null while it does not. */
   contradictedSinceMs: number | null = null;
   #remembered: SignedHead | null;
+  /** The log's keys; null until something is signed. */
+  #rotation: KeyRotation | null;
+  /** The keys that this process had when it last looked, and those of them that sign the log. */
+  #own: ReadonlyArray<Hash32> = [];
+  #signers: ReadonlyArray<SigningKey> = [];
+  /** Whether the file beside the key has the same rotation. */
+  #isRemembered = false;
+  #isEndOrdered = false;
 
   /** Held while this process replaces the standing: it signs and publishes side by side. */
   readonly #replacing = Semaphore.makeUnsafe(1);
@@ -49,13 +70,16 @@ export class SigningLog {
   readonly #open: OpenLog;
 
   constructor(key: LogKey, networkLeaf: Uint8Array, open: OpenLog) {
-    const { origin, generation, stored, remembered } = open;
+    const { origin, generation, stored, remembered, last } = open;
     this.#key = key;
     this.#open = open;
     this.origin = origin;
     this.tree = { networkLeaf, generation };
     this.#remembered = remembered;
-    this.last = stored === null || (remembered?.size ?? 0) > stored.size ? remembered : stored;
+    const isAhead = stored === null || (remembered !== null && !isForkOf(remembered, stored));
+    this.last = isAhead ? remembered : stored;
+    this.isEnded = last !== null && last.ended !== null;
+    this.#rotation = last;
   }
 
   /** The standing of this log in the store, null when that is another log's or none, and the text that it stands in. */
@@ -83,6 +107,62 @@ export class SigningLog {
     });
   }
 
+  /**
+   * Reads the store's standing and the process's keys, and takes part in a rotation of the log's, in the store and
+   * beside the key. Says whether other keys sign from now on, and whether one of the log's is missing here: with none,
+   * nothing may be signed.
+   */
+  readonly takeKeys = Effect.gen({ self: this }, function* () {
+    const keys = yield* this.#key.keys;
+    const [first, ...others] = keys;
+    const own = [hash32FromBytes(first.publicKey), ...keysIn(others)] as const;
+    this.#isEndOrdered = (yield* this.#key.endOrdered) === this.origin;
+    const { text, value } = yield* this.standing;
+    const known = furtherAlong(this.#rotation, value);
+    const isUsable =
+      faultOfKeys(
+        this.origin,
+        keys.map(({ publicKey }) => publicKey),
+      ) === null;
+    const isPublished = (key: Hash32): boolean =>
+      value === null || value.published === null || isSignedBy(value.published, this.origin, key);
+    const isFixed = this.isEnded || (value?.ended ?? null) !== null || !isUsable;
+    const next = known !== null && isFixed ? known : rotatedBy(known, own, isPublished);
+    const standing = value && { ...value, ...next };
+    if (value !== null && standing !== null && !isSameRotation(value, next))
+      yield* this.#replace(text, standing);
+    if (!this.#isRemembered || this.#rotation === null || !isSameRotation(this.#rotation, next)) {
+      this.#isRemembered = false;
+      const beside = yield* this.#besideKey;
+      if (beside.standing !== null && !isSameRotation(beside.standing, next))
+        yield* this.#remember(beside.text, { ...beside.standing, ...next });
+      this.#isRemembered = true;
+    }
+    this.#rotation = next;
+    this.#own = own;
+    const wanted = signingKeysOf(next);
+    const signers = keys.filter(({ publicKey }) => wanted.includes(hash32FromBytes(publicKey)));
+    const before = this.#signers;
+    this.#signers = signers;
+    return {
+      value: standing,
+      isChanged: before.length > 0 && !isSameKeys(keysIn(before), keysIn(signers)),
+      lack: signers.length === 0 ? "all" : signers.length < wanted.length ? "one" : null,
+    } as const;
+  }).pipe((work) => this.#replacing.withPermit(work));
+
+  /** Whether its operator has begun or ended a rotation, or ordered its end, since this process last looked. */
+  readonly hasOrders = Effect.gen({ self: this }, function* () {
+    const own = keysIn(yield* this.#key.keys);
+    const isEndOrdered = (yield* this.#key.endOrdered) === this.origin;
+    return !isSameKeys(own, this.#own) || (isEndOrdered && !this.#isEndOrdered);
+  }).pipe(Effect.orElseSucceed(() => false));
+
+  /** Whether its operator wants it ended, and it goes on. */
+  get isToEnd(): boolean {
+    return this.#isEndOrdered && !this.isEnded;
+  }
+
   /** Publishes the note that `noteFor` makes for the standing, unless it makes none; says whether it does. */
   publish(noteFor: (standing: LogStanding) => string | null) {
     const published = Effect.gen({ self: this }, function* () {
@@ -96,13 +176,14 @@ export class SigningLog {
   }
 
   /**
-   * The text beside the key, and the head that it says was signed for this log, null for none. Another process may have
-   * written it.
+   * The text beside the key, the standing that it holds of this log, and the head that was signed; null for none.
+   * Another process may have written it.
    */
   get #besideKey() {
     return Effect.map(this.#key.remembered, (text) => {
-      const signed = text === null ? undefined : parseLogStanding(text)?.signed;
-      return { text, head: signed?.origin === this.origin ? signed : null };
+      const value = text === null ? undefined : parseLogStanding(text);
+      const standing = value?.signed.origin === this.origin ? value : null;
+      return { text, standing, head: standing?.signed ?? null };
     });
   }
 
@@ -167,14 +248,16 @@ export class SigningLog {
           retryable: true,
           cause: `size ${head.size} is not signed: a larger size was signed, or another root of it`,
         });
-      const next = this.#standingOf(head, value, null);
+      const next = this.#standingOf(head, value, head.isLast ? ENDED_BY_OPERATOR : null);
       if (!isSameHead(value?.signed ?? null, head)) yield* this.#replace(text, next);
       if (remembered !== null)
         yield* Effect.tapError(this.#remember(remembered.text, next), () =>
           this.#takeBack(text, next),
         );
+      if (!isSameHead(last, head)) this.signedAtMs = yield* monotonicMs;
       this.last = head;
-      return yield* signCheckpoint(this.#key, head);
+      this.isEnded ||= head.isLast === true;
+      return yield* signCheckpoint(this.#signers, head);
     });
     return this.#replacing.withPermit(work);
   }
@@ -203,13 +286,19 @@ export class SigningLog {
    */
   compare(stored: LogStanding | null) {
     return Effect.gen({ self: this }, function* () {
-      if (stored !== null && stored.ended !== null) {
-        this.isEnded = true;
-        return;
-      }
       const { last } = this;
       const head = stored?.signed ?? null;
+      if (stored !== null && stored.ended !== null) {
+        this.isEnded = true;
+        if (stored.signed.isLast && !isSameHead(this.#remembered, stored.signed)) {
+          this.last = stored.signed;
+          yield* this.#remember((yield* this.#besideKey).text, stored);
+        }
+        return;
+      }
       if (isSameHead(head, last)) return;
+      // A store of before the log's end: what stands beside the key is later.
+      if (last?.isLast) return yield* this.#endAgain(last);
       if (head !== null && head.size === last?.size)
         return yield* this.end(last, `two roots were signed at size ${last.size}`);
       this.growing = null;
@@ -218,6 +307,15 @@ export class SigningLog {
       if (!isForkOf(stored.signed, remembered.head)) yield* this.#remember(remembered.text, stored);
       this.last = stored.signed;
     });
+  }
+
+  /** Notes the log's last head in a store that does not have it. */
+  #endAgain(last: SignedHead) {
+    const work = Effect.gen({ self: this }, function* () {
+      const { text, value } = yield* this.standing;
+      yield* this.#replace(text, this.#standingOf(last, value, ENDED_BY_OPERATOR));
+    });
+    return this.#replacing.withPermit(work);
   }
 
   /**
@@ -322,7 +420,11 @@ export class SigningLog {
   }
 
   #standingOf(signed: SignedHead, value: LogStanding | null, ended: string | null): LogStanding {
-    const { publicKey, predecessors } = this.#open;
-    return { signed, publicKey, published: value?.published ?? null, ended, predecessors };
+    const { predecessors } = this.#open;
+    const rotation = this.#rotation ?? value;
+    if (rotation === null) throw new Error("a log signs before its keys are taken");
+    const { publicKey, nextKey, retiredKeys } = rotation;
+    const published = value?.published ?? null;
+    return { signed, publicKey, nextKey, retiredKeys, published, ended, predecessors };
   }
 }

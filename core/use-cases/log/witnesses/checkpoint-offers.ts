@@ -32,16 +32,24 @@ export const isWriter = (epoch: bigint) =>
     Effect.orElseSucceed(() => true),
   );
 
-/** The size of a published checkpoint, 0 for none. */
-const sizeOf = (published: string | null): number => {
+const checkpointOf = (published: string | null) => {
   const parsed = published === null ? null : parseCheckpoint(published);
-  return parsed !== null && "value" in parsed ? parsed.value.checkpoint.size : 0;
+  return parsed !== null && "value" in parsed ? parsed.value.checkpoint : null;
 };
 
-/** Publishes a note, unless the log has ended or has published a larger one. */
-const publish = (log: SigningLog, size: number, note: (published: string | null) => string) =>
+/** The size of a published checkpoint, 0 for none. */
+const sizeOf = (published: string | null): number => checkpointOf(published)?.size ?? 0;
+
+/**
+ * Publishes a note of a head, unless the log has published a larger one, or has ended and the head is not its last.
+ */
+const publish = (
+  log: SigningLog,
+  { size, isLast }: SignedHead,
+  note: (published: string | null) => string,
+) =>
   log.publish(({ published, ended }) =>
-    ended === null && sizeOf(published) <= size ? note(published) : null,
+    (ended === null || isLast) && sizeOf(published) <= size ? note(published) : null,
   );
 
 /** Whether a policy names witnesses. */
@@ -74,6 +82,7 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
   const isDue = Effect.fnUntraced(function* (head: SignedHead, published: string | null) {
     const size = sizeOf(published);
     if (head.size !== size) return head.size > size;
+    if (head.isLast !== checkpointOf(published)?.isLast) return true;
     return (yield* monotonicMs) - publishedAtMs >= UNCHANGED_MS;
   });
 
@@ -135,7 +144,8 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
     const nowMs = yield* monotonicMs;
     againAtMs = nowMs + UNCHANGED_MS;
     if (waiting === offered) waiting = null;
-    if (!isWitnessed(policy) || value === null || value.ended !== null) return;
+    if (!isWitnessed(policy) || value === null) return;
+    if (value.ended !== null && !offered.checkpoint.head.isLast) return;
     if (!(yield* isDue(offered.checkpoint.head, value.published))) return;
     yield* endRound;
     const begun = new OfferedRound(offered, policy, nowMs);
@@ -152,8 +162,8 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
     const nowMs = yield* monotonicMs;
     if (ofRound.isReady(nowMs)) {
       const count = ofRound.gathered.size;
-      const { size } = ofRound.offered.checkpoint.head;
-      const isPublished = yield* publish(log, size, (before) => ofRound.note(before));
+      const { head } = ofRound.offered.checkpoint;
+      const isPublished = yield* publish(log, head, (before) => ofRound.note(before));
       if (isPublished && ofRound.publishedCount === null) {
         publishedAtMs = nowMs;
         againAtMs = nowMs + UNCHANGED_MS;
@@ -227,6 +237,9 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
       ),
     ),
     isDue,
+    /** Whether the published checkpoint, null for none, has the size of a head. */
+    isPublished: ({ size }: SignedHead, published: string | null): boolean =>
+      sizeOf(published) === size,
     areAhead,
     /** Publishes a signed checkpoint at once where no witness is asked; otherwise it is offered next. */
     offer: Effect.fnUntraced(function* (log: SigningLog, checkpoint: SignedCheckpoint) {
@@ -238,13 +251,19 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
         return;
       }
       const note = () => printSignedCheckpoint(checkpoint, []);
-      if (yield* publish(log, checkpoint.head.size, note)) publishedAtMs = yield* monotonicMs;
+      if (yield* publish(log, checkpoint.head, note)) publishedAtMs = yield* monotonicMs;
     }),
     /** Takes another policy: the newest checkpoint is offered to its witnesses. */
     changed: Effect.suspend(() => {
       publishedAtMs = -Infinity;
       againAtMs = -Infinity;
       return Effect.andThen(endRound, ring);
+    }),
+    /** Drops what other keys have signed. The next checkpoint is due, also one of the same size. */
+    resigned: Effect.suspend(() => {
+      publishedAtMs = -Infinity;
+      [waiting, newest] = [null, null];
+      return endRound;
     }),
     /** Offers a log's checkpoints for as long as it runs. */
     run: (log: SigningLog) =>

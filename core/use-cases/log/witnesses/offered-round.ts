@@ -93,6 +93,7 @@ export class OfferedRound {
       if (own !== undefined) lines.set(own.name, line);
     }
     for (const [name, line] of this.gathered) lines.set(name, line);
-    return printSignedCheckpoint(checkpoint, [...lines.values()].slice(0, MAX_SIGNATURES - 1));
+    const room = MAX_SIGNATURES - checkpoint.signatures.length;
+    return printSignedCheckpoint(checkpoint, [...lines.values()].slice(0, room));
   }
 }

@@ -6,7 +6,7 @@ import { parseLogStanding } from "../../../../core/use-cases/log/log-standing.ts
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import type { IndexWriter } from "../../../../ports/index/index-writer.ts";
 import { LedgerNodes } from "../../../../ports/ledger/ledger.ts";
-import { LogSigner } from "../../../../ports/log/log-signer.ts";
+import { LogSigner, type SigningKey } from "../../../../ports/log/log-signer.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
 import { WitnessClient } from "../../../../ports/log/log-source.ts";
 import { logIdentity } from "../../../doubles/log-identity.ts";
@@ -47,17 +47,25 @@ const killableSigner = Layer.effect(
   Effect.map(LogSigner, (signer) => {
     if (signer === null) throw new Error("there is a key");
     const { key } = signer;
-    const sign = (message: Uint8Array) =>
-      Effect.gen(function* () {
-        const signature = yield* key.sign(message);
-        operation(() => tellLine(`signs ${Buffer.from(message).toString("base64")}`));
-        return signature;
-      });
+    const telling = ({ publicKey, sign }: SigningKey): SigningKey => ({
+      publicKey,
+      sign: (message) =>
+        inPhase(
+          "sign",
+          Effect.tap(sign(message), () => {
+            operation(() => tellLine(`signs ${Buffer.from(message).toString("base64")}`));
+            return Effect.void;
+          }),
+        ),
+    });
     return {
       ...signer,
       key: {
         ...key,
-        sign: (message: Uint8Array) => inPhase("sign", sign(message)),
+        keys: Effect.map(
+          key.keys,
+          ([first, ...others]) => [telling(first), ...others.map(telling)] as const,
+        ),
         remember: (before: string | null, next: string) =>
           inPhase("sign", key.remember(before, next)),
       },

@@ -118,6 +118,8 @@ export const logOf =
     const standing = printLogStanding({
       signed: { origin, size, root },
       publicKey: root,
+      nextKey: null,
+      retiredKeys: [],
       published: note,
       ended: null,
       predecessors: [],

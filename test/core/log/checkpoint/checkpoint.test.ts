@@ -46,7 +46,21 @@ test("print and parse are inverse", () => {
   );
 });
 
+test("the last checkpoint of a log has a fourth line, and no other one has", () => {
+  const last = { origin: "o", size: 1, root: new Uint8Array(32), isLast: true } as const;
+  const text = checkpointText(last);
+  expect(text.split("\n").slice(3)).toEqual(["settlement-evidence log ended", ""]);
+  expect(parseCheckpointText(text)).toEqual({ value: last });
+});
+
+const END = "settlement-evidence log ended\n";
+
 test.each([
+  ["two lines that it ended", `o\n1\n${ROOT}\n${END}${END}`],
+  ["an extension line before it", `o\n1\n${ROOT}\nmore\n${END}`],
+  ["an extension line after it", `o\n1\n${ROOT}\n${END}more\n`],
+  ["no newline behind it", `o\n1\n${ROOT}\n${END.trim()}`],
+  ["no root before it", `o\n1\n${END}`],
   ["an extension line", `o\n1\n${ROOT}\nmore\n`],
   ["an empty line", `o\n1\n${ROOT}\n\n`],
   ["two lines", "o\n1\n"],

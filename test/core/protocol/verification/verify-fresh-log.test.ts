@@ -21,6 +21,7 @@ import {
   WITNESSES,
 } from "../../../conformance/evidence/log-world.ts";
 import { printSignatures } from "../../../../core/log/notes/signed-note.ts";
+import type { Checkpoint } from "../../../../core/log/checkpoint/checkpoint.ts";
 import { address } from "../../../../core/domain/address.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
@@ -100,6 +101,32 @@ describe("a packet's checkpoint compared with the log's of now", () => {
       [...fresh.tiles].map(([path, bytes]) => [path, bytes.map((byte) => byte ^ 1)]),
     );
     expect(consistency(packet, { ...fresh, tiles: everyHash }).outcome).toBe("failed");
+  });
+
+  test("that the log ended is said; one that has signed more than its end fails", () => {
+    const packet = packetOf(300);
+    const tree = treeOf(900, LEAVES);
+    const ended = checkpointNote(
+      { origin: LOG_KEY.key.name, size: 900, root: tree.root, isLast: true },
+      WITNESSES.slice(0, 2),
+    );
+    expect(consistency(packet, answerOf(packet, tree, ended))).toEqual({
+      verdict: "verified",
+      outcome: "passed",
+      reason:
+        "the log's tree of 900 leaves begins with the packet's of 300; the log ended at 900 leaves; ended after event 899 as of 2026-08-01T00:00:00Z, by 2 nodes",
+    });
+    const note = (_: string, checkpoint: Checkpoint) =>
+      checkpointNote({ ...checkpoint, isLast: true }, WITNESSES.slice(0, 2));
+    const last = packetWithLog(ESCROW, logProofOf(ESCROW, { note }));
+    expect(consistency(last, answerOf(last, tree))).toMatchObject({
+      outcome: "failed",
+      reason: "the log ended at 300 leaves, by the packet's checkpoint, and has signed 900",
+    });
+    const reasonOf = (name: string) =>
+      verifyEvidence(last, POLICY).checks.find((check) => check.name === name)?.reason ?? "";
+    expect(reasonOf("log_inclusion")).toEndWith("as leaf 257 of 300; the log ended at 300 leaves");
+    expect(reasonOf("witnessed_on_ledger")).toStartWith("ended after event 299 as of ");
   });
 
   test("an older checkpoint decides nothing", () => {

@@ -13,7 +13,7 @@ import {
   makeSettledEvidence,
   SettledEvidence,
 } from "../../../../core/use-cases/evidence/settled-evidence.ts";
-import { LogProofs } from "../../../../core/use-cases/log/serving/read-log.ts";
+import { type LogProof, LogProofs } from "../../../../core/use-cases/log/serving/read-log.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { LedgerRecord } from "../../../../ports/ledger/ledger-record.ts";
@@ -50,7 +50,15 @@ const signerOf = (seed: number | null) => {
 /** One process with this key, over packets that outlive it. */
 const startProcess = (
   packets: Map<string, string>,
-  { key = 7, genesis = GENESIS }: { readonly key?: number | null; readonly genesis?: string } = {},
+  {
+    key = 7,
+    genesis = GENESIS,
+    proof = null,
+  }: {
+    readonly key?: number | null;
+    readonly genesis?: string;
+    readonly proof?: LogProof | null;
+  } = {},
 ) => {
   const ledger = settlementLedger(genesis);
   const seed = seedInto(ledger);
@@ -73,7 +81,7 @@ const startProcess = (
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(
       Layer.effect(SettledEvidence, makeSettledEvidence),
-      Layer.succeed(LogProofs, { ofEscrow: () => Effect.succeed(null) }),
+      Layer.succeed(LogProofs, { ofEscrow: () => Effect.succeed(proof) }),
       Layer.effect(ArchivedEscrows, makeArchivedEscrows),
     ).pipe(Layer.provideMerge(ports)),
   );
@@ -132,6 +140,19 @@ test("the transaction that a sync finds of a packet that was served is kept for 
   const second = startProcess(packets);
   second.ledger.fault = DOWN;
   expect((await second.packet()).references).toEqual(references);
+});
+
+test("without a node, a kept packet has the log's proof of now: the key of the kept one may be retired", async () => {
+  const proofOf = (proof: string): LogProof => ({ origin: "log.example/log/0/0", index: 2, proof });
+  const packets = new Map<string, string>();
+  const first = startProcess(packets, { proof: proofOf("by the old key") });
+  expect((await first.packet()).references.log).toEqual(proofOf("by the old key"));
+  const second = startProcess(packets, { proof: proofOf("by the new key") });
+  second.ledger.fault = DOWN;
+  expect((await second.packet()).references.log).toEqual(proofOf("by the new key"));
+  const third = startProcess(packets);
+  third.ledger.fault = DOWN;
+  expect((await third.packet()).references.log).toEqual(proofOf("by the old key"));
 });
 
 const isSuspended = { references: { merchant: { status: "Suspended" } } };

@@ -21,7 +21,7 @@ import type { LogRefused } from "../../../../core/use-cases/log/signing/open-log
 import { Instance } from "../../../../ports/instance.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { LedgerNodes } from "../../../../ports/ledger/ledger.ts";
-import { LogSigner } from "../../../../ports/log/log-signer.ts";
+import { LogSigner, type SigningKey } from "../../../../ports/log/log-signer.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
 import { WitnessClient } from "../../../../ports/log/log-source.ts";
 import { TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
@@ -41,6 +41,12 @@ export class PublishingWorld {
   leaves: ReadonlyArray<Uint8Array> = [];
   name = "log.example";
   seed = 1;
+  /** Of the second key, while the operator rotates keys; null at other times. */
+  nextSeed: number | null = null;
+  /** The seed by which the keys' common file is known; null for that of the key. */
+  fileOf: number | null = null;
+  /** The origin of the log that the operator wants ended. */
+  endOrdered: string | null = null;
   policy: LogPolicy | null = null;
   witness: WitnessClient["Service"]["addCheckpoint"] = () => Effect.die("there is no witness");
   nodes: LedgerNodes["Service"] = { count: 1, readFromEach: () => Effect.die("there is one node") };
@@ -58,6 +64,8 @@ export class PublishingWorld {
   }> = [];
   /** The files beside the keys, by the keys' seeds. */
   readonly keyFiles = new Map<number, string>();
+  /** Whether the store's calls take real time. */
+  isRemote = false;
   store: LogStore["Service"] = logStoreOf(new IndexRows());
 
   /** The leaves of the tree at a size, leaf 0 included. */
@@ -92,7 +100,40 @@ export class PublishingWorld {
     });
   }
 
+  /** Calls of the store and the key that are on their way. */
+  #inFlight = 0;
+
+  /** Virtual time in steps, each of which waits for calls that take real time, such as a database's. */
+  pass(seconds: number) {
+    const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)));
+    return Effect.gen({ self: this }, function* () {
+      if (!this.isRemote) return yield* TestClock.adjust(seconds * 1000);
+      for (let second = 0; second < seconds; second++) {
+        yield* TestClock.adjust(1000);
+        for (let quiet = 0; quiet < 3; quiet++) {
+          yield* turn;
+          if (this.#inFlight > 0) quiet = -1;
+        }
+      }
+    });
+  }
+
   #call<A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E> {
+    if (!this.isRemote) return this.#mortal(work);
+    const count = (change: number) =>
+      Effect.sync(() => {
+        this.#inFlight += change;
+      });
+    return this.#mortal(
+      Effect.acquireUseRelease(
+        count(1),
+        () => work,
+        () => count(-1),
+      ),
+    );
+  }
+
+  #mortal<A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.suspend(() => {
       if (this.callsLeft === null) return work;
       this.callsLeft -= 1;
@@ -121,8 +162,20 @@ export class PublishingWorld {
   }
 
   #layer() {
-    const { seed } = this;
-    const key = ed25519Key(new Uint8Array(32).fill(seed));
+    const file = (): number => this.fileOf ?? this.seed;
+    const keyOf = (seed: number): SigningKey => {
+      const key = ed25519Key(new Uint8Array(32).fill(seed));
+      return {
+        publicKey: key.publicKey,
+        sign: (message) =>
+          this.#call(
+            Effect.as(
+              Effect.orDie(this.#checkSigned(new TextDecoder().decode(message))),
+              key.sign(message),
+            ),
+          ),
+      };
+    };
     const stored = <A, E>(work: (store: LogStore["Service"]) => Effect.Effect<A, E>) =>
       this.#call(Effect.suspend(() => work(this.store)));
     return Layer.mergeAll(
@@ -148,21 +201,20 @@ export class PublishingWorld {
       Layer.succeed(LogSigner, {
         name: this.name,
         key: {
-          publicKey: key.publicKey,
-          memory: `the file of key ${seed}`,
-          sign: (message) =>
-            this.#call(
-              Effect.as(
-                Effect.orDie(this.#checkSigned(new TextDecoder().decode(message))),
-                key.sign(message),
-              ),
-            ),
-          remembered: this.#call(Effect.sync(() => this.keyFiles.get(seed) ?? null)),
+          keys: Effect.sync(() => {
+            const first = keyOf(this.seed);
+            return this.nextSeed === null
+              ? ([first] as const)
+              : ([first, keyOf(this.nextSeed)] as const);
+          }),
+          endOrdered: Effect.sync(() => this.endOrdered),
+          memory: `the file of key ${file()}`,
+          remembered: this.#call(Effect.sync(() => this.keyFiles.get(file()) ?? null)),
           remember: (before, next) =>
             this.#call(
               Effect.sync(() => {
-                if ((this.keyFiles.get(seed) ?? null) !== before) return false;
-                this.keyFiles.set(seed, next);
+                if ((this.keyFiles.get(file()) ?? null) !== before) return false;
+                this.keyFiles.set(file(), next);
                 return true;
               }),
             ),
@@ -199,7 +251,7 @@ export class PublishingWorld {
     return this.run(({ grown }) =>
       Effect.forEach(
         counts,
-        (count) => Effect.andThen(grown(this.mark(count)), TestClock.adjust(seconds * 1000)),
+        (count) => Effect.andThen(grown(this.mark(count)), this.pass(seconds)),
         { discard: true },
       ),
     );

@@ -22,6 +22,8 @@ export const testKey = (seed: number) => ed25519Key(new Uint8Array(32).fill(seed
 /** A log over leaves that a test holds and may change: it signs and serves what they are at the time. */
 export class SimulatedLog {
   readonly key;
+  /** A second key, which signs as well once it is there. */
+  second: ReturnType<typeof testKey> | null = null;
   readonly #sign;
   /** Leaf 0 first. */
   leaves: Array<Uint8Array>;
@@ -30,6 +32,8 @@ export class SimulatedLog {
   /** Fails all reads. */
   isDown = false;
   reads = 0;
+  /** Whether the log has ended: the checkpoints that it signs are its last. */
+  isLast = false;
   /** What is served in place of a tile, by its path. */
   readonly forged = new Map<string, Uint8Array>();
 
@@ -66,12 +70,18 @@ export class SimulatedLog {
 
   /** Any checkpoint signed by this log's key. */
   note(size: number, root: Uint8Array): string {
-    const text = checkpointText({ origin: this.key.name, size, root });
     const { name, id } = this.key;
-    return printSignedNote({
-      text,
-      signatures: [{ name, id, signature: this.#sign(noteMessage(text)) }],
-    });
+    const isLast = this.isLast ? ({ isLast: true } as const) : {};
+    const text = checkpointText({ origin: name, size, root, ...isLast });
+    const signature = this.#sign(noteMessage(text));
+    const signatures = [{ name, id, signature }];
+    if (this.second !== null)
+      signatures.push({
+        name,
+        id: verifierKey(name, "ed25519", this.second.publicKey).id,
+        signature: this.second.sign(noteMessage(text)),
+      });
+    return printSignedNote({ text, signatures });
   }
 
   /** The request that offers the checkpoint of a size, which the log then serves. */

@@ -7,7 +7,7 @@ import { networkIdOf, networkLeaf } from "../../../../../core/log/leaf/event-lea
 import type { LoggedEvents } from "../../../../../core/domain/index/sync-report.ts";
 import { LeafTree } from "../../../../../core/log/leaf/leaf-tree.ts";
 import { noEvents } from "../../../../../core/log/tree/frontier.ts";
-import { verifierKey } from "../../../../../core/log/notes/verifier-key.ts";
+import { type VerifierKey, verifierKey } from "../../../../../core/log/notes/verifier-key.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../../core/protocol/addresses/local-deployment.ts";
 import { makeWitness, type Witness } from "../../../../../core/use-cases/witness/witness.ts";
 import { Ledger, LedgerUnavailable } from "../../../../../ports/ledger/ledger.ts";
@@ -56,6 +56,8 @@ export class WitnessWorld {
    */
   nodeEvents: () => ShownEvents | null = () => this.events.length;
   readonly log: SimulatedLog;
+  /** The keys of the log that the witness knows. */
+  knownKeys: ReadonlyArray<VerifierKey>;
   /** How often the node was asked for the log's root. */
   nodeReads = 0;
   /** What the node's WebSocket tells. */
@@ -67,6 +69,7 @@ export class WitnessWorld {
 
   constructor(origin = ORIGIN, state = witnessStateMemory) {
     this.log = new SimulatedLog(origin, [LEAF_ZERO]);
+    this.knownKeys = [this.log.key];
     this.state = state;
   }
 
@@ -108,7 +111,7 @@ export class WitnessWorld {
   /** A witness and what it refused; each call is a new process over the state of `layer`. */
   readonly whole = Effect.suspend(() =>
     makeWitness({
-      logs: [{ key: this.log.key, url: new URL("http://log.example") }],
+      logs: this.knownKeys.map((key) => ({ key, url: new URL("http://log.example") })),
       deployment: LOCAL_DEPLOYMENT,
     }),
   ).pipe(

@@ -1,0 +1,176 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { Cause, Effect, Exit } from "effect";
+import {
+  createLogKey,
+  generatedKeyPath,
+  logKeyFiles,
+  logKeyOfFile,
+  orderLogEnd,
+  retireLogKey,
+} from "../../adapters/signer/log-signer.ts";
+import type { CommandIo } from "../../client/command-line/command-io.ts";
+import { hash32FromBytes } from "../../core/domain/hash32.ts";
+import { printVerifierKey, verifierKey } from "../../core/log/notes/verifier-key.ts";
+import type { LogStanding } from "../../core/use-cases/log/log-standing.ts";
+import { faultOfKeys, standingBesideKey } from "../../core/use-cases/log/signing/open-log.ts";
+import {
+  EX_NOINPUT,
+  EX_USAGE,
+  endWith,
+  parseCommandLine,
+  runAsProcess,
+} from "../command-line/command-line.ts";
+
+const HELP = `Rotates the key of a service's log, or ends the log. The service may run meanwhile: it looks every two seconds.
+
+usage: bun run cli log ACTION [options]
+
+  rotate-key      makes a second key, which signs beside the first from then on: the overlap begins
+  retire-key      puts the second key in the place of the first, which signs no more: the overlap ends
+  end [ORIGIN]    ends the log ORIGIN for good: its last checkpoint says so, and it signs nothing after it.
+                  Without ORIGIN it only says which log it is.
+
+  --key-file FILE the log's key        ($LOG_SIGNING_KEY_FILE, otherwise DIR/log-signing-key)
+  --data-dir DIR  the service's DATA_DIR                 ($DATA_DIR, otherwise ./data)
+  --help          this text
+
+The second key is in FILE.next, mode 0600, and the order to end in FILE.end. Replicas with a file of their own each need
+a copy of FILE.next, and the same action, each. docs/log.md, "Rotating the log's key" and "The end of a log", says when.
+
+Ends with 0 when it is done, 1 when nothing was done, 64 for a wrong command line, 66 when the key cannot be read.
+`;
+
+/** What an effect gives; ends the command with the message of its failure. */
+const done = async <A, E extends Error>(work: Effect.Effect<A, E>, code = 1): Promise<A> => {
+  const exit = await Effect.runPromiseExit(work);
+  if (Exit.isSuccess(exit)) return exit.value;
+  const failure = exit.cause.reasons.find(Cause.isFailReason)?.error;
+  if (failure === undefined) throw Cause.squash(exit.cause);
+  return endWith(code, failure.message.replace(/\.$/, ""));
+};
+
+/** A log's key on this machine, and how its log stands by the file beside it. */
+type Keyed = {
+  readonly path: string;
+  readonly standing: LogStanding;
+  /** The public keys of the files: of the key, and of the second one where it is there. */
+  readonly publicKeys: readonly [Uint8Array, ...ReadonlyArray<Uint8Array>];
+};
+
+const read = async (path: string): Promise<Keyed> => {
+  const key = logKeyOfFile(path);
+  const [first, ...others] = await done(key.keys, EX_NOINPUT);
+  const known = await done(standingBesideKey(key));
+  if (known === null)
+    return endWith(1, "The log has signed nothing yet. Start the service with this key first");
+  const publicKeys = [first.publicKey, ...others.map(({ publicKey }) => publicKey)] as const;
+  return { path, standing: known.standing, publicKeys };
+};
+
+const refuseEnded = ({ signed, ended }: LogStanding): void => {
+  if (ended === null) return;
+  endWith(1, `The log ${signed.origin} has ended at ${signed.size} leaves: ${ended}`);
+};
+
+const vkeyOf = ({ signed }: LogStanding, publicKey: Uint8Array): string =>
+  printVerifierKey(verifierKey(signed.origin, "ed25519", publicKey));
+
+const rotate = async ({ path, standing, publicKeys }: Keyed): Promise<string> => {
+  refuseEnded(standing);
+  const { next } = logKeyFiles(path);
+  if (standing.nextKey !== null)
+    return endWith(1, "Both keys sign already. End the overlap with: bun run cli log retire-key");
+  const isThere = existsSync(next);
+  if (!isThere) await done(createLogKey(next));
+  const [old, second] = isThere ? publicKeys : (await read(path)).publicKeys;
+  if (second === undefined) return endWith(1, `${next} has the same key as ${path}; remove it`);
+  if (standing.retiredKeys.includes(hash32FromBytes(second)))
+    return endWith(1, `${next} has a key of this log that is retired; remove it`);
+  const fault = faultOfKeys(standing.signed.origin, [old, second]);
+  if (fault !== null) return endWith(1, `${next} cannot be used: ${fault}`);
+  return `The log ${standing.signed.origin} is signed by
+
+  ${vkeyOf(standing, old)}
+
+and, from its next checkpoint on, by a second key as well, which is in ${next}:
+
+  ${vkeyOf(standing, second)}
+
+Give this line to whoever names the log: witnesses (WITNESS_LOGS) and verifiers (trust documents). Once they have it:
+bun run cli log retire-key
+`;
+};
+
+const retire = async ({ path, standing, publicKeys }: Keyed): Promise<string> => {
+  const { next } = logKeyFiles(path);
+  const [old, second] = publicKeys;
+  const isNext = (key: Uint8Array | undefined): boolean =>
+    key !== undefined && standing.nextKey === hash32FromBytes(key);
+  if (isNext(old)) return "The old key is gone from this machine already.\n";
+  if (second === undefined)
+    return endWith(1, "There is one key. Begin with: bun run cli log rotate-key");
+  if (!isNext(second))
+    return endWith(
+      1,
+      "The service has not signed with the second key yet. Wait until /v1/status shows it as next_vkey",
+    );
+  await done(retireLogKey(path));
+  return `From its next checkpoint on the log ${standing.signed.origin} is signed by this key alone, which is in ${path}:
+
+  ${vkeyOf(standing, second)}
+
+${next} is gone, and so is the private key of
+
+  ${vkeyOf(standing, old)}
+`;
+};
+
+const end = async ({ path, standing }: Keyed, origin: string | undefined): Promise<string> => {
+  refuseEnded(standing);
+  const { signed } = standing;
+  if (origin === undefined)
+    return endWith(
+      1,
+      `Nothing is ended. The log ${signed.origin} has signed ${signed.size} leaves. Its end cannot be taken back; to end it: bun run cli log end ${signed.origin}`,
+    );
+  if (origin !== signed.origin)
+    return endWith(EX_USAGE, `The log of this key is ${signed.origin}, not ${origin}`);
+  await done(orderLogEnd(path, origin));
+  return `The service ends the log ${origin} once its witnesses have cosigned what it signed last.
+/v1/status says so ("ended"). Another key begins the next log.
+`;
+};
+
+/** Runs the command. */
+export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
+  const { values, positionals } = parseCommandLine(
+    args,
+    HELP,
+    {
+      "key-file": { type: "string" },
+      "data-dir": { type: "string", default: io.env["DATA_DIR"] ?? "./data" },
+    },
+    ["ACTION", "[ORIGIN...]"],
+  );
+  const [action, ...operands] = positionals;
+  const named = values["key-file"] ?? io.env["LOG_SIGNING_KEY_FILE"];
+  const generated = generatedKeyPath(resolve(values["data-dir"]));
+  if (named === undefined && io.env["LOG_SIGNING_KEY"] !== undefined)
+    return endWith(
+      EX_USAGE,
+      `The key is in LOG_SIGNING_KEY, where no command can change it. Write it into ${generated} (chmod 600), set LOG_SIGNING_KEY_FILE to that path in its place, and start the service again`,
+    );
+  const isWell = action === "end" ? operands.length <= 1 : operands.length === 0;
+  if (!isWell || !["rotate-key", "retire-key", "end"].includes(action ?? ""))
+    return endWith(EX_USAGE, "expected rotate-key, retire-key or end [ORIGIN]; see --help");
+  const keyed = await read(resolve(named ?? generated));
+  const text =
+    action === "end"
+      ? await end(keyed, operands[0])
+      : await (action === "rotate-key" ? rotate(keyed) : retire(keyed));
+  io.stdout.write(text);
+  return 0;
+};
+
+if (import.meta.main) await runAsProcess(main);
