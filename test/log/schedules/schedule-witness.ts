@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { Effect, Exit, Layer, Scope, Stream } from "effect";
+import { Effect, Exit, Layer, Scope } from "effect";
 import { NO_SIGNALS } from "../../doubles/no-signals.ts";
 import { witnessStateMemory } from "../../../adapters/memory/witness-state.ts";
 import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";

@@ -16,10 +16,7 @@ export type FollowedChange = {
   readonly event: IndexedEvent;
 };
 
-const passes = (
-  { event }: IndexedEvent,
-  { merchant, agentOwner, state }: EventFilter,
-): boolean =>
+const passes = ({ event }: IndexedEvent, { merchant, agentOwner, state }: EventFilter): boolean =>
   (merchant === undefined || event.merchant === merchant) &&
   (agentOwner === undefined || event.agentOwner === agentOwner) &&
   (state === undefined || event.state === state);

@@ -31,10 +31,7 @@ export type ConfirmedChain = StandingEvents & { readonly tip: ConfirmedTip };
 /** Concurrent transaction requests. */
 const AT_ONCE = 8;
 /** A node tells of a transaction before it shows it: 20, 40 and 80 ms. */
-const SHOWN_SOON = Schedule.max([
-  Schedule.exponential(Duration.millis(20)),
-  Schedule.recurs(3),
-]);
+const SHOWN_SOON = Schedule.max([Schedule.exponential(Duration.millis(20)), Schedule.recurs(3)]);
 
 /** The transactions of some signatures, as far as a node shows them. */
 const transactionsOf = Effect.fnUntraced(function* (signatures: Iterable<LedgerSignature>) {

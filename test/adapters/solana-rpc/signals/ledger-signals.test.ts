@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { Effect, Redacted, Stream } from "effect";
 import {
   ledgerSignalsWebSocket,
-  type SignalSource,
+  type WebSocketSource,
 } from "../../../../adapters/solana-rpc/signals/ledger-signals-web-socket.ts";
 import { transferLamports } from "../../../../adapters/local-ledger/genesis/funding-instructions.ts";
 import { LOCAL_FAUCET } from "../../../../adapters/local-ledger/genesis/local-keys.ts";
@@ -59,7 +59,7 @@ const socketServer = (port = 0) => {
 };
 
 /** Listens until the test ends; `next` resolves at the next signal. */
-const listening = (source: SignalSource) => {
+const listening = (source: Omit<WebSocketSource, "commitment">) => {
   let signals = 0;
   let waiting: Array<() => void> = [];
   const controller = new AbortController();

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Effect, Layer, Stream } from "effect";
+import { Effect, Layer } from "effect";
 import { NO_SIGNALS } from "../../../doubles/no-signals.ts";
 import { TestClock } from "effect/testing";
 import { witnessStateMemory } from "../../../../adapters/memory/witness-state.ts";
