@@ -201,6 +201,10 @@ export type SettlementLogStatusState = ("no_key" | "starting" | "publishing" | "
  */
 export type SettlementLogStatusHindrance = ("nodes_disagree" | "second_node_behind" | "signed_size_not_derived_yet" | "ended" | "store_or_ledger_unavailable" | "quorum_missing" | "witnesses_ahead" | "witness_missing")
 /**
+ * With `commitment=confirmed` only. `confirmed`: a supermajority has voted for it, and a fork may still undo it. `final`: the index has it. `retracted`: it did not happen; another event may have its `position`.
+ */
+export type StreamedSettlementEventFinality = ("confirmed" | "final" | "retracted")
+/**
  * How the accounts were found.
  */
 export type SyncReportMode = ("snapshot" | "incremental")
@@ -3090,6 +3094,71 @@ page: Page
 index: IndexFreshness
 }
 /**
+ * One settlement event in the stream.
+ */
+export interface StreamedSettlementEvent {
+/**
+ * `<escrow_pda>:<kind>`: the same event always has the same id.
+ */
+id: string
+kind: EventKind
+/**
+ * The escrow it happened to.
+ */
+escrow_pda: string
+/**
+ * The agent's wallet.
+ */
+agent_owner: string
+/**
+ * The merchant's wallet.
+ */
+merchant: string
+/**
+ * The token's mint.
+ */
+mint: string
+/**
+ * Whether this service lists the mint. Anybody can make a mint.
+ */
+mint_supported: boolean
+/**
+ * The symbol of the mint in this service's list; null for a mint that is not listed.
+ */
+symbol: (string | null)
+state: EscrowState
+/**
+ * Base units that moved.
+ */
+amount_stroops: string
+/**
+ * Null unless this service lists the mint as USDC.
+ */
+amount_usdc: (string | null)
+proof_hash: (string | null)
+/**
+ * Null until the ledger's history has been read.
+ */
+signature: (string | null)
+/**
+ * Null until the ledger's history has been read.
+ */
+slot: (number | null)
+/**
+ * By the ledger's clock.
+ */
+occurred_at: string
+/**
+ * The number that the custody program gave the event, from 1.
+ */
+position: number
+/**
+ * The hash of the event's leaf in the settlement log, at the index `position`.
+ */
+leaf_hash: string
+finality?: StreamedSettlementEventFinality
+}
+/**
  * What the sync did with the accounts of one kind.
  */
 export interface SyncCounts {
@@ -3434,7 +3503,7 @@ export interface HttpOperations {
   "GET /log/tile/{level}/{first}/{second}/{third}/{fourth}": { path: { level: string; first: string; second: string; third: string; fourth: string }; query: object; body: object; answer: object };
   "GET /v1/indexer": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; refundable?: true; limit?: number; cursor?: string }; body: object; answer: EscrowPage };
   "GET /v1/indexer/events": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; refundable?: true; limit?: number; cursor?: string }; body: object; answer: SettlementEventPage };
-  "GET /v1/indexer/events/stream": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; after?: string }; body: object; answer: object };
+  "GET /v1/indexer/events/stream": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; commitment?: string; after?: string }; body: object; answer: object };
   "POST /v1/indexer/sync": { path: object; query: { snapshot?: boolean }; body: object; answer: SyncReportAnswer };
   "GET /v1/relay": { path: object; query: object; body: object; answer: RelayPolicyAnswer };
   "POST /v1/relay": { path: object; query: object; body: RelayRequest; answer: RelayResultAnswer };
