@@ -7,6 +7,7 @@ import { checkLog } from "./check-log.ts";
 import { checkPort } from "./check-port.ts";
 import { programsOf } from "../lifecycle/started-instance.ts";
 import { checkStore } from "./check-store.ts";
+import { checkWebSocket } from "./check-web-socket.ts";
 import { checkYellowstone } from "./check-yellowstone.ts";
 import { type Finding, finding, Problem } from "./finding.ts";
 
@@ -41,11 +42,19 @@ export const diagnose = Effect.fnUntraced(function* (
       ? []
       : [yield* finding("metrics", checkPort("METRICS_PORT", host, metricsPort))];
   const { findings, genesisHash } = yield* checkLedger(settings);
-  const yellowstone = settings.ledger.kind === "remote" ? settings.ledger.yellowstone : null;
+  const { ledger } = settings;
+  // The embedded ledger's WebSocket is in the process of its node.
   const signals =
-    yellowstone === null
+    ledger.kind === "embedded"
       ? []
-      : [yield* finding("yellowstone", checkYellowstone(yellowstone, programsOf(settings)))];
+      : ledger.yellowstone === null
+        ? [yield* finding("signals", checkWebSocket(ledger.webSocketUrl, programsOf(settings)))]
+        : [
+            yield* finding(
+              "yellowstone",
+              checkYellowstone(ledger.yellowstone, programsOf(settings)),
+            ),
+          ];
   const stores = yield* checkStore(settings, genesisHash);
   const log = yield* checkLog(settings);
   return [bun, port, ...metrics, ...findings, ...signals, ...stores, ...log];
