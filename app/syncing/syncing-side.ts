@@ -144,7 +144,8 @@ export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: numb
     Effect.catchDefect((defect) => Effect.logError("a sync broke, and is tried again", defect)),
   );
   yield* Effect.orDie(Effect.retry(index.summary, ASK_AGAIN));
-  const { changes } = yield* LedgerSignals;
+  const { changes, standing } = yield* LedgerSignals;
+  yield* sync.listening(standing);
   const signalled = yield* Queue.dropping<void>(1);
   yield* Effect.forkScoped(
     Stream.runForEach(changes, (signal) =>

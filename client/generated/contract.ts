@@ -89,6 +89,10 @@ export type SyncProgressPhase = ("accounts" | "transactions")
  */
 export type IndexerStatusHistory = ("followed" | "not_served")
 /**
+ * `lost`: no node takes the subscription to the ledger's signals now. Syncs then go on by interval.
+ */
+export type IndexerStatusSignals = ("live" | "lost")
+/**
  * What the transaction may do with the account.
  */
 export type InstructionAccountRole = ("readonly" | "writable" | "readonly_signer" | "writable_signer")
@@ -1309,6 +1313,10 @@ contradiction: (IndexContradiction | null)
  * Null: not known.
  */
 history: (IndexerStatusHistory | null)
+/**
+ * Null: this process listens to none, or it is not known.
+ */
+signals: (IndexerStatusSignals | null)
 last_error: (string | null)
 snapshot_error: (string | null)
 }
