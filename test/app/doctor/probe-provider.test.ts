@@ -29,7 +29,9 @@ const foundAt = async (
         return (await answer.json()) as Answer;
       };
       const answer = await change(request, forward);
-      return answer instanceof Response ? answer : Response.json({ ...answer, id: request.id });
+      return answer instanceof Response
+        ? answer
+        : Response.json({ jsonrpc: "2.0", ...answer, id: request.id });
     },
   });
   const url = new URL(proxy.url);
@@ -63,9 +65,9 @@ test("an honest node passes each probe, and the service's methods and subscripti
 
 test("a node that ignores filters, or hides an account, is a problem", async () => {
   const ignoring = await foundAt(async (request, forward) => {
-    const { result } = await forward();
-    if (request.method !== "getProgramAccounts") return { result };
-    return { result: [...(result as ReadonlyArray<unknown>), { pubkey: "another" }] };
+    const answer = await forward();
+    if (request.method !== "getProgramAccounts") return answer;
+    return { result: [...(answer.result as ReadonlyArray<unknown>), { pubkey: "another" }] };
   });
   expect(ignoring["filters"]).toMatch(/^!a scan for one account lists 2: the node ignores/);
   const hiding = await foundAt((request, forward) =>
