@@ -8,6 +8,34 @@ export type SettlementEvents = {
   readonly stop: () => void;
 };
 
+/** What the ledger has confirmed of an escrow and may still undo. */
+export type SettlementNews = {
+  /** `retracted`: a fork undid what was told as `confirmed`. */
+  readonly finality: "confirmed" | "retracted";
+  /** The state that the event led to, or would have. */
+  readonly state: "Fulfilled" | "PartiallyFulfilled" | "Refunded";
+};
+
+const STATES: ReadonlySet<unknown> = new Set<SettlementNews["state"]>([
+  "Fulfilled",
+  "PartiallyFulfilled",
+  "Refunded",
+]);
+
+/** The news in an event of the stream; null in a final one, in a creation and in what is none. */
+const newsIn = (data: string): SettlementNews | null => {
+  try {
+    const { finality, state } = JSON.parse(data) as Partial<SettlementNews>;
+    const isNews = (finality === "confirmed" || finality === "retracted") && STATES.has(state);
+    return isNews && state !== undefined ? { finality, state } : null;
+  } catch {
+    return null;
+  }
+};
+
+/** Whether the stream tells an event before it is final. */
+const isEarly = (data: string): boolean => /"finality":"(confirmed|retracted)"/.test(data);
+
 const RECONNECT_MS = 2_000;
 /** More than any event, in characters. */
 const MOST_LINE = 65_536;
@@ -62,13 +90,14 @@ export const followStream = async (
 };
 
 /**
- * Follows the service's event stream for one escrow's events, from now on. Never fails. Without a stream it is silent, and the caller reads
- * at intervals.
+ * Follows the service's event stream for one escrow's events, from now on. With `onNews` it also hears what is confirmed, and
+ * tells it without waking the caller. Never fails. Without a stream it is silent, and the caller reads at intervals.
  */
 export const settlementEvents = (
   requests: Requests,
   escrow: string,
   signal?: AbortSignal,
+  onNews?: (news: SettlementNews) => void,
 ): SettlementEvents => {
   const ended = new AbortController();
   const both = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
@@ -84,10 +113,19 @@ export const settlementEvents = (
     const live = await dataBy(requests, operation, { pda: escrow }, { signal: both });
     const { agent_owner, merchant } = live;
     const hear = (data: string) => {
-      if (data.includes(escrow)) ring();
+      if (!data.includes(escrow)) return;
+      if (!isEarly(data)) return ring();
+      const news = newsIn(data);
+      if (news !== null) onNews?.(news);
     };
+    const commitment = onNews === undefined ? {} : ({ commitment: "confirmed" } as const);
     // Events between two streams without an id are found by the caller's reads.
-    await followStream(requests, { agent_owner, merchant }, { hear, joined: ring }, both);
+    await followStream(
+      requests,
+      { agent_owner, merchant, ...commitment },
+      { hear, joined: ring },
+      both,
+    );
   };
   void follow().catch(() => undefined);
 
