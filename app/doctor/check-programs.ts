@@ -10,6 +10,8 @@ import { Problem } from "./finding.ts";
 /** What is said of a node that tells no accounts. */
 export const NO_ACCOUNTS = "the node does not tell accounts; use another";
 
+const unknown = () => new Problem({ message: NO_ACCOUNTS, isUnavailable: true });
+
 /** What stands between these programs and `/ready`; null for nothing. */
 const faultOf = (
   initialised: ReturnType<typeof initialisedBy>,
@@ -39,7 +41,6 @@ export const checkPrograms = Effect.fnUntraced(function* (
   pins: ProgramPins,
 ) {
   const ledger = yield* Ledger;
-  const unknown = () => new Problem({ message: NO_ACCOUNTS, isUnavailable: true });
   const { custodyProgram, attestorProgram } = deployment;
   const other: Deployment = { custodyProgram: attestorProgram, attestorProgram: custodyProgram };
   const programs = [

@@ -23,6 +23,16 @@ const parse = (data: unknown): Message => {
 /** What came of a connection: a notification, an error in words, or the end. */
 type Outcome = { readonly notified: true } | { readonly fault: string };
 
+/** The requests that subscribe to the programs' transactions, as the service does, and to slots. */
+const subscriptionsTo = (programs: ReadonlyArray<Address>): ReadonlyArray<string> =>
+  [
+    ...programs.map((program) => ({
+      method: "logsSubscribe",
+      params: [{ mentions: [program] }, { commitment: "finalized" }],
+    })),
+    { method: "slotSubscribe", params: [] },
+  ].map((each, at) => JSON.stringify({ jsonrpc: "2.0", id: at + 1, ...each }));
+
 const connection = (url: URL, programs: ReadonlyArray<Address>, heard: { taken: number }) =>
   Effect.acquireUseRelease(
     Effect.sync(() => new WebSocket(url)),
@@ -32,11 +42,7 @@ const connection = (url: URL, programs: ReadonlyArray<Address>, heard: { taken: 
         socket.addEventListener("error", () => end({ fault: "it cannot be reached" }));
         socket.addEventListener("close", () => end({ fault: "it ended the connection" }));
         socket.addEventListener("open", () => {
-          const ask = (id: number, method: string, params: ReadonlyArray<unknown>) =>
-            socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
-          for (const [at, program] of programs.entries())
-            ask(at + 1, "logsSubscribe", [{ mentions: [program] }, { commitment: "finalized" }]);
-          ask(programs.length + 1, "slotSubscribe", []);
+          for (const text of subscriptionsTo(programs)) socket.send(text);
         });
         let isNotified = false;
         socket.addEventListener("message", ({ data }) => {

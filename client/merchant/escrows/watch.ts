@@ -293,7 +293,7 @@ const earlyEventIn = (data: string): EarlyEvent | null => {
   try {
     const { escrow_pda, finality } = JSON.parse(data) as Partial<StreamedSettlementEvent>;
     if (finality !== "confirmed" && finality !== "retracted") return null;
-    return FORMS.address.fits(escrow_pda) ? { escrow: escrow_pda as string, finality } : null;
+    return FORMS.address.fits(escrow_pda) ? { escrow: escrow_pda, finality } : null;
   } catch {
     return null;
   }
@@ -302,12 +302,12 @@ const earlyEventIn = (data: string): EarlyEvent | null => {
 /** Follows what is confirmed of a merchant's escrows until the signal is aborted. Without a stream it is silent. */
 const earlyEvents = ({ requests }: MerchantContext, merchant: Address, signal: AbortSignal) => {
   let heard: Array<EarlyEvent> = [];
-  let wake = (): void => undefined;
+  let wake: (() => void) | null = null;
   const hear = (data: string): void => {
     const event = earlyEventIn(data);
     if (event === null || heard.length >= MOST_EARLY) return;
     heard.push(event);
-    wake();
+    wake?.();
   };
   const query = { merchant, commitment: "confirmed" } as const;
   void followStream(requests, query, { hear, joined: () => undefined }, signal).catch(
@@ -382,16 +382,16 @@ export async function* watch(
       }
       if (once) return;
       const pause = clock.pause(LOOK_MS, both);
-      let isOver = early === null;
-      void pause.catch(() => undefined).finally(() => (isOver = true));
-      while (early !== null && !isOver) {
-        await Promise.race([early.next(), pause]);
-        for (const event of early.take()) {
+      const over = pause.then(() => "over" as const);
+      over.catch(() => undefined);
+      for (;;) {
+        const ending = await (early === null ? over : Promise.race([over, early.next()]));
+        for (const event of early?.take() ?? []) {
           const awaited = await earlyAwaited(context, event, { wallet, told, signal: both });
           if (awaited !== null) yield awaited;
         }
+        if (ending === "over") break;
       }
-      await pause;
     }
   } finally {
     ended.abort();

@@ -4,7 +4,6 @@ import { readSettings } from "../../../app/config/settings.ts";
 import { placeProgram } from "../../../app/deploy/programs/place-program.ts";
 import { costText, deployCost } from "../../../app/deploy/deploy-cost.ts";
 import type { ProgramState } from "../../../app/deploy/programs/program-state.ts";
-import type { Configuration } from "../../../app/deploy/programs/initialise-programs.ts";
 import { runDeploy } from "../../../app/deploy/run-deploy.ts";
 import { bufferAddress, programBinary } from "../../../app/deploy/programs/program-buffer.ts";
 import { readConfiguration } from "../../../app/deploy/programs/initialise-programs.ts";
@@ -154,7 +153,7 @@ test("no line of a cost is negative: what an earlier run paid too much is told a
         proposal: undefined,
       },
     ],
-    configuration: { registry: null, config: null } as unknown as Configuration,
+    configuration: { registry: null, config: null },
     mint: undefined,
     handsOver: false,
     givesAuthority: false,

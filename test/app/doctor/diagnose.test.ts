@@ -307,7 +307,8 @@ describe("the programs", () => {
 
   test("are told where they are deployed and initialised", async () => {
     using node = nodeThat(TEST_GENESIS_HASH, 0);
-    const [line] = (await linesOf(remote(node.url))).filter((each) => each.startsWith("programs"));
+    const lines = await linesOf(remote(node.url));
+    const line = lines.find((each) => each.startsWith("programs"));
     expect(line).toMatch(
       /^programs: custody \w{64}, not pinned: .*; initialised for each other and/,
     );

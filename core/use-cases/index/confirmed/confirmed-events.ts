@@ -1,8 +1,11 @@
 import { Context, Deferred, Duration, Effect, Queue, Stream } from "effect";
-import { ConfirmedHistory, ConfirmedSignals } from "../../../../ports/ledger/confirmed-ledger.ts";
+import {
+  type ConfirmedHistory,
+  ConfirmedSignals,
+} from "../../../../ports/ledger/confirmed-ledger.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
-import { Instance } from "../../../../ports/instance.ts";
-import { Ledger } from "../../../../ports/ledger/ledger.ts";
+import type { Instance } from "../../../../ports/instance.ts";
+import type { Ledger } from "../../../../ports/ledger/ledger.ts";
 import type { ToldTransaction } from "../../../../ports/ledger/ledger-signals.ts";
 import type { SyncMark } from "../../../domain/index/sync-report.ts";
 import type { LedgerSignature } from "../../../domain/ledger/signature.ts";
@@ -171,7 +174,8 @@ export const makeConfirmedEvents = Effect.gen(function* () {
   });
 
   const watch = Effect.gen(function* () {
-    while (streams > 0) {
+    for (;;) {
+      if (streams === 0) return;
       const run = (watched ??= new Watched());
       nobody = Deferred.makeUnsafe();
       const due = yield* Queue.sliding<void>(1);
