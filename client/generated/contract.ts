@@ -205,6 +205,10 @@ export type SettlementLogStatusState = ("no_key" | "starting" | "publishing" | "
  */
 export type SettlementLogStatusHindrance = ("nodes_disagree" | "second_node_behind" | "signed_size_not_derived_yet" | "ended" | "store_or_ledger_unavailable" | "quorum_missing" | "witnesses_ahead" | "witness_missing")
 /**
+ * `confirmed` shows each event some 12 seconds earlier: first with `finality` `confirmed` and without an `id`, later again as `final` or `retracted`. Without it, only final events come.
+ */
+export type StreamCommitment = ("finalized" | "confirmed")
+/**
  * With `commitment=confirmed` only. `confirmed`: a supermajority has voted for it, and a fork may still undo it. `final`: the index has it. `retracted`: it did not happen; another event may have its `position`.
  */
 export type StreamedSettlementEventFinality = ("confirmed" | "final" | "retracted")
@@ -3511,7 +3515,7 @@ export interface HttpOperations {
   "GET /log/tile/{level}/{first}/{second}/{third}/{fourth}": { path: { level: string; first: string; second: string; third: string; fourth: string }; query: object; body: object; answer: object };
   "GET /v1/indexer": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; refundable?: true; limit?: number; cursor?: string }; body: object; answer: EscrowPage };
   "GET /v1/indexer/events": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; refundable?: true; limit?: number; cursor?: string }; body: object; answer: SettlementEventPage };
-  "GET /v1/indexer/events/stream": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; commitment?: string; after?: string }; body: object; answer: object };
+  "GET /v1/indexer/events/stream": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; commitment?: StreamCommitment; after?: string }; body: object; answer: object };
   "POST /v1/indexer/sync": { path: object; query: { snapshot?: boolean }; body: object; answer: SyncReportAnswer };
   "GET /v1/relay": { path: object; query: object; body: object; answer: RelayPolicyAnswer };
   "POST /v1/relay": { path: object; query: object; body: RelayRequest; answer: RelayResultAnswer };

@@ -15,6 +15,7 @@ import {
   MintSupported,
   MintSymbol,
   nullable,
+  oneOf,
   record,
   Signature,
   Slot,
@@ -59,10 +60,10 @@ export const StreamedSettlementEvent = record(
   {
     ...MEMBERS,
     finality: Type.Optional(
-      Type.Union([Type.Literal("confirmed"), Type.Literal("final"), Type.Literal("retracted")], {
-        description:
-          "With `commitment=confirmed` only. `confirmed`: a supermajority has voted for it, and a fork may still undo it. `final`: the index has it. `retracted`: it did not happen; another event may have its `position`.",
-      }),
+      oneOf(
+        ["confirmed", "final", "retracted"],
+        "With `commitment=confirmed` only. `confirmed`: a supermajority has voted for it, and a fork may still undo it. `final`: the index has it. `retracted`: it did not happen; another event may have its `position`.",
+      ),
     ),
   },
 );

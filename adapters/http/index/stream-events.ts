@@ -10,7 +10,7 @@ import {
 import { monotonicMs } from "../../../core/use-cases/single-flight.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { LogIdentity } from "../../../ports/log/log-signer.ts";
-import { judged } from "../openapi/values.ts";
+import { judged, oneOf } from "../openapi/values.ts";
 import { InvalidRequest, MalformedEventId, RateLimited } from "../problems/http-failures.ts";
 import { parseLogPosition } from "../request/page-cursor.ts";
 import { fieldsOf } from "../request/request-fields.ts";
@@ -130,10 +130,11 @@ const StreamParameters = Type.Object(
     agent_owner,
     state,
     commitment: Type.Optional(
-      Type.Union([Type.Literal("finalized"), Type.Literal("confirmed")], {
-        description:
-          "`confirmed` shows each event some 12 seconds earlier: first with `finality` `confirmed` and without an `id`, later again as `final` or `retracted`. Without it, only final events come.",
-      }),
+      oneOf(
+        ["finalized", "confirmed"],
+        "`confirmed` shows each event some 12 seconds earlier: first with `finality` `confirmed` and without an `id`, later again as `final` or `retracted`. Without it, only final events come.",
+        "StreamCommitment",
+      ),
     ),
     after: Type.Optional(
       Type.String({
