@@ -6,24 +6,20 @@ import {
 } from "../../adapters/files/operator-files.ts";
 import { snapshotSpoolFile } from "../../adapters/files/snapshot-spool.ts";
 import { archivePeersHttp } from "../../adapters/log-http/log-http.ts";
-import { webSocketSignals } from "../../adapters/solana-rpc/signals/ledger-signals-web-socket.ts";
-import type { Address } from "../../core/domain/address.ts";
 import type { SyncMark, SyncReport } from "../../core/domain/index/sync-report.ts";
 import { IndexSync, makeIndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { syncFailureCause } from "../../core/use-cases/index/sync/sync-failure.ts";
 import { monotonicMs } from "../../core/use-cases/single-flight.ts";
 import { IndexReader } from "../../ports/index/index-reader.ts";
 import { SyncEpoch } from "../../ports/index/sync-lease.ts";
-import { ConfirmedSignals } from "../../ports/ledger/confirmed-ledger.ts";
-import type { Commitment } from "../../ports/ledger/ledger.ts";
-import { LedgerSignals, type SignalSource } from "../../ports/ledger/ledger-signals.ts";
+import { LedgerSignals } from "../../ports/ledger/ledger-signals.ts";
 import {
   backfillPath,
   deploymentOf,
-  programsOf,
   snapshotPath,
   type StartedInstance,
 } from "../lifecycle/started-instance.ts";
+import { signalsOfLedger } from "../lifecycle/signals-of-ledger.ts";
 
 /** How far the index is complete, and the term of the lease under which that was written. */
 export type GrownMark = { readonly mark: SyncMark; readonly epoch: bigint };
@@ -58,42 +54,6 @@ export class SignalDistance {
     return Math.max(LEAST_MS, this.#endedMs + this.#distanceMs - nowMs);
   }
 }
-
-/**
- * Where the ledger's signals come from: the Yellowstone server that is configured, else the node's WebSocket. They tell
- * of transactions that name one of `addresses`.
- */
-const signalSource = (
-  { settings, webSocketUrl }: Pick<StartedInstance, "settings" | "webSocketUrl">,
-  addresses: ReadonlyArray<Address>,
-  commitment: Commitment,
-): Effect.Effect<SignalSource> => {
-  const yellowstone = settings.ledger.kind === "remote" ? settings.ledger.yellowstone : null;
-  if (yellowstone === null)
-    return Effect.sync(() => webSocketSignals({ url: webSocketUrl, addresses, commitment }));
-  // The gRPC client takes 30 MB and most of a second to load, which only those who use it pay.
-  return Effect.map(
-    Effect.promise(() => import("../../adapters/yellowstone/ledger-signals-yellowstone.ts")),
-    ({ yellowstoneSignals }) =>
-      yellowstoneSignals({ ...yellowstone, programs: addresses, commitment }),
-  );
-};
-
-/** The ledger's signals of finalized changes. */
-export const signalsOfLedger = (
-  started: Pick<StartedInstance, "settings" | "webSocketUrl">,
-): Layer.Layer<LedgerSignals> =>
-  Layer.effect(LedgerSignals, signalSource(started, programsOf(started.settings), "finalized"));
-
-/** The ledger's signals of confirmed events. */
-export const signalsOfConfirmed = (
-  started: Pick<StartedInstance, "settings" | "webSocketUrl">,
-): Layer.Layer<ConfirmedSignals> =>
-  Layer.effect(
-    ConfirmedSignals,
-    // Every event is an instruction of the custody program.
-    signalSource(started, [deploymentOf(started.settings).custodyProgram], "confirmed"),
-  );
 
 const ASK_AGAIN = Schedule.spaced(Duration.millis(100));
 
