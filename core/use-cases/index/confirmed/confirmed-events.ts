@@ -10,6 +10,8 @@ import type { ToldTransaction } from "../../../../ports/ledger/ledger-signals.ts
 import type { SyncMark } from "../../../domain/index/sync-report.ts";
 import type { LedgerSignature } from "../../../domain/ledger/signature.ts";
 import { IndexGrowth } from "../follow-events.ts";
+import { monotonicMs } from "../../single-flight.ts";
+import { SignalDistance } from "../sync/signal-distance.ts";
 import { LAG_RETRIES } from "../sync/ledger/custody-tip.ts";
 import { ConfirmedJournal } from "./confirmed-journal.ts";
 import {
@@ -25,6 +27,8 @@ const LOOK_WITHOUT_SIGNALS = Duration.seconds(1);
 const LOOK_WITH_SIGNALS = Duration.seconds(10);
 /** Transactions that were told of and are not accounted for. Of more, the history tells. */
 const MOST_TOLD = 4096;
+/** The most of them that are read again where a node shows late what it tells. */
+const MOST_TOLD_AGAIN = 64;
 /** Between two attempts after a store or a bug failed one. */
 const AGAIN = Duration.seconds(1);
 /** Events per read of the store. */
@@ -52,6 +56,12 @@ export class ConfirmedEvents extends Context.Service<
   }
 >()("settlement-evidence/core/use-cases/ConfirmedEvents") {}
 
+/**
+ * The longest distance between two looks that signals cause while they find nothing, milliseconds. Anybody can cause
+ * signals, by transactions that name the program and make no event.
+ */
+const MOST_DISTANCE_MS = 2_000;
+
 /** What one run of the watch knows. It begins anew with the first stream. */
 class Watched {
   readonly journal = new ConfirmedJournal(0n);
@@ -60,6 +70,7 @@ class Watched {
   /** The last confirmed state that was proved. */
   tip: ConfirmedTip | null = null;
   readonly told = new Map<LedgerSignature, ToldTransaction>();
+  readonly distance = new SignalDistance(0, MOST_DISTANCE_MS);
 }
 
 /** Tells the journal which events have become final since the last look. Fails like the store. */
@@ -92,7 +103,8 @@ const newestOf = (told: Iterable<ToldTransaction>): bigint =>
 
 /**
  * Reads what the ledger has confirmed since the last reading and, where that does not go on from there, since the
- * index's mark. False where neither is proved. Fails like the ledger.
+ * index's mark. False where neither is proved. Fails like the ledger. After signals of nothing it asks for the config
+ * alone first: while that is unchanged, no told transaction is read.
  */
 const look = Effect.fnUntraced(function* (watched: Watched, changed: () => void) {
   const { mark, tip, told } = watched;
@@ -101,11 +113,16 @@ const look = Effect.fnUntraced(function* (watched: Watched, changed: () => void)
   const slots = [mark.slot, tip?.slot ?? 0n, newestOf(told.values())];
   const notBefore = slots.reduce((newest, slot) => (slot > newest ? slot : newest));
   const base = tip === null || tip.count < mark.count ? mark : tip;
-  const onwards = yield* readConfirmed({ base, notBefore }, signatures);
+  const unchanged =
+    watched.distance.isWary && told.size > 0 ? yield* readConfirmed({ base, notBefore }, []) : null;
+  const onwards = unchanged ?? (yield* readConfirmed({ base, notBefore }, signatures));
   const chain: ConfirmedChain | null =
     onwards ?? (yield* readAllConfirmed({ base: mark, notBefore }, mark.slot, signatures));
   if (chain === null) return false;
   for (const signature of signatures) told.delete(signature);
+  const isFork = chain !== onwards;
+  const hadNews = isFork || chain.tip.count !== base.count;
+  if (signatures.length > 0) watched.distance.ended(yield* monotonicMs, hadNews);
   watched.tip = chain.tip;
   watched.journal.stand(chain);
   changed();
@@ -154,7 +171,8 @@ export const makeConfirmedEvents = Effect.gen(function* () {
     for (;;) {
       const proved = yield* Effect.repeat(look(run, changed), {
         schedule: LAG_RETRIES,
-        until: (isProved) => isProved,
+        // A flood is not read again and again.
+        until: (isProved) => isProved || run.told.size > MOST_TOLD_AGAIN,
       }).pipe(
         Effect.catch((failure) =>
           Effect.as(
@@ -164,12 +182,18 @@ export const makeConfirmedEvents = Effect.gen(function* () {
         ),
       );
       if (!proved) {
+        run.distance.ended(yield* monotonicMs, false);
         yield* Effect.logDebug("the ledger's confirmed events are not proved by its root");
         run.told.clear();
       }
       const { isLive } = yield* signals.standing;
-      const wait = Queue.take(due);
-      yield* Effect.timeoutOption(wait, isLive ? LOOK_WITH_SIGNALS : LOOK_WITHOUT_SIGNALS);
+      const signalled = Effect.gen(function* () {
+        yield* Queue.take(due);
+        yield* Effect.sleep(run.distance.waitMs(yield* monotonicMs));
+        // Whatever was signalled meanwhile is part of the same look.
+        yield* Queue.clear(due);
+      });
+      yield* Effect.timeoutOption(signalled, isLive ? LOOK_WITH_SIGNALS : LOOK_WITHOUT_SIGNALS);
     }
   });
 

@@ -28,6 +28,11 @@ export type ConfirmedTip = LoggedEvents & { readonly slot: bigint };
 /** A chain of events that the config's frontier proves, from a proved state on. */
 export type ConfirmedChain = StandingEvents & { readonly tip: ConfirmedTip };
 
+/**
+ * Transactions that one reading asks for at most. Of more, which only a burst or a flood makes, the others come once
+ * they are final.
+ */
+const MOST_READ = 1000;
 /** Concurrent transaction requests. */
 const AT_ONCE = 8;
 /** A node tells of a transaction before it shows it: 20, 40 and 80 ms. */
@@ -37,7 +42,7 @@ const SHOWN_SOON = Schedule.max([Schedule.exponential(Duration.millis(20)), Sche
 const transactionsOf = Effect.fnUntraced(function* (signatures: Iterable<LedgerSignature>) {
   const { transaction } = yield* ConfirmedHistory;
   const read = yield* Effect.forEach(
-    new Set(signatures),
+    [...new Set(signatures)].slice(0, MOST_READ),
     (signature) =>
       Effect.repeat(transaction(signature), {
         schedule: SHOWN_SOON,

@@ -313,6 +313,35 @@ describe("confirmed events", () => {
       }),
     ));
 
+  test("transactions that name the program and make no event cost a read in two seconds, and delay no event for longer", () =>
+    run(({ ledger, open, sync, tell, asked }) =>
+      Effect.gen(function* () {
+        yield* sync;
+        const stream = yield* open();
+        yield* TestClock.adjust(SLOT);
+        const flood = Effect.fnUntraced(function* (slots: number) {
+          for (let slot = 0; slot < slots; slot++) {
+            ledger.pass(1);
+            for (let n = 0; n < 3; n++) ledger.current.spam(false);
+            yield* tell();
+            yield* TestClock.adjust(SLOT);
+          }
+        });
+        yield* flood(20);
+        const before = { ...asked };
+        // Five minutes of them.
+        yield* flood(750);
+        expect(asked.accounts - before.accounts).toBeLessThanOrEqual(160);
+        expect(asked.transactions).toBe(before.transactions);
+        expect(asked.lists).toBe(0);
+        ledger.land(creating(1));
+        yield* tell();
+        yield* flood(5);
+        expect(told(stream)).toEqual(["confirmed 1"]);
+        yield* stream.end;
+      }),
+    ));
+
   test("without signals events are found within a second", () =>
     run(({ ledger, open, sync, state }) =>
       Effect.gen(function* () {
