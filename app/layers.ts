@@ -8,6 +8,10 @@ import {
   UnpinnedPrograms,
 } from "../core/use-cases/service/unpinned-programs.ts";
 import { LedgerPulse, makeLedgerPulse } from "../core/use-cases/service/ledger-pulse.ts";
+import {
+  ConfirmedEvents,
+  makeConfirmedEvents,
+} from "../core/use-cases/index/confirmed/confirmed-events.ts";
 import { IndexGrowth, makeIndexGrowth } from "../core/use-cases/index/follow-events.ts";
 import { IndexClock, makeIndexClock } from "../core/use-cases/index/index-query.ts";
 import { makeRecentPages, RecentPages } from "../core/use-cases/index/recent-pages.ts";
@@ -23,6 +27,7 @@ import type { HttpServices } from "../adapters/http/server/http-services.ts";
 import { rateLimiterMemory } from "../adapters/memory/rate-limiter.ts";
 import { blockspaceSolanaRpc } from "../adapters/solana-rpc/broadcast/blockspace-solana-rpc.ts";
 import { broadcasterSolanaRpc } from "../adapters/solana-rpc/broadcast/broadcaster-solana-rpc.ts";
+import { confirmedHistorySolanaRpc } from "../adapters/solana-rpc/history/confirmed-history-solana-rpc.ts";
 import { ledgerArchiveSolanaRpc } from "../adapters/solana-rpc/history/ledger-archive-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../adapters/solana-rpc/pool/node-pool.ts";
@@ -40,6 +45,7 @@ import { IndexNews } from "../ports/index/index-news.ts";
 import { SyncEpoch } from "../ports/index/sync-lease.ts";
 import type { WitnessUnusable } from "../ports/log/witness-state.ts";
 import type { GrownMark } from "./syncing/syncing-side.ts";
+import { signalsOfConfirmed } from "./lifecycle/signals-of-ledger.ts";
 import { logPublisher, logSigner, type LogWitnessesUnusable } from "./log/log-services.ts";
 import { noWitness, witnessLayer } from "./log/witness-layer.ts";
 import { type EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";
@@ -148,6 +154,7 @@ const servicesOf = (parts: StorageParts, thread: SyncThread | null) => {
   const solana = Layer.mergeAll(
     ledgerSolanaRpc,
     ledgerArchiveSolanaRpc,
+    confirmedHistorySolanaRpc,
     ledgerNodesSolanaRpc,
     ledgerFloorSolanaRpc,
     broadcasterSolanaRpc,
@@ -177,7 +184,10 @@ const servicesOf = (parts: StorageParts, thread: SyncThread | null) => {
     Layer.effect(ArchivedEscrows, makeArchivedEscrows),
     Layer.effect(SettledEvidence, makeSettledEvidence),
     Layer.effect(IndexClock, makeIndexClock),
-    Layer.effect(IndexGrowth, makeIndexGrowth),
+    Layer.effect(ConfirmedEvents, makeConfirmedEvents).pipe(
+      Layer.provide(signalsOfConfirmed(started)),
+      Layer.provideMerge(Layer.effect(IndexGrowth, makeIndexGrowth)),
+    ),
     Layer.effect(RecentPages, makeRecentPages),
     Layer.effect(TransactionTerms, makeTransactionTerms),
     Layer.effect(LedgerPulse, makeLedgerPulse),

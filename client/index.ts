@@ -11,5 +11,6 @@ export type { Payment } from "./pay/payment-terms.ts";
 export type { Paid } from "./pay/pay.ts";
 export type { Refunded } from "./pay/refund.ts";
 export type { Settled, SettledOptions } from "./pay/settled.ts";
+export type { SettlementNews } from "./pay/settlement-events.ts";
 export type { DeliveryJudgement, DeliveryPayload, Validate } from "./pay/delivery.ts";
 export * from "./verify.ts";

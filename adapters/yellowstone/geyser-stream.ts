@@ -10,6 +10,7 @@ import { loadSync } from "@grpc/proto-loader";
 import { Effect, Redacted } from "effect";
 import { fileURLToPath } from "node:url";
 import type { Address } from "../../core/domain/address.ts";
+import type { Commitment } from "../../ports/ledger/ledger.ts";
 
 type Filters<F> = Readonly<Record<string, F>>;
 
@@ -22,7 +23,7 @@ export type SubscribeRequest = {
     readonly failed: boolean;
     readonly account_include: ReadonlyArray<string>;
   }>;
-  readonly commitment?: "FINALIZED";
+  readonly commitment?: "CONFIRMED" | "FINALIZED";
   readonly accounts_data_slice?: ReadonlyArray<{
     readonly offset: string;
     readonly length: string;
@@ -72,13 +73,14 @@ export const SUBSCRIBE = (
 const TRANSACTIONS = "transactions-";
 
 /**
- * A subscription at `finalized` to accounts that the programs own, without their data, to transactions that name a
+ * A subscription, at `finalized` by default, to accounts that the programs own, without their data, to transactions that name a
  * program and did not fail, and to slots, which show how far the stream has come. `fromSlot` asks for what came since
  * that slot, inclusive; null for none.
  */
 export const subscriptionTo = (
   programs: ReadonlyArray<Address>,
   fromSlot: bigint | null,
+  commitment: Commitment = "finalized",
 ): SubscribeRequest => ({
   accounts: { accounts: { owner: programs } },
   accounts_data_slice: [{ offset: "0", length: "0" }],
@@ -89,7 +91,7 @@ export const subscriptionTo = (
     ]),
   ),
   slots: { slots: { filter_by_commitment: true } },
-  commitment: "FINALIZED",
+  commitment: commitment === "confirmed" ? "CONFIRMED" : "FINALIZED",
   ...(fromSlot === null ? {} : { from_slot: fromSlot.toString() }),
 });
 

@@ -2,7 +2,12 @@ import { Data, Effect, Layer, Queue, Redacted, Stream } from "effect";
 import { type Address, addressFromBytes } from "../../core/domain/address.ts";
 import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
 import { reconnect } from "../../core/use-cases/reconnect.ts";
-import { type LedgerSignal, LedgerSignals } from "../../ports/ledger/ledger-signals.ts";
+import type { Commitment } from "../../ports/ledger/ledger.ts";
+import {
+  type LedgerSignal,
+  LedgerSignals,
+  type SignalSource,
+} from "../../ports/ledger/ledger-signals.ts";
 import {
   geyserStream,
   programOfFilter,
@@ -88,17 +93,23 @@ export type YellowstoneSource = {
   /** The file of the `x-token`, read at each connection; null for a server that asks for none. */
   readonly tokenFile: string | null;
   readonly programs: ReadonlyArray<Address>;
+  /** Whether to tell of changes once they are confirmed, or once they are final. */
+  readonly commitment: Commitment;
 };
+
+/** Where a source notes how it stands. */
+type Noted = { isLive: boolean; failures: number };
 
 /** Listens for ever, each stream from the slot that the last one showed. */
 const listen = (
-  { url, tokenFile, programs }: YellowstoneSource,
+  { url, tokenFile, programs, commitment }: YellowstoneSource,
+  noted: Noted,
   signal: (told: LedgerSignal) => void,
 ) => {
   let heardTo: bigint | null = null;
   const stream = Effect.gen(function* () {
     const token = tokenFile === null ? null : yield* readAccessToken(tokenFile);
-    const subscription = subscriptionTo(programs, heardTo);
+    const subscription = subscriptionTo(programs, heardTo, commitment);
     // A server may refuse a slot that it does not hold. A stream that shows no slot is not resumed.
     heardTo = null;
     let isOpen = false;
@@ -106,6 +117,8 @@ const listen = (
       // Changes may have been missed while no stream was open, because a server may ignore the slot.
       if (!isOpen) signal(null);
       isOpen = true;
+      noted.isLive = true;
+      noted.failures = 0;
       heardTo = slotOf(update) ?? heardTo;
       for (const told of signalsOf(update, programs)) signal(told);
     });
@@ -115,6 +128,8 @@ const listen = (
     ),
   );
   return reconnect(stream, ({ reason, failures, pauseMs }) => {
+    noted.isLive = false;
+    noted.failures += 1;
     const fields = { server: url.host, reason, pauseMs };
     // One failure is usual: servers end healthy streams. A second one is possible: the server refuses the slot. The
     // third in a row needs the operator.
@@ -124,11 +139,20 @@ const listen = (
   });
 };
 
-/** The LedgerSignals port over Yellowstone gRPC's `Subscribe`. */
-export const ledgerSignalsYellowstone = (source: YellowstoneSource): Layer.Layer<LedgerSignals> =>
-  Layer.succeed(LedgerSignals, {
+/** A source of signals over Yellowstone gRPC's `Subscribe`. */
+export const yellowstoneSignals = (source: YellowstoneSource): SignalSource => {
+  const noted: Noted = { isLive: false, failures: 0 };
+  return {
     changes: Stream.callback<LedgerSignal>(
-      (queue) => listen(source, (told) => void Queue.offerUnsafe(queue, told)),
+      (queue) => listen(source, noted, (told) => void Queue.offerUnsafe(queue, told)),
       { bufferSize: BUFFERED, strategy: "dropping" },
     ),
-  });
+    standing: Effect.sync(() => ({ ...noted })),
+  };
+};
+
+/** The LedgerSignals port over Yellowstone gRPC's `Subscribe`. */
+export const ledgerSignalsYellowstone = (
+  source: Omit<YellowstoneSource, "commitment">,
+): Layer.Layer<LedgerSignals> =>
+  Layer.sync(LedgerSignals, () => yellowstoneSignals({ ...source, commitment: "finalized" }));

@@ -27,8 +27,9 @@ usage: bun run deploy --rpc URL --payer-key FILE [options]
   --keys DIR       where program keys are kept, in DIR/<genesis hash>   (./deploy-keys)
   --env-file FILE  where the settings are written           (./.env)
   --custody ID, --attestor ID   upgrades these programs; no program key is needed
+  --new-programs   deploys a second pair where the file of settings names another than DIR holds the keys of
   --sbpf v0|v3     deploys this version of the bytecode     (the newest that the cluster takes)
-  --priority-fee N micro-lamports offered for each compute unit, said in the cost   (0)
+  --priority-fee N micro-lamports offered for each compute unit, said in the cost   (what recent blocks took)
   --demo           then starts a service with these settings, and shows two escrows' lives on it
   --help           this text
 
@@ -54,6 +55,7 @@ const { values } = readCommandLine(HELP, {
   sbpf: { type: "string" },
   demo: { type: "boolean", default: false },
   "priority-fee": { type: "string" },
+  "new-programs": { type: "boolean", default: false },
 });
 const say = (line: string): void => void process.stdout.write(`${foreignLines(line)}\n`);
 const ask = process.stdin.isTTY ? (question: string): string => prompt(question) ?? "" : null;

@@ -23,12 +23,14 @@ const DEMO_TRANSACTIONS = 4;
 /** One line of a cost. */
 export type CostLine = { readonly what: string; readonly lamports: bigint };
 
-/** What a deployment takes from its payer, in lamports. */
+/** What a deployment takes from its payer, in lamports. None is negative. */
 export type DeployCost = {
-  /** Empty when nothing is left to do. */
+  /** Empty when nothing is left to do, which a buffer to close is not: its signature costs. */
   readonly lines: ReadonlyArray<CostLine>;
   /** The sum of the lines. */
   readonly total: bigint;
+  /** What an earlier run has paid too much and comes back, apart from the lines. */
+  readonly returned: ReadonlyArray<CostLine>;
   /** What lies in a buffer for a while and comes back beyond the total. */
   readonly held: bigint;
   /** What the payer must have: both, and what keeps its account alive. */
@@ -63,6 +65,7 @@ const positive = (lamports: bigint): bigint => (lamports > 0n ? lamports : 0n);
  */
 export const deployCost = async (rpc: ClusterRpc, standing: Standing): Promise<DeployCost> => {
   const lines: Array<CostLine> = [];
+  const returned: Array<CostLine> = [];
   const { priorityFee } = standing;
   let signatures = 0;
   /** Transactions beside the writes, which are smaller. */
@@ -79,7 +82,7 @@ export const deployCost = async (rpc: ClusterRpc, standing: Standing): Promise<D
     const paid = state.buffer?.lamports ?? 0n;
     if (proposal !== undefined || deployedBinary(state, choice.accepted) !== undefined) {
       if (paid > 0n) {
-        lines.push({ what: `${name}: a forgotten buffer comes back`, lamports: -paid });
+        returned.push({ what: `${name}: a forgotten buffer comes back`, lamports: paid });
         sends(1, 1);
       }
       if (proposal === undefined || proposal.isReady) continue;
@@ -110,7 +113,10 @@ export const deployCost = async (rpc: ClusterRpc, standing: Standing): Promise<D
     if (state.data === null) {
       const program = positive((await rpc.rentExempt(PROGRAM_LENGTH)) - state.lamports);
       const data = await rpc.rentExempt(PROGRAM_DATA_HEADER_LENGTH + length);
-      lines.push({ what: `${name}: deposit of the program`, lamports: program + data - paid });
+      const missing = program + data - paid;
+      lines.push({ what: `${name}: deposit of the program`, lamports: positive(missing) });
+      if (missing < 0n)
+        returned.push({ what: `${name}: the rest of a buffer comes back`, lamports: -missing });
       continue;
     }
     const room = state.data.elf.length;
@@ -160,7 +166,7 @@ export const deployCost = async (rpc: ClusterRpc, standing: Standing): Promise<D
     });
   const total = lines.reduce((sum, { lamports }) => sum + lamports, 0n);
   const alive = lines.length === 0 ? 0n : await rpc.rentExempt(0);
-  return { lines, total, held, needed: positive(total) + held + alive };
+  return { lines, total, returned, held, needed: total + held + alive };
 };
 
 /** Lamports as SOL, with nine decimals. */
@@ -173,10 +179,11 @@ const row = (lamports: bigint, what: string): string =>
   `  ${lamports.toString().padStart(13)} lamports  ${solText(lamports).padStart(13)} SOL  ${what}`;
 
 /** A cost as text, a line each. */
-export const costText = ({ lines, total, held }: DeployCost): string => {
+export const costText = ({ lines, total, returned, held }: DeployCost): string => {
   return [
     ...lines.map(({ what, lamports }) => row(lamports, what)),
     row(total, "in all, at most"),
+    ...returned.map(({ what, lamports }) => row(lamports, what)),
     ...(held > 0n ? [row(held, "more for a while, in a buffer; it comes back")] : []),
   ].join("\n");
 };

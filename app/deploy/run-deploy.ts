@@ -6,6 +6,8 @@ import { type Cluster, clusterOfGenesis } from "../config/cluster.ts";
 import { type ClusterRpc, clusterRpc } from "./cluster/cluster-rpc.ts";
 import { type DeployContext, deploymentOf, type ProgramTarget } from "./deploy-context.ts";
 import { costText, deployCost, solText } from "./deploy-cost.ts";
+import { requireSamePrograms } from "./inputs/same-programs.ts";
+import { proposedPrice } from "./cluster/priority-fee.ts";
 import { programTargets, settlementMint, wantedAdmin } from "./inputs/deploy-inputs.ts";
 import { keptKey, keyFolder, readDeployKey } from "./inputs/deploy-keys.ts";
 import type { DeployOptions } from "./inputs/deploy-options.ts";
@@ -123,7 +125,8 @@ const openContext = async (options: DeployOptions, say: (line: string) => void) 
   const rpc: ClusterRpc = clusterRpc(options.rpc);
   const genesisHash = await rpc.connect();
   await requireSameLedger(rpc, genesisHash, options.secondRpc);
-  const context: DeployContext = { rpc, payer, say, priorityFee: options.priorityFee };
+  const priorityFee = options.priorityFee ?? proposedPrice(await rpc.recentPrices());
+  const context: DeployContext = { rpc, payer, say, priorityFee };
   return { context, genesisHash };
 };
 
@@ -210,7 +213,13 @@ export const runDeploy = async (
   say(`${rpc.shown}: ${cluster}, genesis ${genesisHash}`);
   const versions = await deployableVersions(rpc, options.sbpf);
   say(`its loader takes SBPF ${versions.join(" and ")}`);
+  if (options.priorityFee === undefined && context.priorityFee > 0n)
+    say(
+      `recent blocks propose ${context.priorityFee} micro-lamports for each compute unit; --priority-fee N offers another, 0 none`,
+    );
 
+  const envFile = resolve(options.envFile);
+  await requireSamePrograms(context, options, { genesisHash, envFile });
   const folder = resolve(await keyFolder(options.keys, genesisHash));
   const targets = await programTargets(options, folder);
   say(`keys are kept in ${folder} (mode 0700, files 0600): keep a copy`);
@@ -240,7 +249,7 @@ export const runDeploy = async (
     handsOver: admin !== undefined && admin.address !== (registry?.admin ?? payer.address),
     givesAuthority: given.length > 0,
     demo: options.demo ? DEMO_LAMPORTS : 0n,
-    priorityFee: options.priorityFee,
+    priorityFee: context.priorityFee,
   });
   if (cost.lines.length === 0) say("nothing is left to deploy");
   else {
@@ -263,7 +272,6 @@ export const runDeploy = async (
   const pins = await checkHashes(context, plans);
   say(`  mint     ${mint.address}, ${mint.decimals} decimals`);
 
-  const envFile = resolve(options.envFile);
   await writeServiceSettings(context, {
     options,
     deployment,

@@ -7,8 +7,6 @@ import type { Deployment, ProgramPins } from "../../core/domain/ledger/deploymen
 import type { SupportedMint } from "../../core/domain/supported-mint.ts";
 import { formatUnixTime } from "../../core/domain/unix-time.ts";
 import { decodeClockSysvar } from "../../core/protocol/accounts/sysvars.ts";
-import { deployedHash } from "../../core/protocol/accounts/loader-v3.ts";
-import { programDataAddress } from "../../core/protocol/addresses/addresses.ts";
 import { CLOCK_SYSVAR } from "../../core/protocol/addresses/well-known-addresses.ts";
 import { Ledger, type LedgerFailure, ledgerFaultText } from "../../ports/ledger/ledger.ts";
 import { type Cluster, clusterOfGenesis } from "../config/cluster.ts";
@@ -16,6 +14,8 @@ import type { Settings } from "../config/settings.ts";
 import { checkMints } from "../check-mints.ts";
 import { clusterOf, deploymentOf } from "../lifecycle/started-instance.ts";
 import { WrongLedger } from "../stores/stores-of-ledger.ts";
+import { askNodeAt, checkMethods } from "./check-methods.ts";
+import { checkPrograms, NO_ACCOUNTS } from "./check-programs.ts";
 import { takePort } from "./check-port.ts";
 import { type Finding, finding, Problem } from "./finding.ts";
 
@@ -34,8 +34,6 @@ const readClock = Effect.gen(function* () {
   const { value } = yield* ledger.readAccounts([CLOCK_SYSVAR], "confirmed");
   return decodeClockSysvar(value[0] ?? null);
 });
-
-const NO_ACCOUNTS = "the node does not tell accounts; use another";
 
 const checkGenesis = (configured: Cluster, genesisHash: string) => {
   const actual = clusterOfGenesis(genesisHash);
@@ -80,39 +78,6 @@ const mintsFinding = (mints: ReadonlyArray<SupportedMint>) =>
     ),
   );
 
-const checkPrograms = Effect.fnUntraced(function* (
-  { custodyProgram, attestorProgram }: Deployment,
-  pins: ProgramPins,
-) {
-  const ledger = yield* Ledger;
-  const programs = [
-    { name: "custody", pins: pins.custody, setting: "CUSTODY_PROGRAM_SHA256" },
-    { name: "attestor", pins: pins.attestor, setting: "ATTESTOR_PROGRAM_SHA256" },
-  ];
-  const { value } = yield* ledger
-    .readAccounts(
-      [custodyProgram, attestorProgram].map(programDataAddress),
-      "confirmed",
-      // The whole ELF is needed for its hash.
-      Number.POSITIVE_INFINITY,
-    )
-    .pipe(Effect.mapError(() => new Problem({ message: NO_ACCOUNTS })));
-  const told = programs.map(({ name, pins: wanted, setting }, at) => {
-    const hash = deployedHash(value[at] ?? null);
-    const what = `${name} ${hash ?? "is not deployed"}`;
-    if (wanted.length === 0)
-      return { ok: true, text: `${what}, not pinned: ${setting} would refuse another` };
-    return hash !== null && wanted.includes(hash)
-      ? { ok: true, text: `${what}, as ${setting} pins it` }
-      : {
-          ok: false,
-          text: `${what} is not in ${setting}; start no service on it, or add the hash where the upgrade is wanted`,
-        };
-  });
-  const text = told.map((each) => each.text).join("; ");
-  return told.every(({ ok }) => ok) ? text : yield* new Problem({ message: text });
-});
-
 /** What is asked of each node. */
 type Asked = {
   readonly cluster: Cluster;
@@ -144,6 +109,7 @@ const askNode = (
       yield* finding("genesis", checkGenesis(cluster, genesisHash)),
       yield* finding("clock", checkClock),
       yield* finding("programs", checkPrograms(deployment, pins)),
+      yield* finding("methods", checkMethods(askNodeAt(url), deployment)),
       ...(mints.length === 0 ? [] : [yield* mintsFinding(mints)]),
     ];
     return { findings, genesisHash };

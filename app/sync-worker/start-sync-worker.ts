@@ -22,6 +22,7 @@ const IDLE: SyncActivity = {
   contradictedAnswers: 0,
   peers: new Map(),
   hasHistory: true,
+  signals: null,
   progress: null,
 };
 
@@ -162,6 +163,7 @@ export const startSyncWorker = Effect.fnUntraced(function* (
       activity: Effect.sync(() => activity),
       // The worker listens to the ledger's signals itself.
       told: () => Effect.void,
+      listening: () => Effect.void,
     },
     opened: Deferred.await(opened),
   };

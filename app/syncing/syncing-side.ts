@@ -6,8 +6,8 @@ import {
 } from "../../adapters/files/operator-files.ts";
 import { snapshotSpoolFile } from "../../adapters/files/snapshot-spool.ts";
 import { archivePeersHttp } from "../../adapters/log-http/log-http.ts";
-import { ledgerSignalsWebSocket } from "../../adapters/solana-rpc/signals/ledger-signals-web-socket.ts";
 import type { SyncMark, SyncReport } from "../../core/domain/index/sync-report.ts";
+import { SignalDistance } from "../../core/use-cases/index/sync/signal-distance.ts";
 import { IndexSync, makeIndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { syncFailureCause } from "../../core/use-cases/index/sync/sync-failure.ts";
 import { monotonicMs } from "../../core/use-cases/single-flight.ts";
@@ -17,62 +17,13 @@ import { LedgerSignals } from "../../ports/ledger/ledger-signals.ts";
 import {
   backfillPath,
   deploymentOf,
-  programsOf,
   snapshotPath,
   type StartedInstance,
 } from "../lifecycle/started-instance.ts";
+import { signalsOfLedger } from "../lifecycle/signals-of-ledger.ts";
 
 /** How far the index is complete, and the term of the lease under which that was written. */
 export type GrownMark = { readonly mark: SyncMark; readonly epoch: bigint };
-
-/**
- * Signals within this time count as one, because a transaction often touches both programs. A node tells of both at
- * once. Milliseconds.
- */
-const LEAST_MS = 20;
-/** The distance after a sync that a signal caused and that found nothing, milliseconds: a slot's length. */
-const FIRST_MS = 400;
-const MOST_MS = 10_000;
-
-/**
- * The least distance between syncs that signals cause. Anybody can cause signals, by transactions that name a program
- * and change nothing: while they do, the distance doubles up to ten seconds. Times are milliseconds of a monotonic
- * clock.
- */
-export class SignalDistance {
-  #distanceMs = LEAST_MS;
-  #endedMs = Number.NEGATIVE_INFINITY;
-
-  /** Records the end of a sync that a signal caused, and whether it found a change. */
-  ended(nowMs: number, foundSomething: boolean): void {
-    this.#endedMs = nowMs;
-    if (foundSomething) this.#distanceMs = LEAST_MS;
-    else this.#distanceMs = Math.min(MOST_MS, Math.max(FIRST_MS, this.#distanceMs * 2));
-  }
-
-  /** How long the next signal waits, at least 20 milliseconds. */
-  waitMs(nowMs: number): number {
-    return Math.max(LEAST_MS, this.#endedMs + this.#distanceMs - nowMs);
-  }
-}
-
-/** The source of the ledger's signals: the Yellowstone server that is configured, else the node's WebSocket. */
-export const signalsOfLedger = ({
-  settings,
-  webSocketUrl,
-}: Pick<StartedInstance, "settings" | "webSocketUrl">): Layer.Layer<LedgerSignals> => {
-  const programs = programsOf(settings);
-  const yellowstone = settings.ledger.kind === "remote" ? settings.ledger.yellowstone : null;
-  if (yellowstone === null)
-    return ledgerSignalsWebSocket({ url: webSocketUrl, addresses: programs });
-  // The gRPC client takes 30 MB and most of a second to load, which only those who use it pay.
-  return Layer.unwrap(
-    Effect.map(
-      Effect.promise(() => import("../../adapters/yellowstone/ledger-signals-yellowstone.ts")),
-      ({ ledgerSignalsYellowstone }) => ledgerSignalsYellowstone({ ...yellowstone, programs }),
-    ),
-  );
-};
 
 const ASK_AGAIN = Schedule.spaced(Duration.millis(100));
 
@@ -123,7 +74,8 @@ export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: numb
     Effect.catchDefect((defect) => Effect.logError("a sync broke, and is tried again", defect)),
   );
   yield* Effect.orDie(Effect.retry(index.summary, ASK_AGAIN));
-  const { changes } = yield* LedgerSignals;
+  const { changes, standing } = yield* LedgerSignals;
+  yield* sync.listening(standing);
   const signalled = yield* Queue.dropping<void>(1);
   yield* Effect.forkScoped(
     Stream.runForEach(changes, (signal) =>

@@ -17,10 +17,11 @@ usage: npx --no-install settlement-evidence merchant ACTION --service URL --trus
   rotate --attestor ADDRESS [--compromised [--cancel]] SIGNER
                                                       names a new key, and prints the open escrows that still need the old one
   cancel ESCROW SIGNER                                ends an open escrow: what was not released is its agent's
-  watch --merchant ADDRESS [--once]                   prints what awaits the merchant, a line of JSON whenever that changes
+  watch --merchant ADDRESS [--once] [--confirmed]     prints what awaits the merchant, a line of JSON whenever that changes
   export --merchant ADDRESS [--format csv|jsonl]      prints every escrow, once the totals equal the ledger's
 
   --compromised            the old key is in other hands: revoke it at once, and prepare the cancellation of what it leaves open
+  --confirmed              tells of each change also some 12 seconds before it is final; a fork may retract it
   --cancel                 with --compromised: sign and send these cancellations too
 ${SERVICE_HELP}
 
@@ -112,10 +113,15 @@ const watch = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number
     ...SERVICE_OPTIONS,
     merchant: ADDRESS_OPTION,
     once: { type: "boolean" },
+    confirmed: { type: "boolean" },
   });
   const wallet = required(values.merchant, "--merchant", "the merchant's wallet");
   const merchant = await merchantNamed(values, io);
-  const stream = merchant.watch({ merchant: wallet, once: values.once === true });
+  const stream = merchant.watch({
+    merchant: wallet,
+    once: values.once === true,
+    confirmed: values.confirmed === true,
+  });
   for await (const each of stream) print(io, each);
   return 0;
 };

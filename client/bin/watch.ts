@@ -1,6 +1,7 @@
 import { access, constants, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
+import type { SettlementNews } from "../pay/settlement-events.ts";
 import { connect } from "../connect.ts";
 import { errorCode } from "../node/key-file.ts";
 import { SettlementError } from "../settlement-error.ts";
@@ -11,6 +12,7 @@ import { SERVICE_HELP, SERVICE_OPTIONS, serviceNamed } from "../command-line/ser
 
 /** What the command says of itself. */
 export const HELP = `Waits until an escrow is settled, verifies the evidence, keeps the packet in a file and prints the outcome as JSON. Needs no key.
+What is confirmed before it is final is said on standard error.
 
 usage: npx --no-install settlement-evidence watch ESCROW --service URL --trust FILE --out FILE
 
@@ -78,8 +80,15 @@ export const run = async (args: ReadonlyArray<string>, io: CommandIo): Promise<n
   await requireFree(out);
   const { url, trust } = await serviceNamed(values, io);
   const client = connect(url, { trust });
+  const onNews = ({ finality, state }: SettlementNews): void =>
+    void io.stderr.write(
+      finality === "confirmed"
+        ? `confirmed: ${state}. A fork may still undo it; the evidence comes once it is final.\n`
+        : `retracted: a fork undid ${state}. The escrow is as it was before.\n`,
+    );
   const { packet, verdict, ...outcome } = await client.settled(positionals[0] ?? "", {
     signal: interrupted(io),
+    onNews,
     ...(delivery === undefined ? {} : { delivery }),
     ...(template === undefined ? {} : { template }),
   });

@@ -89,6 +89,10 @@ export type SyncProgressPhase = ("accounts" | "transactions")
  */
 export type IndexerStatusHistory = ("followed" | "not_served")
 /**
+ * `lost`: no node takes the subscription to the ledger's signals now. Syncs then go on by interval.
+ */
+export type IndexerStatusSignals = ("live" | "lost")
+/**
  * What the transaction may do with the account.
  */
 export type InstructionAccountRole = ("readonly" | "writable" | "readonly_signer" | "writable_signer")
@@ -200,6 +204,14 @@ export type SettlementLogStatusState = ("no_key" | "starting" | "publishing" | "
  * What keeps the log from being published at the index's size.
  */
 export type SettlementLogStatusHindrance = ("nodes_disagree" | "second_node_behind" | "signed_size_not_derived_yet" | "ended" | "store_or_ledger_unavailable" | "quorum_missing" | "witnesses_ahead" | "witness_missing" | "log_key_missing" | "ending")
+/**
+ * `confirmed` shows each event some 12 seconds earlier: first with `finality` `confirmed` and without an `id`, later again as `final` or `retracted`. Without it, only final events come.
+ */
+export type StreamCommitment = ("finalized" | "confirmed")
+/**
+ * With `commitment=confirmed` only. `confirmed`: a supermajority has voted for it, and a fork may still undo it. `final`: the index has it. `retracted`: it did not happen; another event may have its `position`.
+ */
+export type StreamedSettlementEventFinality = ("confirmed" | "final" | "retracted")
 /**
  * How the accounts were found.
  */
@@ -1305,6 +1317,10 @@ contradiction: (IndexContradiction | null)
  * Null: not known.
  */
 history: (IndexerStatusHistory | null)
+/**
+ * Null: this process listens to none, or it is not known.
+ */
+signals: (IndexerStatusSignals | null)
 last_error: (string | null)
 snapshot_error: (string | null)
 }
@@ -3094,6 +3110,71 @@ page: Page
 index: IndexFreshness
 }
 /**
+ * One settlement event in the stream.
+ */
+export interface StreamedSettlementEvent {
+/**
+ * `<escrow_pda>:<kind>`: the same event always has the same id.
+ */
+id: string
+kind: EventKind
+/**
+ * The escrow it happened to.
+ */
+escrow_pda: string
+/**
+ * The agent's wallet.
+ */
+agent_owner: string
+/**
+ * The merchant's wallet.
+ */
+merchant: string
+/**
+ * The token's mint.
+ */
+mint: string
+/**
+ * Whether this service lists the mint. Anybody can make a mint.
+ */
+mint_supported: boolean
+/**
+ * The symbol of the mint in this service's list; null for a mint that is not listed.
+ */
+symbol: (string | null)
+state: EscrowState
+/**
+ * Base units that moved.
+ */
+amount_stroops: string
+/**
+ * Null unless this service lists the mint as USDC.
+ */
+amount_usdc: (string | null)
+proof_hash: (string | null)
+/**
+ * Null until the ledger's history has been read.
+ */
+signature: (string | null)
+/**
+ * Null until the ledger's history has been read.
+ */
+slot: (number | null)
+/**
+ * By the ledger's clock.
+ */
+occurred_at: string
+/**
+ * The number that the custody program gave the event, from 1.
+ */
+position: number
+/**
+ * The hash of the event's leaf in the settlement log, at the index `position`.
+ */
+leaf_hash: string
+finality?: StreamedSettlementEventFinality
+}
+/**
  * What the sync did with the accounts of one kind.
  */
 export interface SyncCounts {
@@ -3438,7 +3519,7 @@ export interface HttpOperations {
   "GET /log/tile/{level}/{first}/{second}/{third}/{fourth}": { path: { level: string; first: string; second: string; third: string; fourth: string }; query: object; body: object; answer: object };
   "GET /v1/indexer": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; refundable?: true; limit?: number; cursor?: string }; body: object; answer: EscrowPage };
   "GET /v1/indexer/events": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; refundable?: true; limit?: number; cursor?: string }; body: object; answer: SettlementEventPage };
-  "GET /v1/indexer/events/stream": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; after?: string }; body: object; answer: object };
+  "GET /v1/indexer/events/stream": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; commitment?: StreamCommitment; after?: string }; body: object; answer: object };
   "POST /v1/indexer/sync": { path: object; query: { snapshot?: boolean }; body: object; answer: SyncReportAnswer };
   "GET /v1/relay": { path: object; query: object; body: object; answer: RelayPolicyAnswer };
   "POST /v1/relay": { path: object; query: object; body: RelayRequest; answer: RelayResultAnswer };

@@ -12,7 +12,11 @@ import {
 } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { missingQuorum, quorumWait } from "./missing-quorum.ts";
-import { type SettlementEvents, settlementEvents } from "./settlement-events.ts";
+import {
+  type SettlementEvents,
+  settlementEvents,
+  type SettlementNews,
+} from "./settlement-events.ts";
 import {
   type DeliveryJudgement,
   type DeliveryPayload,
@@ -46,6 +50,11 @@ export type SettledOptions = {
    * Then `settled` rejects with `quorum_missing`, which names the quorum.
    */
   readonly quorumWithinMs?: number;
+  /**
+   * Called with what the ledger has confirmed of the settlement, some 12 seconds before its evidence, and again if a
+   * fork undoes it. Nothing is proved by it.
+   */
+  readonly onNews?: (news: SettlementNews) => void;
   /** What was delivered; it is compared with what was attested. */
   readonly delivery?: DeliveryPayload;
   /** The id of the proof template that the payload must fit. */
@@ -144,7 +153,7 @@ export const settled = async (
       "Give the escrow that `pay` returned.",
     );
   const began = clock.nowMs();
-  const events = settlementEvents(requests, escrow, signal);
+  const events = settlementEvents(requests, escrow, signal, options.onNews);
   try {
     for (;;) {
       signal?.throwIfAborted();

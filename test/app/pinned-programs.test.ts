@@ -55,7 +55,7 @@ test("the doctor shows each program's hash and refuses one that is not pinned", 
   const [right] = await diagnosed({ CUSTODY_PROGRAM_SHA256: `${WRONG},${custody.v0}` });
   expect(right).toMatchObject({ ok: true });
   expect(right?.text).toBe(
-    `custody ${custody.v0}, as CUSTODY_PROGRAM_SHA256 pins it; attestor ${attestor.v0}, not pinned: ATTESTOR_PROGRAM_SHA256 would refuse another`,
+    `custody ${custody.v0}, as CUSTODY_PROGRAM_SHA256 pins it; attestor ${attestor.v0}, not pinned: ATTESTOR_PROGRAM_SHA256 would refuse another; initialised for each other and this ledger`,
   );
   const [wrong] = await diagnosed({ ATTESTOR_PROGRAM_SHA256: WRONG });
   expect(wrong).toMatchObject({ ok: false });

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { Effect, Redacted } from "effect";
 import { readSettings } from "../../app/config/settings.ts";
-import { signalsOfLedger } from "../../app/syncing/syncing-side.ts";
+import { signalsOfLedger } from "../../app/lifecycle/signals-of-ledger.ts";
 import { startGeyserServer } from "../adapters/yellowstone/geyser-server.ts";
 import { WATCHED } from "../contracts/ledger-signals.ts";
 import { listenTo } from "../contracts/signal-listener.ts";

@@ -15,6 +15,7 @@ import {
   MintSupported,
   MintSymbol,
   nullable,
+  oneOf,
   record,
   Signature,
   Slot,
@@ -25,8 +26,7 @@ import {
 import { sampleInstance } from "../openapi/sample-ledger.ts";
 import { SAMPLE, sampleEscrow } from "../openapi/sample-values.ts";
 
-/** One settlement event, as the index keeps it. */
-export const SettlementEvent = record("SettlementEvent", "One settlement event.", {
+const MEMBERS = {
   id: Type.String({ description: "`<escrow_pda>:<kind>`: the same event always has the same id." }),
   kind: EventKind,
   escrow_pda: Address("The escrow it happened to."),
@@ -48,7 +48,25 @@ export const SettlementEvent = record("SettlementEvent", "One settlement event."
   occurred_at: Time("By the ledger's clock."),
   position: Count("The number that the custody program gave the event, from 1."),
   leaf_hash: Hash("The hash of the event's leaf in the settlement log, at the index `position`."),
-});
+};
+
+/** One settlement event, as the index keeps it. */
+export const SettlementEvent = record("SettlementEvent", "One settlement event.", MEMBERS);
+
+/** One settlement event in the stream. */
+export const StreamedSettlementEvent = record(
+  "StreamedSettlementEvent",
+  "One settlement event in the stream.",
+  {
+    ...MEMBERS,
+    finality: Type.Optional(
+      oneOf(
+        ["confirmed", "final", "retracted"],
+        "With `commitment=confirmed` only. `confirmed`: a supermajority has voted for it, and a fork may still undo it. `final`: the index has it. `retracted`: it did not happen; another event may have its `position`.",
+      ),
+    ),
+  },
+);
 /** An event of an escrow as JSON. */
 export type SettlementEventRecord = Static<typeof SettlementEvent>;
 

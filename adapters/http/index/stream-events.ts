@@ -1,28 +1,39 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type Context, Duration, Effect, Exit, Fiber } from "effect";
+import type { IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
 import { clientGroup } from "../../../core/domain/relay/relay-policy.ts";
 import { followEvents } from "../../../core/use-cases/index/follow-events.ts";
+import {
+  followConfirmed,
+  type FollowedChange,
+} from "../../../core/use-cases/index/confirmed/follow-confirmed.ts";
 import { monotonicMs } from "../../../core/use-cases/single-flight.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { LogIdentity } from "../../../ports/log/log-signer.ts";
-import { judged } from "../openapi/values.ts";
+import { judged, oneOf } from "../openapi/values.ts";
 import { InvalidRequest, MalformedEventId, RateLimited } from "../problems/http-failures.ts";
 import { parseLogPosition } from "../request/page-cursor.ts";
 import { fieldsOf } from "../request/request-fields.ts";
 import { endpoint } from "../server/endpoint.ts";
 import type { HttpServices } from "../server/http-services.ts";
-import { eventExample, eventRecord, sampleLogId, SettlementEvent } from "./event-contract.ts";
+import {
+  eventExample,
+  eventRecord,
+  sampleLogId,
+  StreamedSettlementEvent,
+} from "./event-contract.ts";
 import { IndexParameters } from "./query-escrows.ts";
 
-/** One server-sent event. */
-type StreamedEvent = { readonly id: string; readonly data: string };
+/** One server-sent event. Without an id, a client that reconnects gets it again or what has become of it. */
+type StreamedEvent = { readonly id: string | null; readonly data: string };
 
 /** A comment keeps proxies and the connection's own limit from closing a quiet stream. */
 const COMMENT_EVERY_MS = 15_000;
 /** How often a stream that waits asks whether it is over. */
 const LOOK_WHETHER_OVER = Duration.millis(250);
 
-const frameOf = ({ id, data }: StreamedEvent): string => `id: ${id}\ndata: ${data}\n\n`;
+const frameOf = ({ id, data }: StreamedEvent): string =>
+  id === null ? `data: ${data}\n\n` : `id: ${id}\ndata: ${data}\n\n`;
 
 /**
  * A body of server-sent events (WHATWG HTML, section 9.2). New events are read only when the client has
@@ -118,6 +129,13 @@ const StreamParameters = Type.Object(
     merchant,
     agent_owner,
     state,
+    commitment: Type.Optional(
+      oneOf(
+        ["finalized", "confirmed"],
+        "`confirmed` shows each event some 12 seconds earlier: first with `finality` `confirmed` and without an `id`, later again as `final` or `retracted`. Without it, only final events come.",
+        "StreamCommitment",
+      ),
+    ),
     after: Type.Optional(
       Type.String({
         ...judged({ pattern: AFTER.source }),
@@ -148,6 +166,45 @@ const startOf = Effect.fnUntraced(function* (
   return place.seq;
 });
 
+type Filter = Parameters<typeof followEvents>[0];
+
+/** What a stream sends of an event. */
+type SentEvent = {
+  readonly id: string | null;
+  readonly event: IndexedEvent;
+  readonly finality: { readonly finality?: FollowedChange["finality"] };
+};
+
+/** Final events, with their ids. */
+const finalSource = Effect.fnUntraced(function* (
+  filter: Filter,
+  after: bigint | null,
+  logId: string,
+) {
+  const { next, grown } = yield* followEvents(filter, after);
+  const events = Effect.map(next, (all) =>
+    all.map((event): SentEvent => ({ id: `${logId}-${event.position}`, event, finality: {} })),
+  );
+  return { next: events, grown, close: (): void => undefined };
+});
+
+/** Events as they are confirmed, final or retracted. Only final ones have ids: a client resumes behind them. */
+const confirmedSource = Effect.fnUntraced(function* (
+  filter: Filter,
+  after: bigint | null,
+  logId: string,
+) {
+  const { next, grown, close } = yield* followConfirmed(filter, after);
+  const events = Effect.map(next, (all) =>
+    all.map(({ finality, event }): SentEvent => ({
+      id: finality === "final" ? `${logId}-${event.position}` : null,
+      event,
+      finality: { finality },
+    })),
+  );
+  return { next: events, grown, close };
+});
+
 /** `GET /v1/indexer/events/stream` */
 export const streamEventsEndpoint = (isDraining: () => boolean) => {
   const open = new Map<string, number>();
@@ -166,7 +223,7 @@ export const streamEventsEndpoint = (isDraining: () => boolean) => {
     tag: "Index",
     summary: "Follow settlement events as they are indexed",
     description:
-      "Server-sent events: `data` is the record that the list shows, `id` its position. A client that sends the last `id` as `Last-Event-ID`, as browsers do by themselves, continues after it without gaps or repetitions, also after a restart. A comment every 15 seconds keeps the connection open. An event's `signature` and `slot` are null while the ledger's history has not been read; the list shows them later.",
+      "Server-sent events: `data` is the record that the list shows, `id` its position. A client that sends the last `id` as `Last-Event-ID`, as browsers do by themselves, continues after it without gaps or repetitions, also after a restart. A comment every 15 seconds keeps the connection open. With `commitment=confirmed` each record has `finality`: `confirmed` at once, then `final`, or `retracted` when a fork undid the transaction. Nothing may be handed out for a confirmed event that a retraction would cost more than the operator will bear. Only final events have an `id`. After a reconnection, those that are confirmed and not final come again: whatever was confirmed before and does not come again is final or retracted. An event's `signature` and `slot` are null while the ledger's history has not been read; the list shows them later.",
     budget: "reads",
     maySeconds: 60,
     query: StreamParameters,
@@ -184,7 +241,7 @@ export const streamEventsEndpoint = (isDraining: () => boolean) => {
             schema: Type.String({
               description: "WHATWG HTML, section 9.2. The `data` of each event is this record.",
               contentMediaType: "application/json",
-              contentSchema: SettlementEvent,
+              contentSchema: StreamedSettlementEvent,
             }),
             example: () => {
               const record = eventExample();
@@ -203,14 +260,17 @@ export const streamEventsEndpoint = (isDraining: () => boolean) => {
       const key = clientGroup(client());
       if (streams >= MOST_STREAMS || (open.get(key) ?? 0) >= MOST_OF_A_CLIENT)
         return yield* new RateLimited({ resetSeconds: COME_BACK_SECONDS });
-      const follower = yield* followEvents(fieldsOf(query), after);
       const { supportedMints } = yield* Instance;
+      const { commitment, ...filter } = fieldsOf(query);
+      const follower = yield* commitment === "confirmed"
+        ? confirmedSource(filter, after, logId)
+        : finalSource(filter, after, logId);
       const context = yield* Effect.context<HttpServices>();
       const stream = eventStream({
         next: Effect.map(follower.next, (events) =>
-          events.map((event) => ({
-            id: `${logId}-${event.position}`,
-            data: JSON.stringify(eventRecord(event, supportedMints)),
+          events.map(({ id, event, finality }) => ({
+            id,
+            data: JSON.stringify({ ...eventRecord(event, supportedMints), ...finality }),
           })),
         ),
         context,
@@ -218,7 +278,10 @@ export const streamEventsEndpoint = (isDraining: () => boolean) => {
         grown: follower.grown,
         comeBackSeconds: COME_BACK_SECONDS,
         onOpen: () => count(key, 1),
-        onClose: () => count(key, -1),
+        onClose: () => {
+          count(key, -1);
+          follower.close();
+        },
       });
       return { stream, headers: { "x-accel-buffering": "no" } };
     }),

@@ -3,6 +3,7 @@ import type { IndexSync } from "../../../core/use-cases/index/sync/index-sync.ts
 import type { RelayDelivery } from "../../../core/use-cases/relay/relay-delivery.ts";
 import type { LedgerPulse } from "../../../core/use-cases/service/ledger-pulse.ts";
 import type { IndexClock } from "../../../core/use-cases/index/index-query.ts";
+import type { ConfirmedEvents } from "../../../core/use-cases/index/confirmed/confirmed-events.ts";
 import type { IndexGrowth } from "../../../core/use-cases/index/follow-events.ts";
 import type { RecentPages } from "../../../core/use-cases/index/recent-pages.ts";
 import type { SettledEvidence } from "../../../core/use-cases/evidence/settled-evidence.ts";
@@ -28,6 +29,7 @@ export type HttpServices =
   | ArchivedEscrows
   | Broadcaster
   | ClientPackage
+  | ConfirmedEvents
   | IndexClock
   | IndexGrowth
   | IndexReader

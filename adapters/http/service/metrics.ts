@@ -29,6 +29,16 @@ const snapshotFailures = Metric.gauge("index_snapshot_failures", {
   description: "Snapshots of this process that failed since its last completed one.",
 });
 
+const signalsLive = Metric.gauge("ledger_signals_live", {
+  description:
+    "1 while a node has taken the subscription to the ledger's signals, 0 while none has; NaN where this process listens to none.",
+});
+
+const signalFailures = Metric.gauge("ledger_signals_failures", {
+  description:
+    "Connections for the ledger's signals that were lost in a row, or that no node took; NaN where this process listens to none.",
+});
+
 const syncFailed = Metric.gauge("index_sync_failed", {
   description:
     "1 for the problem code of the last sync of this process when it failed, 0 for the others: ledger_unavailable, ledger_timeout, slot_beyond_reach, store_unavailable, internal_error.",
@@ -90,6 +100,9 @@ const gaugeIndex = Effect.gen(function* () {
       Metric.withAttributes(syncFailed, { code: String(syncErrorCode(error)) }),
       activity.lastError === error ? 1 : 0,
     );
+  const { signals } = activity;
+  yield* Metric.update(signalsLive, signals === null ? Number.NaN : Number(signals.isLive));
+  yield* Metric.update(signalFailures, signals?.failures ?? Number.NaN);
   yield* Metric.update(snapshotFailures, activity.snapshotFailures);
   yield* Metric.update(historyContradicted, activity.contradiction === null ? 0 : 1);
   yield* Metric.update(contradictoryAnswers, activity.contradictedAnswers);

@@ -2,7 +2,12 @@ import { Effect, Layer, Queue, Redacted, Schema, Stream } from "effect";
 import type { Address } from "../../../core/domain/address.ts";
 import { parseLedgerSignature } from "../../../core/domain/ledger/signature.ts";
 import { reconnect } from "../../../core/use-cases/reconnect.ts";
-import { type LedgerSignal, LedgerSignals } from "../../../ports/ledger/ledger-signals.ts";
+import type { Commitment } from "../../../ports/ledger/ledger.ts";
+import {
+  type LedgerSignal,
+  LedgerSignals,
+  type SignalSource,
+} from "../../../ports/ledger/ledger-signals.ts";
 import { parseJson } from "../transport/rpc-envelope.ts";
 import { redactedRpcAddress } from "../transport/rpc-failure.ts";
 
@@ -31,13 +36,18 @@ class LogsSubscriptions {
     this.#addresses = addresses;
   }
 
+  /** Whether the node has taken every subscription. */
+  get isLive(): boolean {
+    return this.#names.size === this.#addresses.length;
+  }
+
   /**
    * The signal in a message, null for a notification that does not say of which transaction. Undefined for any other
    * message, and for a transaction that failed.
    */
   hear(text: string): LedgerSignal | undefined {
     const isLogs = text.includes('"logsNotification"');
-    if (!isLogs && this.#names.size === this.#addresses.length) return undefined;
+    if (!isLogs && this.isLive) return undefined;
     const message = parseJson(text);
     if (!isLogs) {
       const address = isSubscribed(message) ? this.#addresses[message.id - 1] : undefined;
@@ -62,11 +72,19 @@ const BUFFERED = 1024;
 /**
  * The address of a node's WebSocket, and the accounts to watch: each transaction that names one of them is a signal.
  */
-export type SignalSource = {
+export type WebSocketSource = {
   /** A ws or wss address; it may hold an API key. */
   readonly url: Redacted.Redacted<URL>;
   readonly addresses: ReadonlyArray<Address>;
+  /** Whether to tell of transactions once they are confirmed, or once they are final. */
+  readonly commitment: Commitment;
 };
+
+/** Where a source notes how it stands. */
+type Noted = { isLive: boolean; failures: number };
+
+/** Connections in a row without a subscription, after which the operator is told. */
+const MOST_FAILURES = 3;
 
 const request = (id: number, method: string, params: ReadonlyArray<unknown>): string =>
   JSON.stringify({ jsonrpc: "2.0", id, method, params });
@@ -75,7 +93,11 @@ const request = (id: number, method: string, params: ReadonlyArray<unknown>): st
  * One connection until it is lost or dead. Calls `signal` once it is open and for each notification of a transaction
  * that did not fail: one that failed changed nothing.
  */
-const connection = ({ url, addresses }: SignalSource, signal: (told: LedgerSignal) => void) =>
+const connection = (
+  { url, addresses, commitment }: WebSocketSource,
+  noted: Noted,
+  signal: (told: LedgerSignal) => void,
+) =>
   Effect.acquireUseRelease(
     Effect.sync(() => new WebSocket(Redacted.value(url))),
     (socket) => {
@@ -87,11 +109,15 @@ const connection = ({ url, addresses }: SignalSource, signal: (told: LedgerSigna
         socket.addEventListener("message", ({ data }) => {
           heard = true;
           const told = typeof data === "string" ? subscriptions.hear(data) : undefined;
+          if (!noted.isLive && subscriptions.isLive) {
+            noted.isLive = true;
+            noted.failures = 0;
+          }
           if (told !== undefined) signal(told);
         });
         socket.addEventListener("open", () => {
           for (const [at, address] of addresses.entries()) {
-            const mentions = [{ mentions: [address] }, { commitment: "finalized" }];
+            const mentions = [{ mentions: [address] }, { commitment }];
             socket.send(request(at + 1, "logsSubscribe", mentions));
           }
           // Something may have happened while there was no connection.
@@ -108,23 +134,45 @@ const connection = ({ url, addresses }: SignalSource, signal: (told: LedgerSigna
       });
       return Effect.raceFirst(lost, dead);
     },
-    (socket) => Effect.sync(() => socket.close()),
+    (socket) =>
+      Effect.sync(() => {
+        noted.isLive = false;
+        socket.close();
+      }),
   );
 
 /** Listens for ever, on one connection after the other. */
-const listen = (source: SignalSource, signal: (told: LedgerSignal) => void) =>
-  reconnect(connection(source, signal), ({ pauseMs }) =>
-    Effect.logDebug("no signals from the ledger", {
+const listen = (source: WebSocketSource, noted: Noted, signal: (told: LedgerSignal) => void) =>
+  reconnect(connection(source, noted, signal), ({ pauseMs }) => {
+    noted.failures += 1;
+    const fields = {
       node: redactedRpcAddress(Redacted.value(source.url)),
+      failures: noted.failures,
       pauseMs,
-    }),
-  );
+    };
+    // Nodes end healthy connections. The third that took no subscription, one after the other, needs the operator.
+    return noted.failures === MOST_FAILURES
+      ? Effect.logWarning(
+          "no signals from the ledger's WebSocket; syncs go on by interval. Check SOLANA_WS_URL",
+          fields,
+        )
+      : Effect.logDebug("no signals from the ledger", fields);
+  });
 
-/** The LedgerSignals port over a node's `logsSubscribe`. */
-export const ledgerSignalsWebSocket = (source: SignalSource): Layer.Layer<LedgerSignals> =>
-  Layer.succeed(LedgerSignals, {
+/** A source of signals over a node's `logsSubscribe`. */
+export const webSocketSignals = (source: WebSocketSource): SignalSource => {
+  const noted: Noted = { isLive: false, failures: 0 };
+  return {
     changes: Stream.callback<LedgerSignal>(
-      (queue) => listen(source, (told) => void Queue.offerUnsafe(queue, told)),
+      (queue) => listen(source, noted, (told) => void Queue.offerUnsafe(queue, told)),
       { bufferSize: BUFFERED, strategy: "dropping" },
     ),
-  });
+    standing: Effect.sync(() => ({ ...noted })),
+  };
+};
+
+/** The LedgerSignals port over a node's `logsSubscribe`. */
+export const ledgerSignalsWebSocket = (
+  source: Omit<WebSocketSource, "commitment">,
+): Layer.Layer<LedgerSignals> =>
+  Layer.sync(LedgerSignals, () => webSocketSignals({ ...source, commitment: "finalized" }));

@@ -185,6 +185,21 @@ export const clusterRpc = (url: URL) => {
           [{ commitment: "confirmed" }],
         )
       ).value,
+    /** What transactions of the last blocks paid at least, in micro-lamports for each compute unit; empty if unknown. */
+    recentPrices: async (): Promise<ReadonlyArray<bigint>> => {
+      try {
+        const fees = await call<unknown>("getRecentPrioritizationFees", [[]]);
+        if (!Array.isArray(fees)) return [];
+        return fees
+          .map((each: { readonly prioritizationFee?: unknown } | null) => each?.prioritizationFee)
+          .filter((fee): fee is number => Number.isSafeInteger(fee) && Number(fee) >= 0)
+          .map(BigInt);
+      } catch (cause) {
+        // A node that does not tell prices proposes none.
+        if (cause instanceof RpcRefused) return [];
+        throw cause;
+      }
+    },
     blockHeight: () => call<number>("getBlockHeight", [{ commitment: "confirmed" }]),
     slot: () => call<number>("getSlot", [{ commitment: "confirmed" }]),
     /** Sends a signed transaction and returns its signature. */

@@ -7,6 +7,19 @@ import { computeBudgetInstructions } from "../../../core/protocol/instructions/c
  */
 export const MAX_PRIORITY_FEE = 100_000_000n;
 
+/** The highest price that the command proposes by itself: some 0.0012 SOL for a deployment of both programs. */
+const MOST_PROPOSED = 1_000_000n;
+
+/**
+ * The price that a network's recent ones propose, in micro-lamports for each compute unit: what three quarters of the
+ * last blocks took, at most 1,000,000; 0 where nothing is known.
+ */
+export const proposedPrice = (recent: ReadonlyArray<bigint>): bigint => {
+  const ascending = recent.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const price = ascending[Math.floor(ascending.length * 0.75)] ?? 0n;
+  return price < MOST_PROPOSED ? price : MOST_PROPOSED;
+};
+
 /**
  * Compute units of a write to a buffer: 2,370 of the loader (Agave `bpf_loader`: UPGRADEABLE_LOADER_COMPUTE_UNITS), 300
  * of the price and limit.

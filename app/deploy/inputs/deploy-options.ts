@@ -30,8 +30,10 @@ export type DeployOptions = {
   readonly attestor: Address | undefined;
   readonly sbpf: SbpfVersion | undefined;
   readonly demo: boolean;
-  /** Micro-lamports for each compute unit, 0 for none. */
-  readonly priorityFee: bigint;
+  /** Whether a second pair of programs is wanted beside those that the environment file names. */
+  readonly newPrograms: boolean;
+  /** Micro-lamports for each compute unit, 0 for none; undefined for what the network's recent prices propose. */
+  readonly priorityFee: bigint | undefined;
 };
 
 const usage = (message: string): DeployStopped => new DeployStopped(EX_USAGE, message);
@@ -55,8 +57,8 @@ const addressAt = (
   return parsed;
 };
 
-const priorityFeeOf = (text: string | undefined): bigint => {
-  if (text === undefined) return 0n;
+const priorityFeeOf = (text: string | undefined): bigint | undefined => {
+  if (text === undefined) return undefined;
   const price = /^\d{1,20}$/.test(text) ? BigInt(text) : undefined;
   if (price === undefined || price > MAX_PRIORITY_FEE)
     throw usage(
@@ -85,6 +87,7 @@ export const deployOptions = (values: {
   readonly sbpf?: string | undefined;
   readonly demo: boolean;
   readonly "priority-fee"?: string | undefined;
+  readonly "new-programs"?: boolean | undefined;
 }): DeployOptions => {
   if (values["payer-key"] === undefined)
     throw usage(
@@ -101,6 +104,9 @@ export const deployOptions = (values: {
     throw usage("--custody and --attestor: give both, since each program names the other, or none");
   if (custody !== undefined && custody === attestor)
     throw usage("--custody and --attestor: these are two programs with two addresses");
+  const newPrograms = values["new-programs"] === true;
+  if (custody !== undefined && newPrograms)
+    throw usage("--new-programs and --custody: give one of the two");
   const authority = addressAt("authority", "the new authority's", values.authority);
   if (authority !== undefined && values.final)
     throw usage("--authority and --final: give one of the two");
@@ -127,6 +133,7 @@ export const deployOptions = (values: {
     attestor,
     sbpf,
     demo: values.demo,
+    newPrograms,
     priorityFee: priorityFeeOf(values["priority-fee"]),
   };
 };

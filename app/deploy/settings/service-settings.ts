@@ -3,6 +3,7 @@ import { readIfThere, writeDurably } from "../../../adapters/bun/durable-file.ts
 import type { Hash32 } from "../../../core/domain/hash32.ts";
 import type { Deployment } from "../../../core/domain/ledger/deployment.ts";
 import type { Cluster } from "../../config/cluster.ts";
+import { webSocketUrlOf } from "../../config/settings.ts";
 import { USDC_MINTS } from "../../config/supported-mints.ts";
 import type { DeployContext } from "../deploy-context.ts";
 import { keptKey } from "../inputs/deploy-keys.ts";
@@ -54,6 +55,12 @@ const withSettings = (
   return { text: `${lines.join("\n")}\n`, changes };
 };
 
+/** The value of a setting in an environment file's text, undefined where it has none. */
+export const settingIn = (text: string, name: string): string | undefined => {
+  const line = text.split("\n").findLast((each) => LINE.exec(each)?.[1] === name);
+  return line === undefined ? undefined : unquoted(LINE.exec(line)?.[2] ?? "");
+};
+
 /** Puts settings into an environment file, which it makes if need be, and returns what changed. */
 const writeEnvFile = async (
   path: string,
@@ -99,11 +106,16 @@ export const writeServiceSettings = async (
 ): Promise<void> => {
   const { options, deployment, pins, mint, cluster, folder, envFile } = facts;
   const present = (await readIfThere(envFile)) ?? "";
+  const isListed = (urls: string): boolean =>
+    listed(urls).some((each) => URL.parse(each)?.href === options.rpc.href);
+  // Another node's WebSocket, such as a provider's own, stays with its node.
+  const keepsNode = isListed(settingIn(present, "SOLANA_RPC_URL") ?? "");
   const settings: Array<EnvSetting> = [
+    { name: "SOLANA_RPC_URL", value: options.rpc.href, isMet: isListed },
     {
-      name: "SOLANA_RPC_URL",
-      value: options.rpc.href,
-      isMet: (urls) => listed(urls).some((each) => URL.parse(each)?.href === options.rpc.href),
+      name: "SOLANA_WS_URL",
+      value: webSocketUrlOf(options.rpc).href,
+      isMet: (url) => keepsNode && url !== "",
     },
     { name: "SOLANA_CLUSTER", value: cluster },
     { name: "CUSTODY_PROGRAM_ID", value: deployment.custodyProgram },

@@ -1,5 +1,12 @@
 import type { Address } from "../../../core/domain/address.ts";
-import type { Escrow, EscrowPage, EscrowState, LiveEscrow } from "../../generated/contract.ts";
+import type {
+  Escrow,
+  EscrowPage,
+  EscrowState,
+  LiveEscrow,
+  StreamedSettlementEvent,
+} from "../../generated/contract.ts";
+import { followStream } from "../../pay/settlement-events.ts";
 import { addressNamed } from "../../pinned-policy.ts";
 import { FORMS, MEMBER_FORMS } from "../../service/forms.ts";
 import { dataOrNull, requestOf } from "../../service/operation.ts";
@@ -9,6 +16,11 @@ import { type MerchantContext, readMerchant } from "../merchant-context.ts";
 
 /** What an escrow waits for, as a line of `merchant watch`. */
 export type Awaited = {
+  /**
+   * `final`: the index has its events. `confirmed`, where it was asked for: the ledger has confirmed its last event and
+   * a fork may still undo it. `retracted`: a fork did; what was said of it as `confirmed` did not happen.
+   */
+  readonly finality: "confirmed" | "final" | "retracted";
   /**
    * `attestation`: deliver and attest before `ends_at`. `session`: it is open for calls, which the seller that takes
    * them attests and captures before `ends_at`. `cancellation`: its attestor's key was revoked, so only
@@ -47,8 +59,9 @@ const awaits = ({ state, session_key, next_actions }: LiveEscrow): Awaited["awai
 };
 
 /** What an escrow waits for, out of its live record. */
-const awaitedOf = (record: LiveEscrow): Awaited => ({
+const awaitedOf = (record: LiveEscrow, finality: "confirmed" | "final"): Awaited => ({
   awaits: awaits(record),
+  finality,
   escrow: record.escrow_pda,
   state: record.state,
   agent_owner: record.agent_owner,
@@ -262,7 +275,7 @@ const look = async (
   for (let at = 0; at < names.length; at += AT_ONCE) {
     const some = names.slice(at, at + AT_ONCE);
     const read = await Promise.all(some.map((name) => liveEscrow(context, name, merchant, signal)));
-    awaited.push(...read.filter((each) => each !== null).map(awaitedOf));
+    awaited.push(...read.filter((each) => each !== null).map((each) => awaitedOf(each, "final")));
   }
   return awaited.filter(({ escrow, awaits, ends_at }) => {
     const before = seen.known.get(escrow);
@@ -270,27 +283,117 @@ const look = async (
   });
 };
 
+/** An event of the stream that is not final: which escrow, and whether a fork undid it. */
+type EarlyEvent = { readonly escrow: string; readonly finality: "confirmed" | "retracted" };
+
+/** Early events that wait for their reader, and escrows that were told as confirmed. Others wait until they are final. */
+const MOST_EARLY = 1000;
+
+const earlyEventIn = (data: string): EarlyEvent | null => {
+  try {
+    const { escrow_pda, finality } = JSON.parse(data) as Partial<StreamedSettlementEvent>;
+    if (finality !== "confirmed" && finality !== "retracted") return null;
+    return FORMS.address.fits(escrow_pda) ? { escrow: escrow_pda, finality } : null;
+  } catch {
+    return null;
+  }
+};
+
+/** Follows what is confirmed of a merchant's escrows until the signal is aborted. Without a stream it is silent. */
+const earlyEvents = ({ requests }: MerchantContext, merchant: Address, signal: AbortSignal) => {
+  let heard: Array<EarlyEvent> = [];
+  let wake: (() => void) | null = null;
+  const hear = (data: string): void => {
+    const event = earlyEventIn(data);
+    if (event === null || heard.length >= MOST_EARLY) return;
+    heard.push(event);
+    wake?.();
+  };
+  const query = { merchant, commitment: "confirmed" } as const;
+  void followStream(requests, query, { hear, joined: () => undefined }, signal).catch(
+    () => undefined,
+  );
+  return {
+    take: (): ReadonlyArray<EarlyEvent> => {
+      const taken = heard;
+      heard = [];
+      return taken;
+    },
+    /** Resolves once there is something to take. */
+    next: (): Promise<void> =>
+      new Promise((resolve) => {
+        wake = resolve;
+        if (heard.length > 0) resolve();
+      }),
+  };
+};
+
+/** What an early event makes of an escrow; null for one that is final already, or that was not told of. */
+const earlyAwaited = async (
+  context: MerchantContext,
+  { escrow, finality }: EarlyEvent,
+  { wallet, told, signal }: { wallet: Address; told: Map<string, Awaited>; signal: AbortSignal },
+): Promise<Awaited | null> => {
+  const before = told.get(escrow);
+  if (finality === "retracted") {
+    told.delete(escrow);
+    return before === undefined ? null : { ...before, finality };
+  }
+  const live = await liveEscrow(context, escrow, wallet, signal);
+  if (live === null || told.size >= MOST_EARLY) return null;
+  const awaited = awaitedOf(live, finality);
+  told.set(escrow, awaited);
+  return awaited;
+};
+
+/** What `watch` is asked for. */
+type Watching = {
+  readonly merchant: string;
+  /** Ends after the first round. */
+  readonly once?: boolean;
+  /** Tells of an escrow also as soon as the ledger confirms its event, some 12 seconds before that is final. */
+  readonly confirmed?: boolean;
+  readonly signal?: AbortSignal;
+};
+
 /**
  * Yields what a merchant's escrows wait for: first every open escrow, then each one whenever that or its end changes.
+ * With `confirmed` each change comes twice, first as `confirmed`; if a fork undoes it, it comes again as `retracted`.
  * Ends when the signal is aborted or, with `once`, after the first round. @throws SettlementError, and what the signal
  * was aborted with.
  */
 export async function* watch(
   context: MerchantContext,
-  {
-    merchant,
-    once = false,
-    signal,
-  }: { readonly merchant: string; readonly once?: boolean; readonly signal?: AbortSignal },
+  { merchant, once = false, confirmed = false, signal }: Watching,
 ): AsyncGenerator<Awaited> {
   const wallet = addressNamed(merchant, "merchant");
   const seen: Seen = { known: new Map(), revokedSeq: null, rounds: 0 };
-  for (;;) {
-    for (const each of await look(context, wallet, seen, signal)) {
-      seen.known.set(each.escrow, each);
-      yield each;
+  const ended = new AbortController();
+  const both = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
+  const early = confirmed && !once ? earlyEvents(context, wallet, both) : null;
+  const told = new Map<string, Awaited>();
+  const { clock } = context.requests;
+  try {
+    for (;;) {
+      for (const each of await look(context, wallet, seen, signal)) {
+        seen.known.set(each.escrow, each);
+        told.delete(each.escrow);
+        yield each;
+      }
+      if (once) return;
+      const pause = clock.pause(LOOK_MS, both);
+      const over = pause.then(() => "over" as const);
+      over.catch(() => undefined);
+      for (;;) {
+        const ending = await (early === null ? over : Promise.race([over, early.next()]));
+        for (const event of early?.take() ?? []) {
+          const awaited = await earlyAwaited(context, event, { wallet, told, signal: both });
+          if (awaited !== null) yield awaited;
+        }
+        if (ending === "over") break;
+      }
     }
-    if (once) return;
-    await context.requests.clock.pause(LOOK_MS, signal);
+  } finally {
+    ended.abort();
   }
 }

@@ -98,6 +98,8 @@ type EventFollower = {
   >;
   /** Completes once `next` may have events again, after it had none. Fails like the store. */
   readonly grown: Effect.Effect<void, StoreUnavailable, IndexGrowth>;
+  /** The number up to which `next` has returned every event. */
+  readonly position: () => bigint;
 };
 
 /**
@@ -124,6 +126,7 @@ export const followEvents = Effect.fn("followEvents")(function* (
       return events;
     }),
     grown: Effect.suspend(() => IndexGrowth.use(({ beyond }) => beyond(cursor))),
+    position: () => cursor,
   };
   return follower;
 });

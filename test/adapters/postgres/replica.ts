@@ -35,6 +35,7 @@ const program = Effect.gen(function* () {
       background: sync,
       activity: Effect.die("not asked for"),
       told: () => Effect.void,
+      listening: () => Effect.void,
       snapshot: sync,
     }),
   );

@@ -74,8 +74,8 @@ test.concurrent("doctor ends with 69 when it is only that no node answers, and w
   ]);
   const problems = (stdout: string) =>
     stdout.split("\n").flatMap((line) => /^problem +(\w+)/.exec(line)?.[1] ?? []);
-  expect([silent.code, problems(silent.stdout)]).toEqual([69, ["node"]]);
-  expect([taken.code, problems(taken.stdout)]).toEqual([1, ["port", "node"]]);
+  expect([silent.code, problems(silent.stdout)]).toEqual([69, ["node", "signals"]]);
+  expect([taken.code, problems(taken.stdout)]).toEqual([1, ["port", "node", "signals"]]);
 });
 
 test.concurrent("doctor ends with 69 when it is only that the database does not answer", async () => {

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, mkdir, stat } from "node:fs/promises";
 import { readSettings } from "../../../app/config/settings.ts";
 import { placeProgram } from "../../../app/deploy/programs/place-program.ts";
+import { costText, deployCost } from "../../../app/deploy/deploy-cost.ts";
+import type { ProgramState } from "../../../app/deploy/programs/program-state.ts";
 import { runDeploy } from "../../../app/deploy/run-deploy.ts";
 import { bufferAddress, programBinary } from "../../../app/deploy/programs/program-buffer.ts";
 import { readConfiguration } from "../../../app/deploy/programs/initialise-programs.ts";
@@ -26,6 +28,10 @@ import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import { ledgerDomain } from "../../../core/protocol/accounts/settings-accounts.ts";
 
 const SOL = 1_000_000_000n;
+
+/** The settings of two programs. */
+const settingsOf = (custody: string, attestor: string): string =>
+  `CUSTODY_PROGRAM_ID=${custody}\nATTESTOR_PROGRAM_ID=${attestor}\n`;
 
 let cluster: EmptyCluster;
 beforeAll(async () => {
@@ -65,6 +71,7 @@ test("one command brings an empty ledger to initialised programs and the service
   ) as Record<string, string>;
   const settings = await Effect.runPromise(readSettings(env));
   expect(settings.ledger.kind === "remote" && settings.ledger.deployment).toEqual(deployment);
+  expect(env["SOLANA_WS_URL"]).toBe(`ws://127.0.0.1:${Number(new URL(cluster.url).port) + 1}/`);
   for (const file of ["custody-program.json", "attestor-program.json", "evidence-key.json"]) {
     const path = cluster.path(`keys/${cluster.ledger.genesisHash}/${file}`);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -77,6 +84,91 @@ test("run again it finds everything done, spends nothing and writes nothing", as
   expect(said).toContain("nothing is left to deploy");
   expect(said).toContain("spent 0 lamports");
   expect((await stat(cluster.path(".env"))).mtimeMs).toBe(mtimeMs);
+}, 60_000);
+
+test("without its keys it offers no second pair where the settings name a live one, unless that is asked for", async () => {
+  const before = await cluster.env();
+  const keys = cluster.path("lost");
+  const refusal = await refusalOf(() => deploy(cluster.options({ keys })));
+  expect(refusal).toStartWith("1: ");
+  expect(refusal).toContain("which stand on this ledger");
+  expect(refusal).toContain("--new-programs for a second pair");
+  expect(
+    await Bun.file(`${keys}/${cluster.ledger.genesisHash}/custody-program.json`).exists(),
+  ).toBe(false);
+  const anew = cluster.options({ keys, "new-programs": true, "new-mint": true, yes: false });
+  const offered: Array<string> = [];
+  const ask = (question: string) => (question.startsWith("Admin") ? "" : "n");
+  const conversation = { say: (line: string) => void offered.push(line), ask };
+  expect(await refusalOf(() => runDeploy(anew, conversation))).toMatch(/^[12]: /);
+  expect(offered.join("\n")).toContain("custody: deposit of the program");
+  expect(await cluster.env()).toBe(before);
+  const other = cluster.path("other.env");
+  const [custody, attestor] = [await cluster.keyFile("a.json"), await cluster.keyFile("b.json")];
+  const stranger = settingsOf(custody.address, attestor.address);
+  await Bun.write(other, stranger);
+  expect(await refusalOf(() => deploy(cluster.options({ "env-file": other })))).toContain(
+    "which do not stand on this ledger",
+  );
+  expect(await Bun.file(other).text()).toBe(stranger);
+}, 60_000);
+
+test("a fee is proposed from what recent blocks took, and an own one asks no node", async () => {
+  const asked: Array<string> = [];
+  const pays = (fees: ReadonlyArray<number>): Between => {
+    const result = fees.map((prioritizationFee, slot) => ({ slot, prioritizationFee }));
+    return ({ id, method }) => {
+      if (method !== "getRecentPrioritizationFees") return Promise.resolve(undefined);
+      asked.push(method);
+      return Promise.resolve(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    };
+  };
+  const offeredAt = async (fees: ReadonlyArray<number>, fee?: string) => {
+    cluster.setBetween(pays(fees));
+    const { said, context: used } = await deploy(
+      cluster.options(fee === undefined ? {} : { "priority-fee": fee }),
+    );
+    return [used.priorityFee, said.includes("recent blocks propose")];
+  };
+  expect(await offeredAt([0, 0, 700, 100])).toEqual([700n, true]);
+  expect(await offeredAt([0, 0, 0, 0])).toEqual([0n, false]);
+  expect(await offeredAt([])).toEqual([0n, false]);
+  expect(await offeredAt([9_000_000])).toEqual([1_000_000n, true]);
+  expect(asked).toHaveLength(4);
+  expect(await offeredAt([700], "0")).toEqual([0n, false]);
+  expect(asked).toHaveLength(4);
+  cluster.setBetween(undefined);
+}, 60_000);
+
+test("no line of a cost is negative: what an earlier run paid too much is told apart", async () => {
+  const { context } = await deploy(cluster.options());
+  const binary = await programBinary("custody", "v3");
+  const buffer = { lamports: 5n * SOL, elf: new Uint8Array(), authority: context.payer.address };
+  const cost = await deployCost(context.rpc, {
+    programs: [
+      {
+        name: "custody",
+        state: { lamports: 0n, dataLamports: 0n, data: null, buffer } as unknown as ProgramState,
+        choice: { accepted: [], candidates: [binary] },
+        proposal: undefined,
+      },
+    ],
+    configuration: { registry: null, config: null },
+    mint: undefined,
+    handsOver: false,
+    givesAuthority: false,
+    demo: 0n,
+    priorityFee: 0n,
+  });
+  expect(cost.lines.every(({ lamports }) => lamports >= 0n)).toBe(true);
+  expect(cost.total).toBeGreaterThan(0n);
+  expect(cost.needed).toBeGreaterThan(cost.total);
+  const [back] = cost.returned;
+  expect([cost.returned.length, back?.what]).toEqual([
+    1,
+    "custody: the rest of a buffer comes back",
+  ]);
+  expect(costText(cost)).not.toMatch(/-\d/);
 }, 60_000);
 
 test("what differs from the built files is upgraded, and the buffers' money comes back", async () => {
@@ -307,7 +399,11 @@ test("each wrong input is one line that names the mistake and its cure", async (
   expect(await run({})).toMatch(/^69: .* not as a Solana node \(it refuses getVersion/);
   cluster.setBetween(undefined);
 
-  const fresh = { "payer-key": key.path, keys: cluster.path("poor-keys") };
+  const fresh = {
+    "payer-key": key.path,
+    keys: cluster.path("poor-keys"),
+    "env-file": cluster.path("poor.env"),
+  };
   expect(await run(fresh)).toMatch(/^64: --mint ADDRESS or --new-mint is missing/);
   expect(await run({ ...fresh, mint: "So1" })).toMatch(/^64: --mint: "So1" is no address/);
   expect(await run({ ...fresh, mint: key.address })).toMatch(

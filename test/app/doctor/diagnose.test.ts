@@ -7,7 +7,9 @@ import { openLedgerDatabase } from "../../../adapters/local-ledger/runtime/ledge
 import { indexSqlite } from "../../../adapters/sqlite/index-store.ts";
 import { outcomeLogSqlite } from "../../../adapters/sqlite/relay/outcome-log.ts";
 import { diagnose } from "../../../app/doctor/diagnose.ts";
-import type { Address } from "../../../core/domain/address.ts";
+import { type Address, address, addressFromBytes } from "../../../core/domain/address.ts";
+import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
+import { deployedProgramAccounts } from "../../../core/protocol/accounts/loader-v3.ts";
 import { fieldWriter } from "../../../core/protocol/accounts/byte-fields.ts";
 import {
   CLOCK_SYSVAR,
@@ -17,10 +19,18 @@ import {
 import packageJson from "../../../package.json" with { type: "json" };
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
 import { clockData } from "../../doubles/accounts.ts";
+import { custodyConfigAccount } from "../../doubles/custody-config.ts";
+import { registryOf } from "../../doubles/registry.ts";
 import { temporaryDirectory } from "../support/running-service.ts";
 import { SILENT_ADDRESS } from "../support/silent-address.ts";
 
 const DEVNET_GENESIS = "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG";
+
+/** Two addresses of accounts that are nothing else here. */
+const WATCHED = [71, 72].map((byte) => addressFromBytes(new Uint8Array(32).fill(byte))) as [
+  Address,
+  Address,
+];
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let folders = 0;
@@ -36,37 +46,87 @@ const freshFolder = async (): Promise<string> => {
   return path;
 };
 
-type Held = Readonly<Record<string, { readonly owner: Address; readonly data: Uint8Array }>>;
+type Held = Readonly<
+  Record<string, (Pick<LedgerAccount, "owner" | "data"> & { readonly executable?: boolean }) | null>
+>;
 
-/** A node with a genesis hash, a clock that is off by some seconds (null: no time at all) and other accounts. */
-const nodeThat = (genesisHash: string, secondsFromNow: number | null, held: Held = {}) =>
+/** What is on a ledger of this genesis hash where both programs are deployed and initialised for each other. */
+const deployed = (genesisHash: string, deployment = TEST_DEPLOYMENT): Held =>
+  Object.fromEntries(
+    [
+      ...[deployment.custodyProgram, deployment.attestorProgram].flatMap((program) =>
+        deployedProgramAccounts(
+          program,
+          { slot: 0n, upgradeAuthority: null, elf: new Uint8Array(8) },
+          () => 1n,
+        ),
+      ),
+      custodyConfigAccount(deployment, { count: 0n }, address(genesisHash)),
+      registryOf(deployment),
+    ].map((account) => [account.address, account]),
+  );
+
+/** How a node's WebSocket fails. */
+type SocketFault = "refuses" | "silent";
+
+/**
+ * A node with a genesis hash, a clock that is off by some seconds (null: no time at all) and other accounts (null: not
+ * there), and its WebSocket. It does not offer the methods in `unknown`.
+ */
+const nodeThat = (
+  genesisHash: string,
+  secondsFromNow: number | null,
+  {
+    held = {},
+    unknown = [],
+    socket = null,
+  }: {
+    readonly held?: Held;
+    readonly unknown?: ReadonlyArray<string>;
+    readonly socket?: SocketFault | null;
+  } = {},
+) =>
   Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    fetch: async (request) => {
+    websocket: {
+      message: (client, text) => {
+        const { id, method } = JSON.parse(String(text)) as { id: number; method: string };
+        if (socket === "refuses")
+          return void client.send(
+            JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32_601, message: "no such" } }),
+          );
+        client.send(JSON.stringify({ jsonrpc: "2.0", id, result: id }));
+        if (method === "slotSubscribe" && socket !== "silent")
+          client.send(JSON.stringify({ jsonrpc: "2.0", method: "slotNotification", params: {} }));
+      },
+    },
+    fetch: async (request, server) => {
+      if (server.upgrade(request)) return undefined;
       const { id, method, params } = (await request.json()) as {
         readonly id: number;
         readonly method: string;
         readonly params?: readonly [ReadonlyArray<string>];
       };
+      if (unknown.includes(method))
+        return Response.json({ jsonrpc: "2.0", id, error: { code: -32_601, message: "no" } });
       if (method === "getGenesisHash")
         return Response.json({ jsonrpc: "2.0", id, result: genesisHash });
+      if (method !== "getMultipleAccounts")
+        return Response.json({ jsonrpc: "2.0", id, error: { code: -32_602, message: "no" } });
       const seconds = BigInt(Math.floor(Date.now() / 1000) + (secondsFromNow ?? 0));
       const clock = { owner: SYSTEM_PROGRAM, data: clockData(seconds) };
-      const all: Held = secondsFromNow === null ? held : { ...held, [CLOCK_SYSVAR]: clock };
-      const value = (params?.[0] ?? []).map((address) => {
-        const found = all[address];
-        if (found === undefined) return null;
+      const all: Held = {
+        ...deployed(genesisHash),
+        ...(secondsFromNow === null ? {} : { [CLOCK_SYSVAR]: clock }),
+        ...held,
+      };
+      const value = (params?.[0] ?? []).map((named) => {
+        const found = all[named] ?? null;
+        if (found === null) return null;
         const data = [Buffer.from(found.data).toString("base64"), "base64"];
-        const { owner } = found;
-        return {
-          lamports: 1,
-          owner,
-          executable: false,
-          rentEpoch: 0,
-          space: found.data.length,
-          data,
-        };
+        const { owner, executable = false } = found;
+        return { lamports: 1, owner, executable, rentEpoch: 0, space: found.data.length, data };
       });
       return Response.json({ jsonrpc: "2.0", id, result: { context: { slot: 9 }, value } });
     },
@@ -74,6 +134,7 @@ const nodeThat = (genesisHash: string, secondsFromNow: number | null, held: Held
 
 const remote = (url: string | URL) => ({
   SOLANA_RPC_URL: String(url),
+  SOLANA_WS_URL: String(url).replace(/^http/, "ws"),
   SOLANA_CLUSTER: "localnet",
   CUSTODY_PROGRAM_ID: TEST_DEPLOYMENT.custodyProgram,
   ATTESTOR_PROGRAM_ID: TEST_DEPLOYMENT.attestorProgram,
@@ -187,6 +248,7 @@ test("an address that is not this machine's is a problem", async () => {
 test("an unreachable node is a problem, and its address is shown without its key", async () => {
   expect(await problemsOf(remote(`${SILENT_ADDRESS}/key-of-mine`))).toEqual([
     `!node: ${SILENT_ADDRESS}: getGenesisHash: unreachable. Check that the node runs and that its address in SOLANA_RPC_URL is right.`,
+    `!signals: ${SILENT_ADDRESS.replace("http", "ws")}: it cannot be reached; check SOLANA_WS_URL. Without signals the index follows the ledger every SYNC_INTERVAL_SECONDS`,
   ]);
 });
 
@@ -218,22 +280,108 @@ test.each([
 
 test("a listed mint of other decimals than the ledger's is a problem", async () => {
   const mintData = fieldWriter(82).skip(44).u8(6).u8(1).skip(36).done();
-  const address = TEST_DEPLOYMENT.attestorProgram;
+  const mint = WATCHED[0];
   using node = nodeThat(TEST_GENESIS_HASH, 0, {
-    [address]: { owner: TOKEN_PROGRAM, data: mintData },
+    held: { [mint]: { owner: TOKEN_PROGRAM, data: mintData } },
   });
   const env = remote(node.url);
-  const listed = (decimals: number) => ({ ...env, SUPPORTED_MINTS: `${address}:${decimals}:PLAY` });
+  const listed = (decimals: number) => ({ ...env, SUPPORTED_MINTS: `${mint}:${decimals}:PLAY` });
   expect(await linesOf(listed(6))).toContain(
     "mints: 1 of 1 listed is on the ledger, with its decimals",
   );
   expect(await problemsOf(listed(9))).toEqual([
-    `!mints: SUPPORTED_MINTS lists ${address} (PLAY) with 9 decimals, but the mint on the ledger has 6; amounts would be shown as what they are not`,
+    `!mints: SUPPORTED_MINTS lists ${mint} (PLAY) with 9 decimals, but the mint on the ledger has 6; amounts would be shown as what they are not`,
   ]);
-  const absent = { ...env, SUPPORTED_MINTS: `${TEST_DEPLOYMENT.custodyProgram}:9:NONE` };
+  const absent = { ...env, SUPPORTED_MINTS: `${WATCHED[1]}:9:NONE` };
   expect(await linesOf(absent)).toContain(
     "mints: 0 of 1 listed is on the ledger, with its decimals",
   );
+});
+
+describe("the programs", () => {
+  const { custodyProgram, attestorProgram } = TEST_DEPLOYMENT;
+  const problems = async (held: Held, more: Record<string, string> = {}) => {
+    using node = nodeThat(TEST_GENESIS_HASH, 0, { held });
+    return await problemsOf({ ...remote(node.url), ...more });
+  };
+
+  test("are told where they are deployed and initialised", async () => {
+    using node = nodeThat(TEST_GENESIS_HASH, 0);
+    const lines = await linesOf(remote(node.url));
+    const line = lines.find((each) => each.startsWith("programs"));
+    expect(line).toMatch(
+      /^programs: custody \w{64}, not pinned: .*; initialised for each other and/,
+    );
+  });
+
+  test("that are not there, or cannot be called, are a problem", async () => {
+    const [gone] = await problems({ [custodyProgram]: null });
+    expect(gone).toStartWith(
+      `!programs: no program at ${custodyProgram}, which CUSTODY_PROGRAM_ID names; `,
+    );
+    const data = deployed(TEST_GENESIS_HASH)[attestorProgram]?.data ?? new Uint8Array();
+    const [closed] = await problems({ [attestorProgram]: { owner: SYSTEM_PROGRAM, data } });
+    expect(closed).toContain(
+      `${attestorProgram}, which ATTESTOR_PROGRAM_ID names, cannot be called`,
+    );
+  });
+
+  test("whose ids are swapped are a problem that says so", async () => {
+    const [line] = await problems(
+      {},
+      { CUSTODY_PROGRAM_ID: attestorProgram, ATTESTOR_PROGRAM_ID: custodyProgram },
+    );
+    expect(line).toEndWith(
+      "CUSTODY_PROGRAM_ID and ATTESTOR_PROGRAM_ID are each other's; swap them",
+    );
+  });
+
+  test("that are not initialised, or for another ledger, are a problem", async () => {
+    const { address: config } = custodyConfigAccount(TEST_DEPLOYMENT, { count: 0n });
+    const [none] = await problems({ [config]: null });
+    expect(none).toEndWith(
+      "CUSTODY_PROGRAM_ID: not initialised for each other; check the ids, or run bun run deploy",
+    );
+    const other = custodyConfigAccount(TEST_DEPLOYMENT, { count: 0n }, WATCHED[0]);
+    const [elsewhere] = await problems({ [config]: other });
+    expect(elsewhere).toContain("custody was initialised for another ledger");
+  });
+});
+
+test("each method is called once: one that is not offered is a problem, or a loss that is told", async () => {
+  const methods = async (unknown: ReadonlyArray<string>) => {
+    using node = nodeThat(TEST_GENESIS_HASH, 0, { unknown });
+    const lines = await linesOf(remote(node.url));
+    return lines.filter((line) => line.includes("methods: "));
+  };
+  expect(await methods([])).toEqual(["methods: 12 called once"]);
+  expect(await methods(["getTransaction", "getFirstAvailableBlock"])).toEqual([
+    "methods: 12 called once; not offered: getTransaction: events without signatures; getFirstAvailableBlock: scans where a history would do",
+  ]);
+  expect(await methods(["simulateTransaction", "getProgramAccounts"])).toEqual([
+    "!methods: the node does not offer simulateTransaction, getProgramAccounts; use another, or another plan",
+  ]);
+});
+
+test("a WebSocket that notifies is told, one that refuses is a problem, and so is one that is silent", async () => {
+  const signals = async (socket: SocketFault | null) => {
+    using node = nodeThat(TEST_GENESIS_HASH, 0, { socket });
+    const lines = await linesOf(remote(node.url));
+    return lines
+      .filter((line) => line.includes("signals: "))
+      .map((line) => line.replace(/:\d+/, ""));
+  };
+  expect(await signals(null)).toEqual([
+    "signals: ws://127.0.0.1 takes the subscriptions and notifies",
+  ]);
+  const cure =
+    "check SOLANA_WS_URL. Without signals the index follows the ledger every SYNC_INTERVAL_SECONDS";
+  expect(await signals("refuses")).toEqual([
+    `!signals: ws://127.0.0.1: it refuses a subscription: no such; ${cure}`,
+  ]);
+  expect(await signals("silent")).toEqual([
+    `!signals: ws://127.0.0.1: it takes subscriptions and notifies of nothing within 5 s; ${cure}`,
+  ]);
 });
 
 test("a node without a time is a problem", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Effect, Layer, Logger, Stream } from "effect";
+import { Effect, Layer, Logger } from "effect";
 import { TestClock } from "effect/testing";
 import { backgroundSync } from "../../../app/syncing/syncing-side.ts";
 import { IndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
@@ -7,13 +7,14 @@ import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { StoreUnavailable } from "../../../ports/index/store-refusal.ts";
 import { LedgerTimeout, LedgerUnavailable } from "../../../ports/ledger/ledger.ts";
 import { LedgerSignals } from "../../../ports/ledger/ledger-signals.ts";
+import { NO_SIGNALS } from "../../doubles/no-signals.ts";
 import { patientClock } from "../../doubles/patient-clock.ts";
 
 /** The log lines after a few background syncs that end like this. */
 const linesAfter = async (background: IndexSync["Service"]["background"]) => {
   const lines: Array<string> = [];
   const services = Layer.mergeAll(
-    Layer.mock(IndexSync, { background }),
+    Layer.mock(IndexSync, { background, listening: () => Effect.void }),
     Layer.mock(IndexReader, {
       summary: Effect.succeed({
         escrows: 0,
@@ -24,7 +25,7 @@ const linesAfter = async (background: IndexSync["Service"]["background"]) => {
         revision: null,
       }),
     }),
-    Layer.mock(LedgerSignals, { changes: Stream.never }),
+    Layer.succeed(LedgerSignals, NO_SIGNALS),
     Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void lines.push(line))]),
     patientClock(),
   );

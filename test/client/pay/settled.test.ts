@@ -24,15 +24,17 @@ const scripted = (steps: ReadonlyArray<Step>, trust = read("trust.json")) => {
   /** The `Last-Event-ID` of each stream, null without one. */
   const resumed: Array<string | null> = [];
   const streams: Array<ReadableStreamDefaultController<Uint8Array>> = [];
+  const queries: Array<string> = [];
   const wanted: Array<() => void> = [];
   const fetch: Fetch = async (url, init) => {
     init.signal?.throwIfAborted();
-    const { pathname } = new URL(url);
+    const { pathname, search } = new URL(url);
     if (pathname.startsWith("/v1/evidence/")) {
       const step = steps[Math.min(asked++, steps.length - 1)] ?? "";
       return typeof step === "string" ? new Response(step) : step();
     }
     if (pathname.endsWith("/stream")) {
+      queries.push(search);
       resumed.push(new Headers(init.headers).get("last-event-id"));
       const body = new ReadableStream<Uint8Array>({
         start: (controller) => {
@@ -48,6 +50,7 @@ const scripted = (steps: ReadonlyArray<Step>, trust = read("trust.json")) => {
   return {
     time,
     asked: () => asked,
+    queries: queries as ReadonlyArray<string>,
     resumed: resumed as ReadonlyArray<string | null>,
     settled: (escrow: string, options?: SettledOptions) => client.settled(escrow, options),
     /** Resolves once this number of streams were opened. */
@@ -148,6 +151,38 @@ describe("settled", () => {
     stop.abort(new Error("enough"));
     expect((await failureOf(waiting)).message).toBe("enough");
     expect(resumed.slice(0, 3)).toEqual([null, "00000000000000aa-8", "00000000000000aa-8"]);
+  });
+
+  test("what is confirmed is told at once, and what a fork undoes, and neither wakes it", async () => {
+    const stop = new AbortController();
+    const pending = read("pending.json");
+    const escrow = escrowOf(pending);
+    const told: Array<string> = [];
+    let heard = (): void => undefined;
+    const all = new Promise<void>((resolve) => {
+      heard = () => void (told.length === 2 && resolve());
+    });
+    const { settled, opened, say, queries } = scripted([pending]);
+    const onNews = ({ finality, state }: { finality: string; state: string }) => {
+      told.push(`${finality} ${state}`);
+      heard();
+    };
+    const waiting = settled(escrow, { signal: stop.signal, onNews });
+    waiting.catch(() => undefined);
+    await opened(1);
+    const frame = (finality: string, state: string, of = escrow) =>
+      say(`data: ${JSON.stringify({ escrow_pda: of, state, finality })}\n\n`);
+    frame("confirmed", "Pending");
+    frame("confirmed", "Refunded", "another");
+    say(`data: {"finality":"confirmed", ${escrow}\n\n`);
+    frame("confirmed", "Fulfilled");
+    frame("final", "Fulfilled");
+    frame("retracted", "Fulfilled");
+    await all;
+    stop.abort(new Error("enough"));
+    await failureOf(waiting);
+    expect(told).toEqual(["confirmed Fulfilled", "retracted Fulfilled"]);
+    expect(queries[0]).toContain("commitment=confirmed");
   });
 
   describe("where the service's quorum is below the policy's", () => {

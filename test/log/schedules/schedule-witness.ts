@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
-import { Effect, Exit, Layer, Scope, Stream } from "effect";
+import { Effect, Exit, Layer, Scope } from "effect";
+import { NO_SIGNALS } from "../../doubles/no-signals.ts";
 import { witnessStateMemory } from "../../../adapters/memory/witness-state.ts";
 import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
 import { parseCheckpoint } from "../../../core/log/checkpoint/checkpoint.ts";
@@ -81,7 +82,7 @@ export class ScheduleWitness {
     this.#services = Layer.mergeAll(
       Layer.succeed(Ledger, { ...ledgerPort({ genesisHash: TEST_GENESIS_HASH }), readAccounts }),
       Layer.succeed(LogSource, { tile }),
-      Layer.succeed(LedgerSignals, { changes: Stream.never }),
+      Layer.succeed(LedgerSignals, NO_SIGNALS),
       Layer.succeed(WitnessState, state),
       Layer.succeed(WitnessKey, {
         name: "w.example",

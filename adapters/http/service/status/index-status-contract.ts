@@ -73,6 +73,13 @@ export const IndexerStatus = record("IndexerStatus", "The index.", {
     ),
     { description: "Null: not known." },
   ),
+  signals: nullable(
+    oneOf(
+      ["live", "lost"],
+      "`lost`: no node takes the subscription to the ledger's signals now. Syncs then go on by interval.",
+    ),
+    { description: "Null: this process listens to none, or it is not known." },
+  ),
   last_error: nullable(
     Type.String({
       description:
@@ -131,6 +138,8 @@ export const indexerRecord = (index: ServiceStatus["index"]): Static<typeof Inde
     progress: index?.progress ?? null,
     contradiction: contradictionRecord(index?.contradiction ?? null),
     history: index === null ? null : index.hasHistory ? "followed" : "not_served",
+    signals:
+      index === null || index.signals === null ? null : index.signals.isLive ? "live" : "lost",
     last_error: syncErrorCode(lastError),
     snapshot_error: syncErrorCode(snapshotError),
   };

@@ -302,6 +302,7 @@ export const statusExample = () =>
         contradictedAnswers: 0,
         peers: new Map(),
         hasHistory: true,
+        signals: { isLive: true, failures: 0 },
         progress: null,
         lagSlots: 2n,
       },

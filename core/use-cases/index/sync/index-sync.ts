@@ -1,6 +1,6 @@
 import { Clock, Context, Deferred, Effect, Exit, Ref, Semaphore } from "effect";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
-import type { ToldTransaction } from "../../../../ports/ledger/ledger-signals.ts";
+import type { SignalStanding, ToldTransaction } from "../../../../ports/ledger/ledger-signals.ts";
 import { LedgerLane } from "../../../../ports/ledger/ledger.ts";
 import type {
   IndexContradiction,
@@ -33,6 +33,8 @@ export type SyncActivity = {
   readonly peers: ReadonlyMap<string, PeerRecord>;
   /** Whether some node keeps history, as far as a sync has found out. Without it, the index is kept up by scans. */
   readonly hasHistory: boolean;
+  /** How the source of the ledger's signals stands; null where this process listens to none. */
+  readonly signals: SignalStanding | null;
   /** How far the running sync has come; null when none runs or it is not known. */
   readonly progress: SyncProgress | null;
 };
@@ -53,6 +55,8 @@ export class IndexSync extends Context.Service<
     readonly activity: Effect.Effect<SyncActivity>;
     /** Lets this process's next sync know of a transaction that a history may not list. */
     readonly told: (transaction: ToldTransaction) => Effect.Effect<void>;
+    /** Says from where this process's activity knows how its source of signals stands. */
+    readonly listening: (standing: Effect.Effect<SignalStanding>) => Effect.Effect<void>;
   }
 >()("settlement-evidence/core/use-cases/IndexSync") {}
 
@@ -83,6 +87,7 @@ export const makeIndexSync = Effect.fnUntraced(function* (
     lastError: null,
   });
   const memory = new SyncMemory(scanEveryMs);
+  let standing: Effect.Effect<SignalStanding | null> = Effect.succeed(null);
   let runs = 0;
   let backfill: "due" | "running" | "done" = backfills ? "due" : "done";
 
@@ -148,17 +153,25 @@ export const makeIndexSync = Effect.fnUntraced(function* (
       return request;
     }),
     background: request,
-    activity: Effect.map(Ref.get(activity), (now) => ({
-      ...now,
-      snapshotError: memory.snapshots.lastError,
-      snapshotFailures: memory.snapshots.failures,
-      contradiction: memory.contradiction,
-      contradictedAnswers: memory.contradictedAnswers,
-      peers: memory.peers.all,
-      hasHistory: memory.hasHistory,
-      progress: memory.progress,
-    })),
+    activity: Effect.gen(function* () {
+      const now = yield* Ref.get(activity);
+      return {
+        ...now,
+        signals: yield* standing,
+        snapshotError: memory.snapshots.lastError,
+        snapshotFailures: memory.snapshots.failures,
+        contradiction: memory.contradiction,
+        contradictedAnswers: memory.contradictedAnswers,
+        peers: memory.peers.all,
+        hasHistory: memory.hasHistory,
+        progress: memory.progress,
+      };
+    }),
     told: (transaction) => Effect.sync(() => memory.told.add(transaction)),
+    listening: (source) =>
+      Effect.sync(() => {
+        standing = source;
+      }),
   });
 });
 

@@ -101,6 +101,7 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (local: Index
     snapshot: ask("snapshot"),
     background: Effect.suspend(() => (term === null ? Effect.succeed(null) : request)),
     activity: local.activity,
+    listening: local.listening,
     told: local.told,
   });
 });

@@ -1,8 +1,11 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { Effect, Exit, Scope } from "effect";
+import { Deferred, Effect, Exit, Scope } from "effect";
 import { serveHttp } from "../../../../adapters/http/server/serve-http.ts";
 import type { SettlementEventRecord } from "../../../../adapters/http/index/event-contract.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
+import { indexedEventAt } from "../../../../core/log/leaf/indexed-leaves.ts";
+import { ConfirmedEvents } from "../../../../core/use-cases/index/confirmed/confirmed-events.ts";
+import { ConfirmedJournal } from "../../../../core/use-cases/index/confirmed/confirmed-journal.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../../../ports/index/index-writer.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
@@ -238,6 +241,62 @@ describe("the stream of events", () => {
       );
       expect(head.status).toBe(200);
     }
+  });
+
+  test("shows confirmed events at once, without ids, and then what becomes of them", async () => {
+    const service = await open();
+    await service.apply(named(1));
+    const journal = new ConfirmedJournal(1n);
+    const told = { leave: 0, wake: Deferred.makeUnsafe<void>() };
+    Object.assign(
+      service.context.mapUnsafe.get(ConfirmedEvents.key) as object,
+      ConfirmedEvents.of({
+        join: Effect.succeed(journal),
+        leave: () => void (told.leave += 1),
+        keeps: () => true,
+        beyond: (_journal, cursor) =>
+          Effect.gen(function* () {
+            while (journal.end <= cursor) yield* Deferred.await(told.wake);
+          }),
+        finalTo: () => Effect.void,
+      }),
+    );
+    const confirm = (row: Escrow, position: bigint) => {
+      const events = [
+        indexedEventAt(indexedOf({ ...row, createdSeq: position }), position, undefined),
+      ];
+      const leafHashAt = () => events[0]?.leafHash;
+      journal.stand({ from: position - 1n, to: position, events, leafHashAt });
+      const { wake } = told;
+      told.wake = Deferred.makeUnsafe();
+      Deferred.doneUnsafe(wake, Effect.void);
+    };
+    confirm(named(2), 2n);
+    const client = await checkedClient(service);
+    const { frame, close } = framesOf(await client.send(`${STREAM}?commitment=confirmed`));
+    const nextOf = async () => {
+      const found = (await frame()) ?? "";
+      const [, id = null, data = "{}"] = /^(?:id: (.*)\n)?data: (.*)$/.exec(found) ?? [];
+      const { finality, position } = JSON.parse(data) as Record<string, unknown>;
+      return [id, finality, position];
+    };
+    expect(await frame()).toBe("retry: 2000");
+    expect(await nextOf()).toEqual([null, "confirmed", 2]);
+    confirm(named(3), 3n);
+    expect(await nextOf()).toEqual([null, "confirmed", 3]);
+    confirm(escrow("another", "Pending", 9n), 3n);
+    expect(await nextOf()).toEqual([null, "retracted", 3]);
+    expect(await nextOf()).toEqual([null, "confirmed", 3]);
+    await service.apply(named(2));
+    expect(await nextOf()).toEqual([`${TEST_LOG_ID}-2`, "final", 2]);
+    await close();
+    expect(told.leave).toBe(1);
+    expect(await problemOf(await client.send(`${STREAM}?commitment=processed`))).toBe(
+      "422 validation_failed",
+    );
+    const plain = framesOf(await client.send(`${STREAM}?commitment=finalized&after=0`));
+    expect((await plain.event())?.record).not.toHaveProperty("finality");
+    await plain.close();
   });
 
   test("reads no more events from the store than its client receives", async () => {

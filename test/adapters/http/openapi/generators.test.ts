@@ -153,7 +153,7 @@ describe("the needs of client generators", () => {
     expect(schema).toMatchObject({
       type: "string",
       contentMediaType: "application/json",
-      contentSchema: { $ref: `${REF}SettlementEvent` },
+      contentSchema: { $ref: `${REF}StreamedSettlementEvent` },
     });
   });
 });

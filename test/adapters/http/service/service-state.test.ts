@@ -98,6 +98,13 @@ describe("ready", () => {
     expect(await ready()).toEqual({ status: "ready" });
     expect(await metric()).toBe("0");
 
+    expect(await indexer()).toMatchObject({ signals: null });
+    expect(await metric("ledger_signals_live")).toBe("NaN");
+    say({ signals: { isLive: false, failures: 4 } });
+    expect(await indexer()).toMatchObject({ status: "online", signals: "lost" });
+    expect(await metric("ledger_signals_live")).toBe("0");
+    expect(await metric("ledger_signals_failures")).toBe("4");
+
     say({ snapshotError: "LedgerUnavailable", snapshotFailures: 3 });
     expect(await ready()).toEqual({
       status: "ready",

@@ -21,6 +21,10 @@ import {
   makeArchivedEscrows,
 } from "../../../../core/use-cases/escrow/archived-escrows.ts";
 import { IndexSync, makeIndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
+import {
+  ConfirmedEvents,
+  makeConfirmedEvents,
+} from "../../../../core/use-cases/index/confirmed/confirmed-events.ts";
 import { IndexGrowth, makeIndexGrowth } from "../../../../core/use-cases/index/follow-events.ts";
 import { IndexClock, makeIndexClock } from "../../../../core/use-cases/index/index-query.ts";
 import { makeRecentPages, RecentPages } from "../../../../core/use-cases/index/recent-pages.ts";
@@ -49,6 +53,7 @@ import { ClientPackage } from "../../../../ports/client-package.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { networkIdOf, networkLeaf } from "../../../../core/log/leaf/event-leaf.ts";
 import { NO_PACKETS, SettledPackets } from "../../../../ports/settled-packets.ts";
+import { nothingConfirmed } from "../../../doubles/no-signals.ts";
 import { noArchive, noNews, nothingKept } from "../../../doubles/nothing-kept.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { logSignerNone } from "../../../../adapters/signer/log-signer.ts";
@@ -192,7 +197,10 @@ export const makeService = async (options: ServiceOptions = {}) => {
     Layer.effect(SettledEvidence, makeSettledEvidence),
     Layer.succeed(LogProofs, { ofEscrow: () => Effect.succeed(null) }),
     Layer.effect(IndexClock, makeIndexClock),
-    Layer.effect(IndexGrowth, makeIndexGrowth),
+    Layer.effect(ConfirmedEvents, makeConfirmedEvents).pipe(
+      Layer.provide(nothingConfirmed),
+      Layer.provideMerge(Layer.effect(IndexGrowth, makeIndexGrowth)),
+    ),
     Layer.effect(RecentPages, makeRecentPages),
     Layer.effect(TransactionTerms, makeTransactionTerms),
     Layer.effect(LedgerPulse, makeLedgerPulse),

@@ -1,15 +1,19 @@
 import { afterEach, expect, test } from "bun:test";
-import { Effect, Redacted, Stream } from "effect";
+import { Effect, Fiber, Layer, Logger, Redacted, Stream } from "effect";
+import { TestClock } from "effect/testing";
 import {
   ledgerSignalsWebSocket,
-  type SignalSource,
+  webSocketSignals,
+  type WebSocketSource,
 } from "../../../../adapters/solana-rpc/signals/ledger-signals-web-socket.ts";
 import { transferLamports } from "../../../../adapters/local-ledger/genesis/funding-instructions.ts";
 import { LOCAL_FAUCET } from "../../../../adapters/local-ledger/genesis/local-keys.ts";
 import { signedTransaction } from "../../../../adapters/local-ledger/genesis/signed-transaction.ts";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
 import { decodeWireTransaction } from "../../../../core/protocol/transaction/wire-transaction.ts";
-import { LedgerSignals } from "../../../../ports/ledger/ledger-signals.ts";
+import { LedgerSignals, type SignalStanding } from "../../../../ports/ledger/ledger-signals.ts";
+import { SILENT_ADDRESS } from "../../../app/support/silent-address.ts";
+import { patientClock } from "../../../doubles/patient-clock.ts";
 import { startLedger } from "../../local-ledger/ledger-fixture.ts";
 
 const opened: Array<() => Promise<unknown>> = [];
@@ -59,7 +63,7 @@ const socketServer = (port = 0) => {
 };
 
 /** Listens until the test ends; `next` resolves at the next signal. */
-const listening = (source: SignalSource) => {
+const listening = (source: Omit<WebSocketSource, "commitment">) => {
   let signals = 0;
   let waiting: Array<() => void> = [];
   const controller = new AbortController();
@@ -132,4 +136,62 @@ test("the local ledger signals a transaction that names the address", async () =
     await Promise.race([listener.next(), Bun.sleep(50)]);
   }
   expect(listener.count()).toBeGreaterThan(connected);
+});
+
+/** Reads a source in virtual time, and lets pauses pass until it stands as `is` says. */
+const stood = (
+  source: ReturnType<typeof webSocketSignals>,
+  is: (now: SignalStanding) => boolean,
+) => {
+  const warnings: Array<string> = [];
+  const run = Effect.gen(function* () {
+    const fiber = yield* Effect.forkChild(Stream.runDrain(source.changes));
+    for (;;) {
+      const now = yield* source.standing;
+      if (is(now)) {
+        yield* Fiber.interrupt(fiber);
+        return { now, warnings, after: yield* source.standing };
+      }
+      yield* TestClock.adjust("1 second");
+      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)));
+    }
+  });
+  const lines = Logger.layer([
+    Logger.map(Logger.formatLogFmt, (line) => {
+      if (line.includes("level=WARN")) warnings.push(line);
+    }),
+  ]);
+  return Effect.runPromise(Effect.provide(run, Layer.merge(lines, patientClock())));
+};
+
+const sourceAt = (url: URL) =>
+  webSocketSignals({
+    url: Redacted.make(url),
+    addresses: [nth(1), nth(2)],
+    commitment: "finalized",
+  });
+
+test("connections that no node takes are counted, and the third in a row is a warning, once", async () => {
+  const dead = new URL(`${SILENT_ADDRESS.replace("http", "ws")}/?api-key=secret`);
+  const { now, warnings } = await stood(sourceAt(dead), ({ failures }) => failures >= 5);
+  expect(now.isLive).toBe(false);
+  expect(warnings).toHaveLength(1);
+  expect(warnings[0]).toContain("Check SOLANA_WS_URL");
+  expect(warnings[0]).not.toContain("secret");
+});
+
+test("a node that accepts the connection and takes no subscription is dead after 30 s", async () => {
+  const server = socketServer();
+  const { now } = await stood(sourceAt(server.url), ({ failures }) => failures > 0);
+  expect(now.isLive).toBe(false);
+});
+
+test("a source is live once the node has taken every subscription, and not after its end", async () => {
+  const { webSocketUrl, stop } = startLedger();
+  opened.push(stop);
+  const { now, after, warnings } = await stood(
+    sourceAt(new URL(webSocketUrl)),
+    ({ isLive }) => isLive,
+  );
+  expect([now.failures, after.isLive, warnings]).toEqual([0, false, []]);
 });

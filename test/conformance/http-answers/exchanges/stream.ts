@@ -49,6 +49,8 @@ export const streamExchanges: ReadonlyArray<Exchange> = [
   stream("an invalid last id", "", { headers: { "last-event-id": "1e3" } }),
   stream("an invalid position", "?after=-1"),
   stream("a position with a leading zero", "?after=01"),
+  stream("everything, and what is confirmed", "?after=0&commitment=confirmed", EVENTS),
+  stream("an unknown commitment", "?commitment=processed"),
   stream("an invalid merchant address", "?merchant=O0Il"),
   stream("an unknown state", "?state=Open"),
   stream("a limit", "?limit=5"),

@@ -53,6 +53,7 @@ const world = () => {
           background: local,
           activity,
           told: () => Effect.void,
+          listening: () => Effect.void,
           snapshot: Effect.suspend(() => {
             snapshots.push(runs.length + 1);
             return local;

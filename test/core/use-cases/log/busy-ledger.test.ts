@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { Effect, Layer, Stream } from "effect";
+import { Effect, Layer } from "effect";
+import { NO_SIGNALS } from "../../../doubles/no-signals.ts";
 import { TestClock } from "effect/testing";
 import { witnessStateMemory } from "../../../../adapters/memory/witness-state.ts";
 import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
@@ -45,7 +46,7 @@ const withWitness = async (world: PublishingWorld) => {
   const services = Layer.mergeAll(
     Layer.succeed(Ledger, { ...ledgerPort({ genesisHash: TEST_GENESIS_HASH }), readAccounts }),
     Layer.succeed(LogSource, { tile }),
-    Layer.succeed(LedgerSignals, { changes: Stream.never }),
+    Layer.succeed(LedgerSignals, NO_SIGNALS),
     witnessStateMemory,
     Layer.succeed(WitnessKey, {
       name: "w.example",

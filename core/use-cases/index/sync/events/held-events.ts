@@ -1,4 +1,5 @@
 import type { Address } from "../../../../domain/address.ts";
+import { type Hash32, hash32FromBytes } from "../../../../domain/hash32.ts";
 import type { IndexedEscrow, UnseenEscrow } from "../../../../domain/index/indexed-escrow.ts";
 import { type EventReference, seqCausedBy } from "../../../../domain/index/settlement-event.ts";
 import type { LoggedEvents } from "../../../../domain/index/sync-report.ts";
@@ -6,6 +7,7 @@ import type { NumberedLeaf } from "../../../../log/leaf/escrow-leaves.ts";
 import { leavesOfUnseen } from "../../../../log/leaf/indexed-leaves.ts";
 import { LeafTree } from "../../../../log/leaf/leaf-tree.ts";
 import { projectAt, projectUnseenAt } from "../../../../log/leaf/escrow-rows.ts";
+import { leafHash } from "../../../../log/tree/tree-hash.ts";
 import type { EventCause } from "../../../../protocol/transaction/transaction-effects.ts";
 
 const bySeq = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -78,6 +80,12 @@ export class HeldEvents {
 
   get isComplete(): boolean {
     return BigInt(this.#leaves.size) === this.to - this.from;
+  }
+
+  /** The hash of the leaf that is held at a number, undefined where none is. */
+  leafHashAt(seq: bigint): Hash32 | undefined {
+    const leaf = this.#leaves.get(seq);
+    return leaf && hash32FromBytes(leafHash(leaf));
   }
 
   /** The log with the leaves up to `to`, from the events up to `from` on. */

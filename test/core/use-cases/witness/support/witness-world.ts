@@ -1,4 +1,5 @@
 import { Effect, Layer, Logger, Queue, type Scope, Stream } from "effect";
+import { NO_SIGNALS } from "../../../../doubles/no-signals.ts";
 import { TestClock } from "effect/testing";
 import { witnessStateMemory } from "../../../../../adapters/memory/witness-state.ts";
 import { address } from "../../../../../core/domain/address.ts";
@@ -145,7 +146,7 @@ export class WitnessWorld {
     return Layer.mergeAll(
       Layer.succeed(Ledger, ledger),
       Layer.succeed(LogSource, { tile: (url, tile) => this.log.tile(url, tile) }),
-      Layer.succeed(LedgerSignals, { changes: Stream.fromQueue(this.signals) }),
+      Layer.succeed(LedgerSignals, { ...NO_SIGNALS, changes: Stream.fromQueue(this.signals) }),
       Layer.succeed(WitnessKey, {
         name: WITNESS_KEY.name,
         publicKey: WITNESS_KEY.publicKey,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { SignalDistance } from "../../../app/syncing/syncing-side.ts";
+import { SignalDistance } from "../../../../core/use-cases/index/sync/signal-distance.ts";
 
 /** The wait at the end of each of `syncs` syncs that signals caused and that found nothing. */
 const waitsOf = (distance: SignalDistance, syncs: number, nowMs = 0): ReadonlyArray<number> =>
