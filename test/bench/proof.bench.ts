@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startChild, startOnOneCore } from "./support/child.ts";
+import { cpuSecondsOf, startChild, startOnOneCore } from "./support/child.ts";
 import { load } from "./support/load.ts";
 import { report, sizeOf, times } from "./support/report.ts";
 import { sampled, settledEscrow } from "./support/settled-world.ts";
@@ -22,26 +22,34 @@ const node = await startChild(`${servers}/serve-settled.ts`, String(escrows), St
 const service = await startOnOneCore(`${servers}/serve-service.ts`, await node.line(), dataDir);
 const url = await service.line();
 
-const options = { connections: 32, seconds: SECONDS };
-const live = await load(url, () => ({ path: "/health" }), options);
+/** Answers a second of the CPU time that the service takes for them, whatever else runs on its core. */
+const perCore = async (pathOf: (number: number) => string) => {
+  const asked = { connections: 32, warmUpSeconds: 0 };
+  const request = (number: number) => ({ path: pathOf(number) });
+  await load(url, request, { ...asked, seconds: 2 });
+  const before = cpuSecondsOf(service.pid);
+  const { answers, p99Ms } = await load(url, request, { ...asked, seconds: SECONDS });
+  return { perSecond: answers / (cpuSecondsOf(service.pid) - before), p99Ms };
+};
+const health = await perCore(() => "/health");
 const paths = sampled(escrows, ASKED).map(
   (number) => `/v1/evidence/${settledEscrow(number).address}/proof`,
 );
 const measure = async (name: string, goal: number | null, pathOf: (number: number) => string) => {
-  const { perSecond, p99Ms } = await load(url, (number) => ({ path: pathOf(number) }), options);
+  const { perSecond, p99Ms } = await perCore(pathOf);
   report({
     name,
-    goal: goal === null ? "" : `>= ${goal}/s`,
+    goal: goal === null ? "" : `>= ${goal}/s a core`,
     figure: perSecond,
     unit: "/s",
-    ratio: `${times(perSecond, live.perSecond)} GET /health; p99 ${p99Ms.toFixed(1)} ms`,
+    ratio: `${times(perSecond, health.perSecond)} /health; p99 ${p99Ms.toFixed(1)} ms`,
     pass: goal === null ? null : perSecond >= goal,
   });
 };
 report({
   name: "GET /health, the yardstick",
   goal: "",
-  figure: live.perSecond,
+  figure: health.perSecond,
   unit: "/s",
   ratio: "",
   pass: null,
