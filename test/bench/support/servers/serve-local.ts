@@ -1,9 +1,13 @@
 import { withDemoLedger } from "../../../app/support/demo-ledger.ts";
 import { quietEnvironment, runService, until } from "../../../app/support/running-service.ts";
 
-// Run as a process: a service on an embedded ledger with demo data, in the directory argv[2]. Prints its address and
-// the ledger's once its index is synced.
-const service = await runService(quietEnvironment(withDemoLedger(process.argv[2] ?? "")));
+// Run as a process: a service on an embedded ledger with demo data, in the directory argv[2], with the witnesses of the
+// policy argv[3] if that is given. Prints its address and the ledger's once its index is synced.
+const [directory = "", policy] = process.argv.slice(2);
+const service = await runService({
+  ...quietEnvironment(withDemoLedger(directory)),
+  ...(policy === undefined ? {} : { LOG_WITNESSES: policy }),
+});
 await until(
   "synced",
   () => fetch(`${service.url}/v1/indexer/sync`, { method: "POST" }).then(({ status }) => status),
