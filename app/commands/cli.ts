@@ -11,8 +11,8 @@ const runWitness = async (): Promise<unknown> => {
   if (bundle === null) return import("./witness.ts");
   if (process.execve === undefined) return import(bundle);
   return process.execve(process.execPath, [process.execPath, bundle, ...process.argv.slice(2)], {
-    // Optimized code takes more memory than it is worth to a process that mostly waits.
-    BUN_JSC_useDFGJIT: "0",
+    // Compiled code takes more memory than it is worth to a process that mostly waits.
+    BUN_JSC_useJIT: "0",
     ...process.env,
   });
 };

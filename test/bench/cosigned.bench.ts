@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { LOCAL_USDC_MINT, localKey } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { decodeBase64, encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { parseCheckpoint } from "../../core/log/checkpoint/checkpoint.ts";
+import { serviceBundle } from "../../app/bundle/service-bundle.ts";
 import { until } from "../app/support/running-service.ts";
 import { startChild } from "./support/child.ts";
 import { report, sizeOf } from "./support/report.ts";
@@ -46,6 +47,8 @@ const vkey = await until(
     ((await (await fetch(`${url}/v1/status`)).json()) as LogStatus).data.log?.vkey ?? null,
   (key) => key !== null,
 );
+// Made once for all starts.
+await serviceBundle();
 const startedMs = performance.now();
 const witnesses = await Promise.all(
   [1, 2, 3].map((number) => startWitness({ folder, number, log: `${vkey} ${url}`, rpcUrl })),

@@ -24,6 +24,11 @@ const TRY_AGAIN_MS = Duration.toMillis(TRY_AGAIN);
  */
 const OFFER_AGAIN_MS = Duration.toMillis(Duration.seconds(2));
 const LONGEST_PAUSE_MS = Duration.toMillis(Duration.minutes(1));
+/**
+ * Until the second offer to a witness that is not ready, milliseconds; doubled up to the pause above. Its node, or the
+ * log, is mostly a few blocks behind and has caught up by then.
+ */
+const NOT_READY_MS = 500;
 
 /** Whether the term of a mark or an offer may still write; a store that does not answer says nothing against it. */
 export const isWriter = (epoch: bigint) =>
@@ -106,12 +111,16 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
       ofRound.isOver ? Effect.succeed(null) : askWitness(log.tree, checkpoint, witness, witnesses),
     );
     let pauseMs = OFFER_AGAIN_MS;
+    let notReadyMs = NOT_READY_MS;
     while (!ofRound.isOver) {
-      const cosignature = yield* line.withPermit(ask);
-      if (cosignature !== null) ofRound.gathered.set(witness.name, cosignature);
+      const answer = yield* line.withPermit(ask);
+      const isCosigned = answer !== null && answer !== "not_ready";
+      if (isCosigned) ofRound.gathered.set(witness.name, answer);
       yield* ring;
-      if (cosignature !== null) return;
-      yield* Effect.timeoutOption(Deferred.await(ofRound.over), Duration.millis(pauseMs));
+      if (isCosigned) return;
+      const restMs = answer === "not_ready" ? Math.min(notReadyMs, pauseMs) : pauseMs;
+      notReadyMs *= 2;
+      yield* Effect.timeoutOption(Deferred.await(ofRound.over), Duration.millis(restMs));
       if (ofRound.publishedCount !== null) pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     }
   });
