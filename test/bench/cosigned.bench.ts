@@ -80,9 +80,9 @@ ledger.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "logsSubscribe", par
 
 const publishedAt = new Map<number, number>();
 let newest = (await published()).size;
-let isWatching = true;
+const watch = new AbortController();
 const watching = (async () => {
-  while (isWatching) {
+  while (!watch.signal.aborted) {
     const { size } = await published();
     const nowMs = performance.now();
     for (; newest < size; newest++) publishedAt.set(newest + 1, nowMs);
@@ -153,7 +153,7 @@ report({
   ratio: `started in ${startMs.toFixed(0)} ms, three at once`,
   pass: Math.max(...memory) < MEMORY_GOAL_MB,
 });
-isWatching = false;
+watch.abort();
 await watching;
 ledger.close();
 for (const witness of witnesses) await witness.stop();

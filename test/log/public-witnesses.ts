@@ -72,13 +72,12 @@ export const startPublicWitnesses = async (
   const database = join(folder, "litewitness.db");
   const url = `http://127.0.0.1:${freePort()}`;
   const litewitness = Bun.spawn(
-    [
-      join(folder, "litewitness"),
-      ...["-name", LITE_NAME, "-db", database, "-ssh-agent", socket],
-      ...["-key", ready.fingerprint, "-listen", url.replace("http://", "")],
-    ],
+    [join(folder, "litewitness"), "-name", LITE_NAME, "-db", database, "-ssh-agent", socket].concat(
+      ["-key", ready.fingerprint, "-listen", url.replace("http://", "")],
+    ),
     { stdout: "ignore", stderr: "pipe" },
   );
+  process.on("exit", () => litewitness.kill());
   let told = "";
   const reading = (async () => {
     for await (const chunk of litewitness.stderr) told += new TextDecoder().decode(chunk);
