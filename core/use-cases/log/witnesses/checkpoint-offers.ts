@@ -1,10 +1,11 @@
 import { Deferred, Duration, Effect, FiberSet, Queue, Ref, Semaphore } from "effect";
 import { parseCheckpoint } from "../../../log/checkpoint/checkpoint.ts";
-import type { LogPolicy, PolicyWitness } from "../../../log/policy/log-policy.ts";
+import type { PolicyWitness } from "../../../log/policy/log-policy.ts";
 import { judgeQuorum } from "../../../log/policy/quorum.ts";
 import { SyncEpoch } from "../../../../ports/index/sync-lease.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
 import { monotonicMs } from "../../single-flight.ts";
+import type { AskedPolicy } from "../witness-policies.ts";
 import { askWitness, type WitnessRecords } from "./ask-witness.ts";
 import { type Offered, OfferedRound } from "./offered-round.ts";
 import { isSameHead, type LogHindrance, type SignedHead } from "../log-standing.ts";
@@ -50,7 +51,7 @@ const publish = (log: SigningLog, size: number, note: (published: string | null)
   );
 
 /** Whether a policy names witnesses. */
-const isWitnessed = (policy: LogPolicy | null): policy is LogPolicy =>
+const isWitnessed = (policy: AskedPolicy | null): policy is AskedPolicy =>
   policy !== null && policy.witnesses.length > 0;
 
 /**
@@ -59,7 +60,7 @@ const isWitnessed = (policy: LogPolicy | null): policy is LogPolicy =>
  * does not wait for witnesses, because one whose node is ahead needs the newer entries.
  */
 export const makeCheckpointOffers = Effect.fnUntraced(function* (
-  policyRef: Ref.Ref<LogPolicy | null>,
+  policyRef: Ref.Ref<AskedPolicy | null>,
   witnesses: WitnessRecords,
 ) {
   const hindrance = yield* Ref.make<LogHindrance | null>(null);
@@ -159,7 +160,7 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
   /** Publishes what a round has, once it may be, and says what hinders it. */
   const advance = Effect.fnUntraced(function* (log: SigningLog, ofRound: OfferedRound) {
     const nowMs = yield* monotonicMs;
-    if (ofRound.isReady(nowMs)) {
+    if (ofRound.isReady(nowMs, yield* Ref.get(witnesses))) {
       const count = ofRound.gathered.size;
       const { size } = ofRound.offered.checkpoint.head;
       const isPublished = yield* publish(log, size, (before) => ofRound.note(before));

@@ -20,17 +20,18 @@ const onLedger = policyOf(
 );
 const appendOnly = policyOf(`${line("x", 4)}${line("y", 5)}group p any x y\nquorum p\n`);
 
-test("the log asks all witnesses, and publishes when both quorums have cosigned", () => {
+test("the log asks all witnesses, publishes with the quorum of those that look at a ledger, and awaits the other", () => {
   const asked = askedPolicy({ onLedger, appendOnly });
   if (asked === null) throw new Error("nobody is asked");
   expect(asked.witnesses.map(({ name }) => name)).toEqual(["a", "b", "c", "x", "y"]);
   for (const [signed, isMet] of [
-    [["a", "b"], false],
+    [["a", "b"], true],
     [["x", "y"], false],
     [["a", "x", "y"], false],
     [["a", "c", "y"], true],
   ] as const)
     expect([signed, judgeQuorum(asked, signed).isMet]).toEqual([signed, isMet]);
+  expect(asked.awaited).toBe("p");
 });
 
 test("one policy alone is asked as it is, and a quorum that is not wanted is not waited for", () => {
@@ -38,7 +39,9 @@ test("one policy alone is asked as it is, and a quorum that is not wanted is not
   expect(askedPolicy({ onLedger, appendOnly: null })).toEqual(onLedger);
   expect(askedPolicy({ onLedger: null, appendOnly })).toEqual(appendOnly);
   const none = policyOf(`${line("x", 4)}quorum none\n`);
-  expect(askedPolicy({ onLedger, appendOnly: none })?.quorum).toBe("q");
+  expect(askedPolicy({ onLedger, appendOnly: none })).toMatchObject({ quorum: "q" });
+  expect(askedPolicy({ onLedger, appendOnly: none })?.awaited).toBeUndefined();
+  expect(askedPolicy({ onLedger: none, appendOnly: policyOf(`${line("y", 5)}quorum y\n`) })).toMatchObject({ quorum: "y" });
   expect(askedPolicy({ onLedger: none, appendOnly: null })?.quorum).toBeNull();
 });
 

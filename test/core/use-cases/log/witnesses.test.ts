@@ -409,3 +409,66 @@ test("another policy is taken without a restart: the same checkpoint gains the n
   );
   expect(witnesses.map(({ size }) => size)).toEqual([21, 21]);
 });
+
+/** One witness that looks at a ledger, and one of this habit, whose quorum is awaited. */
+const worldAwaiting = (habit: Habit) => {
+  const world = worldOf(20);
+  const witnesses = withWitnesses(world, [soundly, habit], "w0.example");
+  if (world.policy !== null) world.policy = { ...world.policy, awaited: "w1.example" };
+  return { world, awaited: witnesses[1] };
+};
+
+/** The names that cosigned what is published, null for nothing. */
+const cosigners = async (world: PublishingWorld) => {
+  const parsed = parseCheckpoint((await Effect.runPromise(world.standing))?.published ?? "");
+  return "fault" in parsed ? null : parsed.value.note.signatures.slice(1).map(({ name }) => name);
+};
+
+test("a checkpoint waits a second for the awaited quorum of a witness that is silent, and is published without", async () => {
+  const { world } = worldAwaiting(() => Effect.never);
+  const published: Array<unknown> = [];
+  await world.run(({ grown }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark());
+      for (const ms of [900, 200]) {
+        yield* TestClock.adjust(ms);
+        published.push(yield* Effect.promise(() => cosigners(world)));
+      }
+    }),
+  );
+  expect(published).toEqual([null, ["w0.example"]]);
+});
+
+test("a checkpoint is first published with the cosignature of a witness that is awaited and answers", async () => {
+  const { world } = worldAwaiting((request) => Effect.delay(soundly(request), 300));
+  const published: Array<unknown> = [];
+  await world.run(({ grown }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark());
+      for (const ms of [200, 200]) {
+        yield* TestClock.adjust(ms);
+        published.push(yield* Effect.promise(() => cosigners(world)));
+      }
+    }),
+  );
+  expect(published).toEqual([null, ["w0.example", "w1.example"]]);
+});
+
+test("a dead witness whose quorum is awaited delays nothing, and is named", async () => {
+  const dead = () => Effect.fail(new WitnessUnreachable({ reason: "refused" }));
+  const { world, awaited } = worldAwaiting(dead);
+  let status: PublisherStatus | undefined;
+  await world.run((publisher) =>
+    Effect.gen(function* () {
+      yield* publisher.grown(world.mark());
+      yield* TestClock.adjust(100);
+      expect(yield* Effect.promise(() => cosigners(world))).toEqual(["w0.example"]);
+      yield* TestClock.adjust("15 seconds");
+      status = yield* publisher.status;
+      if (awaited !== undefined) awaited.habit = soundly;
+      yield* TestClock.adjust("1 minute");
+    }),
+  );
+  expect(status).toMatchObject({ hindrance: "witness_missing", missing: ["w1.example"] });
+  expect(await cosigners(world)).toEqual(["w0.example", "w1.example"]);
+});
