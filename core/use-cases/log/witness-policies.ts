@@ -1,5 +1,6 @@
 import { Context, type Ref } from "effect";
 import { bytesToHex } from "@noble/hashes/utils.js";
+import { keyLabel } from "../../log/notes/verifier-key.ts";
 import type { LogPolicy } from "../../log/policy/log-policy.ts";
 
 /** The witnesses that a service asks, by what they state; null for none. Its trust document names the same ones. */
@@ -25,6 +26,10 @@ export const faultOfPolicies = ({ onLedger, appendOnly }: WitnessPoliciesValue):
   const keys = new Set(onLedger.witnesses.map(({ key }) => bytesToHex(key.publicKey)));
   const twice = appendOnly.witnesses.find(({ key }) => keys.has(bytesToHex(key.publicKey)));
   if (twice !== undefined) return `the key of ${twice.name} stands in LOG_WITNESSES as well`;
+  const labels = new Set(onLedger.witnesses.map(({ key }) => keyLabel(key)));
+  const twin = appendOnly.witnesses.find(({ key }) => labels.has(keyLabel(key)));
+  if (twin !== undefined)
+    return `another key in LOG_WITNESSES is named ${keyLabel(twin.key)}, as that of ${twin.name} is`;
   const words = new Set(namesIn(onLedger));
   const word = namesIn(appendOnly).find((name) => words.has(name));
   return word === undefined ? null : `${word} is defined in LOG_WITNESSES as well`;
@@ -44,10 +49,7 @@ export type AskedPolicy = LogPolicy & {
  * null without witnesses. That of the others is awaited. A witness whose cosignatures nothing here verifies is not
  * asked.
  */
-export const askedPolicy = ({
-  onLedger,
-  appendOnly,
-}: WitnessPoliciesValue): AskedPolicy | null => {
+export const askedPolicy = ({ onLedger, appendOnly }: WitnessPoliciesValue): AskedPolicy | null => {
   const policies = [onLedger, appendOnly].filter((policy) => policy !== null);
   if (policies.length === 0) return null;
   const [quorum = null, awaited] = policies.flatMap((policy) => policy.quorum ?? []);

@@ -4,7 +4,7 @@ import { judgeQuorum } from "../../../../core/log/policy/quorum.ts";
 import { printVerifierKey } from "../../../../core/log/notes/verifier-key.ts";
 import { askedPolicy, faultOfPolicies } from "../../../../core/use-cases/log/witness-policies.ts";
 import { mlDsaKey } from "../../../conformance/evidence/log-world.ts";
-import { testKey } from "../../log/support/test-signer.ts";
+import { testKey, TWINS } from "../../log/support/test-signer.ts";
 
 const line = (name: string, seed: number): string =>
   `witness ${name} ${printVerifierKey(testKey(`${name}.example`, "cosignature", seed).key)} https://${name}.example/w\n`;
@@ -41,7 +41,9 @@ test("one policy alone is asked as it is, and a quorum that is not wanted is not
   const none = policyOf(`${line("x", 4)}quorum none\n`);
   expect(askedPolicy({ onLedger, appendOnly: none })).toMatchObject({ quorum: "q" });
   expect(askedPolicy({ onLedger, appendOnly: none })?.awaited).toBeUndefined();
-  expect(askedPolicy({ onLedger: none, appendOnly: policyOf(`${line("y", 5)}quorum y\n`) })).toMatchObject({ quorum: "y" });
+  expect(
+    askedPolicy({ onLedger: none, appendOnly: policyOf(`${line("y", 5)}quorum y\n`) }),
+  ).toMatchObject({ quorum: "y" });
   expect(askedPolicy({ onLedger: none, appendOnly: null })?.quorum).toBeNull();
 });
 
@@ -63,5 +65,15 @@ test("one key or one word in both is refused", () => {
   const words = policyOf(`${line("x", 4)}group q any x\nquorum q\n`);
   expect(faultOfPolicies({ onLedger, appendOnly: words })).toBe(
     "q is defined in LOG_WITNESSES as well",
+  );
+});
+
+test("two keys of one name and one id, one in each, are refused: a line of one would be read as the other's", () => {
+  const [one, other] = TWINS.map(({ key }, at) =>
+    policyOf(`witness t${at} ${printVerifierKey(key)} https://t.example/w\nquorum t${at}\n`),
+  );
+  if (one === undefined || other === undefined) throw new Error("there are two");
+  expect(faultOfPolicies({ onLedger: one, appendOnly: other })).toBe(
+    "another key in LOG_WITNESSES is named twin.example/w+4ccc44d7, as that of t1 is",
   );
 });
