@@ -130,11 +130,31 @@ export const runSchedule = async (seed: number, kind: StoreKind): Promise<Tally>
       () => living.all.map(({ index }) => index),
       (n) => Math.floor(chance() * n),
     );
+    let kept: ReadonlyArray<string | null> | null = null;
+    let takenBack = 0;
+    /** Copies the data directory, store and key's file, or takes it back to the copy. */
+    const backUp = Effect.gen(function* () {
+      const { backup } = store;
+      if (backup === null || chance() < 0.5) return;
+      yield* living.endAll;
+      if (kept === null || chance() < 0.4) {
+        backup.keep();
+        kept = keyFiles.map(({ text }) => text);
+        return;
+      }
+      backup.restore();
+      for (const [at, text] of kept.entries()) Object.assign(keyFiles[at] ?? {}, { text });
+      takenBack += 1;
+    });
     const stirred = Effect.suspend(() =>
-      witnesses.stir(treeOf(ledger).leaves, treeOf(world.fork).leaves.slice(1)),
+      Effect.andThen(
+        backUp,
+        witnesses.stir(treeOf(ledger).leaves, treeOf(world.fork).leaves.slice(1)),
+      ),
     );
     yield* grow(world, living, tally, chance() < 0.3 ? Effect.void : stirred);
     yield* comeToRest(world, living, signed, witnesses);
+    tally.takenBack = takenBack;
     const { cosigned, lies, restored } = witnesses;
     Object.assign(tally, { cosigned, lies, restored });
     yield* living.endAll;

@@ -12,6 +12,8 @@ export type Tally = {
   readonly lies: number;
   /** How often a witness went back to an older copy of its state. */
   readonly restored: number;
+  /** How often a store in files and the key's file went back to an older copy. */
+  readonly takenBack: number;
   readonly onFork: number;
   readonly unseen: number;
 };
@@ -28,6 +30,7 @@ export const NOTHING: Tally = {
   cosigned: 0,
   lies: 0,
   restored: 0,
+  takenBack: 0,
   onFork: 0,
   unseen: 0,
 };
