@@ -59,6 +59,7 @@ const inTermOf =
       },
       log: {
         ...log,
+        isWriter: Effect.map(SyncEpoch, (epoch) => epoch === board.epoch),
         keepTiles: (tiles) => checked(log.keepTiles(tiles)),
         replaceStanding: (before, next) => checked(log.replaceStanding(before, next)),
       },
