@@ -126,7 +126,9 @@ const cosignedAfter = async (count: number, everyMs: number): Promise<ReadonlyAr
   await until("all are published", () => Promise.resolve(reached()), Boolean, 60);
   // They are finalized in the order in which they were sent.
   return sent
-    .map((signature, at) => (publishedAt.get(first + at + 1) ?? 0) - (finalized.get(signature) ?? 0))
+    .map(
+      (signature, at) => (publishedAt.get(first + at + 1) ?? 0) - (finalized.get(signature) ?? 0),
+    )
     .toSorted((a, b) => a - b);
 };
 

@@ -1,5 +1,8 @@
 import type { RefusedOfLog } from "../../../core/use-cases/witness/witness.ts";
-import type { WitnessFailure, WitnessLack } from "../../../core/use-cases/witness/witness-errors.ts";
+import type {
+  WitnessFailure,
+  WitnessLack,
+} from "../../../core/use-cases/witness/witness-errors.ts";
 import { capitalised } from "../problems/problem-kind.ts";
 import type { Problem } from "../problems/problem.ts";
 
