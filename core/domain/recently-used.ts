@@ -24,4 +24,10 @@ export class RecentlyUsed<Key, Value> {
     }
     this.#newer.set(key, value);
   }
+
+  /** Drops all of them. */
+  clear(): void {
+    this.#newer = new Map();
+    this.#older = new Map();
+  }
 }

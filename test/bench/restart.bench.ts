@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -6,6 +6,7 @@ import { startServiceProcess } from "../app/support/service-process.ts";
 import { environmentOn } from "../chaos/support/service-environment.ts";
 import { startChild } from "./support/child.ts";
 import { report, sizeOf } from "./support/report.ts";
+import { residentMb } from "./support/resident-memory.ts";
 
 const { values } = parseArgs({ options: { rows: { type: "string" } } });
 const SIZES =
@@ -17,12 +18,6 @@ const PAGES = 200;
 /** How long a service rests, with nothing to sync, before its memory is read. */
 const REST_MS = 5000;
 const servers = `${import.meta.dir}/support/servers`;
-
-/** The memory that a process holds, MB of a million bytes (Linux, proc(5), VmRSS in KiB). */
-const residentMb = (pid: number): number => {
-  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-  return (Number(kib) * 1024) / 1e6;
-};
 
 // The node knows a few escrows: a service that does not sync asks it for the slot and the genesis hash only.
 const node = await startChild(`${servers}/serve-world.ts`, "10");

@@ -10,13 +10,17 @@ import { seededRandom } from "../arbitraries/seeded-random.ts";
 import { tmpdir } from "../temporary-root.ts";
 import { findGo, startOracle } from "./go-oracle.ts";
 import { foldOf as hexFoldOf, grownAccounts, largeLogs } from "./ledger-accounts.ts";
+import { inventedEscrowFaults, LYING_LOG } from "./invented-escrow.ts";
 import { servedStates } from "./ledger-log.ts";
 import { loggedTree } from "./logged-tree.ts";
 import { flippedNoteCases, noteCases, SIGNERS } from "./note-cases.ts";
 import { flippedProofCases, proofCases } from "./proof-cases.ts";
+import { startPublicLog } from "./public-log.ts";
+import { startPublicWitnesses } from "./public-witnesses.ts";
 
 const HELP = `Go's sumdb/tlog and sumdb/note judge what core/log makes, and the roots that the custody program keeps. Tessera's
-fsck judges the log of an embedded ledger by the root in that ledger's account. LOG_SEED chooses other cases. Skips without Go.
+fsck judges the log of an embedded ledger by the root in that ledger's account. litewitness and the core of omniwitness
+cosign its log, and that of a service which invents escrows. LOG_SEED chooses other cases. Skips without Go.
 
 usage: bun run test:more log [--quick]
 
@@ -216,5 +220,24 @@ for (const { size, account, root, folder: files } of states) {
   );
 }
 await oracle.stop();
+
+// Witnesses as anybody may run them: they see that a log grows, and never look at a ledger.
+const places = await Promise.all(
+  ["log", "witnesses"].map(async (name) => {
+    const path = join(folder, name);
+    await mkdir(path);
+    return path;
+  }),
+);
+const publicLog = await startPublicLog(places[0] ?? folder);
+const ordinary = await startPublicWitnesses(go, places[1] ?? folder, [publicLog.vkey, LYING_LOG]);
+await check("litewitness and omniwitness's core cosign a service's log as it grows", () =>
+  publicLog.faultsWith(ordinary.witnesses),
+);
+await check("a quorum of them proves no invented escrow, in whichever form they are named", () =>
+  inventedEscrowFaults(ordinary.witnesses),
+);
+await ordinary.stop();
+await publicLog.stop();
 console.log(`\nseed ${seed}\n\n ${passed} pass\n ${failed} fail`);
 process.exit(failed === 0 ? 0 : 1);

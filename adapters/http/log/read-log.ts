@@ -91,7 +91,7 @@ export const escrowProofEndpoint = endpoint({
   tag: "Evidence",
   summary: "The proof that the settlement log holds an escrow's last event",
   description:
-    "`c2sp.org/tlog-proof@v1`, without `extra`: the event's number, its inclusion proof and the published checkpoint. The escrow is read at `finalized`.",
+    "`c2sp.org/tlog-proof@v1`, without `extra`: the event's number, its inclusion proof and the published checkpoint. Of an escrow that the index has as settled, no node is asked: the signed root proves the event. Any other is read at `finalized`.",
   budget: "reads",
   params: { pda: PathAddress("The escrow address.") },
   answers: {

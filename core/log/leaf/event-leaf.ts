@@ -38,6 +38,13 @@ export const writeEventLeaf = (
   return into;
 };
 
+/** Whether a leaf is that of an escrow's settlement: of this address, 32 bytes, in a state other than Pending. */
+export const isSettlementLeaf = (leaf: Uint8Array, escrow: Uint8Array): boolean =>
+  leaf.length === EVENT_LEAF_LENGTH &&
+  leaf[0] === EVENT_LEAF_KIND &&
+  leaf[STATE_AT] !== ESCROW_STATES.indexOf("Pending") &&
+  escrow.every((byte, at) => byte === leaf[ESCROW_AT + at]);
+
 /** The first byte of leaf 0 (`LEAF_OF_NETWORK` there). */
 const NETWORK_LEAF_KIND = 0x00;
 

@@ -57,6 +57,9 @@ export const verifierKey = (name: string, use: KeyUse, publicKey: Uint8Array): V
   return { name, id: idOf(name, use, publicKey), use, publicKey };
 };
 
+/** How a signature line names its key: `<name>+<id>`. Two keys may have one, because an id has only four bytes. */
+export const keyLabel = ({ name, id }: Pick<VerifierKey, "name" | "id">): string => `${name}+${id}`;
+
 /** A key as `<name>+<id>+<base64 of type and public key>` (C2SP signed-note, "Verifier keys"). */
 export const printVerifierKey = ({ name, id, use, publicKey }: VerifierKey): string =>
   `${name}+${id}+${encodeBase64(Uint8Array.of(FORMS[use].type, ...publicKey))}`;

@@ -1,5 +1,10 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { type KeyUse, parseVerifierKey, type VerifierKey } from "../notes/verifier-key.ts";
+import {
+  keyLabel,
+  type KeyUse,
+  parseVerifierKey,
+  type VerifierKey,
+} from "../notes/verifier-key.ts";
 import type { Parsed } from "../parsed.ts";
 import type { LogPolicy, PolicyGroup, PolicyLog, PolicyWitness } from "./log-policy.ts";
 
@@ -27,6 +32,7 @@ class Definitions {
   readonly #members = new Set<string>();
   /** Public keys as hex, and whose they are. */
   readonly #keys: Map<string, string>;
+  readonly #labels = new Set<string>();
 
   constructor(foreignKeys: ReadonlyArray<Uint8Array>) {
     this.#keys = new Map(foreignKeys.map((key) => [bytesToHex(key), "a key that signs evidence"]));
@@ -94,10 +100,9 @@ class Definitions {
     const owner = this.#keys.get(hex);
     if (owner !== undefined) fail(`${name} has the public key of ${owner}`);
     this.#keys.set(hex, name);
-    const known = [...this.logs, ...this.witnesses];
-    // A line of a note names its key by name and id alone.
-    if (known.some((each) => each.key.name === name && each.key.id === key.value.id))
-      fail(`${name} has two keys with the id ${key.value.id}`);
+    const label = keyLabel(key.value);
+    if (this.#labels.has(label)) fail(`two keys are named ${label}`);
+    this.#labels.add(label);
     return key.value;
   }
 }
@@ -145,7 +150,8 @@ const policyOf = (text: string, foreignKeys: ReadonlyArray<Uint8Array>): LogPoli
 
 /**
  * The policy of a text (C2SP tlog-policy), or what is wrong with it. A public key may stand in it once, whatever it is
- * for, and none of `foreignKeys` (32 bytes each), such as the keys that sign evidence.
+ * for, and a name with an id, by which a signature line names its key. None of `foreignKeys` (32 bytes each), such as the keys that sign evidence, may
+ * stand in it.
  */
 export const parseLogPolicy = (
   text: string,

@@ -1,7 +1,7 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { decodeBase64Url } from "../../domain/encoding/base64.ts";
 import type { TrustPolicy } from "../../domain/evidence/evidence-check.ts";
-import { printVerifierKey } from "../../log/notes/verifier-key.ts";
+import { keyLabel, printVerifierKey } from "../../log/notes/verifier-key.ts";
 import type { Parsed } from "../../log/parsed.ts";
 import type { LogPolicy } from "../../log/policy/log-policy.ts";
 import { parseLogPolicy } from "../../log/policy/parse-log-policy.ts";
@@ -32,10 +32,13 @@ const faultOfBoth = (onLedger: LogPolicy, appendOnly: LogPolicy): string | null 
   const names = new Map(
     onLedger.witnesses.map(({ name, key }) => [bytesToHex(key.publicKey), name]),
   );
+  const labels = new Set(onLedger.witnesses.map(({ key }) => keyLabel(key)));
   for (const { name, key } of appendOnly.witnesses) {
     const other = names.get(bytesToHex(key.publicKey));
     if (other !== undefined)
       return `log_append_only: ${name} has the public key of ${other} in log_on_ledger`;
+    if (labels.has(keyLabel(key)))
+      return `log_append_only: another key in log_on_ledger is named ${keyLabel(key)}`;
   }
   return null;
 };

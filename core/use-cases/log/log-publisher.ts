@@ -21,6 +21,7 @@ import {
 import type { WitnessRecord } from "./witnesses/ask-witness.ts";
 import type { GrowingTree } from "./signing/growing-tree.ts";
 import type { LogHindrance, SignedHead } from "./log-standing.ts";
+import type { AskedPolicy } from "./witness-policies.ts";
 import { NodeAgreement } from "./signing/node-agreement.ts";
 import { LogRefused, openLog } from "./signing/open-log.ts";
 import { SigningLog } from "./signing/signing-log.ts";
@@ -72,7 +73,7 @@ export class LogPublisher extends Context.Service<
     readonly run: Effect.Effect<never, LogRefused>;
     readonly status: Effect.Effect<PublisherStatus>;
     /** Takes another policy: the newest checkpoint is offered to its witnesses. */
-    readonly setPolicy: (policy: LogPolicy) => Effect.Effect<void>;
+    readonly setPolicy: (policy: AskedPolicy) => Effect.Effect<void>;
   }
 >()("settlement-evidence/core/use-cases/LogPublisher") {}
 
@@ -83,7 +84,7 @@ type Grown = { readonly mark: SyncMark; readonly epoch: bigint };
  * The process's one `LogPublisher`. `policy` names the witnesses and their quorum; without witnesses every checkpoint
  * is published as it is signed. Without a log key it publishes nothing.
  */
-export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy | null) {
+export const makeLogPublisher = Effect.fnUntraced(function* (policy: AskedPolicy | null) {
   const services = yield* Effect.context<LogStore | LogIdentity | WitnessClient>();
   const signer = yield* LogSigner;
   const hindrance = yield* Ref.make<LogHindrance | null>(null);
@@ -110,7 +111,7 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
       missing,
     };
   });
-  const setPolicy = (next: LogPolicy) =>
+  const setPolicy = (next: AskedPolicy) =>
     Effect.andThen(Ref.set(policyRef, next), Effect.asVoid(offers.changed));
   if (signer === null)
     return LogPublisher.of({ grown: () => Effect.void, run: Effect.never, status, setPolicy });

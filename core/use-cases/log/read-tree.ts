@@ -45,13 +45,16 @@ export const keptTile = Effect.fnUntraced(function* (tree: LogTree, tile: Tile) 
   return isWhole ? kept : null;
 });
 
+const NOTHING = new Uint8Array();
+
 /**
- * The bytes of a tile of the tree: the kept ones of a full tile, otherwise made of leaves, or of the tiles below. The
- * caller knows that the tree is large enough. Fails like the store.
+ * The bytes of a tile of the tree: the kept ones of a full tile, otherwise made of leaves, or of the tiles below, behind
+ * the first hashes, where the caller knows those. The caller knows that the tree is large enough. Fails like the store.
  */
 export const readTile = Effect.fnUntraced(function* (
   tree: LogTree,
   tile: Tile,
+  begun: Uint8Array = NOTHING,
 ): Effect.fn.Return<Uint8Array, StoreUnavailable, LogStore> {
   const { level, index, width } = tile;
   if (width === TILE_WIDTH) {
@@ -61,28 +64,37 @@ export const readTile = Effect.fnUntraced(function* (
   const first = index * TILE_WIDTH;
   if (level === "entries") return encodeEntryBundle(yield* readLeaves(tree, first, width));
   const bytes = new Uint8Array(width * HASH_LENGTH);
+  bytes.set(begun);
+  const known = begun.length / HASH_LENGTH;
   if (level === 0) {
-    const leaves = yield* readLeaves(tree, first, width);
-    leaves.forEach((leaf, at) => bytes.set(leafHash(leaf), at * HASH_LENGTH));
+    const leaves = yield* readLeaves(tree, first + known, width - known);
+    leaves.forEach((leaf, at) => bytes.set(leafHash(leaf), (known + at) * HASH_LENGTH));
     return bytes;
   }
-  for (let at = 0; at < width; at++) {
+  for (let at = known; at < width; at++) {
     const below = { level: level - 1, index: first + at, width: TILE_WIDTH };
     bytes.set(rootOfFullTile(yield* readTile(tree, below)), at * HASH_LENGTH);
   }
   return bytes;
 });
 
+/** How the tiles of a tree are read: as `readTile` does, or from memory. */
+export type TileReader = (
+  tree: LogTree,
+  tile: Tile,
+) => Effect.Effect<Uint8Array, StoreUnavailable, LogStore>;
+
 /** The hashes of ranges of the tree's first `size` leaves. */
 const readHashes = Effect.fnUntraced(function* (
   tree: LogTree,
   ranges: ReadonlyArray<LeafRange>,
   size: number,
+  read: TileReader = readTile,
 ) {
   const tiles = new Map<string, Uint8Array>();
   for (const tile of tilesOfRanges(ranges, size))
-    tiles.set(tilePath(tile), yield* readTile(tree, tile));
-  const source = tileSource(size, (tile) => tiles.get(tilePath(tile)) ?? new Uint8Array());
+    tiles.set(tilePath(tile), yield* read(tree, tile));
+  const source = tileSource(size, (tile) => tiles.get(tilePath(tile)) ?? NOTHING);
   return ranges.map((range) => hashOfRange(range, source));
 });
 
@@ -94,8 +106,8 @@ export const readRoot = Effect.fnUntraced(function* (tree: LogTree, size: number
 });
 
 /** The inclusion proof of a leaf among the tree's first `size` leaves. */
-export const readInclusionProof = (tree: LogTree, index: number, size: number) =>
-  readHashes(tree, inclusionPath(index, size), size);
+export const readInclusionProof = (tree: LogTree, index: number, size: number, read?: TileReader) =>
+  readHashes(tree, inclusionPath(index, size), size, read);
 
 /** The proof that the tree's first `size` leaves begin with its first `oldSize`. */
 export const readConsistencyProof = (tree: LogTree, oldSize: number, size: number) =>

@@ -38,7 +38,7 @@ const projectOf = (main: string): void => {
   write("bun.lock", "");
   cpSync(join(APP, "start.ts"), join(directory.path, "app/start.ts"));
   cpSync(join(APP, "bundle"), join(directory.path, "app/bundle"), { recursive: true });
-  for (const command of ["demo", "doctor", "sync", "verify"])
+  for (const command of ["demo", "doctor", "sync", "verify", "witness"])
     write(`app/commands/${command}.ts`, "");
   for (const script of [LEDGER, WORKER]) write(script, "console.log(import.meta.path);");
   write("app/main.ts", main);

@@ -1,9 +1,19 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** Linux's `taskset`, if installed. The measured process gets the first core, and its clients the others. */
 const ONE_CORE = Bun.which("taskset") === null ? [] : ["taskset", "-c", "0"];
+
+/** Ticks a second of the times in /proc (Linux, proc(5), sysconf(_SC_CLK_TCK)). */
+const TICKS = 100;
+
+/** The CPU time of a process so far, seconds (Linux, proc(5), utime and stime). */
+export const cpuSecondsOf = (pid: number): number => {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / TICKS;
+};
 
 const start = async (command: ReadonlyArray<string>) => {
   const child = Bun.spawn([...command], {
@@ -28,6 +38,7 @@ const start = async (command: ReadonlyArray<string>) => {
     }
   };
   return {
+    pid: child.pid,
     /** The next line of its output. */
     line,
     stop: async (): Promise<void> => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LOCAL_USDC_MINT, localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
@@ -7,12 +7,11 @@ import type { Address } from "../../../core/domain/address.ts";
 import { decodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { labelled } from "../../simulation/world-escrow.ts";
 import { quietEnvironment, until } from "../../app/support/running-service.ts";
+import { cpuSecondsOf } from "./child.ts";
 import { embeddedLedger } from "./embedded-ledger.ts";
 
 /** Escrows beside those of the demo data: more than a page. */
 const ESCROWS = 120;
-/** Ticks a second of the times in /proc (Linux, proc(5), sysconf(_SC_CLK_TCK)). */
-const TICKS = 100;
 const agent = localKey("agent/planner");
 const merchant = localKey("merchant/forecast");
 
@@ -128,11 +127,7 @@ export const startPairedService = async (tree: string) => {
       child.kill();
       await child.exited;
     },
-    /** The CPU time of its process so far, seconds (Linux, proc(5), utime and stime). */
-    cpuSeconds: (): number => {
-      const stat = readFileSync(`/proc/${child.pid}/stat`, "utf8");
-      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      return (Number(fields[11]) + Number(fields[12])) / TICKS;
-    },
+    /** The CPU time of its process so far, seconds. */
+    cpuSeconds: (): number => cpuSecondsOf(child.pid),
   };
 };

@@ -11,9 +11,8 @@ const BATCH_ROWS = 10_000;
 const STEP = 2_654_435_761n;
 const run = Effect.runPromise;
 
-/** The `number`th row of a world. */
-export const rowOf = (number: number): IndexedEscrow => {
-  const escrow = worldEscrow(number);
+/** The `number`th row of a world, or that of another escrow. */
+export const rowOf = (number: number, escrow = worldEscrow(number)): IndexedEscrow => {
   const { address, state, createdSeq, settledSeq } = escrow;
   return {
     address,
@@ -31,10 +30,11 @@ export const rowOf = (number: number): IndexedEscrow => {
 function* batchesOf(
   rows: number,
   place: (at: number) => number,
+  rowAt: (number: number) => IndexedEscrow = rowOf,
 ): Generator<ReadonlyArray<IndexedEscrow>> {
   for (let first = 0; first < rows; first += BATCH_ROWS)
     yield Array.from({ length: Math.min(BATCH_ROWS, rows - first) }, (_, at) =>
-      rowOf(place(first + at)),
+      rowAt(place(first + at)),
     );
 }
 
@@ -61,13 +61,14 @@ export const stopwatch = () => {
 };
 
 /** What a first snapshot costs: its rows come in a scattered order, as nodes list them. */
-export const built = (rows: number) =>
+export const built = (rows: number, rowAt?: (number: number) => IndexedEscrow) =>
   Effect.scoped(
     Effect.gen(function* () {
       const build = yield* (yield* IndexWriter).build;
       const [adding, showing, finishing] = [stopwatch(), stopwatch(), stopwatch()];
       yield* Effect.promise(async () => {
-        for (const escrows of batchesOf(rows, (at) => Number((BigInt(at) * STEP) % BigInt(rows))))
+        const scattered = (at: number) => Number((BigInt(at) * STEP) % BigInt(rows));
+        for (const escrows of batchesOf(rows, scattered, rowAt))
           await adding.time(() => run(build.add({ escrows, unseen: [], merchants: [] })));
         await showing.time(() => run(build.leaves(() => undefined)));
         await finishing.time(() => run(build.finish(markOf(2 * rows))));

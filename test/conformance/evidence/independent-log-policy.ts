@@ -71,16 +71,17 @@ const readLogPolicy = (text: string, evidenceKeys: ReadonlyArray<string>): LogPo
   need(logs.length <= 128 && witnesses.length <= 128 && groups.length <= 128);
   const members = groups.flatMap((group) => group.members);
   need(new Set(members).size === members.length);
-  const named = [...logs, ...witnesses.map(({ key }) => key)].map(
-    ({ name, id }) => `${name}+${id.toString()}`,
-  );
-  need(new Set(named).size === named.length);
   const keys = [...logs, ...witnesses.map(({ key }) => key)].map(({ publicKey }) =>
     Buffer.from(publicKey).toString("base64url"),
   );
   need(new Set([...keys, ...evidenceKeys]).size === keys.length + new Set(evidenceKeys).size);
+  const named = [...logs, ...witnesses.map(({ key }) => key)].map(shownName);
+  need(new Set(named).size === named.length);
   return { logs, witnesses, groups, quorum };
 };
+
+/** What a signature line shows of its key. */
+const shownName = ({ name, id }: Key): string => `${name} ${Buffer.from(id).toString("hex")}`;
 
 /** Both policies of a trust document. */
 export type LogPolicies = {
@@ -107,5 +108,7 @@ export const readLogPolicies = (
   need(logs(both.onLedger) === logs(both.appendOnly));
   const own = new Set(both.onLedger.witnesses.map(({ key }) => hex(key)));
   need(both.appendOnly.witnesses.every(({ key }) => !own.has(hex(key))));
+  const named = new Set(both.onLedger.witnesses.map(({ key }) => shownName(key)));
+  need(both.appendOnly.witnesses.every(({ key }) => !named.has(shownName(key))));
   return both;
 };

@@ -1,6 +1,7 @@
 import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
 import { printVerifierKey, verifierKey } from "../../../core/log/notes/verifier-key.ts";
 import { SERVICE_KEY } from "../../arbitraries/evidence.ts";
+import { TWINS } from "../../core/log/support/test-signer.ts";
 import { LOG_KEY, logPolicyText, mlDsaKey, type NoteKey, noteKey, WITNESSES } from "./log-world.ts";
 import { REVOKED_KEY } from "./rejecting-signature.ts";
 
@@ -14,6 +15,11 @@ type LogPolicyVector = {
 };
 
 const [ALPHA, BETA] = WITNESSES;
+const unsigning = ({ key }: (typeof TWINS)[number]): NoteKey => ({
+  key,
+  sign: () => new Uint8Array(),
+});
+const [ONE_TWIN, OTHER_TWIN] = [unsigning(TWINS[0]), unsigning(TWINS[1])];
 const POINT_OF_ORDER_2 = Uint8Array.of(0xec, ...new Uint8Array(30).fill(0xff), 0x7f);
 
 const vkey = ({ key }: ReturnType<typeof noteKey>): string => printVerifierKey(key);
@@ -79,6 +85,11 @@ const keys = (): ReadonlyArray<LogPolicyVector> => {
           .map((key) => `log ${printVerifierKey(key)}\n`)
           .join(""),
       ),
+    ),
+    refused(
+      "key-name-and-id-twice",
+      "two keys of one name and one id",
+      behind(witness("d", vkey(ONE_TWIN)) + witness("e", vkey(OTHER_TWIN))),
     ),
     refused("log-twice", "one log twice", behind(`log ${vkey(LOG_KEY)}\n`)),
     refused("key-small-order", "a point of order 2", behind(witness("d", printVerifierKey(small)))),
@@ -219,6 +230,10 @@ const pairs = (): ReadonlyArray<LogPolicyVector> => {
     pair("ml-dsa-in-both", "one key of ML-DSA-44 in both", [
       `${logPolicyText()}witness d ${mlDsaKey("d.example", 7)}\n`,
       postQuantum,
+    ]),
+    pair("key-name-and-id-in-both", "two keys of one name and one id, one in each", [
+      logPolicyText(undefined, undefined, undefined, [ONE_TWIN, ALPHA, BETA]),
+      growth([OTHER_TWIN, ...others]),
     ]),
     pair("evidence-key", "the key that signs packets as a witness", [
       null,

@@ -32,3 +32,10 @@ test("the latest keys keep their newest values, and at most twice the capacity i
     runs(300),
   );
 });
+
+test("nothing is kept after all were dropped", () => {
+  const kept = new RecentlyUsed<number, number>(1);
+  for (const key of [1, 2]) kept.set(key, key);
+  kept.clear();
+  expect([kept.get(1), kept.get(2)]).toEqual([undefined, undefined]);
+});

@@ -1,13 +1,14 @@
 import { expect } from "bun:test";
-import { Effect } from "effect";
+import { Duration, Effect } from "effect";
 import { networkLeaf } from "../../../core/log/leaf/event-leaf.ts";
 import { rootOf } from "../../../core/log/tree/frontier.ts";
+import { OFFER_UNCHANGED_EVERY } from "../../../core/use-cases/log/witnesses/checkpoint-offers.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
 import { IndependentTree } from "../independent-tree.ts";
 import { expectOfLedger } from "./expect-of-ledger.ts";
 import type { LivingProcesses } from "./living-processes.ts";
 import type { ScheduleWorld } from "./schedule-world.ts";
-import type { ScheduleWitness } from "./schedule-witness.ts";
+import type { ScheduleWitnesses } from "./schedule-witness.ts";
 import type { SignedRoots } from "./signed-roots.ts";
 
 /** Syncs of all processes after which the store must have come to the ledger's head. */
@@ -21,9 +22,10 @@ export const comeToRest = Effect.fnUntraced(function* (
   { ledger, nodes, replicas }: ScheduleWorld,
   living: LivingProcesses,
   signed: SignedRoots,
-  witness: ScheduleWitness,
+  witnesses: ScheduleWitnesses,
 ) {
   nodes.calm();
+  witnesses.calm();
   for (let replica = 0; replica < replicas; replica++) yield* living.start(replica);
   const { custodyLog } = ledger;
   const isComplete = Effect.gen(function* () {
@@ -39,6 +41,9 @@ export const comeToRest = Effect.fnUntraced(function* (
   // A log whose signing was hindered is tried again.
   yield* living.syncAll;
   yield* living.pass(90_000);
+  // A witness that went back after its last cosignature is asked again when the checkpoint is offered anew.
+  if (!(yield* witnesses.haveCosigned(Number(custodyLog.count) + 1)))
+    yield* living.pass(Duration.toMillis(OFFER_UNCHANGED_EVERY));
 
   const tree = new IndependentTree(
     { genesisHash: TEST_GENESIS_HASH, ...TEST_DEPLOYMENT },
@@ -52,5 +57,5 @@ export const comeToRest = Effect.fnUntraced(function* (
   }
   // Whatever happened on the way, the log is signed to its end.
   signed.expectOf(tree);
-  yield* witness.expectOf(tree);
+  yield* witnesses.expectOf(tree);
 });

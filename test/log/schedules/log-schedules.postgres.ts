@@ -29,6 +29,7 @@ const inPostgres: StoreKind = {
           const lease = leaseOn(board, replica);
           return { ...lease, hold: Effect.tap(lease.hold, tellTerm) };
         },
+        backup: null,
       };
     }),
 };

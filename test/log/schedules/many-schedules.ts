@@ -35,6 +35,9 @@ export const manySchedules = async (
   expect(totals.kills).toBeGreaterThan(0);
   expect(totals.failedSyncs).toBeGreaterThan(0);
   if (amount < 100) return;
+  expect(totals.lies).toBeGreaterThan(amount);
+  expect(totals.restored).toBeGreaterThan(amount / 2);
+  if (kindOf(0).name !== "Postgres") expect(totals.takenBack).toBeGreaterThan(amount / 10);
   expect(totals.kills).toBeGreaterThan(amount / 3);
   expect(totals.failedSyncs).toBeGreaterThan(amount);
   expect(totals.onFork).toBeGreaterThan(amount / 10);

@@ -13,7 +13,7 @@ import { SignedRoots } from "./signed-roots.ts";
 import { NOTHING, type Tally } from "./tally.ts";
 import { seededRandom } from "../../arbitraries/seeded-random.ts";
 import { patientClock } from "../../doubles/patient-clock.ts";
-import { type ScheduleWitness, scheduleWitness } from "./schedule-witness.ts";
+import { type ScheduleWitnesses, scheduleWitnesses } from "./schedule-witness.ts";
 
 const START_MS = 1_800_000_000_000;
 const SLOT_MS = 400;
@@ -122,19 +122,43 @@ export const runSchedule = async (seed: number, kind: StoreKind): Promise<Tally>
       lease: store.leaseOf(replica),
       keyFile: keyFiles[replica] ?? { text: null },
       signed: signed.note,
-      witness: (url, body) => witness.client(url, body),
+      witness: (url, body) => witnesses.client(url, body),
     }));
     const chance = seededRandom(seed + 3);
-    const witness: ScheduleWitness = yield* scheduleWitness(
+    const witnesses: ScheduleWitnesses = yield* scheduleWitnesses(
       ledger,
       () => living.all.map(({ index }) => index),
       (n) => Math.floor(chance() * n),
     );
-    yield* grow(world, living, tally, chance() < 0.5 ? Effect.void : witness.restart);
-    yield* comeToRest(world, living, signed, witness);
-    tally.cosigned = witness.cosigned;
+    let kept: ReadonlyArray<string | null> | null = null;
+    let takenBack = 0;
+    /** Copies the data directory, store and key's file, or takes it back to the copy. */
+    const backUp = Effect.gen(function* () {
+      const { backup } = store;
+      if (backup === null || chance() < 0.5) return;
+      yield* living.endAll;
+      if (kept === null || chance() < 0.4) {
+        backup.keep();
+        kept = keyFiles.map(({ text }) => text);
+        return;
+      }
+      backup.restore();
+      for (const [at, text] of kept.entries()) Object.assign(keyFiles[at] ?? {}, { text });
+      takenBack += 1;
+    });
+    const stirred = Effect.suspend(() =>
+      Effect.andThen(
+        backUp,
+        witnesses.stir(treeOf(ledger).leaves, treeOf(world.fork).leaves.slice(1)),
+      ),
+    );
+    yield* grow(world, living, tally, chance() < 0.3 ? Effect.void : stirred);
+    yield* comeToRest(world, living, signed, witnesses);
+    tally.takenBack = takenBack;
+    const { cosigned, lies, restored } = witnesses;
+    Object.assign(tally, { cosigned, lies, restored });
     yield* living.endAll;
-    yield* witness.end;
+    yield* witnesses.end;
   });
   const silent = Layer.merge(patientClock(), Logger.layer([]));
   await Effect.runPromise(program.pipe(Effect.scoped, Effect.provide(silent)));

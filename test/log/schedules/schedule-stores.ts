@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Effect, Layer, type Scope } from "effect";
 import { indexMemory } from "../../../adapters/memory/index-store.ts";
@@ -17,6 +17,16 @@ export type ScheduleStore = {
   readonly guard: (index: Index) => Index;
   /** The lease of a replica, null where one process at a time has the store. */
   readonly leaseOf: (replica: number) => SyncLease["Service"] | null;
+  /** A backup of its files while no process has it open, null for a store without files. */
+  readonly backup: StoreBackup | null;
+};
+
+/** One copy of a store's files. */
+type StoreBackup = {
+  /** Copies the files, in place of an earlier copy. */
+  readonly keep: () => void;
+  /** Takes the files back to the copy; there is one. */
+  readonly restore: () => void;
 };
 
 /** A kind of store, and the most processes that may share one. */
@@ -49,6 +59,7 @@ const inTermOf =
       },
       log: {
         ...log,
+        isWriter: Effect.map(SyncEpoch, (epoch) => epoch === board.epoch),
         keepTiles: (tiles) => checked(log.keepTiles(tiles)),
         replaceStanding: (before, next) => checked(log.replaceStanding(before, next)),
       },
@@ -66,6 +77,7 @@ export const inMemory: StoreKind = {
       layer: Layer.succeedContext(opened),
       guard: replicas === 1 ? (index) => index : inTermOf(board),
       leaseOf: (replica) => (replicas === 1 ? null : leaseOn(board, replica)),
+      backup: null,
     };
   }),
 };
@@ -79,15 +91,22 @@ export const inSqlite: StoreKind = {
       Effect.sync(() => mkdtempSync(join(tmpdir(), "log-schedule-"))),
       (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true })),
     );
+    const [data, copy] = [join(folder, "data"), join(folder, "copy")];
+    const copied = (from: string, to: string) => () => {
+      rmSync(to, { recursive: true, force: true });
+      cpSync(from, to, { recursive: true });
+    };
+    mkdirSync(data);
     return {
       layer: indexSqlite({
         genesisHash: TEST_GENESIS_HASH,
         deployment: TEST_DEPLOYMENT,
-        path: join(folder, "index.sqlite"),
-        logFolder: join(folder, "log"),
+        path: join(data, "index.sqlite"),
+        logFolder: join(data, "log"),
       }),
       guard: (index) => index,
       leaseOf: () => null,
+      backup: { keep: copied(data, copy), restore: copied(copy, data) },
     };
   }),
 };

@@ -3,12 +3,18 @@ import { Effect, Exit, Layer, Scope } from "effect";
 import { NO_SIGNALS } from "../../doubles/no-signals.ts";
 import { witnessStateMemory } from "../../../adapters/memory/witness-state.ts";
 import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
-import { parseCheckpoint } from "../../../core/log/checkpoint/checkpoint.ts";
+import { checkpointText, parseCheckpoint } from "../../../core/log/checkpoint/checkpoint.ts";
 import { networkIdOf, networkLeaf } from "../../../core/log/leaf/event-leaf.ts";
+import { printSignedNote } from "../../../core/log/notes/signed-note.ts";
 import { verifierKey } from "../../../core/log/notes/verifier-key.ts";
+import { noteMessage } from "../../../core/log/notes/verify-note.ts";
 import type { LogPolicy } from "../../../core/log/policy/log-policy.ts";
 import { type Tile, tileWidthIn } from "../../../core/log/tiles/tile-path.ts";
-import { parseAddCheckpoint, TLOG_SIZE_TYPE } from "../../../core/log/witness/add-checkpoint.ts";
+import {
+  parseAddCheckpoint,
+  printAddCheckpoint,
+  TLOG_SIZE_TYPE,
+} from "../../../core/log/witness/add-checkpoint.ts";
 import { parseLogStanding } from "../../../core/use-cases/log/log-standing.ts";
 import { readTile } from "../../../core/use-cases/log/read-tree.ts";
 import { makeWitness, type Witness } from "../../../core/use-cases/witness/witness.ts";
@@ -16,9 +22,10 @@ import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { LedgerSignals } from "../../../ports/ledger/ledger-signals.ts";
 import { LogSource, LogUnavailable, type WitnessClient } from "../../../ports/log/log-source.ts";
 import { LogStore } from "../../../ports/log/log-store.ts";
-import { WitnessKey, WitnessState } from "../../../ports/log/witness-state.ts";
+import { type CosignedLog, WitnessKey, WitnessState } from "../../../ports/log/witness-state.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
 import type { Index } from "../../contracts/fresh-index.ts";
+import { referenceProof, referenceRoot } from "../../core/log/support/reference-tree.ts";
 import { custodyConfigAccount } from "../../doubles/custody-config.ts";
 import { ledgerPort } from "../../world/ledger-port.ts";
 import type { WeatheredChain } from "../../world/weathered-chain.ts";
@@ -26,44 +33,60 @@ import type { IndependentTree } from "../independent-tree.ts";
 
 const LEAF_0 = networkLeaf(TEST_GENESIS_HASH, TEST_DEPLOYMENT.custodyProgram);
 const ORIGIN = `log.example/log/${networkIdOf(LEAF_0)}/0`;
-const KEY = ed25519Key(new Uint8Array(32).fill(77));
-const LOG_KEY = verifierKey(ORIGIN, "ed25519", ed25519Key(new Uint8Array(32).fill(1)).publicKey);
+/** The key of the schedule's log, which its lies are signed with too. */
+const LOG_SIGNER = ed25519Key(new Uint8Array(32).fill(1));
+const LOG_KEY = verifierKey(ORIGIN, "ed25519", LOG_SIGNER.publicKey);
 
-/** The policy of a schedule's log: its one witness must cosign. */
+const NUMBERS = [0, 1, 2] as const;
+const keyOf = (number: number) => ed25519Key(new Uint8Array(32).fill(77 + number));
+const nameOf = (number: number): string => `w${number}`;
+const urlOf = (number: number): string => `http://${nameOf(number)}`;
+
+/** The policy of a schedule's log: two of its three witnesses must cosign. */
 export const WITNESSED: LogPolicy = {
   logs: [],
-  witnesses: [
-    { name: "w", key: verifierKey("w.example", "cosignature", KEY.publicKey), url: "http://w" },
-  ],
-  groups: [],
-  quorum: "w",
+  witnesses: NUMBERS.map((number) => ({
+    name: nameOf(number),
+    key: verifierKey(`${nameOf(number)}.example`, "cosignature", keyOf(number).publicKey),
+    url: urlOf(number),
+  })),
+  groups: [{ name: "two", threshold: 2, members: NUMBERS.map(nameOf) }],
+  quorum: "two",
 };
 
 type AddCheckpoint = NonNullable<Witness["Service"]["addCheckpoint"]>;
 
 /**
  * A witness of the schedule's log, by a node of its own that is honest and some events behind. Between two of its lives
- * it keeps nothing but what it cosigned last.
+ * it keeps nothing but what it cosigned last, and that may be taken back to an older copy.
  */
-export class ScheduleWitness {
+class ScheduleWitness {
   /** How often it cosigned. */
   cosigned = 0;
+  /** The most events that its node is behind. */
+  mostBehind = 3;
   readonly #roots = new Map<number, string>();
-  readonly #state: WitnessState["Service"];
+  /** What it kept at some times, oldest first. */
+  readonly #copies: Array<CosignedLog | null> = [null];
+  #state: WitnessState["Service"];
+  readonly #below: (n: number) => number;
   readonly #services;
   #life: { readonly addCheckpoint: AddCheckpoint; readonly scope: Scope.Closeable } | null = null;
 
   constructor(
+    number: number,
     state: WitnessState["Service"],
     ledger: WeatheredChain,
     indexes: () => ReadonlyArray<Index>,
     below: (n: number) => number,
   ) {
     this.#state = state;
+    this.#below = below;
+    const key = keyOf(number);
     const readAccounts = () =>
       Effect.sync(() => {
         const { count } = ledger.custodyLog;
-        const seen = count - BigInt(below(Number(count < 3n ? count : 3n) + 1));
+        const seen = count - BigInt(below(Math.min(this.mostBehind, Number(count)) + 1));
         const logged = ledger.loggedAt(seen);
         if (logged === undefined) throw new Error("the ledger has these events");
         return { slot: 1n, value: [custodyConfigAccount(TEST_DEPLOYMENT, logged)] };
@@ -85,12 +108,28 @@ export class ScheduleWitness {
       Layer.succeed(LedgerSignals, NO_SIGNALS),
       Layer.succeed(WitnessState, state),
       Layer.succeed(WitnessKey, {
-        name: "w.example",
-        publicKey: KEY.publicKey,
-        sign: (message) => Effect.succeed(KEY.sign(message)),
+        name: `${nameOf(number)}.example`,
+        publicKey: key.publicKey,
+        sign: (message) => Effect.succeed(key.sign(message)),
       }),
     );
   }
+
+  /** The size that it cosigned last, 0 for none. */
+  readonly cosignedSize = Effect.suspend(() => this.#state.read(ORIGIN)).pipe(
+    Effect.map((last) => last?.size ?? 0),
+    Effect.orDie,
+  );
+
+  /** Begins another life with an older copy of what it cosigned, and notes a copy of what it has now. */
+  readonly restore = Effect.gen({ self: this }, function* () {
+    yield* this.end;
+    this.#copies.push(yield* Effect.orDie(this.#state.read(ORIGIN)));
+    const copy = this.#copies[this.#below(this.#copies.length)] ?? null;
+    this.#state = yield* Effect.provide(WitnessState, witnessStateMemory);
+    if (copy !== null) yield* Effect.orDie(this.#state.compareAndSet(ORIGIN, 0, copy));
+    yield* this.restart;
+  });
 
   /** Begins another life. */
   readonly restart = Effect.gen({ self: this }, function* () {
@@ -99,7 +138,11 @@ export class ScheduleWitness {
     const { addCheckpoint } = yield* makeWitness({
       logs: [{ key: LOG_KEY, url: new URL("http://log") }],
       deployment: TEST_DEPLOYMENT,
-    }).pipe(Effect.provide(this.#services), Scope.provide(scope));
+    }).pipe(
+      Effect.provide(this.#services),
+      Effect.provideService(WitnessState, this.#state),
+      Scope.provide(scope),
+    );
     if (addCheckpoint === null) throw new Error("it is a witness");
     this.#life = { addCheckpoint, scope };
   });
@@ -109,7 +152,7 @@ export class ScheduleWitness {
   );
 
   /** How a log asks it. */
-  readonly client: WitnessClient["Service"]["addCheckpoint"] = (_url, body) =>
+  readonly answer = (body: string) =>
     Effect.gen({ self: this }, function* () {
       if (this.#life === null) return { status: 503, contentType: "", body: "" };
       const answer = yield* Effect.result(this.#life.addCheckpoint(body));
@@ -120,6 +163,24 @@ export class ScheduleWitness {
       this.#note(body);
       return { status: 200, contentType: "text/plain", body: success.lines };
     });
+
+  /** Has a lying log offer another history, which begins as the ledger's does where the witness looks. */
+  lie(events: ReadonlyArray<Uint8Array>, others: ReadonlyArray<Uint8Array>) {
+    return Effect.gen({ self: this }, function* () {
+      const oldSize = yield* this.cosignedSize;
+      const from = Math.max(oldSize, 1);
+      const leaves = [...events.slice(0, from), ...others.slice(0, 1 + this.#below(others.length))];
+      const head = { origin: ORIGIN, size: leaves.length, root: referenceRoot(leaves) };
+      const text = checkpointText(head);
+      const signature = LOG_SIGNER.sign(noteMessage(text));
+      const checkpoint = printSignedNote({
+        text,
+        signatures: [{ name: ORIGIN, id: LOG_KEY.id, signature }],
+      });
+      const proof = oldSize === 0 ? [] : referenceProof(oldSize, leaves);
+      yield* this.answer(printAddCheckpoint({ oldSize, proof, checkpoint }));
+    });
+  }
 
   /** Notes what was cosigned. Throws at a second root of a size. */
   #note(body: string): void {
@@ -139,19 +200,84 @@ export class ScheduleWitness {
     return Effect.gen({ self: this }, function* () {
       for (const [size, root] of this.#roots)
         expect(root, `the cosigned root of size ${size}`).toBe(tree.roots[size - 1] ?? "");
-      expect((yield* this.#state.read(ORIGIN))?.size).toBe(tree.leaves.length);
+      expect(yield* this.cosignedSize).toBe(tree.leaves.length);
     });
   }
 }
 
-/** A witness that has cosigned nothing yet, in its first life. */
-export const scheduleWitness = Effect.fnUntraced(function* (
+/** The witnesses of a schedule's log. */
+export class ScheduleWitnesses {
+  readonly #all: ReadonlyArray<ScheduleWitness>;
+  readonly #below: (n: number) => number;
+  lies = 0;
+  restored = 0;
+
+  constructor(all: ReadonlyArray<ScheduleWitness>, below: (n: number) => number) {
+    this.#all = all;
+    this.#below = below;
+  }
+
+  /** How often one of them cosigned. */
+  get cosigned(): number {
+    return this.#all.reduce((sum, each) => sum + each.cosigned, 0);
+  }
+
+  /** How a log asks them. */
+  readonly client: WitnessClient["Service"]["addCheckpoint"] = (url, body) =>
+    this.#all[NUMBERS.findIndex((number) => urlOf(number) === url)]?.answer(body) ??
+    Effect.die(new Error(`nobody is at ${url}`));
+
+  /** Some of them begin another life, one of them with an older copy of what it kept, and a log lies to some. */
+  stir(events: ReadonlyArray<Uint8Array>, others: ReadonlyArray<Uint8Array>) {
+    return Effect.gen({ self: this }, function* () {
+      for (const witness of this.#all) {
+        const chance = this.#below(8);
+        if (chance === 0) this.restored += 1;
+        if (chance === 0) yield* witness.restore;
+        else if (chance < 4) yield* witness.restart;
+        if (this.#below(3) > 0 || others.length === 0) continue;
+        this.lies += 1;
+        yield* witness.lie(events, others);
+      }
+    });
+  }
+
+  /** From now on their nodes are at the ledger's head. */
+  calm(): void {
+    for (const witness of this.#all) witness.mostBehind = 0;
+  }
+
+  /** Whether all of them have cosigned a size. */
+  haveCosigned(size: number) {
+    return Effect.map(
+      Effect.forEach(this.#all, (witness) => witness.cosignedSize),
+      (sizes) => sizes.every((each) => each === size),
+    );
+  }
+
+  /** Expects that each root that one of them cosigned is a tree's, and that all have cosigned it to its end. */
+  expectOf(tree: IndependentTree) {
+    return Effect.forEach(this.#all, (witness) => witness.expectOf(tree), { discard: true });
+  }
+
+  readonly end = Effect.suspend(() =>
+    Effect.forEach(this.#all, (witness) => witness.end, { discard: true }),
+  );
+}
+
+/** Witnesses that have cosigned nothing yet, in their first lives. */
+export const scheduleWitnesses = Effect.fnUntraced(function* (
   ledger: WeatheredChain,
   indexes: () => ReadonlyArray<Index>,
   below: (n: number) => number,
 ) {
-  const state = yield* Effect.provide(WitnessState, witnessStateMemory);
-  const witness = new ScheduleWitness(state, ledger, indexes, below);
-  yield* witness.restart;
-  return witness;
+  const all = yield* Effect.forEach(NUMBERS, (number) =>
+    Effect.gen(function* () {
+      const state = yield* Effect.provide(WitnessState, witnessStateMemory);
+      const witness = new ScheduleWitness(number, state, ledger, indexes, below);
+      yield* witness.restart;
+      return witness;
+    }),
+  );
+  return new ScheduleWitnesses(all, below);
 });

@@ -8,6 +8,12 @@ export type Tally = {
   readonly restarts: number;
   readonly signed: number;
   readonly cosigned: number;
+  /** Histories that a lying log had offered to a witness. */
+  readonly lies: number;
+  /** How often a witness went back to an older copy of its state. */
+  readonly restored: number;
+  /** How often a store in files and the key's file went back to an older copy. */
+  readonly takenBack: number;
   readonly onFork: number;
   readonly unseen: number;
 };
@@ -22,6 +28,9 @@ export const NOTHING: Tally = {
   restarts: 0,
   signed: 0,
   cosigned: 0,
+  lies: 0,
+  restored: 0,
+  takenBack: 0,
   onFork: 0,
   unseen: 0,
 };

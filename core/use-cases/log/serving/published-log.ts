@@ -23,6 +23,7 @@ import {
   parseLogStanding,
   type SignedHead,
 } from "../log-standing.ts";
+import { KnownTiles } from "./known-tiles.ts";
 import { keptTile, type LogTree, readTile } from "../read-tree.ts";
 
 /** The partial tiles and the partial bundle of a signed size, by their paths. */
@@ -132,6 +133,8 @@ export class SettlementLog extends Context.Service<
     readonly signedEdge: (
       log: PublishedLog,
     ) => Effect.Effect<SignedEdge, StoreUnavailable, LogStore>;
+    /** What proofs are made of. */
+    readonly tiles: KnownTiles;
   }
 >()("settlement-evidence/core/use-cases/SettlementLog") {}
 
@@ -151,6 +154,7 @@ export const makeSettlementLog = Effect.gen(function* () {
   // The standing is parsed once for each text: a checkpoint changes once a second at most.
   let parsed: { readonly text: string; readonly value: PublishedLog } | null = null;
   return SettlementLog.of({
+    tiles: new KnownTiles(),
     signedEdge: Effect.fnUntraced(function* ({ tree, standing: { signed } }) {
       if (verified !== null && isSameHead(verified.head, signed)) return verified.edge;
       const edge = yield* readSignedEdge(tree, signed);

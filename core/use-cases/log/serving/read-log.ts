@@ -1,9 +1,12 @@
 import { Context, Data, Effect } from "effect";
+import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import type { LogStore } from "../../../../ports/log/log-store.ts";
+import { addressToBytes, parseAddress } from "../../../domain/address.ts";
 import type { Escrow } from "../../../domain/escrow/escrow.ts";
 import { RecentlyUsed } from "../../../domain/recently-used.ts";
 import { printTlogProof } from "../../../log/checkpoint/tlog-proof.ts";
+import { isSettlementLeaf } from "../../../log/leaf/event-leaf.ts";
 import { decodeEntryBundle, encodeEntryBundle } from "../../../log/tiles/entry-bundle.ts";
 import { parseTilePath, tileWidthIn } from "../../../log/tiles/tile-path.ts";
 import { HASH_LENGTH, leafHash } from "../../../log/tree/tree-hash.ts";
@@ -89,21 +92,31 @@ const lastEventOf = ({ createdSeq, settledSeq }: EventNumbers): number =>
 
 /**
  * The proof that the log holds an escrow's last event, under the published checkpoint. Null while that checkpoint does
- * not cover the event, while the index does not hold the leaves that it covers, and without a log.
+ * not cover the event, while the index does not hold the leaves that it covers, without a log, and where `isWanted`
+ * says no of the leaf.
  */
-export const proveEscrow = Effect.fn("proveEscrow")(function* (numbers: EventNumbers) {
-  const log = yield* (yield* SettlementLog).published;
+export const proveEscrow = Effect.fn("proveEscrow")(function* (
+  numbers: EventNumbers,
+  isWanted: (leaf: Uint8Array) => boolean = () => true,
+) {
+  const settlementLog = yield* SettlementLog;
+  const log = yield* settlementLog.published;
   const checkpoint = log?.checkpoint ?? null;
   const index = lastEventOf(numbers);
   if (log === null || checkpoint === null || index >= checkpoint.size) return null;
-  const hashes = yield* readInclusionProof(log.tree, index, checkpoint.size);
   const [leaf] = yield* readLeaves(log.tree, index, 1);
-  // The index may hold other leaves than those that were signed.
-  if (
-    leaf === undefined ||
-    !verifyInclusion({ index, leafHash: leafHash(leaf), head: checkpoint }, hashes)
-  )
-    return null;
+  if (leaf === undefined || !isWanted(leaf)) return null;
+  const { tiles } = settlementLog;
+  const claim = { index, leafHash: leafHash(leaf), head: checkpoint };
+  const read = readInclusionProof(log.tree, index, checkpoint.size, tiles.read);
+  let hashes = yield* read;
+  if (!verifyInclusion(claim, hashes)) {
+    // The index may have held other leaves when the tiles were made of them.
+    tiles.forget();
+    hashes = yield* read;
+    // It may hold other leaves than those that were signed.
+    if (!verifyInclusion(claim, hashes)) return null;
+  }
   const proof: LogProof = {
     origin: log.standing.signed.origin,
     index,
@@ -117,10 +130,30 @@ export const proveEscrow = Effect.fn("proveEscrow")(function* (numbers: EventNum
 });
 
 /**
- * The proof of an escrow by its address, from its finalized account or tombstone. Fails like `readFinalizedEscrow`,
- * with `NotInLog` without a published checkpoint, and with `NotLoggedYet`.
+ * The proof of an escrow that the index has as settled; null for any other one, and while the store does not answer.
+ * Nothing comes after a settlement, and the signed root shows that it is this escrow's: no node need be asked.
+ */
+const proveSettled = Effect.fnUntraced(
+  function* (pda: string) {
+    const address = parseAddress(pda);
+    if (address === undefined) return null;
+    const { escrows, unseen } = yield* (yield* IndexReader).escrowsAt([address]);
+    const known = escrows[0] ?? unseen[0];
+    if (known === undefined || known.settledSeq === null) return null;
+    const bytes = addressToBytes(address);
+    return yield* proveEscrow(known, (leaf) => isSettlementLeaf(leaf, bytes));
+  },
+  Effect.orElseSucceed(() => null),
+);
+
+/**
+ * The proof of an escrow by its address: of a settled one from the index, otherwise from its finalized account or
+ * tombstone. Fails like `readFinalizedEscrow`, with `NotInLog` without a published checkpoint, and with
+ * `NotLoggedYet`.
  */
 export const readEscrowProof = Effect.fn("readEscrowProof")(function* (pda: string) {
+  const settled = yield* proveSettled(pda);
+  if (settled !== null) return settled.proof;
   const numbers: EventNumbers = yield* readFinalizedEscrow(pda).pipe(
     Effect.map(({ escrow }) => escrow),
     Effect.catchTag("EscrowArchived", ({ tombstone }) => Effect.succeed(tombstone)),

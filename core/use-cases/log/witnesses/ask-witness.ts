@@ -40,6 +40,9 @@ const NEW_WITNESS: WitnessRecord = {
 /** The first 100 printable ASCII characters of what a witness wrote: the status shows them. */
 const shortened = (body: string): string => body.replaceAll(/[^ -~]/g, "").slice(0, 100);
 
+/** What a witness answers that cannot judge a checkpoint yet. */
+const NOT_READY = 503;
+
 /** One offer to one witness: its cosignature, the size to begin at, or why there is neither. */
 const offer = Effect.fnUntraced(function* (
   tree: LogTree,
@@ -64,7 +67,11 @@ const offer = Effect.fnUntraced(function* (
         } as const)
       : ({ size: known } as const);
   }
-  if (answer.status !== 200) return { problem: `it answered ${answer.status}` } as const;
+  if (answer.status !== 200)
+    return {
+      problem: `it answered ${answer.status}`,
+      isNotReady: answer.status === NOT_READY,
+    } as const;
   const signatures = parseSignatures(answer.body);
   if ("fault" in signatures) return { nonsense: signatures.fault } as const;
   const { text } = checkpoint;
@@ -77,7 +84,8 @@ const offer = Effect.fnUntraced(function* (
 });
 
 /**
- * A witness's cosignature of a checkpoint, null when it gave none. What it answered is noted. A witness that names the
+ * A witness's cosignature of a checkpoint, `not_ready` when it cannot give one yet, and null when it gave none for
+ * another reason. What it answered is noted. A witness that names the
  * size that it cosigned last gets the proof from there at once, one time.
  */
 export const askWitness = Effect.fnUntraced(function* (
@@ -119,7 +127,10 @@ export const askWitness = Effect.fnUntraced(function* (
       yield* note({ size: aheadTo, aheadTo, lastProblem });
     } else if ("nonsense" in outcome.success)
       yield* note({ lastProblem: outcome.success.nonsense }, true);
-    else yield* note({ lastProblem: outcome.success.problem });
+    else {
+      yield* note({ lastProblem: outcome.success.problem });
+      if (outcome.success.isNotReady) return "not_ready";
+    }
     return null;
   }
   return null;

@@ -1,10 +1,11 @@
 import { Deferred, Duration, Effect, FiberSet, Queue, Ref, Semaphore } from "effect";
 import { parseCheckpoint } from "../../../log/checkpoint/checkpoint.ts";
-import type { LogPolicy, PolicyWitness } from "../../../log/policy/log-policy.ts";
+import type { PolicyWitness } from "../../../log/policy/log-policy.ts";
 import { judgeQuorum } from "../../../log/policy/quorum.ts";
 import { SyncEpoch } from "../../../../ports/index/sync-lease.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
 import { monotonicMs } from "../../single-flight.ts";
+import type { AskedPolicy } from "../witness-policies.ts";
 import { askWitness, type WitnessRecords } from "./ask-witness.ts";
 import { type Offered, OfferedRound } from "./offered-round.ts";
 import { isSameHead, type LogHindrance, type SignedHead } from "../log-standing.ts";
@@ -24,6 +25,11 @@ const TRY_AGAIN_MS = Duration.toMillis(TRY_AGAIN);
  */
 const OFFER_AGAIN_MS = Duration.toMillis(Duration.seconds(2));
 const LONGEST_PAUSE_MS = Duration.toMillis(Duration.minutes(1));
+/**
+ * Until the second offer to a witness that is not ready, milliseconds; doubled up to the pause above. Its node, or the
+ * log, is mostly a few blocks behind and has caught up by then.
+ */
+const NOT_READY_MS = 500;
 
 /** Whether the term of a mark or an offer may still write; a store that does not answer says nothing against it. */
 export const isWriter = (epoch: bigint) =>
@@ -53,7 +59,7 @@ const publish = (
   );
 
 /** Whether a policy names witnesses. */
-const isWitnessed = (policy: LogPolicy | null): policy is LogPolicy =>
+const isWitnessed = (policy: AskedPolicy | null): policy is AskedPolicy =>
   policy !== null && policy.witnesses.length > 0;
 
 /**
@@ -62,7 +68,7 @@ const isWitnessed = (policy: LogPolicy | null): policy is LogPolicy =>
  * does not wait for witnesses, because one whose node is ahead needs the newer entries.
  */
 export const makeCheckpointOffers = Effect.fnUntraced(function* (
-  policyRef: Ref.Ref<LogPolicy | null>,
+  policyRef: Ref.Ref<AskedPolicy | null>,
   witnesses: WitnessRecords,
 ) {
   const hindrance = yield* Ref.make<LogHindrance | null>(null);
@@ -115,12 +121,16 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
       ofRound.isOver ? Effect.succeed(null) : askWitness(log.tree, checkpoint, witness, witnesses),
     );
     let pauseMs = OFFER_AGAIN_MS;
+    let notReadyMs = NOT_READY_MS;
     while (!ofRound.isOver) {
-      const cosignature = yield* line.withPermit(ask);
-      if (cosignature !== null) ofRound.gathered.set(witness.name, cosignature);
+      const answer = yield* line.withPermit(ask);
+      const isCosigned = answer !== null && answer !== "not_ready";
+      if (isCosigned) ofRound.gathered.set(witness.name, answer);
       yield* ring;
-      if (cosignature !== null) return;
-      yield* Effect.timeoutOption(Deferred.await(ofRound.over), Duration.millis(pauseMs));
+      if (isCosigned) return;
+      const restMs = answer === "not_ready" ? Math.min(notReadyMs, pauseMs) : pauseMs;
+      notReadyMs *= 2;
+      yield* Effect.timeoutOption(Deferred.await(ofRound.over), Duration.millis(restMs));
       if (ofRound.publishedCount !== null) pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     }
   });
@@ -160,7 +170,7 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
   /** Publishes what a round has, once it may be, and says what hinders it. */
   const advance = Effect.fnUntraced(function* (log: SigningLog, ofRound: OfferedRound) {
     const nowMs = yield* monotonicMs;
-    if (ofRound.isReady(nowMs)) {
+    if (ofRound.isReady(nowMs, yield* Ref.get(witnesses))) {
       const count = ofRound.gathered.size;
       const { head } = ofRound.offered.checkpoint;
       const isPublished = yield* publish(log, head, (before) => ofRound.note(before));

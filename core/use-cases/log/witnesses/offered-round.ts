@@ -1,25 +1,31 @@
 import { Deferred, Duration } from "effect";
 import { parseCheckpoint } from "../../../log/checkpoint/checkpoint.ts";
 import { MAX_SIGNATURES, type NoteSignature } from "../../../log/notes/signed-note.ts";
-import type { LogPolicy, PolicyWitness } from "../../../log/policy/log-policy.ts";
+import type { PolicyWitness } from "../../../log/policy/log-policy.ts";
 import { judgeQuorum } from "../../../log/policy/quorum.ts";
 import { printSignedCheckpoint, type SignedCheckpoint } from "../signing/open-log.ts";
+import type { AskedPolicy } from "../witness-policies.ts";
 import type { WitnessRecord } from "./ask-witness.ts";
 
 /** How long a checkpoint without its quorum is offered while a newer one waits. */
 const OFFERED_FOR_MS = Duration.toMillis(Duration.seconds(60));
 /** How long a policy without a quorum waits for its witnesses. */
 const WAITED_WITHOUT_QUORUM_MS = Duration.toMillis(Duration.seconds(5));
+/** How long a checkpoint that has its quorum waits for the second one of its policy. */
+const AWAITED_FOR_MS = Duration.toMillis(Duration.seconds(1));
 /** How long a newer checkpoint waits for witnesses that have answered so far, once the quorum is met. */
 const WAITED_FOR_OTHERS_MS = Duration.toMillis(Duration.seconds(2));
 
 /** A signed checkpoint, and the term of the lease under which it was signed. */
 export type Offered = { readonly checkpoint: SignedCheckpoint; readonly epoch: bigint };
 
+/** What is known of witnesses, by their names. */
+type Records = ReadonlyMap<string, WitnessRecord>;
+
 /** A checkpoint that is offered to the witnesses of a policy, from its turn until a newer one's. */
 export class OfferedRound {
   readonly offered: Offered;
-  readonly policy: LogPolicy;
+  readonly policy: AskedPolicy;
   /** The witnesses that are asked. */
   readonly asked: ReadonlyArray<PolicyWitness>;
   /** Completes when the next one has its turn. */
@@ -32,7 +38,7 @@ export class OfferedRound {
   readonly #startedMs: number;
 
   /** Begins at a monotonic time, milliseconds. */
-  constructor(offered: Offered, policy: LogPolicy, startedMs: number) {
+  constructor(offered: Offered, policy: AskedPolicy, startedMs: number) {
     this.offered = offered;
     this.policy = policy;
     this.asked = policy.witnesses.filter(({ url }) => url !== null);
@@ -45,10 +51,30 @@ export class OfferedRound {
   }
 
   /** Whether it is to be published: with its quorum, and anew with each cosignature that comes later. */
-  isReady(nowMs: number): boolean {
+  isReady(nowMs: number, records: Records): boolean {
     if (this.publishedCount !== null) return this.gathered.size > this.publishedCount;
-    if (this.policy.quorum !== null) return judgeQuorum(this.policy, this.gathered.keys()).isMet;
-    return this.isComplete || nowMs - this.#startedMs >= WAITED_WITHOUT_QUORUM_MS;
+    if (this.policy.quorum === null)
+      return this.isComplete || nowMs - this.#startedMs >= WAITED_WITHOUT_QUORUM_MS;
+    if (!judgeQuorum(this.policy, this.gathered.keys()).isMet) return false;
+    return nowMs - this.#startedMs >= AWAITED_FOR_MS || !this.#isAwaited(records);
+  }
+
+  /** Whether the second quorum of the policy is missing, and witnesses that have answered so far can still make it. */
+  #isAwaited(records: Records): boolean {
+    const { awaited } = this.policy;
+    if (awaited === undefined) return false;
+    const second = { ...this.policy, quorum: awaited };
+    if (judgeQuorum(second, this.gathered.keys()).isMet) return false;
+    const names = this.asked.map(({ name }) => name);
+    return judgeQuorum(
+      second,
+      names.filter((name) => this.#mayAnswer(name, records)),
+    ).isMet;
+  }
+
+  /** Whether a witness has cosigned, or has answered all that it was asked so far. */
+  #mayAnswer(name: string, records: Records): boolean {
+    return this.gathered.has(name) || (records.get(name)?.problemSinceMs ?? null) === null;
   }
 
   /** Whether it has been offered for a minute without its quorum. */
@@ -60,17 +86,17 @@ export class OfferedRound {
    * Whether a newer one may have its turn. Once this one is published, witnesses that do not answer are not waited for.
    * What they are asked at the time goes on.
    */
-  mayEnd(nowMs: number, records: ReadonlyMap<string, WitnessRecord>): boolean {
+  mayEnd(nowMs: number, records: Records): boolean {
     if (this.publishedCount === null) return this.lacksQuorum(nowMs);
     if (nowMs - this.#startedMs >= WAITED_FOR_OTHERS_MS) return true;
     return this.asked.every(
-      ({ name }) => this.gathered.has(name) || (records.get(name)?.problemSinceMs ?? null) !== null,
+      ({ name }) => this.gathered.has(name) || !this.#mayAnswer(name, records),
     );
   }
 
   /** The next monotonic time at which one of the answers above may change by itself; null for none. */
   nextMs(nowMs: number): number | null {
-    const times = [WAITED_FOR_OTHERS_MS, WAITED_WITHOUT_QUORUM_MS, OFFERED_FOR_MS];
+    const times = [AWAITED_FOR_MS, WAITED_FOR_OTHERS_MS, WAITED_WITHOUT_QUORUM_MS, OFFERED_FOR_MS];
     return times.map((ms) => this.#startedMs + ms).find((at) => at > nowMs) ?? null;
   }
 

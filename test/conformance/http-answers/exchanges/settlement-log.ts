@@ -46,7 +46,8 @@ export const settlementLogExchanges: ReadonlyArray<Exchange> = [
   proof("no escrow", STRANGER.address),
   proof("not an escrow", BROKEN_ESCROW.address),
   proof("not an address", "zzz"),
-  proof("without the ledger", FULFILLED.address, { given: ledgerDown }),
+  proof("Fulfilled, without the ledger", FULFILLED.address, { given: ledgerDown }),
+  proof("Pending, without the ledger", PENDING.address, { given: ledgerDown }),
   get("readStatus", "with a log", "/v1/status"),
 ];
 

@@ -1,7 +1,11 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { sha256 } from "../../../../core/domain/sha256.ts";
-import { networkIdOf, networkLeaf } from "../../../../core/log/leaf/event-leaf.ts";
+import {
+  isSettlementLeaf,
+  networkIdOf,
+  networkLeaf,
+} from "../../../../core/log/leaf/event-leaf.ts";
 import { leavesOfEscrow, leavesOfTombstone } from "../../../../core/log/leaf/escrow-leaves.ts";
 import { decodeArchivedEscrowAccount } from "../../../../core/protocol/accounts/archived-escrow-account.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
@@ -107,4 +111,20 @@ test("the network's id is the beginning of the plain hash of leaf 0", () => {
   expect(networkIdOf(leaf)).toBe(digest.slice(0, 16));
   for (const another of [networkLeaf(genesis, other), networkLeaf(custodyProgram, genesis)])
     expect(networkIdOf(another)).not.toBe(networkIdOf(leaf));
+});
+
+test("a leaf is that of a settlement for its own escrow only, and a creation's is never", () => {
+  fc.assert(
+    fc.property(settled, anyEscrow(LOCAL_DEPLOYMENT), (escrow, other) => {
+      fc.pre(escrow.address !== other.address);
+      const leaves = leavesOfEscrow(escrow, encodeEscrowAccount(escrow));
+      const own = addressToBytes(escrow.address);
+      expect(leaves.map(({ leaf }) => isSettlementLeaf(leaf, own))).toEqual([false, true]);
+      for (const { leaf } of leaves)
+        expect(isSettlementLeaf(leaf, addressToBytes(other.address))).toBe(false);
+    }),
+    runs(30),
+  );
+  const leaf0 = networkLeaf(LOCAL_DEPLOYMENT.custodyProgram, LOCAL_DEPLOYMENT.custodyProgram);
+  expect(isSettlementLeaf(leaf0, leaf0.subarray(2))).toBe(false);
 });

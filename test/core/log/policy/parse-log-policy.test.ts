@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { printVerifierKey, verifierKey } from "../../../../core/log/notes/verifier-key.ts";
 import { parseLogPolicy } from "../../../../core/log/policy/parse-log-policy.ts";
 import { printLogPolicy } from "../../../../core/log/policy/print-log-policy.ts";
-import { testKey } from "../support/test-signer.ts";
+import { testKey, TWINS } from "../support/test-signer.ts";
 
 const log = testKey("example.com/log", "ed25519", 1).key;
 const witnesses = ["x1", "x2", "x3", "y1", "y2"].map(
@@ -58,6 +58,17 @@ const asLog = (seed: number, name = "other.example") =>
 const asWitness = (seed: number, name = "other.example") =>
   printVerifierKey(testKey(name, "cosignature", seed).key);
 
+test("two keys of one name with two ids, and of two names, are read", () => {
+  const [{ key: twin }] = TWINS;
+  const other = testKey(twin.name, "cosignature", 12).key;
+  const policy = text(
+    `witness Z0 ${printVerifierKey(twin)}`,
+    `witness Z1 ${printVerifierKey(other)}`,
+    "quorum Z0",
+  );
+  expect(parseLogPolicy(policy)).toMatchObject({ value: { quorum: "Z0" } });
+});
+
 test.each([
   ["no quorum", text(L), "the policy has no quorum line"],
   ["two quorums", text("quorum none", "quorum none"), "the policy has two quorum lines"],
@@ -80,6 +91,11 @@ test.each([
     "a log with the key of a witness",
     text(...W, `log ${asLog(10)}`, "quorum X1"),
     "other.example has the public key of w.example/x1",
+  ],
+  [
+    "two keys of one name and one id",
+    text(...TWINS.map(({ key }, at) => `witness Z${at} ${printVerifierKey(key)}`), "quorum Z0"),
+    "two keys are named twin.example/w+4ccc44d7",
   ],
   [
     "the evidence key",

@@ -11,6 +11,18 @@ export const testKey = (name: string, use: KeyUse, seed: number) => {
   return { secret, key: verifierKey(name, use, ed25519.getPublicKey(secret)) };
 };
 
+const twin = (number: number) => {
+  const secret = new Uint8Array(32);
+  new DataView(secret.buffer).setUint32(28, number);
+  return {
+    secret,
+    key: verifierKey("twin.example/w", "cosignature", ed25519.getPublicKey(secret)),
+  };
+};
+
+/** Two keys of one name and of the id 4ccc44d7, found by trying. */
+export const TWINS = [twin(10_581), twin(73_073)] as const;
+
 type TestKey = ReturnType<typeof testKey>;
 
 /** A log's signature under a text. */

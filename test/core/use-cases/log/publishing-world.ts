@@ -12,10 +12,10 @@ import {
 import { LeafTree } from "../../../../core/log/leaf/leaf-tree.ts";
 import { noEvents } from "../../../../core/log/tree/frontier.ts";
 import { networkLeaf } from "../../../../core/log/leaf/event-leaf.ts";
-import type { LogPolicy } from "../../../../core/log/policy/log-policy.ts";
 import { fullTilesSince, tilePath } from "../../../../core/log/tiles/tile-path.ts";
 import type { LogPublisher } from "../../../../core/use-cases/log/log-publisher.ts";
 import { makeLogPublisher } from "../../../../core/use-cases/log/log-publisher.ts";
+import type { AskedPolicy } from "../../../../core/use-cases/log/witness-policies.ts";
 import { parseLogStanding } from "../../../../core/use-cases/log/log-standing.ts";
 import type { LogRefused } from "../../../../core/use-cases/log/signing/open-log.ts";
 import { Instance } from "../../../../ports/instance.ts";
@@ -47,7 +47,7 @@ export class PublishingWorld {
   fileOf: number | null = null;
   /** The origin of the log that the operator wants ended. */
   endOrdered: string | null = null;
-  policy: LogPolicy | null = null;
+  policy: AskedPolicy | null = null;
   witness: WitnessClient["Service"]["addCheckpoint"] = () => Effect.die("there is no witness");
   nodes: LedgerNodes["Service"] = { count: 1, readFromEach: () => Effect.die("there is one node") };
   /** Whether this process's term goes on. Afterwards its store refuses what it writes. */

@@ -98,6 +98,67 @@ test("an index that differs from what was signed gives no proof and no partial t
     });
 });
 
+test("proofs of a log that grows are those of a service that begins anew", async () => {
+  const world = worldOf(0);
+  const fresh = (index: number) =>
+    Effect.promise(() =>
+      served(world, proveEscrow({ createdSeq: BigInt(index), settledSeq: null })),
+    );
+  const compared = Effect.gen(function* () {
+    const pairs = [];
+    for (const size of [1, 200, 255, 256, 300, 700, 66_000]) {
+      world.grow(size - world.leaves.length);
+      yield* Effect.promise(() => world.publish());
+      for (const index of [1, Math.ceil(size / 2), size]) {
+        const known = yield* proveEscrow({ createdSeq: BigInt(index), settledSeq: null });
+        pairs.push([known?.proof, (yield* fresh(index))?.proof]);
+      }
+    }
+    return pairs;
+  });
+  for (const [known, fresh] of await served(world, compared)) {
+    expect(known).toBeDefined();
+    expect(known).toBe(fresh ?? "");
+  }
+}, 60_000);
+
+test("a proof takes no tile from the store that one before it has read", async () => {
+  const world = worldOf(1000);
+  await world.publish();
+  const { store } = world;
+  let reads = 0;
+  world.store = {
+    ...store,
+    tile: (path) =>
+      Effect.andThen(
+        Effect.sync(() => (reads += 1)),
+        store.tile(path),
+      ),
+  };
+  const read = Effect.gen(function* () {
+    yield* proveEscrow({ createdSeq: 300n, settledSeq: null });
+    const first = reads;
+    const proof = yield* proveEscrow({ createdSeq: 301n, settledSeq: null });
+    return { isProven: proof !== null, first, more: reads - first };
+  });
+  expect(await served(world, read)).toEqual({ isProven: true, first: 4, more: 0 });
+});
+
+test("tiles of leaves that the index takes back are forgotten", async () => {
+  const world = worldOf(300);
+  await world.publish();
+  const { leaves } = world;
+  world.leaves = [...someLeaves(299, 7), leaves[299] ?? new Uint8Array()];
+  const read = Effect.gen(function* () {
+    const before = yield* proveEscrow({ createdSeq: 300n, settledSeq: null });
+    world.leaves = leaves;
+    return [before, yield* proveEscrow({ createdSeq: 300n, settledSeq: null })] as const;
+  });
+  const [before, after] = await served(world, read);
+  expect(before).toBeNull();
+  expect(after).not.toBeNull();
+});
+
 test("partial tiles that were verified stay as they were signed when the index changes", async () => {
   const world = worldOf(300);
   await world.publish();

@@ -4,7 +4,7 @@ import { judgeQuorum } from "../../../../core/log/policy/quorum.ts";
 import { printVerifierKey } from "../../../../core/log/notes/verifier-key.ts";
 import { askedPolicy, faultOfPolicies } from "../../../../core/use-cases/log/witness-policies.ts";
 import { mlDsaKey } from "../../../conformance/evidence/log-world.ts";
-import { testKey } from "../../log/support/test-signer.ts";
+import { testKey, TWINS } from "../../log/support/test-signer.ts";
 
 const line = (name: string, seed: number): string =>
   `witness ${name} ${printVerifierKey(testKey(`${name}.example`, "cosignature", seed).key)} https://${name}.example/w\n`;
@@ -20,17 +20,18 @@ const onLedger = policyOf(
 );
 const appendOnly = policyOf(`${line("x", 4)}${line("y", 5)}group p any x y\nquorum p\n`);
 
-test("the log asks all witnesses, and publishes when both quorums have cosigned", () => {
+test("the log asks all witnesses, publishes with the quorum of those that look at a ledger, and awaits the other", () => {
   const asked = askedPolicy({ onLedger, appendOnly });
   if (asked === null) throw new Error("nobody is asked");
   expect(asked.witnesses.map(({ name }) => name)).toEqual(["a", "b", "c", "x", "y"]);
   for (const [signed, isMet] of [
-    [["a", "b"], false],
+    [["a", "b"], true],
     [["x", "y"], false],
     [["a", "x", "y"], false],
     [["a", "c", "y"], true],
   ] as const)
     expect([signed, judgeQuorum(asked, signed).isMet]).toEqual([signed, isMet]);
+  expect(asked.awaited).toBe("p");
 });
 
 test("one policy alone is asked as it is, and a quorum that is not wanted is not waited for", () => {
@@ -38,7 +39,11 @@ test("one policy alone is asked as it is, and a quorum that is not wanted is not
   expect(askedPolicy({ onLedger, appendOnly: null })).toEqual(onLedger);
   expect(askedPolicy({ onLedger: null, appendOnly })).toEqual(appendOnly);
   const none = policyOf(`${line("x", 4)}quorum none\n`);
-  expect(askedPolicy({ onLedger, appendOnly: none })?.quorum).toBe("q");
+  expect(askedPolicy({ onLedger, appendOnly: none })).toMatchObject({ quorum: "q" });
+  expect(askedPolicy({ onLedger, appendOnly: none })?.awaited).toBeUndefined();
+  expect(
+    askedPolicy({ onLedger: none, appendOnly: policyOf(`${line("y", 5)}quorum y\n`) }),
+  ).toMatchObject({ quorum: "y" });
   expect(askedPolicy({ onLedger: none, appendOnly: null })?.quorum).toBeNull();
 });
 
@@ -60,5 +65,15 @@ test("one key or one word in both is refused", () => {
   const words = policyOf(`${line("x", 4)}group q any x\nquorum q\n`);
   expect(faultOfPolicies({ onLedger, appendOnly: words })).toBe(
     "q is defined in LOG_WITNESSES as well",
+  );
+});
+
+test("two keys of one name and one id, one in each, are refused: a line of one would be read as the other's", () => {
+  const [one, other] = TWINS.map(({ key }, at) =>
+    policyOf(`witness t${at} ${printVerifierKey(key)} https://t.example/w\nquorum t${at}\n`),
+  );
+  if (one === undefined || other === undefined) throw new Error("there are two");
+  expect(faultOfPolicies({ onLedger: one, appendOnly: other })).toBe(
+    "another key in LOG_WITNESSES is named twin.example/w+4ccc44d7, as that of t1 is",
   );
 });

@@ -9,7 +9,7 @@ import type { LogHindrance } from "../../../../core/use-cases/log/log-standing.t
 import type { PublisherStatus } from "../../../../core/use-cases/log/log-publisher.ts";
 import { WitnessUnreachable } from "../../../../ports/log/log-source.ts";
 import { type PublishingWorld, worldOf } from "./publishing-world.ts";
-import { answers, soundly, withWitnesses } from "./test-witness.ts";
+import { answers, type Habit, soundly, withWitnesses } from "./test-witness.ts";
 
 const any = (threshold: number, members: ReadonlyArray<string>, name = "any"): PolicyGroup => ({
   name,
@@ -112,16 +112,17 @@ test("a witness whose size changes with every answer is not asked faster for it"
   expect(witness?.asked.length).toBeLessThanOrEqual(60);
 });
 
-test("a witness whose node is behind (503) is asked until it cosigns", async () => {
+test("a witness whose node is behind (503) is asked after half a second, one and two until it cosigns", async () => {
   const world = worldOf(20);
   const [witness] = withWitnesses(
     world,
     [(request) => (request < 4 ? answers(503)(request) : soundly(request))],
     "w0.example",
   );
-  expect(await after(world, 5)).toMatchObject({ size: 0 });
+  expect(await after(world, 3)).toMatchObject({ size: 0 });
+  expect(witness?.asked.length).toBe(3);
   if (witness !== undefined) witness.asked = [];
-  expect(await after(world, 7)).toMatchObject({ size: 21, hindrance: null });
+  expect(await after(world, 4)).toMatchObject({ size: 21, hindrance: null });
 });
 
 test("one checkpoint is offered for 60 seconds, then the newest has its turn", async () => {
@@ -324,4 +325,67 @@ test("another policy is taken without a restart: the same checkpoint gains the n
     }),
   );
   expect(witnesses.map(({ size }) => size)).toEqual([21, 21]);
+});
+
+/** One witness that looks at a ledger, and one of this habit, whose quorum is awaited. */
+const worldAwaiting = (habit: Habit) => {
+  const world = worldOf(20);
+  const witnesses = withWitnesses(world, [soundly, habit], "w0.example");
+  if (world.policy !== null) world.policy = { ...world.policy, awaited: "w1.example" };
+  return { world, awaited: witnesses[1] };
+};
+
+/** The names that cosigned what is published, null for nothing. */
+const cosigners = async (world: PublishingWorld) => {
+  const parsed = parseCheckpoint((await Effect.runPromise(world.standing))?.published ?? "");
+  return "fault" in parsed ? null : parsed.value.note.signatures.slice(1).map(({ name }) => name);
+};
+
+test("a checkpoint waits a second for the awaited quorum of a witness that is silent, and is published without", async () => {
+  const { world } = worldAwaiting(() => Effect.never);
+  const published: Array<unknown> = [];
+  await world.run(({ grown }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark());
+      for (const ms of [900, 200]) {
+        yield* TestClock.adjust(ms);
+        published.push(yield* Effect.promise(() => cosigners(world)));
+      }
+    }),
+  );
+  expect(published).toEqual([null, ["w0.example"]]);
+});
+
+test("a checkpoint is first published with the cosignature of a witness that is awaited and answers", async () => {
+  const { world } = worldAwaiting((request) => Effect.delay(soundly(request), 300));
+  const published: Array<unknown> = [];
+  await world.run(({ grown }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark());
+      for (const ms of [200, 200]) {
+        yield* TestClock.adjust(ms);
+        published.push(yield* Effect.promise(() => cosigners(world)));
+      }
+    }),
+  );
+  expect(published).toEqual([null, ["w0.example", "w1.example"]]);
+});
+
+test("a dead witness whose quorum is awaited delays nothing, and is named", async () => {
+  const dead = () => Effect.fail(new WitnessUnreachable({ reason: "refused" }));
+  const { world, awaited } = worldAwaiting(dead);
+  let status: PublisherStatus | undefined;
+  await world.run((publisher) =>
+    Effect.gen(function* () {
+      yield* publisher.grown(world.mark());
+      yield* TestClock.adjust(100);
+      expect(yield* Effect.promise(() => cosigners(world))).toEqual(["w0.example"]);
+      yield* TestClock.adjust("15 seconds");
+      status = yield* publisher.status;
+      if (awaited !== undefined) awaited.habit = soundly;
+      yield* TestClock.adjust("1 minute");
+    }),
+  );
+  expect(status).toMatchObject({ hindrance: "witness_missing", missing: ["w1.example"] });
+  expect(await cosigners(world)).toEqual(["w0.example", "w1.example"]);
 });
