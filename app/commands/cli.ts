@@ -19,6 +19,10 @@ const COMMANDS: Readonly<Record<string, readonly [string, () => Promise<unknown>
     "gives a service the bytes of archived escrows, out of packets",
     async () => runAsProcess((await import("./import-escrow.ts")).main),
   ],
+  log: [
+    "has the service's log ask one more witness",
+    async () => runAsProcess((await import("./log.ts")).main),
+  ],
   witness: [
     "cosigns the checkpoints of other services' logs after comparing them with the ledger",
     () => import("./witness.ts"),

@@ -191,3 +191,22 @@ test("a policy that changes is taken over without a restart, and one that cannot
     ),
   );
 });
+
+test("without any file, one that appears in the data directory is taken over without a restart", async () => {
+  const dataDir = join(folder, "from-nothing");
+  const source = { ...sourceOf({}), dataDir };
+  await Effect.runPromise(
+    Effect.gen(function* () {
+      const { status } = yield* LogPublisher;
+      expect((yield* status).policy).toBeNull();
+      yield* Effect.promise(() =>
+        Bun.write(join(dataDir, "log-witnesses"), `${witnessLine(3)}\nquorum w\n`),
+      );
+      for (let turn = 0; turn < 200 && (yield* status).policy === null; turn++) {
+        yield* TestClock.adjust("2 seconds");
+        yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)));
+      }
+      expect((yield* status).policy?.witnesses.map(({ name }) => name)).toEqual(["w"]);
+    }).pipe(Effect.provide(Layer.provideMerge(servicesOf(source), patientClock()))),
+  );
+});
