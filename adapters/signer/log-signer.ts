@@ -1,14 +1,12 @@
 import { Effect, Layer, Redacted } from "effect";
-import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { isKeyName } from "../../core/log/notes/verifier-key.ts";
 import { type LogKey, LogKeyUnusable, LogSigner } from "../../ports/log/log-signer.ts";
 import { WitnessKey, WitnessUnusable } from "../../ports/log/witness-state.ts";
 import { makeFolderDurably, readIfThere, withFileLock, writeDurably } from "../bun/durable-file.ts";
 import { ed25519Key, parseSeedText, SEED_TEXT_FORMS } from "./ed25519-key.ts";
 import { type NamedKey, sameKeys } from "./evidence-signer.ts";
-import { createKeyFile, readKeyFile } from "./key-file.ts";
+import { createNewKeyFile, readKeyFile } from "./key-file.ts";
 
 /** The name of the generated key's file in the data directory. */
 const GENERATED_KEY_FILE = "log-signing-key";
@@ -93,12 +91,9 @@ export const logSignerGenerated = (name: string, dataDir: string) =>
     LogSigner,
     Effect.gen(function* () {
       const path = join(dataDir, GENERATED_KEY_FILE);
-      if (!existsSync(path)) {
-        const seed = crypto.getRandomValues(new Uint8Array(32));
-        yield* createKeyFile(path, Redacted.make(`${encodeBase64(seed)}\n`)).pipe(
-          Effect.mapError(({ source, reason }) => new LogKeyUnusable({ source, reason })),
-        );
-      }
+      yield* createNewKeyFile(path).pipe(
+        Effect.mapError(({ source, reason }) => new LogKeyUnusable({ source, reason })),
+      );
       return { name, key: yield* keyOfFile(path) };
     }),
   );
