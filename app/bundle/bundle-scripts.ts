@@ -14,6 +14,11 @@ export type BundleOrder = {
   readonly root: string;
   /** Paths below the root. */
   readonly scripts: ReadonlyArray<string>;
+  /**
+   * Those of them that share nothing with the others: whoever runs several of them pays for each byte that it loads
+   * several times.
+   */
+  readonly alone: ReadonlyArray<string>;
   /** Scripts that others start by `new URL("./file.ts", import.meta.url)`: their bundles are started instead. */
   readonly started: ReadonlyArray<string>;
   /** Where the bundles are written. */
@@ -51,23 +56,35 @@ const nameSourcesFrom = async (map: string, draft: string): Promise<void> => {
   await writeFile(map, JSON.stringify({ ...content, sources }));
 };
 
-/**
- * Bundles scripts, one file each and one for what several share, with source maps for stack traces. All is on the disk
- * when it completes. Rejects when a source cannot be read or resolved, or the draft cannot be written.
- */
-export const bundleScripts = async (order: BundleOrder): Promise<void> => {
+const build = async (order: BundleOrder, scripts: ReadonlyArray<string>, isAlone: boolean) => {
   const { outputs } = await Bun.build({
-    entrypoints: order.scripts.map((script) => join(order.root, script)),
+    entrypoints: scripts.map((script) => join(order.root, script)),
     root: order.root,
     outdir: order.draft,
     naming: { entry: "[dir]/[name].js", chunk: "shared/[hash].js" },
     target: "bun",
-    splitting: true,
+    splitting: !isAlone,
+    minify: isAlone ? { whitespace: true, syntax: true } : false,
     sourcemap: "linked",
     // Native code is loaded from node_modules.
     external: ["litesvm"],
     plugins: [stayWhereTheyAre(order)],
   });
+  return outputs;
+};
+
+/**
+ * Bundles scripts, one file each and one for what several share, with source maps for stack traces. All is on the disk
+ * when it completes. Rejects when a source cannot be read or resolved, or the draft cannot be written.
+ */
+export const bundleScripts = async (order: BundleOrder): Promise<void> => {
+  const { alone, scripts } = order;
+  const outputs = await build(
+    order,
+    scripts.filter((script) => !alone.includes(script)),
+    false,
+  );
+  for (const script of alone) outputs.push(...(await build(order, [script], true)));
   for (const { path, kind } of outputs)
     if (kind === "sourcemap") await nameSourcesFrom(path, order.draft);
   listFiles(

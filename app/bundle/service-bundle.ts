@@ -69,7 +69,8 @@ const KEPT = 3;
 /** A draft of this age was left by a process that ended. */
 const DRAFT_MS = 3_600_000;
 
-const STARTED = ["adapters/local-ledger/main.ts", "app/sync-worker/worker.ts"];
+const ALONE = ["app/commands/witness.ts"];
+const STARTED = ["adapters/local-ledger/main.ts", "app/sync-worker/worker.ts", ...ALONE];
 const SCRIPTS = [
   "app/main.ts",
   ...["demo", "doctor", "sync", "verify"].map((name) => `app/commands/${name}.ts`),
@@ -115,7 +116,7 @@ const make = async (root: string, folder: string): Promise<void> => {
   // Process ids are not enough: two containers may share a checkout.
   const draft = `${folder}.${randomUUID()}`;
   try {
-    await bundleScripts({ root, scripts: SCRIPTS, started: STARTED, draft, folder });
+    await bundleScripts({ root, scripts: SCRIPTS, alone: ALONE, started: STARTED, draft, folder });
     await publish(draft, folder);
   } catch (cause) {
     await rm(draft, { recursive: true, force: true });

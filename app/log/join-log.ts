@@ -13,9 +13,9 @@ import type { LoneWitnessSettings } from "../config/witness-environment.ts";
 import { parseWitnessedLogs } from "../config/witnessed-logs.ts";
 import type { WitnessSettings } from "./witness-layer.ts";
 
-/** The files of a witness that has joined a log, in its data directory. */
-const KEY_FILE = "witness.key";
-const LOGS_FILE = "logs.txt";
+/** The file of the key of a witness that has joined a log, in its data directory, and that of its list of logs. */
+export const JOINED_KEY_FILE = "witness.key";
+export const JOINED_LOGS_FILE = "logs.txt";
 
 const ANSWER_MS = 10_000;
 /** The pause before a service without an answer is asked again doubles from the first to the last, milliseconds. */
@@ -113,11 +113,11 @@ export const joinLog = Effect.fnUntraced(function* (
 ) {
   const unusable = ({ source, reason }: { readonly source: string; readonly reason: string }) =>
     new WitnessUnusable({ source, reason });
-  const keyFile = witness.keyFile ?? join(dataDir, KEY_FILE);
+  const keyFile = witness.keyFile ?? join(dataDir, JOINED_KEY_FILE);
   if (witness.keyFile === null) yield* Effect.mapError(createNewKeyFile(keyFile), unusable);
   const publicKey = yield* Effect.mapError(keyOf(keyFile), unusable);
   const told = yield* askUntilTold(service);
-  const logsFile = witness.logsFile ?? join(dataDir, LOGS_FILE);
+  const logsFile = witness.logsFile ?? join(dataDir, JOINED_LOGS_FILE);
   yield* addToList(logsFile, service, told.vkey);
   const name = witness.name ?? `witness-${publicKey?.toHex().slice(0, 8) ?? ""}`;
   return {

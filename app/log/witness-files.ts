@@ -7,6 +7,7 @@ import {
   writeDurably,
 } from "../../adapters/bun/durable-file.ts";
 import type { Parsed } from "../../core/log/parsed.ts";
+import type { LogPolicy } from "../../core/log/policy/log-policy.ts";
 import { parseLogPolicy } from "../../core/log/policy/parse-log-policy.ts";
 import { printLogPolicy } from "../../core/log/policy/print-log-policy.ts";
 import {
@@ -45,6 +46,12 @@ const groupIn = (text: string | null): Parsed<WitnessGroup | null> => {
   return group === null ? { fault: BY_HAND } : { value: group };
 };
 
+/** The policy in a file; null where there is none, and where it cannot be parsed. Rejects like the file system. */
+export const readWitnessFile = async (path: string): Promise<LogPolicy | null> => {
+  const policy = parseLogPolicy((await readIfThere(path)) ?? "");
+  return "fault" in policy ? null : policy.value;
+};
+
 /**
  * Changes the group of witnesses in a file; null stands for no file. What cannot be read as a group of witnesses, and
  * what would be no policy, is left as it is, with the reason. Rejects like the file system.
@@ -52,7 +59,6 @@ const groupIn = (text: string | null): Parsed<WitnessGroup | null> => {
 export const changeWitnessFile = async (
   path: string,
   change: (group: WitnessGroup | null) => WitnessGroup | null,
-  foreignKeys: ReadonlyArray<Uint8Array> = [],
 ): Promise<Parsed<WitnessGroup | null>> => {
   await makeFolderDurably(dirname(path));
   return withFileLock(`${path}.lock`, async () => {
@@ -65,7 +71,7 @@ export const changeWitnessFile = async (
       return { value: null };
     }
     const text = printLogPolicy(groupPolicy(next));
-    const policy = parseLogPolicy(text, foreignKeys);
+    const policy = parseLogPolicy(text);
     if ("fault" in policy) return policy;
     const isSame = group.value !== null && printLogPolicy(groupPolicy(group.value)) === text;
     if (!isSame) await writeDurably(path, `${HEADING}${text}`, 0o600);

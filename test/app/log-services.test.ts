@@ -32,7 +32,13 @@ const witnessLine = (byte: number, more = " https://w.example", name = "w") => {
   return `witness ${name} ${printVerifierKey(verifierKey("w.example", "cosignature", publicKey))}${more}`;
 };
 
-const EMBEDDED = { kind: "embedded", port: 0, demo: false, finalitySlots: 0 } as const;
+const EMBEDDED = {
+  kind: "embedded",
+  port: 0,
+  demo: false,
+  finalitySlots: 0,
+  witnesses: false,
+} as const;
 const REMOTE = {
   kind: "remote",
   rpcUrls: [Redacted.make(new URL("http://127.0.0.1:1"))],

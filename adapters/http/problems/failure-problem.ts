@@ -2,7 +2,7 @@ import type { LedgerFault } from "../../../ports/ledger/ledger.ts";
 import type { NotReadyPart } from "../../../core/use-cases/service/read-readiness.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import { nextActionRecord, tombstoneRecord } from "../escrow/escrow-contract.ts";
-import { witnessRefusal } from "../witness/add-checkpoint.ts";
+import { witnessRefusal } from "../witness/witness-answers.ts";
 import { capitalised } from "./problem-kind.ts";
 import { stateCure } from "./state-cure.ts";
 import { type ApiFailure, CODE_OF_FAILURE } from "./api-failure.ts";

@@ -1,19 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { printTlogSize, TLOG_SIZE_TYPE } from "../../../core/log/witness/add-checkpoint.ts";
-import {
-  CheckpointMalformed,
-  type WitnessFailure,
-  type WitnessLack,
-} from "../../../core/use-cases/witness/witness-errors.ts";
+import { CheckpointMalformed } from "../../../core/use-cases/witness/witness-errors.ts";
 import { Witness } from "../../../core/use-cases/witness/witness.ts";
 import { RouteNotFound } from "../problems/http-failures.ts";
-import { capitalised } from "../problems/problem-kind.ts";
-import type { Problem } from "../problems/problem.ts";
 import { endpoint } from "../server/endpoint.ts";
-
-/** The path that C2SP tlog-witness adds to a witness's address, `<service>/witness`. */
-export const ADD_CHECKPOINT_PATH = "/witness/add-checkpoint";
+import { ADD_CHECKPOINT_PATH } from "./witness-answers.ts";
 
 /** A request that offers a log's first checkpoint: that of leaf 0 alone. */
 export const ADD_CHECKPOINT_EXAMPLE = `old 0
@@ -28,35 +20,6 @@ fY7xsRt0ud3PoqljHlBBSg6nAx1xobLXS61nlNjEyi0=
 /** A cosignature of that checkpoint. */
 export const COSIGNATURE_EXAMPLE = `— witness.example ej7y3gAAAABpVbkA2XRMnqEwSNC8D/criXmN6mb9yQuu5MxXVgtAoxW9Poa6L0YqBEQovm100o0rR89PLwADFnlHiDsMR+cULhI5BQ==
 `;
-
-const LACKS: Readonly<Record<WitnessLack, string>> = {
-  node_behind: "The witness's node has not finalized as many events yet.",
-  node_ahead:
-    "The witness's node has finalized more events, and the log does not serve the tiles that lead there yet.",
-  node_unavailable: "The witness's node gave no usable answer.",
-  node_contradicts_itself: "The witness's node gave two different answers for one size of the log.",
-  node_rolled_back: "The witness's node shows fewer events than the witness has cosigned.",
-  log_unavailable: "The log does not answer.",
-  another_request: "Another checkpoint of this log is being judged.",
-  state_unavailable: "The witness's state cannot be read or written.",
-};
-
-/** What a problem says of a witness's refusal, without its code. */
-export const witnessRefusal = (failure: WitnessFailure): Omit<Problem, "code"> => {
-  switch (failure._tag) {
-    case "CheckpointMalformed":
-    case "LogUnknown":
-    case "CheckpointRefused":
-      return { detail: `${capitalised(failure.detail)}.` };
-    case "LogSignatureInvalid":
-      return { detail: "The log's key did not sign this checkpoint." };
-    case "WitnessNotReady":
-      return {
-        detail: LACKS[failure.lack],
-        headers: { "retry-after": String(failure.retrySeconds) },
-      };
-  }
-};
 
 /** `POST /witness/add-checkpoint` */
 export const addCheckpointEndpoint = endpoint({

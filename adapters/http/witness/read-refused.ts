@@ -1,12 +1,10 @@
-import { type Static, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { type RefusedOfLog, Witness } from "../../../core/use-cases/witness/witness.ts";
 import { record } from "../openapi/values.ts";
 import { RouteNotFound } from "../problems/http-failures.ts";
 import { endpoint } from "../server/endpoint.ts";
-
-/** Where a witness shows what it refused, `<service>/witness/refused`. */
-export const REFUSED_PATH = "/witness/refused";
+import { REFUSED_PATH, refusedRecord } from "./witness-answers.ts";
 
 const RefusedCheckpoint = record(
   "RefusedCheckpoint",
@@ -31,13 +29,6 @@ export const REFUSED_EXAMPLE: RefusedOfLog = {
   checkpoint:
     "log.example/log/e4fcafed17647573/0\n1\nfY7xsRt0ud3PoqljHlBBSg6nAx1xobLXS61nlNjEyi0=\n\n— log.example/log/e4fcafed17647573/0 NDvuU+zR7d9PD3gXLKT5a9bBx26CJGmLwMa6SZazRaNoLMGlvrWessRpt+e596mBewMV29UQXbXwVXwlftPJdiMNxgY=\n",
 };
-
-/** What was refused, as JSON. */
-export const refusedRecord = (
-  refused: ReadonlyArray<RefusedOfLog>,
-): Static<typeof RefusedCheckpoints> => ({
-  refused: refused.map(({ origin, reason, checkpoint }) => ({ origin, reason, checkpoint })),
-});
 
 /** `GET /witness/refused` */
 export const readRefusedEndpoint = endpoint({

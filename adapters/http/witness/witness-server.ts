@@ -14,8 +14,12 @@ import {
   problemStatus,
 } from "../problems/problem.ts";
 import { bodyBytes, decodeUtf8, MAX_BODY_BYTES } from "../request/request-body.ts";
-import { ADD_CHECKPOINT_PATH, witnessRefusal } from "./add-checkpoint.ts";
-import { REFUSED_PATH, refusedRecord } from "./read-refused.ts";
+import {
+  ADD_CHECKPOINT_PATH,
+  REFUSED_PATH,
+  refusedRecord,
+  witnessRefusal,
+} from "./witness-answers.ts";
 
 /** What a witness that runs by itself answers with. */
 type Answering = {

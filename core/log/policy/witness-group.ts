@@ -53,3 +53,18 @@ export const withWitness = (
   const usual = at === -1 ? majorityOf(witnesses.length) : (group?.threshold ?? 1);
   return { witnesses, threshold: threshold ?? usual };
 };
+
+/**
+ * A group without the witnesses of some public keys: null when none is left. Where some go, the threshold becomes more
+ * than half of those that stay.
+ */
+export const withoutWitnesses = (
+  group: WitnessGroup,
+  keys: ReadonlyArray<Uint8Array>,
+): WitnessGroup | null => {
+  const witnesses = group.witnesses.filter(
+    ({ key }) => !keys.some((each) => isSameHash(each, key.publicKey)),
+  );
+  if (witnesses.length === group.witnesses.length) return group;
+  return witnesses.length === 0 ? null : { witnesses, threshold: majorityOf(witnesses.length) };
+};

@@ -1,0 +1,49 @@
+import type {
+  WitnessFailure,
+  WitnessLack,
+} from "../../../core/use-cases/witness/witness-errors.ts";
+import type { RefusedOfLog } from "../../../core/use-cases/witness/witness.ts";
+import { capitalised } from "../problems/problem-kind.ts";
+import type { Problem } from "../problems/problem.ts";
+
+// A witness by itself loads these without the schemas of the operations, which are a tenth of its memory.
+
+/** The path that C2SP tlog-witness adds to a witness's address, `<service>/witness`. */
+export const ADD_CHECKPOINT_PATH = "/witness/add-checkpoint";
+
+/** Where a witness shows what it refused, `<service>/witness/refused`. */
+export const REFUSED_PATH = "/witness/refused";
+
+const LACKS: Readonly<Record<WitnessLack, string>> = {
+  node_behind: "The witness's node has not finalized as many events yet.",
+  node_ahead:
+    "The witness's node has finalized more events, and the log does not serve the tiles that lead there yet.",
+  node_unavailable: "The witness's node gave no usable answer.",
+  node_contradicts_itself: "The witness's node gave two different answers for one size of the log.",
+  node_rolled_back: "The witness's node shows fewer events than the witness has cosigned.",
+  log_unavailable: "The log does not answer.",
+  another_request: "Another checkpoint of this log is being judged.",
+  state_unavailable: "The witness's state cannot be read or written.",
+};
+
+/** What a problem says of a witness's refusal, without its code. */
+export const witnessRefusal = (failure: WitnessFailure): Omit<Problem, "code"> => {
+  switch (failure._tag) {
+    case "CheckpointMalformed":
+    case "LogUnknown":
+    case "CheckpointRefused":
+      return { detail: `${capitalised(failure.detail)}.` };
+    case "LogSignatureInvalid":
+      return { detail: "The log's key did not sign this checkpoint." };
+    case "WitnessNotReady":
+      return {
+        detail: LACKS[failure.lack],
+        headers: { "retry-after": String(failure.retrySeconds) },
+      };
+  }
+};
+
+/** What was refused, as JSON. */
+export const refusedRecord = (refused: ReadonlyArray<RefusedOfLog>) => ({
+  refused: refused.map(({ origin, reason, checkpoint }) => ({ origin, reason, checkpoint })),
+});
