@@ -25,6 +25,8 @@ const LAST_PAUSE_MS = 2_000;
 /** What a service says of its log. */
 type Told = { readonly vkey: string; readonly deployment: Deployment };
 
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
 /** What a status says of the log, or why it says nothing. */
 const toldIn = (status: unknown): Told | string => {
   const { data } = (status ?? {}) as {
@@ -33,9 +35,9 @@ const toldIn = (status: unknown): Told | string => {
       readonly programs?: Readonly<Record<string, { readonly address?: unknown } | undefined>>;
     };
   };
-  const vkey = String(data?.log?.vkey ?? "");
+  const vkey = textOf(data?.log?.vkey);
   const [custodyProgram, attestorProgram] = ["custody", "attestor"].map((name) =>
-    parseAddress(String(data?.programs?.[name]?.address ?? "")),
+    parseAddress(textOf(data?.programs?.[name]?.address)),
   );
   if (vkey === "") return "it has signed no log yet";
   const key = parseVerifierKey(vkey);
@@ -101,6 +103,9 @@ const keyOf = Effect.fnUntraced(function* (path: string) {
   return seed === undefined ? null : ed25519PublicKey(seed);
 });
 
+const unusable = ({ source, reason }: { readonly source: string; readonly reason: string }) =>
+  new WitnessUnusable({ source, reason });
+
 /**
  * What a witness needs that joins a service's log, made in its data directory where the settings name nothing else: a
  * key, a name after it, and the list of logs with this one. Waits until the service says which log it keeps. The first
@@ -111,8 +116,6 @@ export const joinLog = Effect.fnUntraced(function* (
   dataDir: string,
   { deployment, witness }: Pick<LoneWitnessSettings, "deployment" | "witness">,
 ) {
-  const unusable = ({ source, reason }: { readonly source: string; readonly reason: string }) =>
-    new WitnessUnusable({ source, reason });
   const keyFile = witness.keyFile ?? join(dataDir, JOINED_KEY_FILE);
   if (witness.keyFile === null) yield* Effect.mapError(createNewKeyFile(keyFile), unusable);
   const publicKey = yield* Effect.mapError(keyOf(keyFile), unusable);

@@ -82,6 +82,9 @@ export const logSigner = (
 const hasLog = ({ ledger, logKey, logKeyFile }: LogSource["settings"]): boolean =>
   ledger.kind === "embedded" || logKey !== null || logKeyFile !== null;
 
+const codeOf = (cause: unknown): string =>
+  cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error";
+
 /**
  * The policy in the file of a setting; null where no setting names one, and the usual file is not there. Fails when it
  * cannot be used with the service's keys.
@@ -94,8 +97,6 @@ const readPolicy = Effect.fnUntraced(function* (
   if (given === null && !hasLog(settings)) return null;
   const path = witnessFile(setting, given, dataDir);
   const refuse = (reason: string) => new LogWitnessesUnusable({ setting, path, reason });
-  const codeOf = (cause: unknown) =>
-    cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error";
   const text = yield* Effect.tryPromise({ try: () => readFile(path, "utf8"), catch: codeOf }).pipe(
     Effect.catch((code) =>
       given === null && code === "ENOENT"

@@ -182,8 +182,8 @@ export const runOwnWitnesses = (
         let pauseMs = FIRST_PAUSE_MS;
         for (;;) {
           const startedMs = yield* Clock.currentTimeMillis;
-          const reason = yield* Effect.catch(live(witness, file, at), ({ message }) =>
-            Effect.succeed(message),
+          const reason = yield* live(witness, file, at).pipe(
+            Effect.catch(({ message }) => Effect.succeed(message)),
           );
           if ((yield* Clock.currentTimeMillis) - startedMs >= STEADY_MS) pauseMs = FIRST_PAUSE_MS;
           yield* Effect.logError("a witness of the service's own is down and restarts", {
