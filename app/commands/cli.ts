@@ -1,6 +1,21 @@
 import process from "node:process";
 import { bundledScript } from "../bundle/service-bundle.ts";
+import { LITTLE_MEMORY } from "../bundle/little-memory.ts";
 import { runAsProcess } from "../command-line/command-line.ts";
+
+/**
+ * Becomes the witness's process, which runs for long: its bundle without compiled code takes 56 MB, and its modules
+ * beside these 80.
+ */
+const runWitness = async (): Promise<unknown> => {
+  const bundle = await bundledScript("app/commands/witness.ts").catch(() => null);
+  if (bundle === null || process.execve === undefined) return import(bundle ?? "./witness.ts");
+  const { env, execPath, argv } = process;
+  return process.execve(execPath, [execPath, bundle, ...argv.slice(2)], {
+    ...env,
+    ...LITTLE_MEMORY,
+  });
+};
 
 /** Each command of the service with its sentence. Those of the package come after them: what is not here is its. */
 const COMMANDS: Readonly<Record<string, readonly [string, () => Promise<unknown>]>> = {
@@ -26,9 +41,7 @@ const COMMANDS: Readonly<Record<string, readonly [string, () => Promise<unknown>
   ],
   witness: [
     "cosigns the checkpoints of other services' logs after comparing them with the ledger",
-    // It runs for long: its bundle takes three quarters of the memory of its modules.
-    async () =>
-      import((await bundledScript("app/commands/witness.ts").catch(() => null)) ?? "./witness.ts"),
+    runWitness,
   ],
   "local-ledger": [
     "runs the ledger by itself, for wallets and other tools",

@@ -125,7 +125,7 @@ const serving = Effect.fnUntraced(function* (settings: LoneWitnessSettings) {
   });
   if (joined !== null && !options.supervised) {
     yield* Effect.logInfo("the log's operator takes this witness with", {
-      command: `bun run cli log add-witness '${policy}'`,
+      command: `npx bun@1.4.5 run cli log add-witness '${policy}'`,
     });
     if (isOfThisMachine(url) && !isOfThisMachine(joined))
       yield* Effect.logWarning("the log may be on another machine, and cannot reach that address", {
