@@ -33,6 +33,8 @@ export type ServedInstance = {
   readonly metricsUrl: string | null;
   /** Completes once the first sync has reached the log; never without a log's key. */
   readonly logReached: Effect.Effect<void>;
+  /** Asks the log's witnesses at once, as when their policy changes. */
+  readonly offerAgain: Effect.Effect<void>;
   /** Never succeeds. Fails when the service cannot continue. */
   readonly refused: Effect.Effect<never, IndexRefused>;
 };
@@ -60,6 +62,9 @@ const publishes = ({ status }: LogPublisher["Service"]): Effect.Effect<void> =>
       until: ({ state }) => state !== "no_key" && state !== "starting",
     }),
   );
+
+const offerAgain = ({ status, setPolicy }: LogPublisher["Service"]): Effect.Effect<void> =>
+  Effect.flatMap(status, ({ policy }) => (policy === null ? Effect.void : setPolicy(policy)));
 
 /**
  * Chooses and connects the adapters, listens, and opens store and index as soon as the ledger answers. Closing the
@@ -97,5 +102,12 @@ export const serveInstance = (
       yield* syncing.pipe(Effect.provide(context), Effect.forkScoped);
     }
     const logReached = Effect.provide(LogPublisher.use(publishes), context);
-    return { url, metricsUrl, logReached, refused: Deferred.await(indexRefused) };
+    const again = Effect.provide(LogPublisher.use(offerAgain), context);
+    return {
+      url,
+      metricsUrl,
+      logReached,
+      offerAgain: again,
+      refused: Deferred.await(indexRefused),
+    };
   });

@@ -6,7 +6,7 @@ export type ChildEnd = { readonly how: string; readonly said: string };
 /** A script that runs in a process of its own. */
 export type Child = {
   readonly pid: number;
-  /** The first line of its standard output, undefined when it ends before that. To be run once. */
+  /** The first line of its standard output, undefined when it ends before that. */
   readonly firstLine: Effect.Effect<string | undefined>;
   readonly ended: Effect.Effect<ChildEnd>;
 };
@@ -15,17 +15,24 @@ const STOP_TIMEOUT = "3 seconds";
 /** Characters kept from the end of standard error, which is all that a panic leaves. */
 const TAIL_CHARACTERS = 2000;
 
-const firstLine = async (stdout: ReadableStream<Uint8Array>): Promise<string | undefined> => {
-  const reader = stdout.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return undefined;
-    text += decoder.decode(value, { stream: true });
-    const end = text.indexOf("\n");
-    if (end >= 0) return text.slice(0, end);
-  }
+/** The first line of a stream, undefined when it ends before. All the rest is read and dropped, so that nobody waits. */
+const firstLineOf = (stdout: ReadableStream<Uint8Array>): Promise<string | undefined> => {
+  const line = Promise.withResolvers<string | undefined>();
+  const read = async (): Promise<void> => {
+    const decoder = new TextDecoder();
+    let text: string | null = "";
+    for await (const chunk of stdout) {
+      if (text === null) continue;
+      text += decoder.decode(chunk, { stream: true });
+      const end = text.indexOf("\n");
+      if (end < 0) continue;
+      line.resolve(text.slice(0, end));
+      text = null;
+    }
+    line.resolve(undefined);
+  };
+  read().catch(() => line.resolve(undefined));
+  return line.promise;
 };
 
 /** The environment of every child. None needs the service's settings, or must see its secrets. */
@@ -62,7 +69,7 @@ const spawn = (
       said: said.trim(),
     }),
   );
-  return { child, ended };
+  return { child, firstLine: firstLineOf(child.stdout), ended };
 };
 
 /**
@@ -89,9 +96,9 @@ export const runChild = (
         yield* Effect.promise(() => ended);
       }),
   ).pipe(
-    Effect.map(({ child, ended }) => ({
+    Effect.map(({ child, firstLine, ended }) => ({
       pid: child.pid,
-      firstLine: Effect.promise(() => firstLine(child.stdout)),
+      firstLine: Effect.promise(() => firstLine),
       ended: Effect.promise(() => ended),
     })),
   );

@@ -124,30 +124,37 @@ const portIn = async (file: string, witness: OwnWitness): Promise<number> => {
   return Number(URL.parse(lineIn(policy?.witnesses ?? [], witness)?.url ?? "")?.port ?? 0);
 };
 
+/** What own witnesses run beside. */
+type Surroundings = {
+  /** The address of the service whose log they join. */
+  readonly service: string;
+  /** The local ledger's address. */
+  readonly rpcUrl: string;
+  /** Has the log ask its witnesses at once. */
+  readonly offerAgain: Effect.Effect<void>;
+};
+
 /** Runs a witness until it ends, and says why it did. */
 const live = Effect.fnUntraced(function* (
   witness: OwnWitness,
   file: string,
-  at: { readonly service: string; readonly rpcUrl: string },
+  { service, rpcUrl }: Surroundings,
+  listening: Effect.Effect<void>,
 ) {
   const port = yield* onFile(file, async () => {
     // It believes its own service about the log's key, at each start anew.
     await rm(join(witness.folder, JOINED_LOGS_FILE), { force: true });
     return portIn(file, witness);
   });
-  const child = yield* runChild(
-    SCRIPT,
-    ["--supervised", "--join", at.service, "--rpc", at.rpcUrl],
-    {
-      DATA_DIR: witness.folder,
-      WITNESS_NAME: witness.name,
-      HOST,
-      PORT: String(port),
-      LOG_LEVEL: "error",
-      LOG_FORMAT: "json",
-      ...LITTLE_MEMORY,
-    },
-  );
+  const child = yield* runChild(SCRIPT, ["--supervised", "--join", service, "--rpc", rpcUrl], {
+    DATA_DIR: witness.folder,
+    WITNESS_NAME: witness.name,
+    HOST,
+    PORT: String(port),
+    LOG_FORMAT: "json",
+    ...LITTLE_MEMORY,
+  });
+  if ((yield* child.firstLine) !== undefined) yield* listening;
   const { how, said } = yield* child.ended;
   if (said.includes(CANNOT_LISTEN))
     yield* onFile(file, () =>
@@ -157,14 +164,20 @@ const live = Effect.fnUntraced(function* (
 }, Effect.scoped);
 
 /**
- * Runs the service's own witnesses for as long as it runs itself, each anew whenever it ends: they join the log of the
- * service at `service`, and read the local ledger at `rpcUrl`. None of them outlives this process, however that ends.
+ * Runs the service's own witnesses for as long as it runs itself, each anew whenever it ends. When all of them listen
+ * for the first time, the log asks them again: it has tried before. None of them outlives this process, however that
+ * ends.
  */
 export const runOwnWitnesses = (
   { witnesses, file }: OwnWitnesses,
-  at: { readonly service: string; readonly rpcUrl: string },
-): Effect.Effect<void> =>
-  Effect.andThen(
+  at: Surroundings,
+): Effect.Effect<void> => {
+  let silent = witnesses.length;
+  const listening = Effect.suspend(() => {
+    silent -= 1;
+    return silent === 0 ? at.offerAgain : Effect.void;
+  });
+  return Effect.andThen(
     witnesses.length === 0
       ? Effect.void
       : Effect.logInfo(
@@ -177,7 +190,7 @@ export const runOwnWitnesses = (
         let pauseMs = FIRST_PAUSE_MS;
         for (;;) {
           const startedMs = yield* Clock.currentTimeMillis;
-          const reason = yield* live(witness, file, at).pipe(
+          const reason = yield* live(witness, file, at, listening).pipe(
             Effect.catch(({ message }) => Effect.succeed(message)),
           );
           if ((yield* Clock.currentTimeMillis) - startedMs >= STEADY_MS) pauseMs = FIRST_PAUSE_MS;
@@ -193,3 +206,4 @@ export const runOwnWitnesses = (
       { concurrency: "unbounded", discard: true },
     ),
   );
+};
