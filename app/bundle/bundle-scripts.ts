@@ -14,10 +14,7 @@ export type BundleOrder = {
   readonly root: string;
   /** Paths below the root. */
   readonly scripts: ReadonlyArray<string>;
-  /**
-   * Those of them that share nothing with the others: whoever runs several of them pays for each byte that it loads
-   * several times.
-   */
+  /** Those of them that share nothing with the others: such a bundle has no more than its script needs. */
   readonly alone: ReadonlyArray<string>;
   /** Scripts that others start by `new URL("./file.ts", import.meta.url)`: their bundles are started instead. */
   readonly started: ReadonlyArray<string>;
@@ -56,43 +53,42 @@ const nameSourcesFrom = async (map: string, draft: string): Promise<void> => {
   await writeFile(map, JSON.stringify({ ...content, sources }));
 };
 
-const build = async (order: BundleOrder, scripts: ReadonlyArray<string>, isAlone: boolean) => {
+/** Bundles some of the scripts, and returns the paths of the files. */
+const buildScripts = async (
+  order: BundleOrder,
+  scripts: ReadonlyArray<string>,
+  sourcemap: "linked" | "none",
+): Promise<ReadonlyArray<string>> => {
   const { outputs } = await Bun.build({
     entrypoints: scripts.map((script) => join(order.root, script)),
     root: order.root,
     outdir: order.draft,
     naming: { entry: "[dir]/[name].js", chunk: "shared/[hash].js" },
     target: "bun",
-    splitting: !isAlone,
-    minify: isAlone ? { whitespace: true, syntax: true } : false,
-    sourcemap: "linked",
+    splitting: true,
+    sourcemap,
     // Native code is loaded from node_modules.
     external: ["litesvm"],
     plugins: [stayWhereTheyAre(order)],
   });
-  return outputs;
+  for (const { path, kind } of outputs)
+    if (kind === "sourcemap") await nameSourcesFrom(path, order.draft);
+  return outputs.map(({ path }) => path);
 };
 
 /**
- * Bundles scripts, one file each and one for what several share, with source maps for stack traces. All is on the disk
- * when it completes. Rejects when a source cannot be read or resolved, or the draft cannot be written.
+ * Bundles scripts, one file each and one for what several share, with source maps for stack traces, of those
+ * alone without. All is on the disk when it completes. Rejects when a source cannot be read or resolved, or the draft cannot be written.
  */
 export const bundleScripts = async (order: BundleOrder): Promise<void> => {
-  const { alone, scripts } = order;
-  const outputs = await build(
-    order,
-    scripts.filter((script) => !alone.includes(script)),
-    false,
-  );
-  for (const script of alone) outputs.push(...(await build(order, [script], true)));
-  for (const { path, kind } of outputs)
-    if (kind === "sourcemap") await nameSourcesFrom(path, order.draft);
-  listFiles(
-    order.draft,
-    outputs.map(({ path }) => path),
-  );
+  const { scripts, alone, draft } = order;
+  const together = scripts.filter((script) => !alone.includes(script));
+  const paths = [...(await buildScripts(order, together, "linked"))];
+  // Whoever has a source map reads it at the first error, and holds it from then on: 4 MB of a witness's 60.
+  for (const script of alone) paths.push(...(await buildScripts(order, [script], "none")));
+  listFiles(draft, paths);
   // A machine that loses its power should not find the folder with empty files in it.
-  for (const { path } of outputs) {
+  for (const path of paths) {
     const file = await open(path);
     await file.sync();
     await file.close();

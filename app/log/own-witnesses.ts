@@ -10,7 +10,6 @@ import { verifierKey } from "../../core/log/notes/verifier-key.ts";
 import type { PolicyWitness } from "../../core/log/policy/log-policy.ts";
 import { withoutWitnesses, withWitness } from "../../core/log/policy/witness-group.ts";
 import { isSameHash } from "../../core/log/tree/tree-hash.ts";
-import { LITTLE_MEMORY } from "../bundle/little-memory.ts";
 import type { Settings } from "../config/settings.ts";
 import { JOINED_KEY_FILE, JOINED_LOGS_FILE } from "./join-log.ts";
 import { LogWitnessesUnusable } from "./log-services.ts";
@@ -40,6 +39,12 @@ const SCRIPT = fileURLToPath(new URL("../commands/witness.ts", import.meta.url))
 
 /** What a witness says whose port another process has. */
 const CANNOT_LISTEN = "it cannot listen there";
+
+/**
+ * Compiled code takes 5 MB of each and saves little: a witness judges one checkpoint a second at most, in some
+ * milliseconds.
+ */
+const LITTLE_MEMORY = { BUN_JSC_useJIT: "0" };
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5000;

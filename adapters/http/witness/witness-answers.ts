@@ -1,18 +1,23 @@
+import type { RefusedOfLog } from "../../../core/use-cases/witness/witness.ts";
 import type {
   WitnessFailure,
   WitnessLack,
 } from "../../../core/use-cases/witness/witness-errors.ts";
-import type { RefusedOfLog } from "../../../core/use-cases/witness/witness.ts";
 import { capitalised } from "../problems/problem-kind.ts";
 import type { Problem } from "../problems/problem.ts";
 
-// A witness by itself loads these without the schemas of the operations, which are a tenth of its memory.
+// What a witness in the service and one by itself share. It imports no schemas: a witness by itself is to be small.
 
 /** The path that C2SP tlog-witness adds to a witness's address, `<service>/witness`. */
 export const ADD_CHECKPOINT_PATH = "/witness/add-checkpoint";
 
 /** Where a witness shows what it refused, `<service>/witness/refused`. */
 export const REFUSED_PATH = "/witness/refused";
+
+/** What was refused, as JSON. */
+export const refusedRecord = (refused: ReadonlyArray<RefusedOfLog>) => ({
+  refused: refused.map(({ origin, reason, checkpoint }) => ({ origin, reason, checkpoint })),
+});
 
 const LACKS: Readonly<Record<WitnessLack, string>> = {
   node_behind: "The witness's node has not finalized as many events yet.",
@@ -42,8 +47,3 @@ export const witnessRefusal = (failure: WitnessFailure): Omit<Problem, "code"> =
       };
   }
 };
-
-/** What was refused, as JSON. */
-export const refusedRecord = (refused: ReadonlyArray<RefusedOfLog>) => ({
-  refused: refused.map(({ origin, reason, checkpoint }) => ({ origin, reason, checkpoint })),
-});
