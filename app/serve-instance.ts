@@ -1,4 +1,4 @@
-import { type Context, Deferred, Effect, Layer, type Scope } from "effect";
+import { type Context, Deferred, Duration, Effect, Layer, Schedule, type Scope } from "effect";
 import { createHttpApp } from "../adapters/http/server/http-app.ts";
 import type { HttpServices } from "../adapters/http/server/http-services.ts";
 import { type ListenFailed, serveHttp } from "../adapters/http/server/serve-http.ts";
@@ -31,6 +31,10 @@ export type ServedInstance = {
   readonly url: string;
   /** Scheme, host and port of the metrics listener; null without one. */
   readonly metricsUrl: string | null;
+  /** Completes once the first sync has reached the log; never without a log's key. */
+  readonly logReached: Effect.Effect<void>;
+  /** Asks the log's witnesses at once, as when their policy changes. */
+  readonly offerAgain: Effect.Effect<void>;
   /** Never succeeds. Fails when the service cannot continue. */
   readonly refused: Effect.Effect<never, IndexRefused>;
 };
@@ -47,6 +51,20 @@ const serveMetrics = Effect.fnUntraced(function* (
   );
   return url;
 });
+
+const LOOK_AGAIN = Schedule.spaced(Duration.millis(50));
+
+/** Completes once a process's publisher has begun to publish. */
+const publishes = ({ status }: LogPublisher["Service"]): Effect.Effect<void> =>
+  Effect.asVoid(
+    Effect.repeat(status, {
+      schedule: LOOK_AGAIN,
+      until: ({ state }) => state !== "no_key" && state !== "starting",
+    }),
+  );
+
+const offerAgain = ({ status, setPolicy }: LogPublisher["Service"]): Effect.Effect<void> =>
+  Effect.flatMap(status, ({ policy }) => (policy === null ? Effect.void : setPolicy(policy)));
 
 /**
  * Chooses and connects the adapters, listens, and opens store and index as soon as the ledger answers. Closing the
@@ -83,5 +101,13 @@ export const serveInstance = (
       const syncing = runSyncingSide(started, indexRefused);
       yield* syncing.pipe(Effect.provide(context), Effect.forkScoped);
     }
-    return { url, metricsUrl, refused: Deferred.await(indexRefused) };
+    const logReached = Effect.provide(LogPublisher.use(publishes), context);
+    const again = Effect.provide(LogPublisher.use(offerAgain), context);
+    return {
+      url,
+      metricsUrl,
+      logReached,
+      offerAgain: again,
+      refused: Deferred.await(indexRefused),
+    };
   });

@@ -17,6 +17,8 @@ export type RunningService = ServedInstance & {
   readonly rpcUrl: string;
   /** The process id of the embedded ledger; null while it is down, and for a remote ledger. */
   readonly ledgerPid: Effect.Effect<number | null>;
+  /** The names of the log's witnesses that run beside it. */
+  readonly ownWitnesses: ReadonlyArray<string>;
 };
 
 /** The ledger of a killed service takes a moment to end. */
@@ -35,6 +37,17 @@ const findLedger = Effect.fnUntraced(function* ({ ledger }: Settings, dataDir: s
     webSocketUrl,
     ledgerPid: Effect.map(embedded.process, (process) => process?.pid ?? null),
   };
+});
+
+/** The witnesses of the log that run beside the service; they load with what serves. */
+const ownWitnesses = Effect.fnUntraced(function* (settings: Settings, dataDir: string) {
+  if (settings.ledger.kind === "remote") return { names: [], run: () => Effect.void };
+  const { prepareOwnWitnesses, runOwnWitnesses } = yield* Effect.promise(
+    () => import("./log/own-witnesses.ts"),
+  );
+  const own = yield* prepareOwnWitnesses(settings, dataDir);
+  const names: ReadonlyArray<string> = own.witnesses.map(({ name }) => name);
+  return { names, run: (at: Parameters<typeof runOwnWitnesses>[1]) => runOwnWitnesses(own, at) };
 });
 
 /** Most of the service's modules, loaded while the ledger starts. */
@@ -59,11 +72,18 @@ export const startService = (
       workerEnvironment === null || settings.databaseUrl !== null
         ? Effect.succeed(null)
         : spawnSyncThread(workerEnvironment);
-    const [{ rpcUrls, webSocketUrl, ledgerPid }, { serveInstance }, thread] = yield* Effect.all(
-      [findLedger(settings, dataDir), serving, beginThread],
-      { concurrency: "unbounded" },
-    );
+    const [{ rpcUrls, webSocketUrl, ledgerPid }, own, { serveInstance }, thread] =
+      yield* Effect.all(
+        [findLedger(settings, dataDir), ownWitnesses(settings, dataDir), serving, beginThread],
+        { concurrency: "unbounded" },
+      );
     const started = { settings, dataDir, rpcUrls, webSocketUrl, startedAtMs };
     const served = yield* serveInstance(started, thread);
-    return { ...served, rpcUrl: Redacted.value(rpcUrls[0]).href, ledgerPid };
+    const rpcUrl = Redacted.value(rpcUrls[0]).href;
+    // They find no log before, and would only take time from the start.
+    yield* served.logReached.pipe(
+      Effect.andThen(own.run({ service: served.url, rpcUrl, offerAgain: served.offerAgain })),
+      Effect.forkScoped,
+    );
+    return { ...served, rpcUrl, ledgerPid, ownWitnesses: own.names };
   }).pipe(Effect.provide(logging(settings.logFormat, settings.logLevel)));

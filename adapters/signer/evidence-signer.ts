@@ -1,6 +1,5 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { Effect, Layer, Redacted } from "effect";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { encodeBase64, encodeBase64Url } from "../../core/domain/encoding/base64.ts";
 import { jwkThumbprint } from "../../core/domain/evidence/evidence-signature.ts";
@@ -11,7 +10,7 @@ import {
   EvidenceSigner,
 } from "../../ports/evidence-signer.ts";
 import { ed25519Key, parseSeedText, SEED_TEXT_FORMS } from "./ed25519-key.ts";
-import { createKeyFile, readKeyFile } from "./key-file.ts";
+import { createNewKeyFile, readKeyFile } from "./key-file.ts";
 
 /** A public key of 32 bytes, and the setting that it comes from. */
 export type NamedKey = { readonly setting: string; readonly publicKey: Uint8Array };
@@ -168,10 +167,7 @@ export const evidenceSignerGenerated = (dataDir: string, formerKeys: FormerKeysT
     EvidenceSigner,
     Effect.gen(function* () {
       const path = join(dataDir, GENERATED_KEY_FILE);
-      if (!existsSync(path)) {
-        const seed = crypto.getRandomValues(new Uint8Array(32));
-        yield* createKeyFile(path, Redacted.make(`${encodeBase64(seed)}\n`));
-      }
+      yield* createNewKeyFile(path);
       return yield* signerOfFile(path, formerKeys);
     }),
   );

@@ -1,7 +1,8 @@
-import { constants } from "node:fs";
+import { constants, existsSync } from "node:fs";
 import { link, mkdir, open, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Effect, Redacted } from "effect";
+import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { syncFolder } from "../bun/durable-file.ts";
 import { EvidenceKeyUnusable } from "../../ports/evidence-signer.ts";
 
@@ -88,4 +89,12 @@ export const createKeyFile = (
         source: path,
         reason: `the file cannot be made (${codeOf(cause)}); let the service's user write in its folder`,
       }),
+  });
+
+/** Makes a key file with a new key, 32 random bytes as base64, unless there is one, as `createKeyFile` does. */
+export const createNewKeyFile = (path: string): Effect.Effect<void, EvidenceKeyUnusable> =>
+  Effect.suspend(() => {
+    if (existsSync(path)) return Effect.void;
+    const seed = crypto.getRandomValues(new Uint8Array(32));
+    return createKeyFile(path, Redacted.make(`${encodeBase64(seed)}\n`));
   });

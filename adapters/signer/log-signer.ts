@@ -1,8 +1,6 @@
 import { Effect, Layer, Redacted } from "effect";
-import { existsSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { isKeyName } from "../../core/log/notes/verifier-key.ts";
 import {
   type LogKey,
@@ -20,7 +18,7 @@ import {
 } from "../bun/durable-file.ts";
 import { ed25519Key, parseSeedText, SEED_TEXT_FORMS } from "./ed25519-key.ts";
 import { type NamedKey, sameKeys } from "./evidence-signer.ts";
-import { createKeyFile, readKeyFile } from "./key-file.ts";
+import { createNewKeyFile, readKeyFile } from "./key-file.ts";
 
 /** The name of the generated key's file in the data directory. */
 const GENERATED_KEY_FILE = "log-signing-key";
@@ -129,10 +127,9 @@ export const logSignerFromText = (name: string, text: Redacted.Redacted, dataDir
 
 /** Makes a key's file from 32 random bytes, for its owner alone, unless there is one. */
 export const createLogKey = (path: string): Effect.Effect<void, LogKeyUnusable> =>
-  Effect.suspend(() => {
-    const seed = crypto.getRandomValues(new Uint8Array(32));
-    return createKeyFile(path, Redacted.make(`${encodeBase64(seed)}\n`));
-  }).pipe(Effect.mapError(({ source, reason }) => new LogKeyUnusable({ source, reason })));
+  createNewKeyFile(path).pipe(
+    Effect.mapError(({ source, reason }) => new LogKeyUnusable({ source, reason })),
+  );
 
 /**
  * Puts the second key in the place of the first, durably and at once, whenever the machine stops. Nothing is left of the
@@ -155,9 +152,7 @@ export const orderLogEnd = (path: string, origin: string): Effect.Effect<void, L
 /** Signs with the key in the data directory. The first start makes it. */
 export const logSignerGenerated = (name: string, dataDir: string) => {
   const path = generatedKeyPath(dataDir);
-  const made = Layer.effectDiscard(
-    Effect.suspend(() => (existsSync(path) ? Effect.void : createLogKey(path))),
-  );
+  const made = Layer.effectDiscard(createLogKey(path));
   return Layer.provide(signerOf(name, logKeyOfFile(path)), made);
 };
 

@@ -36,7 +36,7 @@ const COMMANDS: Readonly<Record<string, readonly [string, () => Promise<unknown>
     async () => runAsProcess((await import("./import-escrow.ts")).main),
   ],
   log: [
-    "rotates the key of a service's log, or ends the log",
+    "has a service's log ask one more witness, rotates its key, or ends it",
     async () => runAsProcess((await import("./log.ts")).main),
   ],
   witness: [

@@ -4,7 +4,7 @@ import type { CommandIo } from "../../client/command-line/command-io.ts";
 import { SettlementError } from "../../client/settlement-error.ts";
 import { demoExitCode } from "../demo/expected.ts";
 import { textNarrator } from "../demo/narrator.ts";
-import { runDemo } from "../demo/run-demo.ts";
+import { demoVerdict, runDemo } from "../demo/run-demo.ts";
 import { DeployStopped } from "../deploy/deploy-stopped.ts";
 import { nodeAddress } from "../command-line/ask-node.ts";
 import {
@@ -70,10 +70,10 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
   try {
     if (values["payer-key"] === undefined && (values.rpc ?? values.mint) !== undefined)
       endWith(EX_USAGE, "--rpc and --mint go with --payer-key FILE, the key that pays");
-    const { released, refunded } = await (values["payer-key"] === undefined
+    const result = await (values["payer-key"] === undefined
       ? runDemo(url, narrator)
       : paid(values["payer-key"]));
-    write(`\nVerified: ${released} was released, ${refunded} was refunded.`);
+    write(`\n${demoVerdict(result)}`);
     return 0;
   } catch (cause) {
     if (cause instanceof DeployStopped) endWith(cause.exitCode, `\ndemo: ${cause.message}`);

@@ -22,14 +22,15 @@ import {
   runAsProcess,
 } from "../command-line/command-line.ts";
 
-const HELP = `Rotates the key of a service's log, or ends the log. The service may run meanwhile: it looks every two seconds.
+const HELP = `Adds a witness to a service's log, rotates its key, or ends it. The service may run meanwhile: it looks every two seconds.
 
 usage: bun run cli log ACTION [options]
 
-  rotate-key      makes a second key, which signs beside the first from then on: the overlap begins
-  retire-key      puts the second key in the place of the first, which signs no more: the overlap ends
-  end [ORIGIN]    ends the log ORIGIN for good: its last checkpoint says so, and it signs nothing after it.
-                  Without ORIGIN it only says which log it is.
+  add-witness LINE has the running service ask one more witness; it says more with --help
+  rotate-key       makes a second key, which signs beside the first from then on: the overlap begins
+  retire-key       puts the second key in the place of the first, which signs no more: the overlap ends
+  end [ORIGIN]     ends the log ORIGIN for good: its last checkpoint says so, and it signs nothing after it.
+                   Without ORIGIN it only says which log it is.
 
   --key-file FILE the log's key        ($LOG_SIGNING_KEY_FILE, otherwise DIR/log-signing-key)
   --data-dir DIR  the service's DATA_DIR                 ($DATA_DIR, otherwise ./data)
@@ -144,6 +145,8 @@ const end = async ({ path, standing }: Keyed, origin: string | undefined): Promi
 
 /** Runs the command. */
 export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
+  if (args[0] === "add-witness")
+    return (await import("./log/add-witness.ts")).main(args.slice(1), io);
   const { values, positionals } = parseCommandLine(
     args,
     HELP,
@@ -163,7 +166,10 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
     );
   const isWell = action === "end" ? operands.length <= 1 : operands.length === 0;
   if (!isWell || !["rotate-key", "retire-key", "end"].includes(action ?? ""))
-    return endWith(EX_USAGE, "expected rotate-key, retire-key or end [ORIGIN]; see --help");
+    return endWith(
+      EX_USAGE,
+      "expected add-witness LINE, rotate-key, retire-key or end [ORIGIN]; see --help",
+    );
   const keyed = await read(resolve(named ?? generated));
   const text =
     action === "end"

@@ -129,6 +129,12 @@ export const variables = {
     0,
     "slots from `confirmed` to `finalized` on the embedded ledger; a cluster takes 32",
   ),
+  localWitnesses: variable(
+    "LOCAL_LEDGER_WITNESSES",
+    kinds.flag,
+    true,
+    'three witnesses of the log, each in a process of its own; all three are yours, which shows the mechanism and no independence; none with `LOG_WITNESSES` ([log.md](log.md), "Your own three witnesses")',
+  ),
   evidenceKey: variable(
     "EVIDENCE_SIGNING_KEY",
     kinds.signingKey,

@@ -25,6 +25,8 @@ export type LedgerSettings =
       readonly demo: boolean;
       /** Slots between `confirmed` and `finalized`. */
       readonly finalitySlots: number;
+      /** Whether three witnesses of the log run beside the service, where no setting names others. */
+      readonly witnesses: boolean;
     }
   | {
       readonly kind: "remote";
@@ -108,6 +110,7 @@ const ledgerSettings = (values: Required<Values>): LedgerSettings => {
       port: values.localPort,
       demo: values.localDemo,
       finalitySlots: values.localFinality,
+      witnesses: values.localWitnesses,
     };
   return {
     kind: "remote",

@@ -18,8 +18,10 @@ export type LoneWitnessSettings = {
   readonly url: URL | null;
   readonly dataDir: string;
   readonly rpcUrls: RpcUrls;
-  readonly deployment: Deployment;
-  readonly witness: WitnessSettings;
+  /** Null until a service says it, which the witness joins. */
+  readonly deployment: Deployment | null;
+  /** A member that is null is made when the witness joins a service's log. */
+  readonly witness: { readonly [Name in keyof WitnessSettings]: WitnessSettings[Name] | null };
   readonly logLevel: keyof typeof LOG_LEVELS;
   readonly logFormat: LogFormat;
 };
@@ -32,6 +34,8 @@ const NEEDED = {
   keyFile: "WITNESS_KEY_FILE",
   name: "WITNESS_NAME",
 } as const;
+
+const WITH_JOIN_SERVICE = "needed; with `--join` the service's";
 
 /** The variables of a witness that runs by itself. */
 export const witnessVariables = {
@@ -54,7 +58,7 @@ export const witnessVariables = {
     NEEDED.rpcUrls,
     kinds.listOf(kinds.rpcUrl),
     null,
-    "the witness's own node; several fail over in that order",
+    "the witness's own node; several fail over in that order; `--rpc` goes before it",
     "needed",
   ),
   custodyProgram: variable(
@@ -62,32 +66,48 @@ export const witnessVariables = {
     kinds.ledgerAddress,
     null,
     "the custody program of the logs' ledger",
-    "needed",
+    WITH_JOIN_SERVICE,
   ),
   attestorProgram: variable(
     NEEDED.attestorProgram,
     kinds.ledgerAddress,
     null,
     "the attestor program of the logs' ledger",
-    "needed",
+    WITH_JOIN_SERVICE,
   ),
   logsFile: variable(
     NEEDED.logsFile,
     kinds.text,
     null,
     "a file with a line `VKEY URL` for each log",
-    "needed",
+    "needed; with `--join` the file `logs.txt` in `DATA_DIR`",
   ),
-  keyFile: variable(NEEDED.keyFile, kinds.text, null, "the file of the witness's key", "needed"),
-  name: variable(NEEDED.name, kinds.text, null, "the witness's name", "needed"),
+  keyFile: variable(
+    NEEDED.keyFile,
+    kinds.text,
+    null,
+    "the file of the witness's key",
+    "needed; with `--join` the file `witness.key` in `DATA_DIR`, made with a new key",
+  ),
+  name: variable(
+    NEEDED.name,
+    kinds.text,
+    null,
+    "the witness's name",
+    "needed; with `--join` `witness-` and the first digits of its key",
+  ),
   ...logLines,
 };
 
 const environment = Config.all(witnessVariables);
 
-/** The settings of an environment. Fails with all faults at once. */
+/**
+ * The settings of an environment. Fails with all faults at once. With `joins` only the node is needed: the rest is told
+ * by the service that the witness joins, or made.
+ */
 export const readLoneWitnessSettings = Effect.fnUntraced(function* (
   env: Readonly<Record<string, string | undefined>>,
+  joins = false,
 ) {
   const readings = yield* Effect.orDie(environment.parse(ConfigProvider.fromEnvRecord(env)));
   const { values, faults: unread } = splitReadings(readings);
@@ -96,25 +116,35 @@ export const readLoneWitnessSettings = Effect.fnUntraced(function* (
     ...new Set([...variableNames(environment), ...variableNames(serviceEnvironment)]),
   ];
   const faults = [...unread, ...misspelt(Object.keys(env), variables)];
-  const unset = Object.entries(NEEDED).flatMap(([key, name]): ReadonlyArray<ConfigFault> =>
+  const needed = joins ? { rpcUrls: NEEDED.rpcUrls } : NEEDED;
+  const unset = Object.entries(needed).flatMap(([key, name]): ReadonlyArray<ConfigFault> =>
     values[key as keyof typeof NEEDED] === null
       ? [{ variable: name, problem: "is not set", expected: "a value: a witness needs it" }]
       : [],
   );
-  const { rpcUrls, custodyProgram, attestorProgram, logsFile, keyFile, name } = values;
+  if (joins && (values.custodyProgram === null) !== (values.attestorProgram === null))
+    unset.push({
+      variable: "CUSTODY_PROGRAM_ID and ATTESTOR_PROGRAM_ID",
+      problem: "are not both set",
+      expected: "both or neither: the service that the witness joins names its programs",
+    });
+  const { rpcUrls, custodyProgram, attestorProgram } = values;
   const [first, ...others] = rpcUrls ?? [];
   if (faults.length > 0 || unset.length > 0)
     return yield* new ConfigInvalid({ faults: [...faults, ...unset] });
-  if (!first || !custodyProgram || !attestorProgram || !logsFile || !keyFile || !name)
-    return yield* Effect.die(new Error("a setting that is needed was not missed"));
+  if (!first) return yield* Effect.die(new Error("a setting that is needed was not missed"));
   const settings: LoneWitnessSettings = {
     host: values.host ?? "",
     port: values.port ?? 0,
     url: values.url ?? null,
     dataDir: values.dataDir ?? "",
     rpcUrls: [Redacted.make(first), ...others.map((url) => Redacted.make(url))],
-    deployment: { custodyProgram, attestorProgram },
-    witness: { name, keyFile, logsFile },
+    deployment: custodyProgram && attestorProgram ? { custodyProgram, attestorProgram } : null,
+    witness: {
+      name: values.name ?? null,
+      keyFile: values.keyFile ?? null,
+      logsFile: values.logsFile ?? null,
+    },
     logLevel: values.logLevel ?? "info",
     logFormat: values.logFormat ?? usualLogFormat(),
   };

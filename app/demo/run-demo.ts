@@ -5,6 +5,7 @@ import { memoryAttestations } from "../../client/merchant.ts";
 import { transactionSignerOf } from "../../client/signing/sign-transaction.ts";
 import { formatUnits } from "../../core/domain/amount.ts";
 import { hash32FromBytes } from "../../core/domain/hash32.ts";
+import { unprovenIn } from "../../core/domain/evidence/verdict-text.ts";
 import { sha256 } from "../../core/domain/sha256.ts";
 import { formatUnixTime } from "../../core/domain/unix-time.ts";
 import { eventually, expectSame, within } from "./expected.ts";
@@ -29,8 +30,18 @@ const GRACE_SECONDS = 20;
 /** Time limit for the finalization of a settlement: 13 to 34 seconds were seen on clusters. */
 const FINAL_SECONDS = 120;
 
-/** The addresses of the two escrows that the demo settled. */
-export type DemoResult = { readonly released: string; readonly refunded: string };
+/** How the demo ended. */
+export type DemoResult = {
+  /** The addresses of the two escrows that it settled. */
+  readonly released: string;
+  readonly refunded: string;
+  /** The names of the checks that the offline verdicts on their packets leave unproven. */
+  readonly unproven: ReadonlyArray<string>;
+};
+
+/** The demo's last line: what became of both escrows, and what a stranger with their packets cannot prove offline. */
+export const demoVerdict = ({ released, refunded, unproven }: DemoResult): string =>
+  `Verified: ${released} was released, ${refunded} was refunded; ${unproven.length === 0 ? "nothing" : unproven.join(", ")} unproven.`;
 
 /** Base units as a person reads them. */
 const shown = ({ mint }: Stage, units: string): string =>
@@ -187,8 +198,8 @@ const refundExpired = async (stage: Stage, escrow: LiveEscrow, ttl: number): Pro
 };
 
 /**
- * Waits for the evidence of a settled escrow, verifies it, and finds escrow and events in the index. @throws
- * SettlementError
+ * Waits for the evidence of a settled escrow, verifies it, and finds escrow and events in the index. Returns the names
+ * of the checks that the verdict leaves unproven. @throws SettlementError
  */
 export const checkSettled = async (
   stage: Stage,
@@ -199,11 +210,11 @@ export const checkSettled = async (
     /** What was delivered; left out where nothing was. */
     readonly delivery?: DeliveryPayload;
   },
-): Promise<void> => {
+): Promise<ReadonlyArray<string>> => {
   const { narrator, client, requests } = stage;
   narrator.step(
     "The evidence, checked by a stranger",
-    "The packet is there once the settlement is final. It is verified here, without the service and without the ledger,\nunder what was pinned. The same from a shell: bun run cli verify packet.json --trust trust.json",
+    "The packet is there once the settlement is final, and its log proof once the log's witnesses have cosigned. It is\nverified here, without the service and without the ledger, under what was pinned. Witnesses named own-… are the\nservice's own: they show how it works, and no independence. From a shell: bun run cli verify packet.json --trust trust.json",
   );
   const { delivery: payload } = expected;
   const { state, released, refunded, verdict, delivery } = await within(
@@ -239,6 +250,7 @@ export const checkSettled = async (
   const kinds = all.filter(({ escrow_pda }) => escrow_pda === escrow).map(({ kind }) => kind);
   expectSame("the events", kinds.join(", "), expected.events.join(", "));
   narrator.result(`${row?.state}; events, newest first: ${kinds.join(", ")}`);
+  return unprovenIn(verdict);
 };
 
 /**
@@ -256,7 +268,7 @@ export const runDemo = async (
 
   const first = await buy(stage, { units: RELEASED_UNITS, ttl: 3600 });
   const delivery = await deliver(stage, first);
-  await checkSettled(stage, first, {
+  const ofReleased = await checkSettled(stage, first, {
     state: "Fulfilled",
     events: ["escrow_released", "escrow_created"],
     delivery,
@@ -264,9 +276,13 @@ export const runDemo = async (
 
   const second = await buy(stage, { units: REFUNDED_UNITS, ttl: SHORT_TTL_SECONDS });
   await refundExpired(stage, second, SHORT_TTL_SECONDS);
-  await checkSettled(stage, second, {
+  const ofRefunded = await checkSettled(stage, second, {
     state: "Refunded",
     events: ["escrow_refunded", "escrow_created"],
   });
-  return { released: first.escrow_pda, refunded: second.escrow_pda };
+  return {
+    released: first.escrow_pda,
+    refunded: second.escrow_pda,
+    unproven: [...new Set([...ofReleased, ...ofRefunded])],
+  };
 };

@@ -73,7 +73,8 @@ const expectOnline = async (
     "the service is online",
     ONLINE_SECONDS,
     ask,
-    ({ status }) => status === "online",
+    // The trust document names the log's witnesses once the log has signed.
+    ({ status, log }) => status === "online" && log?.state !== "starting",
   );
 };
 

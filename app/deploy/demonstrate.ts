@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { textNarrator } from "../demo/narrator.ts";
 import { runPaidDemo } from "../demo/paid-demo.ts";
+import { demoVerdict } from "../demo/run-demo.ts";
 import { EX_UNAVAILABLE } from "../command-line/command-line.ts";
 import type { DeployContext } from "./deploy-context.ts";
 import { DeployStopped } from "./deploy-stopped.ts";
@@ -84,8 +85,7 @@ export const demonstrate = async (context: DeployContext, deployed: Deployed): P
       await Bun.sleep(POLL_MS);
     }
     const narrator = textNarrator(say, { full: false });
-    const { released, refunded } = await runPaidDemo(context, url, deployed.mint, narrator);
-    say(`Verified: ${released} was released, ${refunded} was refunded.`);
+    say(demoVerdict(await runPaidDemo(context, url, deployed.mint, narrator)));
   } finally {
     service.kill("SIGTERM");
     await service.exited;

@@ -10,7 +10,8 @@ import { WitnessKey } from "../../ports/log/witness-state.ts";
 import type { Settings } from "../config/settings.ts";
 import { readWitnessedLogs } from "../config/witnessed-logs.ts";
 import { evidenceKeys, evidenceSigner } from "../key-layers.ts";
-import { logSigner, readWitnesses } from "../log/log-services.ts";
+import { logSigner, type LogSource, readWitnesses } from "../log/log-services.ts";
+import { type PolicySetting, witnessFile } from "../log/witness-files.ts";
 import { type Finding, finding } from "./finding.ts";
 
 /** The evidence key that is configured. A generated one is none here: reading it could make it. */
@@ -32,17 +33,26 @@ const checkLogKey = Effect.gen(function* () {
   return `${can} ${signed === null ? "signed nothing yet" : "signed before"}${ended}`;
 });
 
-const policyText = (path: string | null, policy: LogPolicy | null) =>
-  policy === null
+const policyText = (
+  setting: PolicySetting,
+  policy: LogPolicy | null,
+  { settings, dataDir }: LogSource,
+) => {
+  const given =
+    setting === "LOG_WITNESSES" ? settings.logWitnesses : settings.logWitnessesAppendOnly;
+  const names = policy?.witnesses.map(({ name }) => name).join(", ");
+  return policy === null
     ? []
-    : `${path}: ${policy.witnesses.map(({ name }) => name).join(", ")}; quorum ${policy.quorum ?? "none"}`;
+    : `${witnessFile(setting, given, dataDir)}: ${names}; quorum ${policy.quorum ?? "none"}`;
+};
 
-const checkWitnesses = (settings: Settings) =>
+/** The policies of the witnesses in words, empty without any. */
+const checkWitnesses = (source: LogSource) =>
   Effect.gen(function* () {
-    const { onLedger, appendOnly } = yield* readWitnesses(settings);
+    const { onLedger, appendOnly } = yield* readWitnesses(source);
     return [
-      policyText(settings.logWitnesses, onLedger),
-      policyText(settings.logWitnessesAppendOnly, appendOnly),
+      policyText("LOG_WITNESSES", onLedger, source),
+      policyText("LOG_WITNESSES_APPEND_ONLY", appendOnly, source),
     ]
       .flat()
       .join("; append-only: ");
@@ -80,9 +90,12 @@ export const checkLog = Effect.fnUntraced(function* (
     : Layer.merge(noLog, evidence);
   const findings: Array<Finding> = [];
   if (hasKey) findings.push(yield* finding("log", Effect.provide(checkLogKey, signers)));
-  const { logWitnesses, logWitnessesAppendOnly, witness } = settings;
-  if (logWitnesses !== null || logWitnessesAppendOnly !== null)
-    findings.push(yield* finding("log", Effect.provide(checkWitnesses(settings), signers)));
+  const witnesses = yield* finding(
+    "log",
+    Effect.provide(checkWitnesses({ settings, dataDir }), signers),
+  );
+  if (witnesses.text !== "") findings.push(witnesses);
+  const { witness } = settings;
   if (witness !== null)
     findings.push(yield* finding("witness", Effect.provide(checkOwnWitness(witness), signers)));
   return findings;

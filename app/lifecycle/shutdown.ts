@@ -35,18 +35,37 @@ export const asksAtOnce = (): ((nowMs: number) => boolean) => {
 /**
  * Waits for SIGTERM, SIGINT or an uncaught error. A signal more than a second after the first ends the process at once.
  */
-export const awaitEnding: Effect.Effect<Ending> = Effect.gen(function* () {
+export const awaitEnding: Effect.Effect<Ending> = Effect.suspend(() =>
+  awaitEndingBy(["SIGTERM", "SIGINT"]),
+);
+
+const awaitEndingBy = Effect.fnUntraced(function* (signals: ReadonlyArray<NodeJS.Signals>) {
   const ending = yield* Deferred.make<Ending>();
   const atOnce = asksAtOnce();
   const end = (how: Ending): void => {
     Deferred.doneUnsafe(ending, Effect.succeed(how));
     if (how.kind === "asked" && atOnce(performance.now())) process.exit(1);
   };
-  for (const signal of ["SIGTERM", "SIGINT"] as const)
-    process.on(signal, () => end({ kind: "asked", by: signal }));
+  for (const signal of signals) process.on(signal, () => end({ kind: "asked", by: signal }));
   for (const event of ["uncaughtException", "unhandledRejection"] as const)
     process.on(event, (cause: unknown) => end({ kind: "broken", cause }));
   return yield* Deferred.await(ending);
+});
+
+/**
+ * Waits for the end of a process that another one runs: until standard input closes, which it does however that one
+ * ends, for SIGTERM or an uncaught error. Ctrl-C reaches both processes, and the other one then stops this one.
+ */
+export const awaitEndingOfParent: Effect.Effect<Ending> = Effect.gen(function* () {
+  process.on("SIGINT", () => undefined);
+  const closed = yield* Deferred.make<Ending>();
+  const end = (): void => {
+    Deferred.doneUnsafe(closed, Effect.succeed({ kind: "asked", by: "the end of its parent" }));
+  };
+  process.stdin.once("end", end);
+  process.stdin.once("error", end);
+  process.stdin.resume();
+  return yield* Effect.raceFirst(Deferred.await(closed), awaitEndingBy(["SIGTERM"]));
 });
 
 /**

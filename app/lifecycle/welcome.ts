@@ -5,7 +5,7 @@ import type { RunningService } from "../serve.ts";
  * One line each, with a newline at the end.
  */
 export const welcome = (
-  { url, rpcUrl }: Pick<RunningService, "url" | "rpcUrl">,
+  { url, rpcUrl, ownWitnesses }: Pick<RunningService, "url" | "rpcUrl" | "ownWitnesses">,
   ledger: "embedded" | "remote",
 ): string => {
   const at = url === "http://127.0.0.1:3000" ? "" : ` --service ${url}`;
@@ -15,6 +15,14 @@ export const welcome = (
           ["page", url],
           ["reference", `${url}/docs`],
           ["ledger", `${rpcUrl} (JSON-RPC, with a faucet and demo data)`],
+          ...(ownWitnesses.length === 0
+            ? []
+            : [
+                [
+                  "witnesses",
+                  `${ownWitnesses.join(", ")} (all yours: they show how it works, and no independence)`,
+                ],
+              ]),
           ["try", `npx bun@1.4.5 run demo${at}`],
           ["or", `curl -s ${url}/v1/indexer`],
         ]

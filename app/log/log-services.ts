@@ -19,12 +19,10 @@ import {
 import { EvidenceSigner } from "../../ports/evidence-signer.ts";
 import { LogKeyUnusable, LogSigner, publicKeysOf } from "../../ports/log/log-signer.ts";
 import type { Settings } from "../config/settings.ts";
+import { type PolicySetting, witnessFile } from "./witness-files.ts";
 
 /** The name of the embedded ledger's log, which nobody else reads. */
 const LOCAL_LOG_NAME = "localhost";
-
-/** Which setting names a policy. */
-type PolicySetting = "LOG_WITNESSES" | "LOG_WITNESSES_APPEND_ONLY";
 
 /** A policy of the log's witnesses cannot be used. */
 export class LogWitnessesUnusable extends Data.TaggedError("LogWitnessesUnusable")<{
@@ -86,17 +84,33 @@ export const logSigner = (
     }),
   ).pipe(Layer.provide(anySigner(source)));
 
-/** The policy in the file of a setting, null without. Fails when it cannot be used with the service's keys. */
-const readPolicy = Effect.fnUntraced(function* (setting: PolicySetting, path: string | null) {
-  if (path === null) return null;
+/** Whether this process signs a log. */
+const hasLog = ({ ledger, logKey, logKeyFile }: LogSource["settings"]): boolean =>
+  ledger.kind === "embedded" || logKey !== null || logKeyFile !== null;
+
+const codeOf = (cause: unknown): string =>
+  cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error";
+
+/**
+ * The policy in the file of a setting; null where no setting names one, and the usual file is not there. Fails when it
+ * cannot be used with the service's keys.
+ */
+const readPolicy = Effect.fnUntraced(function* (
+  setting: PolicySetting,
+  given: string | null,
+  { settings, dataDir }: LogSource,
+) {
+  if (given === null && !hasLog(settings)) return null;
+  const path = witnessFile(setting, given, dataDir);
   const refuse = (reason: string) => new LogWitnessesUnusable({ setting, path, reason });
-  const text = yield* Effect.tryPromise({
-    try: () => readFile(path, "utf8"),
-    catch: (cause) =>
-      refuse(
-        `${cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error"}; name a file that the service's user can read`,
-      ),
-  });
+  const text = yield* Effect.tryPromise({ try: () => readFile(path, "utf8"), catch: codeOf }).pipe(
+    Effect.catch((code) =>
+      given === null && code === "ENOENT"
+        ? Effect.succeed(null)
+        : refuse(`${code}; name a file that the service's user can read`),
+    ),
+  );
+  if (text === null) return null;
   const policy = parseLogPolicy(text, yield* evidenceKeys);
   if ("fault" in policy) return yield* refuse(policy.fault);
   const without = policy.value.witnesses.find(({ url }) => url === null);
@@ -107,24 +121,21 @@ const readPolicy = Effect.fnUntraced(function* (setting: PolicySetting, path: st
   return policy.value satisfies LogPolicy;
 });
 
-/** The files that name the log's witnesses. */
-type WitnessFiles = Pick<Settings, "logWitnesses" | "logWitnessesAppendOnly">;
-
 /**
  * The log's witnesses by what they state. Fails when a policy cannot be used with the service's keys, or both cannot
  * together.
  */
-export const readWitnesses = Effect.fnUntraced(function* ({
-  logWitnesses,
-  logWitnessesAppendOnly: path,
-}: WitnessFiles) {
+export const readWitnesses = Effect.fnUntraced(function* (source: LogSource) {
+  const { logWitnesses, logWitnessesAppendOnly: given } = source.settings;
+  const setting = "LOG_WITNESSES_APPEND_ONLY";
   const policies = {
-    onLedger: yield* readPolicy("LOG_WITNESSES", logWitnesses),
-    appendOnly: yield* readPolicy("LOG_WITNESSES_APPEND_ONLY", path),
+    onLedger: yield* readPolicy("LOG_WITNESSES", logWitnesses, source),
+    appendOnly: yield* readPolicy(setting, given, source),
   };
   const reason = faultOfPolicies(policies);
-  if (reason === null || path === null) return policies;
-  return yield* new LogWitnessesUnusable({ setting: "LOG_WITNESSES_APPEND_ONLY", path, reason });
+  if (reason === null) return policies;
+  const path = witnessFile(setting, given, source.dataDir);
+  return yield* new LogWitnessesUnusable({ setting, path, reason });
 });
 
 /** Between two looks at the files of the witnesses. */
@@ -135,14 +146,14 @@ const LOOK_EVERY = Duration.seconds(2);
  * once.
  */
 const followWitnesses = Effect.fnUntraced(function* (
-  files: WitnessFiles,
+  source: LogSource,
   policies: Ref.Ref<WitnessPoliciesValue>,
   setPolicy: LogPublisher["Service"]["setPolicy"],
 ) {
   let last = JSON.stringify(yield* Ref.get(policies));
   for (;;) {
     yield* Effect.sleep(LOOK_EVERY);
-    const read = yield* Effect.result(readWitnesses(files));
+    const read = yield* Effect.result(readWitnesses(source));
     const text = read._tag === "Success" ? JSON.stringify(read.success) : read.failure.message;
     if (text === last) continue;
     last = text;
@@ -160,21 +171,21 @@ const followWitnesses = Effect.fnUntraced(function* (
 });
 
 /**
- * The process's publisher, and the witnesses of its settings, which it asks. They are read again when a file changes.
+ * The process's publisher, and the witnesses of its settings, which it asks. They are read again when a file changes,
+ * and when one appears.
  */
-export const logPublisher = ({ settings }: LogSource) =>
+export const logPublisher = (source: LogSource) =>
   Layer.effect(
     LogPublisher,
     Effect.gen(function* () {
       const policies = yield* WitnessPolicies;
-      const policy = askedPolicy(yield* Ref.get(policies));
-      const publisher = yield* makeLogPublisher(policy);
-      if (policy !== null)
-        yield* Effect.forkScoped(followWitnesses(settings, policies, publisher.setPolicy));
+      const publisher = yield* makeLogPublisher(askedPolicy(yield* Ref.get(policies)));
+      if (hasLog(source.settings))
+        yield* Effect.forkScoped(followWitnesses(source, policies, publisher.setPolicy));
       return publisher;
     }),
   ).pipe(
     Layer.provideMerge(
-      Layer.effect(WitnessPolicies, Effect.flatMap(readWitnesses(settings), Ref.make)),
+      Layer.effect(WitnessPolicies, Effect.flatMap(readWitnesses(source), Ref.make)),
     ),
   );

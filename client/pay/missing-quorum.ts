@@ -5,7 +5,7 @@ import type { ClientClock } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 
 /** The pause between two looks doubles from the first to the last. */
-const FIRST_LOOK_MS = 1_000;
+const FIRST_LOOK_MS = 500;
 const LAST_LOOK_MS = 10_000;
 
 /**

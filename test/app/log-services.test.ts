@@ -32,7 +32,13 @@ const witnessLine = (byte: number, more = " https://w.example", name = "w") => {
   return `witness ${name} ${printVerifierKey(verifierKey("w.example", "cosignature", publicKey))}${more}`;
 };
 
-const EMBEDDED = { kind: "embedded", port: 0, demo: false, finalitySlots: 0 } as const;
+const EMBEDDED = {
+  kind: "embedded",
+  port: 0,
+  demo: false,
+  finalitySlots: 0,
+  witnesses: false,
+} as const;
 const REMOTE = {
   kind: "remote",
   rpcUrls: [Redacted.make(new URL("http://127.0.0.1:1"))],
@@ -190,5 +196,24 @@ test("a policy that changes is taken over without a restart, and one that cannot
     }).pipe(
       Effect.provide(Layer.provideMerge(servicesOf(sourceOf({ logWitnesses })), patientClock())),
     ),
+  );
+});
+
+test("without any file, one that appears in the data directory is taken over without a restart", async () => {
+  const dataDir = join(folder, "from-nothing");
+  const source = { ...sourceOf({}), dataDir };
+  await Effect.runPromise(
+    Effect.gen(function* () {
+      const { status } = yield* LogPublisher;
+      expect((yield* status).policy).toBeNull();
+      yield* Effect.promise(() =>
+        Bun.write(join(dataDir, "log-witnesses"), `${witnessLine(3)}\nquorum w\n`),
+      );
+      for (let turn = 0; turn < 200 && (yield* status).policy === null; turn++) {
+        yield* TestClock.adjust("2 seconds");
+        yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)));
+      }
+      expect((yield* status).policy?.witnesses.map(({ name }) => name)).toEqual(["w"]);
+    }).pipe(Effect.provide(Layer.provideMerge(servicesOf(source), patientClock()))),
   );
 });

@@ -72,7 +72,7 @@ const deployedIn = async (folder: string): Promise<{ deployment: Deployment; min
  */
 export const deployTwice = async (rpc: string, payer: string, folder: string) => {
   const startedMs = performance.now();
-  expectSaid(await deploy(rpc, payer, folder, "--demo"), "was refunded.");
+  expectSaid(await deploy(rpc, payer, folder, "--demo"), "was refunded;");
   const seconds = Math.round((performance.now() - startedMs) / 1000);
   const again = await deploy(rpc, payer, folder);
   expectSaid(again, "nothing is left to deploy");

@@ -32,7 +32,9 @@ const COMMANDS: Readonly<Record<string, ReadonlyArray<readonly [string, string, 
   "One command line": [
     ["cli", CLI],
     ...["verify", "sync", "rebuild-index", "import-escrow"].map(cli),
-    ...["log", "witness", "local-ledger", "attestor", "published-idl"].map(cli),
+    ["cli log", CLI, "log"],
+    ["cli log add-witness", "app/commands/log.ts", "add-witness"],
+    ...["witness", "local-ledger", "attestor", "published-idl"].map(cli),
   ],
   "The package": [
     ["settlement-evidence", PACKAGE],

@@ -19,6 +19,7 @@ import { temporaryDirectory } from "../support/running-service.ts";
 const APP = fileURLToPath(new URL("../../../app", import.meta.url));
 const LEDGER = "adapters/local-ledger/main.ts";
 const WORKER = "app/sync-worker/worker.ts";
+const WITNESS = "app/commands/witness.ts";
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 beforeEach(async () => {
@@ -40,7 +41,7 @@ const projectOf = (main: string): void => {
   cpSync(join(APP, "bundle"), join(directory.path, "app/bundle"), { recursive: true });
   for (const command of ["demo", "doctor", "sync", "verify", "witness"])
     write(`app/commands/${command}.ts`, "");
-  for (const script of [LEDGER, WORKER]) write(script, "console.log(import.meta.path);");
+  for (const script of [LEDGER, WORKER, WITNESS]) write(script, "console.log(import.meta.path);");
   write("app/main.ts", main);
 };
 
@@ -90,21 +91,27 @@ test("a source that cannot be bundled is reported as when it is run", async () =
   expect(existsSync(join(directory.path, CACHE, bundles()[0] ?? "absent", "app"))).toBe(false);
 });
 
-test("a bundle finds the files beside its sources, and begins the bundles of the worker and the ledger", async () => {
+test("a bundle finds the files beside its sources, and begins the bundles of ledger, witness and worker", async () => {
   projectOf(`
     import { readFileSync } from "node:fs";
     import { fileURLToPath } from "node:url";
     import { Worker } from "node:worker_threads";
     import { main } from "../adapters/local-ledger/process.ts";
+    import { witness } from "./log/own.ts";
     import { begin } from "./sync-worker/thread.ts";
     console.log(readFileSync(new URL("./beside.txt", import.meta.url), "utf8"));
-    console.log(Bun.spawnSync([process.execPath, fileURLToPath(main)]).stdout.toString().trim());
+    for (const script of [main, witness])
+      console.log(Bun.spawnSync([process.execPath, fileURLToPath(script)]).stdout.toString().trim());
     new Worker(begin);
   `);
   write("app/beside.txt", "beside");
   write(
     "adapters/local-ledger/process.ts",
     `export const main = new URL("./main.ts", import.meta.url);`,
+  );
+  write(
+    "app/log/own.ts",
+    `export const witness = new URL("../commands/witness.ts", import.meta.url);`,
   );
   write(
     "app/sync-worker/thread.ts",
@@ -115,6 +122,7 @@ test("a bundle finds the files beside its sources, and begins the bundles of the
   expect(stdout.trim().split("\n")).toEqual([
     "beside",
     join(folder, "adapters/local-ledger/main.js"),
+    join(folder, "app/commands/witness.js"),
     join(folder, "app/sync-worker/worker.js"),
   ]);
 });

@@ -10,6 +10,7 @@ export const quietEnvironment = (dataDir: string) => ({
   DATA_DIR: dataDir,
   PORT: "0",
   LOCAL_LEDGER_PORT: "0",
+  LOCAL_LEDGER_WITNESSES: "false",
   LOG_LEVEL: "error",
   LOG_FORMAT: "json",
   // Tests send more requests than people do.

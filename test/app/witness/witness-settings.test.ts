@@ -58,6 +58,23 @@ test("a witness by itself needs a node, the programs and its three settings", as
   ]);
 });
 
+test("a witness that joins a service's log needs a node alone, and both programs or none", async () => {
+  const joins = (env: Readonly<Record<string, string>>) => readLoneWitnessSettings(env, true);
+  const alone = await Effect.runPromise(joins({ SOLANA_RPC_URL: "http://node.example" }));
+  expect(alone).toMatchObject({
+    deployment: null,
+    witness: { name: null, keyFile: null, logsFile: null },
+  });
+  expect(await Effect.runPromise(joins(NODE))).toMatchObject({ deployment: LOCAL_DEPLOYMENT });
+  const { ATTESTOR_PROGRAM_ID: _, ...half } = NODE;
+  const { faults } = await Effect.runPromise(Effect.flip(joins(half)));
+  expect(faultLines(faults)).toEqual([
+    "CUSTODY_PROGRAM_ID and ATTESTOR_PROGRAM_ID are not both set; expected both or neither: the service that the witness joins names its programs",
+  ]);
+  const missing = await Effect.runPromise(Effect.flip(joins({})));
+  expect(missing.faults.map(({ variable }) => variable)).toEqual(["SOLANA_RPC_URL"]);
+});
+
 test("a witness states the address that it listens on, and that under which logs reach it", async () => {
   const settings = await Effect.runPromise(
     readLoneWitnessSettings({ ...NODE, ...WITNESS, WITNESS_URL: "https://w.example/a/" }),

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { runCommand } from "../../../app/command-line/command-line.ts";
+import { main } from "../../../app/commands/log.ts";
+import { decodeBase64Url } from "../../../core/domain/encoding/base64.ts";
+import {
+  parseVerifierKey,
+  printVerifierKey,
+  verifierKey,
+} from "../../../core/log/notes/verifier-key.ts";
+import { testKey } from "../../core/log/support/test-signer.ts";
+import { runHere } from "../support/run-here.ts";
+import {
+  quietEnvironment,
+  runService,
+  temporaryDirectory,
+  until,
+} from "../support/running-service.ts";
+import { SILENT_ADDRESS } from "../support/silent-address.ts";
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let service: Awaited<ReturnType<typeof runService>>;
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  service = await runService({ ...quietEnvironment(directory.path), LOCAL_LEDGER_DEMO: "false" });
+});
+afterAll(async () => {
+  await service.stop();
+  await directory.remove();
+});
+
+const log = (...args: ReadonlyArray<string>) => runHere((io) => runCommand(main, args, io));
+const add = (line: string, ...more: ReadonlyArray<string>) =>
+  log("add-witness", line, "--data-dir", directory.path, "--service", service.url, ...more);
+const lineOf = (publicKey: Uint8Array, name = "w.example") =>
+  `witness ${name} ${printVerifierKey(verifierKey(name, "cosignature", publicKey))} https://${name}/witness`;
+const other = lineOf(testKey("w.example", "cosignature", 5).key.publicKey);
+const file = () => join(directory.path, "log-witnesses");
+
+const refusal = (reason: string, code = 65) => ({
+  code,
+  stdout: "",
+  stderr: expect.stringContaining(reason),
+});
+
+test("a key that signs the log or evidence is no witness's, and nothing is written", async () => {
+  const vkey = await until(
+    "the log has signed",
+    async () => {
+      const { data } = (await (await fetch(`${service.url}/v1/status`)).json()) as {
+        readonly data: { readonly log: { readonly vkey: string | null } | null };
+      };
+      return data.log?.vkey ?? "";
+    },
+    (text) => text !== "",
+  );
+  const key = parseVerifierKey(vkey);
+  if ("fault" in key) throw new Error(key.fault);
+  expect(await add(lineOf(key.value.publicKey))).toEqual(refusal("its key is the log's own"));
+  const jwks = (await (await fetch(`${service.url}/.well-known/jwks.json`)).json()) as {
+    readonly keys: ReadonlyArray<{ readonly x: string }>;
+  };
+  const evidence = decodeBase64Url(jwks.keys[0]?.x ?? "") ?? new Uint8Array();
+  expect(await add(lineOf(evidence))).toEqual(refusal("its key is one that signs evidence"));
+  expect(await Bun.file(file()).exists()).toBe(false);
+});
+
+test("a quorum of more than all, and a line without an address, are refused", async () => {
+  expect(await add(other, "--quorum", "2")).toEqual(refusal("wants 2 of 1"));
+  expect(await add(other, "--quorum", "0")).toEqual(refusal("--quorum", 64));
+  expect(await add(other.replace(/ https.*/, ""))).toEqual(refusal("ends with no http"));
+  expect(await add(other.replace("https:", "ftp:"))).toEqual(refusal("ends with no http"));
+  expect(await Bun.file(file()).exists()).toBe(false);
+});
+
+test("a policy that is written by hand is left to its author", async () => {
+  const text = `${lineOf(testKey("a.example", "cosignature", 6).key.publicKey, "a.example")}\nquorum none\n`;
+  await writeFile(file(), text);
+  expect(await add(other)).toEqual(refusal("by hand"));
+  expect(await readFile(file(), "utf8")).toBe(text);
+});
+
+test("an unknown command and a silent service are told", async () => {
+  expect(await log("add")).toEqual(refusal("expected one of add-witness", 64));
+  expect(await log("add-witness", other, "--service", SILENT_ADDRESS)).toEqual(
+    refusal("does not answer", 69),
+  );
+});
