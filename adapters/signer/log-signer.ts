@@ -1,4 +1,5 @@
 import { Effect, Layer, Redacted } from "effect";
+import { existsSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isKeyName } from "../../core/log/notes/verifier-key.ts";
