@@ -15,6 +15,7 @@ import { ARCHIVE_DELAY_SECONDS } from "../../protocol/accounts/escrow-rules.ts";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { provedLeaves } from "../index/index-query.ts";
+import { type ReadPlace, RelayMemory } from "../relay/relayed-effects.ts";
 import { untrustworthy } from "../or-ask-another.ts";
 
 type Leaves = ReadonlyArray<NumberedLeaf>;
@@ -65,8 +66,35 @@ const shownEvents = (
 };
 
 /**
- * Fails with a retryable `LedgerUnavailable` when the account that a node shows at an address (null for none)
- * contradicts what the index proves of it:
+ * Fails with a retryable `LedgerUnavailable` when the account that a node shows at an address, read at `at`, lacks what
+ * this relay saw confirmed there, unless the index is complete to that slot: then the index tells.
+ */
+export const refuseUnseen = Effect.fnUntraced(function* (
+  address: Address,
+  account: LedgerAccount | null,
+  at: ReadPlace,
+) {
+  const memory = yield* RelayMemory;
+  const missing = memory?.missing(address, account, at);
+  if (memory === null || missing === undefined) return;
+  const { kind, signature, slot } = missing;
+  if (slot !== null) {
+    const index = yield* IndexReader;
+    const summary = yield* Effect.orElseSucceed(index.summary, () => null);
+    const mark = summary?.mark ?? null;
+    if (mark !== null && mark.slot >= slot) return memory.forget(signature);
+  }
+  const seen = slot === null ? "took on" : `saw confirmed at slot ${slot}`;
+  return yield* untrustworthy(
+    `the account at ${address} does not show the ${kind} of ${signature}, which this relay ${seen}`,
+    "relay",
+  );
+});
+
+/**
+ * Fails with a retryable `LedgerUnavailable` when the account that a node shows at an address (null for none), read at
+ * `at`, lacks what this relay saw confirmed (`refuseUnseen`; null asks for no such check), and when it contradicts what
+ * the index proves of it:
  * - an event that the index has is missing in the account, or differs;
  * - the account shows an event up to the index's mark that the index does not have there;
  * - the account is a tombstone of an escrow that was settled after the mark, and the mark is younger than the archive delay by the
@@ -78,8 +106,10 @@ const shownEvents = (
 export const refuseContradicted = Effect.fnUntraced(function* (
   address: Address,
   account: LedgerAccount | null,
+  at: ReadPlace | null,
 ) {
   const { deployment } = yield* Instance;
+  if (at !== null) yield* refuseUnseen(address, account, at);
   const indexed = account === null ? null : yield* indexedAs(address, account, deployment);
   if (indexed !== null) return indexed;
   const { shown, isTombstone } = shownEvents(address, account, deployment);

@@ -66,7 +66,9 @@ const judge = Effect.fnUntraced(function* (transaction: WireTransaction, account
   const reads = Array.from({ length: Math.ceil(wanted.length / MAX_READ) }, (_, i) =>
     ledger.readAccounts(wanted.slice(i * MAX_READ, (i + 1) * MAX_READ), "confirmed"),
   );
-  const value = (yield* Effect.all(reads)).flatMap((read) => read.value);
+  const answers = yield* Effect.all(reads);
+  const value = answers.flatMap((read) => read.value);
+  const slot = answers[0]?.slot ?? 0n;
   const byAddress = new Map(value.flatMap((each) => (each === null ? [] : [[each.address, each]])));
   const escrows = readCalls(transaction.instructions, accounts.addresses, deployment).map((read) =>
     read?.program !== "custody" || read.name === "initialize_custody"
@@ -74,7 +76,11 @@ const judge = Effect.fnUntraced(function* (transaction: WireTransaction, account
       : read.at("escrow"),
   );
   for (const escrow of new Set(escrows))
-    if (escrow !== undefined) yield* refuseContradicted(escrow, byAddress.get(escrow) ?? null);
+    if (escrow !== undefined)
+      yield* refuseContradicted(escrow, byAddress.get(escrow) ?? null, {
+        slot,
+        commitment: "confirmed",
+      });
   const ledgerTime = decodeClockSysvar(value[0] ?? null);
   // Without the ledger's clock the rules cannot be judged. The simulation decides.
   if (ledgerTime === undefined) return undefined;

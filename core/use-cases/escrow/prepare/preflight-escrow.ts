@@ -185,7 +185,10 @@ export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
   ];
   const { slot, value } = yield* ledger.readAccounts([...new Set(addresses)], "confirmed");
   const { find, rent } = yield* groundOf(value);
-  yield* refuseContradicted(asked.escrow, find(asked.escrow));
+  yield* refuseContradicted(asked.escrow, find(asked.escrow), {
+    slot,
+    commitment: "confirmed",
+  });
   const ledgerTime = yield* ledgerTimeOf(find(CLOCK_SYSVAR));
   yield* checkEnd(asked, ledgerTime);
   const ground: Ground = { find, rent, at: { slot, ledgerTime } };
