@@ -1,6 +1,7 @@
 import { Deferred, Duration, Effect, Layer, Queue, Schedule } from "effect";
 import { ArchivedEscrows, makeArchivedEscrows } from "../core/use-cases/escrow/archived-escrows.ts";
 import { makeRelayDelivery, RelayDelivery } from "../core/use-cases/relay/relay-delivery.ts";
+import { RelayedEffects, RelayMemory } from "../core/use-cases/relay/relayed-effects.ts";
 import { LogProofs, makeLogProofs } from "../core/use-cases/log/serving/read-log.ts";
 import { clientPackageLayer } from "./client-package/client-package-layer.ts";
 import {
@@ -162,6 +163,7 @@ const servicesOf = (parts: StorageParts, thread: SyncThread | null) => {
       maxClients: MAX_RATE_LIMITED_CLIENTS,
     }),
     instance,
+    Layer.sync(RelayMemory, () => new RelayedEffects(deploymentOf(settings))),
   ).pipe(Layer.provideMerge(solana));
   const log = Layer.effect(LogProofs, makeLogProofs).pipe(
     Layer.provideMerge(Layer.effect(SettlementLog, makeSettlementLog)),

@@ -18,6 +18,8 @@ export type BroadcasterParts = {
   /** The slot from which that node has the whole history, null when it does not say. */
   readonly historyStart: () => bigint | null;
   readonly logs: (signature: LedgerSignature) => ReadonlyArray<string>;
+  /** The error of a transaction as history shows it; that of `landed` unless it is said. */
+  readonly error?: (signature: LedgerSignature) => LandedTransaction["error"];
 };
 
 /** The Broadcaster port as a test describes it. */
@@ -33,6 +35,12 @@ export const broadcasterPort = (parts: BroadcasterParts): Broadcaster["Service"]
     landedAll: (signatures) => answer(() => landedAll(signatures)),
     searchAll: (signatures) =>
       answer(() => ({ landed: landedAll(signatures), completeFrom: parts.historyStart() })),
-    logs: (signature) => answer(() => parts.logs(signature)),
+    shown: (signature) =>
+      answer(() => {
+        const landed = parts.landed()(signature);
+        if (landed === null) return null;
+        const error = parts.error === undefined ? landed.error : parts.error(signature);
+        return { slot: landed.slot, error, logs: parts.logs(signature), program: null };
+      }),
   });
 };
