@@ -16,7 +16,7 @@ const RETRY_SOON = { "retry-after": "1" };
 const LACKS: Readonly<Record<NotReadyPart, string>> = {
   store: "does not answer",
   ledger: "does not answer",
-  identity: "is that of another ledger than the store's",
+  identity: "is that of another ledger than the store's, or one that was begun anew",
   programs: "are not initialised for each other",
   domain:
     "is that of another ledger: custody's configuration was made with another genesis hash than this ledger's, and no attestation that is signed for this one releases an escrow",

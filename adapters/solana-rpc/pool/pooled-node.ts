@@ -145,6 +145,13 @@ export class PooledNode {
         return value;
       }),
       Effect.tapError((failure) => {
+        const { kind } = failure._tag === "RpcRefusal" ? { kind: null } : failure;
+        const isOutOfReach = kind === "behind" || kind === "slot_beyond_reach";
+        return isOutOfReach
+          ? Effect.map(monotonicMs, (nowMs) => this.#identity.doubtSlots(this.#client, nowMs))
+          : Effect.void;
+      }),
+      Effect.tapError((failure) => {
         if (failure._tag === "NodeFault" && failure.kind !== "rate_limited")
           return this.#leave(ticket, failure);
         this.#breaker.succeeded(ticket);

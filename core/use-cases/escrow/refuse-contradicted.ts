@@ -6,6 +6,7 @@ import { leavesOfTombstone, type NumberedLeaf } from "../../log/leaf/escrow-leav
 import { leavesOfUnseen } from "../../log/leaf/indexed-leaves.ts";
 import { unreadableEscrowOf } from "../../log/leaf/escrow-rows.ts";
 import { decodeArchivedEscrowAccount } from "../../protocol/accounts/archived-escrow-account.ts";
+import { decodeCustodyConfigAccount } from "../../protocol/accounts/settings-accounts.ts";
 import { fieldsOf } from "../../protocol/accounts/byte-fields.ts";
 import {
   encodeEscrowAccount,
@@ -88,6 +89,29 @@ export const refuseUnseen = Effect.fnUntraced(function* (
   return yield* untrustworthy(
     `the account at ${address} does not show the ${kind} of ${signature}, which this relay ${seen}`,
     "relay",
+  );
+});
+
+/**
+ * Fails with a retryable `LedgerUnavailable` when the custody program's configuration, read at `slot` (null where there
+ * is none), is from before the index's mark: a ledger that was begun anew under the same genesis hash says that nothing
+ * is there. For reads that came to a "no".
+ */
+export const refuseEmptied = Effect.fnUntraced(function* (
+  config: LedgerAccount | null,
+  slot: bigint,
+) {
+  const index = yield* IndexReader;
+  const { deployment } = yield* Instance;
+  const summary = yield* Effect.orElseSucceed(index.summary, () => null);
+  const mark = summary?.mark ?? null;
+  if (mark === null || mark.slot > slot) return;
+  const decoded = config === null ? undefined : decodeCustodyConfigAccount(config, deployment);
+  const count = decoded !== undefined && "value" in decoded ? decoded.value.count : null;
+  if (count !== null && count >= mark.count) return;
+  const shown = count === null ? "no custody config" : `${count} events`;
+  return yield* untrustworthy(
+    `${shown} at slot ${slot}, where the index has ${mark.count} events up to slot ${mark.slot}`,
   );
 });
 

@@ -7,11 +7,12 @@ import { readCalls } from "../../protocol/instructions/program-call.ts";
 import { decodeClockSysvar } from "../../protocol/accounts/sysvars.ts";
 import { attestorKeyFault } from "../../protocol/rules/attestation-rules.ts";
 import { settlementFault } from "../../protocol/rules/settlement-check.ts";
+import { custodyConfigAddress } from "../../protocol/addresses/addresses.ts";
 import { CLOCK_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
 import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
-import { refuseContradicted } from "../escrow/refuse-contradicted.ts";
+import { refuseContradicted, refuseEmptied } from "../escrow/refuse-contradicted.ts";
 import { ledgerDomain } from "../service/ledger-domain.ts";
 import { orAskAnother } from "../or-ask-another.ts";
 import { LookupTableNotAllowed, SettlementCheckFailed } from "./relay-errors.ts";
@@ -84,13 +85,17 @@ const judge = Effect.fnUntraced(function* (transaction: WireTransaction, account
   const ledgerTime = decodeClockSysvar(value[0] ?? null);
   // Without the ledger's clock the rules cannot be judged. The simulation decides.
   if (ledgerTime === undefined) return undefined;
-  return settlementFault(transaction, accounts, {
+  const fault = settlementFault(transaction, accounts, {
     deployment,
     domain: yield* ledgerDomain,
     ledgerTime,
     marginSeconds: RELAY_POLICY.clockMarginSeconds,
     account: (address) => byAddress.get(address) ?? null,
   });
+  const config = custodyConfigAddress(deployment).address;
+  if (fault !== undefined && addresses.includes(config))
+    yield* refuseEmptied(byAddress.get(config) ?? null, slot);
+  return fault;
 }, orAskAnother);
 
 /**
