@@ -36,7 +36,7 @@ import { witnessClientHttp } from "../adapters/witness-http/witness-client.ts";
 import { LogPublisher } from "../core/use-cases/log/log-publisher.ts";
 import { makeSettlementLog, SettlementLog } from "../core/use-cases/log/serving/published-log.ts";
 import type { Witness } from "../core/use-cases/witness/witness.ts";
-import { type LogKeyUnusable, LogSigner } from "../ports/log/log-signer.ts";
+import { type LogKeyUnusable, LogSigner, OwnLogKey } from "../ports/log/log-signer.ts";
 import { IndexNews } from "../ports/index/index-news.ts";
 import { SyncEpoch } from "../ports/index/sync-lease.ts";
 import type { WitnessUnusable } from "../ports/log/witness-state.ts";
@@ -152,7 +152,10 @@ const servicesOf = (parts: StorageParts, thread: SyncThread | null) => {
     blockspaceSolanaRpc,
   ).pipe(Layer.provide(nodePool(solanaRpcConfig(rpcUrls))));
   const instance = instanceLayer(started, sourceRevision());
-  const signers = logSigner(started).pipe(Layer.provideMerge(evidenceSigner(started)));
+  const signers = Layer.effect(
+    OwnLogKey,
+    Effect.map(LogSigner, (signer) => signer?.key.publicKey ?? null),
+  ).pipe(Layer.provideMerge(logSigner(started)), Layer.provideMerge(evidenceSigner(started)));
   const ports = Layer.mergeAll(
     storage(parts, thread).pipe(Layer.provide(instance)),
     signers,

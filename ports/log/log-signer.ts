@@ -49,6 +49,12 @@ export type LogKey = {
   ) => Effect.Effect<boolean, LogKeyUnusable>;
 };
 
+/** The public key of the log that this service signs, 32 bytes; null without one. */
+export const OwnLogKey = Context.Reference<Uint8Array | null>(
+  "settlement-evidence/ports/OwnLogKey",
+  { defaultValue: () => null },
+);
+
 /** The log's name and key; null without one: then no log is published. */
 export class LogSigner extends Context.Service<
   LogSigner,

@@ -86,7 +86,7 @@ const statedText = (
 };
 
 /** Why the log does not hold the account's last event under a policy, null when it does. */
-const inclusionFault = (
+export const inclusionFault = (
   { network, escrow, data }: LoggedAccount,
   { networkId, proof, checkpoint }: LogReference,
   logs: LogPolicy,

@@ -51,6 +51,8 @@ export type LiveEscrow = {
   readonly ledgerTime: UnixSeconds;
   readonly slot: bigint;
   readonly commitment: Commitment;
+  /** Present where no node answered, and the index has it: what the account holds besides its data is not known. */
+  readonly isFromIndex?: true;
 };
 
 /** Anyone can send lamports to an address before its account is created. Such an account is no escrow yet. */
