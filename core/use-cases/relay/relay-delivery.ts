@@ -61,7 +61,7 @@ const isConfirmed = (landed: LandedTransaction | null): boolean =>
 export const makeRelayDelivery = Effect.gen(function* () {
   const scope = yield* Effect.scope;
   const context = yield* Effect.context<
-    Broadcaster | IndexReader | Ledger | OutcomeLog | RateLimiter
+    Broadcaster | IndexReader | Instance | Ledger | OutcomeLog | RateLimiter
   >();
   const broadcaster = yield* Broadcaster;
   const log = yield* OutcomeLog;
@@ -109,7 +109,7 @@ export const makeRelayDelivery = Effect.gen(function* () {
       }),
       Effect.timeoutOption(Duration.millis(confirmTimeoutMs)),
       Effect.map(Option.getOrElse(() => null)),
-      Effect.provideService(Broadcaster, broadcaster),
+      Effect.provide(context),
     );
 
   return RelayDelivery.of({

@@ -51,6 +51,11 @@ export class RelayedEffects {
     if (shown.length > 0) this.#taken.set(signature, shown);
   }
 
+  /** What a transaction that is remembered would do, empty for any other. */
+  effectsOf(signature: LedgerSignature): ReadonlyArray<RelayedEffect> {
+    return this.#taken.get(signature) ?? [];
+  }
+
   /** Remembers a transaction of an earlier process: what it would do may have been seen confirmed. */
   resume(entry: Pick<RelayEntry, "signature" | "transaction">): void {
     this.take(entry);

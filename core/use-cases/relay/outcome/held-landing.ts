@@ -1,5 +1,7 @@
 import { Effect } from "effect";
 import { Broadcaster } from "../../../../ports/ledger/broadcaster.ts";
+import { Instance } from "../../../../ports/instance.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import type { Address } from "../../../domain/address.ts";
 import type { LedgerSignature } from "../../../domain/ledger/signature.ts";
 import {
@@ -7,7 +9,9 @@ import {
   type ShownTransaction,
   statusOnly,
 } from "../../../domain/relay/relay-entry.ts";
+import { showsEffect } from "../../../protocol/transaction/transaction-effects.ts";
 import { ofTwoNodes } from "../../or-ask-another.ts";
+import { RelayMemory } from "../relayed-effects.ts";
 
 /** Where a transaction landed, with what was read of an error. */
 export type HeldLanding = LandedTransaction & {
@@ -27,12 +31,30 @@ export const shownOf = Effect.fnUntraced(
   Effect.orElseSucceed((): ShownTransaction | null => null),
 );
 
+/**
+ * Whether the accounts show all that a remembered transaction would have done. They contradict its error then, unless
+ * another transaction did the same: that is told once it is final.
+ */
+const isDone = Effect.fnUntraced(
+  function* (signature: LedgerSignature, slot: bigint) {
+    const effects = (yield* RelayMemory)?.effectsOf(signature) ?? [];
+    if (effects.length === 0) return false;
+    const { deployment } = yield* Instance;
+    const ledger = yield* Ledger;
+    const subjects = effects.map(({ subject }) => subject);
+    const { value } = yield* ledger.readAccounts(subjects, "confirmed", undefined, slot);
+    return effects.every((effect, i) => showsEffect(effect, value[i] ?? null, deployment));
+  },
+  Effect.orElseSucceed(() => true),
+);
+
 const denies = (shown: ShownTransaction | null): boolean => shown === null || shown.error !== null;
 
 /**
  * A landing by a node's status, as far as it is believed. An error must also be in the transaction that the history
  * shows, of two nodes where two are configured: a false one would have the payment made twice. A transaction that one
- * shows without error has landed so. Null when it is not known to have landed, and where no history shows it.
+ * shows without error has landed so. One node alone is not believed either where the accounts show what the transaction
+ * would have done. Null when it is not known to have landed, and where no history shows it.
  */
 export const heldLanding = Effect.fnUntraced(function* (
   signature: LedgerSignature,
@@ -44,6 +66,7 @@ export const heldLanding = Effect.fnUntraced(function* (
   const { value: shown, nodes } = yield* ofTwoNodes(shownOf(signature), denies);
   if (shown === null) return null;
   const { slot, error, logs, program } = shown;
+  if (error !== null && nodes === 1 && (yield* isDone(signature, slot))) return null;
   const held: HeldLanding =
     error === null
       ? { ...landed, slot, error, commitment: "confirmed" }
