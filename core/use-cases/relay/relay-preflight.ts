@@ -128,6 +128,9 @@ const checkThatItRuns = Effect.fnUntraced(
   Effect.asVoid,
 );
 
+const isLedgerFailure = (failure: { readonly _tag: string }): boolean =>
+  failure._tag === "LedgerUnavailable" || failure._tag === "LedgerTimeout";
+
 /**
  * Every other check against the ledger, once `checkBlockhash` has passed. Returns a confirmed slot from before the
  * sending, and a block height above which the transaction cannot land. The blockhash is checked before the tip is read,
@@ -144,6 +147,9 @@ const preflightRelay = Effect.fn("preflightRelay")(function* (
     [Effect.result(checkFeePayer(transaction)), Effect.result(checkInstructions(transaction))],
     { concurrency: "unbounded" },
   );
+  // What contradicts the index or the relay, or is not answered, makes the other refusal doubtful.
+  if (instructions._tag === "Failure" && isLedgerFailure(instructions.failure))
+    return yield* instructions.failure;
   yield* Effect.fromResult(feePayer);
   yield* Effect.fromResult(instructions);
   const [{ slot, blockHeight }] = yield* Effect.all(
