@@ -15,6 +15,7 @@ import {
 import { ARCHIVE_DELAY_SECONDS } from "../../protocol/accounts/escrow-rules.ts";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { Instance } from "../../../ports/instance.ts";
+import { LedgerUnavailable } from "../../../ports/ledger/ledger.ts";
 import { provedLeaves } from "../index/index-query.ts";
 import { type ReadPlace, RelayMemory } from "../relay/relayed-effects.ts";
 import { untrustworthy } from "../or-ask-another.ts";
@@ -68,7 +69,8 @@ const shownEvents = (
 
 /**
  * Fails with a retryable `LedgerUnavailable` when the account that a node shows at an address, read at `at`, lacks what
- * this relay saw confirmed there, unless the index is complete to that slot: then the index tells.
+ * this relay saw confirmed there, unless the index is complete to that slot: then the index tells. The same while it is
+ * not known yet what an earlier process saw.
  */
 export const refuseUnseen = Effect.fnUntraced(function* (
   address: Address,
@@ -76,8 +78,16 @@ export const refuseUnseen = Effect.fnUntraced(function* (
   at: ReadPlace,
 ) {
   const memory = yield* RelayMemory;
-  const missing = memory?.missing(address, account, at);
-  if (memory === null || missing === undefined) return;
+  if (memory === null) return;
+  const { custodyProgram, attestorProgram } = (yield* Instance).deployment;
+  const isOurs = account?.owner === custodyProgram || account?.owner === attestorProgram;
+  if (!memory.isResumed && !isOurs)
+    return yield* new LedgerUnavailable({
+      retryable: true,
+      cause: "the relay's log is not read yet",
+    });
+  const missing = memory.missing(address, account, at);
+  if (missing === undefined) return;
   const { kind, signature, slot } = missing;
   if (slot !== null) {
     const index = yield* IndexReader;

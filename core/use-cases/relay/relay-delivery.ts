@@ -54,6 +54,9 @@ export class RelayDelivery extends Context.Service<
   }
 >()("settlement-evidence/core/use-cases/RelayDelivery") {}
 
+/** Between two tries to load the entries from before a restart. */
+const UNTIL_RESUMED = Duration.millis(100);
+
 const isConfirmed = (landed: LandedTransaction | null): boolean =>
   landed !== null && landed.commitment !== "processed";
 
@@ -72,7 +75,7 @@ export const makeRelayDelivery = Effect.gen(function* () {
   const memory = yield* RelayMemory;
   let resumed = false;
 
-  /** Loads the entries from before a restart. While the store is unavailable, each round tries again. */
+  /** Loads the entries from before a restart. */
   const resume = Effect.gen(function* () {
     if (resumed) return;
     for (const entry of yield* log.unresolved(RELAY_POLICY.queueCapacity)) {
@@ -80,19 +83,19 @@ export const makeRelayDelivery = Effect.gen(function* () {
       memory?.resume(entry);
     }
     resumed = true;
+    if (memory !== null) memory.isResumed = true;
   });
 
-  const round = resume.pipe(
-    Effect.andThen(resolveRelays(queue)),
+  const round = resolveRelays(queue).pipe(
     Effect.catchTag("StoreUnavailable", ({ cause }) =>
-      // Before the first round, the store is just not open yet.
-      (resumed ? Effect.logWarning : Effect.logDebug)("the relay's log is not available", {
-        cause: String(cause),
-      }),
+      Effect.logWarning("the relay's log is not available", { cause: String(cause) }),
     ),
     Effect.catchCause((cause) => Effect.logError("a round of the relay failed", cause)),
   );
-  yield* round.pipe(
+  yield* resume.pipe(
+    // The store may not be open yet, and until then nothing that may have been confirmed is denied.
+    Effect.retry(Schedule.spaced(UNTIL_RESUMED)),
+    Effect.andThen(round),
     Effect.repeat(Schedule.spaced(Duration.millis(RELAY_POLICY.rebroadcastMs))),
     Effect.provide(context),
     Effect.forkIn(scope),

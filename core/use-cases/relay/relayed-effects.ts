@@ -42,6 +42,9 @@ export class RelayedEffects {
     this.#deployment = deployment;
   }
 
+  /** Whether the relay's log was read: until then nobody knows what an earlier process saw. */
+  isResumed = false;
+
   /** Remembers what a transaction that is sent would do. */
   take({ signature, transaction }: Pick<RelayEntry, "signature" | "transaction">): void {
     if (this.#taken.get(signature) !== undefined) return;

@@ -30,6 +30,8 @@ export type Played = {
   readonly reads: Record<Verdict, number>;
   readonly relays: Record<Verdict, number>;
   readonly wrong: Array<string>;
+  /** The answers of the hostile node while it was hostile. */
+  readonly lies: number;
 };
 
 const none = (): Record<Verdict, number> => ({
@@ -42,7 +44,7 @@ const none = (): Record<Verdict, number> => ({
 });
 
 /** A scenario that plays one fault of several at a time. */
-const switching = (faults: ReadonlyArray<Fault>, now: () => number): Scenario => ({
+export const switching = (faults: ReadonlyArray<Fault>, now: () => number): Scenario => ({
   ...HONEST,
   play: (stage) => {
     const plays = faults.map(({ play }) => play(stage));
@@ -91,7 +93,7 @@ export const startBattery = async (
    * until all that was taken on has landed.
    */
   const play = async (fault: Fault, payments: ReadonlyArray<Payment>): Promise<Played> => {
-    const played: Played = { fault: fault.name, reads: none(), relays: none(), wrong: [] };
+    const played = { fault: fault.name, reads: none(), relays: none(), wrong: [] as Array<string> };
     const takenOn: Array<string> = [];
     const judge = (kind: "reads" | "relays", verdict: Verdict, what: string, answer: Answer) => {
       played[kind][verdict] += 1;
@@ -141,9 +143,11 @@ export const startBattery = async (
     };
     now = faults.indexOf(fault);
     const made = await Promise.all(payments.map((one, at) => (at % 2 === 0 ? make(one) : null)));
+    const before = first.requests();
     first.setHostile(true);
     await Promise.all(payments.map((payment, at) => live(payment, made[at] ?? null)));
     first.setHostile(false);
+    const lies = first.requests() - before;
     await until(
       `after ${fault.name}, every transaction that was taken on lands`,
       () => ledger.landed(takenOn),
@@ -151,7 +155,7 @@ export const startBattery = async (
       HEALED_WITHIN,
     );
     await ready();
-    return played;
+    return { ...played, lies };
   };
 
   return {

@@ -8,6 +8,8 @@ const SEED = Number(process.env["NO_FALSE_NO_SEED"] ?? Math.floor(Math.random() 
 /** Payments for each fault and each number of nodes: two relays and ten reads each. */
 const PAYMENTS = Number(process.env["NO_FALSE_NO_PAYMENTS"] ?? 1);
 const NAMES = process.env["NO_FALSE_NO_NAMES"]?.split(",").filter((name) => name !== "") ?? [];
+/** The payments that one service sees, where it has two nodes. */
+const AT_A_SERVICE = 2;
 /** Faults that are always played, and how many others a short run draws. */
 const ALWAYS = ["old-state", "hidden-escrows", "emptied-ledger", "false-errors-in-statuses"];
 const DRAWN = 2;
@@ -29,9 +31,9 @@ const chosen = (): ReadonlyArray<Fault> => {
 const sum = (all: ReadonlyArray<Played>, of: (played: Played) => number): number =>
   all.reduce((total, played) => total + of(played), 0);
 
-const line = ({ fault, reads, relays }: Played, nodes: number): string =>
+const line = ({ fault, reads, relays, lies }: Played, nodes: number): string =>
   [
-    `${fault.padEnd(28)} ${nodes} `,
+    `${fault.padEnd(28)} ${nodes} node(s), ${lies} answers`,
     ...[reads, relays].map(
       (of) =>
         `${of.right} right, ${of.retryable} retryable, ${of.not_sent} not sent, ${of.old_state} old, ${of.false_no} false no, ${of.false_safe} false safe`,
@@ -40,26 +42,28 @@ const line = ({ fault, reads, relays }: Played, nodes: number): string =>
 
 /** Plays the chosen faults, and prints what each came to. */
 const playAll = async (ledger: TrueLedger, nodes: 1 | 2): Promise<ReadonlyArray<Played>> => {
-  const faults = chosen();
-  const battery = await startBattery(ledger, faults, { nodes, seed: SEED });
   const all: Array<Played> = [];
-  try {
-    for (const fault of faults) {
-      const payments = Array.from({ length: PAYMENTS }, (_, at) =>
-        ledger.payment(`${SEED}/${nodes}/${fault.name}/${at}`),
+  const atOnce = nodes === 1 ? PAYMENTS : AT_A_SERVICE;
+  for (const fault of chosen())
+    for (let from = 0; from < PAYMENTS; from += atOnce) {
+      const payments = Array.from({ length: Math.min(atOnce, PAYMENTS - from) }, (_, at) =>
+        ledger.payment(`${SEED}/${nodes}/${fault.name}/${from + at}`),
       );
-      const played = await battery.play(fault, payments);
-      all.push(played);
-      process.stdout.write(`${line(played, nodes)}\n`);
-      for (const wrong of played.wrong) process.stdout.write(`    ${wrong.slice(0, 400)}\n`);
+      // A service asks a node that was found lying last, so each begins with a service that trusts it.
+      const battery = await startBattery(ledger, [fault], { nodes, seed: SEED + from });
+      try {
+        const played = await battery.play(fault, payments);
+        all.push(played);
+        process.stdout.write(`${line(played, nodes)}\n`);
+        for (const wrong of played.wrong) process.stdout.write(`    ${wrong.slice(0, 400)}\n`);
+      } finally {
+        await battery.stop();
+      }
     }
-  } finally {
-    await battery.stop();
-  }
   const asked = (kind: "reads" | "relays") =>
     sum(all, (played) => Object.values(played[kind]).reduce((a, b) => a + b, 0));
   process.stdout.write(
-    `${nodes} node(s), seed ${SEED}: ${all.length} faults, ${asked("reads")} reads, ${asked("relays")} relays\n`,
+    `${nodes} node(s), seed ${SEED}: ${chosen().length} faults, ${asked("reads")} reads, ${asked("relays")} relays, ${sum(all, ({ lies }) => lies)} answers of the hostile node\n`,
   );
   return all;
 };
@@ -72,6 +76,7 @@ test(
       const all = await playAll(ledger, 2);
       expect(all.flatMap(({ wrong }) => wrong)).toEqual([]);
       expect(sum(all, ({ reads }) => reads.right)).toBeGreaterThan(0);
+      expect(all.filter(({ lies }) => lies === 0)).toEqual([]);
     } finally {
       await ledger.stop();
     }
