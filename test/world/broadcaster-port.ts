@@ -18,8 +18,8 @@ export type BroadcasterParts = {
   /** The slot from which that node has the whole history, null when it does not say. */
   readonly historyStart: () => bigint | null;
   readonly logs: (signature: LedgerSignature) => ReadonlyArray<string>;
-  /** The error of a transaction as history shows it; that of `landed` unless it is said. */
-  readonly error?: (signature: LedgerSignature) => LandedTransaction["error"];
+  /** The error of a transaction as history shows it; undefined: that of `landed`. */
+  readonly error?: (signature: LedgerSignature) => LandedTransaction["error"] | undefined;
 };
 
 /** The Broadcaster port as a test describes it. */
@@ -39,7 +39,8 @@ export const broadcasterPort = (parts: BroadcasterParts): Broadcaster["Service"]
       answer(() => {
         const landed = parts.landed()(signature);
         if (landed === null) return null;
-        const error = parts.error === undefined ? landed.error : parts.error(signature);
+        const told = parts.error?.(signature);
+        const error = told === undefined ? landed.error : told;
         return { slot: landed.slot, error, logs: parts.logs(signature), program: null };
       }),
   });

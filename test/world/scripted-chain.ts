@@ -167,10 +167,7 @@ export class ScriptedChain extends Chain {
         this.landed.get(signature) ?? (this.sent.length === 0 ? null : this.fate),
       historyStart: () => this.historyStart,
       logs: () => this.logs,
-      error: (signature) =>
-        this.shownError === undefined
-          ? (this.landed.get(signature)?.error ?? null)
-          : this.shownError,
+      error: () => this.shownError,
     });
     const simulate = (bytes: Uint8Array): ReturnType<typeof broadcaster.simulate> =>
       Effect.suspend(() => {
