@@ -124,15 +124,17 @@ export const orTwoSayNo =
   (...no: ReadonlyArray<string>) =>
   <A, E extends Failure, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     noting((last) =>
-      Effect.catch(read, (failure) => {
-        if (!no.includes(failure._tag) || last.source === null) return Effect.fail(failure);
-        return Effect.flatMap(atAnother(last, Effect.result(read)), (second) => {
-          if (second === null) return Effect.fail(Object.assign(failure, { nodes: 1 }));
-          if (second._tag === "Success") return Effect.succeed(second.success);
-          const said = second.failure;
-          return Effect.fail(no.includes(said._tag) ? Object.assign(said, { nodes: 2 }) : said);
-        });
-      }),
+      read.pipe(
+        Effect.catch((failure) => {
+          if (!no.includes(failure._tag) || last.source === null) return Effect.fail(failure);
+          return Effect.flatMap(atAnother(last, Effect.result(read)), (second) => {
+            if (second === null) return Effect.fail(Object.assign(failure, { nodes: 1 }));
+            if (second._tag === "Success") return Effect.succeed(second.success);
+            const said = second.failure;
+            return Effect.fail(no.includes(said._tag) ? Object.assign(said, { nodes: 2 }) : said);
+          });
+        }),
+      ),
     );
 
 /** The same for a read whose value is the "no", as `isNo` tells. Returns the last node's value and how many nodes gave it. */

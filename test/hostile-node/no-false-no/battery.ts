@@ -142,7 +142,9 @@ export const startBattery = async (
       else await readAll(payment, create.signature, false);
     };
     now = faults.indexOf(fault);
-    const made = await Promise.all(payments.map((one, at) => (at % 2 === 0 ? make(one) : null)));
+    const made = await Promise.all(
+      payments.map(async (one, at) => (at % 2 === 0 ? await make(one) : null)),
+    );
     const before = first.requests();
     first.setHostile(true);
     await Promise.all(payments.map((payment, at) => live(payment, made[at] ?? null)));

@@ -19,8 +19,9 @@ type Context = { readonly slot: number };
 type AtSlot = { readonly context: Context; readonly value: unknown };
 
 /** The result of an answer as JSON that may be changed, null for an error. */
-const resultOf = <A>(answer: RpcAnswer): A | null =>
-  "result" in answer ? (structuredClone(answer.result) as A) : null;
+const resultOf = (answer: RpcAnswer): unknown =>
+  "result" in answer ? structuredClone(answer.result) : null;
+const atSlotIn = (answer: RpcAnswer): AtSlot | null => resultOf(answer) as AtSlot | null;
 
 /** A node that changes the results of some methods. */
 const changing =
@@ -62,11 +63,11 @@ const oldState = (stage: Stage) => {
   return async (call: RpcCall): Promise<Reply> => {
     const answer = await stage.backend.answer(call);
     if (call.method !== "getMultipleAccounts" || "error" in answer) return answer;
-    const now = resultOf<AtSlot>(answer);
+    const now = atSlotIn(answer);
     const params = call.params.map((one) =>
       Array.isArray(one) ? one : { ...(one as object), commitment: "finalized" },
     );
-    const before = resultOf<AtSlot>(await earlier({ ...call, params }));
+    const before = atSlotIn(await earlier({ ...call, params }));
     if (now === null || before === null) return answer;
     const addresses = call.params[0] as ReadonlyArray<string>;
     const value = (before.value as ReadonlyArray<unknown>).map((account, at) => {
@@ -109,12 +110,14 @@ const http = (status: number, body: string | Uint8Array<ArrayBuffer>): Reply => 
 /** A scenario of the other tests under its own name. */
 const known = (name: string): Fault => scenarioOf(name);
 
+type Shifted = Partial<AtSlot> & { readonly absoluteSlot?: number };
+
 const shifted =
   (slots: number) =>
   (stage: Stage) =>
   async (call: RpcCall): Promise<Reply> => {
     const answer = await denyingLag((asked) => stage.backend.answer(asked))(call);
-    const result = resultOf<Partial<AtSlot> & { readonly absoluteSlot?: number }>(answer);
+    const result = resultOf(answer) as Shifted | null;
     if (result?.context !== undefined)
       return { result: { ...result, context: { slot: result.context.slot + slots } } };
     if (result?.absoluteSlot === undefined) return answer;
@@ -152,7 +155,7 @@ export const FAULTS: ReadonlyArray<Fault> = [
       ({ backend, random }) =>
       async (call) => {
         const answer = await backend.answer(call);
-        const result = resultOf<AtSlot>(answer);
+        const result = atSlotIn(answer);
         if (call.method !== "getMultipleAccounts" || result === null) return answer;
         const hide = each((account) => (random() < SPOILED ? null : account));
         return { result: withValue(hide)(result) };
@@ -178,8 +181,10 @@ export const FAULTS: ReadonlyArray<Fault> = [
         const answer = await backend.answer(call);
         if ("error" in answer) return answer;
         if (call.method === "getSignatureStatuses")
-          return { result: withValue(each(failed))(resultOf<AtSlot>(answer) as AtSlot) };
-        return call.method === "getTransaction" ? { result: failedMeta(resultOf(answer)) } : answer;
+          return { result: withValue(each(failed))(atSlotIn(answer) as AtSlot) };
+        return call.method === "getTransaction"
+          ? { result: failedMeta(resultOf(answer) as Parameters<typeof failedMeta>[0]) }
+          : answer;
       },
   },
   {

@@ -11,7 +11,12 @@ const NAMES = process.env["NO_FALSE_NO_NAMES"]?.split(",").filter((name) => name
 /** The payments that one service sees, where it has two nodes. */
 const AT_A_SERVICE = 2;
 /** Faults that are always played, and how many others a short run draws. */
-const ALWAYS = ["old-state", "hidden-escrows", "emptied-ledger", "false-errors-in-statuses"];
+const ALWAYS = new Set([
+  "old-state",
+  "hidden-escrows",
+  "emptied-ledger",
+  "false-errors-in-statuses",
+]);
 const DRAWN = 2;
 const LONG_MS = 3_600_000;
 
@@ -20,12 +25,12 @@ const chosen = (): ReadonlyArray<Fault> => {
   if (NAMES.length > 0) return FAULTS.filter(({ name }) => NAMES.includes(name));
   if (PAYMENTS > 1) return FAULTS;
   const random = seededRandom(SEED);
-  const others = FAULTS.filter(({ name }) => !ALWAYS.includes(name))
+  const others = FAULTS.filter(({ name }) => !ALWAYS.has(name))
     .map((fault) => ({ fault, at: random() }))
     .toSorted((a, b) => a.at - b.at)
     .slice(0, DRAWN)
     .map(({ fault }) => fault);
-  return [...FAULTS.filter(({ name }) => ALWAYS.includes(name)), ...others];
+  return [...FAULTS.filter(({ name }) => ALWAYS.has(name)), ...others];
 };
 
 const sum = (all: ReadonlyArray<Played>, of: (played: Played) => number): number =>
