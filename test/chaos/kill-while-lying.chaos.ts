@@ -13,7 +13,7 @@ import {
   type Verdict,
 } from "../hostile-node/no-false-no/verdict.ts";
 import { temporaryDirectory } from "../app/support/running-service.ts";
-import { amountOf, LONG_MS, randomOf, SEED } from "./support/chaos-run.ts";
+import { amountOf, LONG_MS, randomOf, SEED, tell } from "./support/chaos-run.ts";
 import { environmentOn } from "./support/service-environment.ts";
 
 const KILLS = amountOf({ quick: 3, long: 200 });
@@ -105,6 +105,7 @@ test(
         }
         service.kill("SIGKILL");
         await service.ended;
+        if ((kill + 1) % 20 === 0) tell(`${kill + 1} kills, ${JSON.stringify(counts)}`);
       }
       node.setHostile(false);
       service = startShortLivedService(env);
@@ -126,5 +127,6 @@ test(
       await directory.remove();
     }
   },
-  LONG_MS,
+  // Each kill costs two starts: ten seconds on a busy machine.
+  2 * LONG_MS,
 );

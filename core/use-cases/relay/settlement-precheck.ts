@@ -82,6 +82,9 @@ const judge = Effect.fnUntraced(function* (transaction: WireTransaction, account
         slot,
         commitment: "confirmed",
       });
+  const config = custodyConfigAddress(deployment).address;
+  const isConfigRead = addresses.includes(config);
+  if (isConfigRead && !byAddress.has(config)) yield* refuseEmptied(null, slot);
   const ledgerTime = decodeClockSysvar(value[0] ?? null);
   // Without the ledger's clock the rules cannot be judged. The simulation decides.
   if (ledgerTime === undefined) return undefined;
@@ -92,8 +95,7 @@ const judge = Effect.fnUntraced(function* (transaction: WireTransaction, account
     marginSeconds: RELAY_POLICY.clockMarginSeconds,
     account: (address) => byAddress.get(address) ?? null,
   });
-  const config = custodyConfigAddress(deployment).address;
-  if (fault !== undefined && addresses.includes(config))
+  if (fault !== undefined && isConfigRead)
     yield* refuseEmptied(byAddress.get(config) ?? null, slot);
   return fault;
 }, orAskAnother);
