@@ -81,7 +81,7 @@ export const refuseUnseen = Effect.fnUntraced(function* (
   if (memory === null) return;
   const { custodyProgram, attestorProgram } = (yield* Instance).deployment;
   const isOurs = account?.owner === custodyProgram || account?.owner === attestorProgram;
-  if (!memory.isResumed && !isOurs)
+  if (!isOurs && !(yield* memory.whenResumed))
     return yield* new LedgerUnavailable({
       retryable: true,
       cause: "the relay's log is not read yet",

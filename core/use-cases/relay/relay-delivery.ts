@@ -83,7 +83,7 @@ export const makeRelayDelivery = Effect.gen(function* () {
       memory?.resume(entry);
     }
     resumed = true;
-    if (memory !== null) memory.isResumed = true;
+    memory?.resumed();
   });
 
   const round = resolveRelays(queue).pipe(

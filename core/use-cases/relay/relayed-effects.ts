@@ -1,4 +1,4 @@
-import { Context } from "effect";
+import { Context, Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
@@ -18,6 +18,9 @@ export type ReadPlace = { readonly slot: bigint; readonly commitment: Commitment
 
 /** The transactions whose effects are kept: at least this many, twice as many at most, at less than 1 KB each. */
 const KEPT = 4_000;
+
+/** How long a reader waits for the relay's log at the start, milliseconds: the store opens meanwhile. */
+const RESUME_PATIENCE_MS = 1_000;
 
 /**
  * An effect that this relay saw confirmed, and the slot of its transaction: null for one that an earlier process may
@@ -42,8 +45,25 @@ export class RelayedEffects {
     this.#deployment = deployment;
   }
 
+  readonly #reading = Promise.withResolvers<void>();
   /** Whether the relay's log was read: until then nobody knows what an earlier process saw. */
-  isResumed = false;
+  #isResumed = false;
+
+  /** Records that the relay's log was read. */
+  resumed(): void {
+    this.#isResumed = true;
+    this.#reading.resolve();
+  }
+
+  /** Whether the relay's log was read, after waiting for it for a while. */
+  readonly whenResumed: Effect.Effect<boolean> = Effect.suspend(() =>
+    this.#isResumed
+      ? Effect.succeed(true)
+      : Effect.timeoutOption(
+          Effect.promise(() => this.#reading.promise),
+          RESUME_PATIENCE_MS,
+        ).pipe(Effect.map(() => this.#isResumed)),
+  );
 
   /** Remembers what a transaction that is sent would do. */
   take({ signature, transaction }: Pick<RelayEntry, "signature" | "transaction">): void {

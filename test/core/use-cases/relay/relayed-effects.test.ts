@@ -45,6 +45,7 @@ const confirm = (script: RelayChain): void =>
 test("an escrow whose creation this relay saw confirmed is not denied, from that slot on", () =>
   remembering(function* (script) {
     const delivery = yield* RelayDelivery;
+    // The relay's log is read first.
     yield* TestClock.adjust(Duration.millis(1));
     yield* delivery.accept(entry, null);
     expect(yield* readAt("confirmed")).toBeNull();
