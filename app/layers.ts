@@ -1,6 +1,7 @@
 import { Deferred, Duration, Effect, Layer, Queue, Schedule } from "effect";
 import { ArchivedEscrows, makeArchivedEscrows } from "../core/use-cases/escrow/archived-escrows.ts";
 import { makeRelayDelivery, RelayDelivery } from "../core/use-cases/relay/relay-delivery.ts";
+import { RelayedEffects, RelayMemory } from "../core/use-cases/relay/relayed-effects.ts";
 import { LogProofs, makeLogProofs } from "../core/use-cases/log/serving/read-log.ts";
 import { clientPackageLayer } from "./client-package/client-package-layer.ts";
 import {
@@ -40,7 +41,12 @@ import { witnessClientHttp } from "../adapters/witness-http/witness-client.ts";
 import { LogPublisher } from "../core/use-cases/log/log-publisher.ts";
 import { makeSettlementLog, SettlementLog } from "../core/use-cases/log/serving/published-log.ts";
 import type { Witness } from "../core/use-cases/witness/witness.ts";
-import { type LogKeyUnusable, LogSigner, publicKeysOf } from "../ports/log/log-signer.ts";
+import {
+  type LogKeyUnusable,
+  LogSigner,
+  OwnLogKeys,
+  publicKeysOf,
+} from "../ports/log/log-signer.ts";
 import { IndexNews } from "../ports/index/index-news.ts";
 import { SyncEpoch } from "../ports/index/sync-lease.ts";
 import type { WitnessUnusable } from "../ports/log/witness-state.ts";
@@ -161,7 +167,13 @@ const servicesOf = (parts: StorageParts, thread: SyncThread | null) => {
     blockspaceSolanaRpc,
   ).pipe(Layer.provide(nodePool(solanaRpcConfig(rpcUrls))));
   const instance = instanceLayer(started, sourceRevision());
-  const signers = logSigner(started).pipe(Layer.provideMerge(evidenceSigner(started)));
+  const signers = Layer.effect(
+    OwnLogKeys,
+    // A key that cannot be read now proves nothing.
+    Effect.map(LogSigner, (signer) =>
+      Effect.orElseSucceed(publicKeysOf(signer), (): ReadonlyArray<Uint8Array> => []),
+    ),
+  ).pipe(Layer.provideMerge(logSigner(started)), Layer.provideMerge(evidenceSigner(started)));
   const ports = Layer.mergeAll(
     storage(parts, thread).pipe(Layer.provide(instance)),
     signers,
@@ -172,6 +184,7 @@ const servicesOf = (parts: StorageParts, thread: SyncThread | null) => {
       maxClients: MAX_RATE_LIMITED_CLIENTS,
     }),
     instance,
+    Layer.sync(RelayMemory, () => new RelayedEffects(deploymentOf(settings))),
   ).pipe(Layer.provideMerge(solana));
   const log = Layer.effect(LogProofs, makeLogProofs).pipe(
     Layer.provideMerge(Layer.effect(SettlementLog, makeSettlementLog)),

@@ -87,6 +87,10 @@ const MORE: Readonly<Record<string, readonly [string, string]>> = {
     "POOL_READS=3000 bun test test/adapters/solana-rpc/pool/lagging-pool.test.ts",
   ],
   hostile: ["syncs against hostile nodes, with more seeds", "bun test/hostile-node/run.ts"],
+  "no-false-no": [
+    "24 faults of a node over 3,000 reads and 500 relays: no payment is denied",
+    "NO_FALSE_NO_PAYMENTS=${NO_FALSE_NO_PAYMENTS:-8} bun test test/hostile-node/no-false-no/no-false-no.test.ts --timeout 3600000",
+  ],
   "byte-flips": [
     "10,000 packets with one changed byte: none verifies",
     "FC_NUM_RUNS=10000 bun test byte-flips -t 'no packet'",

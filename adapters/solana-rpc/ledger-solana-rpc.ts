@@ -9,6 +9,7 @@ import {
   Ledger,
   type LedgerFailure,
   MOST_DATA_BYTES,
+  NodeCount,
 } from "../../ports/ledger/ledger.ts";
 import { LedgerRecord } from "../../ports/ledger/ledger-record.ts";
 import { parseAccounts } from "./accounts/account-json.ts";
@@ -182,7 +183,7 @@ const ledger: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
   }),
 );
 
-/** The Ledger port over Solana JSON-RPC, with `LedgerRecord` and `AskAnotherNode`. */
+/** The Ledger port over Solana JSON-RPC, with `LedgerRecord`, `AskAnotherNode` and `NodeCount`. */
 export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.mergeAll(
   ledger,
   Layer.effect(
@@ -200,5 +201,9 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.merge
   Layer.effect(
     AskAnotherNode,
     NodePool.use(({ askAnother }) => Effect.succeed(askAnother)),
+  ),
+  Layer.effect(
+    NodeCount,
+    NodePool.use(({ count }) => Effect.succeed(count)),
   ),
 );

@@ -44,22 +44,36 @@ export const outcomeValues = (
   signature: LedgerSignature,
   outcome: FinalOutcome,
 ): [status: string, at: bigint, error: string | null, signature: string] => {
-  if (outcome.status === "expired")
-    return [outcome.status, outcome.blockHeight, outcome.supersededBy, signature];
-  const error = outcome.error === null ? null : JSON.stringify(outcome.error);
-  return [outcome.status, outcome.slot, error, signature];
+  const { status, nodes } = outcome;
+  if (status === "expired") {
+    const { blockHeight, supersededBy } = outcome;
+    const told = nodes === undefined ? supersededBy : JSON.stringify({ supersededBy, nodes });
+    return [status, blockHeight, told, signature];
+  }
+  const error = outcome.error === null ? null : JSON.stringify({ ...outcome.error, nodes });
+  return [status, outcome.slot, error, signature];
+};
+
+type Expired = Extract<FinalOutcome, { status: "expired" }>;
+type Landed = Extract<FinalOutcome, { status: "landed" }>;
+
+/** What is told of an expired one: JSON, or as earlier versions wrote it the signature alone. */
+const toldOfExpired = (error: string | null): Pick<Expired, "supersededBy" | "nodes"> =>
+  error?.startsWith("{") === true
+    ? (JSON.parse(error) as Pick<Expired, "supersededBy" | "nodes">)
+    : { supersededBy: error as LedgerSignature | null };
+
+/** A landed one's error and how many nodes showed it. */
+const toldOfLanded = (json: string): Pick<Landed, "error" | "nodes"> => {
+  const { nodes, ...error } = JSON.parse(json) as TransactionError & Pick<Landed, "nodes">;
+  return nodes === undefined ? { error } : { error, nodes };
 };
 
 const outcomeOf = ({ outcome, outcome_at, error }: RelayRow): FinalOutcome | null => {
   if (outcome === null || outcome_at === null) return null;
   const at = BigInt(outcome_at);
-  return outcome === "expired"
-    ? { status: "expired", blockHeight: at, supersededBy: error as LedgerSignature | null }
-    : {
-        status: "landed",
-        slot: at,
-        error: error === null ? null : (JSON.parse(error) as TransactionError),
-      };
+  if (outcome === "expired") return { status: "expired", blockHeight: at, ...toldOfExpired(error) };
+  return { status: "landed", slot: at, ...(error === null ? { error } : toldOfLanded(error)) };
 };
 
 /** The entry of a row. */

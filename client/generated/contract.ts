@@ -491,6 +491,10 @@ commitment: Commitment
  * The ledger's clock at that slot, which decides expiry.
  */
 ledger_time: string
+/**
+ * Present where no node answered: the index has what is shown, and is complete up to that slot.
+ */
+source?: "index"
 }
 /**
  * Describes this deployment.
@@ -1080,6 +1084,9 @@ export interface EvidenceReferences {
  */
 transactions: []|[EvidenceTransaction]|[EvidenceTransaction, EvidenceTransaction]
 merchant: (EvidenceMerchant | null)
+/**
+ * Of a settled escrow only while no node answers: the packet was then made from the index, which is complete up to that slot.
+ */
 observed: (EvidenceObserved | null)
 /**
  * Null while the ledger has the whole account.
@@ -2387,7 +2394,7 @@ request_id: string
 message?: string
 errors?: Fault[]
 /**
- * Which check of an account's bytes failed.
+ * Which check of an account's bytes failed, or what a node's answer contradicts: `contradicts_index`, `contradicts_relay`.
  */
 reason?: string
 /**
@@ -2450,6 +2457,10 @@ wait_seconds?: number
  * Whether it is safe to sign the payment again without paying twice.
  */
 safe_to_sign_again?: boolean
+/**
+ * How many nodes of the ledger say so: two where two are configured.
+ */
+nodes?: number
 /**
  * The number of the escrow's last event.
  */
@@ -2758,6 +2769,10 @@ safe_to_sign_again: boolean
  * Null unless it expired and another one did the same.
  */
 superseded_by: (string | null)
+/**
+ * How many nodes of the ledger say that it failed or expired: two where two are configured. Null when it did neither, and when it is not recorded.
+ */
+nodes: (number | null)
 /**
  * The creation of this very escrow, with the same agent and task hash, can be signed again at any time: the ledger makes it once. Another nonce is another escrow. Null: this relay did not send it, or it does something else.
  */

@@ -2,8 +2,11 @@ import { Effect, Metric } from "effect";
 import {
   type AnswerSource,
   AskAnotherNode,
+  ExceptNode,
   LastAnswer,
+  type LedgerContradiction,
   LedgerUnavailable,
+  NodeCount,
 } from "../../ports/ledger/ledger.ts";
 
 /**
@@ -31,8 +34,10 @@ const countContradiction = Effect.fnUntraced(function* (
 /**
  * The failure for an answer that contradicts known facts. It is a fault of the node and tells nothing about the ledger.
  */
-export const untrustworthy = (cause: string): LedgerUnavailable =>
-  new LedgerUnavailable({ retryable: true, cause });
+export const untrustworthy = (
+  cause: string,
+  contradicts: LedgerContradiction = "index",
+): LedgerUnavailable => new LedgerUnavailable({ retryable: true, cause, contradicts });
 
 /** Fails for an answer of a slot below `notBefore`. Such a node is behind, and its answer must not be merged. */
 export const refuseOlder = (slot: bigint, notBefore: bigint) =>
@@ -41,6 +46,8 @@ export const refuseOlder = (slot: bigint, notBefore: bigint) =>
     : Effect.void;
 
 type Failure = { readonly _tag: string };
+/** Whose answer was the last. */
+type Noted = { source: AnswerSource | null };
 
 /**
  * The failure of an answer that was understood and contradicts what is known, null for any other failure. Another node
@@ -61,7 +68,7 @@ export const orAskOthers = <A, E extends Failure, R>(
   most: number,
 ): Effect.Effect<A, E, R> =>
   Effect.suspend(() => {
-    const last: { source: AnswerSource | null } = { source: null };
+    const last: Noted = { source: null };
     const counted = Effect.tapError(read, (failure) => {
       const contradiction = contradictionIn(failure);
       return contradiction === null ? Effect.void : countContradiction(contradiction, last.source);
@@ -84,3 +91,67 @@ export const orAskOthers = <A, E extends Failure, R>(
 export const orAskAnother = <A, E extends Failure, R>(
   read: Effect.Effect<A, E, R>,
 ): Effect.Effect<A, E, R> => orAskOthers(read, 1);
+
+/** Runs work with a note of whose answer it got last: the note of whoever asks for the work, if there is one. */
+const noting = <A, E, R>(work: (last: Noted) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(LastAnswer, (outer) => {
+    const last: Noted = outer ?? { source: null };
+    last.source = null;
+    return Effect.provideService(work(last), LastAnswer, last);
+  });
+
+/**
+ * Runs work at every node but the one that answered last. Null, without running it, where no other is configured or
+ * no node has answered.
+ */
+const atAnother = <A, E, R>(
+  { source }: Noted,
+  work: Effect.Effect<A, E, R>,
+): Effect.Effect<A | null, E, R> =>
+  Effect.flatMap(NodeCount, (count) =>
+    count < 2 || source === null
+      ? Effect.succeed(null)
+      : Effect.provideService(work, ExceptNode, source.index),
+  );
+
+/**
+ * Makes reads whose failures of these tags are a "no" again at another node then: a node that has lost its state denies
+ * what is there. The failure is the "no" of the last node, with `nodes`, how many said it: 1 where only one is
+ * configured. It is the other node's failure when that gives no usable answer. A read that succeeds, or fails otherwise,
+ * costs nothing more.
+ */
+export const orTwoSayNo =
+  (...no: ReadonlyArray<string>) =>
+  <A, E extends Failure, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    noting((last) =>
+      read.pipe(
+        Effect.catch((failure) => {
+          if (!no.includes(failure._tag) || last.source === null) return Effect.fail(failure);
+          return Effect.flatMap(atAnother(last, Effect.result(read)), (second) => {
+            if (second === null) return Effect.fail(Object.assign(failure, { nodes: 1 }));
+            if (second._tag === "Success") return Effect.succeed(second.success);
+            const said = second.failure;
+            return Effect.fail(no.includes(said._tag) ? Object.assign(said, { nodes: 2 }) : said);
+          });
+        }),
+      ),
+    );
+
+/** The same for a read whose value is the "no", as `isNo` tells. Returns the last node's value and how many nodes gave it. */
+export const ofTwoNodes = <A, E, R>(
+  read: Effect.Effect<A, E, R>,
+  isNo: (value: A) => boolean,
+): Effect.Effect<{ readonly value: A; readonly nodes: number }, E, R> =>
+  noting((last) =>
+    Effect.flatMap(read, (value) =>
+      isNo(value)
+        ? Effect.map(
+            atAnother(
+              last,
+              Effect.map(read, (again) => ({ value: again })),
+            ),
+            (second) => (second === null ? { value, nodes: 1 } : { value: second.value, nodes: 2 }),
+          )
+        : Effect.succeed({ value, nodes: 1 }),
+    ),
+  );

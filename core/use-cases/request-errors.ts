@@ -59,16 +59,18 @@ export class BetaLimitExceeded extends Data.TaggedError("BetaLimitExceeded")<
   FieldFaults<LimitedTerm>
 > {}
 
+/** How many nodes of the ledger say so; absent where none was asked. */
+export type ToldBy = { readonly nodes?: number };
+
 /** The address has no account, or one that only holds lamports. */
-export class EscrowNotFound extends Data.TaggedError("EscrowNotFound")<{
-  readonly address: string;
-}> {}
+export class EscrowNotFound extends Data.TaggedError("EscrowNotFound")<
+  ToldBy & { readonly address: string }
+> {}
 
 /** The account at the address is not an escrow of this deployment. */
-export class NotAnEscrow extends Data.TaggedError("NotAnEscrow")<{
-  readonly address: string;
-  readonly fault: AccountFault;
-}> {}
+export class NotAnEscrow extends Data.TaggedError("NotAnEscrow")<
+  ToldBy & { readonly address: string; readonly fault: AccountFault }
+> {}
 
 /** The address holds a tombstone, and nobody here kept the escrow's bytes. */
 export class EscrowArchived extends Data.TaggedError("EscrowArchived")<{
@@ -108,9 +110,9 @@ export class WrongState extends Data.TaggedError("WrongState")<{
 }> {}
 
 /** Neither the address nor the merchant account it derives is a registered merchant. */
-export class MerchantNotFound extends Data.TaggedError("MerchantNotFound")<{
-  readonly address: string;
-}> {}
+export class MerchantNotFound extends Data.TaggedError("MerchantNotFound")<
+  ToldBy & { readonly address: string }
+> {}
 
 /** The account at the address belongs to one of the programs but is not a merchant. */
 export class NotAMerchant extends Data.TaggedError("NotAMerchant")<{

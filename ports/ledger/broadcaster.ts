@@ -2,6 +2,7 @@ import { Context, Data, type Effect } from "effect";
 import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
 import type {
   LandedTransaction,
+  ShownTransaction,
   Simulation,
   TransactionError,
 } from "../../core/domain/relay/relay-entry.ts";
@@ -54,9 +55,9 @@ export class Broadcaster extends Context.Service<
     readonly searchAll: (
       signatures: ReadonlyArray<LedgerSignature>,
     ) => Effect.Effect<HistorySearch, LedgerFailure>;
-    /** The log lines of a landed transaction, empty when its history is gone. */
-    readonly logs: (
+    /** A landed transaction as a node's history shows it, null when it does not. */
+    readonly shown: (
       signature: LedgerSignature,
-    ) => Effect.Effect<ReadonlyArray<string>, LedgerFailure>;
+    ) => Effect.Effect<ShownTransaction | null, LedgerFailure>;
   }
 >()("settlement-evidence/ports/Broadcaster") {}

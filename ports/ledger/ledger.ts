@@ -24,6 +24,9 @@ export type LedgerFault = {
   readonly cure: string;
 };
 
+/** What an answer contradicts: what the index proves, or what this service's relay saw confirmed. */
+export type LedgerContradiction = "index" | "relay";
+
 /**
  * No node gave a usable answer. `retryable` is false when a retry cannot help. `fault` tells of the last request; it is
  * absent when the answer was understood and contradicts what is known.
@@ -32,6 +35,7 @@ export class LedgerUnavailable extends Data.TaggedError("LedgerUnavailable")<{
   readonly retryable: boolean;
   readonly cause: unknown;
   readonly fault?: LedgerFault;
+  readonly contradicts?: LedgerContradiction;
 }> {}
 
 /** No node answered within `timeoutMs`. `fault` tells of the last request. */
@@ -176,7 +180,22 @@ export type AnswerSource = {
   readonly node: string;
   /** The JSON-RPC method. */
   readonly method: string;
+  /** The node's place in the configuration, from 0: two nodes may share a host. */
+  readonly index: number;
 };
+
+/** How many nodes of the ledger are configured, at least 1. */
+export const NodeCount = Context.Reference<number>("settlement-evidence/ports/NodeCount", {
+  defaultValue: () => 1,
+});
+
+/**
+ * The node, by its place in the configuration, that the running fiber's requests leave out; null leaves out none. For a
+ * "no", which counts once another node has said it too.
+ */
+export const ExceptNode = Context.Reference<number | null>("settlement-evidence/ports/ExceptNode", {
+  defaultValue: () => null,
+});
 
 /** Where an adapter notes whose answer the running fiber got last; null where nobody asks. */
 export const LastAnswer = Context.Reference<{ source: AnswerSource | null } | null>(

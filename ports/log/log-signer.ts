@@ -68,6 +68,12 @@ export const publicKeysOf = (
     ? Effect.succeed([])
     : Effect.map(signer.key.keys, (keys) => keys.map(({ publicKey }) => publicKey));
 
+/** The public keys of the log that this service signs, 32 bytes each, read anew each time; none without one. */
+export const OwnLogKeys = Context.Reference<Effect.Effect<ReadonlyArray<Uint8Array>>>(
+  "settlement-evidence/ports/OwnLogKeys",
+  { defaultValue: () => Effect.succeed([]) },
+);
+
 /** The log's name and key; null without one: then no log is published. */
 export class LogSigner extends Context.Service<
   LogSigner,

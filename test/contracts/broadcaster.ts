@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Effect, ManagedRuntime } from "effect";
 import { addressFromBytes } from "../../core/domain/address.ts";
 import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
+import { SYSTEM_PROGRAM } from "../../core/protocol/addresses/well-known-addresses.ts";
 import type { Blockspace } from "../../ports/ledger/blockspace.ts";
 import { Broadcaster } from "../../ports/ledger/broadcaster.ts";
 import { Ledger } from "../../ports/ledger/ledger.ts";
@@ -108,8 +109,9 @@ export const broadcasterContract = (name: string, open: () => LedgerWorld): void
       expect(first).toMatchObject({ error: null });
       expect(final).toMatchObject({ commitment: "finalized", error: null });
       expect(final?.slot).toBe(first?.slot ?? -1n);
-      const logs = await ask((broadcaster) => broadcaster.logs(signature));
-      expect(logs.join("\n")).toContain("success");
+      const shown = await ask((broadcaster) => broadcaster.shown(signature));
+      expect(shown).toMatchObject({ slot: first?.slot ?? -1n, error: null, program: null });
+      expect(shown?.logs.join("\n")).toContain("success");
       const read = await runtime.runPromise(
         Ledger.use((ledger) => ledger.readAccounts([to], "finalized")),
       );
@@ -137,8 +139,9 @@ export const broadcasterContract = (name: string, open: () => LedgerWorld): void
       world.finalize();
       const landed = await ask((broadcaster) => broadcaster.landed(signature));
       expect(landed).toMatchObject({ commitment: "finalized", error: CANNOT_PAY });
-      const logs = await ask((broadcaster) => broadcaster.logs(signature));
-      expect(logs.join("\n")).toContain("failed");
+      const shown = await ask((broadcaster) => broadcaster.shown(signature));
+      expect(shown).toMatchObject({ error: CANNOT_PAY, program: SYSTEM_PROGRAM });
+      expect(shown?.logs.join("\n")).toContain("failed");
     });
 
     test("a transaction with an unknown blockhash never lands, whether or not it is refused", async () => {
@@ -167,6 +170,6 @@ export const broadcasterContract = (name: string, open: () => LedgerWorld): void
     test("returns nothing for a transaction that was never sent", async () => {
       const signature = ledgerSignatureFromBytes(new Uint8Array(64).fill(9));
       expect(await ask((broadcaster) => broadcaster.landed(signature))).toBeNull();
-      expect(await ask((broadcaster) => broadcaster.logs(signature))).toEqual([]);
+      expect(await ask((broadcaster) => broadcaster.shown(signature))).toBeNull();
     });
   });

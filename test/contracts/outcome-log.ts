@@ -78,7 +78,7 @@ export const outcomeLogContract = <E>(
         }),
       ));
 
-    test.each([LANDED, { ...LANDED, error: null }, EXPIRED])(
+    test.each([LANDED, { ...LANDED, error: null }, EXPIRED, { ...LANDED, nodes: 2 }])(
       "an outcome is kept for ever: %p",
       (outcome) =>
         withLog((log) =>

@@ -17,7 +17,7 @@ import { IndexWriter } from "../../ports/index/index-writer.ts";
 import { LogStore } from "../../ports/log/log-store.ts";
 import { Instance } from "../../ports/instance.ts";
 import { LedgerArchive } from "../../ports/ledger/ledger-archive.ts";
-import { AskAnotherNode, Ledger, LedgerNodes } from "../../ports/ledger/ledger.ts";
+import { AskAnotherNode, Ledger, LedgerNodes, NodeCount } from "../../ports/ledger/ledger.ts";
 import { nothingKept } from "../doubles/nothing-kept.ts";
 import { usdc } from "../core/use-cases/test-instance.ts";
 import { walletOf, WORLD_MINT } from "./world-escrow.ts";
@@ -124,6 +124,7 @@ export const openIndex = async <E>(
     ),
     Layer.effect(LedgerNodes, LedgerNodes).pipe(Layer.provide(solana)),
     Layer.effect(AskAnotherNode, AskAnotherNode).pipe(Layer.provide(solana)),
+    Layer.effect(NodeCount, NodeCount).pipe(Layer.provide(solana)),
     Layer.succeed(Instance, instanceOf(deployment)),
     Logger.layer([]),
   );

@@ -18,6 +18,8 @@ export type BroadcasterParts = {
   /** The slot from which that node has the whole history, null when it does not say. */
   readonly historyStart: () => bigint | null;
   readonly logs: (signature: LedgerSignature) => ReadonlyArray<string>;
+  /** The error of a transaction as history shows it; undefined: that of `landed`. */
+  readonly error?: (signature: LedgerSignature) => LandedTransaction["error"] | undefined;
 };
 
 /** The Broadcaster port as a test describes it. */
@@ -33,6 +35,13 @@ export const broadcasterPort = (parts: BroadcasterParts): Broadcaster["Service"]
     landedAll: (signatures) => answer(() => landedAll(signatures)),
     searchAll: (signatures) =>
       answer(() => ({ landed: landedAll(signatures), completeFrom: parts.historyStart() })),
-    logs: (signature) => answer(() => parts.logs(signature)),
+    shown: (signature) =>
+      answer(() => {
+        const landed = parts.landed()(signature);
+        if (landed === null) return null;
+        const told = parts.error?.(signature);
+        const error = told === undefined ? landed.error : told;
+        return { slot: landed.slot, error, logs: parts.logs(signature), program: null };
+      }),
   });
 };

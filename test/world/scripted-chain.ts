@@ -66,6 +66,8 @@ export class ScriptedChain extends Chain {
   readonly landed = new Map<string, LandedTransaction>();
   /** Log lines of landed transactions. */
   logs: ReadonlyArray<string> = [];
+  /** The error of a transaction as the node's history shows it; undefined: that of its status. */
+  shownError: TransactionError | null | undefined;
   /** Runs when the node accepts a sending. */
   onSend: (sent: WireTransaction) => void = () => {};
   /** The slot from which the node has every status; null: it does not say. */
@@ -165,6 +167,7 @@ export class ScriptedChain extends Chain {
         this.landed.get(signature) ?? (this.sent.length === 0 ? null : this.fate),
       historyStart: () => this.historyStart,
       logs: () => this.logs,
+      error: () => this.shownError,
     });
     const simulate = (bytes: Uint8Array): ReturnType<typeof broadcaster.simulate> =>
       Effect.suspend(() => {

@@ -1,5 +1,6 @@
 import { Effect } from "effect";
-import { readActionGround, readEscrow } from "../../../core/use-cases/escrow/read-escrow.ts";
+import { readActionGround } from "../../../core/use-cases/escrow/read-escrow.ts";
+import { showEscrow } from "../../../core/use-cases/escrow/settled-in-index.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";
 import { PathAddress } from "../openapi/values.ts";
@@ -24,7 +25,7 @@ export const readEscrowEndpoint = endpoint({
   tag: "Escrows",
   summary: "Read one escrow from the ledger",
   description:
-    "A live read at `confirmed`. An archived escrow is read at `finalized`, with the last bytes of its account. `next_actions` tells who can do what now, with ready, unsigned instructions.",
+    "A live read at `confirmed`. An archived escrow is read at `finalized`, with the last bytes of its account. `next_actions` tells who can do what now, with ready, unsigned instructions. While no node answers, a settled escrow is the index's, which proved it against the ledger's root: `context.source` is then `index`, `context.slot` the finalized slot up to which the index is complete, and `archived` is not known.",
   budget: "reads",
   params: { pda: PathAddress("The escrow address.") },
   answers: {
@@ -41,8 +42,8 @@ export const readEscrowEndpoint = endpoint({
   problems: READ_ESCROW_PROBLEMS,
 }).handle(
   Effect.fnUntraced(function* ({ params }) {
-    const live = yield* readEscrow(params.pda);
-    const ground = yield* readActionGround(live);
+    const live = yield* showEscrow(params.pda);
+    const ground = live.isFromIndex === true ? {} : yield* readActionGround(live);
     const instance = yield* Instance;
     return {
       json: {

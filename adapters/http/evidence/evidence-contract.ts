@@ -157,6 +157,10 @@ const EvidenceReferences = record(
         slot: Slot(),
         commitment: Type.Literal("finalized"),
       }),
+      {
+        description:
+          "Of a settled escrow only while no node answers: the packet was then made from the index, which is complete up to that slot.",
+      },
     ),
     archived: nullable(
       record("EvidenceArchived", "What the ledger keeps of an archived escrow.", {

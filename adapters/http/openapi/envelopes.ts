@@ -19,6 +19,12 @@ const ReadContext = record("ReadContext", "The slot, commitment and ledger time 
   slot: Slot("The slot that was read."),
   commitment: Commitment,
   ledger_time: Time("The ledger's clock at that slot, which decides expiry."),
+  source: Type.Optional(
+    Type.Literal("index", {
+      description:
+        "Present where no node answered: the index has what is shown, and is complete up to that slot.",
+    }),
+  ),
 });
 
 /** The slot, commitment and ledger time of a live read, as JSON. */
@@ -26,10 +32,12 @@ export const readContext = (at: {
   readonly slot: bigint;
   readonly commitment?: LedgerCommitment;
   readonly ledgerTime: UnixSeconds;
+  readonly isFromIndex?: true;
 }): Static<typeof ReadContext> => ({
   slot: Number(at.slot),
   commitment: at.commitment ?? "confirmed",
   ledger_time: formatUnixTime(at.ledgerTime),
+  ...(at.isFromIndex === true ? { source: "index" } : {}),
 });
 
 /** One resource read from the ledger. */

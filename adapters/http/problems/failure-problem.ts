@@ -1,4 +1,4 @@
-import type { LedgerFault } from "../../../ports/ledger/ledger.ts";
+import type { LedgerContradiction, LedgerFault } from "../../../ports/ledger/ledger.ts";
 import type { NotReadyPart } from "../../../core/use-cases/service/read-readiness.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import { nextActionRecord, tombstoneRecord } from "../escrow/escrow-contract.ts";
@@ -16,12 +16,18 @@ const RETRY_SOON = { "retry-after": "1" };
 const LACKS: Readonly<Record<NotReadyPart, string>> = {
   store: "does not answer",
   ledger: "does not answer",
-  identity: "is that of another ledger than the store's",
+  identity: "is that of another ledger than the store's, or one that was begun anew",
   programs: "are not initialised for each other",
   domain:
     "is that of another ledger: custody's configuration was made with another genesis hash than this ledger's, and no attestation that is signed for this one releases an escrow",
   pins: "do not have the programs' bytes on the ledger: compare sha256 and pinned_sha256 in /v1/status; where the upgrade is wanted, add its hash to CUSTODY_PROGRAM_SHA256 or ATTESTOR_PROGRAM_SHA256",
   index: "has not been synced yet",
+};
+
+/** What an answer of a node contradicts, in words. */
+const CONTRADICTED: Readonly<Record<LedgerContradiction, string>> = {
+  index: "what the index proves",
+  relay: "what this service's relay saw confirmed",
 };
 
 /** A fault of a node: the request and the answer, without the node's address. */
@@ -153,7 +159,13 @@ const told = (failure: ApiFailure): Told => {
     case "WitnessNotReady":
       return witnessRefusal(failure);
     case "LedgerUnavailable":
-      return ledgerFault("The ledger node gave no usable answer", failure.fault);
+      return failure.contradicts === undefined
+        ? ledgerFault("The ledger node gave no usable answer", failure.fault)
+        : {
+            detail: `The ledger node's answer contradicts ${CONTRADICTED[failure.contradicts]}.`,
+            extensions: { reason: `contradicts_${failure.contradicts}` },
+            headers: RETRY_SOON,
+          };
     case "LedgerTimeout":
       return ledgerFault("The ledger node did not answer in time", failure.fault);
     case "SlotBeyondReach": {
@@ -239,10 +251,15 @@ const told = (failure: ApiFailure): Told => {
 };
 
 /** The problem that an expected failure amounts to; it contains nothing of the cause or the request. */
-export const problemOfFailure = (failure: ApiFailure): Problem => ({
-  code: CODE_OF_FAILURE[failure._tag],
-  ...told(failure),
-});
+export const problemOfFailure = (failure: ApiFailure): Problem => {
+  const problem = told(failure);
+  const nodes = "nodes" in failure ? failure.nodes : undefined;
+  return {
+    code: CODE_OF_FAILURE[failure._tag],
+    ...problem,
+    ...(nodes === undefined ? {} : { extensions: { ...problem.extensions, nodes } }),
+  };
+};
 
 /** The problem of a defect. The cause is in the log under the request id, and not in the answer. */
 export const INTERNAL_ERROR: Problem = {

@@ -45,7 +45,10 @@ export const Problem = Type.Object(
     ),
     errors: Type.Optional(Type.Array(Fault)),
     reason: Type.Optional(
-      Type.String({ description: "Which check of an account's bytes failed." }),
+      Type.String({
+        description:
+          "Which check of an account's bytes failed, or what a node's answer contradicts: `contradicts_index`, `contradicts_relay`.",
+      }),
     ),
     signature: Type.Optional(Signature("The transaction's signature.")),
     signer: Type.Optional(Address("Whose signature it is.")),
@@ -84,6 +87,9 @@ export const Problem = Type.Object(
       Type.Boolean({
         description: "Whether it is safe to sign the payment again without paying twice.",
       }),
+    ),
+    nodes: Type.Optional(
+      Count("How many nodes of the ledger say so: two where two are configured."),
     ),
     index: Type.Optional(Count("The number of the escrow's last event.")),
     log_size: Type.Optional(Count("Leaves of the published log.")),

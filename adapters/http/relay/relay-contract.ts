@@ -3,7 +3,10 @@ import { decodeBase58 } from "../../../core/domain/encoding/base58.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";
 import type { TransactionError as DomainTransactionError } from "../../../core/domain/relay/relay-entry.ts";
-import { programError } from "../../../core/protocol/instructions/program-errors.ts";
+import {
+  type ProgramError as DomainProgramError,
+  programErrorOf,
+} from "../../../core/protocol/instructions/program-errors.ts";
 import type { RelayOutcome as Outcome } from "../../../core/use-cases/relay/read-relay-outcome.ts";
 import type { TransactionRejected } from "../../../core/use-cases/relay/relay-errors.ts";
 import type { RelayResult as Result } from "../../../core/use-cases/relay/relay-transaction.ts";
@@ -54,11 +57,9 @@ const transactionErrorRecord = (
 
 /** What a program's own error number means, null when neither program defines it. */
 const programErrorRecord = (
-  error: DomainTransactionError | null,
-): Static<typeof ProgramError> | null => {
-  const code = error?.customCode ?? null;
-  const definition = code === null ? undefined : programError(code);
-  return definition === undefined
+  definition: DomainProgramError | null,
+): Static<typeof ProgramError> | null =>
+  definition === null
     ? null
     : {
         code: definition.code,
@@ -66,12 +67,13 @@ const programErrorRecord = (
         name: definition.name,
         message: definition.message,
       };
-};
 
-const sentence = (error: DomainTransactionError | null): string => {
+const sentence = (
+  error: DomainTransactionError | null,
+  definition: DomainProgramError | null,
+): string => {
   if (error === null) return "The ledger node refused the transaction.";
   if (error.instructionIndex === null) return `The transaction fails with ${error.kind}.`;
-  const definition = programErrorRecord(error);
   if (definition !== null)
     return `Instruction ${error.instructionIndex} fails with ${definition.name}: ${definition.message}.`;
   const code = error.customCode === null ? "" : ` ${error.customCode}`;
@@ -80,11 +82,11 @@ const sentence = (error: DomainTransactionError | null): string => {
 
 /** The problem members for a transaction that the ledger refuses. */
 export const rejectionRecord = (rejected: TransactionRejected) => ({
-  detail: sentence(rejected.error),
+  detail: sentence(rejected.error, rejected.programError),
   extensions: {
     signature: rejected.signature,
     error: rejected.error === null ? null : transactionErrorRecord(rejected.error),
-    program_error: programErrorRecord(rejected.error),
+    program_error: programErrorRecord(rejected.programError),
     program: rejected.program,
     logs: rejected.logs,
     ...(rejected.landed === null
@@ -165,6 +167,10 @@ export const RelayOutcome = record("RelayOutcome", "What is known of a transacti
   superseded_by: nullable(Signature("The transaction that did what this one would have done."), {
     description: "Null unless it expired and another one did the same.",
   }),
+  nodes: nullable(Count("Nodes of the ledger that say so."), {
+    description:
+      "How many nodes of the ledger say that it failed or expired: two where two are configured. Null when it did neither, and when it is not recorded.",
+  }),
   recreatable_escrow: nullable(Address("The one escrow that it creates."), {
     description:
       "The creation of this very escrow, with the same agent and task hash, can be signed again at any time: the ledger makes it once. Another nonce is another escrow. Null: this relay did not send it, or it does something else.",
@@ -204,12 +210,13 @@ export const relayOutcomeRecord = (outcome: Outcome, network: Network): RelayOut
   slot: outcome.slot === null ? null : Number(outcome.slot),
   error: outcome.error === null ? null : transactionErrorRecord(outcome.error),
   program: outcome.program,
-  program_error: programErrorRecord(outcome.error),
+  program_error: programErrorRecord(outcome.programError),
   logs: [...outcome.logs],
   last_valid_block_height:
     outcome.lastValidBlockHeight === null ? null : Number(outcome.lastValidBlockHeight),
   safe_to_sign_again: outcome.safeToSignAgain,
   superseded_by: outcome.supersededBy,
+  nodes: outcome.nodes,
   recreatable_escrow: outcome.recreatableEscrow,
   explorer_url: explorerUrl(outcome.signature, network),
 });
@@ -246,23 +253,27 @@ export const relayResultExample = () =>
 /** A transaction whose failure is final, so that the payment may be signed again. */
 export const relayOutcomeExample = () => {
   const instance = sampleInstance();
+  const { custodyProgram: program } = instance.deployment;
+  const error = {
+    kind: "InstructionError",
+    instructionIndex: 1,
+    instructionError: "Custom",
+    customCode: 6025,
+  };
   return relayOutcomeRecord(
     {
       signature: SAMPLE_SIGNATURE,
       status: "landed",
       commitment: "finalized",
       slot: SAMPLE.slot,
-      error: {
-        kind: "InstructionError",
-        instructionIndex: 1,
-        instructionError: "Custom",
-        customCode: 6025,
-      },
-      program: instance.deployment.custodyProgram,
+      error,
+      program,
+      programError: programErrorOf(error, program, instance.deployment),
       logs: [],
       lastValidBlockHeight: SAMPLE.slot + 150n,
       safeToSignAgain: true,
       supersededBy: null,
+      nodes: 2,
       recreatableEscrow: null,
     },
     instance,

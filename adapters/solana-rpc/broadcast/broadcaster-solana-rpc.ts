@@ -16,7 +16,7 @@ import type { RpcRequest } from "../pool/pooled-node.ts";
 import { refusalAsUnavailable } from "../pool/fail-over.ts";
 import { isValueAtSlot } from "../transport/rpc-envelope.ts";
 import type { RpcRefusal } from "../transport/rpc-failure.ts";
-import { parseLanded, parseSimulation, parseTransactionLogs } from "../history/transaction-json.ts";
+import { parseLanded, parseSimulation, parseShown } from "../history/transaction-json.ts";
 import {
   accountsWritten,
   refusedTransactionError,
@@ -154,7 +154,7 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
       return { landed, completeFrom };
     }, refusalAsUnavailable);
 
-    const logs = Effect.fn("Broadcaster.logs")(function* (signature: LedgerSignature) {
+    const shown = Effect.fn("Broadcaster.shown")(function* (signature: LedgerSignature) {
       return yield* pool.call({
         method: "getTransaction",
         params: [
@@ -162,8 +162,8 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
           { commitment: "confirmed", encoding: "base64", maxSupportedTransactionVersion: 0 },
         ],
         decode: (result) => {
-          const lines = parseTransactionLogs(result);
-          return lines === undefined ? "malformed" : { value: lines };
+          const parsed = parseShown(result);
+          return parsed === undefined ? "malformed" : { value: parsed };
         },
       });
     }, refusalAsUnavailable);
@@ -176,7 +176,7 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
       landed,
       landedAll,
       searchAll,
-      logs,
+      shown,
     });
   }),
 );

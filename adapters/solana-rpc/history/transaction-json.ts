@@ -1,9 +1,13 @@
 import { Schema } from "effect";
+import type { Address } from "../../../core/domain/address.ts";
+import { decodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import type {
   LandedTransaction,
+  ShownTransaction,
   Simulation,
   TransactionError,
 } from "../../../core/domain/relay/relay-entry.ts";
+import { decodeWireTransaction } from "../../../core/protocol/transaction/wire-transaction.ts";
 
 const U32_MAX = 2 ** 32 - 1;
 const Name = Schema.String.check(Schema.isPattern(/^[A-Z][A-Za-z0-9]{1,63}$/));
@@ -67,9 +71,14 @@ const Logs = Schema.NullOr(Schema.Array(Schema.String));
 const isSimulation = Schema.is(Schema.Struct({ err: Schema.Unknown, logs: Logs }));
 const isTransaction = Schema.is(
   Schema.Struct({
-    meta: Schema.NullOr(Schema.Struct({ logMessages: Schema.optionalKey(Logs) })),
+    slot: Schema.Natural,
+    transaction: Schema.optionalKey(Schema.Unknown),
+    meta: Schema.NullOr(
+      Schema.Struct({ err: Schema.Unknown, logMessages: Schema.optionalKey(Logs) }),
+    ),
   }),
 );
+const isEncoded = Schema.is(Schema.Tuple([Schema.String, Schema.Literal("base64")]));
 const isStatus = Schema.is(
   Schema.Struct({
     slot: Schema.Natural,
@@ -88,10 +97,27 @@ export const parseSimulation = (json: unknown): Omit<Simulation, "slot"> | undef
   return error === undefined ? undefined : { error, logs: json.logs ?? [] };
 };
 
-/** The log lines in a result of getTransaction, empty when the node keeps none. Undefined for any other JSON. */
-export const parseTransactionLogs = (json: unknown): ReadonlyArray<string> | undefined => {
-  if (json === null) return [];
-  return isTransaction(json) ? (json.meta?.logMessages ?? []) : undefined;
+/** The program of an instruction in a transaction's base64, null where the transaction does not show it. */
+const programAt = (encoded: unknown, index: number | null): Address | null => {
+  const bytes = isEncoded(encoded) ? decodeBase64(encoded[0]) : undefined;
+  const decoded = bytes === undefined ? undefined : decodeWireTransaction(bytes);
+  if (decoded === undefined || index === null || !("value" in decoded)) return null;
+  return decoded.value.instructions[index]?.program ?? null;
+};
+
+/**
+ * The result of getTransaction in base64, null where the node does not have the transaction or what became of it.
+ * Undefined for any other JSON.
+ */
+export const parseShown = (json: unknown): ShownTransaction | null | undefined => {
+  if (json === null) return null;
+  if (!isTransaction(json)) return undefined;
+  const { slot, meta, transaction } = json;
+  if (meta === null) return null;
+  const error = parseErr(meta.err);
+  if (error === undefined) return undefined;
+  const program = error === null ? null : programAt(transaction, error.instructionIndex);
+  return { slot: BigInt(slot), error, logs: meta.logMessages ?? [], program };
 };
 
 const parseStatus = (status: unknown): LandedTransaction | null | undefined => {

@@ -8,11 +8,13 @@ import type { PoolLimits, SolanaRpcConfig } from "./pool-config.ts";
 
 /** How long a node's genesis hash is believed, milliseconds: another node can take over its address. */
 const BELIEVED_MS = 60_000;
+/** The same after the node showed a slot out of reach, milliseconds: so does a node of another ledger. */
+const BELIEVED_OUT_OF_REACH_MS = 5_000;
 
 /**
  * Checks that every node serves one ledger: the one whose genesis hash was shown first. Operators list the node they
  * trust most first. Of several nodes, each shows its hash before its answers count. A single one is checked once a hash
- * is recorded. Each shows it again every minute, and after it could not be reached.
+ * is recorded. Each shows it again every minute, after it could not be reached, and after it showed a slot out of reach.
  */
 export class LedgerIdentity {
   readonly #limits: PoolLimits;
@@ -87,6 +89,13 @@ export class LedgerIdentity {
   /** Forces a new check of the node: another one may have taken its address. */
   doubt(client: JsonRpcClient): void {
     this.#confirmedMs.delete(client);
+  }
+
+  /** Forces a new check of a node that showed a slot out of reach, unless it was confirmed just before. */
+  doubtSlots(client: JsonRpcClient, nowMs: number): void {
+    const confirmedMs = this.#confirmedMs.get(client);
+    if (confirmedMs !== undefined && nowMs - confirmedMs >= BELIEVED_OUT_OF_REACH_MS)
+      this.doubt(client);
   }
 
   #faultOf(hash: unknown): "malformed" | "wrong_ledger" | null {

@@ -1,5 +1,5 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect";
-import { type LedgerFailure, LedgerLane } from "../../../ports/ledger/ledger.ts";
+import { ExceptNode, type LedgerFailure, LedgerLane } from "../../../ports/ledger/ledger.ts";
 import { scanMethod, type ScanSink } from "../accounts/scan-body.ts";
 import { jsonRpcClient } from "../transport/json-rpc-client.ts";
 import { NodeUnable, type RpcRefusal } from "../transport/rpc-failure.ts";
@@ -65,7 +65,8 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
     Effect.gen(function* () {
       const slots = new HighestSlots(yield* Clock.Clock);
       const identity = new LedgerIdentity(config);
-      const shared = config.urls.map((url) => ({
+      const shared = config.urls.map((url, index) => ({
+        index,
         client: jsonRpcClient(url),
         identity,
         pace: new MethodPace(),
@@ -89,7 +90,11 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
         call: Pick<PoolCall<A>, "ask" | "methods" | "behindPatienceMs"> & Partial<PoolCall<A>>,
       ) =>
         Effect.flatMap(LedgerLane, (lane) =>
-          run({ nodes: pools[name], limits: config.pools[name], config, lane, ...call }),
+          Effect.flatMap(ExceptNode, (except) => {
+            const { nodes = pools[name] } = call;
+            const asked = except === null ? nodes : nodes.filter(({ index }) => index !== except);
+            return run({ limits: config.pools[name], config, lane, ...call, nodes: asked });
+          }),
         );
       const asking = <A>(request: RpcRequest<A>, nodes = pools.single) =>
         inLane("single", failOver<A>, {

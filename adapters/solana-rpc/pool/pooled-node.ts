@@ -37,6 +37,8 @@ export type NodeAdmission = Admission | { readonly _tag: "Paced"; readonly until
 
 /** What the pools of one node share. */
 export type SharedNode = {
+  /** Its place in the configuration, from 0. */
+  readonly index: number;
   readonly client: JsonRpcClient;
   readonly identity: LedgerIdentity;
   readonly pace: MethodPace;
@@ -51,8 +53,11 @@ export class PooledNode {
   readonly #pace: MethodPace;
   readonly #breaker = new CircuitBreaker();
   #lastFault: NodeFault | null = null;
+  /** The node's place in the configuration, from 0. */
+  readonly index: number;
 
-  constructor({ client, identity, pace }: SharedNode, pool: Pool, config: SolanaRpcConfig) {
+  constructor({ index, client, identity, pace }: SharedNode, pool: Pool, config: SolanaRpcConfig) {
+    this.index = index;
     this.#identity = identity;
     this.#client = client;
     this.#pace = pace;
@@ -140,6 +145,13 @@ export class PooledNode {
         return value;
       }),
       Effect.tapError((failure) => {
+        const { kind } = failure._tag === "RpcRefusal" ? { kind: null } : failure;
+        const isOutOfReach = kind === "behind" || kind === "slot_beyond_reach";
+        return isOutOfReach
+          ? Effect.map(monotonicMs, (nowMs) => this.#identity.doubtSlots(this.#client, nowMs))
+          : Effect.void;
+      }),
+      Effect.tapError((failure) => {
         if (failure._tag === "NodeFault" && failure.kind !== "rate_limited")
           return this.#leave(ticket, failure);
         this.#breaker.succeeded(ticket);
@@ -157,7 +169,7 @@ export class PooledNode {
     return typeof reading === "string"
       ? Effect.fail(new NodeFault({ node, method, kind: reading, code: null, retryAfterMs: null }))
       : Effect.map(LastAnswer, (last) => {
-          if (last !== null) last.source = { node, method };
+          if (last !== null) last.source = { node, method, index: this.index };
           return reading.value;
         });
   }

@@ -7,7 +7,8 @@ const APPLICATION_ID = 0x53_45_72_6c;
 /**
  * What makes a file the relay's log. A relay's outcome is null while it is open;
  * `outcome_at` is the slot it landed in, or the finalized block height at which it had expired. `error` is the
- * JSON of a landed one's error, and of an expired one the signature of the transaction that superseded it.
+ * JSON of a landed one's error, and of an expired one the signature of the transaction that superseded it, both with how
+ * many nodes told it.
  */
 export const OUTCOME_KIND: StoreKind = {
   applicationId: APPLICATION_ID,

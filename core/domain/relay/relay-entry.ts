@@ -28,6 +28,16 @@ export type LandedTransaction = {
   readonly error: TransactionError | null;
 };
 
+/** A transaction in a block, as a node's history shows it. */
+export type ShownTransaction = {
+  readonly slot: bigint;
+  readonly error: TransactionError | null;
+  /** Empty when the node keeps none. */
+  readonly logs: ReadonlyArray<string>;
+  /** The program of the failing instruction, null without an error of one, and when the node does not show it. */
+  readonly program: Address | null;
+};
+
 /**
  * A landing as far as one node's status proves it: an error counts as `confirmed` at most. It is final only once the
  * relay's log holds it, because a false one would have the payment made twice.
@@ -44,6 +54,8 @@ export type FinalOutcome =
       /** The finalized slot it is in. */
       readonly slot: bigint;
       readonly error: TransactionError | null;
+      /** How many nodes showed an error; absent without one, and where an earlier version recorded it. */
+      readonly nodes?: number;
     }
   | {
       readonly status: "expired";
@@ -51,6 +63,8 @@ export type FinalOutcome =
       readonly blockHeight: bigint;
       /** The transaction that did instead what this one would have done; null when nothing did. */
       readonly supersededBy: LedgerSignature | null;
+      /** How many nodes had no such transaction; absent where an earlier version recorded it. */
+      readonly nodes?: number;
     };
 
 /** One transaction the relay has taken on. */

@@ -33,7 +33,7 @@ const valueOf = <A>(what: string, parsed: { readonly value: A } | { readonly fau
  * A packet's `references.log`: null, or an origin, an index and the tlog-proof that states both again.
  * See docs/verify-evidence.md, "The packet". @throws WrongForm
  */
-const logReferenceIn = (value: Json | undefined): LogReference | null => {
+export const logReferenceIn = (value: Json | undefined): LogReference | null => {
   if (value === null) return null;
   const what = "references.log";
   const log = objectIn(value, what, ["origin", "index", "proof"]);

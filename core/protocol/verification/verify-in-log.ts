@@ -92,7 +92,7 @@ const endText = ({ size, isLast }: Checkpoint): string =>
   isLast ? `; the log ended at ${size} leaves` : "";
 
 /** Why the log does not hold the account's last event under a policy, null when it does. */
-const inclusionFault = (
+export const inclusionFault = (
   { network, escrow, data }: LoggedAccount,
   { networkId, proof, checkpoint }: LogReference,
   logs: LogPolicy,

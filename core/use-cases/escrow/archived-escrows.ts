@@ -13,6 +13,7 @@ import {
 } from "../../protocol/accounts/archived-escrow-account.ts";
 import { encodeEscrowAccount } from "../../protocol/accounts/escrow-account.ts";
 import { archivedBytesOf } from "../../protocol/transaction/transaction-effects.ts";
+import { ofTwoNodes } from "../or-ask-another.ts";
 import { makeSingleFlight, monotonicMs } from "../single-flight.ts";
 
 /** The most transactions that a search lists, and the pages that it takes: some providers list a hundred a page. */
@@ -112,7 +113,8 @@ export class ArchivedEscrows extends Context.Service<
   {
     /**
      * The escrow behind a finalized tombstone: from the index, or from the transaction that archived it. Only bytes
-     * that hash to the tombstone count. Null when none were found. Fails like the ledger.
+     * that hash to the tombstone count. Null when none were found, at two nodes where two are configured. Fails like the
+     * ledger.
      */
     readonly find: (
       address: Address,
@@ -148,7 +150,10 @@ export const makeArchivedEscrows = Effect.gen(function* () {
     const search = searches.get(key);
     const endedMs = search?.endedMs ?? null;
     if (endedMs !== null && nowMs - endedMs < SEARCH_AGAIN_MS) return undefined;
-    const result = yield* searchHistory(address, tombstone, search?.after ?? null);
+    const { value: result } = yield* ofTwoNodes(
+      searchHistory(address, tombstone, search?.after ?? null),
+      ({ kind }) => kind === "nothing",
+    );
     if (result.kind === "found") return result.last;
     searches.set(
       key,

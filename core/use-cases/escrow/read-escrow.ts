@@ -28,7 +28,7 @@ import {
 } from "../../protocol/addresses/well-known-addresses.ts";
 import { returnableRent } from "../../protocol/rules/lamport-rules.ts";
 import type { ActionGround } from "../../protocol/instructions/next-actions.ts";
-import { orAskAnother, untrustworthy } from "../or-ask-another.ts";
+import { orAskAnother, orTwoSayNo, untrustworthy } from "../or-ask-another.ts";
 import {
   addressFault,
   EscrowArchived,
@@ -36,6 +36,7 @@ import {
   InvalidAddress,
   NotAnEscrow,
 } from "../request-errors.ts";
+import type { ReadPlace } from "../relay/relayed-effects.ts";
 import { ArchivedEscrows } from "./archived-escrows.ts";
 import { holdsLeaf, refuseContradicted } from "./refuse-contradicted.ts";
 
@@ -50,6 +51,8 @@ export type LiveEscrow = {
   readonly ledgerTime: UnixSeconds;
   readonly slot: bigint;
   readonly commitment: Commitment;
+  /** Present where no node answered, and the index has it: what the account holds besides its data is not known. */
+  readonly isFromIndex?: true;
 };
 
 /** Anyone can send lamports to an address before its account is created. Such an account is no escrow yet. */
@@ -59,14 +62,15 @@ const isOnlyFunded = ({ owner, data }: LedgerAccount): boolean =>
 /**
  * The escrow that an account holds. Fails with `EscrowNotFound` when there is none, `EscrowArchived` when it is a
  * tombstone, `NotAnEscrow` when it is another one, and with `LedgerUnavailable` for an account that contradicts the
- * index.
+ * index, or what this relay saw confirmed.
  */
 export const escrowOf = Effect.fnUntraced(function* (
   address: Address,
   account: LedgerAccount | null,
+  at: ReadPlace,
 ) {
   const { deployment } = yield* Instance;
-  const indexed = yield* refuseContradicted(address, account);
+  const indexed = yield* refuseContradicted(address, account, at);
   if (indexed !== null && account !== null) return { escrow: indexed, account };
   if (account === null || isOnlyFunded(account)) return yield* new EscrowNotFound({ address });
   const archived = decodeArchivedEscrowAccount(account, deployment);
@@ -88,8 +92,9 @@ export const ledgerTimeOf = (account: LedgerAccount | null) => {
 const escrowOrArchived = Effect.fnUntraced(function* (
   address: Address,
   account: LedgerAccount | null,
+  at: ReadPlace,
 ) {
-  const live = yield* Effect.result(escrowOf(address, account));
+  const live = yield* Effect.result(escrowOf(address, account, at));
   if (live._tag === "Success") return { ...live.success, archived: null };
   const failure = live.failure;
   if (failure._tag !== "EscrowArchived" || account === null) return yield* failure;
@@ -118,22 +123,32 @@ const readOnce = Effect.fnUntraced(function* (address: Address, commitment: Comm
   const first = yield* readBoth(address, commitment);
   const isSure = commitment === "finalized" || !isTombstone(first.account, deployment);
   const read = isSure ? first : yield* readBoth(address, "finalized");
-  const decoded = yield* escrowOrArchived(address, read.account);
+  const at: ReadPlace = { slot: read.slot, commitment: isSure ? commitment : "finalized" };
+  const decoded = yield* escrowOrArchived(address, read.account, at);
   const ledgerTime = yield* ledgerTimeOf(read.clock);
-  const live: LiveEscrow = {
-    ...decoded,
-    ledgerTime,
-    slot: read.slot,
-    commitment: isSure ? commitment : "finalized",
-  };
+  const live: LiveEscrow = { ...decoded, ...at, ledgerTime };
   return live;
+});
+
+/** Has two nodes say that there is no escrow, where two are configured. */
+export const orTwoDeny = orTwoSayNo("EscrowNotFound", "NotAnEscrow");
+
+/** As `readEscrow`, but takes the word of one node for an escrow that is not there, for callers that look again. */
+export const findEscrow = Effect.fnUntraced(function* (
+  pda: string,
+  commitment: Commitment = "confirmed",
+) {
+  const address = parseAddress(pda);
+  if (address === undefined) return yield* new InvalidAddress([addressFault("pda")]);
+  return yield* orAskAnother(readOnce(address, commitment));
 });
 
 /**
  * Reads one escrow and the ledger's clock at one slot. An archived one is read at `finalized`, with the bytes that it
  * had until then. An answer that contradicts the index is asked of another node too, if there is one. Fails with
  * `InvalidAddress`, with `EscrowArchived` when nobody kept those bytes, with `EscrowNotFound` when there is no account,
- * with `NotAnEscrow` for any other account, and with `LedgerUnavailable` for an answer that contradicts the index.
+ * with `NotAnEscrow` for any other account, and with `LedgerUnavailable` for an answer that contradicts the index or
+ * this relay. That there is no escrow counts once two nodes have said so, where two are configured.
  */
 export const readEscrow = Effect.fnUntraced(function* (
   pda: string,
@@ -141,7 +156,7 @@ export const readEscrow = Effect.fnUntraced(function* (
 ) {
   const address = parseAddress(pda);
   if (address === undefined) return yield* new InvalidAddress([addressFault("pda")]);
-  return yield* orAskAnother(readOnce(address, commitment));
+  return yield* orAskAnother(orTwoDeny(readOnce(address, commitment)));
 });
 
 /** The merchant that an account holds, undefined where it holds none. */
@@ -210,7 +225,7 @@ export class NotFinalYet extends Data.TaggedError("NotFinalYet")<{
  * at `confirmed` and nothing at `finalized`, and otherwise as `readEscrow` does.
  */
 export const readFinalizedEscrow = Effect.fn("readFinalizedEscrow")(function* (pda: string) {
-  return yield* readEscrow(pda, "finalized").pipe(
+  return yield* findEscrow(pda, "finalized").pipe(
     Effect.catchTag(
       "EscrowNotFound",
       Effect.fnUntraced(function* ({ address }) {

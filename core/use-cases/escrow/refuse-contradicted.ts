@@ -6,6 +6,7 @@ import { leavesOfTombstone, type NumberedLeaf } from "../../log/leaf/escrow-leav
 import { leavesOfUnseen } from "../../log/leaf/indexed-leaves.ts";
 import { unreadableEscrowOf } from "../../log/leaf/escrow-rows.ts";
 import { decodeArchivedEscrowAccount } from "../../protocol/accounts/archived-escrow-account.ts";
+import { decodeCustodyConfigAccount } from "../../protocol/accounts/settings-accounts.ts";
 import { fieldsOf } from "../../protocol/accounts/byte-fields.ts";
 import {
   encodeEscrowAccount,
@@ -14,7 +15,9 @@ import {
 import { ARCHIVE_DELAY_SECONDS } from "../../protocol/accounts/escrow-rules.ts";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { Instance } from "../../../ports/instance.ts";
+import { LedgerUnavailable } from "../../../ports/ledger/ledger.ts";
 import { provedLeaves } from "../index/index-query.ts";
+import { type ReadPlace, RelayMemory } from "../relay/relayed-effects.ts";
 import { untrustworthy } from "../or-ask-another.ts";
 
 type Leaves = ReadonlyArray<NumberedLeaf>;
@@ -65,8 +68,67 @@ const shownEvents = (
 };
 
 /**
- * Fails with a retryable `LedgerUnavailable` when the account that a node shows at an address (null for none)
- * contradicts what the index proves of it:
+ * Fails with a retryable `LedgerUnavailable` when the account that a node shows at an address, read at `at`, lacks what
+ * this relay saw confirmed there, unless the index is complete to that slot: then the index tells. The same while it is
+ * not known yet what an earlier process saw.
+ */
+export const refuseUnseen = Effect.fnUntraced(function* (
+  address: Address,
+  account: LedgerAccount | null,
+  at: ReadPlace,
+) {
+  const memory = yield* RelayMemory;
+  if (memory === null) return;
+  const { custodyProgram, attestorProgram } = (yield* Instance).deployment;
+  const isOurs = account?.owner === custodyProgram || account?.owner === attestorProgram;
+  if (!isOurs && !(yield* memory.whenResumed))
+    return yield* new LedgerUnavailable({
+      retryable: true,
+      cause: "the relay's log is not read yet",
+    });
+  const missing = memory.missing(address, account, at);
+  if (missing === undefined) return;
+  const { kind, signature, slot } = missing;
+  if (slot !== null) {
+    const index = yield* IndexReader;
+    const summary = yield* Effect.orElseSucceed(index.summary, () => null);
+    const mark = summary?.mark ?? null;
+    if (mark !== null && mark.slot >= slot) return memory.forget(signature);
+  }
+  const seen = slot === null ? "took on" : `saw confirmed at slot ${slot}`;
+  return yield* untrustworthy(
+    `the account at ${address} does not show the ${kind} of ${signature}, which this relay ${seen}`,
+    "relay",
+  );
+});
+
+/**
+ * Fails with a retryable `LedgerUnavailable` when the custody program's configuration, read at `slot` (null where there
+ * is none), is from before the index's mark: a ledger that was begun anew under the same genesis hash says that nothing
+ * is there. For reads that came to a "no".
+ */
+export const refuseEmptied = Effect.fnUntraced(function* (
+  config: LedgerAccount | null,
+  slot: bigint,
+) {
+  const index = yield* IndexReader;
+  const { deployment } = yield* Instance;
+  const summary = yield* Effect.orElseSucceed(index.summary, () => null);
+  const mark = summary?.mark ?? null;
+  if (mark === null || mark.slot > slot) return;
+  const decoded = config === null ? undefined : decodeCustodyConfigAccount(config, deployment);
+  const count = decoded !== undefined && "value" in decoded ? decoded.value.count : null;
+  if (count !== null && count >= mark.count) return;
+  const shown = count === null ? "no custody config" : `${count} events`;
+  return yield* untrustworthy(
+    `${shown} at slot ${slot}, where the index has ${mark.count} events up to slot ${mark.slot}`,
+  );
+});
+
+/**
+ * Fails with a retryable `LedgerUnavailable` when the account that a node shows at an address (null for none), read at
+ * `at`, lacks what this relay saw confirmed (`refuseUnseen`; null asks for no such check), and when it contradicts what
+ * the index proves of it:
  * - an event that the index has is missing in the account, or differs;
  * - the account shows an event up to the index's mark that the index does not have there;
  * - the account is a tombstone of an escrow that was settled after the mark, and the mark is younger than the archive delay by the
@@ -78,8 +140,10 @@ const shownEvents = (
 export const refuseContradicted = Effect.fnUntraced(function* (
   address: Address,
   account: LedgerAccount | null,
+  at: ReadPlace | null,
 ) {
   const { deployment } = yield* Instance;
+  if (at !== null) yield* refuseUnseen(address, account, at);
   const indexed = account === null ? null : yield* indexedAs(address, account, deployment);
   if (indexed !== null) return indexed;
   const { shown, isTombstone } = shownEvents(address, account, deployment);

@@ -4,6 +4,10 @@ import {
   evidenceDigest,
   type EvidenceSignature,
 } from "../../domain/evidence/evidence-signature.ts";
+import { verifierKey } from "../../log/notes/verifier-key.ts";
+import { logReferenceIn } from "../../protocol/evidence/evidence-references.ts";
+import { inclusionFault, type LoggedAccount } from "../../protocol/verification/verify-in-log.ts";
+import { OwnLogKeys } from "../../../ports/log/log-signer.ts";
 import { type EvidenceData, evidenceData } from "../../protocol/evidence/evidence-data.ts";
 import { EvidenceSigner } from "../../../ports/evidence-signer.ts";
 import { Instance } from "../../../ports/instance.ts";
@@ -12,6 +16,7 @@ import { LedgerRecord } from "../../../ports/ledger/ledger-record.ts";
 import { parseAddress } from "../../domain/address.ts";
 import { findTransactions, referencesOf } from "./evidence-references.ts";
 import { readFinalizedEscrow } from "../escrow/read-escrow.ts";
+import { isNodeAway, settledInIndex } from "../escrow/settled-in-index.ts";
 import { type LogProof, LogProofs } from "../log/serving/read-log.ts";
 import { readStanding, SettledEvidence } from "./settled-evidence.ts";
 import type { EvidencePacket, KeptEvidence } from "./stored-packet.ts";
@@ -73,24 +78,77 @@ const newPacket = Effect.fnUntraced(function* (pda: string) {
 });
 
 /**
- * The packet of a settled escrow that an earlier process served, for a caller whom no node answers. Fails with what the
- * node's failure was when there is none.
+ * The packet of a settled escrow that an earlier process served, or one made from the index, for a caller whom no node
+ * answers. Fails with what the node's failure was when there is neither.
  */
 const storedPacket = Effect.fnUntraced(function* (pda: string, failure: LedgerFailure) {
   const { current } = yield* EvidenceSigner;
   const { state } = yield* LedgerRecord;
   const { genesisHash } = yield* state;
   const address = parseAddress(pda);
-  if (current === null || genesisHash === null || address === undefined) return yield* failure;
+  if (current === null || genesisHash === null || address === undefined)
+    return yield* indexedPacket(pda, failure);
   const { deployment, cluster } = yield* Instance;
   const network = { ...deployment, cluster, genesisHash };
   const kept = yield* (yield* SettledEvidence).restore(address, network, current);
-  if (kept === undefined) return yield* failure;
+  if (kept === undefined) return yield* indexedPacket(pda, failure);
   // The proof needs no node, and the key that signed the kept one may be retired.
   const { escrow, packet } = kept;
   const proof = yield* (yield* LogProofs).ofEscrow(escrow);
   if (proof === null || isSameProof(packet.references.log, proof)) return packet;
   return { ...packet, references: referencesOf(escrow, { ...packet.references, log: proof }) };
+});
+
+/** Whether a log proof shows, under the checkpoint that a key of this service signed, that an account is what it is. */
+const isSignedFor = (
+  account: LoggedAccount,
+  proof: LogProof,
+  publicKeys: ReadonlyArray<Uint8Array>,
+): boolean => {
+  try {
+    const logs = publicKeys.map((publicKey) => ({
+      key: verifierKey(proof.origin, "ed25519", publicKey),
+      url: null,
+    }));
+    const policy = { logs, witnesses: [], groups: [], quorum: null };
+    const reference = logReferenceIn({ ...proof });
+    return reference !== null && inclusionFault(account, reference, policy) === null;
+  } catch {
+    // The proof has another form.
+    return false;
+  }
+};
+
+/**
+ * The packet of a settled escrow that no process has served, out of the index, for a caller whom no node answers. It is
+ * signed only where the log that this service signed holds those very bytes: nobody who can write to the store can have
+ * other evidence signed. Fails with what the node's failure was for any other escrow.
+ */
+const indexedPacket = Effect.fnUntraced(function* (pda: string, failure: LedgerFailure) {
+  const shown = isNodeAway(failure) ? yield* settledInIndex(pda) : null;
+  const { genesisHash } = yield* (yield* LedgerRecord).state;
+  if (shown === null || genesisHash === null) return yield* failure;
+  const { escrow, account, slot, ledgerTime } = shown;
+  const { deployment, cluster } = yield* Instance;
+  const network = { ...deployment, cluster, genesisHash };
+  const log = yield* (yield* LogProofs).ofEscrow(escrow);
+  const logKeys = yield* yield* OwnLogKeys;
+  const isSigned =
+    log !== null && isSignedFor({ network, escrow, data: account.data }, log, logKeys);
+  if ((yield* EvidenceSigner).current !== null && !isSigned) return yield* failure;
+  const data = evidenceData({ network, escrow, account, slot, ledgerTime });
+  const packet: EvidencePacket = {
+    data,
+    signature: yield* signData(data),
+    references: referencesOf(escrow, {
+      transactions: (yield* findTransactions(escrow)).transactions,
+      merchant: yield* (yield* SettledEvidence).standingOf(escrow.merchant),
+      observed: { slot, commitment: "finalized" },
+      archived: null,
+      log,
+    }),
+  };
+  return packet;
 });
 
 /** A settled escrow's packet with present references. Returns the same object when they have not changed. */
@@ -138,7 +196,7 @@ const renewedPacket = Effect.fnUntraced(function* (kept: KeptEvidence) {
 /**
  * The evidence packet of an escrow from its finalized account. Read and signed anew while Pending. Kept once settled:
  * the same object is returned until a reference changes. While no node answers, one that an earlier process served is
- * served with the newest known state of its merchant. Fails like `readFinalizedEscrow`; a missing index or merchant
+ * served with the newest known state of its merchant, or one made from the index. Fails like `readFinalizedEscrow`; a missing index or merchant
  * account is no failure. See docs/protocol.md, "Evidence packet".
  */
 export const buildEvidence = Effect.fnUntraced(function* (pda: string) {

@@ -29,7 +29,10 @@ export type EvidenceReferences = {
   readonly transactions: ReadonlyArray<EventTransaction>;
   /** The merchant's standing, null when its account could not be read. */
   readonly merchant: MerchantStanding | null;
-  /** The slot at which a Pending escrow was read, null once settled. */
+  /**
+   * The slot at which a Pending escrow was read, or up to which the index is complete that a settled one comes from; null
+   * for a settled one that a node showed.
+   */
   readonly observed: { readonly slot: bigint; readonly commitment: "finalized" } | null;
   /** The digest of the account bytes that the ledger keeps once the escrow is archived, null before. */
   readonly archived: { readonly digest: Hash32 } | null;

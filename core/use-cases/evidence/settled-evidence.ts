@@ -7,6 +7,7 @@ import { sha256 } from "../../domain/sha256.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
 import type { EvidenceNetwork } from "../../protocol/evidence/evidence-data.ts";
 import type { EvidenceKey } from "../../../ports/evidence-signer.ts";
+import type { IndexReader } from "../../../ports/index/index-reader.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
 import {
@@ -138,7 +139,7 @@ const readArchival = Effect.fnUntraced(
 /** The process's one `SettledEvidence`. Its reads of the ledger end with the scope. */
 export const makeSettledEvidence = Effect.gen(function* () {
   const scope = yield* Effect.scope;
-  const context = yield* Effect.context<Ledger | Instance>();
+  const context = yield* Effect.context<Ledger | Instance | IndexReader>();
   const packets = new RecentlyUsed<string, KeptEvidence>(PACKETS);
   const merchants = new RecentlyUsed<Address, Asked>(MERCHANTS);
   const once = makeSingleFlight<MerchantStanding | null, never>(scope);

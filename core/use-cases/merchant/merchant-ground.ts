@@ -17,6 +17,8 @@ import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { groundOf } from "../escrow/prepare/escrow-surroundings.ts";
 import type { Ground } from "../escrow/prepare/finish-call.ts";
 import { ledgerTimeOf } from "../escrow/read-escrow.ts";
+import { refuseEmptied } from "../escrow/refuse-contradicted.ts";
+import { orAskAnother } from "../or-ask-another.ts";
 import { type StateRule, WrongState } from "../request-errors.ts";
 
 /** A wallet's merchant account and the other accounts that the attestor program reads, all at one slot. */
@@ -42,7 +44,7 @@ export const wrongMerchantState = (
 
 /**
  * Reads a wallet's merchant account and its surroundings. Fails with `WrongState` where the programs are not
- * initialised.
+ * initialised, and with `LedgerUnavailable` where the index shows that they were.
  */
 export const readMerchantGround = Effect.fn("readMerchantGround")(function* (
   wallet: Address,
@@ -74,6 +76,7 @@ export const readMerchantGround = Effect.fn("readMerchantGround")(function* (
     "value" in decodeCustodyConfigAccount(configAccount, deployment) &&
     registryAccount !== null &&
     "value" in decodeAttestorRegistryAccount(registryAccount, deployment);
+  if (!isInitialized) yield* refuseEmptied(configAccount, slot);
   if (!isInitialized)
     return yield* wrongMerchantState(
       ground,
@@ -81,4 +84,4 @@ export const readMerchantGround = Effect.fn("readMerchantGround")(function* (
       "the custody config or the attestor's registry does not exist yet",
     );
   return ground;
-});
+}, orAskAnother);

@@ -14,8 +14,10 @@ import { decodeMerchantAccount } from "../../protocol/accounts/merchant-account.
 import { merchantAddress } from "../../protocol/addresses/addresses.ts";
 import { CLOCK_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
 import { ledgerTimeOf } from "../escrow/read-escrow.ts";
+import { refuseUnseen } from "../escrow/refuse-contradicted.ts";
 import { coverage, pageOf } from "../index/index-query.ts";
 import type { Page } from "../index/recent-pages.ts";
+import { orAskAnother, orTwoSayNo } from "../or-ask-another.ts";
 import { addressFault, InvalidAddress, MerchantNotFound, NotAMerchant } from "../request-errors.ts";
 import { LedgerPulse } from "../service/ledger-pulse.ts";
 
@@ -48,11 +50,7 @@ export type LiveMerchant = {
   readonly commitment: Commitment;
 };
 
-/**
- * Reads one merchant by its merchant wallet or its merchant account. Fails with `InvalidAddress`, with
- * `MerchantNotFound`, or with `NotAMerchant` when the address is another account of the programs.
- */
-export const readMerchant = Effect.fn("readMerchant")(function* (
+const readOnce = Effect.fnUntraced(function* (
   pubkey: string,
   commitment: Commitment = "confirmed",
 ) {
@@ -75,8 +73,21 @@ export const readMerchant = Effect.fn("readMerchant")(function* (
     if (programs.includes(account.owner))
       return yield* new NotAMerchant({ address, fault: decoded.fault });
   }
+  yield* refuseUnseen(derived, ofWallet ?? null, { slot, commitment });
   return yield* new MerchantNotFound({ address });
 });
+
+/**
+ * Reads one merchant by its merchant wallet or its merchant account. Fails with `InvalidAddress`, with
+ * `MerchantNotFound`, which counts once two nodes have said so where two are configured, with `NotAMerchant` when the
+ * address is another account of the programs, and with `LedgerUnavailable` for an answer that lacks what this relay
+ * saw confirmed.
+ */
+export const readMerchant = Effect.fn("readMerchant")(
+  readOnce,
+  orTwoSayNo("MerchantNotFound"),
+  orAskAnother,
+);
 
 /** The filters of the merchant registry. */
 type RegistryQuery = {

@@ -5,15 +5,18 @@ import { OutcomeLog } from "../../../ports/outcome-log.ts";
 import type { Address } from "../../domain/address.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
-import {
-  type LandedTransaction,
-  type RelayEntry,
-  statusOnly,
-  type TransactionError,
+import type {
+  LandedTransaction,
+  RelayEntry,
+  TransactionError,
 } from "../../domain/relay/relay-entry.ts";
+import { type ProgramError, programErrorOf } from "../../protocol/instructions/program-errors.ts";
 import { onlyCreates } from "../../protocol/transaction/transaction-effects.ts";
 import { decodeWireTransaction } from "../../protocol/transaction/wire-transaction.ts";
+import { ofTwoNodes } from "../or-ask-another.ts";
+import { heldLanding, type HeldLanding, shownOf } from "./outcome/held-landing.ts";
 import { RelayDelivery } from "./relay-delivery.ts";
+import { RelayMemory } from "./relayed-effects.ts";
 import { TransactionNotFound } from "./relay-errors.ts";
 
 /** What is known of a signature. `entry` is null when this relay has not taken the transaction on. */
@@ -23,25 +26,29 @@ export type RelayLookup =
   | {
       readonly status: "landed";
       readonly entry: RelayEntry | null;
-      readonly landed: LandedTransaction;
+      readonly landed: HeldLanding;
     }
   | {
       readonly status: "expired";
       readonly entry: RelayEntry;
       readonly supersededBy: LedgerSignature | null;
+      /** How many nodes had no such transaction, null when that was not recorded. */
+      readonly nodes: number | null;
     };
 
-const fromLedger = (
-  landed: LandedTransaction | null,
+const fromLedger = Effect.fnUntraced(function* (
+  signature: LedgerSignature,
+  status: LandedTransaction | null,
   entry: RelayEntry | null,
-): Exclude<RelayLookup, { status: "expired" }> => {
-  if (landed === null)
-    return entry === null ? { status: "unknown" } : { status: "pending", entry, slot: null };
+) {
+  (yield* RelayMemory)?.landed(signature, status);
+  const pending: RelayLookup = { status: "pending", entry, slot: null };
+  if (status === null) return entry === null ? ({ status: "unknown" } as const) : pending;
   // A processed block can still be dropped.
-  return landed.commitment === "processed"
-    ? { status: "pending", entry, slot: landed.slot }
-    : { status: "landed", entry, landed: statusOnly(landed) };
-};
+  if (status.commitment === "processed") return { ...pending, slot: status.slot };
+  const landed = yield* heldLanding(signature, status);
+  return landed === null ? pending : ({ status: "landed", entry, landed } as const);
+});
 
 const asLookup = (lookup: RelayLookup): RelayLookup => lookup;
 
@@ -55,19 +62,22 @@ export const lookUpRelay = Effect.fn("lookUpRelay")(function* (signature: Ledger
   const broadcaster = yield* Broadcaster;
   const delivery = yield* RelayDelivery;
   const entry = yield* log.find(signature);
-  if (entry === null) return asLookup(fromLedger(yield* broadcaster.landed(signature), null));
+  if (entry === null)
+    return asLookup(yield* fromLedger(signature, yield* broadcaster.landed(signature), null));
   const { outcome } = entry;
   if (outcome === null) {
     yield* delivery.follow(entry);
     const landed = yield* broadcaster.landed(signature).pipe(Effect.orElseSucceed(() => null));
-    return asLookup(fromLedger(landed, entry));
+    return asLookup(yield* fromLedger(signature, landed, entry));
   }
   if (outcome.status === "expired") {
-    const { supersededBy } = outcome;
-    return asLookup({ status: "expired", entry, supersededBy });
+    const { supersededBy, nodes = null } = outcome;
+    return asLookup({ status: "expired", entry, supersededBy, nodes });
   }
-  const { slot, error } = outcome;
-  return asLookup({ status: "landed", entry, landed: { slot, error, commitment: "finalized" } });
+  const { slot, error, nodes = 0 } = outcome;
+  const logs = error === null ? [] : ((yield* shownOf(signature))?.logs ?? []);
+  const landed: HeldLanding = { slot, error, commitment: "finalized", logs, program: null, nodes };
+  return asLookup({ status: "landed", entry, landed });
 });
 
 /** What is known of a transaction, and whether the payment may be signed again. */
@@ -81,6 +91,8 @@ export type RelayOutcome = {
   readonly error: TransactionError | null;
   /** The program of the failing instruction, null when this relay does not have the transaction. */
   readonly program: Address | null;
+  /** What that program's error number means, null when it is of neither of the two programs. */
+  readonly programError: ProgramError | null;
   readonly logs: ReadonlyArray<string>;
   /** The last block height at which it can land, null when this relay did not accept it. */
   readonly lastValidBlockHeight: bigint | null;
@@ -91,6 +103,8 @@ export type RelayOutcome = {
   readonly safeToSignAgain: boolean;
   /** The transaction that did instead what this expired one would have done; null when nothing did. */
   readonly supersededBy: LedgerSignature | null;
+  /** How many nodes say that it failed or expired; null when neither, and when that was not recorded. */
+  readonly nodes: number | null;
   /** The one escrow that the transaction creates, null of any other. Its creation can be signed again at any time. */
   readonly recreatableEscrow: Address | null;
 };
@@ -114,9 +128,12 @@ const programOf = (entry: RelayEntry | null, error: TransactionError | null): Ad
 export const readRelayOutcome = Effect.fn("readRelayOutcome")(function* (
   signature: LedgerSignature,
 ) {
-  const broadcaster = yield* Broadcaster;
-  const lookup = yield* lookUpRelay(signature);
-  if (lookup.status === "unknown") return yield* new TransactionNotFound({ signature });
+  const { value: lookup, nodes } = yield* ofTwoNodes(
+    lookUpRelay(signature),
+    ({ status }) => status === "unknown",
+  );
+  if (lookup.status === "unknown") return yield* new TransactionNotFound({ signature, nodes });
+  const { deployment } = yield* Instance;
   const open: RelayOutcome = {
     signature,
     status: "pending",
@@ -124,11 +141,13 @@ export const readRelayOutcome = Effect.fn("readRelayOutcome")(function* (
     slot: null,
     error: null,
     program: null,
+    programError: null,
     logs: [],
     lastValidBlockHeight: lookup.entry?.lastValidBlockHeight ?? null,
     safeToSignAgain: false,
     supersededBy: null,
-    recreatableEscrow: recreatableIn(lookup.entry, (yield* Instance).deployment),
+    nodes: null,
+    recreatableEscrow: recreatableIn(lookup.entry, deployment),
   };
   switch (lookup.status) {
     case "pending": {
@@ -141,21 +160,21 @@ export const readRelayOutcome = Effect.fn("readRelayOutcome")(function* (
         status: "expired" as const,
         safeToSignAgain: true,
         supersededBy: lookup.supersededBy,
+        nodes: lookup.nodes,
       };
     case "landed": {
-      const { commitment, slot, error } = lookup.landed;
-      const logs =
-        error === null
-          ? []
-          : yield* broadcaster.logs(signature).pipe(Effect.orElseSucceed(() => []));
+      const { commitment, slot, error, logs, nodes: held } = lookup.landed;
+      const program = programOf(lookup.entry, error) ?? lookup.landed.program;
       const outcome: RelayOutcome = {
         ...open,
         status: "landed",
         commitment,
         slot,
         error,
-        program: programOf(lookup.entry, error),
+        program,
+        programError: programErrorOf(error, program, deployment),
         logs,
+        nodes: error === null || held === 0 ? null : held,
         safeToSignAgain: error !== null && commitment === "finalized",
       };
       return outcome;

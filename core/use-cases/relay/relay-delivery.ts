@@ -1,10 +1,6 @@
 import { Context, Duration, Effect, Option, Schedule } from "effect";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
-import {
-  type LandedTransaction,
-  type RelayEntry,
-  statusOnly,
-} from "../../domain/relay/relay-entry.ts";
+import type { LandedTransaction, RelayEntry } from "../../domain/relay/relay-entry.ts";
 import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
 import type { IndexReader } from "../../../ports/index/index-reader.ts";
@@ -19,8 +15,10 @@ import type {
   RelayRefusal,
   RelayShareFull,
 } from "./relay-errors.ts";
+import { heldLanding, type HeldLanding } from "./outcome/held-landing.ts";
 import { makeRelayQueue } from "./relay-queue.ts";
 import { resolveRelays } from "./outcome/resolve-relays.ts";
+import { RelayMemory } from "./relayed-effects.ts";
 import { makeSingleFlight } from "../single-flight.ts";
 
 /** How a first sending fails. */
@@ -37,8 +35,8 @@ export class RelayDelivery extends Context.Service<
     /** Runs the first sending of a signature, one at a time. Concurrent callers get the same result. */
     readonly once: <R>(
       signature: LedgerSignature,
-      sending: Effect.Effect<LandedTransaction | null, SendFailure, R>,
-    ) => Effect.Effect<LandedTransaction | null, SendFailure, R>;
+      sending: Effect.Effect<HeldLanding | null, SendFailure, R>,
+    ) => Effect.Effect<HeldLanding | null, SendFailure, R>;
     /**
      * Takes a transaction on for a client; null when the client is not known. Records it, sends it, and repeats the
      * sending until its outcome is known. Once recorded it succeeds, whatever the node answers.
@@ -50,11 +48,14 @@ export class RelayDelivery extends Context.Service<
     /** Follows an entry of the log without an outcome, if the queue has room. */
     readonly follow: (entry: RelayEntry) => Effect.Effect<void>;
     /** Where a transaction landed, after waiting for `confirmed` up to the instance's limit; null when it has not. */
-    readonly confirmed: (signature: LedgerSignature) => Effect.Effect<LandedTransaction | null>;
+    readonly confirmed: (signature: LedgerSignature) => Effect.Effect<HeldLanding | null>;
     /** How many transactions are under way. */
     readonly underWay: Effect.Effect<number>;
   }
 >()("settlement-evidence/core/use-cases/RelayDelivery") {}
+
+/** Between two tries to load the entries from before a restart. */
+const UNTIL_RESUMED = Duration.millis(100);
 
 const isConfirmed = (landed: LandedTransaction | null): boolean =>
   landed !== null && landed.commitment !== "processed";
@@ -63,34 +64,38 @@ const isConfirmed = (landed: LandedTransaction | null): boolean =>
 export const makeRelayDelivery = Effect.gen(function* () {
   const scope = yield* Effect.scope;
   const context = yield* Effect.context<
-    Broadcaster | IndexReader | Ledger | OutcomeLog | RateLimiter
+    Broadcaster | IndexReader | Instance | Ledger | OutcomeLog | RateLimiter
   >();
   const broadcaster = yield* Broadcaster;
   const log = yield* OutcomeLog;
   const { confirmTimeoutMs } = yield* Instance;
   const queue = makeRelayQueue();
-  const once = makeSingleFlight<LandedTransaction | null, SendFailure>(scope);
-  const confirmedOnce = makeSingleFlight<LandedTransaction | null, never>(scope);
+  const once = makeSingleFlight<HeldLanding | null, SendFailure>(scope);
+  const confirmedOnce = makeSingleFlight<HeldLanding | null, never>(scope);
+  const memory = yield* RelayMemory;
   let resumed = false;
 
-  /** Loads the entries from before a restart. While the store is unavailable, each round tries again. */
+  /** Loads the entries from before a restart. */
   const resume = Effect.gen(function* () {
     if (resumed) return;
-    for (const entry of yield* log.unresolved(RELAY_POLICY.queueCapacity)) queue.resume(entry);
+    for (const entry of yield* log.unresolved(RELAY_POLICY.queueCapacity)) {
+      queue.resume(entry);
+      memory?.resume(entry);
+    }
     resumed = true;
+    memory?.resumed();
   });
 
-  const round = resume.pipe(
-    Effect.andThen(resolveRelays(queue)),
+  const round = resolveRelays(queue).pipe(
     Effect.catchTag("StoreUnavailable", ({ cause }) =>
-      // Before the first round, the store is just not open yet.
-      (resumed ? Effect.logWarning : Effect.logDebug)("the relay's log is not available", {
-        cause: String(cause),
-      }),
+      Effect.logWarning("the relay's log is not available", { cause: String(cause) }),
     ),
     Effect.catchCause((cause) => Effect.logError("a round of the relay failed", cause)),
   );
-  yield* round.pipe(
+  yield* resume.pipe(
+    // The store may not be open yet, and until then nothing that may have been confirmed is denied.
+    Effect.retry(Schedule.spaced(UNTIL_RESUMED)),
+    Effect.andThen(round),
     Effect.repeat(Schedule.spaced(Duration.millis(RELAY_POLICY.rebroadcastMs))),
     Effect.provide(context),
     Effect.forkIn(scope),
@@ -99,13 +104,15 @@ export const makeRelayDelivery = Effect.gen(function* () {
   const awaitConfirmation = (signature: LedgerSignature) =>
     broadcaster.landed(signature).pipe(
       Effect.orElseSucceed(() => null),
+      Effect.tap((landed) => Effect.sync(() => memory?.landed(signature, landed))),
+      Effect.flatMap((landed) => heldLanding(signature, landed)),
       Effect.repeat({
         schedule: Schedule.spaced(Duration.millis(RELAY_POLICY.confirmPollMs)),
         until: isConfirmed,
       }),
       Effect.timeoutOption(Duration.millis(confirmTimeoutMs)),
       Effect.map(Option.getOrElse(() => null)),
-      Effect.map((landed) => (landed === null ? null : statusOnly(landed))),
+      Effect.provide(context),
     );
 
   return RelayDelivery.of({
@@ -113,9 +120,14 @@ export const makeRelayDelivery = Effect.gen(function* () {
     accept: Effect.fn("RelayDelivery.accept")(function* (entry: RelayEntry, client) {
       yield* queue.admit(entry, client);
       yield* log.open(entry).pipe(Effect.onError(() => Effect.sync(() => queue.remove(entry))));
+      memory?.take(entry);
       yield* Effect.ignore(broadcaster.submit(entry.transaction));
     }),
-    follow: (entry) => Effect.sync(() => queue.follow(entry)),
+    follow: (entry) =>
+      Effect.sync(() => {
+        queue.follow(entry);
+        memory?.take(entry);
+      }),
     confirmed: (signature) => confirmedOnce(signature, awaitConfirmation(signature)),
     underWay: Effect.sync(queue.size),
   });

@@ -1,10 +1,12 @@
-import { Data } from "effect";
+import { Data, Effect } from "effect";
+import { Instance } from "../../../ports/instance.ts";
 import type { Address } from "../../domain/address.ts";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
 import type { LandedTransaction, TransactionError } from "../../domain/relay/relay-entry.ts";
 import type { SettlementRule } from "../../domain/relay/settlement-rule.ts";
+import { type ProgramError, programErrorOf } from "../../protocol/instructions/program-errors.ts";
 import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
-import type { BetaLimitExceeded } from "../request-errors.ts";
+import type { BetaLimitExceeded, ToldBy } from "../request-errors.ts";
 
 /** The text is not base64, or the bytes are not exactly one serialized transaction. */
 export class TransactionMalformed extends Data.TaggedError("TransactionMalformed")<{
@@ -100,9 +102,9 @@ export class IdempotencyKeyReused extends Data.TaggedError("IdempotencyKeyReused
 export class IdempotencyKeyInFlight extends Data.TaggedError("IdempotencyKeyInFlight") {}
 
 /** Neither this relay nor the ledger's history knows the signature; it may still land later. */
-export class TransactionNotFound extends Data.TaggedError("TransactionNotFound")<{
-  readonly signature: string;
-}> {}
+export class TransactionNotFound extends Data.TaggedError("TransactionNotFound")<
+  ToldBy & { readonly signature: string }
+> {}
 
 /** The fee payer's balance does not cover the fee, or would fall below the rent minimum. */
 export class FeePayerCannotPay extends Data.TaggedError("FeePayerCannotPay")<{
@@ -114,16 +116,23 @@ export class FeePayerCannotPay extends Data.TaggedError("FeePayerCannotPay")<{
   readonly signature: LedgerSignature;
 }> {}
 
-/** The ledger refused the transaction, or would. */
-export class TransactionRejected extends Data.TaggedError("TransactionRejected")<{
+/** Why and where a transaction was refused. */
+type Rejection = {
   readonly signature: LedgerSignature;
   readonly error: TransactionError | null;
   readonly logs: ReadonlyArray<string>;
   /** The program of the failing instruction, null for other errors. */
   readonly program: Address | null;
+  /** What that program's error number means, null when it is of neither of the two programs. */
+  readonly programError: ProgramError | null;
   /** Where it landed and failed; null when only a simulation failed and nothing was sent. */
   readonly landed: LandedTransaction | null;
-}> {}
+};
+
+/** The ledger refused the transaction, or would. */
+export class TransactionRejected extends Data.TaggedError("TransactionRejected")<
+  ToldBy & Rejection
+> {}
 
 /**
  * The ledger does not accept the transaction's blockhash: it is too old, or newer than what is confirmed. The
@@ -161,17 +170,15 @@ export type RelayRefusal =
   | TransactionRejected
   | BlockhashExpired;
 
-/** The rejection of a transaction that failed in a simulation or, with `landed`, on the ledger. */
-export const rejected = (
+/** Fails with the rejection of a transaction that failed in a simulation or, with `landed`, on the ledger. */
+export const rejected = Effect.fnUntraced(function* (
   { signature, instructions }: WireTransaction,
   error: TransactionError | null,
   logs: ReadonlyArray<string>,
   landed: LandedTransaction | null = null,
-): TransactionRejected =>
-  new TransactionRejected({
-    signature,
-    error,
-    logs,
-    program: instructions[error?.instructionIndex ?? -1]?.program ?? null,
-    landed,
-  });
+) {
+  const { deployment } = yield* Instance;
+  const program = instructions[error?.instructionIndex ?? -1]?.program ?? null;
+  const programError = programErrorOf(error, program, deployment);
+  return yield* new TransactionRejected({ signature, error, logs, program, programError, landed });
+});

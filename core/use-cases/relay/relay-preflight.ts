@@ -14,6 +14,7 @@ import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { enforceBetaLimits } from "../escrow/beta-limits.ts";
 import { ledgerTimeOf } from "../escrow/read-escrow.ts";
+import { orTwoSayNo } from "../or-ask-another.ts";
 import { chargeFailedPreflight } from "./relay-admission.ts";
 import {
   BlockhashExpired,
@@ -24,6 +25,15 @@ import {
 import { checkSettlement, resolveTables } from "./settlement-precheck.ts";
 
 type Accounts = Effect.Success<ReturnType<typeof resolveTables>>;
+
+/** Has two nodes refuse a transaction, where two are configured. */
+const orTwoRefuse = orTwoSayNo(
+  "BlockhashExpired",
+  "FeePayerCannotPay",
+  "LookupTableNotAllowed",
+  "SettlementCheckFailed",
+  "TransactionRejected",
+);
 
 /** How long the escrow of a `create_escrow` will live, seconds: one that names its end lives until then. */
 const lifeOf = Effect.fnUntraced(function* (args: {
@@ -61,7 +71,7 @@ export const checkBlockhash = Effect.fnUntraced(function* ({
   const broadcaster = yield* Broadcaster;
   if (!(yield* broadcaster.isBlockhashValid(blockhash)))
     return yield* new BlockhashExpired({ signature });
-});
+}, orTwoRefuse);
 
 const checkFeePayer = Effect.fnUntraced(function* (transaction: WireTransaction) {
   const broadcaster = yield* Broadcaster;
@@ -81,13 +91,13 @@ const checkFeePayer = Effect.fnUntraced(function* (transaction: WireTransaction)
   return yield* "error" in fault
     ? rejected(transaction, fault.error, [])
     : new FeePayerCannotPay({ feePayer, feeLamports, signature, ...fault });
-});
+}, orTwoRefuse);
 
 const checkInstructions = Effect.fnUntraced(function* (transaction: WireTransaction) {
   const accounts = yield* resolveTables(transaction);
   yield* checkBetaLimits(transaction, accounts);
   yield* checkSettlement(transaction, accounts);
-});
+}, orTwoRefuse);
 
 const checkBySimulation = Effect.fnUntraced(function* (
   transaction: WireTransaction,
@@ -99,7 +109,7 @@ const checkBySimulation = Effect.fnUntraced(function* (
   if (error.kind === "BlockhashNotFound")
     return yield* new BlockhashExpired({ signature: transaction.signature });
   return yield* rejected(transaction, error, logs);
-});
+}, orTwoRefuse);
 
 /**
  * Refuses a transaction that cannot land in any block, or that fails before its first instruction, so that it does not
@@ -112,10 +122,14 @@ const checkThatItRuns = Effect.fnUntraced(
     if (error !== null && neverRuns(transaction, error, logs))
       return yield* rejected(transaction, error, logs);
   },
+  orTwoRefuse,
   Effect.timeoutOption(Duration.millis(RELAY_POLICY.simulationPatienceMs)),
   Effect.catchTag(["LedgerUnavailable", "LedgerTimeout"], () => Effect.void),
   Effect.asVoid,
 );
+
+const isLedgerFailure = (failure: { readonly _tag: string }): boolean =>
+  failure._tag === "LedgerUnavailable" || failure._tag === "LedgerTimeout";
 
 /**
  * Every other check against the ledger, once `checkBlockhash` has passed. Returns a confirmed slot from before the
@@ -133,6 +147,9 @@ const preflightRelay = Effect.fn("preflightRelay")(function* (
     [Effect.result(checkFeePayer(transaction)), Effect.result(checkInstructions(transaction))],
     { concurrency: "unbounded" },
   );
+  // What contradicts the index or the relay, or is not answered, makes the other refusal doubtful.
+  if (instructions._tag === "Failure" && isLedgerFailure(instructions.failure))
+    return yield* instructions.failure;
   yield* Effect.fromResult(feePayer);
   yield* Effect.fromResult(instructions);
   const [{ slot, blockHeight }] = yield* Effect.all(

@@ -4,11 +4,11 @@ import { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";
 import type { Address } from "../../domain/address.ts";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
-import { type LandedTransaction, statusOnly } from "../../domain/relay/relay-entry.ts";
 import { clientGroup, RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import { sha256 } from "../../domain/sha256.ts";
 import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
 import { requirePinned } from "../service/unpinned-programs.ts";
+import { heldLanding, type HeldLanding } from "./outcome/held-landing.ts";
 import { lookUpRelay, type RelayLookup } from "./read-relay-outcome.ts";
 import { admitTransaction, chargeRepetition, takePayerBudget } from "./relay-admission.ts";
 import { RelayDelivery } from "./relay-delivery.ts";
@@ -115,8 +115,8 @@ const unlessLanded = <A, E, R>(signature: LedgerSignature, checks: Effect.Effect
     Effect.catch(
       Effect.fnUntraced(function* (failure) {
         const broadcaster = yield* Broadcaster;
-        const landed = yield* broadcaster.landed(signature).pipe(Effect.orElseSucceed(() => null));
-        return landed === null ? yield* Effect.fail(failure) : statusOnly(landed);
+        const status = yield* broadcaster.landed(signature).pipe(Effect.orElseSucceed(() => null));
+        return (yield* heldLanding(signature, status)) ?? (yield* Effect.fail(failure));
       }),
     ),
   );
@@ -145,17 +145,16 @@ const send = Effect.fnUntraced(function* (admitted: Admitted, request: RelayRequ
 
 const toResult = Effect.fnUntraced(function* (
   transaction: WireTransaction,
-  landed: LandedTransaction | null,
+  landed: HeldLanding | null,
 ) {
   const { signature, feePayer } = transaction;
   const submitted: RelayResult = { signature, status: "submitted", slot: null, feePayer };
   if (landed === null || landed.commitment === "processed") return submitted;
-  const { error, commitment: status, slot } = landed;
-  if (error !== null) {
-    const broadcaster = yield* Broadcaster;
-    const logs = yield* broadcaster.logs(signature).pipe(Effect.orElseSucceed(() => []));
-    return yield* rejected(transaction, error, logs, landed);
-  }
+  const { error, commitment: status, slot, logs, nodes } = landed;
+  if (error !== null)
+    return yield* rejected(transaction, error, logs, landed).pipe(
+      Effect.mapError((failure) => Object.assign(failure, { nodes })),
+    );
   const result: RelayResult = { signature, status, slot, feePayer };
   return result;
 });

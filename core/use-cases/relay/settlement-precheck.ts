@@ -7,11 +7,12 @@ import { readCalls } from "../../protocol/instructions/program-call.ts";
 import { decodeClockSysvar } from "../../protocol/accounts/sysvars.ts";
 import { attestorKeyFault } from "../../protocol/rules/attestation-rules.ts";
 import { settlementFault } from "../../protocol/rules/settlement-check.ts";
+import { custodyConfigAddress } from "../../protocol/addresses/addresses.ts";
 import { CLOCK_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
 import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
-import { refuseContradicted } from "../escrow/refuse-contradicted.ts";
+import { refuseContradicted, refuseEmptied } from "../escrow/refuse-contradicted.ts";
 import { ledgerDomain } from "../service/ledger-domain.ts";
 import { orAskAnother } from "../or-ask-another.ts";
 import { LookupTableNotAllowed, SettlementCheckFailed } from "./relay-errors.ts";
@@ -66,7 +67,9 @@ const judge = Effect.fnUntraced(function* (transaction: WireTransaction, account
   const reads = Array.from({ length: Math.ceil(wanted.length / MAX_READ) }, (_, i) =>
     ledger.readAccounts(wanted.slice(i * MAX_READ, (i + 1) * MAX_READ), "confirmed"),
   );
-  const value = (yield* Effect.all(reads)).flatMap((read) => read.value);
+  const answers = yield* Effect.all(reads);
+  const value = answers.flatMap((read) => read.value);
+  const slot = answers[0]?.slot ?? 0n;
   const byAddress = new Map(value.flatMap((each) => (each === null ? [] : [[each.address, each]])));
   const escrows = readCalls(transaction.instructions, accounts.addresses, deployment).map((read) =>
     read?.program !== "custody" || read.name === "initialize_custody"
@@ -74,17 +77,27 @@ const judge = Effect.fnUntraced(function* (transaction: WireTransaction, account
       : read.at("escrow"),
   );
   for (const escrow of new Set(escrows))
-    if (escrow !== undefined) yield* refuseContradicted(escrow, byAddress.get(escrow) ?? null);
+    if (escrow !== undefined)
+      yield* refuseContradicted(escrow, byAddress.get(escrow) ?? null, {
+        slot,
+        commitment: "confirmed",
+      });
+  const config = custodyConfigAddress(deployment).address;
+  const isConfigRead = addresses.includes(config);
+  if (isConfigRead && !byAddress.has(config)) yield* refuseEmptied(null, slot);
   const ledgerTime = decodeClockSysvar(value[0] ?? null);
   // Without the ledger's clock the rules cannot be judged. The simulation decides.
   if (ledgerTime === undefined) return undefined;
-  return settlementFault(transaction, accounts, {
+  const fault = settlementFault(transaction, accounts, {
     deployment,
     domain: yield* ledgerDomain,
     ledgerTime,
     marginSeconds: RELAY_POLICY.clockMarginSeconds,
     account: (address) => byAddress.get(address) ?? null,
   });
+  if (fault !== undefined && isConfigRead)
+    yield* refuseEmptied(byAddress.get(config) ?? null, slot);
+  return fault;
 }, orAskAnother);
 
 /**

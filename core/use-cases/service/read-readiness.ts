@@ -43,7 +43,8 @@ const NOT_READY_PARTS = [
   "index",
 ] as const;
 /**
- * One of them: a store or ledger that does not answer, a node of another ledger than the store's, programs that are not
+ * One of them: a store or ledger that does not answer, a node of another ledger than the store's or of
+ * one without what the index has, programs that are not
  * initialised for each other, initialised for another ledger or not the pinned ones, an index without a sync.
  */
 export type NotReadyPart = (typeof NOT_READY_PARTS)[number];
@@ -82,11 +83,13 @@ export const readReadiness = Effect.fn("readReadiness")(function* () {
   const cure = cureOf(indexed) ?? cureOf(asked);
   const { syncsByItself } = yield* Instance;
   const { standing } = yield* (yield* LedgerRecord).state;
+  // Nothing undoes an initialisation, so a ledger without one is not that of the index, or its state is lost.
+  const isEmptied = ledger?.isInitialised === false && (index?.mark ?? null) !== null;
   const lacks: Readonly<Record<NotReadyPart, boolean>> = {
     store: index === null,
     ledger: ledger === null,
-    identity: standing === "contradicted",
-    programs: ledger !== null && !ledger.isInitialised,
+    identity: standing === "contradicted" || isEmptied,
+    programs: ledger !== null && !ledger.isInitialised && !isEmptied,
     domain: ledger !== null && ledger.isOfOtherLedger,
     pins: ledger !== null && ledger.unpinned.length > 0,
     // Without syncs of its own, a service would never be ready: its lists say so until somebody asks for one.

@@ -12,7 +12,7 @@ import {
 import { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
-import { type LiveEscrow, readEscrow } from "../escrow/read-escrow.ts";
+import { findEscrow, type LiveEscrow } from "../escrow/read-escrow.ts";
 import { admitTransaction } from "../relay/relay-admission.ts";
 import { relayTransaction } from "../relay/relay-transaction.ts";
 import {
@@ -43,7 +43,7 @@ const RELEASED: ReadonlySet<Escrow["state"]> = new Set(["Fulfilled", "PartiallyF
 /** The payment's escrow, null where there is none yet. */
 export const paymentEscrow = Effect.fnUntraced(function* (judged: JudgedPayment) {
   const { payment } = judged;
-  const live = yield* readEscrow(payment.escrow).pipe(
+  const live = yield* findEscrow(payment.escrow).pipe(
     Effect.catchTag("EscrowNotFound", () => Effect.succeed(null)),
     Effect.catchTag("EscrowArchived", () =>
       Effect.fail(

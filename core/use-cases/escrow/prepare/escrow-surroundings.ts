@@ -30,7 +30,7 @@ import {
 import type { Ground } from "./finish-call.ts";
 import { ledgerDomain } from "../../service/ledger-domain.ts";
 import { ArchivedEscrows } from "../archived-escrows.ts";
-import { escrowOf, ledgerTimeOf, merchantIn } from "../read-escrow.ts";
+import { escrowOf, ledgerTimeOf, merchantIn, orTwoDeny } from "../read-escrow.ts";
 
 /** An escrow and every account that a settlement of it depends on, as the ledger shows them at one slot. */
 export type Surroundings = Ground & {
@@ -97,7 +97,7 @@ const changeableEscrowOf = <E, R>(
   at: ReadAt,
   ofArchived: OfArchived<E, R>,
 ) =>
-  escrowOf(address, account).pipe(
+  escrowOf(address, account, { slot: at.slot, commitment: "confirmed" }).pipe(
     Effect.map((read): Changeable => ({ ...read, lastBytes: null })),
     Effect.catchTag("EscrowArchived", (failure) => ofArchived(failure, account, at)),
   );
@@ -152,6 +152,7 @@ const readAround = <E, R>(ofArchived: OfArchived<E, R>) =>
  */
 export const readSurroundings = Effect.fn("readSurroundings")(
   readAround(refuseArchived),
+  orTwoDeny,
   orAskAnother,
 );
 
@@ -161,6 +162,7 @@ export const readSurroundings = Effect.fn("readSurroundings")(
  */
 export const readAnySurroundings = Effect.fn("readAnySurroundings")(
   readAround(takeLastBytes),
+  orTwoDeny,
   orAskAnother,
 );
 

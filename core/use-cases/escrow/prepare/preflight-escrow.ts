@@ -33,7 +33,7 @@ import {
 import { checkTransactionSigner } from "./parse-sending.ts";
 import { checkEnd, creationOf, type PreparedEscrow } from "./prepare-escrow.ts";
 import { ledgerTimeOf } from "../read-escrow.ts";
-import { refuseContradicted } from "../refuse-contradicted.ts";
+import { refuseContradicted, refuseEmptied } from "../refuse-contradicted.ts";
 import { orAskAnother } from "../../or-ask-another.ts";
 
 /** Whether creating a prepared escrow would succeed, judged by the ledger's present state. */
@@ -185,7 +185,10 @@ export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
   ];
   const { slot, value } = yield* ledger.readAccounts([...new Set(addresses)], "confirmed");
   const { find, rent } = yield* groundOf(value);
-  yield* refuseContradicted(asked.escrow, find(asked.escrow));
+  yield* refuseContradicted(asked.escrow, find(asked.escrow), {
+    slot,
+    commitment: "confirmed",
+  });
   const ledgerTime = yield* ledgerTimeOf(find(CLOCK_SYSVAR));
   yield* checkEnd(asked, ledgerTime);
   const ground: Ground = { find, rent, at: { slot, ledgerTime } };
@@ -243,6 +246,7 @@ export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
   const unpaid = payerFaultOf(call, draft, ground);
   if (unpaid !== undefined) blockers.push({ rule: "payer_cannot_pay", detail: unpaid });
   const [first] = blockers;
+  if (first !== undefined) yield* refuseEmptied(configAccount, slot);
   if (wantsTransaction && first !== undefined)
     return yield* wrongMerchantState({ merchant, at: ground.at }, first.rule, first.detail);
   const held = find(asked.escrow);

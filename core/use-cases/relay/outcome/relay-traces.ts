@@ -66,7 +66,7 @@ export const readTraces = Effect.fnUntraced(function* (
   const { slot, value } = yield* ledger.readAccounts(subjects, "finalized", undefined, tip.slot);
   if (slot < tip.slot) return null;
   for (const [i, subject] of subjects.entries())
-    yield* refuseContradicted(subject, value[i] ?? null);
+    yield* refuseContradicted(subject, value[i] ?? null, null);
   return effects.map((effect, i): Trace => {
     const account = value[i] ?? null;
     return { effect, exists: account !== null, sign: signOfEffect(effect, account, deployment) };

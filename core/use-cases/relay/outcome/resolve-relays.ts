@@ -11,9 +11,11 @@ import { Broadcaster } from "../../../../ports/ledger/broadcaster.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { OutcomeLog } from "../../../../ports/outcome-log.ts";
 import { monotonicMs } from "../../single-flight.ts";
+import { ofTwoNodes } from "../../or-ask-another.ts";
 import { corroborateExpiry, corroborateFailure } from "./corroborate.ts";
 import { chargeExpired } from "../relay-admission.ts";
 import type { RelayQueue } from "../relay-queue.ts";
+import { RelayMemory } from "../relayed-effects.ts";
 
 /** The most signatures per request, and concurrent sendings. */
 const STATUSES = 256;
@@ -112,6 +114,37 @@ const finalOutcome = Effect.fnUntraced(function* (lookup: Found, tip: Tip) {
   );
 });
 
+/** Whether an outcome says that the transaction did nothing. */
+const didNothing = (outcome: FinalOutcome | null): boolean =>
+  outcome !== null && (outcome.status === "expired" || outcome.error !== null);
+
+/**
+ * The outcome that one node alone tells of an entry, with everything read anew. Null when it is not certain, and when
+ * the node does not answer.
+ */
+const outcomeAlone = Effect.fnUntraced(function* (entry: RelayEntry) {
+  const tip = yield* finalizedTip;
+  const [lookup] = yield* searched(yield* landedOf([entry]), tip);
+  return lookup === undefined ? null : yield* finalOutcome(lookup, tip);
+});
+
+/**
+ * The final outcome of an entry. That it did nothing counts once another node tells the same, where one is configured;
+ * a node that shows it without error decides.
+ */
+const agreedOutcome = Effect.fnUntraced(function* (lookup: Found, tip: Tip) {
+  let first = true;
+  const read = Effect.suspend(() => {
+    if (!first) return outcomeAlone(lookup.entry);
+    first = false;
+    return finalOutcome(lookup, tip);
+  });
+  const { value: outcome, nodes } = yield* ofTwoNodes(read, didNothing);
+  const agreed: FinalOutcome | null =
+    outcome !== null && didNothing(outcome) ? { ...outcome, nodes } : outcome;
+  return agreed;
+});
+
 /** Whether an entry without an outcome leaves the queue. The log keeps it, and whoever asks for it puts it back. */
 const isGivenUp = (lookup: Found, tip: Tip, sinceMs: number, nowMs: number): boolean => {
   const { entry, landed } = lookup;
@@ -132,11 +165,15 @@ const resolveSome = Effect.fnUntraced(function* (
   const log = yield* OutcomeLog;
   const lookups = yield* searched(yield* landedOf(entries), tip);
   const nowMs = yield* monotonicMs;
+  const memory = yield* RelayMemory;
+  for (const { entry, landed } of lookups) memory?.landed(entry.signature, landed ?? null);
   const toCorroborate = new Set(lookups.filter(needsReads).slice(0, CORROBORATIONS));
   const outcomes = yield* Effect.forEach(
     lookups,
     (each) =>
-      needsReads(each) && !toCorroborate.has(each) ? Effect.succeed(null) : finalOutcome(each, tip),
+      needsReads(each) && !toCorroborate.has(each)
+        ? Effect.succeed(null)
+        : agreedOutcome(each, tip),
     { concurrency: AT_ONCE },
   );
   const toSend: Array<RelayEntry> = [];
@@ -145,10 +182,12 @@ const resolveSome = Effect.fnUntraced(function* (
     const outcome = outcomes[i] ?? null;
     if (outcome !== null) {
       yield* log.resolve(entry.signature, outcome);
+      if (didNothing(outcome)) memory?.forget(entry.signature);
       const client = queue.remove(entry);
       if (outcome.status === "expired") yield* chargeExpired(entry.feePayer, client);
     } else if (isGivenUp(lookup, tip, queue.sinceMs(entry, nowMs), nowMs)) {
       queue.remove(entry);
+      memory?.forget(entry.signature);
     } else if (!isBeyond(entry, tip) && (landed === null || landed === undefined)) {
       toSend.push(entry);
     }

@@ -7,8 +7,10 @@ import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import { IndexSync, type SyncActivity } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import { prepareRequestExample } from "../../../../adapters/http/escrow/prepare/prepared-escrow-contract.ts";
 import { address } from "../../../../core/domain/address.ts";
+import { SYSTEM_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
+import { ownAccounts } from "../../../../core/use-cases/service/program-status.ts";
 import { custodyConfigAccount } from "../../../doubles/custody-config.ts";
-import { walletAccount } from "../../../doubles/accounts.ts";
+import { accountOf, walletAccount } from "../../../doubles/accounts.ts";
 import { forwardedClock } from "../../../doubles/forwarded-clock.ts";
 import { transaction } from "../relay/relay-client.ts";
 import { AGENT } from "../support/parties.ts";
@@ -56,6 +58,27 @@ describe("ready", () => {
       relay: { status: "degraded" },
     });
     await swapped.runtime.dispose();
+  });
+
+  test("an emptied ledger is not that of the index, and nobody is told to initialise it", async () => {
+    const emptied = await makeSyncedService();
+    for (const account of ownAccounts(LOCAL_DEPLOYMENT))
+      emptied.ledger.put(accountOf(account, SYSTEM_PROGRAM, new Uint8Array()));
+    const { send, postJson } = await checkedClient(emptied);
+    expect((await errorsOf(await send("/ready"))).map(({ pointer }) => pointer)).toEqual([
+      "/identity",
+    ]);
+    const answers = [
+      await postJson("/v1/merchants/prepare", { merchant: AGENT, attestor: AGENT, name: "New" }),
+      await postJson("/v1/escrows/prepare?preflight=true", prepareRequestExample()),
+    ];
+    for (const answer of answers)
+      expect(await jsonOf(answer)).toMatchObject({
+        status: 502,
+        code: "ledger_unavailable",
+        reason: "contradicts_index",
+      });
+    await emptied.runtime.dispose();
   });
 
   test("names a custody configuration that was made for another ledger, and the status is degraded", async () => {

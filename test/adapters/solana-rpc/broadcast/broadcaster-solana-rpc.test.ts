@@ -36,8 +36,8 @@ const simulate = (...behaviours: ReadonlyArray<Behaviour>) =>
   use(behaviours, (broadcaster) => broadcaster.simulate(BYTES));
 const landed = (...behaviours: ReadonlyArray<Behaviour>) =>
   use(behaviours, (broadcaster) => broadcaster.landed(SIGNATURE));
-const logs = (...behaviours: ReadonlyArray<Behaviour>) =>
-  use(behaviours, (broadcaster) => broadcaster.logs(SIGNATURE));
+const shown = (...behaviours: ReadonlyArray<Behaviour>) =>
+  use(behaviours, (broadcaster) => broadcaster.shown(SIGNATURE));
 const ask = (value: unknown) =>
   use([atSlot(3, value)], (broadcaster) => broadcaster.isBlockhashValid("hash"));
 
@@ -262,16 +262,24 @@ describe("landed", () => {
   });
 });
 
-describe("logs", () => {
+describe("shown", () => {
+  const succeeded = { slot: 1n, error: null, logs: [], program: null };
   test.each([
-    [{ slot: 1, meta: { err: null, logMessages: ["a", "b"] } }, ["a", "b"]],
-    [{ slot: 1, meta: { err: null, logMessages: null } }, []],
-    [{ slot: 1, meta: { err: null } }, []],
-    [{ slot: 1, meta: null }, []],
-    [null, []],
-  ])("of %j", async (value, lines) => {
-    const { exit, calls } = await logs(result(value));
-    expect(valueOf(exit)).toEqual(lines);
+    [
+      { slot: 1, meta: { err: null, logMessages: ["a", "b"] } },
+      { ...succeeded, logs: ["a", "b"] },
+    ],
+    [{ slot: 1, meta: { err: null, logMessages: null } }, succeeded],
+    [{ slot: 1, meta: { err: null } }, succeeded],
+    [
+      { slot: 1, meta: { err: "AccountInUse" } },
+      { ...succeeded, error: plain("AccountInUse") },
+    ],
+    [{ slot: 1, meta: null }, null],
+    [null, null],
+  ])("of %j", async (value, transaction) => {
+    const { exit, calls } = await shown(result(value));
+    expect(valueOf(exit)).toEqual(transaction);
     expect(calls).toMatchObject([
       {
         method: "getTransaction",
@@ -283,10 +291,13 @@ describe("logs", () => {
     ]);
   });
 
-  test("of a transaction without metadata are a malformed answer", async () => {
-    const { exit } = await logs(result({ slot: 1 }));
-    expect(failureOf(exit)).toMatchObject({ cause: { kind: "malformed" } });
-  });
+  test.each([[{ slot: 1 }], [{ slot: 1, meta: {} }], [{ slot: 1, meta: { err: 7 } }]])(
+    "%j is a malformed answer",
+    async (value) => {
+      const { exit } = await shown(result(value));
+      expect(failureOf(exit)).toMatchObject({ cause: { kind: "malformed" } });
+    },
+  );
 });
 
 describe("fee and blockhash", () => {

@@ -57,6 +57,50 @@ test("another ledger behind the one address is noticed within a minute, and clos
   });
 }, 60_000);
 
+test.each([
+  ["far ahead", 2_000_000],
+  ["far behind", 3],
+])(
+  "another ledger whose slots are %s is named by the read that sees them",
+  async (_, slot) => {
+    const { state, answer } = node();
+    state.slot = 1000;
+    const failure = await runSimulated(
+      answer,
+      Effect.gen(function* () {
+        const ledger = yield* Ledger;
+        yield* ledger.genesisHash;
+        yield* read;
+        yield* Effect.sleep("10 seconds");
+        state.genesis = ANOTHER;
+        state.slot = slot;
+        return yield* Effect.flip(read);
+      }),
+    );
+    expect(failure).toMatchObject({ _tag: "LedgerUnavailable", fault: { kind: "wrong_ledger" } });
+  },
+  60_000,
+);
+
+test("a node that lags shows its genesis hash once in five seconds at most", async () => {
+  const { state, answer } = node();
+  state.slot = 1000;
+  await runSimulated(
+    answer,
+    Effect.gen(function* () {
+      yield* Ledger.use((ledger) => ledger.genesisHash);
+      yield* read;
+      yield* Effect.sleep("6 seconds");
+      state.slot = 990;
+      // A read waits eight seconds for a node that is behind, and asks it every 100 to 250 ms.
+      yield* Effect.flip(Ledger.use((ledger) => ledger.readAccounts([], "finalized", 0, 1000n)));
+    }),
+  );
+  const hashes = state.asked.filter((method) => method === "getGenesisHash");
+  expect(hashes.length).toBeLessThanOrEqual(1 + 2);
+  expect(state.asked.length).toBeGreaterThan(30);
+}, 60_000);
+
 test("a sync and a packet notice it at once", async () => {
   const { state, answer } = node();
   const failure = await runSimulated(
