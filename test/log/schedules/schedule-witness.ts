@@ -106,7 +106,6 @@ class ScheduleWitness {
       Layer.succeed(Ledger, { ...ledgerPort({ genesisHash: TEST_GENESIS_HASH }), readAccounts }),
       Layer.succeed(LogSource, { tile }),
       Layer.succeed(LedgerSignals, NO_SIGNALS),
-      Layer.succeed(WitnessState, state),
       Layer.succeed(WitnessKey, {
         name: `${nameOf(number)}.example`,
         publicKey: key.publicKey,
