@@ -338,7 +338,7 @@ export const sessionStoreContract = (
         const appends = await Promise.all(
           Array.from({ length: 3 }, () => store.append(keptCall(1), null)),
         );
-        expect(appends.toSorted()).toEqual([false, false, true]);
+        expect(appends.filter(Boolean).length).toBe(1);
       }));
   });
 
