@@ -90,6 +90,8 @@ type Parts = readonly [order: OrderPart, receipt: ReceiptPart];
 export class SessionReplay {
   #state: SessionState;
   #tally: SessionTally;
+  /** Whether the newest record is one that the agent showed. */
+  isShown = false;
   /** The newest call, of which only the parts are known yet. */
   #last: { readonly before: SessionTally; readonly parts: Parts } | null = null;
 
@@ -112,6 +114,7 @@ export class SessionReplay {
         const before = this.#tally;
         const parts = readCallRecord(payload);
         this.#last = { before, parts };
+        this.isShown = false;
         if (before.count + 1 < wanted) {
           this.#tally = tallyAfter(before, ...parts);
           return null;
@@ -125,6 +128,7 @@ export class SessionReplay {
         const newest = readHead(this.#state.session, payload);
         this.#state = { ...this.#state, newest, answer: null };
         this.#tally = tallyOf(newest);
+        this.isShown = true;
         return null;
       }
       case CLOSING:
@@ -156,4 +160,3 @@ export class SessionReplay {
     this.#last = null;
   }
 }
-
