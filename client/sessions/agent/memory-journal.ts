@@ -13,6 +13,7 @@ export const memoryJournal = (): SessionJournal => {
   };
   return {
     state: () => Promise.resolve(state),
+    open: (opening) => set({ opening }),
     order: (pending) => set({ pending }),
     record: (call) => {
       const { voucher, receipt } = call;
