@@ -77,6 +77,8 @@ export type PaymentTerms = {
   /** The end as an absolute time; null when it follows from `ttlSeconds`. */
   readonly expiresAt: UnixSeconds | null;
   readonly attestor: Address | null;
+  /** The key that signs a session's vouchers; null for a single payment. */
+  readonly sessionKey: Address | null;
   /** The only escrow that this agent can ever make for this task and nonce. */
   readonly escrow: Address;
 };
@@ -115,12 +117,14 @@ export const deploymentIn = (policy: TrustPolicy): Deployment => ({
 });
 
 /**
- * What a payment by `agent` comes to under a trust policy. @throws SettlementError that names what is wrong with it.
+ * What a payment by `agent` comes to under a trust policy, or a session's budget with its key. @throws SettlementError
+ * that names what is wrong with it.
  */
 export const paymentTerms = (
   payment: Payment,
   agent: string,
   policy: TrustPolicy,
+  sessionKey: Address | null = null,
 ): PaymentTerms => {
   const { nonce = crypto.randomUUID() } = payment;
   const { ttl = payment.expiresAt === undefined ? Number.NaN : MAX_TTL_SECONDS } = payment;
@@ -141,6 +145,7 @@ export const paymentTerms = (
     ttlSeconds: ttl,
     expiresAt: payment.expiresAt === undefined ? null : timeIn(payment.expiresAt),
     attestor: payment.attestor === undefined ? null : addressNamed(payment.attestor, "attestor"),
+    sessionKey,
     escrow: escrowAddress(deploymentIn(policy), owner, hash).address,
   };
 };
