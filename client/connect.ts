@@ -68,7 +68,8 @@ export const connect = (url: string, options: ConnectOptions): SettlementClient 
   const { clock = systemClock, rpc } = options;
   const connected = (to: string) => requestsTo(to, options.fetch, clock, options.random);
   const requests = connected(url);
-  const onLedger = rpc === undefined ? null : escrowOnLedger(rpc, policy, clock, connected);
+  const nodes = rpc === undefined ? null : { rpc, policy, clock, connected };
+  const onLedger = nodes === null ? null : escrowOnLedger(nodes);
   const allow =
     options.spend === undefined ? () => Promise.resolve() : spendGuard(options.spend, clock.nowMs);
   const { mostPriorityFee } = options;

@@ -1,4 +1,8 @@
-import type { EvidenceVerdict } from "../../core/domain/evidence/evidence-check.ts";
+import type { EvidenceVerdict, TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
+import { decodeBase64 } from "../../core/domain/encoding/base64.ts";
+import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
+import { addressNamed } from "../pinned-policy.ts";
+import type { FinalAccount } from "./escrow-on-ledger.ts";
 import type { EvidencePacket } from "../generated/contract.ts";
 import { requestOf } from "../service/operation.ts";
 import { jsonOf, problemOf, type Requests, retryAfterMs } from "../service/requests.ts";
@@ -75,3 +79,16 @@ export const requireSound = (verdict: EvidenceVerdict): void => {
     { problem: { verdict } },
   );
 };
+
+/**
+ * An escrow's account by the packet that the service signs once it is finalized: the word of a key of the trust
+ * document, for who names no nodes.
+ */
+export const finalAccountByPacket =
+  (requests: Requests, policy: TrustPolicy): FinalAccount =>
+  async (escrow, signal) => {
+    const { text, packet } = await packetOnceFinal(requests, escrow, signal);
+    requireSound(verifyEvidence(text, policy));
+    const { owner, data_base64: data } = packet.data.account;
+    return { owner: addressNamed(owner, "owner"), data: decodeBase64(data) ?? new Uint8Array() };
+  };

@@ -24,6 +24,7 @@ export const memoryJournal = (): SessionJournal => {
     adopt: (head) => set({ head, pending: null, closing: null }),
     close: (closing) => set({ closing, pending: null }),
     stop: (stopped) => set({ stopped }),
+    release: () => Promise.resolve(),
     calls: async function* (from) {
       for (const call of calls) if (call.voucher.count >= from) yield call;
     },

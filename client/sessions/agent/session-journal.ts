@@ -89,4 +89,6 @@ export type SessionJournal = {
   readonly stop: (reason: StoppedSession) => Promise<void>;
   /** The calls from a number on, in order. Calls that were taken over from the seller's record are missing. */
   readonly calls: (from: number) => AsyncIterable<KeptCall>;
+  /** Gives the session to other processes. Nothing is kept by this journal afterwards. */
+  readonly release: () => Promise<void>;
 };
