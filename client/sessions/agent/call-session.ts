@@ -421,7 +421,3 @@ export const closeWithSeller = async (
     "Close it on the ledger with the agent's wallet.",
   );
 };
-
-/** The newest record of a session, for whoever goes on elsewhere. */
-export const newestOf = async ({ journal }: AgentContext): Promise<SessionHead | null> =>
-  (await journal.state()).head;
