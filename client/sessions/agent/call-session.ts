@@ -23,7 +23,6 @@ import {
   HEAD_HEADER,
   orderOf,
   readSessionHead,
-  type SessionHead,
   sessionHeadBytes,
   tallyOf,
 } from "../../../core/protocol/calls/session-head.ts";
