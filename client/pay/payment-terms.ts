@@ -95,7 +95,8 @@ const textIn = (text: string, maxBytes: number, what: string): string => {
 const timeIn = (text: string): UnixSeconds =>
   parseUnixTime(text) ?? invalid("expires_at", "must be a time such as 2026-11-30T12:00:00Z");
 
-const mintOf = (policy: TrustPolicy, text: string | undefined): SupportedMint => {
+/** The mint that a text names in a policy; the only one of it when left out. @throws SettlementError `invalid_mint` */
+export const mintOf = (policy: TrustPolicy, text: string | undefined): SupportedMint => {
   const { supportedMints } = policy;
   const listed = supportedMints.map(({ symbol, address }) => `${symbol} (${address})`).join(", ");
   if (text === undefined) {
