@@ -4,7 +4,7 @@ import type { KeptCall } from "../store/session-store.ts";
 import { type AgentState, NOTHING_CALLED, type SessionJournal } from "./session-journal.ts";
 
 /** A journal that ends with the process. */
-export const memoryJournal = (): SessionJournal => {
+export const memorySessionJournal = (): SessionJournal => {
   let state: AgentState = NOTHING_CALLED;
   const calls: Array<KeptCall> = [];
   const set = (changes: Partial<AgentState>): Promise<void> => {
@@ -13,6 +13,7 @@ export const memoryJournal = (): SessionJournal => {
   };
   return {
     state: () => Promise.resolve(state),
+    open: (opening) => set({ opening }),
     order: (pending) => set({ pending }),
     record: (call) => {
       const { voucher, receipt } = call;
@@ -23,6 +24,7 @@ export const memoryJournal = (): SessionJournal => {
     adopt: (head) => set({ head, pending: null, closing: null }),
     close: (closing) => set({ closing, pending: null }),
     stop: (stopped) => set({ stopped }),
+    release: () => Promise.resolve(),
     calls: async function* (from) {
       for (const call of calls) if (call.voucher.count >= from) yield call;
     },

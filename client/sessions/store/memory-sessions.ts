@@ -35,6 +35,11 @@ export class SharedSessions {
 /**
  * A store that ends with the process. Stores that share `place` act as processes that share a disk; `crash` is what
  * the end of one of them does to its reservations.
+ * @example
+ * import { memorySessions } from "settlement-evidence/sessions";
+ *
+ * const store = memorySessions();
+ * await store.unfinished(); // => []
  */
 export const memorySessions = (
   place: SharedSessions = new SharedSessions(),
