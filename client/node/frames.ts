@@ -9,13 +9,19 @@ export type PlacedFrame = Frame & { readonly end: number };
 
 const MAGIC_BYTES = 8;
 const SALT_BYTES = 16;
-/** Bytes before the first frame: what the file is, and its salt. */
-export const FIRST_FRAME = MAGIC_BYTES + SALT_BYTES;
 const CHECKSUM_BYTES = 8;
+/** Bytes before the first frame: what the file is, its salt, and the checksum of both. */
+export const FIRST_FRAME = MAGIC_BYTES + SALT_BYTES + CHECKSUM_BYTES;
 /** `length u32 || durable u48 || kind u8`, then the checksum. */
 const FIELDS = 11;
 const HEAD_BYTES = FIELDS + CHECKSUM_BYTES;
 const CHUNK_BYTES = 1_048_576;
+
+const checksumOf = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(part);
+  return hash.digest().subarray(0, CHECKSUM_BYTES);
+};
 
 /**
  * How a file's frames are written and known again. The checksum covers the offset and a salt that nobody outside knows,
@@ -31,15 +37,18 @@ export class FrameForm {
   /** The bytes that a new file begins with, and its form. `magic` has eight characters. */
   static fresh(magic: string): { readonly begin: Uint8Array; readonly form: FrameForm } {
     const salt = crypto.getRandomValues(new Uint8Array(SALT_BYTES));
-    const begin = Buffer.concat([Buffer.from(magic, "latin1"), salt]);
+    const known = Buffer.concat([Buffer.from(magic, "latin1"), salt]);
+    const begin = Buffer.concat([known, checksumOf(known)]);
     return { begin, form: new FrameForm(salt) };
   }
 
   /** The form of a file by its first bytes; undefined unless it is one of `magic`. */
   static of(begin: Uint8Array, magic: string): FrameForm | undefined {
-    const isMagic = Buffer.from(begin.subarray(0, MAGIC_BYTES)).toString("latin1") === magic;
-    return begin.length >= FIRST_FRAME && isMagic
-      ? new FrameForm(begin.slice(MAGIC_BYTES, FIRST_FRAME))
+    const known = begin.subarray(0, MAGIC_BYTES + SALT_BYTES);
+    const isMagic = Buffer.from(known.subarray(0, MAGIC_BYTES)).toString("latin1") === magic;
+    const sum = Buffer.from(begin.subarray(known.length, FIRST_FRAME));
+    return isMagic && sum.equals(checksumOf(known))
+      ? new FrameForm(known.slice(MAGIC_BYTES))
       : undefined;
   }
 
@@ -79,13 +88,7 @@ export class FrameForm {
   #checksum(whole: Uint8Array, at: number): Uint8Array {
     const place = Buffer.alloc(6);
     place.writeUIntLE(at, 0, 6);
-    return createHash("sha256")
-      .update(this.#salt)
-      .update(place)
-      .update(whole.subarray(0, FIELDS))
-      .update(whole.subarray(HEAD_BYTES))
-      .digest()
-      .subarray(0, CHECKSUM_BYTES);
+    return checksumOf(this.#salt, place, whole.subarray(0, FIELDS), whole.subarray(HEAD_BYTES));
   }
 }
 
