@@ -24,16 +24,17 @@ import { AppendLog, damaged } from "./append-log.ts";
 import { bornByFile } from "./born-file.ts";
 import { useExclusively } from "./exclusive-use.ts";
 import { FILE_MODE, FOLDER_MODE, syncFolder } from "./file-journal.ts";
-import { type Frame, FIRST_FRAME, formOf, FrameForm, framesIn } from "./frames.ts";
+import { FIRST_FRAME, formOf, FrameForm, framesIn } from "./frames.ts";
 import { errorCode } from "./key-file.ts";
 import {
   escrowAndRest,
+  type Frame,
   isCall,
   ofEscrow,
   openedIn,
   sessionFrames,
   SessionReplay,
-} from "./session-frames.ts";
+} from "../sessions/store/session-frames.ts";
 
 const JOURNAL_MAGIC = "sejourn1";
 const SESSION_MAGIC = "sesessn1";
