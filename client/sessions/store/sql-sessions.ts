@@ -103,6 +103,21 @@ const noticeCopy = async (sql: SessionSql, isRestored: boolean): Promise<void> =
   );
 };
 
+/** Does what reads a row, and names its session where it is not what it must be. */
+const reading = <T>(escrow: Address, work: () => T): T => {
+  try {
+    return work();
+  } catch (cause) {
+    if (!(cause instanceof RangeError) && !(cause instanceof SyntaxError)) throw cause;
+    throw new SettlementError(
+      "store_damaged",
+      `The row of ${escrow} is damaged: ${cause.message}.`,
+      "Restore the database from a copy, and say that it is restored.",
+      { cause },
+    );
+  }
+};
+
 /** A store of sessions in tables that processes share. */
 export const sqlSessions = async (
   sql: SessionSql,
@@ -140,19 +155,6 @@ export const sqlSessions = async (
     const head = readHead(session, hexToBytes(hex));
     heads.set(session.escrow, { hex, head });
     return head;
-  };
-  const reading = <T>(escrow: Address, work: () => T): T => {
-    try {
-      return work();
-    } catch (cause) {
-      if (!(cause instanceof RangeError) && !(cause instanceof SyntaxError)) throw cause;
-      throw new SettlementError(
-        "store_damaged",
-        `The row of ${escrow} is damaged: ${cause.message}.`,
-        "Restore the database from a copy, and say that it is restored.",
-        { cause },
-      );
-    }
   };
   const rowOf = async (escrow: Address): Promise<SqlRow | undefined> =>
     (
