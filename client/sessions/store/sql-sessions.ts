@@ -118,6 +118,9 @@ const reading = <T>(escrow: Address, work: () => T): T => {
   }
 };
 
+const sessionIn = (escrow: Address, row: SqlRow): KeptSession =>
+  reading(escrow, () => readSession(textIn(row, "session") ?? ""));
+
 /** A store of sessions in tables that processes share. */
 export const sqlSessions = async (
   sql: SessionSql,
@@ -147,6 +150,8 @@ export const sqlSessions = async (
   const heads = new RecentlyUsed<Address, { readonly hex: string; readonly head: SessionHead }>(
     4096,
   );
+  /** Whether a session is there already, which each call asks for first. */
+  const opened = new RecentlyUsed<Address, boolean>(4096);
   /** The newest record in a row, proved unless it is the one that was read or written last. */
   const headIn = (session: KeptSession, hex: string | null): SessionHead | null => {
     if (hex === null) return null;
@@ -156,15 +161,15 @@ export const sqlSessions = async (
     heads.set(session.escrow, { hex, head });
     return head;
   };
-  const rowOf = async (escrow: Address): Promise<SqlRow | undefined> =>
-    (
-      await sql.read(
-        `SELECT s.id, s.session, s.count, hex(s.head) AS head, hex(s.closing) AS closing, hex(s.final) AS final, (SELECT born FROM settlement_store) AS born, CASE WHEN ${IS_FREE} THEN 1 ELSE 0 END AS free FROM settlement_sessions s WHERE s.escrow = $1`,
-        [escrow, me],
-      )
-    )[0];
-  const sessionIn = (escrow: Address, row: SqlRow): KeptSession =>
-    reading(escrow, () => readSession(textIn(row, "session") ?? ""));
+  const rowOf = async (escrow: Address): Promise<SqlRow | undefined> => {
+    const [row] = await sql.read(
+      `SELECT s.id, s.session, s.count, hex(s.head) AS head, hex(s.closing) AS closing, hex(s.final) AS final, (SELECT born FROM settlement_store) AS born, CASE WHEN ${IS_FREE} THEN 1 ELSE 0 END AS free FROM settlement_sessions s WHERE s.escrow = $1`,
+      [escrow, me],
+    );
+    // A database that was put back to an earlier state does not have what it had.
+    if (row === undefined) opened.set(escrow, false);
+    return row;
+  };
   const known = async (escrow: Address): Promise<SqlRow> => {
     const row = await rowOf(escrow);
     if (row === undefined) throw sessionUnknown(escrow);
@@ -178,10 +183,12 @@ export const sqlSessions = async (
 
   return {
     open: async (session) => {
+      if (opened.get(session.escrow) === true) return;
       await sql.write(
         `INSERT INTO settlement_sessions (escrow, session, count, ended) VALUES ($1, $2, 0, 0) ON CONFLICT (escrow) DO NOTHING`,
         [session.escrow, sessionText(session)],
       );
+      opened.set(session.escrow, true);
     },
     find: async (escrow) => {
       const row = await rowOf(escrow);
