@@ -8,6 +8,13 @@ export type {
 } from "./sessions/seller/session-seller.ts";
 export type { PaidCall } from "./sessions/seller/answer-call.ts";
 export { memorySessions } from "./sessions/store/memory-sessions.ts";
+export { type PostgresQuery, postgresSessions } from "./sessions/store/postgres-sessions.ts";
+export {
+  type SqliteDatabase,
+  sqliteSessions,
+  type SqliteSessionsOptions,
+} from "./sessions/store/sqlite-sessions.ts";
+export type { LeasedSessions, SqlSessionsOptions } from "./sessions/store/sql-sessions.ts";
 export type {
   KeptCall,
   KeptSession,

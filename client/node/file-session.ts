@@ -185,6 +185,7 @@ const reading = async <T>(path: string, work: () => Promise<T>): Promise<T> => {
  *
  * const journal = await fileSession(`${folder}/session`);
  * (await journal.state()).opening; // => null
+ * await journal.release();
  */
 export const fileSession = async (path: string): Promise<SessionJournal> => {
   const release = await useExclusively(`${path}.lock`);

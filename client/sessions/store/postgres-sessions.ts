@@ -35,6 +35,11 @@ const MOST_TRIES = 3;
  * A store of sessions in PostgreSQL, which any number of processes may share. Tables are made in the connection's
  * schema. Every change is one statement, so that a pool, also one behind PgBouncer, does. @throws SettlementError
  * `store_unusable`
+ * @example
+ * import { postgresSessions } from "settlement-evidence/sessions";
+ *
+ * const unreachable = () => Promise.reject(new Error("no server"));
+ * await postgresSessions(unreachable).catch(({ code }) => code); // => "store_unusable"
  */
 export const postgresSessions = async (
   query: PostgresQuery,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { cp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileSessions, type HeldSessions } from "../../../client/node/file-sessions.ts";
 import type { SessionStore } from "../../../client/sessions/store/session-store.ts";
@@ -255,6 +255,18 @@ describe("a folder of sessions", () => {
     }
     await rm(join(folder, "journal"));
     expect(await codeOf(fileSessions(folder, BEFORE))).toBe("store_damaged");
+    await rm(own);
+    expect(await codeOf(fileSessions(folder, BEFORE))).toBe("store_damaged");
+  });
+
+  test("whose making a crash cut off is made", async () => {
+    await mkdir(join(folder, "sessions"), { recursive: true });
+    await writeFile(join(folder, "lock"), "");
+    await writeFile(join(folder, "journal.new"), "sejo");
+    const store = await fileSessions(folder, BEFORE);
+    await store.open(KEPT);
+    expect((await store.find(ESCROW))?.isRestored).toBe(false);
+    await store.stop();
   });
 
   test("says that the disk is full, keeps nothing of it, and goes on once there is room", async () => {

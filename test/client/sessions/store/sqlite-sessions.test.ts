@@ -136,7 +136,7 @@ test("a database that fails is unusable, and nothing of the group is kept", asyn
   await store.open(KEPT);
   await store.stop();
   db.exec("DROP TABLE settlement_sessions");
-  expect(await store.open(KEPT).catch((cause: unknown) => cause)).toMatchObject({
+  expect(await store.reserve(KEPT.escrow, 1).catch((cause: unknown) => cause)).toMatchObject({
     code: "store_unusable",
   });
   db.close();
