@@ -1,4 +1,5 @@
-import { escrowOnLedger } from "./pay/escrow-on-ledger.ts";
+import { escrowOnLedger, finalAccountOnLedger } from "./pay/escrow-on-ledger.ts";
+import { finalAccountByPacket } from "./pay/packet-there.ts";
 import { type Paid, pay } from "./pay/pay.ts";
 import type { Payment } from "./pay/payment-terms.ts";
 import { type Refunded, refund } from "./pay/refund.ts";
@@ -6,6 +7,7 @@ import { type Settled, settled, type SettledOptions } from "./pay/settled.ts";
 import { spendGuard, type SpendLimits } from "./pay/spend-limits.ts";
 import { policyIn } from "./pinned-policy.ts";
 import { type ClientClock, requestsTo, systemClock } from "./service/requests.ts";
+import { agentSession, type Session, type SessionOptions } from "./sessions/agent/session.ts";
 import type { Fetch } from "./service/fetch-directly.ts";
 import type { AcceptedSigner } from "./signing/sign-transaction.ts";
 
@@ -44,6 +46,11 @@ export type SettlementClient = {
     payment: Payment & { readonly signer: AcceptedSigner; readonly signal?: AbortSignal },
   ) => Promise<Paid>;
   /**
+   * Opens a session, one escrow for many calls to one merchant, and returns once it is finalized: by the nodes of
+   * `rpc`, else by the packet that the service signs. With a journal that has a session, that one goes on.
+   */
+  readonly session: (options: SessionOptions) => Promise<Session>;
+  /**
    * Returns to its agent what an ended or a settled escrow still holds; `signer` pays the fee. Safe to run again after
    * any failure.
    */
@@ -68,12 +75,17 @@ export const connect = (url: string, options: ConnectOptions): SettlementClient 
   const { clock = systemClock, rpc } = options;
   const connected = (to: string) => requestsTo(to, options.fetch, clock, options.random);
   const requests = connected(url);
-  const onLedger = rpc === undefined ? null : escrowOnLedger(rpc, policy, clock, connected);
+  const nodes = rpc === undefined ? null : { rpc, policy, clock, connected };
+  const onLedger = nodes === null ? null : escrowOnLedger(nodes);
   const allow =
     options.spend === undefined ? () => Promise.resolve() : spendGuard(options.spend, clock.nowMs);
   const { mostPriorityFee } = options;
+  const context = { requests, policy, allow, onLedger, mostPriorityFee };
+  const finalAccount =
+    nodes === null ? finalAccountByPacket(requests, policy) : finalAccountOnLedger(nodes);
   return {
-    pay: (payment) => pay({ requests, policy, allow, onLedger, mostPriorityFee }, payment),
+    pay: (payment) => pay(context, payment),
+    session: async (session) => agentSession({ ...context, finalAccount }, session),
     refund: (escrow, { signer, signal }) =>
       refund({ requests, policy, mostPriorityFee }, escrow, signer, signal),
     settled: (escrow, how) => settled(requests, policy, escrow, how),

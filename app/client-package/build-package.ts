@@ -78,6 +78,7 @@ export const ENTRIES = {
   "./node": "node/index",
   "./merchant": "merchant",
   "./x402": "x402",
+  "./sessions": "sessions",
 } as const;
 
 /** The commands by their names, each with its module below `client/`. */

@@ -29,13 +29,13 @@ export const readMerchant = (
  * SettlementError when a signer or the relay refuses it, when the ledger does, and when it expired.
  */
 export const landTransaction = async (
-  { requests }: MerchantContext,
+  context: MerchantContext,
   transaction: UnsignedTransaction,
   signers: ReadonlyArray<MessageSigner>,
   signal?: AbortSignal,
 ): Promise<string> => {
   const signed = await signTransaction(transaction, signers.map(transactionSignerOf));
-  const outcome = await relayUntilKnown(requests, signed, signal);
+  const outcome = await relayUntilKnown(context, signed, signal);
   if (outcome.status === "expired")
     throw new SettlementError(
       "transaction_expired",

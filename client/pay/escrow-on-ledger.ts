@@ -1,10 +1,19 @@
-import { type Address, parseAddress } from "../../core/domain/address.ts";
-import { decodeBase64 } from "../../core/domain/encoding/base64.ts";
+import type { Address } from "../../core/domain/address.ts";
+import type { Escrow } from "../../core/domain/escrow/escrow.ts";
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { formatUnixTime } from "../../core/domain/unix-time.ts";
 import { decodeArchivedEscrowAccount } from "../../core/protocol/accounts/archived-escrow-account.ts";
 import { decodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";
-import type { Answer, ClientClock, Requests } from "../service/requests.ts";
+import {
+  accountIn,
+  type LedgerNode,
+  ledgerNodes,
+  nodeUnusable,
+  requireLedger,
+  resultOf,
+  type ShownAccount,
+} from "../service/ledger-nodes.ts";
+import type { ClientClock, Requests } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { type EscrowTerms, onceThere } from "./escrow-there.ts";
 import { deploymentIn } from "./payment-terms.ts";
@@ -19,121 +28,47 @@ export type EscrowOnLedger = (
   signal?: AbortSignal,
 ) => Promise<EscrowTerms | "archived">;
 
-type Node = { readonly host: string; readonly requests: Requests };
+/** How far the ledger must have come with what a node shows. */
+type Commitment = "confirmed" | "finalized";
 
-const unusable = (reason: string): SettlementError =>
-  new SettlementError(
-    "node_unusable",
-    reason,
-    "Check the address of the node, or name another one, and run the same again: nothing is paid twice.",
-  );
+/** What an account is to the reader; null for one that is no escrow, since anyone can send SOL to its address. */
+type Reading<A> = (account: ShownAccount, escrow: Address) => A | null;
 
-/**
- * The nodes at these addresses. The message repeats none, because it can hold a key. @throws SettlementError
- * `invalid_rpc`
- */
-const nodesAt = (
-  urls: ReadonlyArray<string>,
-  connected: (url: string) => Requests,
-): ReadonlyArray<Node> => {
-  try {
-    const nodes = urls.map((url) => ({ requests: connected(url), host: new URL(url).host }));
-    if (nodes.length > 0) return nodes;
-  } catch {
-    // One of them is no address.
-  }
-  throw new SettlementError(
-    "invalid_rpc",
-    "rpc is no http or https address of a node.",
-    "Give the address of a node of the ledger, such as https://api.devnet.solana.com.",
-  );
-};
-
-/** The result of a node's JSON-RPC method. @throws SettlementError `node_unusable` without one */
-const resultOf = async (
-  { requests }: Node,
-  method: string,
-  params: ReadonlyArray<unknown>,
-  signal?: AbortSignal,
-): Promise<unknown> => {
-  const body = { jsonrpc: "2.0", id: 1, method, params };
-  const { status, text }: Answer = await requests
-    .answer("", { body, signal })
-    .catch((cause: unknown) => {
-      signal?.throwIfAborted();
-      throw cause instanceof SettlementError ? unusable("it does not answer") : cause;
-    });
-  try {
-    const answer: unknown = JSON.parse(text);
-    if (typeof answer === "object" && answer !== null && "result" in answer) return answer.result;
-  } catch {
-    // Something between here and the node answered.
-  }
-  throw unusable(`it answers ${method} with ${status} and without a result`);
-};
-
-/** The account in the result of `getAccountInfo`, null where there is none. @throws SettlementError `node_unusable` */
-const accountIn = (
-  result: unknown,
-): { readonly owner: Address; readonly data: Uint8Array } | null => {
-  const { value } = (result ?? {}) as { readonly value?: unknown };
-  if (value === null) return null;
-  const shown = (value ?? {}) as { readonly owner?: unknown; readonly data?: unknown };
-  const [base64]: ReadonlyArray<unknown> = Array.isArray(shown.data) ? shown.data : [];
-  const owner = typeof shown.owner === "string" ? parseAddress(shown.owner) : undefined;
-  const data = typeof base64 === "string" ? decodeBase64(base64) : undefined;
-  if (owner === undefined || data === undefined) throw unusable("it shows no account in base64");
-  return { owner, data };
-};
-
-/**
- * What a node shows at the escrow's address at `confirmed`; null for nothing, and for an account that is no escrow,
- * since anyone can send SOL there.
- */
-const shownBy = async (
-  node: Node,
+const shownBy = async <A>(
+  node: LedgerNode,
   escrow: Address,
-  policy: TrustPolicy,
+  commitment: Commitment,
+  read: Reading<A>,
   signal?: AbortSignal,
-): Promise<EscrowTerms | "archived" | null> => {
-  const options = { encoding: "base64", commitment: "confirmed" };
-  const account = accountIn(await resultOf(node, "getAccountInfo", [escrow, options], signal));
-  if (account === null) return null;
-  const deployment = deploymentIn(policy);
-  if ("value" in decodeArchivedEscrowAccount(account, deployment)) return "archived";
-  const decoded = decodeEscrowAccount({ ...account, address: escrow }, deployment);
-  if ("fault" in decoded) return null;
-  const { value } = decoded;
-  return {
-    escrow_pda: value.address,
-    agent_owner: value.agentOwner,
-    task_hash: value.taskHash,
-    merchant: value.merchant,
-    mint: value.mint,
-    amount_stroops: value.amount.toString(),
-    attestor: value.attestor,
-    created_at: formatUnixTime(value.createdAt),
-    expires_at: formatUnixTime(value.expiresAt),
-    session_key: value.sessionKey,
-  };
+): Promise<A | null> => {
+  const options = { encoding: "base64", commitment };
+  const result = await resultOf(node, "getAccountInfo", [escrow, options], signal);
+  const account = accountIn((result as { readonly value?: unknown } | null)?.value);
+  return account === null ? null : read(account, escrow);
+};
+
+/** The nodes of a caller, and what is needed to ask them. */
+export type OwnNodes = {
+  readonly rpc: string | ReadonlyArray<string>;
+  readonly policy: TrustPolicy;
+  readonly clock: ClientClock;
+  readonly connected: (url: string) => Requests;
 };
 
 /**
- * Looks escrows up at nodes that the caller chose, one or several: the next is asked while none before it shows the
+ * Looks accounts up at nodes that the caller chose, one or several: the next is asked while none before it shows the
  * escrow. A node that shows nothing is asked again for as long as a confirmation takes. @throws SettlementError
  * `invalid_rpc`
  */
-export const escrowOnLedger = (
-  rpc: string | ReadonlyArray<string>,
-  policy: TrustPolicy,
-  clock: ClientClock,
-  connected: (url: string) => Requests,
-): EscrowOnLedger => {
-  const nodes = nodesAt(typeof rpc === "string" ? [rpc] : rpc, connected);
-  const lookAt = async (node: Node, escrow: Address, signal?: AbortSignal) => {
-    if ((await resultOf(node, "getGenesisHash", [], signal)) !== policy.genesisHash)
-      throw unusable("it is a node of another ledger than the trust document's");
-    return onceThere(() => shownBy(node, escrow, policy, signal), clock, signal);
+const lookUp = <A>(
+  { rpc, policy, clock, connected }: OwnNodes,
+  commitment: Commitment,
+  read: Reading<A>,
+): ((escrow: Address, signal?: AbortSignal) => Promise<A>) => {
+  const nodes = ledgerNodes(rpc, connected);
+  const lookAt = async (node: LedgerNode, escrow: Address, signal?: AbortSignal) => {
+    await requireLedger(node, policy.genesisHash, signal);
+    return onceThere(() => shownBy(node, escrow, commitment, read, signal), clock, signal);
   };
   return async (escrow, signal) => {
     const absentAt: Array<string> = [];
@@ -148,7 +83,7 @@ export const escrowOnLedger = (
         reasons.push(`${node.host}: ${cause.message}`);
       }
     if (absentAt.length === 0)
-      throw unusable(
+      throw nodeUnusable(
         `The service says that the payment is locked in ${escrow}, and no node gives an answer that decides. ${reasons.join("; ")}.`,
       );
     throw new SettlementError(
@@ -157,4 +92,42 @@ export const escrowOnLedger = (
       "Do not count it as paid. Run the same again with the same nonce, by a service that you trust: nothing is paid twice.",
     );
   };
+};
+
+/** The terms that an escrow's account holds. */
+export const termsIn = (value: Escrow): EscrowTerms => ({
+  escrow_pda: value.address,
+  agent_owner: value.agentOwner,
+  task_hash: value.taskHash,
+  merchant: value.merchant,
+  mint: value.mint,
+  amount_stroops: value.amount.toString(),
+  attestor: value.attestor,
+  created_at: formatUnixTime(value.createdAt),
+  expires_at: formatUnixTime(value.expiresAt),
+  session_key: value.sessionKey,
+});
+
+/** An escrow by nodes of the caller's choice, at `confirmed`. @throws SettlementError `invalid_rpc` */
+export const escrowOnLedger = (nodes: OwnNodes): EscrowOnLedger => {
+  const deployment = deploymentIn(nodes.policy);
+  return lookUp(nodes, "confirmed", (account, escrow) => {
+    if ("value" in decodeArchivedEscrowAccount(account, deployment)) return "archived";
+    const decoded = decodeEscrowAccount({ ...account, address: escrow }, deployment);
+    return "fault" in decoded ? null : termsIn(decoded.value);
+  });
+};
+
+/**
+ * An escrow's account once it is finalized, as the ledger has it: its owner and its bytes. Rejects as `EscrowOnLedger`
+ * does.
+ */
+export type FinalAccount = (escrow: Address, signal?: AbortSignal) => Promise<ShownAccount>;
+
+/** A whole escrow's account by nodes of the caller's choice, at `finalized`. @throws SettlementError `invalid_rpc` */
+export const finalAccountOnLedger = (nodes: OwnNodes): FinalAccount => {
+  const deployment = deploymentIn(nodes.policy);
+  return lookUp(nodes, "finalized", (account, escrow) =>
+    "fault" in decodeEscrowAccount({ ...account, address: escrow }, deployment) ? null : account,
+  );
 };

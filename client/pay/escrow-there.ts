@@ -106,7 +106,7 @@ export const requireSame = (escrow: EscrowTerms, terms: PaymentTerms): void => {
     ["mint", terms.mint.address, escrow.mint],
     ["amount", terms.amount.toString(), escrow.amount_stroops],
     end,
-    ["session key", "none", escrow.session_key ?? "none"],
+    ["session key", terms.sessionKey ?? "none", escrow.session_key ?? "none"],
     ["attestor", terms.attestor ?? escrow.attestor, escrow.attestor],
   ].filter(([, wanted, held]) => wanted !== held);
   if (sides.length > 0)

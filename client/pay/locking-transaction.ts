@@ -32,7 +32,14 @@ const attestorIn = (data: Uint8Array | undefined): Address | undefined =>
 /** What a locking transaction is built from. */
 export type LockedTerms = Pick<
   PaymentTerms,
-  "agent" | "merchant" | "taskHash" | "amount" | "ttlSeconds" | "expiresAt" | "attestor"
+  | "agent"
+  | "merchant"
+  | "taskHash"
+  | "amount"
+  | "ttlSeconds"
+  | "expiresAt"
+  | "attestor"
+  | "sessionKey"
 > & { readonly mint: { readonly address: Address } };
 
 /**
@@ -57,6 +64,7 @@ export const expectedLock = (
         mint: terms.mint.address,
         taskHash: terms.taskHash,
         attestor: terms.attestor ?? attestorIn(instructions[0]?.data),
+        sessionKey: terms.sessionKey,
         amount: terms.amount,
         ...(terms.expiresAt === null
           ? { ttlSeconds: terms.ttlSeconds }
@@ -86,6 +94,7 @@ export const lockingTransaction = async (
       task_intent: terms.task,
       nonce: terms.nonce,
       ...(terms.attestor === null ? {} : { attestor: terms.attestor }),
+      ...(terms.sessionKey === null ? {} : { session_key: terms.sessionKey }),
       ...(payer === signer ? {} : { payer: paying }),
     },
     { signal },

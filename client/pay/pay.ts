@@ -1,3 +1,4 @@
+import type { Address } from "../../core/domain/address.ts";
 import type { ProgramError } from "../generated/contract.ts";
 import { SettlementError } from "../settlement-error.ts";
 import type { AcceptedSigner } from "../signing/sign-transaction.ts";
@@ -64,21 +65,25 @@ const lockAndRelay = async (
 ) => {
   const signed = await lockingTransaction(context, terms, { signer, signal });
   signal?.throwIfAborted();
-  const outcome = await relayUntilKnown(context.requests, signed, signal);
+  const outcome = await relayUntilKnown(context, signed, signal);
   return { signature: signed.signature, outcome };
 };
 
 /**
  * Locks a payment in its escrow and returns once that is confirmed. When it is run again with the same nonce, it
  * finds the escrow and pays nothing more. Agent, task and nonce determine the escrow's address, and the ledger accepts
- * only one escrow at an address, ever. @throws SettlementError, and what the signal was aborted with.
+ * only one escrow at an address, ever. With a session key it is the budget of a session. @throws SettlementError, and what the signal was aborted with.
  */
 export const pay = async (
   context: PayContext,
-  payment: Payment & { readonly signer: AcceptedSigner; readonly signal?: AbortSignal },
+  payment: Payment & {
+    readonly signer: AcceptedSigner;
+    readonly signal?: AbortSignal | undefined;
+  },
+  sessionKey: Address | null = null,
 ): Promise<Paid> => {
   const { signer, signal } = payment;
-  const terms = paymentTerms(payment, signer.address, context.policy);
+  const terms = paymentTerms(payment, signer.address, context.policy, sessionKey);
   const paid = async (signature: string | null): Promise<Paid> => {
     const shown = await context.onLedger?.(terms.escrow, signal);
     const isShown = shown !== undefined && shown !== "archived";

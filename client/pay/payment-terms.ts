@@ -77,6 +77,8 @@ export type PaymentTerms = {
   /** The end as an absolute time; null when it follows from `ttlSeconds`. */
   readonly expiresAt: UnixSeconds | null;
   readonly attestor: Address | null;
+  /** The key that signs a session's vouchers; null for a single payment. */
+  readonly sessionKey: Address | null;
   /** The only escrow that this agent can ever make for this task and nonce. */
   readonly escrow: Address;
 };
@@ -93,7 +95,8 @@ const textIn = (text: string, maxBytes: number, what: string): string => {
 const timeIn = (text: string): UnixSeconds =>
   parseUnixTime(text) ?? invalid("expires_at", "must be a time such as 2026-11-30T12:00:00Z");
 
-const mintOf = (policy: TrustPolicy, text: string | undefined): SupportedMint => {
+/** The mint that a text names in a policy; the only one of it when left out. @throws SettlementError `invalid_mint` */
+export const mintOf = (policy: TrustPolicy, text: string | undefined): SupportedMint => {
   const { supportedMints } = policy;
   const listed = supportedMints.map(({ symbol, address }) => `${symbol} (${address})`).join(", ");
   if (text === undefined) {
@@ -115,12 +118,14 @@ export const deploymentIn = (policy: TrustPolicy): Deployment => ({
 });
 
 /**
- * What a payment by `agent` comes to under a trust policy. @throws SettlementError that names what is wrong with it.
+ * What a payment by `agent` comes to under a trust policy, or a session's budget with its key. @throws SettlementError
+ * that names what is wrong with it.
  */
 export const paymentTerms = (
   payment: Payment,
   agent: string,
   policy: TrustPolicy,
+  sessionKey: Address | null = null,
 ): PaymentTerms => {
   const { nonce = crypto.randomUUID() } = payment;
   const { ttl = payment.expiresAt === undefined ? Number.NaN : MAX_TTL_SECONDS } = payment;
@@ -141,6 +146,7 @@ export const paymentTerms = (
     ttlSeconds: ttl,
     expiresAt: payment.expiresAt === undefined ? null : timeIn(payment.expiresAt),
     attestor: payment.attestor === undefined ? null : addressNamed(payment.attestor, "attestor"),
+    sessionKey,
     escrow: escrowAddress(deploymentIn(policy), owner, hash).address,
   };
 };

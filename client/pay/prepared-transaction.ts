@@ -15,6 +15,8 @@ export type PrepareContext = {
   readonly policy: TrustPolicy;
   /** The most that the transaction may pay for priority, lamports; 1,000,000 when undefined. */
   readonly mostPriorityFee?: bigint | undefined;
+  /** Told what each transaction cost that has landed, lamports. */
+  readonly charged?: ((lamports: bigint) => Promise<void>) | undefined;
 };
 
 /**

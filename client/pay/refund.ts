@@ -139,14 +139,12 @@ export const refund = async (
     if (isRefunded) return { escrow, refunded: live.refunded_stroops, signature: null };
     const prepared = await refundTransaction(context, live, { signer, isBare }, signal);
     const { signed } = prepared;
-    const outcome = await relayUntilKnown(context.requests, signed, signal).catch(
-      async (cause: unknown) => {
-        // Refused, because somebody else's refund of the same escrow was first, or because of what follows it.
-        if (!(cause instanceof SettlementError)) throw cause;
-        const now = await refundedNow(context.requests, escrow, signal);
-        if (!now.isRefunded && prepared.isBare) throw cause;
-      },
-    );
+    const outcome = await relayUntilKnown(context, signed, signal).catch(async (cause: unknown) => {
+      // Refused, because somebody else's refund of the same escrow was first, or because of what follows it.
+      if (!(cause instanceof SettlementError)) throw cause;
+      const now = await refundedNow(context.requests, escrow, signal);
+      if (!now.isRefunded && prepared.isBare) throw cause;
+    });
     if (outcome?.status === "landed" && outcome.error === null)
       return { escrow, refunded: refundOf(live), signature: signed.signature };
     if (!prepared.isBare) {

@@ -1,7 +1,9 @@
 import type { RelayOutcome } from "../generated/contract.ts";
 import { dataOrNull, requestOf } from "../service/operation.ts";
 import { problemOf, type Requests } from "../service/requests.ts";
+import { transactionCost } from "../signing/expected-transaction.ts";
 import type { SignedTransaction } from "../signing/sign-transaction.ts";
+import type { PrepareContext } from "./prepared-transaction.ts";
 
 const FIRST_LOOK_MS = 500;
 const LAST_LOOK_MS = 5_000;
@@ -42,7 +44,7 @@ const outcomeNow = (
  * relay refuses it.
  */
 export const relayUntilKnown = async (
-  requests: Requests,
+  { requests, charged }: Pick<PrepareContext, "requests" | "charged">,
   signed: SignedTransaction,
   signal?: AbortSignal,
 ): Promise<RelayOutcome> => {
@@ -53,7 +55,10 @@ export const relayUntilKnown = async (
     // A relay that does not know the transaction gets it again, even if it was accepted before.
     if (outcome === null) taken = false;
     else if (outcome.status === "expired") return outcome;
-    else if (outcome.status === "landed" && outcome.commitment !== "processed") return outcome;
+    else if (outcome.status === "landed" && outcome.commitment !== "processed") {
+      await charged?.(transactionCost(signed.base64));
+      return outcome;
+    }
     await requests.clock.pause(wait, signal);
   }
 };

@@ -1,15 +1,7 @@
 import { parseAddress } from "../../core/domain/address.ts";
 import type { EvidenceVerdict, TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
-import type { EvidencePacket } from "../generated/contract.ts";
-import { requestOf } from "../service/operation.ts";
-import {
-  type ClientClock,
-  jsonOf,
-  problemOf,
-  type Requests,
-  retryAfterMs,
-} from "../service/requests.ts";
+import type { ClientClock, Requests } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { missingQuorum, quorumWait } from "./missing-quorum.ts";
 import {
@@ -17,6 +9,7 @@ import {
   settlementEvents,
   type SettlementNews,
 } from "./settlement-events.ts";
+import { packetOnceFinal, requireSound } from "./packet-there.ts";
 import {
   type DeliveryJudgement,
   type DeliveryPayload,
@@ -65,54 +58,10 @@ export type SettledOptions = {
 
 /** The pause between two reads while the stream is silent. */
 const LOOK_MS = 10_000;
-/** The pause before an incomplete packet is read again. */
-const AGAIN_MS = 1_000;
-/** How long a service that is behind may not know an escrow that was just paid. */
-const UNKNOWN_MS = 120_000;
 /** The default wait for witnesses. They usually cosign within seconds of a settlement. */
 const QUORUM_MS = 600_000;
 
-type Reading =
-  | { readonly kind: "wait"; readonly ms: number; readonly isUnknown: boolean }
-  | { readonly kind: "packet"; readonly text: string; readonly packet: EvidencePacket };
-
 const isFinal = (state: string): state is Settled["state"] => state !== "Pending";
-
-const readPacket = async (
-  requests: Requests,
-  escrow: string,
-  signal: AbortSignal | undefined,
-): Promise<Reading> => {
-  const answer = await requests.answer(
-    ...requestOf("GET /v1/evidence/{pda}", { pda: escrow }, { signal }),
-  );
-  const { status, text, headers } = answer;
-  if (status === 200) return { kind: "packet", text, packet: jsonOf(answer) as EvidencePacket };
-  const failure = problemOf(answer);
-  // The ledger has the escrow, and finalizes it within seconds.
-  const isEarly = failure.code === "not_final_yet" || status === 404;
-  if (!isEarly) throw failure;
-  const ms = retryAfterMs(headers, requests.clock.nowMs()) ?? AGAIN_MS;
-  return { kind: "wait", ms, isUnknown: status === 404 };
-};
-
-const requireSound = (verdict: EvidenceVerdict): void => {
-  const failed = verdict.checks.filter(({ outcome }) => outcome === "failed");
-  if (verdict.verdict === "verified") return;
-  if (verdict.verdict === "unsupported_version")
-    throw new SettlementError(
-      "unsupported_version",
-      `The evidence is of a version that this client does not read: ${verdict.checks[0]?.reason ?? ""}.`,
-      "Use the client of the service's version.",
-      { problem: { verdict } },
-    );
-  throw new SettlementError(
-    "evidence_failed",
-    `The evidence does not verify: ${failed.map(({ name, reason }) => `${name}: ${reason}`).join("; ")}.`,
-    "Believe nothing of it. Check the trust document, and read the escrow from a node of your own.",
-    { problem: { verdict } },
-  );
-};
 
 /**
  * Waits for an event or for the time of the next look. The timer that loses ends at once, so that it keeps no process
@@ -152,23 +101,11 @@ export const settled = async (
       `${escrow} is no address.`,
       "Give the escrow that `pay` returned.",
     );
-  const began = clock.nowMs();
   const events = settlementEvents(requests, escrow, signal, options.onNews);
   try {
     for (;;) {
       signal?.throwIfAborted();
-      const reading = await readPacket(requests, escrow, signal);
-      if (reading.kind === "wait") {
-        if (reading.isUnknown && clock.nowMs() - began > UNKNOWN_MS)
-          throw new SettlementError(
-            "escrow_not_found",
-            `The service knows no escrow ${escrow}.`,
-            "Check the address, and that the service serves the ledger of the trust document.",
-          );
-        await clock.pause(reading.ms, signal);
-        continue;
-      }
-      const { text, packet } = reading;
+      const { text, packet } = await packetOnceFinal(requests, escrow, signal);
       const verdict = verifyEvidence(text, policy);
       const missing = missingQuorum(verdict, policy);
       if (missing === null) requireSound(verdict);

@@ -16,6 +16,7 @@ import {
   openedInstructions,
   type WireInstruction,
 } from "../../core/protocol/transaction/wire-transaction.ts";
+import { transactionFee } from "../../core/protocol/rules/lamport-rules.ts";
 import { SettlementError } from "../settlement-error.ts";
 
 /** The most that a prepared transaction may pay for priority, in lamports, unless the caller says another limit. */
@@ -69,6 +70,14 @@ const isBudget = ({ programAddress }: Instruction): boolean =>
 const priorityFee = (instructions: ReadonlyArray<WireInstruction>): bigint => {
   const { unitLimit, unitPrice } = computeRequest(instructions);
   return ((unitPrice ?? 0n) * BigInt(unitLimit ?? MOST_UNITS) + MICRO - 1n) / MICRO;
+};
+
+/** What the ledger takes for a transaction, lamports: for each signature, and for priority. 0 for no transaction. */
+export const transactionCost = (base64: string): bigint => {
+  const decoded = decodeWireTransaction(decodeBase64(base64) ?? new Uint8Array());
+  if ("malformed" in decoded) return 0n;
+  const { feePayer, instructions } = decoded.value;
+  return transactionFee(openedInstructions(decoded.value), feePayer) + priorityFee(instructions);
 };
 
 /**

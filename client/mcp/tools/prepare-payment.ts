@@ -73,6 +73,7 @@ const rebuiltPayment = (told: Prepared, terms: Terms, policy: TrustPolicy): Prep
       ttlSeconds,
       expiresAt,
       attestor: null,
+      sessionKey: null,
     },
     addressNamed(payer, "payer"),
   );

@@ -13,6 +13,7 @@ export const memorySessionJournal = (): SessionJournal => {
   };
   return {
     state: () => Promise.resolve(state),
+    open: (opening) => set({ opening }),
     order: (pending) => set({ pending }),
     record: (call) => {
       const { voucher, receipt } = call;
@@ -23,6 +24,7 @@ export const memorySessionJournal = (): SessionJournal => {
     adopt: (head) => set({ head, pending: null, closing: null }),
     close: (closing) => set({ closing, pending: null }),
     stop: (stopped) => set({ stopped }),
+    release: () => Promise.resolve(),
     calls: async function* (from) {
       for (const call of calls) if (call.voucher.count >= from) yield call;
     },

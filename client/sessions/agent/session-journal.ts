@@ -18,8 +18,39 @@ export type StoppedSession = {
   readonly receipt: string | null;
 };
 
+/**
+ * What a session was opened with, kept before anything is signed. All of it is JSON. Whoever reads the seed can spend
+ * the session's budget with its merchant.
+ */
+export type SessionOpening = {
+  /** Of the protocol. */
+  readonly version: 3;
+  /** The genesis hash of the ledger, base58. */
+  readonly network: string;
+  readonly agent: string;
+  readonly merchant: string;
+  readonly mint: string;
+  /** Base units, decimal. */
+  readonly budget: string;
+  /** The escrow's task and nonce. With the agent they give its address, so that it is never opened twice. */
+  readonly task: string;
+  readonly nonce: string;
+  /** Seconds from the opening on. */
+  readonly ttl: number;
+  /** The key that must attest; null for the merchant's present one. */
+  readonly attestor: string | null;
+  /** The 32 bytes of the session key, base64. */
+  readonly seed: string;
+  /** The bytes of the escrow's account, base64, once it was found finalized; null before. */
+  readonly account: string | null;
+  /** What the agent's own transactions cost, lamports, decimal. */
+  readonly fees: string;
+};
+
 /** Where an agent's session stands. */
 export type AgentState = {
+  /** Null before the session is opened. */
+  readonly opening: SessionOpening | null;
   /** The newest call that was answered, null before the first. */
   readonly head: SessionHead | null;
   readonly pending: PendingCall | null;
@@ -31,6 +62,7 @@ export type AgentState = {
 
 /** The state of a session before its first call. */
 export const NOTHING_CALLED: AgentState = {
+  opening: null,
   head: null,
   pending: null,
   closing: null,
@@ -43,6 +75,8 @@ export const NOTHING_CALLED: AgentState = {
  */
 export type SessionJournal = {
   readonly state: () => Promise<AgentState>;
+  /** Keeps the opening, or what became known of it, in place of the one before. */
+  readonly open: (opening: SessionOpening) => Promise<void>;
   /** Keeps a call before it is sent, in place of one that was not answered. */
   readonly order: (pending: PendingCall) => Promise<void>;
   /** Keeps an answered call, by which the session goes on. */
@@ -55,4 +89,6 @@ export type SessionJournal = {
   readonly stop: (reason: StoppedSession) => Promise<void>;
   /** The calls from a number on, in order. Calls that were taken over from the seller's record are missing. */
   readonly calls: (from: number) => AsyncIterable<KeptCall>;
+  /** Gives the session to other processes. Nothing is kept by this journal afterwards. */
+  readonly release: () => Promise<void>;
 };

@@ -32,9 +32,12 @@ import type {
 } from "../store/session-store.ts";
 import { PRIVATE, type Refusal, refusalAnswer, refusalOf } from "./refusal.ts";
 
-/** A seller's own view of the ledger, by which it takes sessions. Both answers are from memory once a session is known. */
+/** A seller's own view of the ledger, by which it takes sessions. Answers are from memory once a session is known. */
 export type LedgerView = {
-  /** The session of an escrow, if calls are taken for it now; otherwise why not. */
+  /**
+   * The session of an escrow, if further calls are taken for it now; otherwise why not. A session that the store has is
+   * still told of its newest call, and closed.
+   */
   readonly session: (
     escrow: Address,
   ) => Promise<{ readonly session: KeptSession } | { readonly refusal: Refusal }>;
@@ -48,6 +51,8 @@ export type SellerContext = {
   readonly clock: ClientClock;
   /** Told of each session that the agent closed, once its final attestation is kept. */
   readonly onClosed: (escrow: Address) => void;
+  /** Told of each call that was recorded, with what all calls of its session cost so far, base units. */
+  readonly onCall?: (session: KeptSession, total: bigint) => void;
 };
 
 /** A request that is sold: what it says on the wire, and what it costs. */
@@ -92,7 +97,7 @@ const tallyIn = ({ newest }: StoredSession): SessionTally =>
 
 /** The attestation of a session's deliveries, signed. */
 const attested = async (
-  { attestor }: SellerContext,
+  { attestor }: Pick<SellerContext, "attestor">,
   session: KeptSession,
   tally: SessionTally,
   timestamp: bigint,
@@ -109,7 +114,7 @@ const attested = async (
 };
 
 /** The present second, never before the session's creation: an attestation from before it is worth nothing. */
-const nowIn = ({ clock }: SellerContext, { createdAt }: KeptSession): bigint => {
+const nowIn = ({ clock }: Pick<SellerContext, "clock">, { createdAt }: KeptSession): bigint => {
   const now = BigInt(Math.floor(clock.nowMs() / 1000));
   return now < createdAt ? createdAt : now;
 };
@@ -185,15 +190,21 @@ const delivered = async (
   const receipt = { delivery, attestation };
   const kept = body.length > MOST_KEPT_BYTES ? null : answer;
   if (!(await store.append({ voucher, receipt, intent, status }, kept))) return null;
+  context.onCall?.(session, delivery.totalAfter);
   return responseOf(answer, receiptHeader(receipt));
 };
+
+/** The final attestation of a session, signed with the present time. Only for one whose closing voucher is kept. */
+export const attestedFinal = (
+  context: Pick<SellerContext, "attestor" | "clock">,
+  stored: StoredSession,
+): Promise<CallAttestation> =>
+  attested(context, stored.session, tallyIn(stored), nowIn(context, stored.session), true);
 
 /** The final attestation of a session whose closing voucher is kept, as the answer to that voucher. */
 const closedAnswer = async (context: SellerContext, stored: StoredSession): Promise<Response> => {
   const { session } = stored;
-  const final =
-    stored.final ??
-    (await attested(context, session, tallyIn(stored), nowIn(context, session), true));
+  const final = stored.final ?? (await attestedFinal(context, stored));
   if (stored.final === null) {
     await context.store.finish(session.escrow, final);
     context.onClosed(session.escrow);
@@ -213,7 +224,7 @@ const closedAnswer = async (context: SellerContext, stored: StoredSession): Prom
 /** One try at a call; null when another process was quicker, and the call has to be judged anew. */
 const tried = async (
   context: SellerContext,
-  session: KeptSession,
+  { session, refusal }: { readonly session: KeptSession; readonly refusal: Refusal | null },
   request: CallRequest,
   voucher: CallVoucher,
   handler: CallHandler,
@@ -247,6 +258,7 @@ const tried = async (
   }
   if (closing !== null)
     return refusalAnswer({ code: "session_ended", detail: "The session is closed.", head: newest });
+  if (refusal !== null) return refusalAnswer(refusal);
   if (stored.isRestored) {
     const detail = "This seller's store was restored, and may have lost calls of the session.";
     return refusalAnswer({ code: "session_restored", detail, head: newest });
@@ -284,9 +296,13 @@ export const answerCall = async (
   if (voucher === undefined)
     return refusalAnswer({ code: "invalid_voucher", detail: "Settlement-Voucher is no voucher." });
   const taken = await context.view.session(voucher.escrow);
-  if ("refusal" in taken) return refusalAnswer(taken.refusal);
+  const session =
+    "session" in taken ? taken.session : (await context.store.find(voucher.escrow))?.session;
+  const refusal = "refusal" in taken ? taken.refusal : null;
+  if (session === undefined)
+    return refusalAnswer(refusal ?? { code: "session_unknown", detail: "No session is known." });
   for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const answer = await tried(context, taken.session, request, voucher, handler);
+    const answer = await tried(context, { session, refusal }, request, voucher, handler);
     if (answer !== null) return answer;
   }
   return refusalAnswer({ code: "session_busy", detail: "Other calls of the session are quicker." });

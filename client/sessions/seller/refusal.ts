@@ -11,6 +11,7 @@ export type RefusalCode =
   | CallFaultCode
   | "invalid_voucher"
   | "invalid_request"
+  | "body_too_long"
   | "limit_below_price"
   | "session_unknown"
   | "session_ended"
@@ -30,6 +31,7 @@ export type Refusal = {
 /** The HTTP status of each code, and what the agent does about it. */
 const ANSWERS: Readonly<Record<RefusalCode, readonly [status: number, cure: string]>> = {
   invalid_voucher: [400, "Send the 176 bytes of docs/protocol.md, Calls of a session, in base64."],
+  body_too_long: [413, "Send a shorter body."],
   invalid_request: [400, "Ask by a method in capitals and an absolute URL in printable ASCII."],
   limit_below_price: [402, "Sign a voucher with at least the price of the offer as its limit."],
   session_unknown: [402, "Open a session with this merchant, and wait until it is finalized."],

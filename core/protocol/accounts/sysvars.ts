@@ -6,7 +6,9 @@ import { fieldsOf } from "./byte-fields.ts";
  * The ledger's time by its Clock sysvar (Agave `sdk/clock`: unix_timestamp is the i64 at byte 32 of 40),
  * undefined when the account is not that sysvar.
  */
-export const decodeClockSysvar = (account: LedgerAccount | null): UnixSeconds | undefined =>
+export const decodeClockSysvar = (
+  account: Pick<LedgerAccount, "data"> | null,
+): UnixSeconds | undefined =>
   account === null || account.data.length !== 40 ? undefined : fieldsOf(account.data).i64(32);
 
 /** The minimum balance of a rent-exempt account, by the size of its data. */

@@ -1,0 +1,28 @@
+/** The entry `./sessions` of the client package: a seller's side of sessions, which are one escrow for many calls. */
+
+export { sessionSeller } from "./sessions/seller/session-seller.ts";
+export type {
+  PaidHandler,
+  SellerOptions,
+  SessionSeller,
+} from "./sessions/seller/session-seller.ts";
+export type { PaidCall } from "./sessions/seller/answer-call.ts";
+export { memorySessions } from "./sessions/store/memory-sessions.ts";
+export { type PostgresQuery, postgresSessions } from "./sessions/store/postgres-sessions.ts";
+export {
+  type SqliteDatabase,
+  sqliteSessions,
+  type SqliteSessionsOptions,
+} from "./sessions/store/sqlite-sessions.ts";
+export type { LeasedSessions, SqlSessionsOptions } from "./sessions/store/sql-sessions.ts";
+export type {
+  KeptCall,
+  KeptSession,
+  Reservation,
+  SentAnswer,
+  SessionStore,
+  StoredSession,
+} from "./sessions/store/session-store.ts";
+export type { ClientClock } from "./service/requests.ts";
+export type { MessageSigner } from "./signing/sign-transaction.ts";
+export { SettlementError } from "./settlement-error.ts";

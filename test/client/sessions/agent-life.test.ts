@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { connect } from "../../../client/connect.ts";
+import { keySigner } from "../../../client/node/key-file.ts";
+import { memorySessionJournal } from "../../../client/sessions/agent/memory-journal.ts";
+import { memorySessions, sessionSeller } from "../../../client/sessions.ts";
+import { verifyCall } from "../../../core/protocol/verification/verify-call.ts";
+import { failureOf } from "../support/failure-of.ts";
+import {
+  agentKey,
+  attestorKey,
+  merchantKey,
+  payerKey,
+  sellerFixture,
+  signerOf,
+} from "./seller-fixture.ts";
+
+let fixture: Awaited<ReturnType<typeof sellerFixture>>;
+let selling: ReturnType<typeof sell>;
+
+/** A seller over HTTP, at 0.01 a call. */
+const sell = () => {
+  const seller = sessionSeller({
+    service: fixture.service.url,
+    trust: fixture.trust,
+    rpc: fixture.rpc,
+    merchant: merchantKey.address,
+    attestor: signerOf(attestorKey),
+    payer: signerOf(payerKey),
+    store: memorySessions(),
+    webSocket: null,
+  });
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: (request) =>
+      seller.handle(request, "0.01", async (asked, { count }) =>
+        Response.json({ count, echo: await asked.text() }),
+      ),
+  });
+  return {
+    url: server.url.origin,
+    stop: async () => {
+      await server.stop(true);
+      await seller.close();
+    },
+  };
+};
+
+beforeAll(async () => {
+  fixture = await sellerFixture();
+  selling = sell();
+}, 120_000);
+afterAll(async () => {
+  await selling.stop();
+  await fixture.stop();
+});
+
+const signer = keySigner(agentKey.seed);
+const PLAN = { merchant: merchantKey.address, budget: "1.00", ttl: 3600 };
+
+test("a session is opened, called, settled with its seller, and each call proved", async () => {
+  const client = connect(fixture.service.url, { trust: fixture.trust, rpc: fixture.rpc });
+  const journal = memorySessionJournal();
+  const session = await client.session({ ...PLAN, signer, journal });
+  const url = `${selling.url}/quotes`;
+  const bodies: Array<Uint8Array> = [];
+  // Made at once, they are taken one at a time.
+  const answers = await Promise.all(
+    [1, 2, 3, 4, 5].map((i) =>
+      session.call(`${url}?i=${i}`, { limit: "0.02", method: "POST", body: `order ${i}` }),
+    ),
+  );
+  for (const [at, { response, count, price }] of answers.entries()) {
+    const body = await response.bytes();
+    expect([count, price, JSON.parse(new TextDecoder().decode(body))]).toEqual([
+      at + 1,
+      "10000",
+      { count: at + 1, echo: `order ${at + 1}` },
+    ]);
+    bodies.push(body);
+  }
+  expect(await session.state()).toMatchObject({ used: "50000", left: "950000", calls: 5 });
+
+  // Another process goes on with the journal, by its own word only, and opens nothing.
+  const again = await client.session({ ...PLAN, signer, journal });
+  expect(again.escrow).toBe(session.escrow);
+  expect((await again.call(url, { limit: "0.01" })).count).toBe(6);
+
+  const ended = await again.close();
+  expect(ended).toMatchObject({
+    escrow: session.escrow,
+    outcome: "settled",
+    closesAt: null,
+    refusal: null,
+    budget: "1000000",
+    used: "60000",
+    rest: "940000",
+    calls: 6,
+    lamports: { fees: "5000", kept: "1559040", untilArchived: "2227200", aCall: "260674" },
+  });
+  expect(await again.close()).toEqual(ended);
+  expect((await failureOf(again.call(url, { limit: "0.01" }))).code).toBe("session_closed");
+
+  const verdictOf = (text: string) => verifyCall(text, fixture.policy);
+  for (const [at, body] of bodies.entries()) {
+    const { verdict, call, checks } = verdictOf(await again.evidence(at + 1, { body }));
+    expect([verdict, call?.count, call?.settlement]).toEqual(["verified", at + 1, "paid"]);
+    expect(checks.find(({ name }) => name === "call_payload")?.outcome).toBe("passed");
+  }
+  const hidden = await again.evidence(6, { isOrderShown: false });
+  expect([hidden.includes("quotes"), verdictOf(hidden).call?.ordered]).toEqual([false, null]);
+}, 120_000);
+
+test("without nodes the packet shows that it is finalized; without a seller the wallet closes it", async () => {
+  const client = connect(fixture.service.url, { trust: fixture.trust });
+  const session = await client.session({ ...PLAN, signer, journal: memorySessionJournal() });
+  const ended = await session.close();
+  expect(ended).toMatchObject({
+    outcome: "closing",
+    used: "0",
+    rest: "1000000",
+    calls: 0,
+    lamports: { fees: "10000", aCall: null },
+  });
+  expect(ended.refusal).toContain("No call was made");
+  expect(Date.parse(ended.closesAt ?? "")).toBeGreaterThan(0);
+  expect((await session.close()).closesAt).toBe(ended.closesAt);
+}, 120_000);
