@@ -21,5 +21,5 @@ export type {
   StoredSession,
 } from "./sessions/store/session-store.ts";
 export type { ClientClock } from "./service/requests.ts";
-export type { MessageSigner } from "./signing/sign-transaction.ts";
+export type { MessageSigner, SellerKey } from "./signing/sign-transaction.ts";
 export { SettlementError } from "./settlement-error.ts";

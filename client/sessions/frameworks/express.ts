@@ -27,19 +27,20 @@ export type ExpressResponse = {
 
 type End = (body: Uint8Array) => unknown;
 
+/** Calls the callback that `write` and `end` take last. */
+const callBack = (args: ReadonlyArray<unknown>): void => {
+  const callback = args.findLast((each) => typeof each === "function");
+  if (callback !== undefined) queueMicrotask(callback as () => void);
+};
+
 /** The answer that an express handler writes, held back: nothing of it leaves before the call is recorded. */
 const heldAnswer = (response: ExpressResponse) => {
   const { write, end, writeHead, flushHeaders } = response;
   const chunks: Array<Uint8Array> = [];
   const ended = Promise.withResolvers<Response>();
-  /** `write` and `end` take a callback last. */
-  const called = (args: ReadonlyArray<unknown>): void => {
-    const callback = args.findLast((each) => typeof each === "function");
-    if (callback !== undefined) queueMicrotask(callback as () => void);
-  };
   response.write = (chunk: unknown, ...rest: ReadonlyArray<unknown>) => {
     chunks.push(bytesIn(chunk, rest[0]));
-    called(rest);
+    callBack(rest);
     return true;
   };
   response.writeHead = (status: number, ...rest: ReadonlyArray<unknown>) => {
@@ -53,7 +54,7 @@ const heldAnswer = (response: ExpressResponse) => {
   response.end = (...args: ReadonlyArray<unknown>) => {
     if (typeof args[0] !== "function") chunks.push(bytesIn(args[0], args[1]));
     ended.resolve(responseOf(response.statusCode, response.getHeaders(), joined(chunks)));
-    called(args);
+    callBack(args);
     return response;
   };
   response.once("close", () =>
@@ -64,6 +65,9 @@ const heldAnswer = (response: ExpressResponse) => {
     release: () => Object.assign(response, { write, end, writeHead, flushHeaders }),
   };
 };
+
+/** Lets an answer through again. */
+const letGo = (held: ReturnType<typeof heldAnswer> | null): void => void held?.release();
 
 const sendExpress = async (response: ExpressResponse, answer: Response): Promise<void> => {
   const body = new Uint8Array(await answer.arrayBuffer());
@@ -104,28 +108,32 @@ const expressBody = async (request: ExpressRequest): Promise<Uint8Array> => {
  * const app = express();
  * app.get("/quotes", sellExpress(seller, "0.01"), (request, response) => void response.json({ price: "1.50" }));
  */
-export const sellExpress =
-  (seller: SessionSeller, price: string) =>
-  (request: ExpressRequest, response: ExpressResponse, next: (error?: unknown) => void): void => {
+export const sellExpress = (seller: SessionSeller, price: string) => {
+  return (
+    request: ExpressRequest,
+    response: ExpressResponse,
+    next: (error?: unknown) => void,
+  ): void => {
     if (request.method === "OPTIONS") return next();
     const sell = async (): Promise<void> => {
-      const body = await expressBody(request);
-      const url = `${request.protocol}://${String(request.headers["host"])}${request.originalUrl}`;
-      let release = (): unknown => undefined;
+      let held: ReturnType<typeof heldAnswer> | null = null;
       try {
+        const body = await expressBody(request);
+        const { protocol, headers, originalUrl } = request;
+        const url = `${protocol}://${String(headers["host"])}${originalUrl}`;
         const answer = await seller.handle(requestOf(request, url, body), price, (_, call) => {
           noteCall(request, call);
-          const held = heldAnswer(response);
-          release = held.release;
+          held = heldAnswer(response);
           next();
           return held.answer;
         });
-        release();
+        letGo(held);
         await sendExpress(response, answer);
       } catch (cause) {
-        release();
+        letGo(held);
         next(cause);
       }
     };
     void sell();
   };
+};

@@ -14,9 +14,8 @@ export type HonoContext = { readonly req: { raw: Request }; res: Response | unde
  * app.get("/quotes", sellHono(seller, "0.01"), (c) => c.json({ price: "1.50" }));
  * (await app.request("http://127.0.0.1/quotes")).status; // => 402
  */
-export const sellHono =
-  (seller: SessionSeller, price: string) =>
-  async (c: HonoContext, next: () => Promise<void>): Promise<Response | undefined> => {
+export const sellHono = (seller: SessionSeller, price: string) => {
+  return async (c: HonoContext, next: () => Promise<void>): Promise<Response | undefined> => {
     if (c.req.raw.method === "OPTIONS") {
       await next();
       return undefined;
@@ -35,3 +34,4 @@ export const sellHono =
     c.res = answer;
     return undefined;
   };
+};

@@ -5,7 +5,7 @@ import { boundedBytes, type Fetch } from "../../service/fetch-directly.ts";
 import { ledgerNodes } from "../../service/ledger-nodes.ts";
 import { type ClientClock, requestsTo, systemClock } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
-import type { MessageSigner } from "../../signing/sign-transaction.ts";
+import { messageSignerOf, type SellerKey } from "../../signing/sign-transaction.ts";
 import type { SentAnswer, SessionStore } from "../store/session-store.ts";
 import { accountNews, type OpenSocket, socketUrlOf } from "./account-news.ts";
 import { answerCall, attestedFinal, type PaidCall, type SellerContext } from "./answer-call.ts";
@@ -27,9 +27,9 @@ export type SellerOptions = {
   /** The merchant's wallet, which is paid. Its key is not needed. */
   readonly merchant: string;
   /** Signs what was delivered. Its key is the attestor that sessions must name. */
-  readonly attestor: MessageSigner;
+  readonly attestor: SellerKey;
   /** Pays the fees of captures and releases. */
-  readonly payer: MessageSigner;
+  readonly payer: SellerKey;
   /** Where sessions are kept. Processes behind one address share it. */
   readonly store: SessionStore;
   /** The mint of the prices, of the trust document; it may be left out when that lists one. */
@@ -123,21 +123,23 @@ const bodyOf = async (request: Request, mostBytes: number): Promise<Uint8Array |
  * @example
  * import { memorySessions, sessionSeller } from "settlement-evidence/sessions";
  *
- * const parts = { merchant, attestor: attestorSigner, payer: payerSigner, store: memorySessions() };
- * const seller = sessionSeller({ service, trust, rpc: "http://127.0.0.1:8899", ...parts });
+ * const keys = { merchant: wallet.address, attestor, payer: wallet };
+ * const seller = sessionSeller({ service, trust, rpc, store: memorySessions(), ...keys });
  * const quote = new Request("http://127.0.0.1/quotes");
  * const answer = await seller.handle(quote, "0.01", () => Response.json({ price: "1.50" }));
  * answer.status; // => 402
  * await seller.close();
  */
 export const sessionSeller = (options: SellerOptions): SessionSeller => {
-  const { payer, mostPriorityFee, clock = systemClock, fetch } = options;
+  const { mostPriorityFee, clock = systemClock, fetch } = options;
+  const payer = messageSignerOf(options.payer);
+  const attestor = messageSignerOf(options.attestor);
   const { mostBodyBytes = MOST_BODY_BYTES, onProblem = () => undefined } = options;
   const policy = policyIn(options.trust);
   const mint = mintOf(policy, options.mint);
   const taken = {
     merchant: addressNamed(options.merchant, "merchant"),
-    attestor: attestorKey(options.attestor.publicKey),
+    attestor: attestorKey(attestor.publicKey),
     mint: mint.address,
   };
   addressNamed(payer.publicKey, "payer");
@@ -165,15 +167,14 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
     store,
     view,
     clock,
-    attestFinal: (stored) =>
-      attestedFinal({ attestor: options.attestor, clock: ledgerClock }, stored),
+    attestFinal: (stored) => attestedFinal({ attestor, clock: ledgerClock }, stored),
     worth: 10n ** BigInt(mint.decimals),
     onProblem,
   });
   const context: SellerContext = {
     store,
     view,
-    attestor: options.attestor,
+    attestor,
     clock: ledgerClock,
     onClosed: settling.closed,
     onCall: settling.called,
