@@ -14,6 +14,7 @@ import { ledgerLooks } from "./ledger-looks.ts";
 import { ledgerView } from "./ledger-view.ts";
 import { offerAnswer } from "./offer.ts";
 import { refusalAnswer } from "./refusal.ts";
+import { sessionHeads } from "./watchtower.ts";
 import { guardedStore, StoreUnusable } from "./guarded-store.ts";
 
 /** How a seller is set up. */
@@ -63,6 +64,11 @@ export type SessionSeller = {
   readonly handle: (request: Request, price: string, handler: PaidHandler) => Promise<Response>;
   /** Captures whatever is owed, as before a change of the attestor's key. @throws SettlementError for what failed */
   readonly captureAll: () => Promise<void>;
+  /**
+   * What a watchtower needs (`settlement-evidence watchtower`), lines of JSON without anything secret: the newest record
+   * of each session that is not ended. Keep it where the watchtower reads it, and write it anew as calls come.
+   */
+  readonly heads: () => Promise<string>;
   /**
    * Captures whatever is owed and ends what goes on in the background, as at SIGTERM. Stop taking requests before it.
    * @throws SettlementError for a capture that failed
@@ -226,6 +232,7 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
       }
     },
     captureAll: settling.captureAll,
+    heads: () => sessionHeads(store),
     close: async () => {
       closing.abort();
       await rounds;
