@@ -11,6 +11,18 @@ export { sellHono } from "./sessions/frameworks/hono.ts";
 export { sellExpress } from "./sessions/frameworks/express.ts";
 export { sellFastify } from "./sessions/frameworks/fastify.ts";
 export { paidCall } from "./sessions/frameworks/paid-call.ts";
+export {
+  attestorService,
+  keepingAttestor,
+  memorySessionClaims,
+  remoteAttestor,
+} from "./sessions/seller/session-attestor.ts";
+export type {
+  AttestedSession,
+  SessionAttestor,
+  SessionClaim,
+  SessionClaims,
+} from "./sessions/seller/session-attestor.ts";
 export { memorySessions } from "./sessions/store/memory-sessions.ts";
 export type {
   KeptCall,
@@ -18,6 +30,7 @@ export type {
   Reservation,
   SentAnswer,
   SessionStore,
+  StagedCall,
   StoredSession,
 } from "./sessions/store/session-store.ts";
 export type { ClientClock } from "./service/requests.ts";

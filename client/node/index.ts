@@ -8,5 +8,6 @@ export { commandSigner } from "./command-signer.ts";
 export { fileJournal } from "./file-journal.ts";
 export { createKeyFile, readKeyFile } from "./key-file.ts";
 export { type KeySigner, keySigner } from "./key-file.ts";
+export { sessionClaimFiles } from "./session-claims.ts";
 export { sshAgentSigner } from "./ssh-agent-signer.ts";
 export { transactionWords } from "../signing/describe-transaction.ts";

@@ -8,12 +8,19 @@ import { SettlementError } from "../../settlement-error.ts";
 import { messageSignerOf, type SellerKey } from "../../signing/sign-transaction.ts";
 import type { SentAnswer, SessionStore } from "../store/session-store.ts";
 import { accountNews, type OpenSocket, socketUrlOf } from "./account-news.ts";
-import { answerCall, attestedFinal, type PaidCall, type SellerContext } from "./answer-call.ts";
+import {
+  answerCall,
+  attestedFinal,
+  AttestorUnusable,
+  type PaidCall,
+  type SellerContext,
+} from "./answer-call.ts";
 import { captures } from "./captures.ts";
 import { ledgerLooks } from "./ledger-looks.ts";
 import { ledgerView } from "./ledger-view.ts";
 import { offerAnswer } from "./offer.ts";
 import { refusalAnswer } from "./refusal.ts";
+import type { SessionAttestor } from "./session-attestor.ts";
 import { sessionHeads } from "./watchtower.ts";
 import { guardedStore, StoreUnusable } from "./guarded-store.ts";
 
@@ -27,8 +34,11 @@ export type SellerOptions = {
   readonly rpc: string | ReadonlyArray<string>;
   /** The merchant's wallet, which is paid. Its key is not needed. */
   readonly merchant: string;
-  /** Signs what was delivered. Its key is the attestor that sessions must name. */
-  readonly attestor: SellerKey;
+  /**
+   * Signs what was delivered. Its key is the attestor that sessions must name. With an attestor that keeps what it
+   * signed (`remoteAttestor`, `keepingAttestor`) the store must be able to keep a delivery before it is attested.
+   */
+  readonly attestor: SellerKey | SessionAttestor;
   /** Pays the fees of captures and releases. */
   readonly payer: SellerKey;
   /** Where sessions are kept. Processes behind one address share it. */
@@ -139,7 +149,14 @@ const bodyOf = async (request: Request, mostBytes: number): Promise<Uint8Array |
 export const sessionSeller = (options: SellerOptions): SessionSeller => {
   const { mostPriorityFee, clock = systemClock, fetch } = options;
   const payer = messageSignerOf(options.payer);
-  const attestor = messageSignerOf(options.attestor);
+  const attestor =
+    "attest" in options.attestor ? options.attestor : messageSignerOf(options.attestor);
+  if ("attest" in attestor && options.store.stage === undefined)
+    throw new SettlementError(
+      "store_cannot_stage",
+      "The store keeps no delivery before it is attested, which an attestor in another process needs.",
+      "Use a store that has `stage`, or give the attestor's key.",
+    );
   const { mostBodyBytes = MOST_BODY_BYTES, onProblem = () => undefined } = options;
   const policy = policyIn(options.trust);
   const mint = mintOf(policy, options.mint);
@@ -227,6 +244,10 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
       try {
         return await answer(request, units, handler);
       } catch (cause) {
+        if (cause instanceof AttestorUnusable) {
+          onProblem(cause, null);
+          return refusalAnswer({ code: "attestor_unusable", detail: "The attestor failed." });
+        }
         if (!(cause instanceof StoreUnusable)) throw cause;
         return refusalAnswer({ code: "store_unusable", detail: "The seller's store failed." });
       }

@@ -7,6 +7,7 @@ import type {
   KeptCall,
   KeptSession,
   SentAnswer,
+  StagedCall,
   SessionStore,
   StoredSession,
 } from "./session-store.ts";
@@ -17,6 +18,7 @@ type Held = {
   closing: StoredSession["closing"];
   final: StoredSession["final"];
   answer: SentAnswer | null;
+  staged: StagedCall | null;
   /** Who holds the reservation. */
   holder: symbol | null;
   isEnded: boolean;
@@ -70,6 +72,7 @@ export const memorySessions = (
           closing: null,
           final: null,
           answer: null,
+          staged: null,
           holder: null,
           isEnded: false,
           calls: [],
@@ -79,9 +82,9 @@ export const memorySessions = (
     find: (escrow) => {
       const held = place.held.get(escrow);
       if (held === undefined) return Promise.resolve(null);
-      const { session, newest, closing, final } = held;
+      const { session, newest, closing, final, staged } = held;
       const isRestored = session.createdAt < place.bornAt;
-      return Promise.resolve({ session, newest, closing, final, isRestored });
+      return Promise.resolve({ session, newest, closing, final, isRestored, staged });
     },
     unfinished: () =>
       Promise.resolve(
@@ -101,6 +104,12 @@ export const memorySessions = (
       if (held.holder === me) held.holder = null;
       return Promise.resolve();
     },
+    stage: (call) => {
+      const held = heldOf(call.voucher.escrow);
+      if (held.holder !== me || !isNext(held, call.voucher.count)) return Promise.resolve(false);
+      held.staged = call;
+      return Promise.resolve(true);
+    },
     append: (call, answer) => {
       const held = heldOf(call.voucher.escrow);
       if (held.holder !== me || !isNext(held, call.voucher.count)) return Promise.resolve(false);
@@ -108,6 +117,7 @@ export const memorySessions = (
       const before = held.newest === null ? NO_CALLS : tallyOf(held.newest);
       held.newest = { voucher, receipt, before };
       held.answer = answer;
+      held.staged = null;
       held.holder = null;
       held.calls.push(call);
       return Promise.resolve(true);
@@ -122,6 +132,7 @@ export const memorySessions = (
         return Promise.resolve(false);
       held.newest = head;
       held.answer = null;
+      held.staged = null;
       return Promise.resolve(true);
     },
     close: (voucher) => {
