@@ -33,8 +33,12 @@ const claimIn = (text: string, path: string): SessionClaim => {
     };
     const deliveries = parseHash32(kept.deliveries);
     const claim = { total: BigInt(kept.total), timestamp: BigInt(kept.timestamp) };
-    if (deliveries !== undefined && Number.isInteger(kept.count))
-      return { ...claim, deliveries, count: kept.count, isFinal: kept.isFinal === true };
+    if (
+      deliveries !== undefined &&
+      Number.isInteger(kept.count) &&
+      typeof kept.isFinal === "boolean"
+    )
+      return { ...claim, deliveries, count: kept.count, isFinal: kept.isFinal };
   } catch {
     // Told below.
   }

@@ -149,6 +149,9 @@ const claimIn = (
   }
 };
 
+const problem = (status: number, code: string, detail: string): Response =>
+  Response.json({ status, code, detail }, { status });
+
 const digestOf = (text: string): string => hash32FromBytes(sha256(new TextEncoder().encode(text)));
 
 /**
@@ -173,8 +176,6 @@ export const attestorService = (
     );
   // Equal digests say nothing of where two texts differ.
   const wanted = digestOf(`Bearer ${token}`);
-  const problem = (status: number, code: string, detail: string): Response =>
-    Response.json({ status, code, detail }, { status });
   return async (request) => {
     if (digestOf(request.headers.get("authorization") ?? "") !== wanted)
       return problem(401, "unauthorized", "The token is another one.");
@@ -216,7 +217,12 @@ export const remoteAttestor = (
   publicKey,
   attest: async ({ escrow, domain, terms, attestor }, claim) => {
     const asked: AskedClaim = {
-      ...{ escrow, domain, terms, attestor, deliveries: claim.deliveries, count: claim.count },
+      escrow,
+      domain,
+      terms,
+      attestor,
+      deliveries: claim.deliveries,
+      count: claim.count,
       total_stroops: claim.total.toString(),
       timestamp: claim.timestamp.toString(),
       final: claim.isFinal,
@@ -234,6 +240,6 @@ export const remoteAttestor = (
     const { attestation, detail } = JSON.parse(text) as { attestation?: string; detail?: string };
     const signed = readCallAttestation(decodeBase64(attestation ?? "") ?? new Uint8Array());
     if (response.status === 200 && signed !== undefined) return signed;
-    throw refused(String(detail ?? `The attestor answered ${response.status}.`));
+    throw refused(detail ?? `The attestor answered ${response.status}.`);
   },
 });

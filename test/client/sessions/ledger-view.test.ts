@@ -225,7 +225,7 @@ describe("looks at nodes", () => {
       if (node === undefined) throw new Error("no node");
       if (node.status !== undefined)
         return Promise.resolve(new Response("", { status: node.status }));
-      const { method } = JSON.parse(String(init.body)) as { readonly method: string };
+      const { method } = JSON.parse(init.body as string) as { readonly method: string };
       const account = { owner: OTHER, data: [clockData(node.unix), "base64"] };
       const result =
         method === "getGenesisHash"

@@ -173,11 +173,10 @@ test("a watchtower captures with the seller's heads and a fee payer's key alone,
       await writeFile(join(folder.path, name), text, { mode: 0o600 });
       return join(folder.path, name);
     };
-    const common = [
-      ...["--service", fixture.service.url, "--rpc", fixture.rpc, "--once"],
-      ...["--trust", await file("trust.json", fixture.trust)],
-      ...["--key", await file("payer.json", keyText(payerKey.seed))],
-    ];
+    const trust = await file("trust.json", fixture.trust);
+    const payer = await file("payer.json", keyText(payerKey.seed));
+    const service = ["--service", fixture.service.url, "--trust", trust, "--rpc", fixture.rpc];
+    const common = [...service, "--key", payer, "--once"];
     const run = (path: string) =>
       runHere((io) => main(["watchtower", path, ...common], io), { env: {}, stdin: "" });
     const altered = line.replace(/"head":"(.{80})./, '"head":"$1A');
