@@ -1,5 +1,6 @@
 import type { SessionSeller } from "../seller/session-seller.ts";
 import { bytesIn, joined, type NodeHeaders, requestOf, responseOf } from "./node-messages.ts";
+import { later } from "./later.ts";
 import { noteCall } from "./paid-call.ts";
 
 /** What is used of express's request. */
@@ -37,7 +38,7 @@ const callBack = (args: ReadonlyArray<unknown>): void => {
 const heldAnswer = (response: ExpressResponse) => {
   const { write, end, writeHead, flushHeaders } = response;
   const chunks: Array<Uint8Array> = [];
-  const ended = Promise.withResolvers<Response>();
+  const ended = later<Response>();
   response.write = (chunk: unknown, ...rest: ReadonlyArray<unknown>) => {
     chunks.push(bytesIn(chunk, rest[0]));
     callBack(rest);

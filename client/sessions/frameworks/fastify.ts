@@ -1,5 +1,6 @@
 import type { SessionSeller } from "../seller/session-seller.ts";
 import { bytesIn, joined, type NodeHeaders, requestOf, responseOf } from "./node-messages.ts";
+import { later } from "./later.ts";
 import { noteCall } from "./paid-call.ts";
 
 /** What is used of fastify's request. */
@@ -89,9 +90,9 @@ export const sellFastify = (seller: SessionSeller, price: string): FastifyHooks 
       const { protocol, host, originalUrl } = request;
       const body = joined(bodies.get(request) ?? []);
       const asked = requestOf(request, `${protocol}://${host}${originalUrl}`, body);
-      const begun = Promise.withResolvers<null>();
+      const begun = later<null>();
       const answer = seller.handle(asked, price, (_, call) => {
-        const { promise, resolve, reject } = Promise.withResolvers<Response>();
+        const { promise, resolve, reject } = later<Response>();
         noteCall(request, call);
         reply.raw.once("close", () =>
           reject(new Error("the connection ended before the handler did")),

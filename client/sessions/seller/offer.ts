@@ -8,7 +8,7 @@ import { MIN_SESSION_SECONDS, type TakenSessions } from "./take-session.ts";
 export const SESSION_SCHEME = "delivery-session";
 
 /** The HTTP header of an offer (x402 version 2, `PAYMENT-REQUIRED`). */
-const OFFER_HEADER = "payment-required";
+export const OFFER_HEADER = "payment-required";
 
 /** How long an agent may wait for an answer, in seconds. */
 const MOST_ANSWER_SECONDS = 60;

@@ -3,9 +3,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { callOnce, closeWithSeller } from "../../../client/sessions/agent/call-session.ts";
 import { sessionSeller, memorySessions, type SettlementError } from "../../../client/sessions.ts";
+import { decodeBase64, encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { parseTrustPolicy } from "../../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../../core/protocol/verification/verify-evidence.ts";
 import { until } from "../../app/support/running-service.ts";
+import type { Fetch } from "../../../client/service/fetch-directly.ts";
 import { main } from "../../../client/command-line/main.ts";
 import { keyText } from "../../../client/node/key-file.ts";
 import { runHere } from "../../app/support/run-here.ts";
@@ -19,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 /** A seller over HTTP, at 0.01 a call. */
-const selling = (price = "0.01", store = memorySessions()) => {
+const selling = (price = "0.01", store = memorySessions(), fetchWith: Fetch = fetch) => {
   const problems: Array<SettlementError> = [];
   const seller = sessionSeller({
     service: fixture.service.url,
@@ -30,6 +32,7 @@ const selling = (price = "0.01", store = memorySessions()) => {
     payer: signerOf(payerKey),
     store,
     webSocket: null,
+    fetch: fetchWith,
     onProblem: (problem) => problems.push(problem),
   });
   const server = Bun.serve({
@@ -192,6 +195,39 @@ test("a watchtower captures with the seller's heads and a fee payer's key alone,
     expect(await run(await file("none", "no heads"))).toMatchObject({ code: 64 });
   } finally {
     await folder.remove();
+    await stop();
+    await seller.close();
+  }
+}, 120_000);
+
+test("a capture that the service prepares otherwise is not signed, and a service that is right again gets it", async () => {
+  const agent = await fixture.open("otherwise");
+  const { escrow } = agent.session;
+  let isHostile = true;
+  const hostile: Fetch = async (url, init) => {
+    const response = await fetch(url, init);
+    if (!isHostile || !url.includes("/capture/prepare")) return response;
+    type Prepared = { readonly data: { readonly transaction: { readonly base64: string } } };
+    const { data } = (await response.json()) as Prepared;
+    const bytes = Uint8Array.from(decodeBase64(data.transaction.base64) ?? []);
+    // Another account than the one that is paid, or another argument: the bytes of the last instruction.
+    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
+    const transaction = { ...data.transaction, base64: encodeBase64(bytes) };
+    return Response.json({ data: { ...data, transaction } });
+  };
+  const { seller, problems, url, stop } = selling("0.10", memorySessions(), hostile);
+  try {
+    await callOnce(agent, { url: `${url}/a`, limit: 100_000n });
+    const failed = await seller.captureAll().catch((cause: SettlementError) => cause.code);
+    expect([failed, problems.map(({ code }) => code)]).toEqual([
+      "prepared_otherwise",
+      ["prepared_otherwise"],
+    ]);
+    expect((await fixture.read(escrow)).released_stroops).toBe("0");
+    isHostile = false;
+    await seller.captureAll();
+    expect((await fixture.read(escrow)).released_stroops).toBe("100000");
+  } finally {
     await stop();
     await seller.close();
   }
