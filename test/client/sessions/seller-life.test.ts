@@ -2,7 +2,13 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { callOnce, closeWithSeller } from "../../../client/sessions/agent/call-session.ts";
-import { sessionSeller, memorySessions, type SettlementError } from "../../../client/sessions.ts";
+import {
+  memorySessions,
+  type SellerOptions,
+  sessionSeller,
+  type SessionStore,
+  type SettlementError,
+} from "../../../client/sessions.ts";
 import { decodeBase64, encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { parseTrustPolicy } from "../../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../../core/protocol/verification/verify-evidence.ts";
@@ -21,7 +27,12 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 /** A seller over HTTP, at 0.01 a call. */
-const selling = (price = "0.01", store = memorySessions(), fetchWith: Fetch = fetch) => {
+const selling = (
+  price = "0.01",
+  store: SessionStore = memorySessions(),
+  fetchWith: Fetch = fetch,
+  more: Partial<SellerOptions> = {},
+) => {
   const problems: Array<SettlementError> = [];
   const seller = sessionSeller({
     service: fixture.service.url,
@@ -33,6 +44,7 @@ const selling = (price = "0.01", store = memorySessions(), fetchWith: Fetch = fe
     store,
     webSocket: null,
     fetch: fetchWith,
+    ...more,
     onProblem: (problem) => problems.push(problem),
   });
   const server = Bun.serve({
@@ -227,6 +239,52 @@ test("a capture that the service prepares otherwise is not signed, and a service
     isHostile = false;
     await seller.captureAll();
     expect((await fixture.read(escrow)).released_stroops).toBe("100000");
+  } finally {
+    await stop();
+    await seller.close();
+  }
+}, 120_000);
+
+test("behind a proxy the order is of what the agent asked for; a long body and a broken store are refused", async () => {
+  const made = await fixture.open("proxied");
+  let isBroken = false;
+  const whole = memorySessions();
+  const store: SessionStore = {
+    ...whole,
+    find: (escrow) => (isBroken ? Promise.reject(new Error("disk full")) : whole.find(escrow)),
+  };
+  const more = { origin: "https://api.example.com", mostBodyBytes: 8 };
+  const { seller, url, stop } = selling("0.01", store, fetch, more);
+  const agent = {
+    ...made,
+    // What a proxy does: the agent's address is not the seller's own.
+    fetch: (asked: string, init: RequestInit) =>
+      fetch(asked.replace("https://api.example.com", url), init),
+    clock: { nowMs: Date.now, pause: () => Promise.resolve() },
+  };
+  const codeOf = (body: string): Promise<string> =>
+    callOnce(agent, {
+      method: "POST",
+      url: "https://api.example.com/v1/quotes?symbol=SOL",
+      body: new TextEncoder().encode(body),
+      limit: 10_000n,
+    }).then(
+      ({ count }) => `call ${count}`,
+      ({ code }: SettlementError) => code,
+    );
+  try {
+    expect(await codeOf("12345678")).toBe("call 1");
+    expect(await codeOf("123456789")).toBe("body_too_long");
+    const offer = (await (await fetch(`${url}/v1/quotes`)).json()) as {
+      readonly resource: { readonly url: string };
+    };
+    expect(offer.resource.url).toBe("https://api.example.com/v1/quotes");
+    expect((await fetch(`${url}/v1/quotes`, { method: "HEAD" })).status).toBe(402);
+    expect((await fetch(`${url}/v1/quotes`, { method: "OPTIONS" })).status).toBe(204);
+    isBroken = true;
+    expect(await codeOf("1")).toBe("call_unanswered");
+    isBroken = false;
+    expect(await codeOf("1")).toBe("call 2");
   } finally {
     await stop();
     await seller.close();
