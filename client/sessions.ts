@@ -7,6 +7,22 @@ export type {
   SessionSeller,
 } from "./sessions/seller/session-seller.ts";
 export type { PaidCall } from "./sessions/seller/answer-call.ts";
+export { sellHono } from "./sessions/frameworks/hono.ts";
+export { sellExpress } from "./sessions/frameworks/express.ts";
+export { sellFastify } from "./sessions/frameworks/fastify.ts";
+export { paidCall } from "./sessions/frameworks/paid-call.ts";
+export {
+  attestorService,
+  keepingAttestor,
+  memorySessionClaims,
+  remoteAttestor,
+} from "./sessions/seller/session-attestor.ts";
+export type {
+  AttestedSession,
+  SessionAttestor,
+  SessionClaim,
+  SessionClaims,
+} from "./sessions/seller/session-attestor.ts";
 export { memorySessions } from "./sessions/store/memory-sessions.ts";
 export { type PostgresQuery, postgresSessions } from "./sessions/store/postgres-sessions.ts";
 export {
@@ -21,8 +37,9 @@ export type {
   Reservation,
   SentAnswer,
   SessionStore,
+  StagedCall,
   StoredSession,
 } from "./sessions/store/session-store.ts";
 export type { ClientClock } from "./service/requests.ts";
-export type { MessageSigner } from "./signing/sign-transaction.ts";
+export type { MessageSigner, SellerKey } from "./signing/sign-transaction.ts";
 export { SettlementError } from "./settlement-error.ts";

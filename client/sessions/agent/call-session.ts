@@ -225,6 +225,7 @@ type Next = "again" | "anew";
 const PASSING: ReadonlySet<string> = new Set([
   "session_busy",
   "ledger_out_of_reach",
+  "attestor_unusable",
   "store_unusable",
 ]);
 

@@ -6,6 +6,7 @@ import { callIntent, type CallOrder, callOrder } from "../../../core/protocol/ca
 import {
   attestedCallsMessage,
   type CallAttestation,
+  type CallReceipt,
   RECEIPT_HEADER,
   receiptHeader,
 } from "../../../core/protocol/calls/call-receipt.ts";
@@ -14,7 +15,7 @@ import {
   parseVoucherHeader,
   VOUCHER_HEADER,
 } from "../../../core/protocol/calls/call-voucher.ts";
-import { judgeVoucher } from "../../../core/protocol/calls/judge-call.ts";
+import { isAttestationSigned, judgeVoucher } from "../../../core/protocol/calls/judge-call.ts";
 import {
   HEAD_HEADER,
   orderOf,
@@ -28,8 +29,11 @@ import type {
   KeptSession,
   SentAnswer,
   SessionStore,
+  StagedCall,
   StoredSession,
 } from "../store/session-store.ts";
+import { SettlementError } from "../../settlement-error.ts";
+import type { SessionAttestor } from "./session-attestor.ts";
 import { PRIVATE, type Refusal, refusalAnswer, refusalOf } from "./refusal.ts";
 
 /** A seller's own view of the ledger, by which it takes sessions. Answers are from memory once a session is known. */
@@ -47,7 +51,8 @@ export type LedgerView = {
 export type SellerContext = {
   readonly store: SessionStore;
   readonly view: LedgerView;
-  readonly attestor: MessageSigner;
+  /** A key, or an attestor that keeps what it signed: then each delivery is staged before it is asked. */
+  readonly attestor: MessageSigner | SessionAttestor;
   readonly clock: ClientClock;
   /** Told of each session that the agent closed, once its final attestation is kept. */
   readonly onClosed: (escrow: Address) => void;
@@ -95,6 +100,13 @@ const responseOf = ({ status, headers, body }: SentAnswer, receipt: string): Res
 const tallyIn = ({ newest }: StoredSession): SessionTally =>
   newest === null ? NO_CALLS : tallyOf(newest);
 
+/** An attestor that gave no attestation. The same call again asks it for the same one. */
+export class AttestorUnusable extends SettlementError {
+  constructor(reason: string, cause: unknown) {
+    super("attestor_unusable", `The attestor: ${reason}.`, "Send the same call again.", { cause });
+  }
+}
+
 /** The attestation of a session's deliveries, signed. */
 const attested = async (
   { attestor }: Pick<SellerContext, "attestor">,
@@ -110,7 +122,14 @@ const attested = async (
     count: tally.count,
     isFinal,
   };
-  return { ...claim, signature: await attestor.sign(attestedCallsMessage(session, claim)) };
+  if (!("attest" in attestor))
+    return { ...claim, signature: await attestor.sign(attestedCallsMessage(session, claim)) };
+  const given = await attestor.attest(session, claim).catch((cause: unknown) => {
+    throw new AttestorUnusable(cause instanceof Error ? cause.message : "it failed", cause);
+  });
+  const signed = { ...claim, signature: given.signature };
+  if (isAttestationSigned(session, signed)) return signed;
+  throw new AttestorUnusable("it signed another claim", null);
 };
 
 /** The present second, never before the session's creation: an attestation from before it is worth nothing. */
@@ -137,6 +156,22 @@ const standing = async (
   const now = await store.find(session.escrow);
   if (now === null) throw new Error("a session that was opened is not there");
   return now;
+};
+
+/** Has a delivery attested and records it; null when another process was quicker. */
+const recorded = async (
+  context: SellerContext,
+  session: KeptSession,
+  tally: SessionTally,
+  { voucher, delivery, intent, status, answer }: StagedCall,
+): Promise<CallReceipt | null> => {
+  const order = { taskHash: delivery.taskHash, limit: voucher.limit };
+  const after = tally.after(order, delivery);
+  const attestation = await attested(context, session, after, delivery.deliveredAt, false);
+  const receipt = { delivery, attestation };
+  if (!(await context.store.append({ voucher, receipt, intent, status }, answer))) return null;
+  context.onCall?.(session, delivery.totalAfter);
+  return receipt;
 };
 
 /** Runs the handler for a call that is reserved, and records what it answered before that leaves the seller. */
@@ -180,18 +215,31 @@ const delivered = async (
     totalAfter: tally.total + price,
     deliveredAt,
   };
-  const attestation = await attested(
-    context,
-    session,
-    tally.after(order, delivery),
-    deliveredAt,
-    false,
-  );
-  const receipt = { delivery, attestation };
   const kept = body.length > MOST_KEPT_BYTES ? null : answer;
-  if (!(await store.append({ voucher, receipt, intent, status }, kept))) return null;
-  context.onCall?.(session, delivery.totalAfter);
-  return responseOf(answer, receiptHeader(receipt));
+  const call: StagedCall = { voucher, delivery, intent, status, answer: kept };
+  if ("attest" in context.attestor && !(await (store.stage?.(call) ?? true))) return null;
+  const receipt = await recorded(context, session, tally, call);
+  return receipt === null ? null : responseOf(answer, receiptHeader(receipt));
+};
+
+/** Ends what a process began that crashed between a delivery and its record: the same is attested and recorded. */
+const finished = async (
+  context: SellerContext,
+  { session }: StoredSession,
+  { voucher }: StagedCall,
+): Promise<void> => {
+  const { store } = context;
+  const { escrow } = session;
+  if ((await store.reserve(escrow, voucher.count)) !== "reserved") return;
+  try {
+    const now = await store.find(escrow);
+    const staged = now?.staged ?? null;
+    if (now !== null && staged !== null) await recorded(context, session, tallyIn(now), staged);
+    else await store.drop(escrow);
+  } catch (cause) {
+    await store.drop(escrow);
+    throw cause;
+  }
 };
 
 /** The final attestation of a session, signed with the present time. Only for one whose closing voucher is kept. */
@@ -230,7 +278,10 @@ const tried = async (
   handler: CallHandler,
 ): Promise<Response | null> => {
   const { store } = context;
-  const stored = await standing(context, session, request);
+  const before = await standing(context, session, request);
+  const { staged = null } = before;
+  if (staged !== null) await finished(context, before, staged);
+  const stored = staged === null ? before : await standing(context, session, request);
   const { newest, closing } = stored;
   const intent = callIntent(request.method, request.url, request.body);
   if (intent === undefined && !voucher.isClosing)

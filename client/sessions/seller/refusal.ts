@@ -18,6 +18,7 @@ export type RefusalCode =
   | "session_restored"
   | "session_busy"
   | "ledger_out_of_reach"
+  | "attestor_unusable"
   | "store_unusable";
 
 /** A call that is not taken. Nothing was delivered and nothing is charged, unless the code says otherwise. */
@@ -54,6 +55,7 @@ const ANSWERS: Readonly<Record<RefusalCode, readonly [status: number, cure: stri
   receipt_of_another_call: [500, "The seller failed; nothing is charged."],
   another_payload: [500, "The seller failed; nothing is charged."],
   ledger_out_of_reach: [503, "Send the same call again."],
+  attestor_unusable: [503, "Send the same call again."],
   store_unusable: [503, "Send the same call again."],
 };
 

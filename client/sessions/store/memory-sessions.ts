@@ -12,10 +12,12 @@ import {
   withCall,
   withShown,
 } from "./session-state.ts";
-import type { KeptCall, SessionStore } from "./session-store.ts";
+import type { KeptCall, SessionStore, StagedCall } from "./session-store.ts";
 
 type Held = {
   state: SessionState;
+  /** A delivery that waits for its attestation. */
+  staged: StagedCall | null;
   /** Who holds the reservation. */
   holder: symbol | null;
   readonly calls: Array<KeptCall>;
@@ -53,13 +55,19 @@ export const memorySessions = (
   return {
     open: async (session) => {
       if (!place.held.has(session.escrow))
-        place.held.set(session.escrow, { state: newSession(session), holder: null, calls: [] });
+        place.held.set(session.escrow, {
+          state: newSession(session),
+          staged: null,
+          holder: null,
+          calls: [],
+        });
     },
     find: async (escrow) => {
       const held = place.held.get(escrow);
       if (held === undefined) return null;
       const { session, newest, closing, final } = held.state;
-      return { session, newest, closing, final, isRestored: session.createdAt < place.bornAt };
+      const isRestored = session.createdAt < place.bornAt;
+      return { session, newest, closing, final, isRestored, staged: held.staged };
     },
     unfinished: async () =>
       Array.from(place.held.values())
@@ -76,10 +84,17 @@ export const memorySessions = (
       const held = heldOf(escrow);
       if (held.holder === me) held.holder = null;
     },
+    stage: async (call) => {
+      const held = heldOf(call.voucher.escrow);
+      if (held.holder !== me || !isNext(held.state, call.voucher.count)) return false;
+      held.staged = call;
+      return true;
+    },
     append: async (call, answer) => {
       const held = heldOf(call.voucher.escrow);
       if (held.holder !== me || !isNext(held.state, call.voucher.count)) return false;
       held.state = withCall(held.state, call, answer);
+      held.staged = null;
       held.holder = null;
       held.calls.push(call);
       return true;
@@ -92,6 +107,7 @@ export const memorySessions = (
       const held = heldOf(head.voucher.escrow);
       if (held.holder !== null || !isLater(held.state, head)) return false;
       held.state = withShown(held.state, head);
+      held.staged = null;
       return true;
     },
     close: async (voucher) => {

@@ -6,7 +6,7 @@ import { SettlementError } from "../../settlement-error.ts";
 import type { KeptCall, KeptSession, SentAnswer, StoredSession } from "./session-store.ts";
 
 /** All that a store knows of a session beside its calls and its reservation. It never changes. */
-export type SessionState = Omit<StoredSession, "isRestored"> & {
+export type SessionState = Omit<StoredSession, "isRestored" | "staged"> & {
   /** The newest call's, null when there is none. */
   readonly answer: SentAnswer | null;
   readonly isEnded: boolean;

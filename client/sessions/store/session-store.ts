@@ -1,3 +1,4 @@
+import type { CallDelivery } from "../../../core/protocol/calls/call-delivery.ts";
 import type { Address } from "../../../core/domain/address.ts";
 import type { UnixSeconds } from "../../../core/domain/unix-time.ts";
 import type { CallAttestation } from "../../../core/protocol/calls/call-receipt.ts";
@@ -30,6 +31,18 @@ export type KeptCall = CallRecord & {
   readonly status: number;
 };
 
+/**
+ * A delivery that is made and not yet attested, as a seller keeps it before it asks an attestor in another process: after
+ * a crash in between, the same is attested, since that attestor signs no second one of its number.
+ */
+export type StagedCall = {
+  readonly voucher: CallVoucher;
+  readonly delivery: CallDelivery;
+  readonly intent: string;
+  readonly status: number;
+  readonly answer: SentAnswer | null;
+};
+
 /** Where a session stands in a store. */
 export type StoredSession = {
   readonly session: KeptSession;
@@ -44,6 +57,8 @@ export type StoredSession = {
    * could then be a second one of the same number, so none is taken; the session is closed by the agent's record.
    */
   readonly isRestored: boolean;
+  /** A delivery of the next call that was kept before it was attested; null and absent without one. */
+  readonly staged?: StagedCall | null;
 };
 
 /** What became of a wish to answer a call. `behind`: the call is not the next one any more. */
@@ -69,6 +84,11 @@ export type SessionStore = {
   readonly reserve: (escrow: Address, count: number) => Promise<Reservation>;
   /** Ends this process's reservation without a call. */
   readonly drop: (escrow: Address) => Promise<void>;
+  /**
+   * Keeps a delivery before it is attested; the call's `append` ends that. False unless this process holds the
+   * reservation of its number. Only a seller whose attestor is another process needs it.
+   */
+  readonly stage?: (call: StagedCall) => Promise<boolean>;
   /**
    * Appends a call, with the answer that was made for it, and ends the reservation. False when the newest call is not
    * the one before any more, or the session is closing: then nothing is kept, and the answer must not leave the seller.

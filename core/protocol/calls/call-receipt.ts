@@ -106,7 +106,7 @@ export const parseReceiptHeader = (value: string): CallReceipt | undefined => {
 
 /** What the attestor signed for a session's deliveries. */
 export const attestedCallsMessage = (
-  { domain, terms }: SessionTerms,
+  { domain, terms }: Pick<SessionTerms, "domain" | "terms">,
   attestation: Omit<CallAttestation, "signature">,
 ): Uint8Array =>
   attestationMessage({
