@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect } from "../../../client/connect.ts";
 import { keySigner } from "../../../client/node/key-file.ts";
 import { memorySessionJournal } from "../../../client/sessions/agent/memory-journal.ts";
+import { payFetch } from "../../../client/sessions/agent/pay-fetch.ts";
 import { memorySessions, sessionSeller } from "../../../client/sessions.ts";
 import { verifyCall } from "../../../core/protocol/verification/verify-call.ts";
 import { failureOf } from "../support/failure-of.ts";
@@ -125,4 +126,54 @@ test("without nodes the packet shows that it is finalized; without a seller the 
   expect(ended.refusal).toContain("No call was made");
   expect(Date.parse(ended.closesAt ?? "")).toBeGreaterThan(0);
   expect((await session.close()).closesAt).toBe(ended.closesAt);
+}, 120_000);
+
+test("payFetch opens one session, goes on with it in the next process, opens another one, and says what each cost", async () => {
+  const kept = new Map<string, ReturnType<typeof memorySessionJournal>>();
+  const seen: Array<string> = [];
+  const paying = () =>
+    payFetch(
+      {
+        service: fixture.service.url,
+        trust: fixture.trust,
+        rpc: fixture.rpc,
+        signer,
+        maxPrice: "0.01",
+        budget: "0.05",
+        allowRent: true,
+        journal: (name) => {
+          const journal = kept.get(name) ?? memorySessionJournal();
+          kept.set(name, journal);
+          return journal;
+        },
+      },
+      (url, init) => {
+        seen.push(new Headers(init.headers).has("settlement-voucher") ? "paid" : "asked");
+        return fetch(url, init);
+      },
+    );
+  const first = paying();
+  // Calls at once share a session.
+  const two = await Promise.all(
+    ["a", "b"].map((body) => first(selling.url, { method: "POST", body })),
+  );
+  expect(await Promise.all(two.map((answer) => answer.json()))).toEqual([
+    { count: 1, echo: "a" },
+    { count: 2, echo: "b" },
+  ]);
+  const next = paying();
+  for (let count = 3; count <= 7; count++)
+    expect(await (await next(new Request(selling.url))).json()).toEqual({
+      count: count <= 5 ? count : count - 5,
+      echo: "",
+    });
+  // The price is asked once for each process and path.
+  expect(seen.filter((each) => each === "asked").length).toBe(3);
+  expect(kept.size).toBe(2);
+  const ended = await next.close();
+  expect(ended.map((each) => [each.failure, each.ended?.outcome, each.ended?.used])).toEqual([
+    [null, "settled", "50000"],
+    [null, "settled", "20000"],
+  ]);
+  expect(await next.close()).toEqual([]);
 }, 120_000);
