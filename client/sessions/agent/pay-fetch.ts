@@ -3,7 +3,7 @@ import { connect, type ConnectOptions } from "../../connect.ts";
 import { originGuard } from "../../pay/allowed-origins.ts";
 import { unitsOf } from "../../pay/payment-terms.ts";
 import { policyIn } from "../../pinned-policy.ts";
-import type { Fetch } from "../../service/fetch-directly.ts";
+import { type Fetch, runtimeFetch } from "../../service/fetch-directly.ts";
 import { systemClock } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { AcceptedSigner } from "../../signing/sign-transaction.ts";
@@ -108,6 +108,10 @@ const BROKEN: ReadonlySet<string> = new Set([
 
 const codeOf = (cause: unknown): string => (cause instanceof SettlementError ? cause.code : "");
 
+/** Whose calls one session pays for. */
+const placeOf = (offer: SessionOffer, origin: string): string =>
+  [origin, offer.merchant, offer.mint.address, offer.attestor].join(" ");
+
 /** Seconds before its end from which a seller answers no call of a session. */
 const marginOf = (ttl: number): number => Math.max(60, Math.min(900, ttl / 10));
 
@@ -130,16 +134,13 @@ const marginOf = (ttl: number): number => Math.max(60, Math.min(900, ttl / 10));
  * typeof pay; // => "function"
  * await pay.close(); // => []
  */
-export const payFetch = (
-  policy: PayPolicy,
-  fetchWith: Fetch = (url, init) => fetch(url, init),
-): PayFetch => {
+export const payFetch = (policy: PayPolicy, fetchWith: Fetch = runtimeFetch): PayFetch => {
   const { signer, budget, ttl = SESSION_SECONDS, maxSessions = MOST_SESSIONS } = policy;
   const { merchants, lamportsPerUnit, clock = systemClock } = policy;
   const client = connect(policy.service, policy);
   const trust = policyIn(policy.trust);
   const originObjection = originGuard(policy.origins);
-  if (lamportsPerUnit === undefined && policy.allowRent !== true)
+  if (lamportsPerUnit === undefined && !policy.allowRent)
     refuse(
       "invalid_policy",
       "The policy says nothing of the rent that each session keeps.",
@@ -239,9 +240,6 @@ export const payFetch = (
     }
     return refuse("too_many_journals", `${host} has ${MOST_JOURNALS} journals.`, "Name others.");
   };
-
-  const placeOf = (offer: SessionOffer, origin: string): string =>
-    [origin, offer.merchant, offer.mint.address, offer.attestor].join(" ");
 
   const laneFor = (offer: SessionOffer, origin: string): Promise<Lane> => {
     const place = placeOf(offer, origin);

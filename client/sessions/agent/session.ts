@@ -5,7 +5,7 @@ import { parseHash32 } from "../../../core/domain/hash32.ts";
 import { verifyEvidence } from "../../../core/protocol/verification/verify-evidence.ts";
 import { packetOnceFinal, requireSound } from "../../pay/packet-there.ts";
 import { unitsOf } from "../../pay/payment-terms.ts";
-import type { Fetch } from "../../service/fetch-directly.ts";
+import { type Fetch, runtimeFetch } from "../../service/fetch-directly.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { AcceptedSigner } from "../../signing/sign-transaction.ts";
 import { callEvidences } from "../evidence/call-evidences.ts";
@@ -187,7 +187,7 @@ export const agentSession = async (
     network: context.policy.genesisHash,
     signer: key,
     journal,
-    fetch: fetchWith ?? ((url, init) => fetch(url, init)),
+    fetch: fetchWith ?? runtimeFetch,
     clock,
   };
   let last: Promise<unknown> = Promise.resolve();
