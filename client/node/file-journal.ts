@@ -9,7 +9,7 @@ import { errorCode } from "./key-file.ts";
  * Waits until a folder's entries are on disk. Windows opens no folders, and needs no such call. @throws the system's
  * errors.
  */
-const syncFolder = async (path: string): Promise<void> => {
+export const syncFolder = async (path: string): Promise<void> => {
   if (process.platform === "win32") return;
   const folder = await open(path, "r");
   try {
@@ -19,8 +19,10 @@ const syncFolder = async (path: string): Promise<void> => {
   }
 };
 
-const MODE = 0o600;
-const FOLDER_MODE = 0o700;
+/** Files that only their owner may read and write. */
+export const FILE_MODE = 0o600;
+/** Folders that only their owner may enter. */
+export const FOLDER_MODE = 0o700;
 
 /** The folders from the one of `path` up to `root`, and the one above it, whose entry `root` is. */
 const foldersUpTo = (path: string, root: string): ReadonlyArray<string> => {
@@ -36,7 +38,7 @@ const foldersUpTo = (path: string, root: string): ReadonlyArray<string> => {
 export const placeFile = async (path: string, root: string, text: string): Promise<boolean> => {
   await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
   const draft = `${path}.${crypto.randomUUID()}.new`;
-  const file = await open(draft, "wx", MODE);
+  const file = await open(draft, "wx", FILE_MODE);
   let isMine = true;
   try {
     await file.writeFile(text);

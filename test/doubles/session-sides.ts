@@ -57,19 +57,27 @@ export const attest = (
 export type PlannedCall = { readonly limit: bigint; readonly price: bigint };
 
 /** The request, the order, the voucher and the delivery of a call that follows a tally, all by honest sides. */
-export const honestCall = (before: SessionTally, { limit, price }: PlannedCall) => {
+export const honestCall = (
+  before: SessionTally,
+  { limit, price }: PlannedCall,
+  terms: SessionTerms = TERMS,
+) => {
   const count = before.count + 1;
   const url = `https://api.example.com/quotes/${count}`;
   const nonce = new Uint8Array(16).fill(count);
-  const order = callOrder(callIntent("GET", url, new Uint8Array()) ?? "", nonce, limit);
-  const voucher = vouch({
-    orders: before.ordersWith(order),
-    total: before.total + limit,
-    count,
-    isClosing: false,
-    limit,
-    nonce,
-  });
+  const intent = callIntent("GET", url, new Uint8Array()) ?? "";
+  const order = callOrder(intent, nonce, limit);
+  const voucher = vouch(
+    {
+      orders: before.ordersWith(order),
+      total: before.total + limit,
+      count,
+      isClosing: false,
+      limit,
+      nonce,
+    },
+    terms,
+  );
   const answered = {
     taskHash: order.taskHash,
     network: NETWORK.genesisHash,
@@ -88,24 +96,28 @@ export const honestCall = (before: SessionTally, { limit, price }: PlannedCall) 
   const after = before.after(order, delivery);
   const receipt: CallReceipt = {
     delivery,
-    attestation: attest({
-      deliveries: after.deliveries,
-      total: after.total,
-      timestamp: delivery.deliveredAt,
-      count,
-      isFinal: false,
-    }),
+    attestation: attest(
+      {
+        deliveries: after.deliveries,
+        total: after.total,
+        timestamp: delivery.deliveredAt,
+        count,
+        isFinal: false,
+      },
+      terms,
+    ),
   };
-  return { order, voucher, answered, receipt, before, after };
+  return { order, intent, voucher, answered, receipt, before, after };
 };
 
 /** The calls of an honest session, one behind another. */
 export const honestCalls = (
   plan: ReadonlyArray<PlannedCall>,
+  terms: SessionTerms = TERMS,
 ): ReadonlyArray<ReturnType<typeof honestCall>> => {
   let tally = NO_CALLS;
   return plan.map((each) => {
-    const call = honestCall(tally, each);
+    const call = honestCall(tally, each, terms);
     tally = call.after;
     return call;
   });

@@ -1,32 +1,25 @@
 import type { Address } from "../../../core/domain/address.ts";
 import type { UnixSeconds } from "../../../core/domain/unix-time.ts";
-import { type SessionHead, tallyOf } from "../../../core/protocol/calls/session-head.ts";
-import { NO_CALLS } from "../../../core/protocol/calls/session-tally.ts";
-import { SettlementError } from "../../settlement-error.ts";
-import type {
-  KeptCall,
-  KeptSession,
-  SentAnswer,
-  SessionStore,
-  StoredSession,
-} from "./session-store.ts";
+import {
+  closes,
+  countOf,
+  isLater,
+  isNewer,
+  isNext,
+  newSession,
+  type SessionState,
+  sessionUnknown,
+  withCall,
+  withHead,
+} from "./session-state.ts";
+import type { KeptCall, SessionStore } from "./session-store.ts";
 
 type Held = {
-  session: KeptSession;
-  newest: SessionHead | null;
-  closing: StoredSession["closing"];
-  final: StoredSession["final"];
-  answer: SentAnswer | null;
+  state: SessionState;
   /** Who holds the reservation. */
   holder: symbol | null;
-  isEnded: boolean;
   readonly calls: Array<KeptCall>;
 };
-
-const countOf = ({ newest }: Held): number => newest?.voucher.count ?? 0;
-
-const isNext = (held: Held, count: number): boolean =>
-  held.closing === null && countOf(held) === count - 1;
 
 /** The sessions of one place, which several processes may share: each makes its own store of it. */
 export class SharedSessions {
@@ -54,91 +47,68 @@ export const memorySessions = (
   const me = Symbol("this process");
   const heldOf = (escrow: Address): Held => {
     const held = place.held.get(escrow);
-    if (held !== undefined) return held;
-    throw new SettlementError(
-      "session_unknown",
-      `No session of ${escrow} is kept here.`,
-      "Open it before its first call.",
-    );
+    if (held === undefined) throw sessionUnknown(escrow);
+    return held;
   };
   return {
-    open: (session) => {
+    open: async (session) => {
       if (!place.held.has(session.escrow))
-        place.held.set(session.escrow, {
-          session,
-          newest: null,
-          closing: null,
-          final: null,
-          answer: null,
-          holder: null,
-          isEnded: false,
-          calls: [],
-        });
-      return Promise.resolve();
+        place.held.set(session.escrow, { state: newSession(session), holder: null, calls: [] });
     },
-    find: (escrow) => {
+    find: async (escrow) => {
       const held = place.held.get(escrow);
-      if (held === undefined) return Promise.resolve(null);
-      const { session, newest, closing, final } = held;
-      const isRestored = session.createdAt < place.bornAt;
-      return Promise.resolve({ session, newest, closing, final, isRestored });
+      if (held === undefined) return null;
+      const { session, newest, closing, final } = held.state;
+      return { session, newest, closing, final, isRestored: session.createdAt < place.bornAt };
     },
-    unfinished: () =>
-      Promise.resolve(
-        Array.from(place.held.values())
-          .filter(({ isEnded }) => !isEnded)
-          .map(({ session }) => session),
-      ),
-    reserve: (escrow, count) => {
+    unfinished: async () =>
+      Array.from(place.held.values())
+        .filter(({ state }) => !state.isEnded)
+        .map(({ state }) => state.session),
+    reserve: async (escrow, count) => {
       const held = heldOf(escrow);
-      if (held.holder !== null) return Promise.resolve("busy");
-      if (!isNext(held, count)) return Promise.resolve("behind");
+      if (held.holder !== null) return "busy";
+      if (!isNext(held.state, count)) return "behind";
       held.holder = me;
-      return Promise.resolve("reserved");
+      return "reserved";
     },
-    drop: (escrow) => {
+    drop: async (escrow) => {
       const held = heldOf(escrow);
       if (held.holder === me) held.holder = null;
-      return Promise.resolve();
     },
-    append: (call, answer) => {
+    append: async (call, answer) => {
       const held = heldOf(call.voucher.escrow);
-      if (held.holder !== me || !isNext(held, call.voucher.count)) return Promise.resolve(false);
-      const { voucher, receipt } = call;
-      const before = held.newest === null ? NO_CALLS : tallyOf(held.newest);
-      held.newest = { voucher, receipt, before };
-      held.answer = answer;
+      if (held.holder !== me || !isNext(held.state, call.voucher.count)) return false;
+      held.state = withCall(held.state, call, answer);
       held.holder = null;
       held.calls.push(call);
-      return Promise.resolve(true);
+      return true;
     },
-    answer: (escrow, count) => {
-      const held = heldOf(escrow);
-      return Promise.resolve(countOf(held) === count ? held.answer : null);
+    answer: async (escrow, count) => {
+      const { state } = heldOf(escrow);
+      return countOf(state) === count ? state.answer : null;
     },
-    adopt: (head) => {
+    adopt: async (head) => {
       const held = heldOf(head.voucher.escrow);
-      if (held.holder !== null || held.closing !== null || countOf(held) >= head.voucher.count)
-        return Promise.resolve(false);
-      held.newest = head;
-      held.answer = null;
-      return Promise.resolve(true);
+      if (held.holder !== null || !isLater(held.state, head)) return false;
+      held.state = withHead(held.state, head);
+      return true;
     },
-    close: (voucher) => {
+    close: async (voucher) => {
       const held = heldOf(voucher.escrow);
-      if (held.closing !== null) return Promise.resolve(held.closing.count === voucher.count);
-      if (held.holder !== null || countOf(held) !== voucher.count) return Promise.resolve(false);
-      held.closing = voucher;
-      return Promise.resolve(true);
+      const closed = closes(held.state, voucher);
+      if (closed === "before") return true;
+      if (held.holder !== null || closed === "refused") return false;
+      held.state = { ...held.state, closing: voucher };
+      return true;
     },
-    finish: (escrow, final) => {
+    finish: async (escrow, final) => {
       const held = heldOf(escrow);
-      if (held.final === null || held.final.timestamp < final.timestamp) held.final = final;
-      return Promise.resolve();
+      if (isNewer(held.state, final)) held.state = { ...held.state, final };
     },
-    end: (escrow) => {
-      heldOf(escrow).isEnded = true;
-      return Promise.resolve();
+    end: async (escrow) => {
+      const held = heldOf(escrow);
+      held.state = { ...held.state, isEnded: true };
     },
     calls: async function* (escrow, from) {
       for (const call of heldOf(escrow).calls) if (call.voucher.count >= from) yield call;

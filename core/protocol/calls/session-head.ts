@@ -75,6 +75,16 @@ const tallyBefore = (
   }
 };
 
+/** The newest record in bytes; undefined for what `sessionHeadBytes` never gives. Nothing of it is verified. */
+export const parseSessionHead = (bytes: Uint8Array): SessionHead | undefined => {
+  const leavesAt = CALL_VOUCHER_LENGTH + CALL_RECEIPT_LENGTH;
+  const voucher = readCallVoucher(bytes.subarray(0, CALL_VOUCHER_LENGTH));
+  const receipt = readCallReceipt(bytes.subarray(CALL_VOUCHER_LENGTH, leavesAt));
+  if (voucher === undefined || receipt === undefined) return undefined;
+  const before = tallyBefore({ voucher, receipt }, bytes.subarray(leavesAt));
+  return before && { voucher, receipt, before };
+};
+
 /**
  * The newest record in bytes that the other side sent; undefined unless both signatures verify under the session's keys
  * and everything in it agrees. The edges are proved too: they fold, with the record's own leaves, to the signed roots.
@@ -84,14 +94,10 @@ export const readSessionHead = (
   session: SessionTerms,
   bytes: Uint8Array,
 ): SessionHead | undefined => {
-  const leavesAt = CALL_VOUCHER_LENGTH + CALL_RECEIPT_LENGTH;
-  const voucher = readCallVoucher(bytes.subarray(0, CALL_VOUCHER_LENGTH));
-  const receipt = readCallReceipt(bytes.subarray(CALL_VOUCHER_LENGTH, leavesAt));
-  if (voucher === undefined || receipt === undefined) return undefined;
-  const record = { voucher, receipt };
-  const before = tallyBefore(record, bytes.subarray(leavesAt));
-  if (before === undefined) return undefined;
-  const order = orderOf(record);
+  const head = parseSessionHead(bytes);
+  if (head === undefined) return undefined;
+  const { voucher, receipt, before } = head;
+  const order = orderOf(head);
   const isOrdered =
     voucher.escrow === session.escrow &&
     !voucher.isClosing &&
@@ -101,6 +107,6 @@ export const readSessionHead = (
     isVoucherSigned(session, voucher);
   return isOrdered &&
     receiptFault(session, before, order, receipt, receipt.delivery.proofHash) === undefined
-    ? { ...record, before }
+    ? head
     : undefined;
 };

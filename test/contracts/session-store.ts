@@ -1,0 +1,482 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { addressFromBytes } from "../../core/domain/address.ts";
+import { hash32FromBytes } from "../../core/domain/hash32.ts";
+import { SettlementError } from "../../client/settlement-error.ts";
+import { memorySessions, SharedSessions } from "../../client/sessions/store/memory-sessions.ts";
+import type {
+  KeptCall,
+  KeptSession,
+  SentAnswer,
+  SessionStore,
+} from "../../client/sessions/store/session-store.ts";
+import { runs } from "../arbitraries/runs.ts";
+import { attest, headAfter, honestCalls, KEPT, vouch } from "../doubles/session-sides.ts";
+
+/** Where stores of one adapter keep the same sessions. */
+export type StorePlace = {
+  /** Another process opens its store. */
+  readonly open: () => Promise<SessionStore>;
+  /** The process of a store ends, and whatever it held is over. */
+  readonly crash: (store: SessionStore) => Promise<void>;
+  /** Ends every store, and removes all that they wrote. */
+  readonly remove: () => Promise<void>;
+};
+
+/** What differs between adapters. */
+export type StoreTraits = {
+  /** Whether several processes may have stores of one place at a time. */
+  readonly isShared: boolean;
+  /** How many histories the comparison with the memory store tries. */
+  readonly histories: number;
+};
+
+const sessionOf = (byte: number): KeptSession => {
+  const bytes = new Uint8Array(32).fill(byte);
+  return { ...KEPT, escrow: addressFromBytes(bytes), terms: hash32FromBytes(bytes) };
+};
+
+/** Sessions that differ in escrow and terms. */
+export const SESSIONS: ReadonlyArray<KeptSession> = [KEPT, sessionOf(61), sessionOf(62)];
+
+const PLAN = [
+  { limit: 15n, price: 10n },
+  { limit: 300n, price: 0n },
+  { limit: 0n, price: 0n },
+  { limit: 70_000n, price: 69_999n },
+  { limit: 5n, price: 5n },
+  { limit: 900n, price: 1n },
+];
+
+/** The same six calls of each session, as honest sides make them. */
+export const CALLS = SESSIONS.map((session) => honestCalls(PLAN, session));
+
+const made = (at: number, count: number) => {
+  const call = CALLS[at]?.[count - 1];
+  if (call === undefined) throw new RangeError(`no call ${count} of session ${at}`);
+  return call;
+};
+
+/** A call of a session as its seller keeps it. */
+export const keptCall = (count: number, at = 0): KeptCall => {
+  const { voucher, receipt, intent } = made(at, count);
+  return { voucher, receipt, intent, status: count % 2 === 0 ? 204 : 200 };
+};
+
+/** The record of a call. */
+export const headOf = (count: number, at = 0) => headAfter(made(at, count));
+
+/** What a call was answered with; a longer body than its successor's, so that nothing of it may stay behind. */
+export const answerOf = (count: number): SentAnswer => ({
+  status: 200,
+  headers: [
+    ["content-type", "text/plain; charset=utf-8"],
+    ["x-each", `€ ${count}`],
+  ],
+  body: new Uint8Array(4000 - 600 * count).fill(count),
+});
+
+/** The closing voucher after a number of calls. */
+export const closingOf = (count: number, at = 0) => {
+  const { after } = made(at, count);
+  const session = SESSIONS[at] ?? KEPT;
+  return vouch(
+    {
+      orders: after.orders,
+      total: after.total,
+      count,
+      isClosing: true,
+      limit: 0n,
+      nonce: new Uint8Array(16),
+    },
+    session,
+  );
+};
+
+/** The final attestation after a number of calls, made some seconds later. */
+export const finalOf = (count: number, seconds: bigint, at = 0) => {
+  const { after } = made(at, count);
+  return attest(
+    {
+      deliveries: after.deliveries,
+      total: after.total,
+      timestamp: 1_772_367_000n + seconds,
+      count,
+      isFinal: true,
+    },
+    SESSIONS[at],
+  );
+};
+
+/** All calls that a store keeps of a session. */
+export const callsIn = (store: SessionStore, at = 0, from = 1) =>
+  Array.fromAsync(store.calls((SESSIONS[at] ?? KEPT).escrow, from));
+
+const { escrow: ESCROW } = KEPT;
+
+const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => "none",
+    (cause: unknown) => (cause instanceof SettlementError ? cause.code : String(cause)),
+  );
+
+/** Makes calls of the first session from one number to another. */
+export const call = async (store: SessionStore, from: number, to = from): Promise<void> => {
+  for (let count = from; count <= to; count++) {
+    expect(await store.reserve(ESCROW, count)).toBe("reserved");
+    expect(await store.append(keptCall(count), answerOf(count))).toBe(true);
+  }
+};
+
+/** Everything that a store says of its sessions. */
+export const told = async (store: SessionStore) => ({
+  unfinished: await store.unfinished(),
+  sessions: await Promise.all(
+    SESSIONS.map(async ({ escrow }, at) => {
+      const found = await store.find(escrow);
+      if (found === null) return null;
+      const count = found.newest?.voucher.count ?? 0;
+      return {
+        session: found.session,
+        newest: found.newest && { ...found.newest, before: found.newest.before.edges },
+        closing: found.closing,
+        final: found.final,
+        answer: await store.answer(escrow, count),
+        calls: await callsIn(store, at),
+      };
+    }),
+  ),
+});
+
+type Step = { readonly what: string; readonly at: number; readonly count: number };
+
+const STEP: fc.Arbitrary<Step> = fc.record({
+  what: fc.oneof(
+    { weight: 6, arbitrary: fc.constantFrom("reserve", "append", "call", "call") },
+    { weight: 1, arbitrary: fc.constantFrom("open", "drop", "adopt", "close", "finish", "end") },
+    { weight: 1, arbitrary: fc.constantFrom("open", "append without answer", "crash") },
+  ),
+  at: fc.nat(SESSIONS.length - 1),
+  count: fc.integer({ min: 1, max: PLAN.length }),
+});
+
+/** Takes a step on a store, and says what came of it. */
+const taken = async (store: SessionStore, { what, at, count }: Step): Promise<unknown> => {
+  const session = SESSIONS[at] ?? KEPT;
+  const { escrow } = session;
+  if (what === "open") return store.open(session);
+  if (what === "reserve") return store.reserve(escrow, count);
+  if (what === "drop") return store.drop(escrow);
+  if (what === "append") return store.append(keptCall(count, at), answerOf(count));
+  if (what === "append without answer") return store.append(keptCall(count, at), null);
+  if (what === "adopt") return store.adopt(headOf(count, at));
+  if (what === "close") return store.close(closingOf(count, at));
+  if (what === "finish") return store.finish(escrow, finalOf(count, BigInt(count), at));
+  if (what === "end") return store.end(escrow);
+  // A call of whatever number is next, so that histories are not mostly refusals.
+  const next = ((await store.find(escrow))?.newest?.voucher.count ?? 0) + 1;
+  if (next > PLAN.length) return "no more";
+  return [
+    await store.reserve(escrow, next),
+    await store.append(keptCall(next, at), answerOf(next)),
+  ];
+};
+
+/** What every store of sessions must do. `fresh` gives a place where nothing is kept yet. */
+export const sessionStoreContract = (
+  name: string,
+  fresh: () => Promise<StorePlace>,
+  { isShared, histories }: StoreTraits,
+): void => {
+  const withPlace = async (use: (place: StorePlace) => Promise<void>): Promise<void> => {
+    const place = await fresh();
+    try {
+      await use(place);
+    } finally {
+      await place.remove();
+    }
+  };
+  const withStore = (use: (store: SessionStore, place: StorePlace) => Promise<void>) =>
+    withPlace(async (place) => {
+      const store = await place.open();
+      await store.open(KEPT);
+      await use(store, place);
+    });
+
+  describe(`${name}: sessions`, () => {
+    test("what was never opened is unknown", () =>
+      withPlace(async (place) => {
+        const store = await place.open();
+        expect(await store.find(ESCROW)).toBeNull();
+        expect(await store.unfinished()).toEqual([]);
+        const works: ReadonlyArray<Promise<unknown>> = [
+          store.reserve(ESCROW, 1),
+          store.drop(ESCROW),
+          store.append(keptCall(1), null),
+          store.answer(ESCROW, 1),
+          store.adopt(headOf(1)),
+          store.close(closingOf(1)),
+          store.finish(ESCROW, finalOf(1, 0n)),
+          store.end(ESCROW),
+          callsIn(store),
+        ];
+        for (const code of await Promise.all(works.map(codeOf)))
+          expect(code).toBe("session_unknown");
+      }));
+
+    test("an opened one is found as it was given, and the same again changes nothing", () =>
+      withStore(async (store) => {
+        expect(await store.find(ESCROW)).toEqual({
+          session: KEPT,
+          newest: null,
+          closing: null,
+          final: null,
+          isRestored: false,
+        });
+        expect(await callsIn(store)).toEqual([]);
+        await call(store, 1);
+        await store.open(KEPT);
+        expect((await store.find(ESCROW))?.newest?.voucher).toEqual(keptCall(1).voucher);
+      }));
+
+    test("the unfinished ones are listed as they were opened, until they end", () =>
+      withStore(async (store) => {
+        const [first, second, third] = SESSIONS as [KeptSession, KeptSession, KeptSession];
+        await store.open(third);
+        await store.open(second);
+        expect(await store.unfinished()).toEqual([first, third, second]);
+        await store.end(third.escrow);
+        await store.end(third.escrow);
+        expect(await store.unfinished()).toEqual([first, second]);
+        expect((await store.find(third.escrow))?.session).toEqual(third);
+      }));
+  });
+
+  describe(`${name}: calls`, () => {
+    test("a reservation is one at a time, for the next call", () =>
+      withStore(async (store) => {
+        expect(await store.reserve(ESCROW, 2)).toBe("behind");
+        expect(await store.reserve(ESCROW, 0)).toBe("behind");
+        expect(await store.reserve(ESCROW, 1)).toBe("reserved");
+        expect(await store.reserve(ESCROW, 1)).toBe("busy");
+        await store.drop(ESCROW);
+        await store.drop(ESCROW);
+        expect(await store.reserve(ESCROW, 1)).toBe("reserved");
+        await store.append(keptCall(1), null);
+        expect(await store.reserve(ESCROW, 1)).toBe("behind");
+        expect(await store.reserve(ESCROW, 2)).toBe("reserved");
+      }));
+
+    test("nothing is appended without a reservation, or out of turn", () =>
+      withStore(async (store) => {
+        expect(await store.append(keptCall(1), null)).toBe(false);
+        await store.reserve(ESCROW, 1);
+        expect(await store.append(keptCall(2), null)).toBe(false);
+        expect(await store.append(keptCall(1), null)).toBe(true);
+        expect(await store.append(keptCall(2), null)).toBe(false);
+        expect(await callsIn(store)).toEqual([keptCall(1)]);
+      }));
+
+    test("the newest call is where the session stands, with all that is needed to go on", () =>
+      withStore(async (store) => {
+        await call(store, 1, 5);
+        const { newest } = (await store.find(ESCROW)) ?? {};
+        expect(newest?.voucher).toEqual(headOf(5).voucher);
+        expect(newest?.receipt).toEqual(headOf(5).receipt);
+        expect(newest?.before.edges).toEqual(headOf(5).before.edges);
+        expect(newest?.before.total).toBe(headOf(5).before.total);
+      }));
+
+    test("an answer is given again until the next call, whole", () =>
+      withStore(async (store) => {
+        for (const count of [1, 2, 3]) {
+          await call(store, count);
+          expect(await store.answer(ESCROW, count)).toEqual(answerOf(count));
+          expect(await store.answer(ESCROW, count - 1)).toBeNull();
+          expect(await store.answer(ESCROW, count + 1)).toBeNull();
+        }
+        await store.reserve(ESCROW, 4);
+        await store.append(keptCall(4), null);
+        expect(await store.answer(ESCROW, 4)).toBeNull();
+        await store.reserve(ESCROW, 5);
+        const empty = { status: 204, headers: [], body: new Uint8Array() };
+        await store.append(keptCall(5), empty);
+        expect(await store.answer(ESCROW, 5)).toEqual(empty);
+      }));
+
+    test("calls are read from a number on, in order", () =>
+      withStore(async (store) => {
+        await call(store, 1, 6);
+        expect(await callsIn(store)).toEqual([1, 2, 3, 4, 5, 6].map((count) => keptCall(count)));
+        expect(await callsIn(store, 0, 5)).toEqual([keptCall(5), keptCall(6)]);
+        expect(await callsIn(store, 0, 7)).toEqual([]);
+      }));
+
+    test("calls of many sessions at once are kept, each in its own", () =>
+      withStore(async (store) => {
+        for (const session of SESSIONS) await store.open(session);
+        await Promise.all(
+          SESSIONS.map(async ({ escrow }, at) => {
+            for (let count = 1; count <= 6; count++) {
+              expect(await store.reserve(escrow, count)).toBe("reserved");
+              expect(await store.append(keptCall(count, at), answerOf(count))).toBe(true);
+            }
+          }),
+        );
+        for (const at of SESSIONS.keys())
+          expect(await callsIn(store, at)).toEqual(
+            [1, 2, 3, 4, 5, 6].map((count) => keptCall(count, at)),
+          );
+      }));
+
+    test("of many wishes at once one is reserved, and of many appends one is kept", () =>
+      withStore(async (store) => {
+        const reservations = await Promise.all(
+          Array.from({ length: 5 }, () => store.reserve(ESCROW, 1)),
+        );
+        expect(reservations.toSorted()).toEqual(["busy", "busy", "busy", "busy", "reserved"]);
+        const appends = await Promise.all(
+          Array.from({ length: 3 }, () => store.append(keptCall(1), null)),
+        );
+        expect(appends.filter(Boolean).length).toBe(1);
+      }));
+  });
+
+  describe(`${name}: records that the agent showed`, () => {
+    test("a later one is gone on from, and the calls between are missing", () =>
+      withStore(async (store) => {
+        await call(store, 1);
+        expect(await store.adopt(headOf(1))).toBe(false);
+        expect(await store.adopt(headOf(4))).toBe(true);
+        expect(await store.adopt(headOf(3))).toBe(false);
+        expect((await store.find(ESCROW))?.newest?.before.edges).toEqual(headOf(4).before.edges);
+        expect(await store.answer(ESCROW, 4)).toBeNull();
+        await call(store, 5);
+        expect(await callsIn(store)).toEqual([keptCall(1), keptCall(5)]);
+      }));
+
+    test("none is while a call goes on, or once the session is closing", () =>
+      withStore(async (store) => {
+        await store.reserve(ESCROW, 1);
+        expect(await store.adopt(headOf(2))).toBe(false);
+        await store.append(keptCall(1), null);
+        await store.close(closingOf(1));
+        expect(await store.adopt(headOf(2))).toBe(false);
+      }));
+  });
+
+  describe(`${name}: the end`, () => {
+    test("a closing voucher is of the newest call, and no call comes after it", () =>
+      withStore(async (store) => {
+        await call(store, 1, 2);
+        expect(await store.close(closingOf(1))).toBe(false);
+        expect(await store.close(closingOf(3))).toBe(false);
+        await store.reserve(ESCROW, 3);
+        expect(await store.close(closingOf(2))).toBe(false);
+        await store.drop(ESCROW);
+        expect(await store.close(closingOf(2))).toBe(true);
+        expect(await store.close(closingOf(2))).toBe(true);
+        expect(await store.close(closingOf(3))).toBe(false);
+        expect((await store.find(ESCROW))?.closing).toEqual(closingOf(2));
+        expect(await store.reserve(ESCROW, 3)).toBe("behind");
+        expect(await store.append(keptCall(3), null)).toBe(false);
+      }));
+
+    test("a session without a call is closed too", () =>
+      withStore(async (store) => {
+        const closing = { ...closingOf(1), count: 0, total: 0n };
+        expect(await store.close(closing)).toBe(true);
+        expect((await store.find(ESCROW))?.closing).toEqual(closing);
+      }));
+
+    test("the newest final attestation stays", () =>
+      withStore(async (store) => {
+        await call(store, 1);
+        await store.close(closingOf(1));
+        for (const [given, kept] of [
+          [5n, 5n],
+          [4n, 5n],
+          [6n, 6n],
+        ] as const) {
+          await store.finish(ESCROW, finalOf(1, given));
+          expect((await store.find(ESCROW))?.final).toEqual(finalOf(1, kept));
+        }
+        await store.end(ESCROW);
+        expect((await store.find(ESCROW))?.final).toEqual(finalOf(1, 6n));
+        expect(await callsIn(store)).toEqual([keptCall(1)]);
+      }));
+  });
+
+  describe(`${name}: processes`, () => {
+    test("what was kept is there for the next one, and a dead one's reservation is free", () =>
+      withStore(async (first, place) => {
+        for (const session of SESSIONS) await first.open(session);
+        await call(first, 1, 3);
+        const second = SESSIONS[1]?.escrow ?? ESCROW;
+        await first.adopt(headOf(5, 1));
+        await first.end(SESSIONS[2]?.escrow ?? ESCROW);
+        const before = await told(first);
+        await first.reserve(ESCROW, 4);
+        await place.crash(first);
+        const next = await place.open();
+        expect(await told(next)).toEqual(before);
+        await call(next, 4);
+        expect(await next.close(closingOf(5, 1))).toBe(true);
+        await next.finish(second, finalOf(5, 1n, 1));
+        const after = await told(next);
+        await place.crash(next);
+        expect(await told(await place.open())).toEqual(after);
+      }));
+
+    test("any history is that of the memory store", () =>
+      fc.assert(
+        fc.asyncProperty(fc.array(STEP, { maxLength: 40 }), (steps) =>
+          withPlace(async (place) => {
+            const shared = new SharedSessions();
+            let model = memorySessions(shared);
+            let store = await place.open();
+            for (const step of steps) {
+              if (step.what === "crash") {
+                model.crash();
+                model = memorySessions(shared);
+                await place.crash(store);
+                store = await place.open();
+                continue;
+              }
+              const outcome = (each: SessionStore) =>
+                taken(each, step).catch((cause: unknown) =>
+                  cause instanceof SettlementError ? cause.code : Promise.reject(cause),
+                );
+              expect(await outcome(store)).toEqual(await outcome(model));
+            }
+            expect(await told(store)).toEqual(await told(model));
+            await place.crash(store);
+            expect(await told(await place.open())).toEqual(await told(model));
+          }),
+        ),
+        runs(histories),
+      ));
+
+    if (!isShared) return;
+    test("share reservations and calls, and one that was overtaken keeps nothing", () =>
+      withStore(async (one, place) => {
+        const other = await place.open();
+        await other.open(KEPT);
+        expect(await one.reserve(ESCROW, 1)).toBe("reserved");
+        expect(await other.reserve(ESCROW, 1)).toBe("busy");
+        expect(await other.append(keptCall(1), null)).toBe(false);
+        expect(await other.adopt(headOf(2))).toBe(false);
+        await other.drop(ESCROW);
+        expect(await one.append(keptCall(1), answerOf(1))).toBe(true);
+        expect(await other.answer(ESCROW, 1)).toEqual(answerOf(1));
+        expect(await other.reserve(ESCROW, 2)).toBe("reserved");
+        expect(await one.close(closingOf(1))).toBe(false);
+        await place.crash(other);
+        expect(await one.reserve(ESCROW, 2)).toBe("reserved");
+        // The other one lives after all, and was only slow.
+        expect(await other.append(keptCall(2), null)).toBe(false);
+        expect(await one.append(keptCall(2), null)).toBe(true);
+        expect(await callsIn(one)).toEqual([keptCall(1), keptCall(2)]);
+      }));
+  });
+};
