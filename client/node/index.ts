@@ -6,6 +6,7 @@
 export { attestationFiles } from "./attestation-files.ts";
 export { commandSigner } from "./command-signer.ts";
 export { fileJournal } from "./file-journal.ts";
+export { fileSession } from "./file-session.ts";
 export { createKeyFile, readKeyFile } from "./key-file.ts";
 export { type KeySigner, keySigner } from "./key-file.ts";
 export { sshAgentSigner } from "./ssh-agent-signer.ts";

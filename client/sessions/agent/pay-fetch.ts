@@ -215,7 +215,7 @@ export const payFetch = (policy: PayPolicy, fetchWith: Fetch = runtimeFetch): Pa
     for (let number = 1; number <= MOST_JOURNALS; number++) {
       const journal = await Promise.resolve(policy.journal(`${host}-${merchant}-${number}`)).catch(
         (cause: unknown) => {
-          if (codeOf(cause) === "session_in_use") return null;
+          if (codeOf(cause) === "store_in_use") return null;
           throw cause;
         },
       );

@@ -65,7 +65,7 @@ export type Asked = {
   readonly task_intent: string;
   readonly nonce: string;
   /** A session's. */
-  readonly session_key?: Address;
+  readonly session_key?: Address | undefined;
 };
 
 /** What an honest service prepares. */
