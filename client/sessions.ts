@@ -7,6 +7,10 @@ export type {
   SessionSeller,
 } from "./sessions/seller/session-seller.ts";
 export type { PaidCall } from "./sessions/seller/answer-call.ts";
+export { sellHono } from "./sessions/frameworks/hono.ts";
+export { sellExpress } from "./sessions/frameworks/express.ts";
+export { sellFastify } from "./sessions/frameworks/fastify.ts";
+export { paidCall } from "./sessions/frameworks/paid-call.ts";
 export { memorySessions } from "./sessions/store/memory-sessions.ts";
 export type {
   KeptCall,
@@ -17,5 +21,5 @@ export type {
   StoredSession,
 } from "./sessions/store/session-store.ts";
 export type { ClientClock } from "./service/requests.ts";
-export type { MessageSigner } from "./signing/sign-transaction.ts";
+export type { MessageSigner, SellerKey } from "./signing/sign-transaction.ts";
 export { SettlementError } from "./settlement-error.ts";

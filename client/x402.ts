@@ -16,6 +16,6 @@ export type { PaymentClaims } from "./x402/seller/kept-answers.ts";
 export { sellerScheme } from "./x402/seller/seller-scheme.ts";
 export type { SellerOptions } from "./x402/seller/seller-scheme.ts";
 export type { Delivered, Delivery } from "./x402/seller/seller-context.ts";
-export type { SellerKey } from "./x402/seller/seller-context.ts";
+export type { SellerKey } from "./signing/sign-transaction.ts";
 export { withHead } from "./x402/seller/fastify.ts";
 export { SettlementError } from "./settlement-error.ts";

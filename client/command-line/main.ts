@@ -20,6 +20,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: () => import("../bin/doctor.ts"),
   attest: () => import("../bin/attest.ts"),
   merchant: () => import("../bin/merchant.ts"),
+  watchtower: () => import("../bin/watchtower.ts"),
   mcp: () => import("../bin/mcp.ts"),
 };
 
@@ -27,16 +28,17 @@ const HELP = `Pays merchants through settlement escrows and verifies the evidenc
 
 usage: npx --no-install settlement-evidence COMMAND [options]
 
-  verify    checks an evidence packet; offline
-  pay       locks a payment for a merchant in an escrow
-  watch     waits until an escrow is settled and keeps its evidence
-  refund    returns an expired escrow's money to its agent
-  sessions  lists and closes an agent's sessions, and makes the evidence of a call
-  keygen    makes a key file; offline
-  doctor    says what stands between this machine and a payment
-  attest    signs a delivery claim for an escrow, and releases it
-  merchant  register, rotate, cancel, watch, export
-  mcp       a model's tools over standard input and output; holds no key
+  verify      checks an evidence packet; offline
+  pay         locks a payment for a merchant in an escrow
+  watch       waits until an escrow is settled and keeps its evidence
+  refund      returns an expired escrow's money to its agent
+  sessions    lists and closes an agent's sessions, and makes the evidence of a call
+  keygen      makes a key file; offline
+  doctor      says what stands between this machine and a payment
+  attest      signs a delivery claim for an escrow, and releases it
+  merchant    register, rotate, cancel, watch, export
+  watchtower  captures for a seller of sessions whose machine may be dead
+  mcp         a model's tools over standard input and output; holds no key
 
 Each command says more with --help.
 `;

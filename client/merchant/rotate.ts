@@ -18,6 +18,11 @@ export type Rotation = {
   readonly attestor: string;
   /** The former key was stolen: nothing that it signs may release an escrow from now on. */
   readonly compromised?: boolean;
+  /**
+   * The seller of the merchant's sessions (`sessionSeller`): what they owe is captured before the key changes, since a
+   * revocation forfeits it.
+   */
+  readonly seller?: { readonly captureAll: () => Promise<void> };
   /** Who pays the fees; the wallet when left out. */
   readonly payer?: MessageSigner;
   readonly signal?: AbortSignal;
@@ -108,6 +113,7 @@ export const rotate = async (context: MerchantContext, rotation: Rotation): Prom
       `${merchant} is not registered.`,
       "Register it with `merchant register`, or sign with the merchant's wallet.",
     );
+  await rotation.seller?.captureAll();
   const signature = await changeKey(context, rotation, there);
   const open: Array<Awaited> = [];
   for await (const each of watch(context, { merchant, once: true, ...(signal && { signal }) }))

@@ -83,6 +83,20 @@ export type MessageSigner = {
   readonly sign: (message: Uint8Array) => Promise<Uint8Array>;
 };
 
+/** A key of a seller: a `MessageSigner`, or what `readKeyFile` and `keySigner` give. */
+export type SellerKey =
+  | MessageSigner
+  | {
+      /** The public key, base58. */
+      readonly address: string;
+      /** The 64-byte signature of exactly these bytes. */
+      readonly signMessage: (message: Uint8Array) => Promise<Uint8Array>;
+    };
+
+/** The key as a signer of messages. */
+export const messageSignerOf = (key: SellerKey): MessageSigner =>
+  "publicKey" in key ? key : { publicKey: key.address, sign: key.signMessage };
+
 /**
  * The 64-byte signature of a message, which verifies strictly under the signer's key. @throws SettlementError
  * `not_signed` when the signer gives anything else.

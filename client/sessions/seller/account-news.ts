@@ -70,19 +70,19 @@ export const accountNews = (
     socket?.send(JSON.stringify({ jsonrpc: "2.0", id, method: "accountSubscribe", params }));
   };
 
+  const again = async (): Promise<void> => {
+    await clock.pause(pauseMs, closing.signal).catch(() => undefined);
+    isPausing = false;
+    connect();
+  };
+
   const lost = (): void => {
     if (socket === null) return;
     socket = null;
     isOpen = false;
     if (closing.signal.aborted || watched.size === 0) return;
     isPausing = true;
-    clock.pause(pauseMs, closing.signal).then(
-      () => {
-        isPausing = false;
-        connect();
-      },
-      () => undefined,
-    );
+    void again();
     pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS);
   };
 

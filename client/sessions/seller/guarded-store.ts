@@ -13,24 +13,23 @@ export class StoreUnusable extends SettlementError {
   }
 }
 
+const guarded = <A>(asked: Promise<A>): Promise<A> =>
+  asked.catch((cause: unknown) => {
+    throw new StoreUnusable(cause);
+  });
+
 /** The same store, whose every failure is a `StoreUnusable`: so it is never taken for one of a handler. */
-export const guardedStore = (store: SessionStore): SessionStore => {
-  const guarded = <A>(asked: Promise<A>): Promise<A> =>
-    asked.catch((cause: unknown) => {
-      throw new StoreUnusable(cause);
-    });
-  return {
-    open: (session) => guarded(store.open(session)),
-    find: (escrow) => guarded(store.find(escrow)),
-    unfinished: () => guarded(store.unfinished()),
-    reserve: (escrow, count) => guarded(store.reserve(escrow, count)),
-    drop: (escrow) => guarded(store.drop(escrow)),
-    append: (call, answer) => guarded(store.append(call, answer)),
-    answer: (escrow, count) => guarded(store.answer(escrow, count)),
-    adopt: (head) => guarded(store.adopt(head)),
-    close: (voucher) => guarded(store.close(voucher)),
-    finish: (escrow, final) => guarded(store.finish(escrow, final)),
-    end: (escrow) => guarded(store.end(escrow)),
-    calls: (escrow, from) => store.calls(escrow, from),
-  };
-};
+export const guardedStore = (store: SessionStore): SessionStore => ({
+  open: (session) => guarded(store.open(session)),
+  find: (escrow) => guarded(store.find(escrow)),
+  unfinished: () => guarded(store.unfinished()),
+  reserve: (escrow, count) => guarded(store.reserve(escrow, count)),
+  drop: (escrow) => guarded(store.drop(escrow)),
+  append: (call, answer) => guarded(store.append(call, answer)),
+  answer: (escrow, count) => guarded(store.answer(escrow, count)),
+  adopt: (head) => guarded(store.adopt(head)),
+  close: (voucher) => guarded(store.close(voucher)),
+  finish: (escrow, final) => guarded(store.finish(escrow, final)),
+  end: (escrow) => guarded(store.end(escrow)),
+  calls: (escrow, from) => store.calls(escrow, from),
+});

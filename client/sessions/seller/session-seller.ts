@@ -5,7 +5,7 @@ import { boundedBytes, type Fetch } from "../../service/fetch-directly.ts";
 import { ledgerNodes } from "../../service/ledger-nodes.ts";
 import { type ClientClock, requestsTo, systemClock } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
-import type { MessageSigner } from "../../signing/sign-transaction.ts";
+import { messageSignerOf, type SellerKey } from "../../signing/sign-transaction.ts";
 import type { SentAnswer, SessionStore } from "../store/session-store.ts";
 import { accountNews, type OpenSocket, socketUrlOf } from "./account-news.ts";
 import { answerCall, attestedFinal, type PaidCall, type SellerContext } from "./answer-call.ts";
@@ -14,6 +14,7 @@ import { ledgerLooks } from "./ledger-looks.ts";
 import { ledgerView } from "./ledger-view.ts";
 import { offerAnswer } from "./offer.ts";
 import { refusalAnswer } from "./refusal.ts";
+import { sessionHeads } from "./watchtower.ts";
 import { guardedStore, StoreUnusable } from "./guarded-store.ts";
 
 /** How a seller is set up. */
@@ -27,9 +28,9 @@ export type SellerOptions = {
   /** The merchant's wallet, which is paid. Its key is not needed. */
   readonly merchant: string;
   /** Signs what was delivered. Its key is the attestor that sessions must name. */
-  readonly attestor: MessageSigner;
+  readonly attestor: SellerKey;
   /** Pays the fees of captures and releases. */
-  readonly payer: MessageSigner;
+  readonly payer: SellerKey;
   /** Where sessions are kept. Processes behind one address share it. */
   readonly store: SessionStore;
   /** The mint of the prices, of the trust document; it may be left out when that lists one. */
@@ -63,6 +64,11 @@ export type SessionSeller = {
   readonly handle: (request: Request, price: string, handler: PaidHandler) => Promise<Response>;
   /** Captures whatever is owed, as before a change of the attestor's key. @throws SettlementError for what failed */
   readonly captureAll: () => Promise<void>;
+  /**
+   * What a watchtower needs (`settlement-evidence watchtower`), lines of JSON without anything secret: the newest record
+   * of each session that is not ended. Keep it where the watchtower reads it, and write it anew as calls come.
+   */
+  readonly heads: () => Promise<string>;
   /**
    * Captures whatever is owed and ends what goes on in the background, as at SIGTERM. Stop taking requests before it.
    * @throws SettlementError for a capture that failed
@@ -123,21 +129,23 @@ const bodyOf = async (request: Request, mostBytes: number): Promise<Uint8Array |
  * @example
  * import { memorySessions, sessionSeller } from "settlement-evidence/sessions";
  *
- * const parts = { merchant, attestor: attestorSigner, payer: payerSigner, store: memorySessions() };
- * const seller = sessionSeller({ service, trust, rpc: "http://127.0.0.1:8899", ...parts });
+ * const keys = { merchant: wallet.address, attestor, payer: wallet };
+ * const seller = sessionSeller({ service, trust, rpc, store: memorySessions(), ...keys });
  * const quote = new Request("http://127.0.0.1/quotes");
  * const answer = await seller.handle(quote, "0.01", () => Response.json({ price: "1.50" }));
  * answer.status; // => 402
  * await seller.close();
  */
 export const sessionSeller = (options: SellerOptions): SessionSeller => {
-  const { payer, mostPriorityFee, clock = systemClock, fetch } = options;
+  const { mostPriorityFee, clock = systemClock, fetch } = options;
+  const payer = messageSignerOf(options.payer);
+  const attestor = messageSignerOf(options.attestor);
   const { mostBodyBytes = MOST_BODY_BYTES, onProblem = () => undefined } = options;
   const policy = policyIn(options.trust);
   const mint = mintOf(policy, options.mint);
   const taken = {
     merchant: addressNamed(options.merchant, "merchant"),
-    attestor: attestorKey(options.attestor.publicKey),
+    attestor: attestorKey(attestor.publicKey),
     mint: mint.address,
   };
   addressNamed(payer.publicKey, "payer");
@@ -165,15 +173,14 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
     store,
     view,
     clock,
-    attestFinal: (stored) =>
-      attestedFinal({ attestor: options.attestor, clock: ledgerClock }, stored),
+    attestFinal: (stored) => attestedFinal({ attestor, clock: ledgerClock }, stored),
     worth: 10n ** BigInt(mint.decimals),
     onProblem,
   });
   const context: SellerContext = {
     store,
     view,
-    attestor: options.attestor,
+    attestor,
     clock: ledgerClock,
     onClosed: settling.closed,
     onCall: settling.called,
@@ -225,6 +232,7 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
       }
     },
     captureAll: settling.captureAll,
+    heads: () => sessionHeads(store),
     close: async () => {
       closing.abort();
       await rounds;

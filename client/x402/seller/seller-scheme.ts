@@ -1,4 +1,5 @@
 import type { PaymentRequirements, SchemeNetworkServer } from "@x402/core/types";
+import { messageSignerOf, type SellerKey } from "../../signing/sign-transaction.ts";
 import {
   readRequirements,
   type PaymentRequirements as Requirements,
@@ -16,11 +17,9 @@ import {
   type Delivered,
   type Delivery,
   exchangeIn,
-  messageSignerOf,
   plainDelivery,
   priceIn,
   type SellerContext,
-  type SellerKey,
 } from "./seller-context.ts";
 import { placeOf } from "../network.ts";
 import { memoryAnswers, memoryClaims, type PaymentClaims } from "./kept-answers.ts";

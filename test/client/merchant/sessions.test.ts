@@ -112,3 +112,21 @@ test("the books count a session once, at its release, and not what a cancelled o
     null,
   ]);
 });
+
+test("what sessions owe is captured before the attestor's key changes, and a failure leaves the key", async () => {
+  const asked: Array<string> = [];
+  const merchant = connectMerchant("http://service.example", {
+    trust: TRUST,
+    fetch: (url) => {
+      asked.push(new URL(url).pathname);
+      return Promise.resolve(Response.json({ data: { attestor: SESSION_KEY } }));
+    },
+  });
+  const rotated = merchant.rotate({
+    wallet: { publicKey: MERCHANT, sign: () => Promise.resolve(new Uint8Array(64)) },
+    attestor: localKey("the next attestor").address,
+    seller: { captureAll: () => Promise.reject(new Error("not captured")) },
+  });
+  expect(await rotated.catch(String)).toBe("Error: not captured");
+  expect(asked).toEqual([`/v1/merchants/${MERCHANT}`]);
+});

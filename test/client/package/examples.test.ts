@@ -6,6 +6,7 @@ import { HTTPFacilitatorClient, x402ResourceServer } from "@x402/core/server";
 import { ENTRIES } from "../../../app/client-package/build-package.ts";
 import { EXPORT_COLUMNS } from "../../../client/merchant.ts";
 import { keySigner } from "../../../client/node/index.ts";
+import { memorySessions, sessionSeller } from "../../../client/sessions.ts";
 import { keyBlob } from "../../../client/node/ssh-agent-signer.ts";
 import { networkOf, sellerScheme } from "../../../client/x402.ts";
 import { policyIn } from "../../../client/pinned-policy.ts";
@@ -27,10 +28,24 @@ const network = networkOf(trust);
 const mint = parseAddress(policyIn(trust).supportedMints[0]?.address ?? "") ?? AGENT;
 const [logged] = JSON.parse(vector("log-packets.json")) as [{ readonly packet: string }];
 
+/** No node stands there. Nothing is looked at but by a call. */
+const rpc = "http://127.0.0.1:1";
+const seller = sessionSeller({
+  service,
+  trust,
+  rpc,
+  merchant: wallet.address,
+  attestor,
+  payer: wallet,
+  store: memorySessions(),
+});
+
 /** What examples use without making it. */
 const GIVEN: Record<string, unknown> = {
   trust,
   service,
+  rpc,
+  seller,
   signer,
   attestor,
   wallet,
@@ -98,6 +113,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   agent.close();
+  await seller.close();
   await folder.remove();
 });
 

@@ -1,9 +1,15 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { callOnce, closeWithSeller } from "../../../client/sessions/agent/call-session.ts";
 import { sessionSeller, memorySessions, type SettlementError } from "../../../client/sessions.ts";
 import { parseTrustPolicy } from "../../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../../core/protocol/verification/verify-evidence.ts";
 import { until } from "../../app/support/running-service.ts";
+import { main } from "../../../client/command-line/main.ts";
+import { keyText } from "../../../client/node/key-file.ts";
+import { runHere } from "../../app/support/run-here.ts";
+import { temporaryDirectory } from "../../app/support/running-service.ts";
 import { attestorKey, merchantKey, payerKey, sellerFixture, signerOf } from "./seller-fixture.ts";
 
 let fixture: Awaited<ReturnType<typeof sellerFixture>>;
@@ -149,6 +155,44 @@ test("a session that its agent closes on the ledger takes no further call, and i
     expect(await fixture.read(escrow)).toMatchObject({ released_stroops: "10000" });
     expect(problems).toEqual([]);
   } finally {
+    await stop();
+    await seller.close();
+  }
+}, 120_000);
+
+test("a watchtower captures with the seller's heads and a fee payer's key alone, and refuses altered ones", async () => {
+  const agent = await fixture.open("watchtower");
+  const { escrow } = agent.session;
+  const { seller, url, stop } = selling("0.10");
+  const folder = await temporaryDirectory();
+  try {
+    for (let i = 1; i <= 3; i++) await callOnce(agent, { url: `${url}/a`, limit: 100_000n });
+    const heads = await seller.heads();
+    const line = heads.split("\n").find((each) => each.includes(escrow)) ?? "";
+    const file = async (name: string, text: string): Promise<string> => {
+      await writeFile(join(folder.path, name), text, { mode: 0o600 });
+      return join(folder.path, name);
+    };
+    const common = [
+      ...["--service", fixture.service.url, "--rpc", fixture.rpc, "--once"],
+      ...["--trust", await file("trust.json", fixture.trust)],
+      ...["--key", await file("payer.json", keyText(payerKey.seed))],
+    ];
+    const run = (path: string) =>
+      runHere((io) => main(["watchtower", path, ...common], io), { env: {}, stdin: "" });
+    const altered = line.replace(/"head":"(.{80})./, '"head":"$1A');
+    const refused = await run(await file("altered", altered));
+    expect(refused.stderr).toContain(`The line of ${escrow} has a signature that is not`);
+    expect((await fixture.read(escrow)).released_stroops).toBe("0");
+    expect(await run(await file("heads", `${line}\n`))).toMatchObject({ code: 0, stderr: "" });
+    expect(await fixture.read(escrow)).toMatchObject({
+      released_stroops: "300000",
+      deliveries: 3,
+      state: "Pending",
+    });
+    expect(await run(await file("none", "no heads"))).toMatchObject({ code: 64 });
+  } finally {
+    await folder.remove();
     await stop();
     await seller.close();
   }
