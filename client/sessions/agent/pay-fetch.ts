@@ -206,6 +206,16 @@ export const payFetch = (policy: PayPolicy, fetchWith: Fetch = runtimeFetch): Pa
     return !isClosed && stopped === null && BigInt(left) >= price && seconds > marginOf(ttl);
   };
 
+  /** The journal of a name, null where another process holds it. */
+  const freeJournal = async (name: string): Promise<SessionJournal | null> => {
+    try {
+      return await policy.journal(name);
+    } catch (cause) {
+      if (codeOf(cause) === "store_in_use") return null;
+      throw cause;
+    }
+  };
+
   /** The first journal of a place whose session goes on, or that has none yet. */
   const openedLane = async (
     { merchant, mint, attestor, price }: SessionOffer,
@@ -213,12 +223,7 @@ export const payFetch = (policy: PayPolicy, fetchWith: Fetch = runtimeFetch): Pa
   ): Promise<Lane> => {
     const host = origin.replace(/^https?:\/\//, "").replaceAll(/[^A-Za-z0-9.-]/g, "_");
     for (let number = 1; number <= MOST_JOURNALS; number++) {
-      const journal = await Promise.resolve(policy.journal(`${host}-${merchant}-${number}`)).catch(
-        (cause: unknown) => {
-          if (codeOf(cause) === "store_in_use") return null;
-          throw cause;
-        },
-      );
+      const journal = await freeJournal(`${host}-${merchant}-${number}`);
       if (journal === null) continue;
       try {
         const session = await client.session({
