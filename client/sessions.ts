@@ -12,6 +12,13 @@ export { sellExpress } from "./sessions/frameworks/express.ts";
 export { sellFastify } from "./sessions/frameworks/fastify.ts";
 export { paidCall } from "./sessions/frameworks/paid-call.ts";
 export { memorySessions } from "./sessions/store/memory-sessions.ts";
+export { type PostgresQuery, postgresSessions } from "./sessions/store/postgres-sessions.ts";
+export {
+  type SqliteDatabase,
+  sqliteSessions,
+  type SqliteSessionsOptions,
+} from "./sessions/store/sqlite-sessions.ts";
+export type { LeasedSessions, SqlSessionsOptions } from "./sessions/store/sql-sessions.ts";
 export type {
   KeptCall,
   KeptSession,

@@ -2,7 +2,8 @@ import { type FileHandle, open, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { SettlementError } from "../settlement-error.ts";
 import { FILE_MODE, syncFolder } from "./file-journal.ts";
-import { type Frame, FIRST_FRAME, formOf, FrameForm, framesIn, isTornAt } from "./frames.ts";
+import { FIRST_FRAME, formOf, FrameForm, framesIn, isTornAt } from "./frames.ts";
+import type { Frame } from "../sessions/store/session-frames.ts";
 import { errorCode } from "./key-file.ts";
 
 /** A frame that waits to be written. */

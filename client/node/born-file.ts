@@ -9,6 +9,11 @@ const CLOCK_MARGIN = 60n;
 /**
  * A sign of a file that a copy of it does not have: its number, and its birth or, where the file system keeps none, its
  * device. @throws the system's errors.
+ * @example
+ * import { createKeyFile, fileIdentity } from "settlement-evidence/node";
+ *
+ * await createKeyFile(`${folder}/a.key`);
+ * (await fileIdentity(`${folder}/a.key`)) === (await fileIdentity(`${folder}/a.key`)); // => true
  */
 export const fileIdentity = async (path: string): Promise<string> => {
   const { dev, ino, birthtimeNs } = await stat(path, { bigint: true });

@@ -36,7 +36,8 @@ import { PackedReader } from "../sessions/store/packed-bytes.ts";
 import type { KeptCall } from "../sessions/store/session-store.ts";
 import { AppendLog, damaged } from "./append-log.ts";
 import { useExclusively } from "./exclusive-use.ts";
-import { type Frame, formOf, framesIn } from "./frames.ts";
+import { formOf, framesIn } from "./frames.ts";
+import type { Frame } from "../sessions/store/session-frames.ts";
 
 const MAGIC = "seagent1";
 /** What a frame says. The numbers stand in files, and are never given to anything else. */
@@ -184,6 +185,7 @@ const reading = async <T>(path: string, work: () => Promise<T>): Promise<T> => {
  *
  * const journal = await fileSession(`${folder}/session`);
  * (await journal.state()).opening; // => null
+ * await journal.release();
  */
 export const fileSession = async (path: string): Promise<SessionJournal> => {
   const release = await useExclusively(`${path}.lock`);

@@ -1,5 +1,5 @@
 import { concatBytes } from "@noble/hashes/utils.js";
-import { type FileHandle, mkdir, open } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Address } from "../../core/domain/address.ts";
 import { SettlementError } from "../settlement-error.ts";
@@ -17,23 +17,24 @@ import {
   sessionUnknown,
   tallyIn,
   withCall,
-  withHead,
+  withShown,
 } from "../sessions/store/session-state.ts";
 import type { SentAnswer, SessionStore } from "../sessions/store/session-store.ts";
 import { AppendLog, damaged } from "./append-log.ts";
 import { bornByFile } from "./born-file.ts";
 import { useExclusively } from "./exclusive-use.ts";
 import { FILE_MODE, FOLDER_MODE, syncFolder } from "./file-journal.ts";
-import { type Frame, FIRST_FRAME, formOf, FrameForm, framesIn } from "./frames.ts";
+import { FIRST_FRAME, formOf, FrameForm, framesIn } from "./frames.ts";
 import { errorCode } from "./key-file.ts";
 import {
   escrowAndRest,
+  type Frame,
   isCall,
   ofEscrow,
   openedIn,
   sessionFrames,
   SessionReplay,
-} from "./session-frames.ts";
+} from "../sessions/store/session-frames.ts";
 
 const JOURNAL_MAGIC = "sejourn1";
 const SESSION_MAGIC = "sesessn1";
@@ -245,6 +246,12 @@ const saved = async (path: string, { length, unsaved }: Held): Promise<number> =
  * each session has a file of its own, into which the journal is folded when it is long. In memory are only the sessions
  * that go on and what is not folded yet. A copy of the folder knows that it is one, and answers no call of the sessions
  * of before. @throws SettlementError `store_in_use`, `store_damaged`, `store_unusable`
+ * @example
+ * import { fileSessions } from "settlement-evidence/node";
+ *
+ * const store = await fileSessions(`${folder}/sessions`);
+ * await store.unfinished(); // => []
+ * await store.stop();
  */
 export const fileSessions = async (
   folder: string,
@@ -255,21 +262,22 @@ export const fileSessions = async (
   const journalPath = join(folder, "journal");
   const pathOf = (escrow: Address): string => join(own, `${escrow}.calls`);
   try {
-    const made = await mkdir(own, { recursive: true, mode: FOLDER_MODE }).catch(
-      (cause: unknown) => {
+    const names = await mkdir(own, { recursive: true, mode: FOLDER_MODE })
+      .then(async () => [...(await readdir(folder)), ...(await readdir(own))])
+      .catch((cause: unknown) => {
         throw unusable(own, cause);
-      },
-    );
+      });
     const frames = replay();
     const found = await reading(journalPath, () =>
       AppendLog.open(journalPath, JOURNAL_MAGIC, frames.take),
     );
-    if (found === undefined && made === undefined && !restored)
-      throw damaged(journalPath, "it is missing");
+    // It is made first. What a crash left of a making has neither.
+    const isFresh = found === undefined && !names.some((name) => /^born$|\.calls$/.test(name));
+    if (found === undefined && !isFresh && !restored) throw damaged(journalPath, "it is missing");
     const journal = found ?? (await AppendLog.create(journalPath, JOURNAL_MAGIC, []));
     const sessions = await reading(journalPath, () => Promise.resolve(frames.sessions()));
     const born = await bornByFile(join(folder, "born"), nowMs(), {
-      isFresh: made !== undefined,
+      isFresh,
       isRestored: restored,
     }).catch((cause: unknown) => {
       throw unusable(folder, cause);
@@ -391,7 +399,7 @@ const sessionsIn = ({ sessions, journal, journalBytes, born, own, pathOf, releas
     adopt: (head) =>
       inTurn(head.voucher.escrow, async (held) => {
         if (held.isReserved || !isLater(held.state, head)) return false;
-        await keep(held, sessionFrames.adopted(head), withHead(held.state, head));
+        await keep(held, sessionFrames.adopted(head), withShown(held.state, head));
         return true;
       }),
     close: (voucher) =>

@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
-
-/** A record of a file, by what kind it is. */
-export type Frame = { readonly kind: number; readonly payload: Uint8Array };
+import type { Frame } from "../sessions/store/session-frames.ts";
 
 /** A frame that was read, and the offset behind it. */
 export type PlacedFrame = Frame & { readonly end: number };

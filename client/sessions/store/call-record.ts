@@ -1,4 +1,4 @@
-import { concatBytes } from "@noble/hashes/utils.js";
+import { bytesToHex, concatBytes, hexToBytes } from "@noble/hashes/utils.js";
 import type { Address } from "../../../core/domain/address.ts";
 import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../../core/domain/hash32.ts";
 import type { UnixSeconds } from "../../../core/domain/unix-time.ts";
@@ -45,7 +45,7 @@ const intentBytes = (intent: string): Uint8Array => {
   const length = packedNumber(text.length * 2 + (hash === undefined ? 0 : 1));
   return hash === undefined
     ? concatBytes(length, text)
-    : concatBytes(length, text, Uint8Array.fromHex(hash));
+    : concatBytes(length, text, hexToBytes(hash));
 };
 
 const readIntent = (reader: PackedReader): string => {
@@ -53,7 +53,7 @@ const readIntent = (reader: PackedReader): string => {
   const text = new TextDecoder("utf-8", { fatal: true }).decode(
     reader.take(Math.floor(length / 2)),
   );
-  return length % 2 === 0 ? text : `${text} sha256:${reader.take(HASH_BYTES).toHex()}`;
+  return length % 2 === 0 ? text : `${text} sha256:${bytesToHex(reader.take(HASH_BYTES))}`;
 };
 
 /** The bytes of a call's order: `nonce 16 || signature 64 || limit || intent`. */

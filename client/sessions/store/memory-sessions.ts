@@ -10,7 +10,7 @@ import {
   type SessionState,
   sessionUnknown,
   withCall,
-  withHead,
+  withShown,
 } from "./session-state.ts";
 import type { KeptCall, SessionStore } from "./session-store.ts";
 
@@ -91,7 +91,7 @@ export const memorySessions = (
     adopt: async (head) => {
       const held = heldOf(head.voucher.escrow);
       if (held.holder !== null || !isLater(held.state, head)) return false;
-      held.state = withHead(held.state, head);
+      held.state = withShown(held.state, head);
       return true;
     },
     close: async (voucher) => {

@@ -46,7 +46,7 @@ export const isLater = (state: SessionState, { voucher }: SessionHead): boolean 
   state.closing === null && countOf(state) < voucher.count;
 
 /** The session with a record that the agent showed. */
-export const withHead = (state: SessionState, newest: SessionHead): SessionState => ({
+export const withShown = (state: SessionState, newest: SessionHead): SessionState => ({
   ...state,
   newest,
   answer: null,

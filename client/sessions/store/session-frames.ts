@@ -1,33 +1,29 @@
 import { concatBytes } from "@noble/hashes/utils.js";
-import { type Address, addressFromBytes, addressToBytes } from "../../core/domain/address.ts";
-import { callAttestationBytes } from "../../core/protocol/calls/call-receipt.ts";
-import { callVoucherBytes } from "../../core/protocol/calls/call-voucher.ts";
-import { isAttestationSigned, isVoucherSigned } from "../../core/protocol/calls/judge-call.ts";
+import { type Address, addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
+import { callAttestationBytes } from "../../../core/protocol/calls/call-receipt.ts";
+import { callVoucherBytes } from "../../../core/protocol/calls/call-voucher.ts";
+import { isAttestationSigned, isVoucherSigned } from "../../../core/protocol/calls/judge-call.ts";
 import {
   type CallRecord,
   type SessionHead,
   sessionHeadBytes,
   tallyOf,
-} from "../../core/protocol/calls/session-head.ts";
-import type { SessionTally } from "../../core/protocol/calls/session-tally.ts";
-import type { SessionTerms } from "../../core/protocol/calls/session-terms.ts";
+} from "../../../core/protocol/calls/session-head.ts";
+import type { SessionTally } from "../../../core/protocol/calls/session-tally.ts";
+import type { SessionTerms } from "../../../core/protocol/calls/session-terms.ts";
 import {
   callAfter,
   type OrderPart,
   readCallRecord,
   type ReceiptPart,
   tallyAfter,
-} from "../sessions/store/call-record.ts";
-import {
-  readAttestation,
-  readHead,
-  readSession,
-  readVoucher,
-  sessionText,
-} from "../sessions/store/kept-bytes.ts";
-import { newSession, type SessionState, tallyIn } from "../sessions/store/session-state.ts";
-import type { KeptCall, KeptSession } from "../sessions/store/session-store.ts";
-import type { Frame } from "./frames.ts";
+} from "./call-record.ts";
+import { readAttestation, readHead, readSession, readVoucher, sessionText } from "./kept-bytes.ts";
+import { newSession, type SessionState, tallyIn } from "./session-state.ts";
+import type { KeptCall, KeptSession } from "./session-store.ts";
+
+/** One thing that is kept of a session, by what kind it is. */
+export type Frame = { readonly kind: number; readonly payload: Uint8Array };
 
 /** What a frame of a session says. The numbers stand in files, and are never given to anything else. */
 const OPENED = 1;
@@ -47,6 +43,8 @@ export const sessionFrames = {
   }),
   called: (record: Uint8Array): Frame => ({ kind: CALLED, payload: record }),
   adopted: (head: SessionHead): Frame => ({ kind: ADOPTED, payload: sessionHeadBytes(head) }),
+  /** A record that the agent showed, by its bytes. */
+  shown: (head: Uint8Array): Frame => ({ kind: ADOPTED, payload: head }),
   closing: (voucher: NonNullable<SessionState["closing"]>): Frame => ({
     kind: CLOSING,
     payload: callVoucherBytes(voucher),

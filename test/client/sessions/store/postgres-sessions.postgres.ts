@@ -1,0 +1,102 @@
+import { SQL } from "bun";
+import { expect, test } from "bun:test";
+import { postgresSessions } from "../../../../client/sessions/store/postgres-sessions.ts";
+import type { LeasedSessions } from "../../../../client/sessions/store/sql-sessions.ts";
+import type { SessionStore } from "../../../../client/sessions/store/session-store.ts";
+import { freshSchema } from "../../../adapters/postgres/test-database.ts";
+import { sessionStoreContract } from "../../../contracts/session-store.ts";
+import { sharedSessionsContract } from "../../../contracts/shared-sessions.ts";
+import { KEPT } from "../../../doubles/session-sides.ts";
+
+const connected = async () => {
+  const url = freshSchema();
+  const schema = String(url.searchParams.get("schema"));
+  url.searchParams.delete("schema");
+  const sql = new SQL(url.href, { max: 4, connection: { search_path: schema } });
+  await sql.unsafe(`CREATE SCHEMA ${schema}`);
+  return { sql, schema, url: url.href };
+};
+
+sessionStoreContract(
+  "postgresSessions",
+  async () => {
+    const { sql, schema } = await connected();
+    const open = new Map<SessionStore, LeasedSessions>();
+    return {
+      open: async () => {
+        const store = await postgresSessions((text, values) => sql.unsafe(text, [...values]));
+        // The sessions of the suite are of a time long ago.
+        await sql.unsafe("UPDATE settlement_store SET born = 0");
+        open.set(store, store);
+        return store;
+      },
+      crash: async (store) => {
+        await open.get(store)?.stop();
+      },
+      remove: async () => {
+        for (const store of open.values()) await store.stop();
+        await sql.unsafe(`DROP SCHEMA ${schema} CASCADE`);
+        await sql.close();
+      },
+    };
+  },
+  { isShared: true, histories: 10 },
+);
+
+sharedSessionsContract("postgresSessions", async () => {
+  const { sql, schema, url } = await connected();
+  let store: LeasedSessions | undefined;
+  return {
+    arguments: [url, schema],
+    open: async () => {
+      store = await postgresSessions((text, values) => sql.unsafe(text, [...values]));
+      return store;
+    },
+    forget: async () => {
+      await sql.unsafe("UPDATE settlement_processes SET held_until = 0");
+    },
+    remove: async () => {
+      await store?.stop();
+      await sql.unsafe(`DROP SCHEMA ${schema} CASCADE`);
+      await sql.close();
+    },
+  };
+});
+
+test("tables that were copied answer no call of the sessions of before; rows as pg gives them do too", async () => {
+  const { sql, schema } = await connected();
+  const isRestored = async (): Promise<boolean | undefined> => {
+    // As `pool.query` of pg answers.
+    const store = await postgresSessions(async (text, values) => ({
+      rows: Array.from(await sql.unsafe(text, [...values])),
+    }));
+    await store.open(KEPT);
+    const found = await store.find(KEPT.escrow);
+    await store.stop();
+    return found?.isRestored;
+  };
+  await isRestored();
+  await sql.unsafe("UPDATE settlement_store SET born = 0");
+  expect(await isRestored()).toBe(false);
+  await sql.unsafe("CREATE TABLE copied AS SELECT * FROM settlement_store");
+  await sql.unsafe("DROP TABLE settlement_store");
+  await sql.unsafe("CREATE TABLE settlement_store (LIKE copied, PRIMARY KEY (one))");
+  await sql.unsafe("INSERT INTO settlement_store SELECT * FROM copied");
+  expect(await isRestored()).toBe(true);
+  await sql.unsafe(`DROP SCHEMA ${schema} CASCADE`);
+  await sql.close();
+});
+
+test("many processes that begin at once make the tables once", async () => {
+  const { sql, schema } = await connected();
+  const stores = await Promise.all(
+    Array.from({ length: 4 }, () =>
+      postgresSessions((text, values) => sql.unsafe(text, [...values])),
+    ),
+  );
+  for (const store of stores) await store.open(KEPT);
+  expect((await stores[0]?.unfinished())?.length).toBe(1);
+  for (const store of stores) await store.stop();
+  await sql.unsafe(`DROP SCHEMA ${schema} CASCADE`);
+  await sql.close();
+});
