@@ -7,6 +7,23 @@ export { SettlementError } from "./settlement-error.ts";
 export type { AcceptedSigner, TransactionSigner } from "./signing/sign-transaction.ts";
 export { memoryJournal } from "./pay/spend-limits.ts";
 export type { SpendEntry, SpendJournal, SpendLimits } from "./pay/spend-limits.ts";
+export { memorySessionJournal } from "./sessions/agent/memory-journal.ts";
+export { payFetch } from "./sessions/agent/pay-fetch.ts";
+export type { PaidSession, PayFetch, PayPolicy } from "./sessions/agent/pay-fetch.ts";
+export type {
+  PaidAnswer,
+  Session,
+  SessionOptions,
+  SessionStanding,
+  ShownOfCall,
+} from "./sessions/agent/session.ts";
+export type { EndedSession, SessionLamports } from "./sessions/agent/end-session.ts";
+export type { SessionPlan } from "./sessions/agent/open-session.ts";
+export type {
+  AgentState,
+  SessionJournal,
+  SessionOpening,
+} from "./sessions/agent/session-journal.ts";
 export type { Payment } from "./pay/payment-terms.ts";
 export type { Paid } from "./pay/pay.ts";
 export type { Refunded } from "./pay/refund.ts";

@@ -11,12 +11,14 @@ export const EX_UNAVAILABLE = 69;
 /** A file cannot be made (sysexits.h). */
 const EX_CANTCREAT = 73;
 /** Stopped before the outcome was known. The same command continues (sysexits.h). */
-const EX_TEMPFAIL = 75;
+export const EX_TEMPFAIL = 75;
 
 const BY_CODE: Readonly<Record<string, number>> = {
   usage: EX_USAGE,
   key_on_command_line: EX_USAGE,
   unreadable: EX_NOINPUT,
+  store_unusable: EX_NOINPUT,
+  store_damaged: EX_NOINPUT,
   key_unusable: EX_NOINPUT,
   signer_unusable: EX_NOINPUT,
   invalid_trust: EX_NOINPUT,

@@ -15,6 +15,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   pay: () => import("../bin/pay.ts"),
   watch: () => import("../bin/watch.ts"),
   refund: () => import("../bin/refund.ts"),
+  sessions: () => import("../bin/sessions.ts"),
   keygen: () => import("../bin/keygen.ts"),
   doctor: () => import("../bin/doctor.ts"),
   attest: () => import("../bin/attest.ts"),
@@ -31,6 +32,7 @@ usage: npx --no-install settlement-evidence COMMAND [options]
   pay         locks a payment for a merchant in an escrow
   watch       waits until an escrow is settled and keeps its evidence
   refund      returns an expired escrow's money to its agent
+  sessions    lists and closes an agent's sessions, and makes the evidence of a call
   keygen      makes a key file; offline
   doctor      says what stands between this machine and a payment
   attest      signs a delivery claim for an escrow, and releases it

@@ -1,9 +1,10 @@
 import type { Address } from "../../core/domain/address.ts";
 import { closeSessionInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
+import type { ProgramError } from "../generated/contract.ts";
 import { addressNamed } from "../pinned-policy.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { type AcceptedSigner, signTransaction } from "../signing/sign-transaction.ts";
-import { escrowNow } from "./escrow-there.ts";
+import { escrowNow, onceThere } from "./escrow-there.ts";
 import { type PrepareContext, preparedTransaction } from "./prepared-transaction.ts";
 import { relayUntilKnown } from "./relay.ts";
 
@@ -20,6 +21,26 @@ const isClosing = async (
   return (
     live === "archived" || (live !== null && (live.state !== "Pending" || live.closes_at !== null))
   );
+};
+
+/** The errors of the program by which a session is closing already, or settled. */
+const CLOSED: ReadonlySet<unknown> = new Set(["NotPending", "SessionClosing"]);
+
+/** Whether a refusal comes of a session that is closing. What a program saw a moment ago, reads show once confirmed. */
+const isClosedBy = async (
+  context: PrepareContext,
+  escrow: Address,
+  cause: unknown,
+  signal?: AbortSignal,
+): Promise<boolean> => {
+  if (!(cause instanceof SettlementError)) return false;
+  const look = () => isClosing(context, escrow, signal);
+  const { program_error: error } = (cause.problem ?? {}) as {
+    readonly program_error?: ProgramError | null;
+  };
+  if (!CLOSED.has(error?.name)) return look();
+  const shown = async () => ((await look()) ? true : null);
+  return (await onceThere(shown, context.requests.clock, signal)) ?? false;
 };
 
 /**
@@ -46,8 +67,7 @@ export const closeSession = async (
     const signed = await signTransaction(transaction, [signer]);
     const outcome = await relayUntilKnown(context, signed, signal).catch(async (cause: unknown) => {
       // Refused, because another process has closed it, or because it was settled in between.
-      if (cause instanceof SettlementError && (await isClosing(context, escrow, signal)))
-        return null;
+      if (await isClosedBy(context, escrow, cause, signal)) return null;
       throw cause;
     });
     if (outcome === null || (outcome.status === "landed" && outcome.error === null)) return;

@@ -5,6 +5,9 @@ import { SettlementError } from "../settlement-error.ts";
 /** A function like `fetch`, for tests and for runtimes with their own. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
+/** The runtime's own `fetch`, which follows redirects as the request asks for it. */
+export const runtimeFetch: Fetch = (url, init) => fetch(url, init);
+
 /** The statuses of a redirect (RFC 9110, section 15.4). */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 

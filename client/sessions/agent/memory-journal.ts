@@ -3,7 +3,14 @@ import { NO_CALLS } from "../../../core/protocol/calls/session-tally.ts";
 import type { KeptCall } from "../store/session-store.ts";
 import { type AgentState, NOTHING_CALLED, type SessionJournal } from "./session-journal.ts";
 
-/** A journal that ends with the process. */
+/**
+ * A session's journal that ends with the process: what is left of the budget then comes home with the time to live.
+ * @example
+ * import { memorySessionJournal } from "settlement-evidence";
+ *
+ * const journal = memorySessionJournal();
+ * (await journal.state()).opening; // => null
+ */
 export const memorySessionJournal = (): SessionJournal => {
   let state: AgentState = NOTHING_CALLED;
   const calls: Array<KeptCall> = [];

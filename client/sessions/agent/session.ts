@@ -5,7 +5,7 @@ import { parseHash32 } from "../../../core/domain/hash32.ts";
 import { verifyEvidence } from "../../../core/protocol/verification/verify-evidence.ts";
 import { packetOnceFinal, requireSound } from "../../pay/packet-there.ts";
 import { unitsOf } from "../../pay/payment-terms.ts";
-import type { Fetch } from "../../service/fetch-directly.ts";
+import { type Fetch, runtimeFetch } from "../../service/fetch-directly.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { AcceptedSigner } from "../../signing/sign-transaction.ts";
 import { callEvidences } from "../evidence/call-evidences.ts";
@@ -106,7 +106,7 @@ const responseOf = ({ status, headers, body }: CallAnswer): Response =>
   new Response(WITHOUT_BODY.has(status) ? null : new Uint8Array(body), { status, headers });
 
 /** A request as a call needs it, its body read to the end. */
-export const requestFrom = async (
+const requestFrom = async (
   input: string | URL | Request,
   init: RequestInit = {},
 ): Promise<Omit<SessionRequest, "limit">> => {
@@ -165,16 +165,11 @@ const evidenceOf = async (
   return made(count, { payload, isOrderShown });
 };
 
-/** A session and its calls in base units, for `payFetch`. */
-export type UnitSession = Session & {
-  readonly callFor: (request: SessionRequest) => Promise<CallAnswer>;
-};
-
 /** Opens a session, or goes on with the one of the journal. @throws SettlementError */
 export const agentSession = async (
   context: OpenContext,
   options: SessionOptions,
-): Promise<UnitSession> => {
+): Promise<Session> => {
   const { signer, journal, fetch: fetchWith, signal: opening } = options;
   const plan = options.merchant === undefined ? null : options;
   const {
@@ -192,7 +187,7 @@ export const agentSession = async (
     network: context.policy.genesisHash,
     signer: key,
     journal,
-    fetch: fetchWith ?? ((url, init) => fetch(url, init)),
+    fetch: fetchWith ?? runtimeFetch,
     clock,
   };
   let last: Promise<unknown> = Promise.resolve();
@@ -214,13 +209,12 @@ export const agentSession = async (
         await clock.pause(UNKNOWN_PAUSE_MS, request.signal);
       }
   };
-  const callFor = (request: SessionRequest) => inTurn(() => seenCall(request));
   return {
     escrow: session.escrow,
-    callFor,
     call: async (request, { limit, ...init }) => {
       const units = unitsOf(limit, decimals);
-      const answer = await callFor({ ...(await requestFrom(request, init)), limit: units });
+      const asked = { ...(await requestFrom(request, init)), limit: units };
+      const answer = await inTurn(() => seenCall(asked));
       const { count, price } = answer;
       return { response: responseOf(answer), count, price: price.toString() };
     },

@@ -12,6 +12,7 @@ import {
   X402_SCHEME,
   X402_VERSION,
 } from "../../../core/protocol/x402/payment-payload.ts";
+import { originGuard } from "../../pay/allowed-origins.ts";
 import { escrowNow, requireSame } from "../../pay/escrow-there.ts";
 import { lockingTransaction } from "../../pay/locking-transaction.ts";
 import { paymentTerms, type PaymentTerms } from "../../pay/payment-terms.ts";
@@ -24,35 +25,6 @@ import type { AcceptedSigner } from "../../signing/sign-transaction.ts";
 import { placeOf } from "../network.ts";
 import { inOneLine, valueOf } from "../payment-error.ts";
 import { type KeptPayment, keptPayments } from "./kept-payments.ts";
-
-const originIn = (url: string): string | null => {
-  try {
-    return new URL(url).origin;
-  } catch {
-    return null;
-  }
-};
-
-/**
- * Returns a function that says why a request, `GET https://…`, may not be paid: null when its origin is in `origins`,
- * or when they are left out. @throws SettlementError `invalid_origin` for a text that is no http or https origin.
- */
-const originGuard = (
-  origins: ReadonlyArray<string> | undefined,
-): ((request: string) => string | null) => {
-  for (const origin of origins ?? [])
-    if (!/^https?:/.test(origin) || originIn(origin) !== origin)
-      throw new SettlementError(
-        "invalid_origin",
-        `${origin} is no origin.`,
-        "Give scheme, host and a port other than the scheme's own, such as https://api.example.com.",
-      );
-  return (request) => {
-    const origin = originIn(request.slice(request.indexOf(" ") + 1));
-    if (origins === undefined || (origin !== null && origins.includes(origin))) return null;
-    return `The offer is for ${request}, and ${origin ?? "its host"} is none of the origins that may be paid.`;
-  };
-};
 
 /** What a seller offers, as the buyer judges it before anything is signed. */
 export type OfferedTerms = {

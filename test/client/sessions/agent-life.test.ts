@@ -1,9 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { main } from "../../../client/command-line/main.ts";
 import { connect } from "../../../client/connect.ts";
-import { keySigner } from "../../../client/node/key-file.ts";
+import { fileSession } from "../../../client/node/file-session.ts";
+import { keySigner, keyText } from "../../../client/node/key-file.ts";
 import { memorySessionJournal } from "../../../client/sessions/agent/memory-journal.ts";
+import { payFetch } from "../../../client/sessions/agent/pay-fetch.ts";
 import { memorySessions, sessionSeller } from "../../../client/sessions.ts";
 import { verifyCall } from "../../../core/protocol/verification/verify-call.ts";
+import { runHere } from "../../app/support/run-here.ts";
+import { temporaryDirectory } from "../../app/support/running-service.ts";
 import { failureOf } from "../support/failure-of.ts";
 import {
   agentKey,
@@ -125,4 +132,109 @@ test("without nodes the packet shows that it is finalized; without a seller the 
   expect(ended.refusal).toContain("No call was made");
   expect(Date.parse(ended.closesAt ?? "")).toBeGreaterThan(0);
   expect((await session.close()).closesAt).toBe(ended.closesAt);
+}, 120_000);
+
+test("payFetch opens one session, goes on with it in the next process, opens another one, and says what each cost", async () => {
+  const kept = new Map<string, ReturnType<typeof memorySessionJournal>>();
+  const seen: Array<string> = [];
+  const paying = () =>
+    payFetch(
+      {
+        service: fixture.service.url,
+        trust: fixture.trust,
+        rpc: fixture.rpc,
+        signer,
+        maxPrice: "0.01",
+        budget: "0.05",
+        allowRent: true,
+        journal: (name) => {
+          const journal = kept.get(name) ?? memorySessionJournal();
+          kept.set(name, journal);
+          return journal;
+        },
+      },
+      (url, init) => {
+        seen.push(new Headers(init.headers).has("settlement-voucher") ? "paid" : "asked");
+        return fetch(url, init);
+      },
+    );
+  const first = paying();
+  // Calls at once share a session.
+  const two = await Promise.all(
+    ["a", "b"].map((body) => first(selling.url, { method: "POST", body })),
+  );
+  expect(await Promise.all(two.map((answer) => answer.json()))).toEqual([
+    { count: 1, echo: "a" },
+    { count: 2, echo: "b" },
+  ]);
+  const next = paying();
+  for (let count = 3; count <= 7; count++)
+    expect(await (await next(new Request(selling.url))).json()).toEqual({
+      count: count <= 5 ? count : count - 5,
+      echo: "",
+    });
+  // The price is asked once for each process and path.
+  expect(seen.filter((each) => each === "asked").length).toBe(3);
+  expect(kept.size).toBe(2);
+  const ended = await next.close();
+  expect(ended.map((each) => [each.failure, each.ended?.outcome, each.ended?.used])).toEqual([
+    [null, "settled", "50000"],
+    [null, "settled", "20000"],
+  ]);
+  expect(await next.close()).toEqual([]);
+}, 120_000);
+
+test("sessions in files are listed, proved and closed by the command", async () => {
+  const folder = await temporaryDirectory();
+  const at = async (name: string, text: string): Promise<string> => {
+    const path = join(folder.path, name);
+    await writeFile(path, text, { mode: 0o600 });
+    return path;
+  };
+  const trust = await at("trust.json", fixture.trust);
+  const key = await at("agent.json", keyText(agentKey.seed));
+  const files = join(folder.path, "sessions");
+  const there = ["--service", fixture.service.url, "--trust", trust];
+  const run = (...args: ReadonlyArray<string>) => runHere((io) => main(["sessions", ...args], io));
+  const linesOf = ({ stdout }: { readonly stdout: string }) =>
+    stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const journal = await fileSession(join(files, "one"));
+  const client = connect(fixture.service.url, { trust: fixture.trust, rpc: fixture.rpc });
+  const session = await client.session({ ...PLAN, signer, journal });
+  await session.call(selling.url, { limit: "0.01" });
+  expect(linesOf(await run("list", files))).toMatchObject([
+    { file: "one", failure: "store_in_use" },
+  ]);
+  await journal.release();
+  expect(linesOf(await run("list", files))).toEqual([
+    {
+      file: "one",
+      opened: true,
+      escrow: session.escrow,
+      merchant: merchantKey.address,
+      budget: "1000000",
+      used: "10000",
+      left: "990000",
+      calls: 1,
+      closed: false,
+      stopped: null,
+    },
+  ]);
+  const proved = await run("evidence", join(files, "one"), "1", ...there);
+  expect([proved.code, verifyCall(proved.stdout, fixture.policy).call?.settlement]).toEqual([
+    0,
+    "attested",
+  ]);
+  expect((await run("evidence", join(files, "one"), "2", ...there)).code).toBe(1);
+  const closed = await run("close", files, ...there, "--key", key);
+  expect([closed.code, closed.stderr]).toEqual([0, ""]);
+  expect(linesOf(closed)).toMatchObject([{ file: "one", outcome: "settled", used: "10000" }]);
+  expect((await run("close", files, ...there)).code).toBe(64);
+  expect((await run("open", files)).code).toBe(64);
+  expect((await run("evidence", join(files, "one"), "0", ...there)).code).toBe(64);
+  expect((await run("list", join(folder.path, "none"))).code).toBe(66);
+  await folder.remove();
 }, 120_000);

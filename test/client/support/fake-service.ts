@@ -64,6 +64,8 @@ export type Asked = {
   readonly expires_at?: string;
   readonly task_intent: string;
   readonly nonce: string;
+  /** A session's. */
+  readonly session_key?: Address | undefined;
 };
 
 /** What an honest service prepares. */
@@ -80,6 +82,7 @@ export const honestTransaction = (asked: Asked, extra: ReadonlyArray<Instruction
         mint: asked.mint,
         taskHash: taskHash(asked.task_intent, asked.nonce),
         attestor: ATTESTOR,
+        sessionKey: asked.session_key,
         amount: BigInt(asked.amount_stroops),
         ...(asked.expires_at === undefined
           ? { ttlSeconds: asked.ttl_seconds }
@@ -124,7 +127,7 @@ export const fakeService = (prepare: (asked: Asked) => Uint8Array = honestTransa
           new Date(Date.parse("2026-11-22T00:00:00Z") + asked.ttl_seconds * 1000)
             .toISOString()
             .replace(".000Z", "Z"),
-        session_key: null,
+        session_key: asked.session_key ?? null,
       });
     outcomes.set(signature, { signature, status: "landed", commitment: "confirmed", error: null });
     return json({ data: { signature, status: "confirmed" } }, 202);

@@ -1,0 +1,73 @@
+import { expect, test } from "bun:test";
+import { chmod } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { keyText } from "../../client/node/key-file.ts";
+import { temporaryDirectory } from "../app/support/running-service.ts";
+import {
+  agentKey,
+  attestorKey,
+  merchantKey,
+  sellerFixture,
+} from "../client/sessions/seller-fixture.ts";
+
+const MAX_LINES = 16;
+const example = (name: string): string =>
+  fileURLToPath(new URL(`../../examples/${name}.ts`, import.meta.url));
+
+test("the pair has at most 16 lines each", async () => {
+  for (const name of ["session-seller", "session-buyer"]) {
+    const lines = (await Bun.file(example(name)).text()).trimEnd().split("\n");
+    expect(lines.length).toBeLessThanOrEqual(MAX_LINES);
+  }
+});
+
+/** The first line that a process prints. */
+const firstLineOf = async (stream: ReadableStream<Uint8Array>): Promise<string> => {
+  let text = "";
+  for await (const part of stream) {
+    text += new TextDecoder().decode(part);
+    if (text.includes("\n")) break;
+  }
+  return text.split("\n", 1)[0] ?? "";
+};
+
+test("the buyer makes 100 calls out of one session, and prints what it cost", async () => {
+  const [fixture, folder] = await Promise.all([sellerFixture(), temporaryDirectory()]);
+  const file = async (name: string, text: string): Promise<string> => {
+    const path = join(folder.path, name);
+    await Bun.write(path, text);
+    await chmod(path, 0o600);
+    return path;
+  };
+  const env = {
+    ...process.env,
+    SERVICE: fixture.service.url,
+    RPC: fixture.rpc,
+    TRUST_FILE: await file("trust.json", fixture.trust),
+    AGENT_KEY: await file("agent.json", keyText(agentKey.seed)),
+    ATTESTOR_KEY: await file("attestor.json", keyText(attestorKey.seed)),
+    WALLET_KEY: await file("wallet.json", keyText(merchantKey.seed)),
+  };
+  const start = (name: string, more: Readonly<Record<string, string>> = {}) =>
+    Bun.spawn([process.execPath, example(name)], {
+      cwd: folder.path,
+      env: { ...env, ...more },
+      stdout: "pipe",
+      stderr: "inherit",
+    });
+  const seller = start("session-seller");
+  try {
+    const buyer = start("session-buyer", { URL: `${await firstLineOf(seller.stdout)}/quotes` });
+    const printed = await new Response(buyer.stdout).text();
+    expect(await buyer.exited).toBe(0);
+    expect(printed).toStartWith('{"symbol":"SOL","price":"1.50"}\n');
+    expect(printed).toContain('outcome: "settled"');
+    expect(printed).toContain('used: "1000000"');
+    expect(printed).toContain('aCall: "15641"');
+  } finally {
+    seller.kill();
+    await seller.exited;
+    await Promise.all([fixture.stop(), folder.remove()]);
+  }
+}, 60_000);
