@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { totalOf } from "./call-count.ts";
+import { costText, type LifeCost, lifeTotal, payOnce } from "./payment-life.ts";
+import { withVirtualService } from "./virtual-service.ts";
+
+/** The most calls of a node for one payment, from its preparation until its packet is served and all is final. */
+const A_LIFE = 91;
+/** The most calls of a node in an hour of a service that nobody asks for anything. */
+const AN_HOUR_AT_REST = 1440;
+
+const HOUR_MS = 3_600_000;
+
+test("a payment's life and an hour at rest ask the node no more often than docs/nodes.md says", async () => {
+  const { lives, rest } = await withVirtualService(async (service) => {
+    await service.sleep(60_000);
+    const each: Array<LifeCost> = [];
+    for (const nonce of ["first", "second"]) {
+      each.push(await payOnce(service, nonce));
+      await service.sleep(90_000);
+    }
+    service.stepMs = 200;
+    service.calls.take();
+    await service.sleep(HOUR_MS);
+    return { lives: each, rest: service.calls.take() };
+  });
+  for (const life of lives)
+    expect([lifeTotal(life) <= A_LIFE, costText(life)]).toEqual([true, costText(life)]);
+  const told = [...rest].map(([method, count]) => `${method} ${count}`).join(", ");
+  expect([totalOf(rest) <= AN_HOUR_AT_REST, told]).toEqual([true, told]);
+  if (process.env["TELL_CALLS"] === "true")
+    console.log([...lives.map(costText), `at rest: ${totalOf(rest)}: ${told}`].join("\n\n"));
+}, 60_000);
