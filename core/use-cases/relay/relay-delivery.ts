@@ -21,7 +21,7 @@ import type {
 } from "./relay-errors.ts";
 import { makeRelayQueue } from "./relay-queue.ts";
 import { resolveRelays } from "./outcome/resolve-relays.ts";
-import { makeSingleFlight } from "../single-flight.ts";
+import { makeSingleFlight, monotonicMs } from "../single-flight.ts";
 
 /** How a first sending fails. */
 export type SendFailure =
@@ -96,13 +96,30 @@ export const makeRelayDelivery = Effect.gen(function* () {
     Effect.forkIn(scope),
   );
 
-  const awaitConfirmation = (signature: LedgerSignature) =>
+  /** A status, which also tells the rounds whether the entry waits for finality alone. */
+  const look = (signature: LedgerSignature) =>
     broadcaster.landed(signature).pipe(
+      Effect.tap((landed) =>
+        Effect.map(monotonicMs, (nowMs) => queue.seen(signature, landed, nowMs)),
+      ),
       Effect.orElseSucceed(() => null),
-      Effect.repeat({
-        schedule: Schedule.spaced(Duration.millis(RELAY_POLICY.confirmPollMs)),
-        until: isConfirmed,
-      }),
+    );
+
+  /** Looks until a status is `confirmed`, more and more seldom: each look costs the operator a call. */
+  const untilConfirmed = Effect.fnUntraced(function* (signature: LedgerSignature) {
+    let waitMs: number = RELAY_POLICY.confirmPollMs;
+    for (let looks = 0; ; looks++) {
+      // Right after the sending nothing has landed yet.
+      yield* Effect.sleep(Duration.millis(waitMs));
+      const landed = yield* look(signature);
+      if (isConfirmed(landed)) return landed;
+      if (looks > 0)
+        waitMs = Math.min(RELAY_POLICY.rebroadcastMs, waitMs * RELAY_POLICY.confirmPollFactor);
+    }
+  });
+
+  const awaitConfirmation = (signature: LedgerSignature) =>
+    untilConfirmed(signature).pipe(
       Effect.timeoutOption(Duration.millis(confirmTimeoutMs)),
       Effect.map(Option.getOrElse(() => null)),
       Effect.map((landed) => (landed === null ? null : statusOnly(landed))),
@@ -113,6 +130,7 @@ export const makeRelayDelivery = Effect.gen(function* () {
     accept: Effect.fn("RelayDelivery.accept")(function* (entry: RelayEntry, client) {
       yield* queue.admit(entry, client);
       yield* log.open(entry).pipe(Effect.onError(() => Effect.sync(() => queue.remove(entry))));
+      queue.sent(entry, yield* monotonicMs);
       yield* Effect.ignore(broadcaster.submit(entry.transaction));
     }),
     follow: (entry) => Effect.sync(() => queue.follow(entry)),
