@@ -1,4 +1,4 @@
-import { Deferred, Duration, Effect, Layer, Queue, Schedule } from "effect";
+import { Context, Deferred, Duration, Effect, Layer, Queue, Schedule } from "effect";
 import { ArchivedEscrows, makeArchivedEscrows } from "../core/use-cases/escrow/archived-escrows.ts";
 import { makeRelayDelivery, RelayDelivery } from "../core/use-cases/relay/relay-delivery.ts";
 import { LogProofs, makeLogProofs } from "../core/use-cases/log/serving/read-log.ts";
@@ -16,6 +16,7 @@ import {
   SettledEvidence,
 } from "../core/use-cases/evidence/settled-evidence.ts";
 import {
+  KnownBlockhashes,
   makeTransactionTerms,
   TransactionTerms,
 } from "../core/use-cases/service/transaction-terms.ts";
@@ -139,6 +140,13 @@ export const serviceLayer = (
     ),
   );
 
+/** The terms of prepared transactions, by which the relay knows their blockhashes again. */
+const transactionTerms = Layer.effectContext(
+  Effect.map(makeTransactionTerms, ({ read, known }) =>
+    Context.make(TransactionTerms, { read }).pipe(Context.add(KnownBlockhashes, known)),
+  ),
+);
+
 const servicesOf = (parts: StorageParts, thread: SyncThread | null) => {
   const { started, refused, marks } = parts;
   const { settings, rpcUrls } = started;
@@ -176,7 +184,7 @@ const servicesOf = (parts: StorageParts, thread: SyncThread | null) => {
     Layer.effect(IndexClock, makeIndexClock),
     Layer.effect(IndexGrowth, makeIndexGrowth),
     Layer.effect(RecentPages, makeRecentPages),
-    Layer.effect(TransactionTerms, makeTransactionTerms),
+    transactionTerms,
     Layer.effect(LedgerPulse, makeLedgerPulse),
     Layer.effect(UnpinnedPrograms, makeUnpinnedPrograms),
     clientPackageLayer(started.dataDir),

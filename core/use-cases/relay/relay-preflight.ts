@@ -4,12 +4,13 @@ import type { UnixSeconds } from "../../domain/unix-time.ts";
 import { BLOCKHASH_AGE } from "../../domain/relay/relay-entry.ts";
 import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import { readCalls } from "../../protocol/instructions/program-call.ts";
-import { feePayerFault } from "../../protocol/rules/lamport-rules.ts";
+import { feePayerFault, wireTransactionFee } from "../../protocol/rules/lamport-rules.ts";
 import { neverRuns } from "../../protocol/transaction/never-runs.ts";
 import { decodeRentSysvar } from "../../protocol/accounts/sysvars.ts";
 import { CLOCK_SYSVAR, RENT_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
 import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
 import { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
+import type { RecentBlockhash } from "../../../ports/ledger/blockspace.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { enforceBetaLimits } from "../escrow/beta-limits.ts";
@@ -21,23 +22,30 @@ import {
   InstructionBeyondBetaLimit,
   rejected,
 } from "./relay-errors.ts";
-import { checkSettlement, resolveTables } from "./settlement-precheck.ts";
+import {
+  checkSettlement,
+  readGround,
+  type RelayGround,
+  resolveTables,
+} from "./settlement-precheck.ts";
 
 type Accounts = Effect.Success<ReturnType<typeof resolveTables>>;
 
+const NO_ACCOUNTS: Accounts = { addresses: [], isWritable: () => false };
+
 /** How long the escrow of a `create_escrow` will live, seconds: one that names its end lives until then. */
-const lifeOf = Effect.fnUntraced(function* (args: {
-  readonly ttlSeconds: number;
-  readonly expiresAt: UnixSeconds;
-}) {
+const lifeOf = Effect.fnUntraced(function* (
+  args: { readonly ttlSeconds: number; readonly expiresAt: UnixSeconds },
+  { account }: RelayGround,
+) {
   if (args.expiresAt === 0n) return args.ttlSeconds;
-  const { value } = yield* (yield* Ledger).readAccounts([CLOCK_SYSVAR], "confirmed");
-  return Number(args.expiresAt - (yield* ledgerTimeOf(value[0] ?? null)));
+  return Number(args.expiresAt - (yield* ledgerTimeOf(account(CLOCK_SYSVAR))));
 });
 
 const checkBetaLimits = Effect.fnUntraced(function* (
   { instructions }: WireTransaction,
   { addresses }: Accounts,
+  ground: RelayGround,
 ) {
   const { deployment, enforceBetaLimits: isEnforced } = yield* Instance;
   if (!isEnforced) return;
@@ -45,7 +53,7 @@ const checkBetaLimits = Effect.fnUntraced(function* (
   for (const [instructionIndex, call] of calls.entries()) {
     if (call?.name !== "create_escrow") continue;
     const { amount } = call.args;
-    const ttlSeconds = yield* lifeOf(call.args);
+    const ttlSeconds = yield* lifeOf(call.args, ground);
     const mint = call.at("mint") ?? null;
     yield* enforceBetaLimits({ mint, amount, ttlSeconds }).pipe(
       Effect.mapError(({ faults }) => new InstructionBeyondBetaLimit({ instructionIndex, faults })),
@@ -63,30 +71,44 @@ export const checkBlockhash = Effect.fnUntraced(function* ({
     return yield* new BlockhashExpired({ signature });
 });
 
-const checkFeePayer = Effect.fnUntraced(function* (transaction: WireTransaction) {
+/**
+ * Fails when the payer cannot pay by what `account` shows. A node is asked for the fee where the transaction itself
+ * does not tell it, and before a refusal.
+ */
+const checkFeePayer = Effect.fnUntraced(function* (
+  transaction: WireTransaction,
+  { account }: RelayGround,
+) {
   const broadcaster = yield* Broadcaster;
-  const ledger = yield* Ledger;
   const { feePayer, signature } = transaction;
-  const [feeLamports, { value }] = yield* Effect.all(
-    [
-      broadcaster.fee(transaction.message),
-      ledger.readAccounts([feePayer, RENT_SYSVAR], "confirmed"),
-    ],
-    { concurrency: "unbounded" },
-  );
+  const faultAt = (feeLamports: bigint) =>
+    feePayerFault(account(feePayer), decodeRentSysvar(account(RENT_SYSVAR)), feeLamports);
+  const reckoned = wireTransactionFee(transaction);
+  if (reckoned !== null && faultAt(reckoned) === null) return;
+  const feeLamports = yield* broadcaster.fee(transaction.message);
   if (feeLamports === null) return yield* new BlockhashExpired({ signature });
-  const [payer = null, rent = null] = value;
-  const fault = feePayerFault(payer, decodeRentSysvar(rent), feeLamports);
+  const fault = faultAt(feeLamports);
   if (fault === null) return;
   return yield* "error" in fault
     ? rejected(transaction, fault.error, [])
     : new FeePayerCannotPay({ feePayer, feeLamports, signature, ...fault });
 });
 
-const checkInstructions = Effect.fnUntraced(function* (transaction: WireTransaction) {
-  const accounts = yield* resolveTables(transaction);
-  yield* checkBetaLimits(transaction, accounts);
-  yield* checkSettlement(transaction, accounts);
+/** The checks by the accounts of one read, which names the fee payer as well. The first failure is always the same. */
+const checkAccounts = Effect.fnUntraced(function* (transaction: WireTransaction) {
+  const others = [transaction.feePayer, RENT_SYSVAR];
+  const accounts = yield* resolveTables(transaction).pipe(
+    Effect.tapErrorTag("LookupTableNotAllowed", () =>
+      Effect.flatMap(
+        readGround({ ...transaction, instructions: [] }, NO_ACCOUNTS, others),
+        (ground) => checkFeePayer(transaction, ground),
+      ),
+    ),
+  );
+  const ground = yield* readGround(transaction, accounts, others);
+  yield* checkFeePayer(transaction, ground);
+  yield* checkBetaLimits(transaction, accounts, ground);
+  yield* checkSettlement(transaction, accounts, ground);
 });
 
 const checkBySimulation = Effect.fnUntraced(function* (
@@ -117,45 +139,43 @@ const checkThatItRuns = Effect.fnUntraced(
   Effect.asVoid,
 );
 
-/**
- * Every other check against the ledger, once `checkBlockhash` has passed. Returns a confirmed slot from before the
- * sending, and a block height above which the transaction cannot land. The blockhash is checked before the tip is read,
- * so its block is not above that tip.
- */
-const preflightRelay = Effect.fn("preflightRelay")(function* (
-  transaction: WireTransaction,
-  bytes: Uint8Array,
-  skipVerdict: boolean,
-) {
+/** A confirmed slot from before the sending, and a block height above which the transaction cannot land. */
+const lifetimeOf = Effect.fnUntraced(function* (known: RecentBlockhash | null) {
+  if (known !== null)
+    return { openedAtSlot: known.slot, lastValidBlockHeight: known.lastValidBlockHeight };
   const ledger = yield* Ledger;
-  // The checks run concurrently. The first failure in this order is reported, so that the answer is stable.
-  const [feePayer, instructions] = yield* Effect.all(
-    [Effect.result(checkFeePayer(transaction)), Effect.result(checkInstructions(transaction))],
-    { concurrency: "unbounded" },
-  );
-  yield* Effect.fromResult(feePayer);
-  yield* Effect.fromResult(instructions);
-  const [{ slot, blockHeight }] = yield* Effect.all(
-    [
-      ledger.tip("confirmed"),
-      skipVerdict ? checkThatItRuns(transaction, bytes) : checkBySimulation(transaction, bytes),
-    ],
-    { concurrency: "unbounded" },
-  );
+  const { slot, blockHeight } = yield* ledger.tip("confirmed");
   return { openedAtSlot: slot, lastValidBlockHeight: blockHeight + BLOCKHASH_AGE };
 });
 
 /**
- * Runs `preflightRelay`. When a check or the simulation fails, the extra cost is charged to `feePayer` and `client`,
- * unless they are null.
+ * Every other check against the ledger, once the blockhash is known to be valid. Returns a confirmed slot from before
+ * the sending, and a block height above which the transaction cannot land. `known` is what a node has told of the
+ * blockhash lately; without it the tip is read, after the blockhash was checked, so that its block is not above that
+ * tip.
  */
-export const chargedPreflight = (
+export const preflightRelay = Effect.fn("preflightRelay")(function* (
   { transaction, bytes }: { readonly transaction: WireTransaction; readonly bytes: Uint8Array },
   skipVerdict: boolean,
-  { feePayer, client }: { readonly feePayer: Address | null; readonly client: string | null },
-) =>
-  preflightRelay(transaction, bytes, skipVerdict).pipe(
-    Effect.tapErrorTag(["SettlementCheckFailed", "TransactionRejected"], () =>
-      chargeFailedPreflight(feePayer, client),
-    ),
+  known: RecentBlockhash | null,
+) {
+  yield* checkAccounts(transaction);
+  const [lifetime] = yield* Effect.all(
+    [
+      lifetimeOf(known),
+      skipVerdict ? checkThatItRuns(transaction, bytes) : checkBySimulation(transaction, bytes),
+    ],
+    { concurrency: "unbounded" },
   );
+  return lifetime;
+});
+
+/** Charges the extra cost of a check or a simulation that failed to `feePayer` and `client`, unless they are null. */
+export const chargingFailure =
+  ({ feePayer, client }: { readonly feePayer: Address | null; readonly client: string | null }) =>
+  <A, E extends { readonly _tag: string }, R>(preflight: Effect.Effect<A, E, R>) =>
+    Effect.tapError(preflight, ({ _tag }) =>
+      _tag === "SettlementCheckFailed" || _tag === "TransactionRejected"
+        ? chargeFailedPreflight(feePayer, client)
+        : Effect.void,
+    );

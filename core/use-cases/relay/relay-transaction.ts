@@ -8,6 +8,7 @@ import { type LandedTransaction, statusOnly } from "../../domain/relay/relay-ent
 import { clientGroup, RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import { sha256 } from "../../domain/sha256.ts";
 import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
+import { KnownBlockhashes } from "../service/transaction-terms.ts";
 import { requirePinned } from "../service/unpinned-programs.ts";
 import { lookUpRelay, type RelayLookup } from "./read-relay-outcome.ts";
 import { admitTransaction, chargeRepetition, takePayerBudget } from "./relay-admission.ts";
@@ -18,7 +19,7 @@ import {
   IdempotencyKeyReused,
   rejected,
 } from "./relay-errors.ts";
-import { chargedPreflight, checkBlockhash } from "./relay-preflight.ts";
+import { chargingFailure, checkBlockhash, preflightRelay } from "./relay-preflight.ts";
 
 /** A client's key for one request. Repetitions get the first answer. */
 type Idempotency = {
@@ -125,16 +126,20 @@ const unlessLanded = <A, E, R>(signature: LedgerSignature, checks: Effect.Effect
 const send = Effect.fnUntraced(function* (admitted: Admitted, request: RelayRequest) {
   const { transaction, bytes } = admitted;
   const { signature, feePayer } = transaction;
-  const lookup = yield* lookUpRelay(signature);
+  const known = yield* (yield* KnownBlockhashes)(transaction.blockhash);
+  const lookup = yield* lookUpRelay(signature, known !== null);
   if (lookup.status !== "unknown") return yield* landedOf(lookup, signature);
   yield* requirePinned;
-  // Anyone can send an old transaction of the payer, so the payer's budget is charged only for one that can still land.
-  const landed = yield* unlessLanded(signature, Effect.as(checkBlockhash(transaction), null));
-  if (landed !== null) return landed;
+  if (known === null) {
+    // Anyone can send an old transaction of the payer, so the payer's budget is charged only for one that can still
+    // land.
+    const landed = yield* unlessLanded(signature, Effect.as(checkBlockhash(transaction), null));
+    if (landed !== null) return landed;
+  }
   const isPayersFirst = yield* takePayerBudget(feePayer, signature);
   const charged = { feePayer: isPayersFirst ? feePayer : null, client: senderOf(request) };
-  const preflight = chargedPreflight(admitted, request.skipPreflight, charged);
-  const checked = yield* unlessLanded(signature, preflight);
+  const preflight = preflightRelay(admitted, request.skipPreflight, known);
+  const checked = yield* unlessLanded(signature, preflight).pipe(chargingFailure(charged));
   if ("commitment" in checked) return checked;
   const delivery = yield* RelayDelivery;
   const openedAtMs = yield* Clock.currentTimeMillis;
