@@ -48,7 +48,10 @@ export class IndexSync extends Context.Service<
     readonly request: Effect.Effect<SyncReport, SyncFailure>;
     /** As `request`, with a snapshot: a scan of all merchants, or the build of the index. Fails when that fails. */
     readonly snapshot: Effect.Effect<SyncReport, SyncFailure>;
-    /** As `request`, for timers and hints; null when another replica runs the syncs. */
+    /**
+     * As `request`, for timers and hints: of an unchanged ledger one read is enough, which need not be of its newest
+     * slot. Null when another replica runs the syncs.
+     */
     readonly background: Effect.Effect<SyncReport | null, SyncFailure>;
     readonly activity: Effect.Effect<SyncActivity>;
     /** Lets this process's next sync know of a transaction that a history may not list. */
@@ -104,6 +107,7 @@ export const makeIndexSync = Effect.fnUntraced(function* (
     );
   });
   let isSnapshotAsked = false;
+  let isAwaited = false;
   let waiting: Deferred.Deferred<SyncReport, SyncFailure> | null = null;
 
   const run = (outcome: Deferred.Deferred<SyncReport, SyncFailure>) =>
@@ -114,9 +118,12 @@ export const makeIndexSync = Effect.fnUntraced(function* (
         // A scan that began before it was asked for is not the one asked for.
         memory.snapshots.isDemanded = isSnapshotAsked;
         isSnapshotAsked = false;
+        // After a failure the whole look finds out what is wrong.
+        const isWhole = isAwaited || (yield* Ref.get(activity)).lastError !== null;
+        isAwaited = false;
         yield* Ref.update(activity, (was) => ({ ...was, running: true }));
         const exit = yield* Effect.exit(
-          syncIndex(runs, memory, afterSync).pipe(
+          syncIndex(runs, memory, afterSync, isWhole).pipe(
             Effect.mapError(namedFailure),
             Effect.provideService(LedgerLane, "background"),
           ),
@@ -130,7 +137,7 @@ export const makeIndexSync = Effect.fnUntraced(function* (
       }),
     );
 
-  const request = Effect.suspend(() => {
+  const background = Effect.suspend(() => {
     if (waiting !== null) return Deferred.await(waiting);
     const outcome = Deferred.makeUnsafe<SyncReport, SyncFailure>();
     waiting = outcome;
@@ -141,13 +148,17 @@ export const makeIndexSync = Effect.fnUntraced(function* (
       Effect.andThen(Deferred.await(outcome)),
     );
   });
+  const request = Effect.suspend(() => {
+    isAwaited = true;
+    return background;
+  });
   return IndexSync.of({
     request,
     snapshot: Effect.suspend(() => {
       isSnapshotAsked = true;
       return request;
     }),
-    background: request,
+    background,
     activity: Effect.map(Ref.get(activity), (now) => ({
       ...now,
       snapshotError: memory.snapshots.lastError,
