@@ -123,6 +123,7 @@ const ledger: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
     const history = Effect.fn("Ledger.history")(function* (
       address: Address,
       before: LedgerSignature | null,
+      needsStart?: (entries: HistoryPage["entries"]) => boolean,
     ): Effect.fn.Return<HistoryPage, LedgerFailure | RpcRefusal> {
       const lowest = pool.slots.floors.of("finalized", [address]);
       const entriesBehind: RpcRequest<HistoryPage["entries"]> = {
@@ -142,7 +143,10 @@ const ledger: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
         },
       };
       const reached = lowest > 0 ? slotReached(lowest) : undefined;
-      const [entries, keptFrom] = yield* pool.callWithHistoryStart(entriesBehind, reached);
+      const [entries, keptFrom] = yield* pool.callWithHistoryStart(entriesBehind, {
+        before: reached,
+        isNeeded: needsStart,
+      });
       return { entries, keptFrom };
     }, refusalAsUnavailable);
 

@@ -18,6 +18,13 @@ const HISTORY_START: RpcRequest<bigint> = {
   decode: (result) => (isSlot(result) ? { value: BigInt(result) } : "malformed"),
 };
 
+/** How the start of a node's history is asked for. */
+type HistoryStartOptions<A> = {
+  readonly before?: RpcRequest<void> | undefined;
+  /** Whether an answer needs it; by default every one does. */
+  readonly isNeeded?: ((answer: A) => boolean) | undefined;
+};
+
 /** All nodes of one ledger behind one interface. Every request to the ledger goes through it. */
 export class NodePool extends Context.Service<
   NodePool,
@@ -26,12 +33,12 @@ export class NodePool extends Context.Service<
     readonly call: <A>(request: RpcRequest<A>) => Effect.Effect<A, LedgerFailure | RpcRefusal>;
     /**
      * An answer, and the first slot that the history of the same node still holds; null for a slot that it does not
-     * tell. What a node has after the answer, it also had during it. `before`, which that node must answer, is asked
-     * before both.
+     * tell, and unasked where the answer makes it unneeded. What a node has after the answer, it also had during it.
+     * `before`, which that node must answer, is asked before both.
      */
     readonly callWithHistoryStart: <A>(
       request: RpcRequest<A>,
-      before?: RpcRequest<void>,
+      options?: HistoryStartOptions<A>,
     ) => Effect.Effect<readonly [A, bigint | null], LedgerFailure | RpcRefusal>;
     /** Sends the request to every node at once and succeeds with the first answer. */
     readonly tellAll: <A>(request: RpcRequest<A>) => Effect.Effect<A, LedgerFailure | RpcRefusal>;
@@ -102,7 +109,10 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
         });
       return NodePool.of({
         call: (request) => notingBehind(asking(request)),
-        callWithHistoryStart: <A>(request: RpcRequest<A>, before?: RpcRequest<void>) =>
+        callWithHistoryStart: <A>(
+          request: RpcRequest<A>,
+          { before, isNeeded }: HistoryStartOptions<A> = {},
+        ) =>
           Effect.suspend(() => {
             let answered: { readonly value: A } | null = null;
             const noting: RpcRequest<A> = {
@@ -115,7 +125,7 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
             };
             return notingBehind(
               inLane("single", failOver<readonly [A, bigint | null]>, {
-                ask: (node, ticket) => node.askInTurn(noting, HISTORY_START, ticket, before),
+                ask: (node, ticket) => node.askInTurn(noting, HISTORY_START, ticket, { before, isNeeded }),
                 methods: [request.method, HISTORY_START.method, ...(before ? [before.method] : [])],
               }),
             ).pipe(

@@ -50,6 +50,7 @@ export const listHistory = Effect.fn("listHistory")(function* (
       const page: Effect.Success<ReturnType<typeof ledger.history>> = yield* ledger.history(
         address,
         before,
+        (shown) => shown.every(({ slot }) => slot >= floor),
       );
       const { entries, keptFrom } = page;
       const isKept = keptFrom !== null && keptFrom <= floor;
@@ -78,6 +79,9 @@ export const listHistory = Effect.fn("listHistory")(function* (
   }
   return listed;
 });
+
+/** For a list of which nobody asks whether it is whole. */
+export const START_UNNEEDED = (): boolean => false;
 
 /** The most transactions kept. A longer catch-up is scanned (`worthReading`). */
 const MOST_READ_AT_ONCE = 20_000;
@@ -281,6 +285,7 @@ export const followHistory = Effect.fn("followHistory")(function* (
       const page: Effect.Success<ReturnType<typeof ledger.history>> = yield* ledger.history(
         config,
         before,
+        START_UNNEEDED,
       );
       const known = listed.size;
       for (const { signature } of page.entries) listed.add(signature);

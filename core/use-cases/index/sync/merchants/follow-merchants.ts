@@ -100,10 +100,10 @@ const AT_ONCE = 8;
 const MOST_UNLISTED = 64;
 
 /**
- * Slots after which the merchants' history is read again when no node has told of a change: two minutes at 400 ms a
+ * Slots after which the merchants' history is read again when no node has told of a change: three minutes at 400 ms a
  * slot. Each costs a call, and a sync that nobody waits for comes more often.
  */
-const UNASKED_SLOTS = 300n;
+const UNASKED_SLOTS = 450n;
 
 /** Merchants as they were read, and what to do once they are in the index. */
 export type FollowedMerchants = {
@@ -128,7 +128,7 @@ const readUnlisted = Effect.fnUntraced(function* (memory: SyncMemory, floor: big
 });
 
 /**
- * The slot up to which the merchants' history has been followed, at least: whoever wrote `mark` followed it at most 300
+ * The slot up to which the merchants' history has been followed, at least: whoever wrote `mark` followed it at most 450
  * slots before.
  */
 const followedTo = ({ merchantsTo }: SyncMemory, mark: SyncMark): bigint => {
