@@ -2,6 +2,10 @@ import { Context, Deferred, Duration, Effect, Layer, Queue, Schedule } from "eff
 import { ArchivedEscrows, makeArchivedEscrows } from "../core/use-cases/escrow/archived-escrows.ts";
 import { makeRelayDelivery, RelayDelivery } from "../core/use-cases/relay/relay-delivery.ts";
 import { LogProofs, makeLogProofs } from "../core/use-cases/log/serving/read-log.ts";
+import {
+  makeRecentParties,
+  RecentParties,
+} from "../core/use-cases/escrow/prepare/escrow-surroundings.ts";
 import { clientPackageLayer } from "./client-package/client-package-layer.ts";
 import {
   makeUnpinnedPrograms,
@@ -185,6 +189,7 @@ const servicesOf = (parts: StorageParts, thread: SyncThread | null) => {
     Layer.effect(IndexGrowth, makeIndexGrowth),
     Layer.effect(RecentPages, makeRecentPages),
     transactionTerms,
+    Layer.sync(RecentParties, makeRecentParties),
     Layer.effect(LedgerPulse, makeLedgerPulse),
     Layer.effect(UnpinnedPrograms, makeUnpinnedPrograms),
     clientPackageLayer(started.dataDir),

@@ -4,9 +4,9 @@ import { costText, type LifeCost, lifeTotal, payOnce } from "./payment-life.ts";
 import { withVirtualService } from "./virtual-service.ts";
 
 /** The most calls of a node for one payment, from its preparation until its packet is served and all is final. */
-const A_LIFE = 50;
+const A_LIFE = 25;
 /** The most calls of a node in an hour of a service that nobody asks for anything. */
-const AN_HOUR_AT_REST = 1440;
+const AN_HOUR_AT_REST = 240;
 
 const HOUR_MS = 3_600_000;
 

@@ -117,9 +117,7 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (local: Index
   return IndexSync.of({
     request: ask("sync"),
     snapshot: ask("snapshot"),
-    background: Effect.suspend(() =>
-      term === null ? Effect.succeed(null) : ask("sync", false),
-    ),
+    background: Effect.suspend(() => (term === null ? Effect.succeed(null) : ask("sync", false))),
     activity: local.activity,
     told: local.told,
   });

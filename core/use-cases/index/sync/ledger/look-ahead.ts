@@ -30,7 +30,8 @@ const readTold = Effect.fnUntraced(function* (memory: SyncMemory, mark: SyncMark
   const highest = highestPlausibleSlot(mark, yield* Clock.currentTimeMillis);
   const told = memory.told.all().filter(({ slot }) => slot <= highest);
   const signatures = [...new Set(told.map(({ signature }) => signature))];
-  if (signatures.length > MOST_TOLD || memory.toldIdly) return { from: mark.slot, transactions: [] };
+  if (signatures.length > MOST_TOLD || memory.toldIdly)
+    return { from: mark.slot, transactions: [] };
   const found = yield* Effect.forEach(
     signatures,
     (signature) => memory.transactions.read(signature),
