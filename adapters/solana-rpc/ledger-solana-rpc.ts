@@ -10,6 +10,7 @@ import {
   type LedgerFailure,
   MOST_DATA_BYTES,
 } from "../../ports/ledger/ledger.ts";
+import { LedgerCalls } from "../../ports/ledger/ledger-calls.ts";
 import { LedgerRecord } from "../../ports/ledger/ledger-record.ts";
 import { parseAccounts } from "./accounts/account-json.ts";
 import { askAtSlot } from "./pool/ask-at-slot.ts";
@@ -186,7 +187,7 @@ const ledger: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
   }),
 );
 
-/** The Ledger port over Solana JSON-RPC, with `LedgerRecord` and `AskAnotherNode`. */
+/** The Ledger port over Solana JSON-RPC, with `LedgerRecord`, `AskAnotherNode` and `LedgerCalls`. */
 export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.mergeAll(
   ledger,
   Layer.effect(
@@ -200,6 +201,10 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.merge
         })),
       }),
     ),
+  ),
+  Layer.effect(
+    LedgerCalls,
+    NodePool.use(({ calls }) => Effect.succeed(Effect.sync(() => calls.counts))),
   ),
   Layer.effect(
     AskAnotherNode,

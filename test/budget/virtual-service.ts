@@ -1,6 +1,17 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { Clock, Deferred, Effect, Fiber, Layer, Logger, Queue, Redacted, Stream } from "effect";
+import {
+  Clock,
+  Deferred,
+  Effect,
+  Fiber,
+  Layer,
+  Logger,
+  Metric,
+  Queue,
+  Redacted,
+  Stream,
+} from "effect";
 import { TestClock } from "effect/testing";
 import { createHttpApp } from "../../adapters/http/server/http-app.ts";
 import { localGenesis } from "../../adapters/local-ledger/genesis/genesis.ts";
@@ -165,7 +176,11 @@ export const withVirtualService = async <A>(
     const context = yield* Layer.build(
       Layer.provideMerge(
         serviceLayer(started, refused),
-        Layer.merge(Layer.succeed(Clock.Clock, clock), Logger.layer([])),
+        Layer.mergeAll(
+          Layer.succeed(Clock.Clock, clock),
+          Layer.succeed(Metric.MetricRegistry, new Map()),
+          Logger.layer([]),
+        ),
       ),
     );
     const signals = signalsOf(ledger, programsOf(settings));

@@ -1,6 +1,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect";
 import { type LedgerFailure, LedgerLane } from "../../../ports/ledger/ledger.ts";
 import { scanMethod, type ScanSink } from "../accounts/scan-body.ts";
+import { CallTally } from "../transport/call-tally.ts";
 import { jsonRpcClient } from "../transport/json-rpc-client.ts";
 import { NodeUnable, type RpcRefusal } from "../transport/rpc-failure.ts";
 import { firstToSucceed } from "../transport/shared-batches.ts";
@@ -60,6 +61,8 @@ export class NodePool extends Context.Service<
       sink: ScanSink,
     ) => Effect.Effect<number, LedgerFailure | RpcRefusal>;
     readonly slots: HighestSlots;
+    /** The calls that were made. */
+    readonly calls: CallTally;
     /** Which ledger the nodes serve. */
     readonly identity: LedgerIdentity;
   }
@@ -72,8 +75,9 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
     Effect.gen(function* () {
       const slots = new HighestSlots(yield* Clock.Clock);
       const identity = new LedgerIdentity(config);
+      const calls = new CallTally();
       const shared = config.urls.map((url) => ({
-        client: jsonRpcClient(url),
+        client: jsonRpcClient(url, calls),
         identity,
         pace: new MethodPace(),
       }));
@@ -125,7 +129,8 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
             };
             return notingBehind(
               inLane("single", failOver<readonly [A, bigint | null]>, {
-                ask: (node, ticket) => node.askInTurn(noting, HISTORY_START, ticket, { before, isNeeded }),
+                ask: (node, ticket) =>
+                  node.askInTurn(noting, HISTORY_START, ticket, { before, isNeeded }),
                 methods: [request.method, HISTORY_START.method, ...(before ? [before.method] : [])],
               }),
             ).pipe(
@@ -161,6 +166,7 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
             }),
           ),
         slots,
+        calls,
         identity,
       });
     }),

@@ -10,6 +10,7 @@ import { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
 import type { IndexReader } from "../../../ports/index/index-reader.ts";
 import type { StoreUnavailable } from "../../../ports/index/store-refusal.ts";
 import { Instance } from "../../../ports/instance.ts";
+import { CallPurpose } from "../../../ports/ledger/ledger-calls.ts";
 import type { Ledger, LedgerFailure } from "../../../ports/ledger/ledger.ts";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";
 import type { RateLimiter } from "../../../ports/rate-limiter.ts";
@@ -92,6 +93,7 @@ export const makeRelayDelivery = Effect.gen(function* () {
   );
   yield* round.pipe(
     Effect.repeat(Schedule.spaced(Duration.millis(RELAY_POLICY.rebroadcastMs))),
+    Effect.provideService(CallPurpose, "relay"),
     Effect.provide(context),
     Effect.forkIn(scope),
   );

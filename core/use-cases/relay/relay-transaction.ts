@@ -1,6 +1,7 @@
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { Clock, Effect, Exit } from "effect";
 import { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
+import { CallPurpose } from "../../../ports/ledger/ledger-calls.ts";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";
 import type { Address } from "../../domain/address.ts";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
@@ -195,13 +196,16 @@ const asText = {
  * sending. With `confirm` it waits for a confirmation, and returns `submitted` when none comes in time. See
  * docs/protocol.md, "Relay".
  */
-export const relayTransaction = Effect.fn("relayTransaction")(function* (request: RelayRequest) {
-  const admitted = yield* admitTransaction(request.signedTransaction);
-  const { signedTransaction, confirm, skipPreflight, idempotencyKey: key, client = "" } = request;
-  if (key === undefined) return yield* relay(admitted, request);
-  return yield* answerOnce(
-    { client, key, request: JSON.stringify([signedTransaction, confirm, skipPreflight]) },
-    asText,
-    relay(admitted, request),
-  );
-});
+export const relayTransaction = Effect.fn("relayTransaction")(
+  function* (request: RelayRequest) {
+    const admitted = yield* admitTransaction(request.signedTransaction);
+    const { signedTransaction, confirm, skipPreflight, idempotencyKey: key, client = "" } = request;
+    if (key === undefined) return yield* relay(admitted, request);
+    return yield* answerOnce(
+      { client, key, request: JSON.stringify([signedTransaction, confirm, skipPreflight]) },
+      asText,
+      relay(admitted, request),
+    );
+  },
+  Effect.provideService(CallPurpose, "relay"),
+);

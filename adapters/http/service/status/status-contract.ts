@@ -296,6 +296,7 @@ export const statusExample = () =>
         contradiction: null,
         contradictedAnswers: 0,
         peers: new Map(),
+        callsElsewhere: [],
         hasHistory: true,
         progress: null,
         lagSlots: 2n,

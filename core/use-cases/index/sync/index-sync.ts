@@ -1,6 +1,7 @@
 import { Clock, Context, Deferred, Effect, Exit, Ref, Semaphore } from "effect";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import type { ToldTransaction } from "../../../../ports/ledger/ledger-signals.ts";
+import { CallPurpose, type LedgerCallCount } from "../../../../ports/ledger/ledger-calls.ts";
 import { LedgerLane } from "../../../../ports/ledger/ledger.ts";
 import type {
   IndexContradiction,
@@ -33,6 +34,8 @@ export type SyncActivity = {
   readonly peers: ReadonlyMap<string, PeerRecord>;
   /** Whether some node keeps history, as far as a sync has found out. Without it, the index is kept up by scans. */
   readonly hasHistory: boolean;
+  /** The calls of nodes that another thread has made for the syncs; none where they run in this one. */
+  readonly callsElsewhere: ReadonlyArray<LedgerCallCount>;
   /** How far the running sync has come; null when none runs or it is not known. */
   readonly progress: SyncProgress | null;
 };
@@ -95,6 +98,7 @@ export const makeIndexSync = Effect.fnUntraced(function* (
     backfill = "running";
     return backfillTransactions().pipe(
       Effect.provideService(LedgerLane, "background"),
+      Effect.provideService(CallPurpose, "sync"),
       Effect.matchCauseEffect({
         onSuccess: () => Effect.sync(() => void (backfill = "done")),
         onFailure: (cause) =>
@@ -126,6 +130,7 @@ export const makeIndexSync = Effect.fnUntraced(function* (
           syncIndex(runs, memory, afterSync, isWhole).pipe(
             Effect.mapError(namedFailure),
             Effect.provideService(LedgerLane, "background"),
+            Effect.provideService(CallPurpose, "sync"),
           ),
         );
         yield* Ref.set(activity, { running: false, lastError: syncErrorOf(exit) });
@@ -167,6 +172,7 @@ export const makeIndexSync = Effect.fnUntraced(function* (
       contradictedAnswers: memory.contradictedAnswers,
       peers: memory.peers.all,
       hasHistory: memory.hasHistory,
+      callsElsewhere: [],
       progress: memory.progress,
     })),
     told: (transaction) => Effect.sync(() => memory.told.add(transaction)),
