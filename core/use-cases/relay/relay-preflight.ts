@@ -111,13 +111,15 @@ const checkAccounts = Effect.fnUntraced(function* (transaction: WireTransaction)
   yield* checkSettlement(transaction, accounts, ground);
 });
 
+/** Returns whether the ledger has run the transaction already. */
 const checkBySimulation = Effect.fnUntraced(function* (
   transaction: WireTransaction,
   bytes: Uint8Array,
 ) {
   const broadcaster = yield* Broadcaster;
   const { error, logs } = yield* broadcaster.simulate(bytes);
-  if (error === null || error.kind === "AlreadyProcessed") return;
+  if (error === null) return false;
+  if (error.kind === "AlreadyProcessed") return true;
   if (error.kind === "BlockhashNotFound")
     return yield* new BlockhashExpired({ signature: transaction.signature });
   return yield* rejected(transaction, error, logs);
@@ -136,7 +138,7 @@ const checkThatItRuns = Effect.fnUntraced(
   },
   Effect.timeoutOption(Duration.millis(RELAY_POLICY.simulationPatienceMs)),
   Effect.catchTag(["LedgerUnavailable", "LedgerTimeout"], () => Effect.void),
-  Effect.asVoid,
+  Effect.as(false),
 );
 
 /** A confirmed slot from before the sending, and a block height above which the transaction cannot land. */
@@ -150,7 +152,7 @@ const lifetimeOf = Effect.fnUntraced(function* (known: RecentBlockhash | null) {
 
 /**
  * Every other check against the ledger, once the blockhash is known to be valid. Returns a confirmed slot from before
- * the sending, and a block height above which the transaction cannot land. `known` is what a node has told of the
+ * the sending, a block height above which the transaction cannot land, and whether the ledger has run it already. `known` is what a node has told of the
  * blockhash lately; without it the tip is read, after the blockhash was checked, so that its block is not above that
  * tip.
  */
@@ -160,14 +162,14 @@ export const preflightRelay = Effect.fn("preflightRelay")(function* (
   known: RecentBlockhash | null,
 ) {
   yield* checkAccounts(transaction);
-  const [lifetime] = yield* Effect.all(
+  const [lifetime, isProcessed] = yield* Effect.all(
     [
       lifetimeOf(known),
       skipVerdict ? checkThatItRuns(transaction, bytes) : checkBySimulation(transaction, bytes),
     ],
     { concurrency: "unbounded" },
   );
-  return lifetime;
+  return { lifetime, isProcessed };
 });
 
 /** Charges the extra cost of a check or a simulation that failed to `feePayer` and `client`, unless they are null. */

@@ -127,11 +127,12 @@ const unlessLanded = <A, E, R>(signature: LedgerSignature, checks: Effect.Effect
 const send = Effect.fnUntraced(function* (admitted: Admitted, request: RelayRequest) {
   const { transaction, bytes } = admitted;
   const { signature, feePayer } = transaction;
-  const known = yield* (yield* KnownBlockhashes)(transaction.blockhash);
-  const lookup = yield* lookUpRelay(signature, known !== null);
+  const blockhash = yield* (yield* KnownBlockhashes)(transaction.blockhash);
+  // What landed under a blockhash that was handed out just now shows in the checks.
+  const lookup = yield* lookUpRelay(signature, blockhash !== null);
   if (lookup.status !== "unknown") return yield* landedOf(lookup, signature);
   yield* requirePinned;
-  if (known === null) {
+  if (blockhash === null) {
     // Anyone can send an old transaction of the payer, so the payer's budget is charged only for one that can still
     // land.
     const landed = yield* unlessLanded(signature, Effect.as(checkBlockhash(transaction), null));
@@ -139,12 +140,24 @@ const send = Effect.fnUntraced(function* (admitted: Admitted, request: RelayRequ
   }
   const isPayersFirst = yield* takePayerBudget(feePayer, signature);
   const charged = { feePayer: isPayersFirst ? feePayer : null, client: senderOf(request) };
-  const preflight = preflightRelay(admitted, request.skipPreflight, known);
+  const preflight = preflightRelay(admitted, request.skipPreflight, blockhash);
   const checked = yield* unlessLanded(signature, preflight).pipe(chargingFailure(charged));
   if ("commitment" in checked) return checked;
+  if (checked.isProcessed) {
+    const broadcaster = yield* Broadcaster;
+    const known = yield* broadcaster.landed(signature).pipe(Effect.orElseSucceed(() => null));
+    if (known !== null) return statusOnly(known);
+  }
   const delivery = yield* RelayDelivery;
   const openedAtMs = yield* Clock.currentTimeMillis;
-  const entry = { signature, transaction: bytes, feePayer, ...checked, openedAtMs, outcome: null };
+  const entry = {
+    signature,
+    transaction: bytes,
+    feePayer,
+    ...checked.lifetime,
+    openedAtMs,
+    outcome: null,
+  };
   yield* delivery.accept(entry, senderOf(request));
   return null;
 });
