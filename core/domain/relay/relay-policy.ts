@@ -14,6 +14,8 @@ export const RELAY_POLICY = {
    * Interval at which open outcomes are looked up, and transactions that have not landed are sent again, milliseconds.
    */
   rebroadcastMs: 2_000,
+  /** How long a transaction that was sent just now is left alone by these rounds, milliseconds. */
+  firstRoundMs: 1_500,
   /** How long a slot takes from `confirmed` to `finalized`, milliseconds: 32 slots. */
   finalityMs: 12_800,
   /**

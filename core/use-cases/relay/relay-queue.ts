@@ -85,7 +85,7 @@ export const makeRelayQueue = () => {
       if (firstMs === undefined) firstSeenMs.set(signature, nowMs);
       return firstMs ?? nowMs;
     },
-    /** Records that an entry is sent for the first time. Its first round comes an interval later. */
+    /** Records that an entry is sent for the first time. Its first round comes a little later. */
     sent: ({ signature }: RelayEntry, nowMs: number): void => void sentMs.set(signature, nowMs),
     /** Records what a status says of an entry: where it landed and succeeded, null for anything else. */
     seen: (signature: LedgerSignature, landed: LandedTransaction | null, nowMs: number): void => {
@@ -105,7 +105,7 @@ export const makeRelayQueue = () => {
       Array.from(queued.values(), ({ entry }) => entry).filter(({ signature }) => {
         const landing = landings.get(signature);
         if (landing === undefined)
-          return nowMs - (sentMs.get(signature) ?? -Infinity) >= RELAY_POLICY.rebroadcastMs;
+          return nowMs - (sentMs.get(signature) ?? -Infinity) >= RELAY_POLICY.firstRoundMs;
         const isKnownFinal = finalSlot !== null && landing.slot <= finalSlot;
         return isKnownFinal || nowMs - landing.seenMs >= RELAY_POLICY.finalityMs;
       }),
