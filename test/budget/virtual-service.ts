@@ -164,6 +164,9 @@ export const withVirtualService = async <A>(
       CUSTODY_PROGRAM_ID: LOCAL_DEPLOYMENT.custodyProgram,
       ATTESTOR_PROGRAM_ID: LOCAL_DEPLOYMENT.attestorProgram,
       LOG_LEVEL: "error",
+      RATE_LIMIT_READS: "100000",
+      RATE_LIMIT_PREPARE: "100000",
+      RATE_LIMIT_RELAY: "100000",
     });
     const started = {
       settings,

@@ -58,6 +58,16 @@ const pricesOf = (recent: ReadonlyArray<bigint>) => {
   };
 };
 
+/** A value and when it was asked for, milliseconds. */
+type Dated<A> = { readonly value: A; readonly atMs: number };
+
+/** Whether a value is younger than `ms`. A negative age means that the clock was set back: it is then read again. */
+const isFresh = ({ atMs }: Dated<unknown>, nowMs: number, ms: number): boolean =>
+  nowMs - atMs >= 0 && nowMs - atMs < ms;
+
+const fresh = <A>(held: Dated<A> | undefined, nowMs: number, ms: number): A | undefined =>
+  held !== undefined && isFresh(held, nowMs, ms) ? held.value : undefined;
+
 /** The process's one `TransactionTerms`, and the `KnownBlockhashes` of what it read. */
 export const makeTransactionTerms = Effect.gen(function* () {
   const blockspace = yield* Blockspace;
@@ -65,17 +75,10 @@ export const makeTransactionTerms = Effect.gen(function* () {
   const scope: Scope.Scope = yield* Effect.scope;
   const flight = makeSingleFlight<SharedTerms, LedgerFailure>(scope);
   const config = custodyConfigAddress(deployment).address;
-  type Dated<A> = { readonly value: A; readonly atMs: number };
   let blockhash: Dated<RecentBlockhash> | undefined;
   let prices: Dated<ReturnType<typeof pricesOf>> | undefined;
   /** Oldest first. */
   let known: ReadonlyArray<Dated<RecentBlockhash>> = [];
-  /** A negative age means that the clock was set back. The value is then read again. */
-  const isFresh = ({ atMs }: { readonly atMs: number }, nowMs: number, ms: number): boolean =>
-    nowMs - atMs >= 0 && nowMs - atMs < ms;
-  const fresh = <A>(held: Dated<A> | undefined, nowMs: number, ms: number) =>
-    held !== undefined && isFresh(held, nowMs, ms) ? held.value : undefined;
-
   const askBlockhash = Effect.gen(function* () {
     // An answer is as old as its question.
     const atMs = yield* Clock.currentTimeMillis;

@@ -127,10 +127,10 @@ export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) 
     },
     /** Moves the clock on by each sleep of exactly `forMs` until a promise has settled. */
     passEach: async (forMs: number, settles: Promise<unknown>): Promise<void> => {
-      let isOver = false;
-      const over = (): void => void (isOver = true);
-      settles.then(over, over);
-      while (!isOver) {
+      const over = new AbortController();
+      const end = (): void => over.abort();
+      settles.then(end, end);
+      while (!over.signal.aborted) {
         if (waits.includes(forMs)) {
           waits.splice(waits.indexOf(forMs), 1);
           // The sleep is recorded just before the clock registers it.
