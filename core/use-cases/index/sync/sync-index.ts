@@ -193,7 +193,8 @@ const onwards = Effect.fnUntraced(function* (
   const shown =
     ahead === null ? null : { ahead, rows: accounts.decode(first.slot, ahead.accounts) };
   const proved = yield* proveEvents(accounts, memory, { mark: since, rows, first, shown });
-  const isLate = shown === null || isDue || !isFollowedLately(memory, first);
+  const isLate =
+    shown === null || shown.ahead.leavesMerchants || isDue || !isFollowedLately(memory, first);
   const following = isLate
     ? followMerchants(accounts, memory, since, worthReading(rows))
     : merchantsAhead(shown.rows, memory, shown.ahead);

@@ -23,25 +23,31 @@ export type LookAhead = {
   readonly transactions: ReadonlyArray<LedgerTransaction>;
   /** Accounts of the tip's slot. */
   readonly accounts: ReadonlyArray<LedgerAccount>;
+  /** Whether a node told of a transaction that may have changed merchants and that was not read. */
+  readonly leavesMerchants: boolean;
 };
 
 /** The told transactions that a node shows, and the lowest slot at which their accounts must be read. */
 const readTold = Effect.fnUntraced(function* (memory: SyncMemory, mark: SyncMark) {
   const highest = highestPlausibleSlot(mark, yield* Clock.currentTimeMillis);
-  const told = memory.told.all().filter(({ slot }) => slot <= highest);
+  const { attestorProgram } = (yield* Instance).deployment;
+  // The count does not tell of a merchant's change.
+  const told = memory.told
+    .all()
+    .filter(
+      ({ slot, names }) => slot <= highest && (names === attestorProgram || !memory.toldIdly),
+    );
   const signatures = [...new Set(told.map(({ signature }) => signature))];
-  if (signatures.length > MOST_TOLD || memory.toldIdly)
-    return { from: mark.slot, transactions: [] };
-  const found = yield* Effect.forEach(
+  if (signatures.length > MOST_TOLD) return { from: mark.slot, found: [] };
+  const shown = yield* Effect.forEach(
     signatures,
     (signature) => memory.transactions.read(signature),
     { concurrency: AT_ONCE },
   );
-  const transactions = found.filter((one): one is LedgerTransaction => one !== null);
   const slots = told.map(({ slot }) => slot);
   return {
     from: slots.reduce((high, slot) => (slot > high ? slot : high), mark.slot),
-    transactions,
+    found: shown.filter((one): one is LedgerTransaction => one !== null),
   };
 });
 
@@ -61,18 +67,27 @@ export const lookAhead = Effect.fn("lookAhead")(
   function* (memory: SyncMemory, mark: SyncMark) {
     const ledger = yield* Ledger;
     const { deployment } = yield* Instance;
-    const { from, transactions } = yield* readTold(memory, mark);
-    const touched: ReadonlyArray<Address> = [
-      ...new Set(transactions.flatMap((one) => touchedAccountsOf(one, deployment))),
-    ].slice(0, MOST_TOUCHED);
+    const { from, found } = yield* readTold(memory, mark);
+    const named = new Set(found.flatMap((one) => touchedAccountsOf(one, deployment)));
+    // What does not fit into one read is left to the histories.
+    const transactions = named.size > MOST_TOUCHED ? [] : found;
+    const touched: ReadonlyArray<Address> = transactions.length === 0 ? [] : [...named];
+    const read = new Set(transactions.map(({ signature }) => signature));
     const { tip, others } = yield* readTipAlong(mark, from, touched);
     const isChanged = tip.count !== mark.count || rootOf(tip) !== rootOf(mark);
-    memory.toldIdly = transactions.length > 0 && touched.length === 0 && !isChanged;
+    // Anybody can name the program in a transaction that changes nothing.
+    if (isChanged) memory.toldIdly = false;
+    else if (transactions.length > 0) memory.toldIdly = true;
     if (isChanged || touched.length > 0) yield* ledger.confirmIdentity;
     const ahead: LookAhead = {
       tip,
       transactions,
       accounts: others.filter((account): account is LedgerAccount => account !== null),
+      leavesMerchants: memory.told
+        .all()
+        .some(
+          ({ names, signature }) => names === deployment.attestorProgram && !read.has(signature),
+        ),
     };
     return ahead;
   },

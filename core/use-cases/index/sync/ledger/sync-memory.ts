@@ -18,7 +18,7 @@ export class SyncMemory {
   readonly peers = new PeerRecords();
   readonly told = new ToldTransactions();
   readonly transactions = new ReadTransactions();
-  /** Whether the last transactions that a node told of touched nothing: then none is read before the count has grown. */
+  /** Whether the last transactions that a node told of changed nothing: then custody's are not read before its count. */
   toldIdly = false;
   /** The slot of the tip up to which this process has followed the merchants' history, null before. */
   merchantsTo: bigint | null = null;
