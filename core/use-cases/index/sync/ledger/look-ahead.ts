@@ -86,7 +86,8 @@ export const lookAhead = Effect.fn("lookAhead")(
       leavesMerchants: memory.told
         .all()
         .some(
-          ({ names, signature }) => names === deployment.attestorProgram && !read.has(signature),
+          ({ names, signature, slot }) =>
+            names === deployment.attestorProgram && slot <= tip.slot && !read.has(signature),
         ),
     };
     return ahead;
