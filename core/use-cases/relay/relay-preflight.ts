@@ -15,7 +15,7 @@ import { Instance } from "../../../ports/instance.ts";
 import { type AnswerSource, LastAnswer, Ledger } from "../../../ports/ledger/ledger.ts";
 import { enforceBetaLimits } from "../escrow/beta-limits.ts";
 import { ledgerTimeOf } from "../escrow/read-escrow.ts";
-import { orAskAnother, orTwoSayNo } from "../or-ask-another.ts";
+import { orTwoSayNo } from "../or-ask-another.ts";
 import { chargeFailedPreflight } from "./relay-admission.ts";
 import {
   BlockhashExpired,
@@ -159,7 +159,7 @@ const checkAccounts = Effect.fnUntraced(function* (transaction: WireTransaction)
     yield* checkInstructions(transaction, shown);
   });
   yield* orTwoRefuse(check);
-}, orAskAnother);
+});
 
 /** Returns whether the ledger has run the transaction already. */
 const checkBySimulation = Effect.fnUntraced(function* (

@@ -15,6 +15,7 @@ import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { refuseContradicted, refuseEmptied } from "../escrow/refuse-contradicted.ts";
 import { ledgerDomain } from "../service/ledger-domain.ts";
+import { orAskAnother } from "../or-ask-another.ts";
 import { LookupTableNotAllowed, SettlementCheckFailed } from "./relay-errors.ts";
 
 /** Faults that another pending transaction may remove. They are checked a second time before a refusal. */
@@ -63,8 +64,9 @@ export type RelayGround = {
 };
 
 /**
- * What a node shows of the accounts that the custody program's instructions name, and of `others`. Fails with a
- * retryable `LedgerUnavailable` when the accounts contradict the index or this relay: another node may answer otherwise.
+ * What a node shows of the accounts that the custody program's instructions name, and of `others`. Another node is
+ * asked when they contradict the index or this relay. Fails with a retryable `LedgerUnavailable` when every node that
+ * was asked does.
  */
 export const readGround = Effect.fnUntraced(function* (
   transaction: WireTransaction,
@@ -114,7 +116,7 @@ export const readGround = Effect.fnUntraced(function* (
   });
   if (fault !== undefined && isConfigRead) yield* refuseEmptied(account(config), slot);
   return { ...ground, fault };
-});
+}, orAskAnother);
 
 /**
  * Fails with `SettlementCheckFailed` when an instruction of the custody program cannot succeed on the
