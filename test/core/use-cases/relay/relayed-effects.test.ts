@@ -85,8 +85,9 @@ test("a creation that expires after a fork dropped it may be denied again", () =
     expect(yield* readAt("confirmed")).toBe("relay");
     script.landed.clear();
     script.blockHeight = 1215n;
-    // What was seen landed is not asked for before it can be final.
+    // What was seen landed is not asked for before it can be final. A round finds it gone, the next one expired.
     yield* TestClock.adjust(Duration.millis(RELAY_POLICY.finalityMs));
+    yield* round;
     yield* round;
     expect(yield* readRelayOutcome(signature)).toMatchObject({ status: "expired", nodes: 1 });
     expect(yield* readAt("confirmed")).toBeNull();
