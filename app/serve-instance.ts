@@ -3,6 +3,7 @@ import { createHttpApp } from "../adapters/http/server/http-app.ts";
 import type { HttpServices } from "../adapters/http/server/http-services.ts";
 import { type ListenFailed, serveHttp } from "../adapters/http/server/serve-http.ts";
 import { LogPublisher } from "../core/use-cases/log/log-publisher.ts";
+import { readLogStatus } from "../core/use-cases/service/log-status.ts";
 import type { EvidenceKeyUnusable } from "../ports/evidence-signer.ts";
 import type { LogKeyUnusable } from "../ports/log/log-signer.ts";
 import type { WitnessUnusable } from "../ports/log/witness-state.ts";
@@ -35,6 +36,8 @@ export type ServedInstance = {
   readonly logReached: Effect.Effect<void>;
   /** Asks the log's witnesses at once, as when their policy changes. */
   readonly offerAgain: Effect.Effect<void>;
+  /** The log's verifier keys at this moment, in one text; null while they cannot be read. */
+  readonly logKeys: Effect.Effect<string | null>;
   /** Never succeeds. Fails when the service cannot continue. */
   readonly refused: Effect.Effect<never, IndexRefused>;
 };
@@ -103,11 +106,17 @@ export const serveInstance = (
     }
     const logReached = Effect.provide(LogPublisher.use(publishes), context);
     const again = Effect.provide(LogPublisher.use(offerAgain), context);
+    const logKeys = readLogStatus.pipe(
+      Effect.map((log) => `${log?.vkey ?? ""} ${log?.nextVkey ?? ""}`),
+      Effect.orElseSucceed(() => null),
+      Effect.provide(context),
+    );
     return {
       url,
       metricsUrl,
       logReached,
       offerAgain: again,
+      logKeys,
       refused: Deferred.await(indexRefused),
     };
   });

@@ -82,7 +82,7 @@ export const startService = (
     const rpcUrl = Redacted.value(rpcUrls[0]).href;
     // They find no log before, and would only take time from the start.
     yield* served.logReached.pipe(
-      Effect.andThen(own.run({ service: served.url, rpcUrl, offerAgain: served.offerAgain })),
+      Effect.andThen(own.run({ ...served, service: served.url, rpcUrl })),
       Effect.forkScoped,
     );
     return { ...served, rpcUrl, ledgerPid, ownWitnesses: own.names };

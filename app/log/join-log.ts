@@ -23,7 +23,11 @@ const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 2_000;
 
 /** What a service says of its log. */
-type Told = { readonly vkey: string; readonly deployment: Deployment };
+type Told = {
+  /** One, and the next one while the log's keys are rotated. */
+  readonly vkeys: ReadonlyArray<string>;
+  readonly deployment: Deployment;
+};
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
@@ -31,19 +35,25 @@ const textOf = (value: unknown): string => (typeof value === "string" ? value : 
 const toldIn = (status: unknown): Told | string => {
   const { data } = (status ?? {}) as {
     readonly data?: {
-      readonly log?: { readonly vkey?: unknown } | null;
+      readonly log?: { readonly vkey?: unknown; readonly next_vkey?: unknown } | null;
       readonly programs?: Readonly<Record<string, { readonly address?: unknown } | undefined>>;
     };
   };
-  const vkey = textOf(data?.log?.vkey);
+  const texts = [data?.log?.vkey, data?.log?.next_vkey].map(textOf).filter((text) => text !== "");
   const [custodyProgram, attestorProgram] = ["custody", "attestor"].map((name) =>
     parseAddress(textOf(data?.programs?.[name]?.address)),
   );
-  if (vkey === "") return "it has signed no log yet";
-  const key = parseVerifierKey(vkey);
-  if ("fault" in key || custodyProgram === undefined || attestorProgram === undefined)
+  if (texts.length === 0) return "it has signed no log yet";
+  const vkeys = texts.map((text) => {
+    const key = parseVerifierKey(text);
+    return "fault" in key ? null : printVerifierKey(key.value);
+  });
+  if (vkeys.includes(null) || custodyProgram === undefined || attestorProgram === undefined)
     return "its status is none of this service's";
-  return { vkey: printVerifierKey(key.value), deployment: { custodyProgram, attestorProgram } };
+  return {
+    vkeys: vkeys.filter((vkey) => vkey !== null),
+    deployment: { custodyProgram, attestorProgram },
+  };
 };
 
 const ask = async (service: string): Promise<Told | string> => {
@@ -75,8 +85,12 @@ const askUntilTold = Effect.fnUntraced(function* (service: string) {
   }
 });
 
-/** Writes a log's line into the list, unless it is there. Another key under the same name is refused. */
-const addToList = Effect.fnUntraced(function* (path: string, service: string, vkey: string) {
+/** Writes a line for each key of a log into the list, unless they are there. Another key under the same name is refused. */
+const addToList = Effect.fnUntraced(function* (
+  path: string,
+  service: string,
+  vkeys: ReadonlyArray<string>,
+) {
   const unusable = (reason: string) => new WitnessUnusable({ source: path, reason });
   const read = Effect.tryPromise({
     try: () => readIfThere(path),
@@ -85,12 +99,18 @@ const addToList = Effect.fnUntraced(function* (path: string, service: string, vk
   const text = (yield* read) ?? "";
   const logs = text.trim() === "" ? { value: [] } : parseWitnessedLogs(text);
   if ("fault" in logs) return yield* unusable(logs.fault);
-  if (logs.value.some(({ key }) => printVerifierKey(key) === vkey)) return;
-  if (logs.value.some(({ key }) => vkey.startsWith(`${key.name}+`)))
+  const listed = new Set(logs.value.map(({ key }) => printVerifierKey(key)));
+  const missing = vkeys.filter((vkey) => !listed.has(vkey));
+  if (missing.length === 0) return;
+  const other = missing.find((vkey) =>
+    logs.value.some(({ key }) => vkey.startsWith(`${key.name}+`)),
+  );
+  if (other !== undefined)
     return yield* unusable(
-      `${service} says that the key of its log is ${vkey} now, and here stands another one. Ask its operator whether that is right, and then change the line yourself`,
+      `${service} says that the key of its log is ${other} now, and here stands another one. Ask its operator whether that is right, and then change the line yourself`,
     );
-  const added = `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}${vkey} ${service}\n`;
+  const lines = missing.map((vkey) => `${vkey} ${service}\n`).join("");
+  const added = `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}${lines}`;
   yield* Effect.tryPromise({
     try: () => writeDurably(path, added, 0o600),
     catch: () => unusable("the file cannot be written"),
@@ -121,7 +141,7 @@ export const joinLog = Effect.fnUntraced(function* (
   const publicKey = yield* Effect.mapError(keyOf(keyFile), unusable);
   const told = yield* askUntilTold(service);
   const logsFile = witness.logsFile ?? join(dataDir, JOINED_LOGS_FILE);
-  yield* addToList(logsFile, service, told.vkey);
+  yield* addToList(logsFile, service, told.vkeys);
   const name = witness.name ?? `witness-${publicKey?.toHex().slice(0, 8) ?? ""}`;
   return {
     deployment: deployment ?? told.deployment,

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Clock, Duration, Effect, Redacted } from "effect";
+import { Clock, Duration, Effect, Redacted, Schedule } from "effect";
 import { runChild } from "../../adapters/bun/child-process.ts";
 import { ed25519PublicKey, parseSeedText } from "../../adapters/signer/ed25519-key.ts";
 import { createNewKeyFile, readKeyFile } from "../../adapters/signer/key-file.ts";
@@ -137,15 +137,21 @@ type Surroundings = {
   readonly rpcUrl: string;
   /** Has the log ask its witnesses at once. */
   readonly offerAgain: Effect.Effect<void>;
+  /** The log's verifier keys at this moment, in one text; null while they cannot be read. */
+  readonly logKeys: Effect.Effect<string | null>;
 };
 
-/** Runs a witness until it ends, and says why it did. */
+/** How often the log's keys are looked at: its operator may rotate them. */
+const LOOK_AT_KEYS = Schedule.spaced("1 second");
+
+/** Runs a witness until it ends, and says why it did; null once the log has other keys, which the next one learns. */
 const live = Effect.fnUntraced(function* (
   witness: OwnWitness,
   file: string,
-  { service, rpcUrl }: Surroundings,
+  { service, rpcUrl, logKeys }: Surroundings,
   listening: Effect.Effect<void>,
 ) {
+  const keys = yield* logKeys;
   const port = yield* onFile(file, async () => {
     // It believes its own service about the log's key, at each start anew.
     await rm(join(witness.folder, JOINED_LOGS_FILE), { force: true });
@@ -160,7 +166,13 @@ const live = Effect.fnUntraced(function* (
     ...LITTLE_MEMORY,
   });
   if ((yield* child.firstLine) !== undefined) yield* listening;
-  const { how, said } = yield* child.ended;
+  const rotated = Effect.repeat(logKeys, {
+    schedule: LOOK_AT_KEYS,
+    until: (now) => now !== null && keys !== null && now !== keys,
+  });
+  const ended = yield* Effect.race(child.ended, Effect.as(rotated, null));
+  if (ended === null) return null;
+  const { how, said } = ended;
   if (said.includes(CANNOT_LISTEN))
     yield* onFile(file, () =>
       changeWitnessFile(file, (group) => withWitness(group, lineOf(witness, freePort()))),
@@ -198,6 +210,7 @@ export const runOwnWitnesses = (
           const reason = yield* live(witness, file, at, listening).pipe(
             Effect.catch(({ message }) => Effect.succeed(message)),
           );
+          if (reason === null) continue;
           if ((yield* Clock.currentTimeMillis) - startedMs >= STEADY_MS) pauseMs = FIRST_PAUSE_MS;
           yield* Effect.logError("a witness of the service's own is down and restarts", {
             witness: witness.name,

@@ -47,7 +47,13 @@ afterAll(() => rm(directory, { recursive: true }));
 test("the client's bundle for browsers has no imports", () => {
   const { imports, exports } = new Bun.Transpiler({ loader: "js" }).scan(bundle);
   expect(imports).toEqual([]);
-  expect(exports.sort()).toEqual(["freshTiles", "parseTrustPolicy", "verifyEvidence"]);
+  expect(exports.sort()).toEqual([
+    "freshTiles",
+    "parseTrustPolicy",
+    "verifyCall",
+    "verifyEquivocation",
+    "verifyEvidence",
+  ]);
 });
 
 test.skipIf(node === null)("in Node it verifies a packet and refuses a wrong one", async () => {

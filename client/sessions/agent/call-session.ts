@@ -23,7 +23,6 @@ import {
   HEAD_HEADER,
   orderOf,
   readSessionHead,
-  type SessionHead,
   sessionHeadBytes,
   tallyOf,
 } from "../../../core/protocol/calls/session-head.ts";
@@ -421,7 +420,3 @@ export const closeWithSeller = async (
     "Close it on the ledger with the agent's wallet.",
   );
 };
-
-/** The newest record of a session, for whoever goes on elsewhere. */
-export const newestOf = async ({ journal }: AgentContext): Promise<SessionHead | null> =>
-  (await journal.state()).head;

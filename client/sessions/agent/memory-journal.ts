@@ -4,7 +4,7 @@ import type { KeptCall } from "../store/session-store.ts";
 import { type AgentState, NOTHING_CALLED, type SessionJournal } from "./session-journal.ts";
 
 /** A journal that ends with the process. */
-export const memoryJournal = (): SessionJournal => {
+export const memorySessionJournal = (): SessionJournal => {
   let state: AgentState = NOTHING_CALLED;
   const calls: Array<KeptCall> = [];
   const set = (changes: Partial<AgentState>): Promise<void> => {

@@ -1,3 +1,4 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import type { Address } from "../../../core/domain/address.ts";
 import { decodeBase64, encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { type CallDelivery, callProofHash } from "../../../core/protocol/calls/call-delivery.ts";
@@ -149,7 +150,7 @@ const delivered = async (
     price = units;
   };
   const { escrow, count } = voucher;
-  const answer = await handler({ escrow, count, nonce: voucher.nonce.toHex(), charge });
+  const answer = await handler({ escrow, count, nonce: bytesToHex(voucher.nonce), charge });
   if (answer.status >= 400) {
     await store.drop(escrow);
     const headers = answer.headers.map(([name, value]): [string, string] => [name, value]);

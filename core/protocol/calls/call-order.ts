@@ -1,3 +1,4 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { MAX_TASK_INTENT_BYTES, taskHash, taskTextFault } from "../../domain/escrow/task-hash.ts";
 import { type Hash32, hash32FromBytes } from "../../domain/hash32.ts";
 import { sha256 } from "../../domain/sha256.ts";
@@ -35,7 +36,7 @@ export const callIntent = (method: string, url: string, body: Uint8Array): strin
 
 /** The order of a call, by its intent, the 16 bytes of its nonce, and its limit in base units. */
 export const callOrder = (intent: string, nonce: Uint8Array, limit: bigint): CallOrder => ({
-  taskHash: taskHash(intent, nonce.toHex()),
+  taskHash: taskHash(intent, bytesToHex(nonce)),
   limit,
 });
 

@@ -1,3 +1,4 @@
+import { hexToBytes } from "@noble/hashes/utils.js";
 import { type Address, addressFromBytes, addressToBytes } from "../../domain/address.ts";
 import { FAST_PARTS } from "../../domain/encoding/fast/fast-parts.ts";
 
@@ -16,7 +17,7 @@ const SMALL_ORDER_Y: ReadonlyArray<string> = [
 ];
 
 const withSign = (hex: string, sign: 0 | 0x80): Address => {
-  const bytes = Uint8Array.fromHex(hex);
+  const bytes = hexToBytes(hex);
   bytes[31] = (bytes[31] ?? 0) | sign;
   return addressFromBytes(bytes);
 };

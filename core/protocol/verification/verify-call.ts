@@ -1,3 +1,4 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { taskHash } from "../../domain/escrow/task-hash.ts";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import {
@@ -90,7 +91,7 @@ const orderCheck = (
     if (voucher.escrow !== session.escrow) return "the voucher names another escrow";
     if (!isVoucherSigned(session, voucher))
       return "the session key did not sign the voucher for these terms";
-    if (intent !== null && taskHash(intent, voucher.nonce.toHex()) !== delivery.taskHash)
+    if (intent !== null && taskHash(intent, bytesToHex(voucher.nonce)) !== delivery.taskHash)
       return "the delivery is for another order than the words and the nonce make";
     const { count, limit, orders } = voucher;
     const isOrdered = verifyInclusion(

@@ -15,6 +15,12 @@ const CONVICTIONS = {
   after_final: "the attestor signed something else after its final attestation",
 } as const;
 
+const failed = (...checks: ReadonlyArray<EvidenceCheck>): EvidenceVerdict => ({
+  verdict: "failed",
+  checks,
+  amounts: null,
+});
+
 /**
  * Checks a file that says an attestor signed two things of one session that an honest one never signs both: the packet
  * as `verifyEvidence` does, then both signatures for its terms. `verified` means that the attestor is convicted. Needs
@@ -30,11 +36,6 @@ export const verifyEquivocation = (
   document: string | Uint8Array,
   trust: TrustPolicy | null,
 ): EvidenceVerdict => {
-  const failed = (...checks: ReadonlyArray<EvidenceCheck>): EvidenceVerdict => ({
-    verdict: "failed",
-    checks,
-    amounts: null,
-  });
   const parsed = parseEquivocation(document);
   if ("fault" in parsed)
     return failed(passedOrFailed("equivocation_form", false, "", parsed.fault));

@@ -82,7 +82,9 @@ test("a policy that is written by hand is left to its author", async () => {
 });
 
 test("an unknown command and a silent service are told", async () => {
-  expect(await log("add")).toEqual(refusal("expected one of add-witness", 64));
+  expect(await log("add")).toEqual(
+    refusal("expected add-witness LINE, rotate-key, retire-key or end", 64),
+  );
   expect(await log("add-witness", other, "--service", SILENT_ADDRESS)).toEqual(
     refusal("does not answer", 69),
   );

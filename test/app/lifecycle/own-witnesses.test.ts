@@ -41,6 +41,8 @@ const processesOf = (folder: string): ReadonlyArray<number> =>
   });
 
 type LogShown = {
+  /** The keys, in one text. */
+  readonly vkeys: string;
   readonly published_size: number | null;
   readonly quorum: string | null;
   readonly witnesses: ReadonlyArray<{
@@ -50,7 +52,9 @@ type LogShown = {
 };
 const logOf = async (url: string): Promise<LogShown | null> => {
   const answer = await fetch(`${url}/v1/status`);
-  return ((await answer.json()) as { data: { log: LogShown | null } }).data.log;
+  type Log = Omit<LogShown, "vkeys"> & Record<"vkey" | "next_vkey", string | null>;
+  const { log } = ((await answer.json()) as { data: { log: Log | null } }).data;
+  return log && { ...log, vkeys: `${log.vkey} ${log.next_vkey}` };
 };
 const textAt = async (url: string): Promise<string> => (await fetch(url)).text();
 
@@ -102,6 +106,20 @@ test.if(process.platform === "linux")(
     expect(offline.code).toBe(0);
     expect(JSON.parse(offline.stdout)).toMatchObject({ verdict: "verified", unproven: [] });
     expect(offline.stdout).toContain("quorum witnesses wants 2 of [own-1, own-2, own-3]");
+
+    for (const action of ["rotate-key", "retire-key"]) {
+      const before = (await logOf(url))?.vkeys;
+      const changed = await runHere((io) =>
+        runCommand(logMain, [action, "--data-dir", folder], io),
+      );
+      expect(changed).toMatchObject({ code: 0, stderr: "" });
+      await until(
+        `the keys after ${action}`,
+        () => logOf(url),
+        (log) => log !== null && log.vkeys !== before,
+      );
+      await allCosign(url);
+    }
 
     const { data } = JSON.parse(await textAt(`${url}/v1/status`)) as {
       readonly data: { readonly network: { readonly rpc_address: string } };

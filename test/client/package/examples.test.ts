@@ -36,6 +36,7 @@ const GIVEN: Record<string, unknown> = {
   wallet,
   address: signer.address,
   packet: vector("fulfilled.json"),
+  callEvidence: vector("call.json"),
   checkpoint: (JSON.parse(logged.packet) as { references: { log: { proof: string } } }).references
     .log.proof,
   claim: {

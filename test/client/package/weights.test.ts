@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { ENTRIES } from "../../../app/client-package/build-package.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-const MOST_VERIFY = 45_000;
+const MOST_VERIFY = 48_000;
 /** What a stated weight may be above the measured one before the docs are stale, in kilobytes. */
 const MOST_OVER = 3;
 
@@ -21,7 +21,7 @@ const weigh = async (module: string): Promise<number> => {
   return Bun.gzipSync(new Uint8Array(await bundle.arrayBuffer()), { level: 9 }).length;
 };
 
-test("the verifier, log proofs included, has less than 45 KB", async () => {
+test("the verifier, log proofs included, and evidence of calls included, has less than 48 KB", async () => {
   expect(await weigh(ENTRIES["./verify"])).toBeLessThan(MOST_VERIFY);
 });
 

@@ -5,7 +5,7 @@ import {
   callOnce,
   closeWithSeller,
 } from "../../../client/sessions/agent/call-session.ts";
-import { memoryJournal } from "../../../client/sessions/agent/memory-journal.ts";
+import { memorySessionJournal } from "../../../client/sessions/agent/memory-journal.ts";
 import type { SessionJournal } from "../../../client/sessions/agent/session-journal.ts";
 import { answerCall, type SellerContext } from "../../../client/sessions/seller/answer-call.ts";
 import { memorySessions, SharedSessions } from "../../../client/sessions/store/memory-sessions.ts";
@@ -91,7 +91,7 @@ const world = () => {
   };
 };
 
-const agentIn = (fetch: Fetch, journal: SessionJournal = memoryJournal()): AgentContext => ({
+const agentIn = (fetch: Fetch, journal: SessionJournal = memorySessionJournal()): AgentContext => ({
   session: TERMS,
   network: KEPT.network,
   signer: SESSION_SIGNER,

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { callEvidences } from "../../../client/sessions/evidence/call-evidences.ts";
@@ -71,6 +73,12 @@ const failedIn = ({ checks }: CallVerdict): ReadonlyArray<string> =>
   checks.filter(({ outcome }) => outcome === "failed").map(({ name }) => name);
 
 const RELEASED = evidenceFrom(escrowAfter(13, true));
+
+test("the vector that strangers compare with is the evidence of call 6 of a released session", () => {
+  expect(RELEASED(6, shownOf(6))).toBe(
+    readFileSync(join(import.meta.dir, "../../vectors/evidence/call.json"), "utf8").trimEnd(),
+  );
+});
 
 describe("the evidence of a call", () => {
   test("of a released session: each call is verified, ordered, delivered and paid", () => {

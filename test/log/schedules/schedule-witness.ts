@@ -54,24 +54,34 @@ export const WITNESSED: LogPolicy = {
   quorum: "two",
 };
 
-type AddCheckpoint = NonNullable<Witness["Service"]["addCheckpoint"]>;
+/** One of a witness's lives, and the state that it began with. */
+type Life = {
+  readonly addCheckpoint: NonNullable<Witness["Service"]["addCheckpoint"]>;
+  readonly state: WitnessState["Service"];
+  readonly scope: Scope.Closeable;
+};
+
+/** A cosignature that was given: of which tree, and the size that the witness's state held by then. */
+type Cosigned = { readonly size: number; readonly root: string; readonly keptSize: number };
+
+const cosignedSizeIn = (state: WitnessState["Service"]) =>
+  Effect.orDie(Effect.map(state.read(ORIGIN), (last) => last?.size ?? 0));
 
 /**
  * A witness of the schedule's log, by a node of its own that is honest and some events behind. Between two of its lives
  * it keeps nothing but what it cosigned last, and that may be taken back to an older copy.
  */
 class ScheduleWitness {
-  /** How often it cosigned. */
-  cosigned = 0;
+  /** What it cosigned in all its lives. */
+  readonly cosigned: Array<Cosigned> = [];
   /** The most events that its node is behind. */
   mostBehind = 3;
-  readonly #roots = new Map<number, string>();
   /** What it kept at some times, oldest first. */
   readonly #copies: Array<CosignedLog | null> = [null];
   #state: WitnessState["Service"];
   readonly #below: (n: number) => number;
   readonly #services;
-  #life: { readonly addCheckpoint: AddCheckpoint; readonly scope: Scope.Closeable } | null = null;
+  #life: Life | null = null;
 
   constructor(
     number: number,
@@ -106,7 +116,6 @@ class ScheduleWitness {
       Layer.succeed(Ledger, { ...ledgerPort({ genesisHash: TEST_GENESIS_HASH }), readAccounts }),
       Layer.succeed(LogSource, { tile }),
       Layer.succeed(LedgerSignals, NO_SIGNALS),
-      Layer.succeed(WitnessState, state),
       Layer.succeed(WitnessKey, {
         name: `${nameOf(number)}.example`,
         publicKey: key.publicKey,
@@ -116,10 +125,7 @@ class ScheduleWitness {
   }
 
   /** The size that it cosigned last, 0 for none. */
-  readonly cosignedSize = Effect.suspend(() => this.#state.read(ORIGIN)).pipe(
-    Effect.map((last) => last?.size ?? 0),
-    Effect.orDie,
-  );
+  readonly cosignedSize = Effect.suspend(() => cosignedSizeIn(this.#state));
 
   /** Begins another life with an older copy of what it cosigned, and notes a copy of what it has now. */
   readonly restore = Effect.gen({ self: this }, function* () {
@@ -135,16 +141,17 @@ class ScheduleWitness {
   readonly restart = Effect.gen({ self: this }, function* () {
     yield* this.end;
     const scope = yield* Scope.make();
+    const state = this.#state;
     const { addCheckpoint } = yield* makeWitness({
       logs: [{ key: LOG_KEY, url: new URL("http://log") }],
       deployment: TEST_DEPLOYMENT,
     }).pipe(
       Effect.provide(this.#services),
-      Effect.provideService(WitnessState, this.#state),
+      Effect.provideService(WitnessState, state),
       Scope.provide(scope),
     );
     if (addCheckpoint === null) throw new Error("it is a witness");
-    this.#life = { addCheckpoint, scope };
+    this.#life = { addCheckpoint, state, scope };
   });
 
   readonly end = Effect.suspend(() =>
@@ -154,13 +161,14 @@ class ScheduleWitness {
   /** How a log asks it. */
   readonly answer = (body: string) =>
     Effect.gen({ self: this }, function* () {
-      if (this.#life === null) return { status: 503, contentType: "", body: "" };
-      const answer = yield* Effect.result(this.#life.addCheckpoint(body));
+      const life = this.#life;
+      if (life === null) return { status: 503, contentType: "", body: "" };
+      const answer = yield* Effect.result(life.addCheckpoint(body));
       if (answer._tag === "Failure") return { status: 503, contentType: "", body: "" };
       const { success } = answer;
       if (success.kind === "conflict")
         return { status: 409, contentType: TLOG_SIZE_TYPE, body: `${success.size}\n` };
-      this.#note(body);
+      this.#note(body, yield* cosignedSizeIn(life.state));
       return { status: 200, contentType: "text/plain", body: success.lines };
     });
 
@@ -182,24 +190,25 @@ class ScheduleWitness {
     });
   }
 
-  /** Notes what was cosigned. Throws at a second root of a size. */
-  #note(body: string): void {
+  /** Notes what was cosigned. Who asked may not hear of a failure here, so `expectOf` judges it. */
+  #note(body: string, keptSize: number): void {
     const request = parseAddCheckpoint(body);
     const parsed = "value" in request ? parseCheckpoint(request.value.checkpoint) : request;
     if ("fault" in parsed) throw new Error(parsed.fault);
     const { size, root } = parsed.value.checkpoint;
-    const before = this.#roots.get(size);
-    if (before !== undefined && before !== root.toHex())
-      throw new Error(`two roots of size ${size} were cosigned`);
-    this.#roots.set(size, root.toHex());
-    this.cosigned += 1;
+    this.cosigned.push({ size, root: root.toHex(), keptSize });
   }
 
-  /** Expects that each cosigned root is a tree's, and that the tree is cosigned to its end. */
+  /**
+   * Expects that each cosigned root is a tree's, that the witness kept its size first, and that the tree is cosigned to
+   * its end.
+   */
   expectOf(tree: IndependentTree) {
     return Effect.gen({ self: this }, function* () {
-      for (const [size, root] of this.#roots)
+      for (const { size, root, keptSize } of this.cosigned) {
         expect(root, `the cosigned root of size ${size}`).toBe(tree.roots[size - 1] ?? "");
+        expect(keptSize, `kept when size ${size} was cosigned`).toBeGreaterThanOrEqual(size);
+      }
       expect(yield* this.cosignedSize).toBe(tree.leaves.length);
     });
   }
@@ -219,7 +228,7 @@ export class ScheduleWitnesses {
 
   /** How often one of them cosigned. */
   get cosigned(): number {
-    return this.#all.reduce((sum, each) => sum + each.cosigned, 0);
+    return this.#all.reduce((sum, each) => sum + each.cosigned.length, 0);
   }
 
   /** How a log asks them. */

@@ -40,6 +40,8 @@ const HINDRANCES = {
   witnesses_ahead:
     "Witnesses have cosigned more than this log has: nothing is signed until it has come that far.",
   witness_missing: "The quorum is met, but a witness does not cosign.",
+  log_key_missing: "This process lacks a key of the log.",
+  ending: "Its operator ends it, and its witnesses have to cosign what it signed last.",
 };
 
 const witnessOf = ({ name, size, last_problem }) =>

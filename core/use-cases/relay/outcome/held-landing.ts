@@ -43,8 +43,10 @@ const isDone = Effect.fnUntraced(
     const ledger = yield* Ledger;
     const subjects = effects.map(({ subject }) => subject);
     const { value } = yield* ledger.readAccounts(subjects, "confirmed", undefined, slot);
-    const signs = effects.map((effect, i) => signOfEffect(effect, value[i] ?? null, deployment));
-    return signs.includes("shown") && !signs.includes("absent");
+    const signs = new Set(
+      effects.map((effect, i) => signOfEffect(effect, value[i] ?? null, deployment)),
+    );
+    return signs.has("shown") && !signs.has("absent");
   },
   Effect.orElseSucceed(() => true),
 );
