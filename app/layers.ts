@@ -1,8 +1,12 @@
-import { Deferred, Duration, Effect, Layer, Queue, Schedule } from "effect";
+import { Context, Deferred, Duration, Effect, Layer, Queue, Schedule } from "effect";
 import { ArchivedEscrows, makeArchivedEscrows } from "../core/use-cases/escrow/archived-escrows.ts";
 import { makeRelayDelivery, RelayDelivery } from "../core/use-cases/relay/relay-delivery.ts";
 import { RelayedEffects, RelayMemory } from "../core/use-cases/relay/relayed-effects.ts";
 import { LogProofs, makeLogProofs } from "../core/use-cases/log/serving/read-log.ts";
+import {
+  makeRecentParties,
+  RecentParties,
+} from "../core/use-cases/escrow/prepare/escrow-surroundings.ts";
 import { clientPackageLayer } from "./client-package/client-package-layer.ts";
 import {
   makeUnpinnedPrograms,
@@ -21,6 +25,7 @@ import {
   SettledEvidence,
 } from "../core/use-cases/evidence/settled-evidence.ts";
 import {
+  KnownBlockhashes,
   makeTransactionTerms,
   TransactionTerms,
 } from "../core/use-cases/service/transaction-terms.ts";
@@ -154,6 +159,13 @@ export const serviceLayer = (
     ),
   );
 
+/** The terms of prepared transactions, by which the relay knows their blockhashes again. */
+const transactionTerms = Layer.effectContext(
+  Effect.map(makeTransactionTerms, ({ read, known }) =>
+    Context.make(TransactionTerms, { read }).pipe(Context.add(KnownBlockhashes, known)),
+  ),
+);
+
 const servicesOf = (parts: StorageParts, thread: SyncThread | null) => {
   const { started, refused, marks } = parts;
   const { settings, rpcUrls } = started;
@@ -202,7 +214,8 @@ const servicesOf = (parts: StorageParts, thread: SyncThread | null) => {
       Layer.provideMerge(Layer.effect(IndexGrowth, makeIndexGrowth)),
     ),
     Layer.effect(RecentPages, makeRecentPages),
-    Layer.effect(TransactionTerms, makeTransactionTerms),
+    transactionTerms,
+    Layer.sync(RecentParties, makeRecentParties),
     Layer.effect(LedgerPulse, makeLedgerPulse),
     Layer.effect(UnpinnedPrograms, makeUnpinnedPrograms),
     clientPackageLayer(started.dataDir),

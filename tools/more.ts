@@ -38,6 +38,10 @@ const MORE: Readonly<Record<string, readonly [string, string]>> = {
     "the tests on PostgreSQL, on a server started for them; needs its package",
     "bun test/adapters/postgres/run.ts",
   ],
+  calls: [
+    "what a payment, a session and an hour at rest ask a node for",
+    "bun test/budget/tell.ts",
+  ],
   proxy: [
     "the tests behind nginx, whose deny-list cannot be passed by; needs nginx",
     "bun test/adapters/http/proxy/run.ts",

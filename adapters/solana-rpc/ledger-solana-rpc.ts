@@ -11,6 +11,7 @@ import {
   MOST_DATA_BYTES,
   NodeCount,
 } from "../../ports/ledger/ledger.ts";
+import { LedgerCalls } from "../../ports/ledger/ledger-calls.ts";
 import { LedgerRecord } from "../../ports/ledger/ledger-record.ts";
 import { parseAccounts } from "./accounts/account-json.ts";
 import { askAtSlot } from "./pool/ask-at-slot.ts";
@@ -124,6 +125,7 @@ const ledger: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
     const history = Effect.fn("Ledger.history")(function* (
       address: Address,
       before: LedgerSignature | null,
+      needsStart?: (entries: HistoryPage["entries"]) => boolean,
     ): Effect.fn.Return<HistoryPage, LedgerFailure | RpcRefusal> {
       const lowest = pool.slots.floors.of("finalized", [address]);
       const entriesBehind: RpcRequest<HistoryPage["entries"]> = {
@@ -143,7 +145,10 @@ const ledger: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
         },
       };
       const reached = lowest > 0 ? slotReached(lowest) : undefined;
-      const [entries, keptFrom] = yield* pool.callWithHistoryStart(entriesBehind, reached);
+      const [entries, keptFrom] = yield* pool.callWithHistoryStart(entriesBehind, {
+        before: reached,
+        isNeeded: needsStart,
+      });
       return { entries, keptFrom };
     }, refusalAsUnavailable);
 
@@ -183,7 +188,7 @@ const ledger: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
   }),
 );
 
-/** The Ledger port over Solana JSON-RPC, with `LedgerRecord`, `AskAnotherNode` and `NodeCount`. */
+/** The Ledger port over Solana JSON-RPC, with `LedgerRecord`, `AskAnotherNode`, `NodeCount` and `LedgerCalls`. */
 export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.mergeAll(
   ledger,
   Layer.effect(
@@ -197,6 +202,10 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.merge
         })),
       }),
     ),
+  ),
+  Layer.effect(
+    LedgerCalls,
+    NodePool.use(({ calls }) => Effect.succeed(Effect.sync(() => calls.counts))),
   ),
   Layer.effect(
     AskAnotherNode,

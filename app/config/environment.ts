@@ -212,7 +212,7 @@ export const variables = {
     kinds.wholeNumber(0, 86_400),
     null,
     "0: no background sync",
-    "2 on the local ledger, 15 on a remote one",
+    "2 on the local ledger, 30 on a remote one",
   ),
   scanEverySeconds: variable(
     "SNAPSHOT_INTERVAL_SECONDS",

@@ -85,8 +85,8 @@ export type Settings = {
   readonly logFormat: LogFormat;
 };
 
-/** A background sync is cheap at a ledger on the same machine. Remote nodes charge for it. */
-const SYNC_SECONDS = { embedded: 2, remote: 15 } as const;
+/** A background sync is cheap at a ledger on the same machine. Remote nodes charge for it, and their signals are heard at once. */
+const SYNC_SECONDS = { embedded: 2, remote: 30 } as const;
 
 const redacted = <A>(value: A): Redacted.Redacted<A> => Redacted.make(value);
 

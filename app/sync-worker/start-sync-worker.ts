@@ -21,6 +21,7 @@ const IDLE: SyncActivity = {
   contradiction: null,
   contradictedAnswers: 0,
   peers: new Map(),
+  callsElsewhere: [],
   hasHistory: true,
   signals: null,
   progress: null,

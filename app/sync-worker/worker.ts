@@ -18,6 +18,7 @@ import { ledgerNodesSolanaRpc } from "../../adapters/solana-rpc/ledger-nodes-sol
 import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
 import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/pool-config.ts";
 import { indexSqlite } from "../../adapters/sqlite/index-store.ts";
+import { LedgerCalls } from "../../ports/ledger/ledger-calls.ts";
 import { provideSha256 } from "../../core/domain/sha256.ts";
 import { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { encodeOutcome } from "../../core/use-cases/index/sync/sync-failure.ts";
@@ -91,7 +92,9 @@ const asPlain = (_name: string, value: unknown): unknown => {
 /** Tells the activity when it differs from what was told last. */
 const activityTeller = (sync: IndexSync["Service"]): Effect.Effect<void> => {
   let told = "";
-  return Effect.map(sync.activity, (activity) => {
+  const calls = Effect.flatten(LedgerCalls);
+  return Effect.map(Effect.all([sync.activity, calls]), ([shown, callsElsewhere]) => {
+    const activity = { ...shown, callsElsewhere };
     const text = JSON.stringify(activity, asPlain);
     if (text !== told) tell({ kind: "activity", activity });
     told = text;
@@ -106,7 +109,7 @@ const work = Effect.fnUntraced(function* (
   const refused = yield* Deferred.make<never, StoresRefused>();
   const context = yield* Layer.build(services(started, refused));
   const sync = Context.get(context, IndexSync);
-  const tellActivity = activityTeller(sync);
+  const tellActivity = Effect.provide(activityTeller(sync), context);
   const answer = Effect.fnUntraced(function* (kind: "sync" | "snapshot", id: number) {
     const exit = yield* Effect.exit(kind === "snapshot" ? sync.snapshot : sync.request);
     yield* tellActivity;

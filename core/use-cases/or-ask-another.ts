@@ -61,13 +61,14 @@ const contradictionIn = (failure: Failure): LedgerUnavailable | null => {
 
 /**
  * Makes a read up to `most` more times, each at another node first, while the answer contradicts what is known and
- * there is another node. Fails as the last of the reads does. Each such answer is counted for its node.
+ * there is another node. Fails as the last of the reads does. Each such answer is counted for its node. Whoever asks
+ * for the reads and notes whose answer came last is told it too.
  */
 export const orAskOthers = <A, E extends Failure, R>(
   read: Effect.Effect<A, E, R>,
   most: number,
 ): Effect.Effect<A, E, R> =>
-  Effect.suspend(() => {
+  Effect.flatMap(LastAnswer, (outer) => {
     const last: Noted = { source: null };
     const counted = Effect.tapError(read, (failure) => {
       const contradiction = contradictionIn(failure);
@@ -84,7 +85,10 @@ export const orAskOthers = <A, E extends Failure, R>(
               ),
         ),
       );
-    return Effect.provideService(attempt(most), LastAnswer, last);
+    const reads = Effect.provideService(attempt(most), LastAnswer, last);
+    if (outer === null) return reads;
+    const tell = Effect.sync(() => void (outer.source = last.source ?? outer.source));
+    return Effect.ensuring(reads, tell);
   });
 
 /** Makes a read once more at most, as `orAskOthers` does: a request waits for two nodes and no more. */

@@ -129,11 +129,13 @@ export class Ledger extends Context.Service<
      * At most 1000 finalized transactions that name an address, newest first, after `before`. A node has been seen to
      * be as far as the slot at which the address was last seen here. But its list may lag behind its execution, and a
      * short one need not be the last. A node that does not know `before` returns an empty list. Fails as not retryable
-     * when no node keeps history.
+     * when no node keeps history. `keptFrom` is null without asking for it where `needsStart` says that nobody needs it,
+     * by default always.
      */
     readonly history: (
       address: Address,
       before: LedgerSignature | null,
+      needsStart?: (entries: HistoryPage["entries"]) => boolean,
     ) => Effect.Effect<HistoryPage, LedgerFailure>;
     /** A finalized transaction, null when the answering node does not have it. */
     readonly transaction: (

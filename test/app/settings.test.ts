@@ -45,7 +45,7 @@ test("a remote ledger has its nodes in order, its programs, and the cluster that
   expect(settings.ledger.cluster).toBe("devnet");
   expect(Redacted.value(settings.ledger.webSocketUrl).href).toBe("wss://api.devnet.solana.com/");
   expect(String(settings.ledger.deployment.custodyProgram)).toBe(PROGRAMS.CUSTODY_PROGRAM_ID);
-  expect(settings.syncIntervalSeconds).toBe(15);
+  expect(settings.syncIntervalSeconds).toBe(30);
   expect(JSON.stringify(settings)).not.toContain("api-key");
 });
 

@@ -12,7 +12,11 @@ import {
   createEscrowInstruction,
 } from "../../core/protocol/instructions/custody-instructions.ts";
 import { decodeWireTransaction } from "../../core/protocol/transaction/wire-transaction.ts";
-import { checkSettlement, resolveTables } from "../../core/use-cases/relay/settlement-precheck.ts";
+import {
+  checkSettlement,
+  readGround,
+  resolveTables,
+} from "../../core/use-cases/relay/settlement-precheck.ts";
 import { AskAnotherNode } from "../../ports/ledger/ledger.ts";
 import { signedBytes } from "../core/use-cases/relay/signed.ts";
 import { tombstoneOf } from "../doubles/tombstone.ts";
@@ -40,7 +44,9 @@ const outcomeOf = async (
   const decoded = decodeWireTransaction(signedBytes([instruction], signers));
   if ("malformed" in decoded) throw new Error(decoded.malformed);
   const check = Effect.flatMap(resolveTables(decoded.value), (accounts) =>
-    checkSettlement(decoded.value, accounts),
+    Effect.flatMap(readGround(decoded.value, accounts, []), (ground) =>
+      checkSettlement(decoded.value, accounts, ground),
+    ),
   );
   const counted = Effect.provideService(check, Metric.MetricRegistry, registry);
   const result = valueOf(await run(Effect.result(counted)));

@@ -2,9 +2,11 @@ import { Type } from "@sinclair/typebox";
 import { Effect, Metric } from "effect";
 import { IndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
 import type { SyncError } from "../../../core/use-cases/index/sync/sync-failure.ts";
+import type { SyncMark } from "../../../core/domain/index/sync-report.ts";
 import { contradictoryAnswers } from "../../../core/use-cases/or-ask-another.ts";
 import { orNull, readLogStatus } from "../../../core/use-cases/service/log-status.ts";
 import { readIndexLag } from "../../../core/use-cases/service/read-readiness.ts";
+import { type LedgerCallCount, LedgerCalls } from "../../../ports/ledger/ledger-calls.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { syncErrorCode } from "./status/index-status-contract.ts";
 
@@ -77,6 +79,56 @@ const logNonsense = Metric.gauge("log_witness_nonsense", {
   description: "Answers of a witness that were no answer of a witness, in this process.",
 });
 
+const indexEvents = Metric.gauge("index_events", {
+  description:
+    "Events that the index holds: two for an escrow that was settled. NaN before the first sync or without the store.",
+});
+const ledgerCalls = Metric.counter("ledger_calls_total", {
+  description:
+    "Calls of nodes by JSON-RPC method and purpose (sync, relay, status, witness, request), in this process. Failed and repeated ones count, and each request of a batch.",
+  incremental: true,
+});
+const callsPerEvent = Metric.gauge("ledger_calls_per_event", {
+  description:
+    "All calls of nodes since the first scrape, divided by the events that the index has grown by since then: half of what an escrow costs. NaN before the first event.",
+});
+
+/** All calls and events at the first scrape of each registry. */
+const firstScrapes = new WeakMap<object, { readonly calls: number; readonly events: number }>();
+
+/** Adds up the calls of nodes, for a scrape. */
+const countCalls = Effect.fnUntraced(function* (elsewhere: ReadonlyArray<LedgerCallCount>) {
+  const own = yield* yield* LedgerCalls;
+  const sums = new Map<string, LedgerCallCount>();
+  for (const { method, purpose, calls } of [...own, ...elsewhere]) {
+    const key = `${method} ${purpose}`;
+    sums.set(key, { method, purpose, calls: (sums.get(key)?.calls ?? 0) + calls });
+  }
+  let all = 0;
+  for (const { method, purpose, calls } of sums.values()) {
+    const counter = Metric.withAttributes(ledgerCalls, { method, purpose });
+    const { count } = yield* Metric.value(counter);
+    yield* Metric.update(counter, Math.max(0, calls - count));
+    all += calls;
+  }
+  return all;
+});
+
+/** Sets what the calls of nodes come to for each event, for a scrape. */
+const gaugeCalls = Effect.fnUntraced(function* (
+  mark: SyncMark | null,
+  elsewhere: ReadonlyArray<LedgerCallCount>,
+) {
+  const calls = yield* countCalls(elsewhere);
+  const events = mark === null ? Number.NaN : Number(mark.count);
+  yield* Metric.update(indexEvents, events);
+  const registry = yield* Metric.MetricRegistry;
+  const first = firstScrapes.get(registry) ?? { calls, events };
+  if (mark !== null) firstScrapes.set(registry, first);
+  const grown = events - first.events;
+  yield* Metric.update(callsPerEvent, grown > 0 ? (calls - first.calls) / grown : Number.NaN);
+});
+
 /** Sets how the settlement log stands, for a scrape. Never fails; within a second. */
 const gaugeLog = Effect.gen(function* () {
   const log = yield* orNull(readLogStatus);
@@ -103,6 +155,7 @@ const gaugeIndex = Effect.gen(function* () {
   const { signals } = activity;
   yield* Metric.update(signalsLive, signals === null ? Number.NaN : Number(signals.isLive));
   yield* Metric.update(signalFailures, signals?.failures ?? Number.NaN);
+  yield* gaugeCalls(mark, activity.callsElsewhere);
   yield* Metric.update(snapshotFailures, activity.snapshotFailures);
   yield* Metric.update(historyContradicted, activity.contradiction === null ? 0 : 1);
   yield* Metric.update(contradictoryAnswers, activity.contradictedAnswers);
@@ -135,7 +188,7 @@ export const metricsEndpoint = endpoint({
   tag: "Service",
   summary: "Metrics in Prometheus text format",
   description:
-    "Requests by route, and the index's progress. Labels are bounded: route templates, never paths or addresses.",
+    "Requests by route, calls of nodes by method, and the index's progress. Labels are bounded: route templates, never paths or addresses.",
   budget: null,
   answers: {
     200: {

@@ -1,6 +1,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect";
 import { ExceptNode, type LedgerFailure, LedgerLane } from "../../../ports/ledger/ledger.ts";
 import { scanMethod, type ScanSink } from "../accounts/scan-body.ts";
+import { CallTally } from "../transport/call-tally.ts";
 import { jsonRpcClient } from "../transport/json-rpc-client.ts";
 import { NodeUnable, type RpcRefusal } from "../transport/rpc-failure.ts";
 import { firstToSucceed } from "../transport/shared-batches.ts";
@@ -18,6 +19,13 @@ const HISTORY_START: RpcRequest<bigint> = {
   decode: (result) => (isSlot(result) ? { value: BigInt(result) } : "malformed"),
 };
 
+/** How the start of a node's history is asked for. */
+type HistoryStartOptions<A> = {
+  readonly before?: RpcRequest<void> | undefined;
+  /** Whether an answer needs it; by default every one does. */
+  readonly isNeeded?: ((answer: A) => boolean) | undefined;
+};
+
 /** All nodes of one ledger behind one interface. Every request to the ledger goes through it. */
 export class NodePool extends Context.Service<
   NodePool,
@@ -26,12 +34,12 @@ export class NodePool extends Context.Service<
     readonly call: <A>(request: RpcRequest<A>) => Effect.Effect<A, LedgerFailure | RpcRefusal>;
     /**
      * An answer, and the first slot that the history of the same node still holds; null for a slot that it does not
-     * tell. What a node has after the answer, it also had during it. `before`, which that node must answer, is asked
-     * before both.
+     * tell, and unasked where the answer makes it unneeded. What a node has after the answer, it also had during it.
+     * `before`, which that node must answer, is asked before both.
      */
     readonly callWithHistoryStart: <A>(
       request: RpcRequest<A>,
-      before?: RpcRequest<void>,
+      options?: HistoryStartOptions<A>,
     ) => Effect.Effect<readonly [A, bigint | null], LedgerFailure | RpcRefusal>;
     /** Sends the request to every node at once and succeeds with the first answer. */
     readonly tellAll: <A>(request: RpcRequest<A>) => Effect.Effect<A, LedgerFailure | RpcRefusal>;
@@ -53,6 +61,8 @@ export class NodePool extends Context.Service<
       sink: ScanSink,
     ) => Effect.Effect<number, LedgerFailure | RpcRefusal>;
     readonly slots: HighestSlots;
+    /** The calls that were made. */
+    readonly calls: CallTally;
     /** Which ledger the nodes serve. */
     readonly identity: LedgerIdentity;
   }
@@ -65,9 +75,10 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
     Effect.gen(function* () {
       const slots = new HighestSlots(yield* Clock.Clock);
       const identity = new LedgerIdentity(config);
+      const calls = new CallTally();
       const shared = config.urls.map((url, index) => ({
         index,
-        client: jsonRpcClient(url),
+        client: jsonRpcClient(url, calls),
         identity,
         pace: new MethodPace(),
       }));
@@ -107,7 +118,10 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
         });
       return NodePool.of({
         call: (request) => notingBehind(asking(request)),
-        callWithHistoryStart: <A>(request: RpcRequest<A>, before?: RpcRequest<void>) =>
+        callWithHistoryStart: <A>(
+          request: RpcRequest<A>,
+          { before, isNeeded }: HistoryStartOptions<A> = {},
+        ) =>
           Effect.suspend(() => {
             let answered: { readonly value: A } | null = null;
             const noting: RpcRequest<A> = {
@@ -120,7 +134,8 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
             };
             return notingBehind(
               inLane("single", failOver<readonly [A, bigint | null]>, {
-                ask: (node, ticket) => node.askInTurn(noting, HISTORY_START, ticket, before),
+                ask: (node, ticket) =>
+                  node.askInTurn(noting, HISTORY_START, ticket, { before, isNeeded }),
                 methods: [request.method, HISTORY_START.method, ...(before ? [before.method] : [])],
               }),
             ).pipe(
@@ -156,6 +171,7 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
             }),
           ),
         slots,
+        calls,
         identity,
       });
     }),

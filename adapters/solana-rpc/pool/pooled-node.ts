@@ -102,18 +102,31 @@ export class PooledNode {
     return this.#judged(Effect.flatMap(proved, read), ticket);
   }
 
-  /** The answers to two requests, sent one after the other. When either fails, both fail. */
+  /**
+   * The answers to two requests, sent one after the other; null for a second one that the first answer makes unneeded.
+   * When either fails, both fail.
+   */
   askInTurn<A, B>(
     first: RpcRequest<A>,
     second: RpcRequest<B>,
     ticket: Ticket,
-    before?: RpcRequest<void>,
-  ): Effect.Effect<readonly [A, B], NodeFailure> {
+    {
+      before,
+      isNeeded = () => true,
+    }: {
+      readonly before?: RpcRequest<void> | undefined;
+      readonly isNeeded?: ((answer: A) => boolean) | undefined;
+    },
+  ): Effect.Effect<readonly [A, B | null], NodeFailure> {
     const ask = <C>({ method, params, decode }: RpcRequest<C>) =>
       Effect.flatMap(this.#client.ask(method, params, this.#limits), (result) =>
         this.#read(method, decode(result)),
       );
-    const both = Effect.all([ask(first), ask(second)]);
+    const both = Effect.flatMap(ask(first), (one) =>
+      isNeeded(one)
+        ? Effect.map(ask(second), (other): readonly [A, B | null] => [one, other])
+        : Effect.succeed<readonly [A, B | null]>([one, null]),
+    );
     const all = before === undefined ? both : Effect.andThen(ask(before), both);
     return this.#judged(this.#confirmed(all), ticket);
   }

@@ -12,6 +12,7 @@ import {
 } from "./rpc-failure.ts";
 import { type Envelope, parseBatch, parseEnvelope, responseText } from "./rpc-envelope.ts";
 import { scanBody, scanMethod, type ScanSink } from "../accounts/scan-body.ts";
+import { CallTally } from "./call-tally.ts";
 import { SharedBatches } from "./shared-batches.ts";
 import type { PoolLimits } from "../pool/pool-config.ts";
 
@@ -124,8 +125,11 @@ const tellPassedOver = (node: string, { records, bytes }: AccountScan["passedOve
 /** JSON-RPC error codes with which providers refuse a request beyond the plan, with or without HTTP status 429. */
 const LIMIT_CODES: ReadonlySet<number> = new Set([429, -32_429]);
 
-/** One node behind one address. */
-export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient => {
+/** One node behind one address, whose calls are counted in `tally`. */
+export const jsonRpcClient = (
+  address: Redacted.Redacted<URL>,
+  tally = new CallTally(),
+): JsonRpcClient => {
   const url = Redacted.value(address);
   const node = redactedRpcAddress(url);
   const batches = new Map<string, SharedBatches<NodeFailure>>();
@@ -183,6 +187,7 @@ export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient =>
 
   const ask: JsonRpcClient["ask"] = Effect.fnUntraced(function* (method, params, limits) {
     const id = ++lastId;
+    yield* tally.count(method);
     const answer = yield* send(method, requestOf(id, method, params), limits);
     return yield* failing(method).fromHttp(answer, id, yield* Clock.currentTimeMillis);
   });
@@ -194,6 +199,7 @@ export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient =>
   ) {
     const { fault, fromEnvelope } = failing(method);
     const requests = all.map((params) => requestOf(++lastId, method, params));
+    yield* tally.count(method, requests.length);
     const sent = yield* Effect.result(send(method, requests, limits));
     const failedAll = (failure: NodeFailure, isLimited: boolean) => ({
       answers: all.map(() => Effect.fail(failure)),
@@ -237,6 +243,7 @@ export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient =>
           const method = scanMethod(sink);
           const { fault, errorFailure, fromHttp, unreachable, inTime } = failing(method);
           const body = JSON.stringify(requestOf(id, method, params));
+          yield* tally.count(method);
           const response = yield* inTime(limits, () => post(url, body, signal));
           if (response.status !== 200 || response.body === null) {
             const answer = yield* inTime(limits, () => wholeAnswer(response, limits.maxBodyBytes));

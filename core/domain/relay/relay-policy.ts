@@ -14,8 +14,16 @@ export const RELAY_POLICY = {
    * Interval at which open outcomes are looked up, and transactions that have not landed are sent again, milliseconds.
    */
   rebroadcastMs: 2_000,
-  /** Interval at which an outcome is looked up while `confirm` waits, milliseconds. */
-  confirmPollMs: 200,
+  /** How long a transaction that was sent just now is left alone by these rounds, milliseconds. */
+  firstRoundMs: 1_500,
+  /** How long a slot takes from `confirmed` to `finalized`, milliseconds: 32 slots. */
+  finalityMs: 12_800,
+  /**
+   * Wait before an outcome is looked up while `confirm` waits, milliseconds. From the third look on it grows by this
+   * factor each time, up to `rebroadcastMs`.
+   */
+  confirmPollMs: 500,
+  confirmPollFactor: 1.4,
   /** Time limit of a simulation under `skip_preflight`, milliseconds. A slower one counts as no answer. */
   simulationPatienceMs: 2_000,
   /** The most transactions that wait for their outcome at one time. */

@@ -4,6 +4,8 @@ import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import { AccountRole, type Instruction } from "../../domain/ledger/instruction.ts";
 import type { TransactionError } from "../../domain/relay/relay-entry.ts";
 import type { Rent } from "../accounts/sysvars.ts";
+import { computeRequest } from "../instructions/compute-budget.ts";
+import type { WireTransaction } from "../transaction/wire-transaction.ts";
 import { ED25519_PROGRAM, SYSTEM_PROGRAM } from "../addresses/well-known-addresses.ts";
 
 /** Why an account cannot pay a fee: what it is, or what it holds. */
@@ -107,6 +109,25 @@ export const transactionFee = (
   const forUnits =
     priority === null ? 0n : BigInt(priority.unitLimit) * priority.unitPrice + MICRO - 1n;
   return LAMPORTS_PER_SIGNATURE * BigInt(signatures) + forUnits / MICRO;
+};
+
+/**
+ * The fee of a whole transaction in lamports, by the rule of `transactionFee`; null where it sets a price without a
+ * number of compute units, which the ledger then chooses.
+ */
+export const wireTransactionFee = ({
+  instructions,
+  signatures,
+}: Pick<WireTransaction, "instructions" | "signatures">): bigint | null => {
+  const { unitLimit, unitPrice } = computeRequest(instructions);
+  const price = unitPrice ?? 0n;
+  if (price > 0n && unitLimit === null) return null;
+  const checked = instructions.reduce(
+    (sum, { program, data }) => (program === ED25519_PROGRAM ? sum + (data[0] ?? 0) : sum),
+    0,
+  );
+  const forUnits = (BigInt(unitLimit ?? 0) * price + MICRO - 1n) / MICRO;
+  return LAMPORTS_PER_SIGNATURE * BigInt(signatures.length + checked) + forUnits;
 };
 
 /**

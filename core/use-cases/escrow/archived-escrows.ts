@@ -39,6 +39,7 @@ const landedOldestFirst = Effect.fnUntraced(function* (address: Address) {
     const { entries }: Effect.Success<ReturnType<typeof ledger.history>> = yield* ledger.history(
       address,
       before,
+      () => false,
     );
     const sizeBefore = listed.size;
     for (const entry of entries) listed.set(entry.signature, entry);

@@ -51,6 +51,8 @@ export type LiveEscrow = {
   readonly ledgerTime: UnixSeconds;
   readonly slot: bigint;
   readonly commitment: Commitment;
+  /** Other accounts of that slot, as they were asked for. */
+  readonly along: ReadonlyArray<LedgerAccount | null>;
   /** Present where no node answered, and the index has it: what the account holds besides its data is not known. */
   readonly isFromIndex?: true;
 };
@@ -108,25 +110,35 @@ const escrowOrArchived = Effect.fnUntraced(function* (
   return { escrow: last.escrow, account: { ...account, data: last.data }, archived };
 });
 
-const readBoth = Effect.fnUntraced(function* (address: Address, commitment: Commitment) {
+const readBoth = Effect.fnUntraced(function* (
+  address: Address,
+  commitment: Commitment,
+  others: ReadonlyArray<Address>,
+) {
   const ledger = yield* Ledger;
-  const { slot, value } = yield* ledger.readAccounts([address, CLOCK_SYSVAR], commitment);
-  return { slot, account: value[0] ?? null, clock: value[1] ?? null };
+  const addresses = [address, CLOCK_SYSVAR, ...others];
+  const { slot, value } = yield* ledger.readAccounts(addresses, commitment);
+  const [account = null, clock = null, ...along] = value;
+  return { slot, account, clock, along };
 });
 
 /** Whether an account is a tombstone. Only a tombstone read at `finalized` counts. */
 const isTombstone = (account: LedgerAccount | null, deployment: Deployment): boolean =>
   account !== null && "value" in decodeArchivedEscrowAccount(account, deployment);
 
-const readOnce = Effect.fnUntraced(function* (address: Address, commitment: Commitment) {
+const readOnce = Effect.fnUntraced(function* (
+  address: Address,
+  commitment: Commitment,
+  others: ReadonlyArray<Address>,
+) {
   const { deployment } = yield* Instance;
-  const first = yield* readBoth(address, commitment);
+  const first = yield* readBoth(address, commitment, others);
   const isSure = commitment === "finalized" || !isTombstone(first.account, deployment);
-  const read = isSure ? first : yield* readBoth(address, "finalized");
+  const read = isSure ? first : yield* readBoth(address, "finalized", others);
   const at: ReadPlace = { slot: read.slot, commitment: isSure ? commitment : "finalized" };
   const decoded = yield* escrowOrArchived(address, read.account, at);
   const ledgerTime = yield* ledgerTimeOf(read.clock);
-  const live: LiveEscrow = { ...decoded, ...at, ledgerTime };
+  const live: LiveEscrow = { ...decoded, ...at, ledgerTime, along: read.along };
   return live;
 });
 
@@ -137,15 +149,16 @@ export const orTwoDeny = orTwoSayNo("EscrowNotFound", "NotAnEscrow");
 export const findEscrow = Effect.fnUntraced(function* (
   pda: string,
   commitment: Commitment = "confirmed",
+  others: ReadonlyArray<Address> = [],
 ) {
   const address = parseAddress(pda);
   if (address === undefined) return yield* new InvalidAddress([addressFault("pda")]);
-  return yield* orAskAnother(readOnce(address, commitment));
+  return yield* orAskAnother(readOnce(address, commitment, others));
 });
 
 /**
- * Reads one escrow and the ledger's clock at one slot. An archived one is read at `finalized`, with the bytes that it
- * had until then. An answer that contradicts the index is asked of another node too, if there is one. Fails with
+ * Reads one escrow, the ledger's clock and `others` at one slot. An archived one is read at `finalized`, with the bytes
+ * that it had until then. An answer that contradicts the index is asked of another node too, if there is one. Fails with
  * `InvalidAddress`, with `EscrowArchived` when nobody kept those bytes, with `EscrowNotFound` when there is no account,
  * with `NotAnEscrow` for any other account, and with `LedgerUnavailable` for an answer that contradicts the index or
  * this relay. That there is no escrow counts once two nodes have said so, where two are configured.
@@ -153,10 +166,11 @@ export const findEscrow = Effect.fnUntraced(function* (
 export const readEscrow = Effect.fnUntraced(function* (
   pda: string,
   commitment: Commitment = "confirmed",
+  others: ReadonlyArray<Address> = [],
 ) {
   const address = parseAddress(pda);
   if (address === undefined) return yield* new InvalidAddress([addressFault("pda")]);
-  return yield* orAskAnother(orTwoDeny(readOnce(address, commitment)));
+  return yield* orAskAnother(orTwoDeny(readOnce(address, commitment, others)));
 });
 
 /** The merchant that an account holds, undefined where it holds none. */
@@ -224,8 +238,11 @@ export class NotFinalYet extends Data.TaggedError("NotFinalYet")<{
  * An escrow as `readEscrow` reads it at `finalized`. Fails with `NotFinalYet` exactly when the ledger shows an escrow
  * at `confirmed` and nothing at `finalized`, and otherwise as `readEscrow` does.
  */
-export const readFinalizedEscrow = Effect.fn("readFinalizedEscrow")(function* (pda: string) {
-  return yield* findEscrow(pda, "finalized").pipe(
+export const readFinalizedEscrow = Effect.fn("readFinalizedEscrow")(function* (
+  pda: string,
+  others: ReadonlyArray<Address> = [],
+) {
+  return yield* findEscrow(pda, "finalized", others).pipe(
     Effect.catchTag(
       "EscrowNotFound",
       Effect.fnUntraced(function* ({ address }) {

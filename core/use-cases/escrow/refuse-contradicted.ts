@@ -38,7 +38,7 @@ const provedOf = (address: Address) => Effect.orElseSucceed(provedLeaves([addres
  * The escrow of the index's row at an address when its account has these very bytes, and so the same events; null
  * otherwise, and when the store does not answer. Most accounts that are read are such.
  */
-const indexedAs = Effect.fnUntraced(function* (
+export const indexedAs = Effect.fnUntraced(function* (
   address: Address,
   { owner, data }: LedgerAccount,
   deployment: Deployment,

@@ -33,6 +33,7 @@ export const settledInIndex = Effect.fn("settledInIndex")(
       ledgerTime: mark.ledgerTime,
       slot: mark.slot,
       commitment: "finalized",
+      along: [],
       isFromIndex: true,
     };
     return shown;

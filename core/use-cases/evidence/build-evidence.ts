@@ -4,6 +4,7 @@ import {
   evidenceDigest,
   type EvidenceSignature,
 } from "../../domain/evidence/evidence-signature.ts";
+import { merchantAddress } from "../../protocol/addresses/addresses.ts";
 import { verifierKey } from "../../log/notes/verifier-key.ts";
 import { logReferenceIn } from "../../protocol/evidence/evidence-references.ts";
 import { inclusionFault, type LoggedAccount } from "../../protocol/verification/verify-in-log.ts";
@@ -15,7 +16,9 @@ import { Ledger, type LedgerFailure } from "../../../ports/ledger/ledger.ts";
 import { LedgerRecord } from "../../../ports/ledger/ledger-record.ts";
 import { parseAddress } from "../../domain/address.ts";
 import { findTransactions, referencesOf } from "./evidence-references.ts";
-import { readFinalizedEscrow } from "../escrow/read-escrow.ts";
+import { expectedParties } from "../escrow/prepare/escrow-surroundings.ts";
+import { merchantIn, readFinalizedEscrow } from "../escrow/read-escrow.ts";
+import { indexedAs } from "../escrow/refuse-contradicted.ts";
 import { isNodeAway, settledInIndex } from "../escrow/settled-in-index.ts";
 import { type LogProof, LogProofs } from "../log/serving/read-log.ts";
 import { readStanding, SettledEvidence } from "./settled-evidence.ts";
@@ -48,15 +51,26 @@ const isSameProof = (one: LogProof | null, other: LogProof | null): boolean =>
 
 /** A new packet from the ledger's present state. */
 const newPacket = Effect.fnUntraced(function* (pda: string) {
-  const { escrow, account, archived, ledgerTime, slot } = yield* readFinalizedEscrow(pda);
   const { deployment, cluster } = yield* Instance;
+  const address = parseAddress(pda);
+  const expected = address === undefined ? undefined : yield* expectedParties(address);
+  const others =
+    expected === undefined ? [] : [merchantAddress(deployment, expected.merchant).address];
+  const live = yield* readFinalizedEscrow(pda, others);
+  const { escrow, account, archived, ledgerTime, slot } = live;
   const ledger = yield* Ledger;
   const genesisHash = yield* ledger.genesisHash;
-  yield* ledger.confirmIdentity;
+  // Bytes that the index has proved by this ledger's root are this ledger's, whichever node shows them.
+  const proved = archived === null ? yield* indexedAs(escrow.address, account, deployment) : null;
+  if (proved === null) yield* ledger.confirmIdentity;
   const network = { ...deployment, cluster, genesisHash };
   const data = evidenceData({ network, escrow, account, slot, ledgerTime });
   const signature = yield* signData(data);
   const settled = yield* SettledEvidence;
+  // A settled escrow's merchant is read again with later requests.
+  const shown = merchantIn(live.along[0] ?? null, deployment);
+  if (escrow.state !== "Pending" && shown?.wallet === escrow.merchant)
+    yield* settled.showStanding(escrow.merchant, shown, ledgerTime);
   const merchant = yield* escrow.state === "Pending"
     ? readStanding(escrow.merchant)
     : settled.standingOf(escrow.merchant);

@@ -2,6 +2,7 @@ import { Clock, Context, Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import { hash32FromBytes } from "../../domain/hash32.ts";
+import type { Merchant } from "../../domain/merchant/merchant.ts";
 import { RecentlyUsed } from "../../domain/recently-used.ts";
 import { sha256 } from "../../domain/sha256.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
@@ -68,6 +69,12 @@ export class SettledEvidence extends Context.Service<
      * until the state changes.
      */
     readonly standingOf: (wallet: Address) => Effect.Effect<MerchantStanding | null>;
+    /** Takes note of a merchant's state that was read just now, and of the ledger's clock at that read. */
+    readonly showStanding: (
+      wallet: Address,
+      merchant: Merchant,
+      ledgerTime: UnixSeconds,
+    ) => Effect.Effect<void>;
     /** How long ago the known state of a merchant was read, milliseconds; 0 when none is known. */
     readonly standingAgeMs: (wallet: Address) => Effect.Effect<number>;
     /**
@@ -109,11 +116,14 @@ const withStanding = (evidence: KeptEvidence, merchant: MerchantStanding | null)
 const readLiveMerchant = (wallet: Address) =>
   readMerchant(wallet, "finalized").pipe(Effect.orElseSucceed(() => null));
 
-const standingIn = (live: LiveMerchant | null): MerchantStanding | null => {
-  if (live === null) return null;
-  const { name, status, attestor } = live.merchant;
-  return { name, status, currentAttestor: attestor };
-};
+const standingOfMerchant = ({ name, status, attestor }: Merchant): MerchantStanding => ({
+  name,
+  status,
+  currentAttestor: attestor,
+});
+
+const standingIn = (live: LiveMerchant | null): MerchantStanding | null =>
+  live === null ? null : standingOfMerchant(live.merchant);
 
 /** A merchant's present state on the ledger, null when its account could not be read. */
 export const readStanding = (wallet: Address) => Effect.map(readLiveMerchant(wallet), standingIn);
@@ -226,6 +236,14 @@ export const makeSettledEvidence = Effect.gen(function* () {
         return Effect.map(Effect.timeoutOption(asking, STANDING_PATIENCE_MS), (newer) =>
           newer._tag === "Some" ? newer.value : reading.standing,
         );
+      }),
+    showStanding: (wallet, merchant, ledgerTime) =>
+      Effect.map(monotonicMs, (atMs) => {
+        clock = { ledgerTime, atMs };
+        const known = merchants.get(wallet)?.standing ?? null;
+        const shown = standingOfMerchant(merchant);
+        const standing = isSame(shown, known) ? known : shown;
+        merchants.set(wallet, { standing, atMs, askedMs: atMs });
       }),
     standingAgeMs: (wallet) =>
       Effect.map(monotonicMs, (nowMs) => {

@@ -55,15 +55,23 @@ const asLookup = (lookup: RelayLookup): RelayLookup => lookup;
 /**
  * What the relay's log knows of a signature, and the ledger where the log has no outcome. An entry without an outcome
  * is followed from here on if the queue has room, whichever replica took it on. When the ledger does not answer, such
- * an entry counts as pending, and the look-up of any other signature fails. An error at `finalized` is the log's.
+ * an entry counts as pending, and the look-up of any other signature fails. An error at `finalized` is the log's. With
+ * `logOnly` the ledger is not asked for a signature that the log does not have.
  */
-export const lookUpRelay = Effect.fn("lookUpRelay")(function* (signature: LedgerSignature) {
+export const lookUpRelay = Effect.fn("lookUpRelay")(function* (
+  signature: LedgerSignature,
+  logOnly = false,
+) {
   const log = yield* OutcomeLog;
   const broadcaster = yield* Broadcaster;
   const delivery = yield* RelayDelivery;
   const entry = yield* log.find(signature);
   if (entry === null)
-    return asLookup(yield* fromLedger(signature, yield* broadcaster.landed(signature), null));
+    return asLookup(
+      logOnly
+        ? { status: "unknown" }
+        : yield* fromLedger(signature, yield* broadcaster.landed(signature), null),
+    );
   const { outcome } = entry;
   if (outcome === null) {
     yield* delivery.follow(entry);

@@ -6,6 +6,7 @@ import { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
 import type { IndexReader } from "../../../ports/index/index-reader.ts";
 import type { StoreUnavailable } from "../../../ports/index/store-refusal.ts";
 import { Instance } from "../../../ports/instance.ts";
+import { CallPurpose } from "../../../ports/ledger/ledger-calls.ts";
 import type { Ledger, LedgerFailure } from "../../../ports/ledger/ledger.ts";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";
 import type { RateLimiter } from "../../../ports/rate-limiter.ts";
@@ -19,7 +20,7 @@ import { heldLanding, type HeldLanding } from "./outcome/held-landing.ts";
 import { makeRelayQueue } from "./relay-queue.ts";
 import { resolveRelays } from "./outcome/resolve-relays.ts";
 import { RelayMemory } from "./relayed-effects.ts";
-import { makeSingleFlight } from "../single-flight.ts";
+import { makeSingleFlight, monotonicMs } from "../single-flight.ts";
 
 /** How a first sending fails. */
 export type SendFailure =
@@ -97,19 +98,37 @@ export const makeRelayDelivery = Effect.gen(function* () {
     Effect.retry(Schedule.spaced(UNTIL_RESUMED)),
     Effect.andThen(round),
     Effect.repeat(Schedule.spaced(Duration.millis(RELAY_POLICY.rebroadcastMs))),
+    Effect.provideService(CallPurpose, "relay"),
     Effect.provide(context),
     Effect.forkIn(scope),
   );
 
-  const awaitConfirmation = (signature: LedgerSignature) =>
+  /** A landing as far as it is believed. Its status also tells the rounds whether the entry waits for finality alone. */
+  const look = (signature: LedgerSignature) =>
     broadcaster.landed(signature).pipe(
+      Effect.tap((landed) =>
+        Effect.map(monotonicMs, (nowMs) => queue.seen(signature, landed, nowMs)),
+      ),
       Effect.orElseSucceed(() => null),
       Effect.tap((landed) => Effect.sync(() => memory?.landed(signature, landed))),
       Effect.flatMap((landed) => heldLanding(signature, landed)),
-      Effect.repeat({
-        schedule: Schedule.spaced(Duration.millis(RELAY_POLICY.confirmPollMs)),
-        until: isConfirmed,
-      }),
+    );
+
+  /** Looks until a landing is `confirmed`, more and more seldom: each look costs the operator a call. */
+  const untilConfirmed = Effect.fnUntraced(function* (signature: LedgerSignature) {
+    let waitMs: number = RELAY_POLICY.confirmPollMs;
+    for (let looks = 0; ; looks++) {
+      // Right after the sending nothing has landed yet.
+      yield* Effect.sleep(Duration.millis(waitMs));
+      const landed = yield* look(signature);
+      if (isConfirmed(landed)) return landed;
+      if (looks > 0)
+        waitMs = Math.min(RELAY_POLICY.rebroadcastMs, waitMs * RELAY_POLICY.confirmPollFactor);
+    }
+  });
+
+  const awaitConfirmation = (signature: LedgerSignature) =>
+    untilConfirmed(signature).pipe(
       Effect.timeoutOption(Duration.millis(confirmTimeoutMs)),
       Effect.map(Option.getOrElse(() => null)),
       Effect.provide(context),
@@ -121,6 +140,7 @@ export const makeRelayDelivery = Effect.gen(function* () {
       yield* queue.admit(entry, client);
       yield* log.open(entry).pipe(Effect.onError(() => Effect.sync(() => queue.remove(entry))));
       memory?.take(entry);
+      queue.sent(entry, yield* monotonicMs);
       yield* Effect.ignore(broadcaster.submit(entry.transaction));
     }),
     follow: (entry) =>

@@ -1,6 +1,6 @@
 import { Effect } from "effect";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
-import type { RelayEntry } from "../../domain/relay/relay-entry.ts";
+import type { LandedTransaction, RelayEntry } from "../../domain/relay/relay-entry.ts";
 import { clientShare, feePayerShare, RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import { RelayQueueFull, RelayShareFull } from "./relay-errors.ts";
 
@@ -27,6 +27,10 @@ export const makeRelayQueue = () => {
   const queued = new Map<LedgerSignature, QueuedEntry>();
   /** When a round first looked at each entry, milliseconds of a monotonic clock. */
   const firstSeenMs = new Map<LedgerSignature, number>();
+  /** Where each entry that waits for finality alone landed, and when that was seen first, on the same clock. */
+  const landings = new Map<LedgerSignature, { readonly slot: bigint; readonly seenMs: number }>();
+  /** When each entry was sent first by this process, on the same clock. */
+  const sentMs = new Map<LedgerSignature, number>();
   const ofPayer = makeTally();
   const ofClient = makeTally();
 
@@ -69,6 +73,8 @@ export const makeRelayQueue = () => {
       if (waiting === undefined) return null;
       queued.delete(signature);
       firstSeenMs.delete(signature);
+      landings.delete(signature);
+      sentMs.delete(signature);
       ofPayer.change(feePayer, -1);
       if (waiting.client !== null) ofClient.change(waiting.client, -1);
       return waiting.client;
@@ -79,7 +85,30 @@ export const makeRelayQueue = () => {
       if (firstMs === undefined) firstSeenMs.set(signature, nowMs);
       return firstMs ?? nowMs;
     },
-    all: (): ReadonlyArray<RelayEntry> => Array.from(queued.values(), ({ entry }) => entry),
+    /** Records that an entry is sent for the first time. Its first round comes a little later. */
+    sent: ({ signature }: RelayEntry, nowMs: number): void => void sentMs.set(signature, nowMs),
+    /** Records what a status says of an entry: where it landed and succeeded, null for anything else. */
+    seen: (signature: LedgerSignature, landed: LandedTransaction | null, nowMs: number): void => {
+      if (!queued.has(signature)) return;
+      if (landed === null || landed.error !== null || landed.commitment === "processed")
+        landings.delete(signature);
+      else if (landings.get(signature)?.slot !== landed.slot)
+        landings.set(signature, { slot: landed.slot, seenMs: nowMs });
+    },
+    /** Whether an entry only waits for the slot that it landed in to be final. */
+    isLanded: ({ signature }: RelayEntry): boolean => landings.has(signature),
+    /**
+     * The entries that a round has something to ask about. One that has landed waits for as long as finality takes,
+     * or until its slot is known to be final, up to `finalSlot`.
+     */
+    due: (nowMs: number, finalSlot: bigint | null): ReadonlyArray<RelayEntry> =>
+      Array.from(queued.values(), ({ entry }) => entry).filter(({ signature }) => {
+        const landing = landings.get(signature);
+        if (landing === undefined)
+          return nowMs - (sentMs.get(signature) ?? -Infinity) >= RELAY_POLICY.firstRoundMs;
+        const isKnownFinal = finalSlot !== null && landing.slot <= finalSlot;
+        return isKnownFinal || nowMs - landing.seenMs >= RELAY_POLICY.finalityMs;
+      }),
     size: (): number => queued.size,
   };
 };

@@ -1,12 +1,14 @@
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { Clock, Effect, Exit } from "effect";
 import { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
+import { CallPurpose } from "../../../ports/ledger/ledger-calls.ts";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";
 import type { Address } from "../../domain/address.ts";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
 import { clientGroup, RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import { sha256 } from "../../domain/sha256.ts";
 import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
+import { KnownBlockhashes } from "../service/transaction-terms.ts";
 import { requirePinned } from "../service/unpinned-programs.ts";
 import { heldLanding, type HeldLanding } from "./outcome/held-landing.ts";
 import { lookUpRelay, type RelayLookup } from "./read-relay-outcome.ts";
@@ -18,7 +20,7 @@ import {
   IdempotencyKeyReused,
   rejected,
 } from "./relay-errors.ts";
-import { chargedPreflight, checkBlockhash } from "./relay-preflight.ts";
+import { chargingFailure, checkBlockhash, preflightRelay } from "./relay-preflight.ts";
 
 /** A client's key for one request. Repetitions get the first answer. */
 type Idempotency = {
@@ -125,20 +127,37 @@ const unlessLanded = <A, E, R>(signature: LedgerSignature, checks: Effect.Effect
 const send = Effect.fnUntraced(function* (admitted: Admitted, request: RelayRequest) {
   const { transaction, bytes } = admitted;
   const { signature, feePayer } = transaction;
-  const lookup = yield* lookUpRelay(signature);
+  const blockhash = yield* (yield* KnownBlockhashes)(transaction.blockhash);
+  // What landed under a blockhash that was handed out just now shows in the checks.
+  const lookup = yield* lookUpRelay(signature, blockhash !== null);
   if (lookup.status !== "unknown") return yield* landedOf(lookup, signature);
   yield* requirePinned;
-  // Anyone can send an old transaction of the payer, so the payer's budget is charged only for one that can still land.
-  const landed = yield* unlessLanded(signature, Effect.as(checkBlockhash(transaction), null));
-  if (landed !== null) return landed;
+  if (blockhash === null) {
+    // Anyone can send an old transaction of the payer, so the payer's budget is charged only for one that can still
+    // land.
+    const landed = yield* unlessLanded(signature, Effect.as(checkBlockhash(transaction), null));
+    if (landed !== null) return landed;
+  }
   const isPayersFirst = yield* takePayerBudget(feePayer, signature);
   const charged = { feePayer: isPayersFirst ? feePayer : null, client: senderOf(request) };
-  const preflight = chargedPreflight(admitted, request.skipPreflight, charged);
-  const checked = yield* unlessLanded(signature, preflight);
+  const preflight = preflightRelay(admitted, request.skipPreflight, blockhash);
+  const checked = yield* unlessLanded(signature, preflight).pipe(chargingFailure(charged));
   if ("commitment" in checked) return checked;
+  if (checked.isProcessed) {
+    const broadcaster = yield* Broadcaster;
+    const known = yield* broadcaster.landed(signature).pipe(Effect.orElseSucceed(() => null));
+    if (known !== null) return yield* heldLanding(signature, known);
+  }
   const delivery = yield* RelayDelivery;
   const openedAtMs = yield* Clock.currentTimeMillis;
-  const entry = { signature, transaction: bytes, feePayer, ...checked, openedAtMs, outcome: null };
+  const entry = {
+    signature,
+    transaction: bytes,
+    feePayer,
+    ...checked.lifetime,
+    openedAtMs,
+    outcome: null,
+  };
   yield* delivery.accept(entry, senderOf(request));
   return null;
 });
@@ -189,13 +208,16 @@ const asText = {
  * sending. With `confirm` it waits for a confirmation, and returns `submitted` when none comes in time. See
  * docs/protocol.md, "Relay".
  */
-export const relayTransaction = Effect.fn("relayTransaction")(function* (request: RelayRequest) {
-  const admitted = yield* admitTransaction(request.signedTransaction);
-  const { signedTransaction, confirm, skipPreflight, idempotencyKey: key, client = "" } = request;
-  if (key === undefined) return yield* relay(admitted, request);
-  return yield* answerOnce(
-    { client, key, request: JSON.stringify([signedTransaction, confirm, skipPreflight]) },
-    asText,
-    relay(admitted, request),
-  );
-});
+export const relayTransaction = Effect.fn("relayTransaction")(
+  function* (request: RelayRequest) {
+    const admitted = yield* admitTransaction(request.signedTransaction);
+    const { signedTransaction, confirm, skipPreflight, idempotencyKey: key, client = "" } = request;
+    if (key === undefined) return yield* relay(admitted, request);
+    return yield* answerOnce(
+      { client, key, request: JSON.stringify([signedTransaction, confirm, skipPreflight]) },
+      asText,
+      relay(admitted, request),
+    );
+  },
+  Effect.provideService(CallPurpose, "relay"),
+);

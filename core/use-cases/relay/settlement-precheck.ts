@@ -1,6 +1,7 @@
 import { Duration, Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
 import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
+import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import type { SettlementRule } from "../../domain/relay/settlement-rule.ts";
 import { decodeAddressTable, resolveAccounts } from "../../protocol/transaction/address-table.ts";
 import { readCalls } from "../../protocol/instructions/program-call.ts";
@@ -55,15 +56,31 @@ export const resolveTables = Effect.fnUntraced(function* (transaction: WireTrans
 
 type Accounts = Effect.Success<ReturnType<typeof resolveTables>>;
 
-/** The first fault by what one node shows. Another node is asked when its accounts of escrows contradict the index. */
-const judge = Effect.fnUntraced(function* (transaction: WireTransaction, accounts: Accounts) {
+/** The confirmed accounts that a transaction is judged by, as one node shows them in one read. */
+export type RelayGround = {
+  readonly account: (address: Address) => LedgerAccount | null;
+  /** The first fault of the custody program's instructions by these accounts, undefined without one. */
+  readonly fault: ReturnType<typeof settlementFault>;
+};
+
+/**
+ * What a node shows of the accounts that the custody program's instructions name, and of `others`. Another node is
+ * asked when they contradict the index or this relay. Fails with a retryable `LedgerUnavailable` when every node that
+ * was asked does.
+ */
+export const readGround = Effect.fnUntraced(function* (
+  transaction: WireTransaction,
+  accounts: Accounts,
+  others: ReadonlyArray<Address>,
+) {
   const ledger = yield* Ledger;
   const { deployment } = yield* Instance;
-  const named = transaction.instructions.flatMap(({ program, accounts: places }) =>
-    program === deployment.custodyProgram ? places : [],
+  const ours = transaction.instructions.filter(
+    ({ program }) => program === deployment.custodyProgram,
   );
-  const addresses = [...new Set(named)].flatMap((place) => accounts.addresses[place] ?? []);
-  const wanted = [CLOCK_SYSVAR, ...addresses];
+  const named = new Set(ours.flatMap(({ accounts: places }) => places));
+  const addresses = [...named].flatMap((place) => accounts.addresses[place] ?? []);
+  const wanted = [...new Set([CLOCK_SYSVAR, ...addresses, ...others])];
   const reads = Array.from({ length: Math.ceil(wanted.length / MAX_READ) }, (_, i) =>
     ledger.readAccounts(wanted.slice(i * MAX_READ, (i + 1) * MAX_READ), "confirmed"),
   );
@@ -85,41 +102,41 @@ const judge = Effect.fnUntraced(function* (transaction: WireTransaction, account
   const config = custodyConfigAddress(deployment).address;
   const isConfigRead = addresses.includes(config);
   if (isConfigRead && !byAddress.has(config)) yield* refuseEmptied(null, slot);
+  const account = (address: Address) => byAddress.get(address) ?? null;
   const ledgerTime = decodeClockSysvar(value[0] ?? null);
+  const ground: RelayGround = { account, fault: undefined };
   // Without the ledger's clock the rules cannot be judged. The simulation decides.
-  if (ledgerTime === undefined) return undefined;
+  if (ours.length === 0 || ledgerTime === undefined) return ground;
   const fault = settlementFault(transaction, accounts, {
     deployment,
     domain: yield* ledgerDomain,
     ledgerTime,
     marginSeconds: RELAY_POLICY.clockMarginSeconds,
-    account: (address) => byAddress.get(address) ?? null,
+    account,
   });
-  if (fault !== undefined && isConfigRead)
-    yield* refuseEmptied(byAddress.get(config) ?? null, slot);
-  return fault;
+  if (fault !== undefined && isConfigRead) yield* refuseEmptied(account(config), slot);
+  return { ...ground, fault };
 }, orAskAnother);
 
 /**
  * Fails with `SettlementCheckFailed` when an instruction of the custody program cannot succeed on the
  * ledger as it stands, or an attestor key could never be used, naming the rule. A fault that another pending
- * transaction could remove is checked twice. Fails with a retryable `LedgerUnavailable` when every node that was asked
- * contradicts what the index proves of an escrow. See docs/protocol.md, "Relay".
+ * transaction could remove is checked twice, by a second read. Fails as `readGround` does. See docs/protocol.md,
+ * "Relay".
  */
 export const checkSettlement = Effect.fn("checkSettlement")(function* (
   transaction: WireTransaction,
   accounts: Accounts,
+  ground: RelayGround,
 ) {
   const { deployment } = yield* Instance;
   const unusable = attestorKeyFault(transaction, deployment);
   if (unusable !== undefined)
     return yield* new SettlementCheckFailed({ signature: transaction.signature, ...unusable });
-  if (!transaction.instructions.some(({ program }) => program === deployment.custodyProgram))
-    return;
-  let fault = yield* judge(transaction, accounts);
+  let { fault } = ground;
   if (fault !== undefined && CURABLE.has(fault.rule)) {
     yield* Effect.sleep(Duration.millis(RELAY_POLICY.secondLookMs));
-    fault = yield* judge(transaction, accounts);
+    fault = (yield* readGround(transaction, accounts, [])).fault;
   }
   if (fault !== undefined)
     return yield* new SettlementCheckFailed({ signature: transaction.signature, ...fault });

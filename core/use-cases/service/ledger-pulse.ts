@@ -1,5 +1,6 @@
 import { Clock, Context, Effect, type Scope } from "effect";
 import { Instance } from "../../../ports/instance.ts";
+import { CallPurpose } from "../../../ports/ledger/ledger-calls.ts";
 import { type Commitment, Ledger, type LedgerFailure } from "../../../ports/ledger/ledger.ts";
 import type { Address } from "../../domain/address.ts";
 import { decodeAttestorRegistryAccount } from "../../protocol/accounts/settings-accounts.ts";
@@ -107,7 +108,11 @@ export const makeLedgerPulse = Effect.gen(function* () {
   const ledger = yield* Ledger;
   const instance = yield* Instance;
   const here = <A, E>(read: Effect.Effect<A, E, Ledger | Instance>) =>
-    read.pipe(Effect.provideService(Ledger, ledger), Effect.provideService(Instance, instance));
+    read.pipe(
+      Effect.provideService(Ledger, ledger),
+      Effect.provideService(Instance, instance),
+      Effect.provideService(CallPurpose, "status"),
+    );
   const status = here(readLedgerStatus);
   let settled: Effect.Success<typeof readInitialised> | undefined;
   const initialised = sharedReading(
@@ -120,8 +125,8 @@ export const makeLedgerPulse = Effect.gen(function* () {
     ),
   );
   const tips = {
-    confirmed: sharedReading(scope, FRESH_MS, ledger.tip("confirmed")),
-    finalized: sharedReading(scope, FRESH_MS, ledger.tip("finalized")),
+    confirmed: sharedReading(scope, FRESH_MS, here(ledger.tip("confirmed"))),
+    finalized: sharedReading(scope, FRESH_MS, here(ledger.tip("finalized"))),
   };
   return LedgerPulse.of({
     initialised: Effect.suspend(() =>

@@ -1,4 +1,5 @@
 import { Clock, Duration, Effect, Queue, Semaphore, Stream } from "effect";
+import { CallPurpose } from "../../../ports/ledger/ledger-calls.ts";
 import type { Ledger } from "../../../ports/ledger/ledger.ts";
 import { LedgerSignals } from "../../../ports/ledger/ledger-signals.ts";
 import type { Address } from "../../domain/address.ts";
@@ -105,7 +106,7 @@ export const readNodeRoot = (
     if (config.value.domain !== domain) return yield* unavailable;
     const edge = edgeOf(config.value);
     return { size: edge.size, root: edge.root() };
-  });
+  }).pipe(Effect.provideService(CallPurpose, "witness"));
 
 /**
  * How old an answer of the node may be that a cosignature of a remembered size rests on: that of the last regular look.

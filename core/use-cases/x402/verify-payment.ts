@@ -5,7 +5,8 @@ import { clientGroup } from "../../domain/relay/relay-policy.ts";
 import { X402_SCHEME, X402_VERSION, x402Network } from "../../protocol/x402/payment-payload.ts";
 import { createFault } from "../../protocol/x402/payment-transactions.ts";
 import { admitTransaction } from "../relay/relay-admission.ts";
-import { chargedPreflight, checkBlockhash } from "../relay/relay-preflight.ts";
+import { chargingFailure, checkBlockhash, preflightRelay } from "../relay/relay-preflight.ts";
+import { KnownBlockhashes } from "../service/transaction-terms.ts";
 import { judgePayment, lateFault, type PaymentRequest, refusedFor } from "./judge-payment.ts";
 import { notMade, paymentEscrow } from "./settle-payment.ts";
 
@@ -32,9 +33,11 @@ export const verifyPayment = Effect.fn("verifyPayment")(function* (
   if (fault !== null) return yield* refusedFor(fault, payment);
   const admitted = yield* admitTransaction(payment.create);
   if (live !== null) return payment.agent;
-  yield* checkBlockhash(admitted.transaction);
+  const known = yield* (yield* KnownBlockhashes)(admitted.transaction.blockhash);
+  if (known === null) yield* checkBlockhash(admitted.transaction);
   // The fee payer is not charged: nothing is sent, and whoever has the payment can have it verified.
-  yield* chargedPreflight(admitted, false, { feePayer: null, client: clientGroup(client) });
+  const charged = { feePayer: null, client: clientGroup(client) };
+  yield* preflightRelay(admitted, false, known).pipe(chargingFailure(charged));
   return payment.agent;
 });
 

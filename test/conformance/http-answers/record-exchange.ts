@@ -1,3 +1,4 @@
+import { RELAY_POLICY } from "../../../core/domain/relay/relay-policy.ts";
 import type { Exchange } from "./exchange.ts";
 import type { World } from "./world/fixed-world.ts";
 
@@ -69,6 +70,8 @@ export const recorder = (world: World) => {
       allowSeconds: () => undefined,
     });
     if (exchange.chunks === undefined) await wake();
+    // A relay that waits for a confirmation looks for it after this time.
+    if (waits === undefined) await world.passEach(RELAY_POLICY.confirmPollMs, answer);
     const response = await answer;
     const body =
       exchange.chunks === undefined

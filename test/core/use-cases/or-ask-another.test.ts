@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Data, Effect } from "effect";
-import { ofTwoNodes, orTwoSayNo } from "../../../core/use-cases/or-ask-another.ts";
+import { ofTwoNodes, orAskAnother, orTwoSayNo } from "../../../core/use-cases/or-ask-another.ts";
 import {
   ExceptNode,
   LastAnswer,
@@ -27,16 +27,22 @@ const readOf = (said: ReadonlyArray<Said>, asked: Array<number>) =>
 
 const ask = async (...said: ReadonlyArray<Said>) => {
   const asked: Array<number> = [];
+  return told(asked, said, readOf(said, asked));
+};
+
+const told = async <E extends { readonly _tag: string }>(
+  asked: ReadonlyArray<number>,
+  said: ReadonlyArray<Said>,
+  read: Effect.Effect<number, E>,
+) => {
   const outcome = await Effect.runPromise(
-    Effect.result(orTwoSayNo("Missing")(readOf(said, asked))).pipe(
-      Effect.provideService(NodeCount, said.length),
-    ),
+    Effect.result(orTwoSayNo("Missing")(read)).pipe(Effect.provideService(NodeCount, said.length)),
   );
-  const told =
+  const verdict =
     outcome._tag === "Success"
       ? outcome.success
       : [outcome.failure._tag, "nodes" in outcome.failure ? outcome.failure.nodes : undefined];
-  return { asked, told };
+  return { asked, told: verdict };
 };
 
 describe("orTwoSayNo", () => {
@@ -57,6 +63,15 @@ describe("orTwoSayNo", () => {
 
   test("what the other node shows is believed", async () => {
     expect(await ask("missing", "found")).toEqual({ asked: [0, 1], told: 1 });
+  });
+
+  test("a no within a read that asks another node after a contradiction is that node's too", async () => {
+    const asked: Array<number> = [];
+    const said = ["missing", "missing"] as const;
+    expect(await told(asked, said, orAskAnother(readOf(said, asked)))).toEqual({
+      asked: [0, 1],
+      told: ["Missing", 2],
+    });
   });
 
   test("while the other node is silent nothing is denied", async () => {

@@ -301,6 +301,7 @@ export const statusExample = () =>
         contradiction: null,
         contradictedAnswers: 0,
         peers: new Map(),
+        callsElsewhere: [],
         hasHistory: true,
         signals: { isLive: true, failures: 0 },
         progress: null,

@@ -1,4 +1,4 @@
-import { Effect } from "effect";
+import { Context, Effect } from "effect";
 import { type Address, parseAddress } from "../../../domain/address.ts";
 import type { Escrow } from "../../../domain/escrow/escrow.ts";
 import type { OpenInstruction, Payout, ReadAt } from "../../../domain/escrow/prepared-call.ts";
@@ -17,6 +17,8 @@ import { withPayer } from "../../../protocol/instructions/account-instructions.t
 import { returnableRent } from "../../../protocol/rules/lamport-rules.ts";
 import type { LedgerView } from "../../../protocol/rules/custody-call.ts";
 import { preparedFault } from "../../../protocol/rules/settlement-check.ts";
+import { RecentlyUsed } from "../../../domain/recently-used.ts";
+import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger, type LedgerFailure, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { orAskAnother } from "../../or-ask-another.ts";
@@ -102,51 +104,111 @@ const changeableEscrowOf = <E, R>(
     Effect.catchTag("EscrowArchived", (failure) => ofArchived(failure, account, at)),
   );
 
+/** What never changes of an escrow: it tells which accounts are around it. */
+type Parties = Pick<Escrow, "mint" | "agentOwner" | "merchant" | "rentPayer">;
+
+const hasSameParties = (one: Parties, other: Parties): boolean =>
+  one.mint === other.mint &&
+  one.agentOwner === other.agentOwner &&
+  one.merchant === other.merchant &&
+  one.rentPayer === other.rentPayer;
+
+/** At 200 bytes each, 2 MB at most. */
+const KEPT_PARTIES = 5_000;
+
+/** The parties of escrows that were read lately; an escrow is often prepared for several times before it is indexed. */
+export const RecentParties = Context.Reference<RecentlyUsed<Address, Parties> | null>(
+  "settlement-evidence/core/use-cases/RecentParties",
+  { defaultValue: () => null },
+);
+
+/** The process's one `RecentParties`. */
+export const makeRecentParties = () => new RecentlyUsed<Address, Parties>(KEPT_PARTIES);
+
+/** The parties of an escrow as they were read or indexed, undefined when they are not known. Only the ledger's count. */
+export const expectedParties = Effect.fnUntraced(function* (address: Address) {
+  const recent = (yield* RecentParties)?.get(address);
+  if (recent !== undefined) return recent;
+  const index = yield* IndexReader;
+  const none = { escrows: [] };
+  const { escrows } = yield* Effect.orElseSucceed(index.escrowsAt([address]), () => none);
+  return escrows[0];
+});
+
+/** The parties of an escrow as a read of it alone shows them. */
+const readParties = Effect.fnUntraced(function* <E, R>(
+  address: Address,
+  ofArchived: OfArchived<E, R>,
+) {
+  const ledger = yield* Ledger;
+  const { slot, value } = yield* ledger.readAccounts([address, CLOCK_SYSVAR], "confirmed");
+  const [held = null, clock = null] = value;
+  const at = { slot, ledgerTime: yield* ledgerTimeOf(clock) };
+  const { escrow } = yield* changeableEscrowOf(address, held, at, ofArchived);
+  const parties: Parties = escrow;
+  return parties;
+});
+
 const readAround = <E, R>(ofArchived: OfArchived<E, R>) =>
   Effect.fnUntraced(function* (pda: string, others: ReadonlyArray<Address | null>) {
     const address = parseAddress(pda);
     if (address === undefined) return yield* new InvalidAddress([addressFault("pda")]);
-    const ledger = yield* Ledger;
-    const { deployment } = yield* Instance;
-    const domain = yield* ledgerDomain;
-    const first = yield* ledger.readAccounts([address, CLOCK_SYSVAR], "confirmed");
-    const [held = null, clock = null] = first.value;
-    const firstAt = { slot: first.slot, ledgerTime: yield* ledgerTimeOf(clock) };
-    // Its parties never change, so the first read tells which accounts the second needs.
-    const { escrow: known } = yield* changeableEscrowOf(address, held, firstAt, ofArchived);
-    const vault = associatedTokenAddress(address, known.mint);
-    const addresses = [
-      address,
-      vault,
-      associatedTokenAddress(known.agentOwner, known.mint),
-      associatedTokenAddress(known.merchant, known.mint),
-      merchantAddress(deployment, known.merchant).address,
-      custodyConfigAddress(deployment).address,
-      registryAddress(deployment).address,
-      known.rentPayer,
-      known.merchant,
-      CLOCK_SYSVAR,
-      RENT_SYSVAR,
-      ...others.filter((other) => other !== null),
-    ];
-    const { slot, value } = yield* ledger.readAccounts([...new Set(addresses)], "confirmed");
-    const { find, rent } = yield* groundOf(value);
-    const ledgerTime = yield* ledgerTimeOf(find(CLOCK_SYSVAR));
-    const at = { slot, ledgerTime };
-    const changeable = yield* changeableEscrowOf(address, find(address), at, ofArchived);
-    const surroundings: Surroundings = {
-      ...changeable,
-      vault: find(vault),
-      find,
-      rent,
-      at,
-      view: { deployment, domain, account: find, ledgerTime, marginSeconds: 0n },
-    };
+    const expected = yield* expectedParties(address);
+    const known = expected ?? (yield* readParties(address, ofArchived));
+    const shown = yield* readAllAround(address, others, known, ofArchived);
+    const surroundings =
+      expected === undefined || hasSameParties(known, shown.escrow)
+        ? shown
+        : yield* readAllAround(address, others, shown.escrow, ofArchived);
+    const { mint, agentOwner, merchant, rentPayer } = surroundings.escrow;
+    (yield* RecentParties)?.set(address, { mint, agentOwner, merchant, rentPayer });
     return surroundings;
   });
 
+/** Everything around an escrow of these parties, in one read. */
+const readAllAround = Effect.fnUntraced(function* <E, R>(
+  address: Address,
+  others: ReadonlyArray<Address | null>,
+  known: Parties,
+  ofArchived: OfArchived<E, R>,
+) {
+  const ledger = yield* Ledger;
+  const { deployment } = yield* Instance;
+  const domain = yield* ledgerDomain;
+  const vault = associatedTokenAddress(address, known.mint);
+  const addresses = [
+    address,
+    vault,
+    associatedTokenAddress(known.agentOwner, known.mint),
+    associatedTokenAddress(known.merchant, known.mint),
+    merchantAddress(deployment, known.merchant).address,
+    custodyConfigAddress(deployment).address,
+    registryAddress(deployment).address,
+    known.rentPayer,
+    known.merchant,
+    CLOCK_SYSVAR,
+    RENT_SYSVAR,
+    ...others.filter((other) => other !== null),
+  ];
+  const { slot, value } = yield* ledger.readAccounts([...new Set(addresses)], "confirmed");
+  const { find, rent } = yield* groundOf(value);
+  const ledgerTime = yield* ledgerTimeOf(find(CLOCK_SYSVAR));
+  const at = { slot, ledgerTime };
+  const changeable = yield* changeableEscrowOf(address, find(address), at, ofArchived);
+  const surroundings: Surroundings = {
+    ...changeable,
+    vault: find(vault),
+    find,
+    rent,
+    at,
+    view: { deployment, domain, account: find, ledgerTime, marginSeconds: 0n },
+  };
+  return surroundings;
+});
+
 /**
- * Reads an escrow, then reads it again with all accounts around it and `others` at one slot. Fails with
+ * Reads an escrow with all accounts around it and `others` at one slot, after a read of the escrow alone where its parties
+ * are not known. Fails with
  * `InvalidAddress`, `EscrowNotFound`, `NotAnEscrow`, for an archived escrow with `WrongState`, and with
  * `LedgerUnavailable` for an answer that contradicts the index, after another node was asked if there is one.
  */

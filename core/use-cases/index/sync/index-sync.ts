@@ -1,6 +1,7 @@
 import { Clock, Context, Deferred, Effect, Exit, Ref, Semaphore } from "effect";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import type { SignalStanding, ToldTransaction } from "../../../../ports/ledger/ledger-signals.ts";
+import { CallPurpose, type LedgerCallCount } from "../../../../ports/ledger/ledger-calls.ts";
 import { LedgerLane } from "../../../../ports/ledger/ledger.ts";
 import type {
   IndexContradiction,
@@ -35,6 +36,8 @@ export type SyncActivity = {
   readonly hasHistory: boolean;
   /** How the source of the ledger's signals stands; null where this process listens to none. */
   readonly signals: SignalStanding | null;
+  /** The calls of nodes that another thread has made for the syncs; none where they run in this one. */
+  readonly callsElsewhere: ReadonlyArray<LedgerCallCount>;
   /** How far the running sync has come; null when none runs or it is not known. */
   readonly progress: SyncProgress | null;
 };
@@ -50,7 +53,10 @@ export class IndexSync extends Context.Service<
     readonly request: Effect.Effect<SyncReport, SyncFailure>;
     /** As `request`, with a snapshot: a scan of all merchants, or the build of the index. Fails when that fails. */
     readonly snapshot: Effect.Effect<SyncReport, SyncFailure>;
-    /** As `request`, for timers and hints; null when another replica runs the syncs. */
+    /**
+     * As `request`, for timers and hints: of an unchanged ledger one read is enough, which need not be of its newest
+     * slot. Null when another replica runs the syncs.
+     */
     readonly background: Effect.Effect<SyncReport | null, SyncFailure>;
     readonly activity: Effect.Effect<SyncActivity>;
     /** Lets this process's next sync know of a transaction that a history may not list. */
@@ -97,6 +103,7 @@ export const makeIndexSync = Effect.fnUntraced(function* (
     backfill = "running";
     return backfillTransactions().pipe(
       Effect.provideService(LedgerLane, "background"),
+      Effect.provideService(CallPurpose, "sync"),
       Effect.matchCauseEffect({
         onSuccess: () => Effect.sync(() => void (backfill = "done")),
         onFailure: (cause) =>
@@ -109,6 +116,7 @@ export const makeIndexSync = Effect.fnUntraced(function* (
     );
   });
   let isSnapshotAsked = false;
+  let isAwaited = false;
   let waiting: Deferred.Deferred<SyncReport, SyncFailure> | null = null;
 
   const run = (outcome: Deferred.Deferred<SyncReport, SyncFailure>) =>
@@ -119,11 +127,15 @@ export const makeIndexSync = Effect.fnUntraced(function* (
         // A scan that began before it was asked for is not the one asked for.
         memory.snapshots.isDemanded = isSnapshotAsked;
         isSnapshotAsked = false;
+        // After a failure the whole look finds out what is wrong.
+        const isWhole = isAwaited || (yield* Ref.get(activity)).lastError !== null;
+        isAwaited = false;
         yield* Ref.update(activity, (was) => ({ ...was, running: true }));
         const exit = yield* Effect.exit(
-          syncIndex(runs, memory, afterSync).pipe(
+          syncIndex(runs, memory, afterSync, isWhole).pipe(
             Effect.mapError(namedFailure),
             Effect.provideService(LedgerLane, "background"),
+            Effect.provideService(CallPurpose, "sync"),
           ),
         );
         yield* Ref.set(activity, { running: false, lastError: syncErrorOf(exit) });
@@ -135,7 +147,7 @@ export const makeIndexSync = Effect.fnUntraced(function* (
       }),
     );
 
-  const request = Effect.suspend(() => {
+  const background = Effect.suspend(() => {
     if (waiting !== null) return Deferred.await(waiting);
     const outcome = Deferred.makeUnsafe<SyncReport, SyncFailure>();
     waiting = outcome;
@@ -146,13 +158,17 @@ export const makeIndexSync = Effect.fnUntraced(function* (
       Effect.andThen(Deferred.await(outcome)),
     );
   });
+  const request = Effect.suspend(() => {
+    isAwaited = true;
+    return background;
+  });
   return IndexSync.of({
     request,
     snapshot: Effect.suspend(() => {
       isSnapshotAsked = true;
       return request;
     }),
-    background: request,
+    background,
     activity: Effect.gen(function* () {
       const now = yield* Ref.get(activity);
       return {
@@ -164,6 +180,7 @@ export const makeIndexSync = Effect.fnUntraced(function* (
         contradictedAnswers: memory.contradictedAnswers,
         peers: memory.peers.all,
         hasHistory: memory.hasHistory,
+        callsElsewhere: [],
         progress: memory.progress,
       };
     }),

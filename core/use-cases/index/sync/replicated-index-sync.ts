@@ -25,6 +25,8 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (local: Index
   let term: SyncTerm | null = null;
   let running = false;
   let backingOff = false;
+  /** The numbers of the requests that this replica made by itself, for nobody. */
+  const unawaited = new Set<bigint>();
 
   /** This replica's term; null when another holds the lease, or when this one backs off or cannot read the index. */
   const hold = Effect.gen(function* () {
@@ -41,9 +43,24 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (local: Index
     backingOff = false;
   });
 
+  /** Whether nobody waits for any of the requests that a sync would answer. */
+  const isUnawaited = ({ asked, answered }: SyncTerm): boolean => {
+    for (let number = answered + 1n; number <= asked; number++)
+      if (!unawaited.has(number)) return false;
+    return true;
+  };
+  const unawaitedSync = Effect.flatMap(local.background, (report) =>
+    report === null ? local.request : Effect.succeed(report),
+  );
+
   const syncIn = (held: SyncTerm) =>
     Effect.gen(function* () {
-      const sync = held.snapshotAsked > held.answered ? local.snapshot : local.request;
+      const sync =
+        held.snapshotAsked > held.answered
+          ? local.snapshot
+          : isUnawaited(held)
+            ? unawaitedSync
+            : local.request;
       const exit = yield* Effect.exit(Effect.provideService(sync, SyncEpoch, held.epoch));
       const failure = Exit.findErrorOption(exit);
       const outcome = Exit.isSuccess(exit)
@@ -53,6 +70,7 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (local: Index
           : null;
       // When the answer is lost, the next holder syncs again.
       if (outcome !== null) yield* Effect.ignore(lease.answer(held, outcome));
+      for (const number of unawaited) if (number <= held.asked) unawaited.delete(number);
       if (!Exit.isSuccess(exit)) yield* Effect.forkIn(backOff, scope);
     }).pipe(
       Effect.ensuring(
@@ -85,8 +103,9 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (local: Index
   });
   yield* Effect.forkIn(Effect.forever(heartbeatAndWait), scope);
 
-  const ask = Effect.fnUntraced(function* (kind: "sync" | "snapshot") {
+  const ask = Effect.fnUntraced(function* (kind: "sync" | "snapshot", isAwaited = true) {
     const number = yield* lease.ask(kind);
+    if (!isAwaited) unawaited.add(number);
     yield* heartbeat;
     for (;;) {
       const outcome = yield* lease.answerTo(number);
@@ -95,11 +114,10 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (local: Index
       yield* newsOrAfter(LOOK_AGAIN);
     }
   });
-  const request = ask("sync");
   return IndexSync.of({
-    request,
+    request: ask("sync"),
     snapshot: ask("snapshot"),
-    background: Effect.suspend(() => (term === null ? Effect.succeed(null) : request)),
+    background: Effect.suspend(() => (term === null ? Effect.succeed(null) : ask("sync", false))),
     activity: local.activity,
     listening: local.listening,
     told: local.told,

@@ -19,8 +19,15 @@ import { worthReading } from "./events/gather-events.ts";
 import { MostCatchUp, type ProvedEvents, proveEvents } from "./events/prove-events.ts";
 import { IndexAccounts } from "./index-accounts.ts";
 import { type CustodyTip, readCustodyTip } from "./ledger/custody-tip.ts";
+import { type LookAhead, lookAhead } from "./ledger/look-ahead.ts";
 import type { SyncMemory } from "./ledger/sync-memory.ts";
-import { followMerchants, merchantChanges, namedMerchants } from "./merchants/follow-merchants.ts";
+import {
+  followMerchants,
+  isFollowedLately,
+  merchantChanges,
+  merchantsAhead,
+  namedMerchants,
+} from "./merchants/follow-merchants.ts";
 import { scanMerchants } from "./merchants/scan-merchants.ts";
 import type { SnapshotSchedule } from "./snapshot-schedule.ts";
 import { syncErrorOf, type SyncFailure, syncFailureCause } from "./sync-failure.ts";
@@ -177,14 +184,22 @@ const onwards = Effect.fnUntraced(function* (
   memory: SyncMemory,
   since: SyncMark,
   first: CustodyTip,
+  ahead: LookAhead | null = null,
 ) {
   const { snapshots } = memory;
   const { escrows, merchants } = yield* IndexReader.use(({ summary }) => summary);
   const rows = escrows + merchants;
   const isDue = snapshots.isDue(yield* monotonicMs);
-  const proved = yield* proveEvents(accounts, memory, { mark: since, rows, first });
-  const followed = yield* followMerchants(accounts, memory, since.slot, worthReading(rows)).pipe(
-    Effect.tap(() => tellHistory(memory, true)),
+  const shown =
+    ahead === null ? null : { ahead, rows: accounts.decode(first.slot, ahead.accounts) };
+  const proved = yield* proveEvents(accounts, memory, { mark: since, rows, first, shown });
+  const isLate =
+    shown === null || shown.ahead.leavesMerchants || isDue || !isFollowedLately(memory, first);
+  const following = isLate
+    ? followMerchants(accounts, memory, since, worthReading(rows))
+    : merchantsAhead(shown.rows, memory, shown.ahead);
+  const followed = yield* following.pipe(
+    Effect.tap(() => (isLate ? tellHistory(memory, true) : Effect.void)),
     Effect.catchTags({
       LedgerUnavailable: (failure) =>
         // Waiting does not help when no node keeps history.
@@ -206,6 +221,7 @@ const onwards = Effect.fnUntraced(function* (
   const changes = yield* merchantChanges(accounts, [...followedRows, ...named]);
   const mark = yield* applyEvents(accounts, since, proved, changes);
   followed?.applied();
+  if (isLate && followed !== null) memory.merchantsTo = first.slot;
   const { deployment } = yield* Instance;
   memory.told.forgetUpTo(deployment.custodyProgram, mark.slot);
   memory.transactions.forget();
@@ -246,24 +262,31 @@ const anewTo = Effect.fnUntraced(function* (
 /**
  * Brings the index to the state after the last event that the custody program's finalized config counts. The first sync
  * builds it from scans; later ones follow the config's history. Either way the log of all events has the
- * config's root, and without that nothing is written. Invalid accounts are reported and never stored. `afterSync` runs
+ * config's root, and without that nothing is written. Invalid accounts are reported and never stored. A sync that nobody
+ * awaits looks at the ledger with one read, and goes on where that shows a change. `afterSync` runs
  * once the index stands at its new mark. Fails with a ledger or store failure, which leaves the index at a mark. See
  * docs/protocol.md, "Index".
  */
 export const syncIndex = Effect.fn("syncIndex")(
-  function* (run: number, memory: SyncMemory, afterSync: (mark: SyncMark) => Effect.Effect<void>) {
+  function* (
+    run: number,
+    memory: SyncMemory,
+    afterSync: (mark: SyncMark) => Effect.Effect<void>,
+    isAwaited = true,
+  ) {
     const startedAtMs = yield* Clock.currentTimeMillis;
     const startedMs = yield* monotonicMs;
     const index = yield* IndexReader;
     const { deployment } = yield* Instance;
     const { mark: since } = yield* index.summary;
-    const tip = yield* readCustodyTip(since);
+    const ahead = isAwaited || since === null ? null : yield* lookAhead(memory, since);
+    const tip = ahead?.tip ?? (yield* readCustodyTip(since));
     const accounts = new IndexAccounts(deployment, tip.slot);
     const whole = since === null ? tip : yield* tipToBuild(accounts, memory, since, tip);
     const pass =
       since === null || whole !== null
         ? yield* anewTo(accounts, memory, whole ?? tip, since === null)
-        : yield* onwards(accounts, memory, since, tip);
+        : yield* onwards(accounts, memory, since, tip, ahead);
     const { mark } = pass;
     yield* afterSync(mark);
     yield* searchArchived(memory, mark.count);
@@ -289,7 +312,7 @@ export const syncIndex = Effect.fn("syncIndex")(
     };
     return report;
   },
-  (effect, _run, memory) =>
+  (effect, _run: number, memory: SyncMemory) =>
     Effect.ensuring(
       effect,
       Effect.sync(() => {

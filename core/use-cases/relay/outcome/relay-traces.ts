@@ -85,6 +85,8 @@ export const listSince = Effect.fnUntraced(function* (address: Address, entry: R
     const next: Effect.Success<ReturnType<typeof ledger.history>> = yield* ledger.history(
       address,
       before,
+      // Only at the end of a list does its beginning tell whether it is whole.
+      (entries) => (entries.at(-1)?.signature ?? before) === before,
     );
     entries.push(...next.entries);
     const last = next.entries.at(-1)?.signature ?? null;

@@ -7,12 +7,14 @@ import {
   type RelayEntry,
 } from "../../../domain/relay/relay-entry.ts";
 import { RELAY_POLICY } from "../../../domain/relay/relay-policy.ts";
+import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { Broadcaster } from "../../../../ports/ledger/broadcaster.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { OutcomeLog } from "../../../../ports/outcome-log.ts";
 import { monotonicMs } from "../../single-flight.ts";
 import { ofTwoNodes } from "../../or-ask-another.ts";
 import { corroborateExpiry, corroborateFailure } from "./corroborate.ts";
+import { indexedOutcome } from "./indexed-outcome.ts";
 import { chargeExpired } from "../relay-admission.ts";
 import type { RelayQueue } from "../relay-queue.ts";
 import { RelayMemory } from "../relayed-effects.ts";
@@ -88,8 +90,8 @@ const isForgotten = ({ entry, landed, completeFrom }: Found): boolean =>
 /**
  * Whether a status says that an entry landed where nothing is dropped: a block above the finalized tip still can be.
  */
-const isFinal = (landed: LandedTransaction, tip: NonNullable<Tip>): boolean =>
-  landed.commitment === "finalized" && landed.slot <= tip.slot;
+const isFinal = (landed: LandedTransaction, finalSlot: bigint): boolean =>
+  landed.commitment === "finalized" && landed.slot <= finalSlot;
 
 /** Whether more must be read before an outcome is certain. */
 const needsReads = ({ landed, searched }: Found): boolean =>
@@ -97,18 +99,27 @@ const needsReads = ({ landed, searched }: Found): boolean =>
     ? searched
     : landed.error !== null && landed.commitment === "finalized";
 
-/** The final outcome of an entry, null when it is not certain. */
-const finalOutcome = Effect.fnUntraced(function* (lookup: Found, tip: Tip) {
+const landedAt = (slot: bigint): FinalOutcome => ({ status: "landed", slot, error: null });
+
+/**
+ * The final outcome of an entry, null when it is not certain. The slots up to `finalSlot` are final by the index.
+ */
+const finalOutcome = Effect.fnUntraced(function* (
+  lookup: Found,
+  tip: Tip,
+  finalSlot: bigint | null,
+) {
   const { entry, landed } = lookup;
+  if (landed?.error === null && finalSlot !== null && isFinal(landed, finalSlot))
+    return landedAt(landed.slot);
   if (tip === null) return null;
   if (landed === null || landed === undefined) {
     if (!lookup.searched || isForgotten(lookup)) return null;
     return yield* corroborateExpiry(entry, tip).pipe(Effect.orElseSucceed(() => null));
   }
-  if (!isFinal(landed, tip)) return null;
+  if (!isFinal(landed, tip.slot)) return null;
   const { slot, error } = landed;
-  const success: FinalOutcome = { status: "landed", slot, error: null };
-  if (error === null) return success;
+  if (error === null) return landedAt(slot);
   return yield* corroborateFailure(entry, { slot, error }, tip).pipe(
     Effect.orElseSucceed(() => null),
   );
@@ -122,22 +133,26 @@ const didNothing = (outcome: FinalOutcome | null): boolean =>
  * The outcome that one node alone tells of an entry, with everything read anew. Null when it is not certain, and when
  * the node does not answer.
  */
-const outcomeAlone = Effect.fnUntraced(function* (entry: RelayEntry) {
+const outcomeAlone = Effect.fnUntraced(function* (entry: RelayEntry, finalSlot: bigint | null) {
   const tip = yield* finalizedTip;
   const [lookup] = yield* searched(yield* landedOf([entry]), tip);
-  return lookup === undefined ? null : yield* finalOutcome(lookup, tip);
+  return lookup === undefined ? null : yield* finalOutcome(lookup, tip, finalSlot);
 });
 
 /**
  * The final outcome of an entry. That it did nothing counts once another node tells the same, where one is configured;
  * a node that shows it without error decides.
  */
-const agreedOutcome = Effect.fnUntraced(function* (lookup: Found, tip: Tip) {
+const agreedOutcome = Effect.fnUntraced(function* (
+  lookup: Found,
+  tip: Tip,
+  finalSlot: bigint | null,
+) {
   let first = true;
   const read = Effect.suspend(() => {
-    if (!first) return outcomeAlone(lookup.entry);
+    if (!first) return outcomeAlone(lookup.entry, finalSlot);
     first = false;
-    return finalOutcome(lookup, tip);
+    return finalOutcome(lookup, tip, finalSlot);
   });
   const { value: outcome, nodes } = yield* ofTwoNodes(read, didNothing);
   const agreed: FinalOutcome | null =
@@ -156,24 +171,35 @@ const isGivenUp = (lookup: Found, tip: Tip, sinceMs: number, nowMs: number): boo
   );
 };
 
+/** Whether a tip is needed to tell whether an entry's outcome is final. `finalSlot` is known to be final. */
+const needsTip = ({ landed }: Found, finalSlot: bigint | null): boolean =>
+  landed?.commitment === "finalized" &&
+  (landed.error !== null || finalSlot === null || landed.slot > finalSlot);
+
 const resolveSome = Effect.fnUntraced(function* (
   queue: RelayQueue,
   entries: ReadonlyArray<RelayEntry>,
-  tip: Tip,
+  { before, finalSlot }: { readonly before: Tip; readonly finalSlot: bigint | null },
 ) {
   const broadcaster = yield* Broadcaster;
   const log = yield* OutcomeLog;
-  const lookups = yield* searched(yield* landedOf(entries), tip);
+  const lookups = yield* searched(yield* landedOf(entries), before);
   const nowMs = yield* monotonicMs;
   const memory = yield* RelayMemory;
-  for (const { entry, landed } of lookups) memory?.landed(entry.signature, landed ?? null);
+  for (const { entry, landed } of lookups) {
+    memory?.landed(entry.signature, landed ?? null);
+    if (landed !== undefined) queue.seen(entry.signature, landed, nowMs);
+  }
+  // Nothing expires by a tip that was read after the look-up.
+  const isAsked = before === null && lookups.some((each) => needsTip(each, finalSlot));
+  const tip = isAsked ? yield* finalizedTip : before;
   const toCorroborate = new Set(lookups.filter(needsReads).slice(0, CORROBORATIONS));
   const outcomes = yield* Effect.forEach(
     lookups,
     (each) =>
       needsReads(each) && !toCorroborate.has(each)
         ? Effect.succeed(null)
-        : agreedOutcome(each, tip),
+        : agreedOutcome(each, tip, finalSlot),
     { concurrency: AT_ONCE },
   );
   const toSend: Array<RelayEntry> = [];
@@ -197,15 +223,45 @@ const resolveSome = Effect.fnUntraced(function* (
   yield* Effect.all(sendings, { concurrency: SENDINGS, discard: true });
 });
 
+/** The slot up to which the ledger is final by the index, null when the store does not say. */
+const finalByIndex = Effect.gen(function* () {
+  const index = yield* IndexReader;
+  const { mark } = yield* index.summary;
+  return mark?.slot ?? null;
+}).pipe(Effect.orElseSucceed(() => null));
+
+/** Records the outcomes that the index knows, and returns the entries that are left. */
+const resolveByIndex = Effect.fnUntraced(function* (
+  queue: RelayQueue,
+  entries: ReadonlyArray<RelayEntry>,
+) {
+  const log = yield* OutcomeLog;
+  const left: Array<RelayEntry> = [];
+  for (const entry of entries) {
+    const outcome = queue.isLanded(entry) ? yield* indexedOutcome(entry) : null;
+    if (outcome === null) left.push(entry);
+    else {
+      yield* log.resolve(entry.signature, outcome);
+      queue.remove(entry);
+    }
+  }
+  return left;
+});
+
 /**
  * One round over the queue. Records final outcomes and removes their entries; an expired one is charged to its sender.
- * Sends again what has not landed. Entries whose outcome nobody can tell leave the queue after a while. A failure
- * leaves the rest for the next round. See docs/protocol.md, "Relay".
+ * Sends again what has not landed. What has landed is not asked for before it can be final, and the index tells that
+ * without a call where it holds the event. Entries whose outcome nobody can tell leave the queue after a while. A
+ * failure leaves the rest for the next round. See docs/protocol.md, "Relay".
  */
 export const resolveRelays = Effect.fnUntraced(function* (queue: RelayQueue) {
-  const entries = queue.all();
+  if (queue.size() === 0) return;
+  const finalSlot = yield* finalByIndex;
+  const due = queue.due(yield* monotonicMs, finalSlot);
+  const entries = yield* resolveByIndex(queue, due);
   if (entries.length === 0) return;
-  const tip = yield* finalizedTip;
+  // A tip that was read before the look-up tells what has expired; what has landed does not expire.
+  const before = entries.every(queue.isLanded) ? null : yield* finalizedTip;
   for (let at = 0; at < entries.length; at += STATUSES)
-    yield* resolveSome(queue, entries.slice(at, at + STATUSES), tip);
+    yield* resolveSome(queue, entries.slice(at, at + STATUSES), { before, finalSlot });
 });

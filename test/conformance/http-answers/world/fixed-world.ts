@@ -125,6 +125,21 @@ export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) 
       await nextTurn();
       await pass(passMs);
     },
+    /** Moves the clock on by each sleep of exactly `forMs` until a promise has settled. */
+    passEach: async (forMs: number, settles: Promise<unknown>): Promise<void> => {
+      const over = new AbortController();
+      const end = (): void => over.abort();
+      settles.then(end, end);
+      while (!over.signal.aborted) {
+        if (waits.includes(forMs)) {
+          waits.splice(waits.indexOf(forMs), 1);
+          // The sleep is recorded just before the clock registers it.
+          await nextTurn();
+          await pass(forMs);
+        }
+        await nextTurn();
+      }
+    },
     /** Clears the recorded sleeps. */
     forgetWaits: (): void => void waits.splice(0),
     /** Undoes changes to the ledger and to the store services. Written rows, history and the clock stay. */

@@ -122,6 +122,7 @@ test("a config that was made for another ledger says so", () => {
 /** Terms over a node that counts its questions and names these prices. */
 const termsOver = (prices: ReadonlyArray<bigint>) => {
   let asked = 0;
+  let askedPrices = 0;
   const blockspace = Blockspace.of({
     latestBlockhash: Effect.sync(() => {
       asked += 1;
@@ -131,7 +132,11 @@ const termsOver = (prices: ReadonlyArray<bigint>) => {
         slot: 1n,
       };
     }),
-    recentPrices: () => Effect.succeed(prices),
+    recentPrices: () =>
+      Effect.sync(() => {
+        askedPrices += 1;
+        return prices;
+      }),
   });
   const run = <A>(
     use: (terms: Effect.Success<typeof makeTransactionTerms>) => Effect.Effect<A, unknown>,
@@ -144,15 +149,15 @@ const termsOver = (prices: ReadonlyArray<bigint>) => {
         Effect.provide(patientClock()),
       ),
     );
-  return { run, asked: () => asked };
+  return { run, asked: () => asked, askedPrices: () => askedPrices };
 };
 
-test("callers within one second share one answer of the node", async () => {
-  const { run, asked } = termsOver([]);
+test("callers within five seconds share a blockhash, and within a minute the prices", async () => {
+  const { run, asked, askedPrices } = termsOver([]);
   const [first, second, third] = await run((terms) =>
     Effect.gen(function* () {
       const both = yield* Effect.all([terms.read, terms.read], { concurrency: "unbounded" });
-      yield* TestClock.adjust(999);
+      yield* TestClock.adjust(4_999);
       const late = yield* terms.read;
       yield* TestClock.adjust(1);
       return [both[0], late, yield* terms.read];
@@ -160,7 +165,41 @@ test("callers within one second share one answer of the node", async () => {
   );
   expect(second?.blockhash).toBe(first?.blockhash ?? "");
   expect(third?.blockhash).not.toBe(first?.blockhash ?? "");
-  expect(asked()).toBe(2);
+  expect([asked(), askedPrices()]).toEqual([2, 1]);
+});
+
+test("prices are asked for again after a minute", async () => {
+  const { run, askedPrices } = termsOver([]);
+  const counts = await run((terms) =>
+    Effect.gen(function* () {
+      yield* terms.read;
+      yield* TestClock.adjust(59_999);
+      yield* terms.read;
+      const within = askedPrices();
+      yield* TestClock.adjust(1);
+      yield* terms.read;
+      return [within, askedPrices()];
+    }),
+  );
+  expect(counts).toEqual([1, 2]);
+});
+
+test("a blockhash that was read is known for half a minute, and no other is", async () => {
+  const { run } = termsOver([]);
+  const known = await run((terms) =>
+    Effect.gen(function* () {
+      const { blockhash } = yield* terms.read;
+      yield* TestClock.adjust(6_000);
+      // A newer one does not displace it.
+      yield* terms.read;
+      yield* TestClock.adjust(23_999);
+      const within = yield* terms.known(blockhash);
+      const other = yield* terms.known(addressFromBytes(new Uint8Array(32)));
+      yield* TestClock.adjust(1);
+      return [within, other, yield* terms.known(blockhash)];
+    }),
+  );
+  expect(known).toMatchObject([{ lastValidBlockHeight: 150n, slot: 1n }, null, null]);
 });
 
 test.each([

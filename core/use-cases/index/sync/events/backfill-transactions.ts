@@ -14,6 +14,7 @@ import type { LedgerTransaction } from "../../../../domain/ledger/history.ts";
 import { type LedgerSignature, parseLedgerSignature } from "../../../../domain/ledger/signature.ts";
 import { custodyConfigAddress } from "../../../../protocol/addresses/addresses.ts";
 import { monotonicMs } from "../../../single-flight.ts";
+import { START_UNNEEDED } from "../ledger/follow-history.ts";
 import { causesWithin, onlySlot } from "./find-event-transactions.ts";
 
 /** Concurrent requests at the start, and at most. */
@@ -114,7 +115,11 @@ const historyStep = Effect.fnUntraced(function* (
   const ledger = yield* Ledger;
   const { deployment } = yield* Instance;
   const before = cursor === null ? null : (parseLedgerSignature(cursor) ?? null);
-  const page = yield* ledger.history(custodyConfigAddress(deployment).address, before);
+  const page = yield* ledger.history(
+    custodyConfigAddress(deployment).address,
+    before,
+    START_UNNEEDED,
+  );
   for (let at = 0; at < page.entries.length; at += BATCH) {
     const entries = page.entries.slice(at, at + BATCH);
     const found = yield* Effect.forEach(

@@ -74,7 +74,7 @@ export const findEventTransactions = Effect.fn("findEventTransactions")(function
   const found = yield* Effect.forEach(
     escrows,
     Effect.fnUntraced(function* (escrow) {
-      const { entries } = yield* ledger.history(escrow, null);
+      const { entries } = yield* ledger.history(escrow, null, () => false);
       const causes: Array<EventCause> = [];
       const landed = entries.filter(({ failed }) => !failed);
       // Reads only the oldest and the newest ones, because there may be any amount of spam in between.

@@ -6,7 +6,8 @@ import { Instance } from "../../../../../ports/instance.ts";
 import { monotonicMs } from "../../../single-flight.ts";
 import { type CustodyTip, scanAccounts } from "../ledger/custody-tip.ts";
 import { eventsMissing } from "../sync-failure.ts";
-import { followHistory, holdTold } from "../ledger/follow-history.ts";
+import { followHistory, holdShown, holdTold } from "../ledger/follow-history.ts";
+import type { LookAhead } from "../ledger/look-ahead.ts";
 import { HeldEvents } from "./held-events.ts";
 import type { ScanOptions } from "../../../../../ports/ledger/ledger.ts";
 import type { IndexAccounts, ReadRows } from "../index-accounts.ts";
@@ -49,6 +50,9 @@ const scanEvents = Effect.fnUntraced(function* (
   yield* scanAccounts(accounts, kinds, slot, keep, options);
 });
 
+/** What a look ahead has shown, decoded. */
+export type ShownAhead = { readonly ahead: LookAhead; readonly rows: ReadRows };
+
 /** The failure that counts the events that a range lacks and names the first. `before` are those up to the range. */
 export const eventsMissingIn = (
   accounts: IndexAccounts,
@@ -60,7 +64,7 @@ export const eventsMissingIn = (
 };
 
 /**
- * The events above the mark and up to the tip's count, from the history or, where that does not show them all, from a
+ * The events above the mark and up to the tip's count, from what is `shown` already, the history or, where that does not show them all, from a
  * scan. Some are missing when neither shows them. Fails like the ledger, and, naming the first missing numbers, while a
  * scan is put off.
  */
@@ -71,14 +75,24 @@ export const gatherEvents = Effect.fn("gatherEvents")(function* (
     mark,
     rows,
     tip,
+    shown,
   }: {
     readonly mark: SyncMark;
     readonly rows: number;
     readonly tip: CustodyTip;
+    readonly shown: ShownAhead | null;
   },
 ) {
   const held = new HeldEvents(mark.count, tip.count);
   if (held.isComplete) return held;
+  if (shown !== null) {
+    const slots = { since: mark.slot, to: tip.slot };
+    yield* holdShown([shown.rows], held, shown.ahead.transactions, () => slots);
+    if (held.isComplete) {
+      memory.gapSinceMs = null;
+      return held;
+    }
+  }
   const most = worthReading(rows);
   const isWorthReading = tip.count - mark.count <= BigInt(most);
   if (isWorthReading) {

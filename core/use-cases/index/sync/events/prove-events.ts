@@ -11,7 +11,7 @@ import type { IndexAccounts } from "../index-accounts.ts";
 import { type CustodyTip, readCustodyTip } from "../ledger/custody-tip.ts";
 import type { SyncMemory } from "../ledger/sync-memory.ts";
 import { eventsContradict } from "../sync-failure.ts";
-import { eventsMissingIn, gatherEvents } from "./gather-events.ts";
+import { eventsMissingIn, gatherEvents, type ShownAhead } from "./gather-events.ts";
 import type { HeldEvents } from "./held-events.ts";
 
 /**
@@ -135,11 +135,14 @@ export const proveEvents = Effect.fn("proveEvents")(function* (
     mark,
     rows,
     first,
+    shown = null,
   }: {
     readonly mark: SyncMark;
     readonly rows: number;
     /** The tip that the sync has read. */
     readonly first: CustodyTip;
+    /** What was read together with that tip. */
+    readonly shown?: ShownAhead | null;
   },
 ) {
   let tip = first;
@@ -150,7 +153,12 @@ export const proveEvents = Effect.fn("proveEvents")(function* (
       `the custody program's ${tip.count} events are not those of the index, which holds ${mark.count}`,
     );
     if (continues(tip, mark)) {
-      const held: HeldEvents = yield* gatherEvents(accounts, memory, { mark, rows, tip });
+      const held: HeldEvents = yield* gatherEvents(accounts, memory, {
+        mark,
+        rows,
+        tip,
+        shown: tip === first ? shown : null,
+      });
       const isSameRoot = held.tree(mark).root === rootOf(tip);
       isMissing = !held.isComplete;
       const denied = isSameRoot && !isMissing ? yield* deniedCreation(held) : null;

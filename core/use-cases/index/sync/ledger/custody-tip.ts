@@ -96,18 +96,30 @@ const refuseImplausible = Effect.fnUntraced(function* (
  */
 export const readCustodyTip = Effect.fn("readCustodyTip")(function* (mark: SyncMark | null) {
   const ledger = yield* Ledger;
-  const { deployment } = yield* Instance;
   // Another node may have taken over an address since the last sync.
   yield* ledger.confirmIdentity;
   const tip = yield* ledger.tip("finalized");
   yield* refuseFarBehind(tip.slot, mark);
   yield* refuseImplausible(tip.slot, mark, "getEpochInfo");
-  const { address } = custodyConfigAddress(deployment);
   // A backend that lags may show the tip. The accounts are as new as the mark, or waited for.
   const from = mark === null || tip.slot > mark.slot ? tip.slot : mark.slot;
-  const { slot, value } = yield* readAccountsSince([address, CLOCK_SYSVAR], from);
+  return (yield* readTipAlong(mark, from, [])).tip;
+});
+
+/**
+ * The finalized events of the custody program and the ledger's clock at slot `from` or a later one, with other accounts
+ * of the same slot, at most 98, in the order asked for. Fails like the ledger, and with `SlotBeyondReach`.
+ */
+export const readTipAlong = Effect.fnUntraced(function* (
+  mark: SyncMark | null,
+  from: bigint,
+  addresses: ReadonlyArray<Address>,
+) {
+  const { deployment } = yield* Instance;
+  const { address } = custodyConfigAddress(deployment);
+  const { slot, value } = yield* readAccountsSince([address, CLOCK_SYSVAR, ...addresses], from);
   yield* refuseImplausible(slot, mark, "getMultipleAccounts");
-  const [config, clock] = value;
+  const [config, clock, ...others] = value;
   if (config === null || config === undefined)
     return yield* untrustworthy(`no custody config at ${address}`);
   const decoded = decodeCustodyConfigAccount(config, deployment);
@@ -117,8 +129,8 @@ export const readCustodyTip = Effect.fn("readCustodyTip")(function* (mark: SyncM
   if (ledgerTime === undefined) return yield* untrustworthy("no clock sysvar");
   const { count, frontier } = decoded.value;
   const paceFrom = nextPaceFrom(mark, slot, yield* Clock.currentTimeMillis);
-  const read: CustodyTip = { count, frontier, slot, ledgerTime, paceFrom };
-  return read;
+  const tip: CustodyTip = { count, frontier, slot, ledgerTime, paceFrom };
+  return { tip, others };
 });
 
 /**

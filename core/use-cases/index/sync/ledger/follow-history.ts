@@ -16,7 +16,7 @@ import {
 } from "../../../../protocol/transaction/transaction-effects.ts";
 import { causesWithin, onlySlot, type Slots } from "../events/find-event-transactions.ts";
 import type { HeldEvents } from "../events/held-events.ts";
-import type { IndexAccounts } from "../index-accounts.ts";
+import type { IndexAccounts, ReadRows } from "../index-accounts.ts";
 import { LAG_RETRIES, READ_AT_ONCE, readAccountsSince } from "./custody-tip.ts";
 import type { SyncMemory } from "./sync-memory.ts";
 
@@ -50,6 +50,7 @@ export const listHistory = Effect.fn("listHistory")(function* (
       const page: Effect.Success<ReturnType<typeof ledger.history>> = yield* ledger.history(
         address,
         before,
+        (shown) => shown.every(({ slot }) => slot >= floor),
       );
       const { entries, keptFrom } = page;
       const isKept = keptFrom !== null && keptFrom <= floor;
@@ -78,6 +79,9 @@ export const listHistory = Effect.fn("listHistory")(function* (
   }
   return listed;
 });
+
+/** For a list of which nobody asks whether it is whole. */
+export const START_UNNEEDED = (): boolean => false;
 
 /** The most transactions kept. A longer catch-up is scanned (`worthReading`). */
 const MOST_READ_AT_ONCE = 20_000;
@@ -116,11 +120,17 @@ const MOST_REMEMBERED = 4096;
  * history does not list.
  */
 export class ToldTransactions {
-  readonly #told = new Map<LedgerSignature, ToldTransaction>();
+  /** By signature and the address named: a node tells of one that names both programs twice. */
+  readonly #told = new Map<string, ToldTransaction>();
 
   /** Keeps a transaction, unless there are too many. */
   add(told: ToldTransaction): void {
-    if (this.#told.size < MOST_REMEMBERED) this.#told.set(told.signature, told);
+    if (this.#told.size < MOST_REMEMBERED) this.#told.set(`${told.signature} ${told.names}`, told);
+  }
+
+  /** Every transaction that is kept, once for each address that it was told of, oldest told first. */
+  all(): ReadonlyArray<ToldTransaction> {
+    return [...this.#told.values()];
   }
 
   /** At most `limit` transactions that name an address, of slots up to `to`, oldest told first. */
@@ -133,15 +143,15 @@ export class ToldTransactions {
     return found;
   }
 
-  /** Forgets transactions that a history lists or that were read. */
-  forget(signatures: Iterable<LedgerSignature>): void {
-    for (const signature of signatures) this.#told.delete(signature);
+  /** Forgets transactions of an address that a history lists or that were read. */
+  forget(names: Address, signatures: Iterable<LedgerSignature>): void {
+    for (const signature of signatures) this.#told.delete(`${signature} ${names}`);
   }
 
   /** Forgets the transactions that name an address, of slots up to `to`: all its accounts of that slot are known. */
   forgetUpTo(names: Address, to: bigint): void {
-    for (const [signature, told] of this.#told)
-      if (told.names === names && told.slot <= to) this.#told.delete(signature);
+    for (const [key, told] of this.#told)
+      if (told.names === names && told.slot <= to) this.#told.delete(key);
   }
 }
 
@@ -163,11 +173,28 @@ const holdTouched = Effect.fnUntraced(function* (
 ) {
   const { deployment } = yield* Instance;
   const touched = [...new Set(transactions.flatMap((one) => touchedAccountsOf(one, deployment)))];
-  const offered = transactions.flatMap((one) => archivedBytesOf(one, deployment));
+  const shown: Array<ReadRows> = [];
   for (let at = 0; at < touched.length; at += READ_AT_ONCE) {
     const read = yield* readAccountsSince(touched.slice(at, at + READ_AT_ONCE), slot);
     const present = read.value.filter((account): account is LedgerAccount => account !== null);
-    const rows = accounts.decode(read.slot, present);
+    shown.push(accounts.decode(read.slot, present));
+  }
+  yield* holdShown(shown, held, transactions, slotsOf);
+});
+
+/**
+ * Keeps the escrows among these rows that had events in the range, and refers these to the transactions that caused
+ * them. A transaction is an event's only if it is shown in one of `slotsOf`.
+ */
+export const holdShown = Effect.fnUntraced(function* (
+  shown: ReadonlyArray<ReadRows>,
+  held: HeldEvents,
+  transactions: ReadonlyArray<LedgerTransaction>,
+  slotsOf: (transaction: LedgerTransaction) => Slots,
+) {
+  const { deployment } = yield* Instance;
+  const offered = transactions.flatMap((one) => archivedBytesOf(one, deployment));
+  for (const rows of shown) {
     for (const { escrow, data } of rows.escrows)
       if (held.concerns(escrow.createdSeq, escrow.settledSeq))
         held.add(indexedEscrowOf(escrow, data));
@@ -258,6 +285,7 @@ export const followHistory = Effect.fn("followHistory")(function* (
       const page: Effect.Success<ReturnType<typeof ledger.history>> = yield* ledger.history(
         config,
         before,
+        START_UNNEEDED,
       );
       const known = listed.size;
       for (const { signature } of page.entries) listed.add(signature);

@@ -18,6 +18,10 @@ export class SyncMemory {
   readonly peers = new PeerRecords();
   readonly told = new ToldTransactions();
   readonly transactions = new ReadTransactions();
+  /** Whether the last transactions that a node told of changed nothing: then custody's are not read before its count. */
+  toldIdly = false;
+  /** The slot of the tip up to which this process has followed the merchants' history, null before. */
+  merchantsTo: bigint | null = null;
   /** Syncs that ended with a contradiction between the ledger's root and its accounts, one after the other. */
   contradictions = 0;
   /** What the last proof found to contradict the index, null when nothing does. */

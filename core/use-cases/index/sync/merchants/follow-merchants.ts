@@ -5,14 +5,16 @@ import { Ledger } from "../../../../../ports/ledger/ledger.ts";
 import type { Address } from "../../../../domain/address.ts";
 import type { LedgerAccount } from "../../../../domain/ledger/account.ts";
 import type { LedgerTransaction } from "../../../../domain/ledger/history.ts";
+import type { SyncMark } from "../../../../domain/index/sync-report.ts";
 import type { Merchant } from "../../../../domain/merchant/merchant.ts";
 import { encodeMerchantAccount } from "../../../../protocol/accounts/merchant-account.ts";
 import { merchantAddress } from "../../../../protocol/addresses/addresses.ts";
 import { touchedAccountsOf } from "../../../../protocol/transaction/transaction-effects.ts";
 import { monotonicMs } from "../../../single-flight.ts";
-import type { IndexAccounts } from "../index-accounts.ts";
-import { READ_AT_ONCE, readAccountsSince } from "../ledger/custody-tip.ts";
+import type { IndexAccounts, ReadRows } from "../index-accounts.ts";
+import { type CustodyTip, READ_AT_ONCE, readAccountsSince } from "../ledger/custody-tip.ts";
 import { listHistory } from "../ledger/follow-history.ts";
+import type { LookAhead } from "../ledger/look-ahead.ts";
 import type { SyncMemory } from "../ledger/sync-memory.ts";
 
 /** Rows asked of the store at once. */
@@ -97,8 +99,14 @@ const AT_ONCE = 8;
 /** Transactions per sync that a history should list and does not. */
 const MOST_UNLISTED = 64;
 
+/**
+ * Slots after which the merchants' history is read again when no node has told of a change: three minutes at 400 ms a
+ * slot. Each costs a call, and a sync that nobody waits for comes more often.
+ */
+const UNASKED_SLOTS = 450n;
+
 /** Merchants as they were read, and what to do once they are in the index. */
-type FollowedMerchants = {
+export type FollowedMerchants = {
   readonly observed: ReadonlyArray<Observed<Merchant>>;
   readonly applied: () => void;
 };
@@ -120,22 +128,35 @@ const readUnlisted = Effect.fnUntraced(function* (memory: SyncMemory, floor: big
 });
 
 /**
- * The merchants that transactions of the attestor program touched since a little before slot `since`. Null when its
- * history is incomplete or has more than `most` transactions. Fails like the ledger.
+ * The slot up to which the merchants' history has been followed, at least: whoever wrote `mark` followed it at most 450
+ * slots before.
+ */
+const followedTo = ({ merchantsTo }: SyncMemory, mark: SyncMark): bigint => {
+  const least = mark.slot > UNASKED_SLOTS ? mark.slot - UNASKED_SLOTS : 0n;
+  return merchantsTo !== null && merchantsTo > least ? merchantsTo : least;
+};
+
+/**
+ * The merchants that transactions of the attestor program touched since a little before its history was followed last, as
+ * they are at the mark or later. Null when that history is incomplete or has more than `most` transactions. Fails like the ledger.
  */
 export const followMerchants = Effect.fn("followMerchants")(function* (
   accounts: IndexAccounts,
   memory: SyncMemory,
-  since: bigint,
+  mark: SyncMark,
   most: number,
 ) {
   const ledger = yield* Ledger;
   const { deployment } = yield* Instance;
-  const floor = since > OVERLAP_SLOTS ? since - OVERLAP_SLOTS : 0n;
+  const from = followedTo(memory, mark);
+  const floor = from > OVERLAP_SLOTS ? from - OVERLAP_SLOTS : 0n;
   const listed = yield* listHistory([deployment.attestorProgram], floor, most);
   if (listed === null) return null;
   // A failed transaction is no signal: a list that calls one failed of which a node told contradicts it.
-  memory.told.forget([...listed.values()].flatMap((one) => (one.failed ? [] : [one.signature])));
+  memory.told.forget(
+    deployment.attestorProgram,
+    [...listed.values()].flatMap((one) => (one.failed ? [] : [one.signature])),
+  );
   const wanted = [...listed.values()].filter(
     ({ signature, failed }) => !failed && !memory.hasApplied(signature),
   );
@@ -154,7 +175,10 @@ export const followMerchants = Effect.fn("followMerchants")(function* (
   const observed: Array<Observed<Merchant>> = [];
   let lowest: bigint | null = null;
   for (let at = 0; at < touched.length; at += READ_AT_ONCE) {
-    const { slot, value } = yield* readAccountsSince(touched.slice(at, at + READ_AT_ONCE), since);
+    const { slot, value } = yield* readAccountsSince(
+      touched.slice(at, at + READ_AT_ONCE),
+      mark.slot,
+    );
     lowest = lowest === null || slot < lowest ? slot : lowest;
     const present = value.filter((account): account is LedgerAccount => account !== null);
     observed.push(...accounts.decode(slot, present).merchants);
@@ -165,7 +189,31 @@ export const followMerchants = Effect.fn("followMerchants")(function* (
       for (const { signature, slot } of transactions)
         // A read below a transaction's slot may not show its changes. Such a transaction is read again.
         if (lowest === null || slot <= lowest) memory.applied(signature);
-      memory.told.forget(unlisted.read);
+      memory.told.forget(deployment.attestorProgram, unlisted.read);
+    },
+  };
+  return merchants;
+});
+
+/** Whether a sync that nobody waits for leaves the merchants' history alone: it was followed lately. */
+export const isFollowedLately = ({ merchantsTo }: SyncMemory, { slot }: CustodyTip): boolean =>
+  merchantsTo !== null && slot < merchantsTo + UNASKED_SLOTS;
+
+/** The merchants that the transactions of a look ahead touched. */
+export const merchantsAhead = Effect.fnUntraced(function* (
+  { merchants: observed }: ReadRows,
+  memory: SyncMemory,
+  { transactions }: LookAhead,
+) {
+  const { deployment } = yield* Instance;
+  const merchants: FollowedMerchants = {
+    observed,
+    applied: () => {
+      for (const { signature } of transactions) memory.applied(signature);
+      memory.told.forget(
+        deployment.attestorProgram,
+        transactions.map(({ signature }) => signature),
+      );
     },
   };
   return merchants;
