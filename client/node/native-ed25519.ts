@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import { encodeBase64Url } from "../../core/domain/encoding/base64.ts";
 import { RecentlyUsed } from "../../core/domain/recently-used.ts";
-import type { VerifyEd25519 } from "../../core/protocol/crypto/strict-ed25519.ts";
+import { provideEd25519, type VerifyEd25519 } from "../../core/protocol/crypto/strict-ed25519.ts";
 
 /** The newest keys, since making one from its bytes takes a tenth of a verification. */
 const keys = new RecentlyUsed<string, KeyObject>(1024);
@@ -21,5 +21,18 @@ export const nativeEd25519: VerifyEd25519 = (signature, message, publicKey) => {
     return verify(null, message, keyOf(publicKey), signature);
   } catch {
     return false;
+  }
+};
+
+let isTried = false;
+
+/** Has the whole process verify by the runtime, where that decides as the ledger does. Tried once. */
+export const verifyNatively = (): void => {
+  if (isTried) return;
+  isTried = true;
+  try {
+    provideEd25519(nativeEd25519);
+  } catch {
+    // The portable verification stays.
   }
 };
