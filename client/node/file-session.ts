@@ -38,6 +38,7 @@ import { AppendLog, damaged } from "./append-log.ts";
 import { useExclusively } from "./exclusive-use.ts";
 import { formOf, framesIn } from "./frames.ts";
 import type { Frame } from "../sessions/store/session-frames.ts";
+import { verifyNatively } from "./native-ed25519.ts";
 
 const MAGIC = "seagent1";
 /** What a frame says. The numbers stand in files, and are never given to anything else. */
@@ -188,6 +189,8 @@ const reading = async <T>(path: string, work: () => Promise<T>): Promise<T> => {
  * await journal.release();
  */
 export const fileSession = async (path: string): Promise<SessionJournal> => {
+  // A session verifies a signature for each call.
+  verifyNatively();
   const release = await useExclusively(`${path}.lock`);
   try {
     const replay = new AgentReplay();

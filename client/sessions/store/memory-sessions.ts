@@ -67,7 +67,8 @@ export const memorySessions = (
       if (held === undefined) return null;
       const { session, newest, closing, final } = held.state;
       const isRestored = session.createdAt < place.bornAt;
-      return { session, newest, closing, final, isRestored, staged: held.staged };
+      const stored = { session, newest, closing, final, isRestored };
+      return held.staged === null ? stored : { ...stored, staged: held.staged };
     },
     unfinished: async () =>
       Array.from(place.held.values())
