@@ -46,12 +46,11 @@ const relayed = async (first: TestLedger, second: TestLedger) => {
     Effect.provide(relayOver(Layer.merge(ports, ledger))),
     Effect.runPromise,
   );
-  const failure = Exit.findErrorOption(exit);
-  const { _tag: tag, nodes } =
-    failure._tag === "Some"
-      ? { nodes: null, ...failure.value }
-      : { _tag: Exit.isSuccess(exit) ? "sent" : "died", nodes: null };
-  return { told: tag, nodes, read, sent: script.sent.length };
+  const found = Exit.findErrorOption(exit);
+  const failure = found._tag === "Some" ? found.value : null;
+  const nodes = failure !== null && "nodes" in failure ? failure.nodes : null;
+  const told = failure?._tag ?? (Exit.isSuccess(exit) ? "sent" : "died");
+  return { told, nodes, read, sent: script.sent.length };
 };
 
 test("one read of one node judges a relay that nothing hinders", async () => {
