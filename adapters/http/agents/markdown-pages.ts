@@ -57,6 +57,7 @@ export const DOCUMENTATION_PAGES = {
   "nodes.md": page("nodes", "What a node may do wrong, and what the service does then."),
   "deploy.md": page("deploy", "From nothing to a service on a cluster."),
   "scale.md": page("scale", "What the service does when there are millions of escrows."),
+  "sessions.md": page("sessions", "Many calls out of one escrow, for both sides."),
   "client.md": page("client", "The client package: its entries and commands."),
   "mcp.md": page("mcp", "The service as a model's tools (MCP), over HTTP and stdio."),
   "merchant.md": page("merchant", "A merchant's commands, signers, and the attestor."),
