@@ -12,6 +12,9 @@ import {
 import { type ObjectValue, readJson, type Value, writeCanonical } from "./independent-json.ts";
 import { verifyIndependently } from "./independent-verifier.ts";
 
+/** A call's order in words: a request and the digest of its body. */
+const INTENT = /^[A-Z]{1,16} https?:\/\/[\x21\x22\x24-\x7e]+ sha256:[0-9a-f]{64}$/;
+
 const sha256 = (...parts: ReadonlyArray<Uint8Array | string>): Buffer => {
   const hash = createHash("sha256");
   for (const part of parts) hash.update(part);
@@ -85,6 +88,7 @@ const readCall = (file: Uint8Array) => {
   const voucher = sized(whole.get("voucher_base64"), 176);
   need(voucher.subarray(0, 8).equals(Buffer.from("sevouch3")));
   need((voucher[84] ?? 2) <= 1 && voucher.subarray(85, 88).every((byte) => byte === 0));
+  need(voucher[84] === 0 || voucher.subarray(88, 112).every((byte) => byte === 0));
   const attested = attestation === null ? null : sized(attestation, 120);
   if (attested !== null)
     need((attested[52] ?? 2) <= 1 && attested.subarray(53, 56).every((byte) => byte === 0));
@@ -135,17 +139,18 @@ const isOrdered = ({ voucher, intent, orderPath, delivered }: Call, session: Ses
     return false;
   if (!leads(Buffer.concat([task, limit]), orderPath, count - 1, { size: count, root: orders }))
     return false;
+  if (intent !== null && (intent.length > 4096 || !INTENT.test(intent))) return false;
   return intent === null || sha256(intent, "\0", nonce.toString("hex")).equals(task);
 };
 
 /** The attested tree and its total: the account's, or the file's own where the attestor signed it; null otherwise. */
 const attestedTree = ({ attested }: Call, { bytes, domain, terms }: Session) => {
-  if (attested === null)
-    return {
-      size: bytes.readUInt32LE(12),
-      root: bytes.subarray(216, 248),
-      total: bytes.readBigUInt64LE(184),
-    };
+  if (attested === null) {
+    const total = bytes.readBigUInt64LE(184);
+    return total === 0n
+      ? null
+      : { size: bytes.readUInt32LE(12), root: bytes.subarray(216, 248), total };
+  }
   const message = Buffer.concat([Buffer.from("attest 3"), domain, terms, attested.subarray(0, 56)]);
   if (!strictlySigned(attested.subarray(56), message, bytes.subarray(248, 280))) return null;
   return {
@@ -168,8 +173,16 @@ const isPriced = ({ voucher, delivered, before }: Call, tree: Tree): boolean => 
   return leads(before.leaf, before.path, count - 2, tree);
 };
 
+/** Whether a payload has no number that it may not have: docs/protocol.md, "Proof hash". */
+const isReadableOneWay = (value: Value): boolean => {
+  if (typeof value === "number") return Math.abs(value) < 2 ** 53;
+  if (value === null || typeof value !== "object") return true;
+  return [...value.values()].every(isReadableOneWay);
+};
+
 const isPayloadOf = (payload: ObjectValue, { delivered, intent }: Call): boolean => {
   if (!sha256(writeCanonical(payload)).equals(delivered.leaf.subarray(32, 64))) return false;
+  if (!isReadableOneWay(payload)) return false;
   const [task, url] = [payload.get("task_hash"), payload.get("request_url")];
   if (task !== undefined && task !== delivered.leaf.toString("hex", 0, 32)) return false;
   return url === undefined || intent === null || url === intent.split(" ")[1];
@@ -177,9 +190,11 @@ const isPayloadOf = (payload: ObjectValue, { delivered, intent }: Call): boolean
 
 /** What the second verifier says of a call's file. */
 export type IndependentCallVerdict = {
-  readonly verdict: "verified" | "untrusted" | "failed";
+  readonly verdict: "verified" | "untrusted" | "failed" | "refused" | "unsupported_version";
   /** The failed checks of the call; null where its packet does not verify, for then they say nothing. */
   readonly failed: ReadonlyArray<string> | null;
+  /** What vouches for the payment of a call that verifies: the account, or the attestor's word alone. */
+  readonly settlement: "paid" | "attested" | null;
 };
 
 /**
@@ -194,13 +209,14 @@ export const verifyCallIndependently = async (
   try {
     call = readCall(file);
   } catch {
-    return { verdict: "failed", failed: ["call_form"] };
+    return { verdict: "failed", failed: ["call_form"], settlement: null };
   }
   const { verdict } = await verifyIndependently(Buffer.from(writeCanonical(call.packet)), policy);
-  if (verdict !== "verified" && verdict !== "untrusted") return { verdict: "failed", failed: null };
+  if (verdict !== "verified" && verdict !== "untrusted")
+    return { verdict, failed: null, settlement: null };
   const session = readSession(call.packet);
   if (session.bytes.subarray(368, 400).every((byte) => byte === 0))
-    return { verdict: "failed", failed: ["call_session"] };
+    return { verdict: "failed", failed: ["call_session"], settlement: null };
   const tree = attestedTree(call, session);
   const { voucher, delivered, payload } = call;
   const passes: ReadonlyArray<readonly [string, boolean]> = [
@@ -209,9 +225,10 @@ export const verifyCallIndependently = async (
       "call_inclusion",
       tree !== null && leads(delivered.leaf, delivered.path, voucher.readUInt32LE(80) - 1, tree),
     ],
-    ["call_price", tree !== null && isPriced(call, tree)],
-    ["call_payload", payload === null || isPayloadOf(payload, call)],
+    ["call_price", tree === null || isPriced(call, tree)],
+    ["call_payload", tree === null || payload === null || isPayloadOf(payload, call)],
   ];
   const failed = passes.filter(([, holds]) => !holds).map(([name]) => name);
-  return { verdict: failed.length === 0 ? verdict : "failed", failed };
+  if (failed.length > 0) return { verdict: "failed", failed, settlement: null };
+  return { verdict, failed, settlement: call.attested === null ? "paid" : "attested" };
 };
