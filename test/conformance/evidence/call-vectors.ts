@@ -155,7 +155,7 @@ const bad = (name: string, why: string, failed: string, call: string): CallVecto
 const RELEASED = escrowAfter(13, true);
 
 /** Evidence that every verifier must accept. The packets of a released session have 13 deliveries, an odd tree. */
-export const goodCalls = (): ReadonlyArray<CallVector> => [
+const goodCalls = (): ReadonlyArray<CallVector> => [
   good("paid", "call 6 of a released session", "paid", evidenceOf(6, { escrow: RELEASED })),
   good("first", "call 1, which has none before it", "paid", evidenceOf(1, { escrow: RELEASED })),
   good(

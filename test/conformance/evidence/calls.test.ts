@@ -55,6 +55,20 @@ describe.each(vectors.map((vector) => [vector.name, vector] as const))("call: %s
   });
 });
 
+test("both take a file of 131,072 bytes and none above, and name a packet of another version", async () => {
+  const [first] = vectors;
+  const call = first?.call ?? "";
+  const other = call.replace("settlement-evidence-v2", "settlement-evidence-v3");
+  for (const [text, verdict] of [
+    [call.padEnd(131_072), "verified"],
+    [call.padEnd(131_073), "failed"],
+    [other, "unsupported_version"],
+  ] as const) {
+    expect(verifyCall(text, trust).verdict).toBe(verdict);
+    expect((await verifyCallIndependently(utf8(text), policy)).verdict).toBe(verdict);
+  }
+});
+
 type Forged = { readonly [name: string]: unknown };
 const MEMBERS = [
   "packet",

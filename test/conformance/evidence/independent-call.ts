@@ -94,8 +94,8 @@ const readCall = (file: Uint8Array) => {
     need((attested[52] ?? 2) <= 1 && attested.subarray(53, 56).every((byte) => byte === 0));
   return {
     packet,
-    intent: intent as string | null,
-    payload: payload as ObjectValue | null,
+    intent,
+    payload,
     voucher,
     attested,
     orderPath: hashes(whole.get("order_path_base64")),
