@@ -133,5 +133,6 @@ test("the two verifiers agree on forgeries: members of other calls, bits and byt
     }),
     { seed: 20_260_301, ...runs(1000) },
   );
-  expect([...seen.keys()].sort()).toEqual(["failed", "verified"]);
+  // Both of the usual verdicts are among them; a changed byte can also name another version.
+  expect([...seen.keys()]).toEqual(expect.arrayContaining(["failed", "verified"]));
 }, 600_000);
