@@ -34,6 +34,12 @@ export const callIntent = (method: string, url: string, body: Uint8Array): strin
     : undefined;
 };
 
+const INTENT = /^[A-Z]{1,16} https?:\/\/[!-"$-~]+ sha256:[0-9a-f]{64}$/;
+
+/** Whether a text is one that `callIntent` gives for some request. */
+export const isCallIntent = (text: string): boolean =>
+  text.length <= MAX_TASK_INTENT_BYTES && INTENT.test(text);
+
 /** The order of a call, by its intent, the 16 bytes of its nonce, and its limit in base units. */
 export const callOrder = (intent: string, nonce: Uint8Array, limit: bigint): CallOrder => ({
   taskHash: taskHash(intent, bytesToHex(nonce)),

@@ -20,7 +20,7 @@ import {
   type ProvedDelivery,
 } from "../calls/call-evidence.ts";
 import { deliveryLeaf } from "../calls/call-delivery.ts";
-import { orderLeaf } from "../calls/call-order.ts";
+import { isCallIntent, orderLeaf } from "../calls/call-order.ts";
 import { isAttestationSigned, isVoucherSigned } from "../calls/judge-call.ts";
 import { sessionTerms, type SessionTerms } from "../calls/session-terms.ts";
 import { parseEvidencePacket } from "../evidence/evidence-packet.ts";
@@ -91,6 +91,7 @@ const orderCheck = (
     if (voucher.escrow !== session.escrow) return "the voucher names another escrow";
     if (!isVoucherSigned(session, voucher))
       return "the session key did not sign the voucher for these terms";
+    if (intent !== null && !isCallIntent(intent)) return "the words are not those of a request";
     if (intent !== null && taskHash(intent, bytesToHex(voucher.nonce)) !== delivery.taskHash)
       return "the delivery is for another order than the words and the nonce make";
     const { count, limit, orders } = voucher;

@@ -1,5 +1,5 @@
-/** A JSON value of the independent verifier. Objects are maps, so that no member name is special. */
-export type Value = string | bigint | boolean | null | Array<Value> | ObjectValue;
+/** A JSON value of the independent verifier. Whole numbers up to 2^53 - 1 are bigints, all others numbers. Objects are maps, so that no member name is special. */
+export type Value = string | bigint | number | boolean | null | Array<Value> | ObjectValue;
 export type ObjectValue = Map<string, Value>;
 
 const ESCAPED: Readonly<Record<string, string>> = {
@@ -13,7 +13,7 @@ const ESCAPED: Readonly<Record<string, string>> = {
   t: "\t",
 };
 
-/** Reads JSON in the form of evidence packets: whole numbers in canonical form, and no member twice. @throws Error */
+/** Reads JSON in the form of evidence packets: numbers as RFC 8785 writes them, and no member twice. @throws Error */
 export const readJson = (text: string): Value => {
   let at = 0;
   const refuse = (): never => {
@@ -89,8 +89,9 @@ export const readJson = (text: string): Value => {
     at += word.length;
     if (word === "true" || word === "false") return word === "true";
     if (word === "null") return null;
-    if (!/^(?:0|-?[1-9][0-9]{0,15})$/.test(word)) refuse();
-    return BigInt(word);
+    const number = Number(word);
+    if (String(number) !== word) refuse();
+    return Number.isSafeInteger(number) ? BigInt(word) : number;
   };
   const whole = value();
   space();
@@ -109,7 +110,7 @@ const written = (text: string): string => {
   return `${out}"`;
 };
 
-/** RFC 8785 of a value whose numbers are whole. Names are sorted by UTF-16 code units. */
+/** RFC 8785 of a value. Names are sorted by UTF-16 code units. */
 export const writeCanonical = (value: Value): string => {
   if (typeof value === "string") return written(value);
   if (value === null || typeof value !== "object") return String(value);

@@ -5,6 +5,7 @@ import { acceptingVectors } from "./accepting-vectors.ts";
 import { instructionVectors } from "./ed25519-instruction-vectors.ts";
 import { accountVectors, fieldVectors } from "./rejecting-account.ts";
 import { anyValueVectors, claimVectors, decisionVectors } from "./rejecting-claim.ts";
+import { callVectors } from "./call-vectors.ts";
 import { logVectors } from "./log-vectors.ts";
 import { logPolicyText } from "./log-world.ts";
 import { policyVectors, trustDocument } from "./policy-vectors.ts";
@@ -38,5 +39,6 @@ export const vectorFiles = (): ReadonlyMap<string, string> =>
     ["log-trust.json", text({ ...trustDocument(), log_on_ledger: logPolicyText() })],
     ["log-packets.json", text(logVectors())],
     ["policies.json", text(policyVectors())],
+    ["calls.json", text(callVectors())],
     ["ed25519-instructions.json", text(instructionVectors())],
   ]);
