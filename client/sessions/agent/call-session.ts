@@ -108,12 +108,16 @@ const send = async (
   { method = "GET", url, headers = {}, body, signal }: Omit<SessionRequest, "limit">,
   carried: Readonly<Record<string, string>>,
 ): Promise<Sent> => {
+  const all = new Headers(headers);
+  for (const name of [VOUCHER_HEADER, HEAD_HEADER]) all.delete(name);
+  // What is attested is the body as it was sent, which a runtime hides once it undoes a coding.
+  all.set("accept-encoding", "identity");
+  for (const [name, value] of Object.entries(carried)) all.set(name, value);
   const response = await fetchDirectly(
     url,
     {
       method,
-      // What is attested is the body as it was sent, which a runtime hides once it undoes a coding.
-      headers: { ...headers, "accept-encoding": "identity", ...carried },
+      headers: Object.fromEntries(all),
       ...(body === undefined ? {} : { body: new Uint8Array(body) }),
       ...(signal === undefined ? {} : { signal }),
     },
@@ -137,28 +141,6 @@ const stop = async (
     detail,
     "The session has stopped, and at stake is this one call's limit. Close it on the ledger; both signatures are kept.",
   );
-};
-
-/**
- * Goes on from the seller's newest record. It is proved by the agent's own signature and the attestor's; a record of a
- * call that the agent has another receipt for is a lie of the attestor.
- */
-const adopt = async (context: AgentContext, state: AgentState, value: string): Promise<void> => {
-  const head = readSessionHead(context.session, decodeBase64(value) ?? new Uint8Array());
-  if (head === undefined)
-    throw failed(
-      "invalid_record",
-      "The seller's newest record is not signed as it must be.",
-      "Nothing was paid for it. Close the session on the ledger.",
-    );
-  const mine = tallyAt(state);
-  if (head.voucher.count <= mine.count) {
-    const same = state.head !== null && tallyOf(head).deliveries === mine.deliveries;
-    if (head.voucher.count === mine.count && !same)
-      await stop(context, "equivocation", "The attestor signed two histories of one count.", value);
-    return;
-  }
-  await context.journal.adopt(head);
 };
 
 /** The voucher and the order of the next call. */
@@ -192,7 +174,7 @@ const received = async (
   context: AgentContext,
   state: AgentState,
   { voucher, order, intent }: PendingCall,
-  request: SessionRequest,
+  request: Pick<SessionRequest, "url">,
   { status, headers, body }: Sent,
 ): Promise<CallAnswer> => {
   const value = headers.get(RECEIPT_HEADER) ?? "";
@@ -218,6 +200,95 @@ const received = async (
   return { status, headers, body, count: voucher.count, price: receipt.delivery.price };
 };
 
+/** A call that was sent, as it can be sent once more. */
+type SentCall = { readonly pending: PendingCall; readonly request: SessionRequest };
+
+/** The most calls of one count that are remembered. */
+const MOST_REMEMBERED = 16;
+/** The calls that each session sent at its present count. Their bodies are in no journal. */
+const sentCalls = new WeakMap<SessionJournal, Array<SentCall>>();
+
+const remember = ({ journal }: AgentContext, sent: SentCall): void => {
+  const { count } = sent.pending.voucher;
+  const before = (sentCalls.get(journal) ?? []).filter(
+    ({ pending }) =>
+      pending.voucher.count === count && pending.order.taskHash !== sent.pending.order.taskHash,
+  );
+  sentCalls.set(journal, [...before, sent].slice(-MOST_REMEMBERED));
+};
+
+const notGiven = (cause?: unknown): SettlementError =>
+  failed(
+    "call_unanswered",
+    "The seller does not give the answer of a call that it delivered.",
+    "Make the call again: nothing is paid twice.",
+    cause,
+  );
+
+/** Asks once more for the answer of a call that was given up. False where the seller does not keep it. */
+const recalled = async (
+  context: AgentContext,
+  state: AgentState,
+  { voucher, receipt }: SessionHead,
+): Promise<boolean> => {
+  const sent = (sentCalls.get(context.journal) ?? []).find(
+    ({ pending }) =>
+      pending.voucher.count === voucher.count &&
+      pending.order.taskHash === receipt.delivery.taskHash,
+  );
+  if (sent === undefined) return false;
+  const { signal: _, ...request } = sent.request;
+  const carried = { [VOUCHER_HEADER]: voucherHeader(sent.pending.voucher) };
+  const answer = await send(context, request, carried).catch((cause: unknown) => {
+    throw cause instanceof SettlementError ? cause : notGiven(cause);
+  });
+  if (!answer.headers.has(RECEIPT_HEADER)) {
+    if (answer.problem?.code === "call_delivered") return false;
+    throw notGiven();
+  }
+  await received(context, state, sent.pending, request, answer);
+  return true;
+};
+
+/** Whether the journal lacks an answered call: its answer is lost, or the journal itself was. */
+const isOneMissing = async ({ journal }: AgentContext, count: number): Promise<boolean> => {
+  let kept = 0;
+  for await (const _ of journal.calls(1)) kept += 1;
+  return kept < count;
+};
+
+/**
+ * Goes on from the seller's newest record. It is proved by the agent's own signature and the attestor's; a record of a
+ * call that the agent has another receipt for, or that follows another history, is a lie of the attestor. The answer of
+ * a call that was given up is asked for once more. One may be lost; the session stops at the second, since a seller
+ * that never delivers says the same. `asked` is the task hash of the call that was just asked for, null for none.
+ */
+const adopt = async (
+  context: AgentContext,
+  state: AgentState,
+  value: string,
+  asked: string | null,
+): Promise<void> => {
+  const head = readSessionHead(context.session, decodeBase64(value) ?? new Uint8Array());
+  if (head === undefined)
+    throw failed(
+      "invalid_record",
+      "The seller's newest record is not signed as it must be.",
+      "Nothing was paid for it. Close the session on the ledger.",
+    );
+  const mine = tallyAt(state);
+  const { count } = head.voucher;
+  const { taskHash, price } = head.receipt.delivery;
+  const theirs = count === mine.count ? tallyOf(head) : head.before;
+  if (theirs.count === mine.count && theirs.deliveries !== mine.deliveries)
+    await stop(context, "equivocation", "The attestor signed two histories of one count.", value);
+  if (count <= mine.count) return;
+  if (taskHash !== asked && (await recalled(context, state, head))) return;
+  if (price > 0n && (await isOneMissing(context, mine.count)))
+    await stop(context, "answers_lost", "The seller charges for a second lost answer.", value);
+  await context.journal.adopt(head);
+};
+
 /** What to do after an answer that is no delivery. */
 type Next = "again" | "anew";
 
@@ -239,7 +310,7 @@ const refused = async (
   if (PASSING.has(code)) return "again";
   const shown = headers.get(HEAD_HEADER);
   if ((code === "agent_is_behind" || code === "call_delivered") && shown !== null) {
-    await adopt(context, state, shown);
+    await adopt(context, state, shown, pending.order.taskHash);
     const { head } = await context.journal.state();
     const isPending =
       head !== null &&
@@ -307,6 +378,24 @@ const open = (state: AgentState): AgentState => {
   return state;
 };
 
+/** A URL as a runtime sends it; empty for one that no call is made of. A password would stand in the evidence. */
+const sentUrl = (url: string): string => {
+  if (!URL.canParse(url)) return "";
+  const { username, password, href } = new URL(url);
+  return username === "" && password === "" ? href : "";
+};
+
+/** Remembers a call without a body that an ended process left behind. */
+const rememberRead = (context: AgentContext, pending: PendingCall | null): void => {
+  if (pending === null) return;
+  const url = pending.intent.split(" ")[1] ?? "";
+  const isSent = (sentCalls.get(context.journal) ?? []).some(
+    (sent) => sent.pending.order.taskHash === pending.order.taskHash,
+  );
+  if (!isSent && callIntent("GET", url, new Uint8Array()) === pending.intent)
+    remember(context, { pending, request: { url, limit: pending.voucher.limit } });
+};
+
 /** How often a call is ordered anew because the seller's record was ahead. */
 const MOST_ORDERS = 3;
 
@@ -316,8 +405,9 @@ const MOST_ORDERS = 3;
  */
 export const callOnce = async (
   context: AgentContext,
-  request: SessionRequest,
+  given: SessionRequest,
 ): Promise<CallAnswer> => {
+  const request = { ...given, url: sentUrl(given.url) };
   const intent = callIntent(request.method ?? "GET", request.url, request.body ?? new Uint8Array());
   if (intent === undefined)
     throw failed(
@@ -331,7 +421,11 @@ export const callOnce = async (
     const isSame = waiting?.intent === intent && waiting.voucher.limit === request.limit;
     const pending =
       waiting !== null && isSame ? waiting : await ordered(context, state, intent, request.limit);
-    if (pending !== waiting) await context.journal.order(pending);
+    if (pending !== waiting) {
+      rememberRead(context, waiting);
+      await context.journal.order(pending);
+    }
+    remember(context, { pending, request });
     const answer = await settledCall(context, state, pending, request);
     if (answer !== "anew") return answer;
   }
@@ -397,8 +491,10 @@ export const closeWithSeller = async (
     if (sends > 0) await context.clock.pause(FIRST_PAUSE_MS * 2 ** (sends - 1), signal);
     const state = await context.journal.state();
     const tally = tallyAt(state);
-    const voucher = state.closing ?? (await closingVoucher(context, tally));
-    if (state.closing === null) await context.journal.close(voucher);
+    // One of fewer calls is void: the answer of another has come since.
+    const kept = state.closing?.count === tally.count ? state.closing : null;
+    const voucher = kept ?? (await closingVoucher(context, tally));
+    if (kept === null) await context.journal.close(voucher);
     const head: Readonly<Record<string, string>> =
       state.head === null ? {} : { [HEAD_HEADER]: encodeBase64(sessionHeadBytes(state.head)) };
     const request = signal === undefined ? { url } : { url, signal };
@@ -412,7 +508,7 @@ export const closeWithSeller = async (
     if (sent.status === 200 && isFinal(context, tally, sent.body)) return tally;
     const shown = sent.headers.get(HEAD_HEADER);
     if (sent.problem?.code === "agent_is_behind" && shown !== null)
-      await adopt(context, state, shown);
+      await adopt(context, state, shown, null);
     last = sent.problem?.detail ?? `it answered ${sent.status} without a final attestation`;
   }
   throw failed(

@@ -82,7 +82,10 @@ export type PaidCall = {
   readonly charge: (units: bigint) => void;
 };
 
-/** Answers one call. What it throws, and an answer of 400 or above, is not charged. */
+/**
+ * Answers one call. What it throws, a redirect, and an answer of 400 or above are not charged. The body has no content
+ * coding: it is attested as it is.
+ */
 export type CallHandler = (call: PaidCall) => Promise<SentAnswer>;
 
 /** The longest body that is kept to be given again, bytes. A longer answer is delivered once. */
@@ -90,11 +93,30 @@ const MOST_KEPT_BYTES = 1_048_576;
 /** How often a call is judged anew when another process was quicker. */
 const MOST_TRIES = 3;
 
-const responseOf = ({ status, headers, body }: SentAnswer, receipt: string): Response => {
+/** The statuses whose answers have no body (WHATWG Fetch, "null body status"). */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/** An answer on its way; without a receipt it is not paid. @throws RangeError, TypeError when none can be made of it */
+const responseOf = ({ status, headers, body }: SentAnswer, receipt: string | null): Response => {
+  if (!Number.isInteger(status) || status < 200 || status > 599)
+    throw new RangeError(`${status} is no status of an answer`);
   const given = new Headers(headers.map(([name, value]): [string, string] => [name, value]));
-  given.set("cache-control", PRIVATE);
-  given.set(RECEIPT_HEADER, receipt);
-  return new Response(new Uint8Array(body), { status, headers: given });
+  for (const name of [RECEIPT_HEADER, HEAD_HEADER]) given.delete(name);
+  if (receipt !== null) {
+    given.set("cache-control", PRIVATE);
+    given.set(RECEIPT_HEADER, receipt);
+  }
+  const content = WITHOUT_BODY.has(status) ? null : new Uint8Array(body);
+  return new Response(content, { status, headers: given });
+};
+
+/** @throws RangeError for an answer that its agent could not take, so that nothing is charged for it */
+const requireSendable = (answer: SentAnswer): void => {
+  const coding = responseOf(answer, "").headers.get("content-encoding") ?? "identity";
+  if (coding.toLowerCase() !== "identity")
+    throw new RangeError(`an answer in the content coding ${coding} is no call's`);
+  if (WITHOUT_BODY.has(answer.status) && answer.body.length > 0)
+    throw new RangeError(`an answer of ${answer.status} has no body`);
 };
 
 const tallyIn = ({ newest }: StoredSession): SessionTally =>
@@ -191,11 +213,11 @@ const delivered = async (
   };
   const { escrow, count } = voucher;
   const answer = await handler({ escrow, count, nonce: bytesToHex(voucher.nonce), charge });
-  if (answer.status >= 400) {
+  if (answer.status >= 300) {
     await store.drop(escrow);
-    const headers = answer.headers.map(([name, value]): [string, string] => [name, value]);
-    return new Response(new Uint8Array(answer.body), { status: answer.status, headers });
+    return responseOf(answer, null);
   }
+  requireSendable(answer);
   const deliveredAt = nowIn(context, session);
   const { status, body } = answer;
   const { taskHash } = order;

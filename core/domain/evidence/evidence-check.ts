@@ -66,7 +66,7 @@ export type JudgedCall = {
   readonly ordered: string | null;
   /** The attestor that signed the delivery, and when, in seconds since 1970. */
   readonly delivered: { readonly attestor: string; readonly at: number };
-  /** `paid`: the escrow's account has released it. `attested`: the attestor has signed it, and it is not paid yet. */
+  /** `paid`: the escrow's account has released it. `attested`: the attestor has signed it, and no payment of it is proved. */
   readonly settlement: "paid" | "attested";
 };
 

@@ -19,11 +19,11 @@ export const CALL_NONCE_BYTES = 16;
 export const ORDER_LEAF_LENGTH = 40;
 
 /** The form of a method and a URL that a call can be made of: an http or https URL in printable ASCII. */
-const REQUEST = /^[A-Z]{1,16} https?:\/\/[!-"$-~]+$/;
+const REQUEST = /^(?!(?:HEAD|OPTIONS) )[A-Z]{1,16} https?:\/\/[!-"$-~]+$/;
 
 /**
  * What a call orders, `METHOD URL sha256:<digest of the body>`, made by both sides from the request itself; undefined
- * for a request that no call can be made of. The URL is absolute; its fragment never leaves the agent, so it is cut
+ * for a request that no call can be made of, as HEAD and OPTIONS, which are free. The URL is absolute; its fragment never leaves the agent, so it is cut
  * off.
  */
 export const callIntent = (method: string, url: string, body: Uint8Array): string | undefined => {

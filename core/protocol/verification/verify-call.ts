@@ -205,7 +205,7 @@ const callChecks = (
 const judgedCall = (
   { voucher, intent, delivered: { delivery } }: CallEvidence,
   session: SessionTerms,
-  { isOnLedger }: AttestedTree,
+  isPaid: boolean,
 ): JudgedCall => ({
   escrow: session.escrow,
   count: voucher.count,
@@ -213,8 +213,16 @@ const judgedCall = (
   limit_stroops: voucher.limit.toString(),
   ordered: intent,
   delivered: { attestor: session.attestor, at: Number(delivery.deliveredAt) },
-  settlement: isOnLedger ? "paid" : "attested",
+  settlement: isPaid ? "paid" : "attested",
 });
+
+/**
+ * Whether the account's money is proved. A settled account's bytes are in the log; what a Pending one shows as captured
+ * has no leaf, and whoever has a voucher and an attestation can write it. Only a node shows it.
+ */
+const isReleased = ({ state }: Escrow, checks: ReadonlyArray<EvidenceCheck>): boolean =>
+  state !== "Pending" ||
+  checks.some(({ name, outcome }) => name === "captured_on_ledger" && outcome === "passed");
 
 /** The session that a packet is of, verified or not; null for every other packet. */
 export const sessionOfPacket = (
@@ -280,6 +288,10 @@ export const verifyCall = (
   return {
     ...ofPacket,
     checks: [...ofPacket.checks, form, ...checks],
-    call: judgedCall(evidence, session.terms, tree),
+    call: judgedCall(
+      evidence,
+      session.terms,
+      tree.isOnLedger && isReleased(session.escrow, ofPacket.checks),
+    ),
   };
 };

@@ -28,6 +28,7 @@ import {
   type CallRequest,
   type SellerContext,
 } from "../../../client/sessions/seller/answer-call.ts";
+import type { SentAnswer } from "../../../client/sessions/store/session-store.ts";
 import { memorySessions, SharedSessions } from "../../../client/sessions/store/memory-sessions.ts";
 import { runs } from "../../arbitraries/runs.ts";
 import { ATTESTOR_SIGNER, KEPT, TERMS, vouch } from "../../doubles/session-sides.ts";
@@ -239,6 +240,51 @@ describe("a seller's answer to a call", () => {
     const broken = seller(place, () => Promise.reject(new Error("no key")));
     expect(await failureOf(answerCall(broken.context, request, quote))).toContain("no key");
     expect((await call(seller(place))).attestation.count).toBe(1);
+  });
+
+  test("a redirect, and what no answer can be made of, cost nothing", async () => {
+    const one = seller();
+    const { request } = agent.request("a", 100n);
+    const answering =
+      (answer: Partial<SentAnswer>): CallHandler =>
+      () =>
+        Promise.resolve({ status: 200, headers: [], body: utf8("quote"), ...answer });
+    for (const status of [301, 302, 304, 307]) {
+      const answer = answering({ status, headers: [["location", "/b"]], body: utf8("") });
+      const moved = await answered(await answerCall(one.context, request, answer));
+      expect([moved.status, moved.receipt]).toEqual([status, undefined]);
+    }
+    for (const broken of [
+      answering({ status: 99 }),
+      answering({ status: 204 }),
+      answering({ headers: [["a b", "c"]] }),
+      answering({ headers: [["x", "c\nd"]] }),
+      answering({ headers: [["content-encoding", "gzip"]] }),
+    ])
+      expect(await failureOf(answerCall(one.context, request, broken))).not.toBe("none");
+    expect((await call(one)).attestation.count).toBe(1);
+  });
+
+  test("an answer without a body is delivered and paid", async () => {
+    const empty: CallHandler = () =>
+      Promise.resolve({ status: 204, headers: [], body: new Uint8Array() });
+    expect((await call(seller(), { handler: empty })).delivery.price).toBe(100n);
+  });
+
+  test("no answer of a call leaves with a receipt or a record of the handler's own", async () => {
+    const forged: CallHandler = () =>
+      Promise.resolve({
+        status: 404,
+        headers: [
+          [RECEIPT_HEADER, "AAAA"],
+          [HEAD_HEADER, "AAAA"],
+        ],
+        body: utf8("no quote"),
+      });
+    const { request } = agent.request("a", 100n);
+    const answer = await answerCall(seller().context, request, forged);
+    expect(answer?.headers.has(RECEIPT_HEADER)).toBe(false);
+    expect(answer?.headers.has(HEAD_HEADER)).toBe(false);
   });
 
   test("a request without a voucher is none of it", async () => {

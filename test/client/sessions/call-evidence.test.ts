@@ -15,6 +15,7 @@ import { NO_CALLS } from "../../../core/protocol/calls/session-tally.ts";
 import { verifyEvidence } from "../../../core/protocol/verification/verify-evidence.ts";
 import { packetText, TRUST } from "../../arbitraries/evidence.ts";
 import { runs } from "../../arbitraries/runs.ts";
+import { witnessOf } from "../../core/protocol/verification/node-shows.ts";
 import { captured, settled } from "../../doubles/escrow-steps.ts";
 import { attest, ESCROW, honestCalls } from "../../doubles/session-sides.ts";
 
@@ -98,10 +99,18 @@ describe("the evidence of a call", () => {
     }
   });
 
-  test("after a capture of five calls, those are paid and the others attested", () => {
+  test("a capture that no node shows pays nothing: a packet shows any that its maker has signatures for", () => {
+    const evidence = evidenceFrom(escrowAfter(5));
+    const { verdict, call } = verifyCall(evidence(5, shownOf(5)), TRUST);
+    expect([verdict, call?.settlement]).toEqual(["verified", "attested"]);
+  });
+
+  test("after a capture of five calls that a node shows, those are paid and the others attested", () => {
     const evidence = evidenceFrom(escrowAfter(5));
     const settlements = KEPT_CALLS.map(
-      (_, at) => verifyCall(evidence(at + 1, shownOf(at + 1)), TRUST).call?.settlement,
+      (_, at) =>
+        verifyCall(evidence(at + 1, shownOf(at + 1)), TRUST, witnessOf(escrowAfter(5))).call
+          ?.settlement,
     );
     expect(settlements).toEqual([
       ...Array.from({ length: 5 }, () => "paid" as const),
