@@ -23,6 +23,7 @@ import {
   HEAD_HEADER,
   orderOf,
   readSessionHead,
+  type SessionHead,
   sessionHeadBytes,
   tallyOf,
 } from "../../../core/protocol/calls/session-head.ts";

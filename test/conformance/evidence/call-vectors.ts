@@ -168,12 +168,12 @@ const goodCalls = (): ReadonlyArray<CallVector> => [
     "only",
     "call 1 of 1: its paths are empty",
     "paid",
-    evidenceOf(1, { escrow: escrowAfter(1), calls: madeCalls(1) }),
+    evidenceOf(1, { escrow: escrowAfter(1, true), calls: madeCalls(1) }),
   ),
   good(
     "captured",
-    "call 3, after a capture of five calls",
-    "paid",
+    "call 3, after a capture of five calls, which only a node proves",
+    "attested",
     evidenceOf(3, { escrow: escrowAfter(5) }),
   ),
   good(

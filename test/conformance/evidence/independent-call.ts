@@ -230,5 +230,7 @@ export const verifyCallIndependently = async (
   ];
   const failed = passes.filter(([, holds]) => !holds).map(([name]) => name);
   if (failed.length > 0) return { verdict: "failed", failed, settlement: null };
-  return { verdict, failed, settlement: call.attested === null ? "paid" : "attested" };
+  // What a Pending account (state 0 at byte 10) shows as captured is proved by a node alone.
+  const isPaid = call.attested === null && session.bytes[10] !== 0;
+  return { verdict, failed, settlement: isPaid ? "paid" : "attested" };
 };
