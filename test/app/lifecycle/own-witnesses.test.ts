@@ -77,13 +77,19 @@ const join4th = async (service: string, rpc: string, dataDir: string): Promise<s
     stderr: "inherit",
   });
   joined.push(witness);
-  let said = "";
-  for await (const part of witness.stdout.pipeThrough(new TextDecoderStream())) {
-    said += part;
-    const line = /add-witness '([^']*)'/.exec(said)?.[1];
-    if (line !== undefined) return line;
-  }
-  throw new Error(`the witness ended: ${said}`);
+  const printed = Promise.withResolvers<string>();
+  // It is read to its end: a process whose output nobody reads any more stops.
+  const readAll = async (): Promise<void> => {
+    let said = "";
+    for await (const part of witness.stdout.pipeThrough(new TextDecoderStream())) {
+      said += part;
+      const line = /add-witness '([^']*)'/.exec(said)?.[1];
+      if (line !== undefined) printed.resolve(line);
+    }
+    printed.reject(new Error(`the witness ended: ${said}`));
+  };
+  readAll().catch(printed.reject);
+  return printed.promise;
 };
 
 test.if(process.platform === "linux")(
