@@ -222,8 +222,13 @@ const HOSTILE_ANSWER = fc.record({
     {
       weight: 1,
       arbitrary: fc.constantFrom(
-        ...["wrong price", "wrong total", "wrong count", "wrong time", "wrong body"],
-        ...["final receipt", "unsigned"],
+        "wrong price",
+        "wrong total",
+        "wrong count",
+        "wrong time",
+        "wrong body",
+        "final receipt",
+        "unsigned",
       ),
     },
   ),
