@@ -57,8 +57,9 @@ export const verdictText = (
     ({ name, outcome, reason }) => `${MARKS[outcome]}  ${name}: ${reason}`,
   );
   const unproven = unprovenIn(result);
-  const open =
-    unproven.length === 0 ? "" : `Not shown here: ${unproven.join(", ")}.${HINTS[node]}\n`;
+  // What was delivered is with its buyer and its seller, whoever is asked about the ledger.
+  const hint = unproven.every((name) => name === "call_payload") ? "" : HINTS[node];
+  const open = unproven.length === 0 ? "" : `Not shown here: ${unproven.join(", ")}.${hint}\n`;
   const witnessed = namesOf(result, "witnessed");
   const stated =
     witnessed.length === 0 ? "" : `Witnessed by the policy's quorum: ${witnessed.join(", ")}.\n`;

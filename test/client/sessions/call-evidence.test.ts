@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { callEvidences } from "../../../client/sessions/evidence/call-evidences.ts";
 import type { KeptCall } from "../../../client/sessions/store/session-store.ts";
 import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
+import { verdictText } from "../../../core/domain/evidence/verdict-text.ts";
 import { callPayload } from "../../../core/protocol/calls/call-delivery.ts";
 import { callIntent } from "../../../core/protocol/calls/call-order.ts";
 import type { CallVerdict } from "../../../core/domain/evidence/evidence-check.ts";
@@ -130,6 +131,8 @@ describe("the evidence of a call", () => {
     const { verdict, call, checks } = verifyCall(text, TRUST);
     expect([verdict, call?.ordered]).toEqual(["verified", null]);
     expect(checks.find(({ name }) => name === "call_payload")?.outcome).toBe("unproven");
+    const alone = { verdict, amounts: null, call, checks: checks.slice(-1) };
+    expect(verdictText(alone, "offline")).toContain("Not shown here: call_payload.\n");
   });
 
   test("without a trust document is untrusted at best", () => {
