@@ -7,7 +7,8 @@ import type { PayContext } from "../../pay/pay.ts";
 import { refund } from "../../pay/refund.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { AcceptedSigner } from "../../signing/sign-transaction.ts";
-import { type AgentContext, closeWithSeller } from "./call-session.ts";
+import type { AgentContext } from "./send-call.ts";
+import { closeWithSeller } from "./close-with-seller.ts";
 import { chargedTo } from "./open-session.ts";
 
 /** What a whole session cost, in lamports, decimal. */

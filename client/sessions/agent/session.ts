@@ -10,12 +10,9 @@ import { SettlementError } from "../../settlement-error.ts";
 import type { AcceptedSigner } from "../../signing/sign-transaction.ts";
 import { callEvidences } from "../evidence/call-evidences.ts";
 import type { KeptCall } from "../store/session-store.ts";
-import {
-  type AgentContext,
-  type CallAnswer,
-  callOnce,
-  type SessionRequest,
-} from "./call-session.ts";
+import type { AgentContext, SessionRequest } from "./send-call.ts";
+import type { CallAnswer } from "./take-answer.ts";
+import { callOnce } from "./call-session.ts";
 import { type EndedSession, endSession } from "./end-session.ts";
 import { openSession, type OpenContext, type SessionPlan } from "./open-session.ts";
 import type { SessionJournal, StoppedSession } from "./session-journal.ts";

@@ -161,7 +161,7 @@ const nowIn = ({ clock }: Pick<SellerContext, "clock">, { createdAt }: KeptSessi
 };
 
 /**
- * Where a session stands here, after what the agent's own newest record adds to it. A store that was restored from a
+ * How far a session is, by this store and by the newest record that the agent shows. A store that was restored from a
  * backup goes on by that.
  */
 const standing = async (

@@ -1,10 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import {
-  type AgentContext,
-  callOnce,
-  closeWithSeller,
-} from "../../../client/sessions/agent/call-session.ts";
+import type { AgentContext } from "../../../client/sessions/agent/send-call.ts";
+import { callOnce } from "../../../client/sessions/agent/call-session.ts";
+import { closeWithSeller } from "../../../client/sessions/agent/close-with-seller.ts";
 import { memorySessionJournal } from "../../../client/sessions/agent/memory-journal.ts";
 import type { SessionJournal } from "../../../client/sessions/agent/session-journal.ts";
 import { answerCall, type SellerContext } from "../../../client/sessions/seller/answer-call.ts";

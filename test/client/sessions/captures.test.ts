@@ -19,7 +19,7 @@ import { TRUST } from "../support/fake-service.ts";
 const CALLS = honestCalls(Array.from({ length: 4 }, () => ({ limit: 100_000n, price: 100_000n })));
 const { address, createdAt, expiresAt } = ESCROW;
 
-/** A seller whose session has so many calls of 0.10, and whose service prepares nothing: what it is asked is told. */
+/** A seller after some calls of 0.10, whose service prepares nothing and notes what it is asked. */
 const world = async (calls: number, { released = 0n, worth = 1n, closed = false } = {}) => {
   const store = memorySessions();
   await store.open(KEPT);

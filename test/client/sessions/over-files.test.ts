@@ -4,11 +4,9 @@ import fc from "fast-check";
 import { join } from "node:path";
 import { fileSession } from "../../../client/node/file-session.ts";
 import { fileSessions } from "../../../client/node/file-sessions.ts";
-import {
-  type AgentContext,
-  callOnce,
-  closeWithSeller,
-} from "../../../client/sessions/agent/call-session.ts";
+import type { AgentContext } from "../../../client/sessions/agent/send-call.ts";
+import { callOnce } from "../../../client/sessions/agent/call-session.ts";
+import { closeWithSeller } from "../../../client/sessions/agent/close-with-seller.ts";
 import { answerCall, type SellerContext } from "../../../client/sessions/seller/answer-call.ts";
 import { sqliteSessions } from "../../../client/sessions/store/sqlite-sessions.ts";
 import type { SessionStore } from "../../../client/sessions/store/session-store.ts";

@@ -4,7 +4,7 @@ import {
   LOCAL_USDC_MINT,
 } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { policyIn } from "../../../client/pinned-policy.ts";
-import { type AgentContext } from "../../../client/sessions/agent/call-session.ts";
+import type { AgentContext } from "../../../client/sessions/agent/send-call.ts";
 import { memorySessionJournal } from "../../../client/sessions/agent/memory-journal.ts";
 import { ledgerLooks } from "../../../client/sessions/seller/ledger-looks.ts";
 import { ledgerNodes } from "../../../client/service/ledger-nodes.ts";

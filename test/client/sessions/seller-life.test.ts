@@ -1,7 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { callOnce, closeWithSeller } from "../../../client/sessions/agent/call-session.ts";
+import { callOnce } from "../../../client/sessions/agent/call-session.ts";
+import { closeWithSeller } from "../../../client/sessions/agent/close-with-seller.ts";
 import {
   memorySessions,
   type SellerOptions,

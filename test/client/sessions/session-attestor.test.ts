@@ -7,11 +7,9 @@ import {
   type CallHandler,
   type SellerContext,
 } from "../../../client/sessions/seller/answer-call.ts";
-import {
-  callOnce,
-  closeWithSeller,
-  type AgentContext,
-} from "../../../client/sessions/agent/call-session.ts";
+import { callOnce } from "../../../client/sessions/agent/call-session.ts";
+import { closeWithSeller } from "../../../client/sessions/agent/close-with-seller.ts";
+import type { AgentContext } from "../../../client/sessions/agent/send-call.ts";
 import { memorySessionJournal } from "../../../client/sessions/agent/memory-journal.ts";
 import {
   attestorService,
