@@ -15,7 +15,8 @@ import { LedgerCalls } from "../../ports/ledger/ledger-calls.ts";
 import { LedgerRecord } from "../../ports/ledger/ledger-record.ts";
 import { parseAccounts } from "./accounts/account-json.ts";
 import { askAtSlot } from "./pool/ask-at-slot.ts";
-import { parseHistory, parseTransaction } from "./history/ledger-archive-solana-rpc.ts";
+import { parseHistory } from "./history/ledger-archive-solana-rpc.ts";
+import { transactionAt } from "./history/transaction-at.ts";
 import { NodePool } from "./pool/node-pool.ts";
 import type { RpcRequest } from "./pool/pooled-node.ts";
 import { programAccounts } from "./accounts/program-accounts.ts";
@@ -26,8 +27,6 @@ import type { RpcRefusal } from "./transport/rpc-failure.ts";
 const MAX_ACCOUNTS = 100;
 /** The most signatures in one page (Agave `rpc-client-types`, `MAX_GET_CONFIRMED_SIGNATURES_FOR_ADDRESS2_LIMIT`). */
 const MAX_SIGNATURES = 1000;
-/** Transaction versions are u8. Accounts and instructions have the same form in every version. */
-const ANY_VERSION = 255;
 
 /** How long a tip waits for nodes that lag by more than 32 slots, milliseconds. */
 const TIP_PATIENCE_MS = 2_000;
@@ -153,27 +152,7 @@ const ledger: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
     }, refusalAsUnavailable);
 
     const transaction = Effect.fn("Ledger.transaction")((signature: LedgerSignature) =>
-      pool
-        .call({
-          method: "getTransaction",
-          params: [
-            signature,
-            {
-              encoding: "json",
-              commitment: "finalized",
-              maxSupportedTransactionVersion: ANY_VERSION,
-            },
-          ],
-          mayShare: true,
-          decode: (result) => {
-            const parsed = parseTransaction(signature, result);
-            return parsed === undefined ? "malformed" : { value: parsed };
-          },
-        })
-        .pipe(
-          // This node cannot show the transaction.
-          Effect.catchTag("RpcRefusal", () => Effect.succeed(null)),
-        ),
+      transactionAt(pool, signature, "finalized"),
     );
 
     return Ledger.of({

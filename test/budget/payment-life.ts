@@ -84,7 +84,7 @@ const sides = (service: VirtualService) => {
     const body = { signed_transaction: signed(transaction), confirm: true };
     await dataOf<unknown>(ask("/v1/relay", body));
   };
-  /** The escrow's events, once the index has so many. */
+  /** The escrow's events, once the index has `events` of them. */
   const indexed = (escrow: string, events: number) =>
     until(service, async () => {
       const newest = await dataOf<ReadonlyArray<{ readonly escrow_pda: string }>>(

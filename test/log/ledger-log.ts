@@ -47,7 +47,7 @@ export type ServedState = {
 };
 
 /**
- * Pays and delivers on an embedded ledger until its log has at least so many leaves, and saves what the log serves at
+ * Pays and delivers on an embedded ledger until its log has at least that number of leaves, and saves what the log serves at
  * each of these sizes.
  */
 export const servedStates = async (

@@ -18,7 +18,7 @@ const NOTHING = { deployment: null, witness: { name: null, keyFile: null, logsFi
 const vkeyOf = (name: string, seed: number) =>
   printVerifierKey(testKey(`${name}/log/0123456789abcdef/0`, "ed25519", seed).key);
 
-/** A place that answers as a service does, with one status after another, the last one again and again. */
+/** A place that answers as a service does: the statuses in turn, and then always the last one. */
 const serviceOf = (...vkeys: ReadonlyArray<string | null>) => {
   const { custodyProgram, attestorProgram } = LOCAL_DEPLOYMENT;
   const programs = {

@@ -171,7 +171,7 @@ export const makeConfirmedEvents = Effect.gen(function* () {
     for (;;) {
       const proved = yield* Effect.repeat(look(run, changed), {
         schedule: LAG_RETRIES,
-        // A flood is not read again and again.
+        // In a flood one read does for all.
         until: (isProved) => isProved || run.told.size > MOST_TOLD_AGAIN,
       }).pipe(
         Effect.catch((failure) =>

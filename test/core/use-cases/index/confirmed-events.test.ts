@@ -397,7 +397,7 @@ test(`${FORKS} forks: each retraction is right, each final event comes once, and
         yield* sync;
         const stream = yield* open();
         yield* TestClock.adjust(SLOT);
-        /** A reader that comes back again and again, and the final events that it has had. */
+        /** A reader that reconnects often, and the final events that it has had. */
         let guest = yield* open();
         const guestFinals: Array<bigint> = [];
         const note = () => {
