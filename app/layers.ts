@@ -19,6 +19,10 @@ import {
 } from "../core/use-cases/index/confirmed/confirmed-events.ts";
 import { IndexGrowth, makeIndexGrowth } from "../core/use-cases/index/follow-events.ts";
 import { IndexClock, makeIndexClock } from "../core/use-cases/index/index-query.ts";
+import {
+  DailyOutcomesCount,
+  makeDailyOutcomesCount,
+} from "../core/use-cases/index/daily-outcomes.ts";
 import { makeRecentPages, RecentPages } from "../core/use-cases/index/recent-pages.ts";
 import {
   makeSettledEvidence,
@@ -214,6 +218,7 @@ const servicesOf = (parts: StorageParts, thread: SyncThread | null) => {
       Layer.provideMerge(Layer.effect(IndexGrowth, makeIndexGrowth)),
     ),
     Layer.effect(RecentPages, makeRecentPages),
+    Layer.effect(DailyOutcomesCount, makeDailyOutcomesCount),
     transactionTerms,
     Layer.sync(RecentParties, makeRecentParties),
     Layer.effect(LedgerPulse, makeLedgerPulse),

@@ -18,15 +18,19 @@ const names = (filter: EscrowFilter, row: { agentOwner: Address; merchant: Addre
   (filter.agentOwner === undefined || filter.agentOwner === row.agentOwner) &&
   (filter.merchant === undefined || filter.merchant === row.merchant);
 
+const isInTime = ({ refundableAt, expiresAfter }: EscrowFilter, escrow: Escrow): boolean =>
+  (refundableAt === undefined || isRefundable(escrow, refundableAt)) &&
+  (expiresAfter === undefined || escrow.expiresAt > expiresAfter);
+
 const isOf = (filter: EscrowFilter, escrow: Escrow): boolean =>
   names(filter, escrow) &&
   (filter.state === undefined || filter.state === escrow.state) &&
-  (filter.refundableAt === undefined || isRefundable(escrow, filter.refundableAt));
+  isInTime(filter, escrow);
 
 const isEventOf = (filter: EventFilter, { event, signature }: IndexedEvent, of: Escrow): boolean =>
   names(filter, event) &&
   (filter.state === undefined || filter.state === event.state) &&
-  (filter.refundableAt === undefined || isRefundable(of, filter.refundableAt)) &&
+  isInTime(filter, of) &&
   (filter.escrow === undefined || filter.escrow === event.escrow) &&
   (filter.withoutTransaction !== true || signature === null);
 

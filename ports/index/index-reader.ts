@@ -19,6 +19,8 @@ export type EscrowFilter = {
   readonly state?: EscrowState | undefined;
   /** Pending escrows that have expired at this ledger time, and their events. */
   readonly refundableAt?: UnixSeconds | undefined;
+  /** Beside `refundableAt` only: of those, the ones that expire after this ledger time. */
+  readonly expiresAfter?: UnixSeconds | undefined;
 };
 
 /** Filters of events. An event's state is the one it led to. */

@@ -31,20 +31,28 @@ import { everything } from "./index-content.ts";
 import { logStoreContract } from "./log-store.ts";
 import { merchantRegistryContract } from "./merchant-registry.ts";
 
-const filters: fc.Arbitrary<EscrowFilter> = fc.record({
-  agentOwner: fc.option(anAgent, { nil: undefined }),
-  merchant: fc.option(aMerchantWallet, { nil: undefined }),
-  state: fc.option(fc.constantFrom(...ESCROW_STATES), { nil: undefined }),
-  refundableAt: fc.option(fc.bigInt({ min: 1_700_000_000n, max: 1_700_000_010n }), {
-    nil: undefined,
-  }),
-});
+const filters: fc.Arbitrary<EscrowFilter> = fc
+  .record({
+    agentOwner: fc.option(anAgent, { nil: undefined }),
+    merchant: fc.option(aMerchantWallet, { nil: undefined }),
+    state: fc.option(fc.constantFrom(...ESCROW_STATES), { nil: undefined }),
+    refundableAt: fc.option(fc.bigInt({ min: 1_700_000_000n, max: 1_700_000_010n }), {
+      nil: undefined,
+    }),
+    expiresAfter: fc.option(fc.bigInt({ min: 1_700_000_000n, max: 1_700_000_010n }), {
+      nil: undefined,
+    }),
+  })
+  .map(({ expiresAfter, ...filter }) =>
+    filter.refundableAt === undefined ? filter : { ...filter, expiresAfter },
+  );
 
 const passes = (filter: EscrowFilter, escrow: Escrow) =>
   (filter.agentOwner ?? escrow.agentOwner) === escrow.agentOwner &&
   (filter.merchant ?? escrow.merchant) === escrow.merchant &&
   (filter.state ?? escrow.state) === escrow.state &&
-  (filter.refundableAt === undefined || isRefundable(escrow, filter.refundableAt));
+  (filter.refundableAt === undefined || isRefundable(escrow, filter.refundableAt)) &&
+  (filter.expiresAfter === undefined || escrow.expiresAt > filter.expiresAfter);
 
 /** The events of lives in their last state, oldest first, that a filter lets through. */
 const eventsOfLives = (lives: ReadonlyArray<EscrowLife>, filter: EventFilter) =>

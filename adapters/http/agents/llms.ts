@@ -1,13 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { SERVICE_NAME } from "../openapi/openapi-document.ts";
+import { chooseForm, type CodedText, textAnswer } from "../server/coded-text.ts";
 import { type Endpoint, endpoint } from "../server/endpoint.ts";
-import {
-  conditionalAnswer,
-  DOCUMENTATION_PAGES,
-  ETAG_HEADER,
-  NOT_MODIFIED,
-} from "./markdown-pages.ts";
+import { DOCUMENTATION_PAGES, ETAG_HEADER, NOT_MODIFIED } from "./markdown-pages.ts";
 import { operationAnchor, REFERENCE_PATH } from "./reference-markdown.ts";
 
 /** What an agent calls, in the order of a payment's life. */
@@ -112,7 +108,7 @@ ${linesOf(true).join("\n")}
 export const LLMS_PATH = "/llms.txt";
 
 /** `GET /llms.txt`; `text` is made at its first use. */
-export const llmsEndpoint = (text: () => string) =>
+export const llmsEndpoint = (text: () => CodedText) =>
   endpoint({
     method: "GET",
     path: LLMS_PATH,
@@ -128,11 +124,9 @@ export const llmsEndpoint = (text: () => string) =>
           "text/markdown": { schema: Type.String(), example: () => "# …" },
           "text/plain": { schema: Type.String(), example: () => "# …" },
         },
-        headers: { ...ETAG_HEADER, vary: "The answer depends on `Accept`." },
+        headers: { ...ETAG_HEADER, vary: "The answer depends on `Accept` and `Accept-Encoding`." },
       },
       304: NOT_MODIFIED,
     },
     problems: [],
-  }).handle(({ headers }) =>
-    Effect.succeed(conditionalAnswer(text(), headers, { vary: "accept" })),
-  );
+  }).handle(({ headers }) => Effect.succeed(textAnswer(chooseForm(text(), headers, "accept"))));

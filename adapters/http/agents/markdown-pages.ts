@@ -2,42 +2,30 @@ import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { readFileSync } from "node:fs";
 import { DocumentationPageNotFound } from "../problems/http-failures.ts";
-import { entityTag, isNotModified } from "../request/accept.ts";
+import { chooseForm, type CodedText, codedText, textAnswer } from "../server/coded-text.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { once } from "../server/once.ts";
 import { REFERENCE_PATH } from "./reference-markdown.ts";
 
 /** The headers of an answer that can be revalidated, as the OpenAPI document names them. */
-export const ETAG_HEADER = { etag: "Strong validator of the whole body." } as const;
+export const ETAG_HEADER = {
+  etag: "Strong validator of the whole body in the coding that was answered.",
+  vary: "The answer depends on `Accept-Encoding`.",
+} as const;
 
 /** The answer to `If-None-Match` with the validator of what would be answered. */
 export const NOT_MODIFIED = {
   description: "The body is the one that `If-None-Match` names.",
   content: {},
-  headers: { etag: "The body's validator." },
+  headers: { etag: "The body's validator.", vary: ETAG_HEADER.vary },
 } as const;
-
-/**
- * A text with its entity tag, or 304 where `If-None-Match` names that tag (RFC 9110, 13.1.2). `more` are further
- * headers of both.
- */
-export const conditionalAnswer = (
-  text: string,
-  asked: Headers,
-  more: Readonly<Record<string, string>> = {},
-) => {
-  const headers = { etag: entityTag(text), ...more };
-  return isNotModified(asked.get("if-none-match"), headers.etag)
-    ? { status: 304 as const, text: null, headers }
-    : { status: 200 as const, text, headers };
-};
 
 const ROOT = new URL("../../../docs/", import.meta.url);
 
 const page = (name: string, about: string) => ({
   path: `/docs/${name}.md`,
   about,
-  markdown: once(() => readFileSync(new URL(`${name}.md`, ROOT), "utf8")),
+  markdown: once(() => codedText(readFileSync(new URL(`${name}.md`, ROOT), "utf8"))),
 });
 
 /** The repository's pages about the protocol and the service, by their file names, in the order to read them. */
@@ -94,7 +82,7 @@ const answers = {
 } as const;
 
 /** `GET /docs.md`; `text` is made at its first use. */
-export const referenceMarkdownEndpoint = (text: () => Promise<string>) =>
+export const referenceMarkdownEndpoint = (text: () => Promise<CodedText>) =>
   endpoint({
     method: "GET",
     path: REFERENCE_PATH,
@@ -106,7 +94,7 @@ export const referenceMarkdownEndpoint = (text: () => Promise<string>) =>
     answers,
     problems: [],
   }).handle(({ headers }) =>
-    Effect.map(Effect.promise(text), (markdown) => conditionalAnswer(markdown, headers)),
+    Effect.map(Effect.promise(text), (markdown) => textAnswer(chooseForm(markdown, headers))),
   );
 
 /** `GET /docs/{page}` */
@@ -128,6 +116,6 @@ export const documentationPageEndpoint = endpoint({
 }).handle(
   Effect.fnUntraced(function* ({ params: { page }, headers }) {
     if (!isDocumentationPage(page)) return yield* new DocumentationPageNotFound();
-    return conditionalAnswer(DOCUMENTATION_PAGES[page].markdown(), headers);
+    return textAnswer(chooseForm(DOCUMENTATION_PAGES[page].markdown(), headers));
   }),
 );

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
+import { MAX_TTL_SECONDS } from "../../../core/domain/escrow/escrow.ts";
 import type { IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
 import {
   PAGE_LIMIT,
@@ -37,7 +38,25 @@ export const IndexParameters = Type.Object(
           "Only Pending escrows that have expired. A session that its agent closed earlier is not among them before.",
       }),
     ),
+    expiring_within: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_TTL_SECONDS,
+        description: "Only Pending escrows that expire within this many seconds, and have not yet.",
+      }),
+    ),
     ...pageParameters,
+  },
+  { additionalProperties: false },
+);
+
+/** The query parameters of the lists of events. */
+export const EventParameters = Type.Object(
+  {
+    ...IndexParameters.properties,
+    escrow: Type.Optional(
+      Type.String({ ...RequestAddress("Only of this escrow."), maxLength: 64 }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -141,9 +160,9 @@ export const queryEventsEndpoint = endpoint({
   operationId: "queryEvents",
   tag: "Index",
   summary: "Query indexed settlement events",
-  description: "Newest first. The filters are those of the escrow index.",
+  description: "Newest first. The filters are those of the escrow index, and `escrow`.",
   budget: "reads",
-  query: IndexParameters,
+  query: EventParameters,
   answers: {
     200: {
       description: "A page of events.",

@@ -22,7 +22,7 @@ import {
   sampleLogId,
   StreamedSettlementEvent,
 } from "./event-contract.ts";
-import { IndexParameters } from "./query-escrows.ts";
+import { EventParameters } from "./query-escrows.ts";
 
 /** One server-sent event. Without an id, a client that reconnects gets it again or what has become of it. */
 type StreamedEvent = { readonly id: string | null; readonly data: string };
@@ -123,12 +123,13 @@ const COME_BACK_SECONDS = 2;
 const EVENT_ID = /^[0-9a-f]{16}-(0|[1-9][0-9]{0,17})$/;
 const AFTER = /^(0|[0-9a-f]{16}-(0|[1-9][0-9]{0,17}))$/;
 
-const { merchant, agent_owner, state } = IndexParameters.properties;
+const { merchant, agent_owner, state, escrow } = EventParameters.properties;
 const StreamParameters = Type.Object(
   {
     merchant,
     agent_owner,
     state,
+    escrow,
     commitment: Type.Optional(
       oneOf(
         ["finalized", "confirmed"],

@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { foreignText } from "../../../core/domain/encoding/foreign-text.ts";
 import type { Content } from "../server/endpoint.ts";
 import { once } from "../server/once.ts";
+import { escapeHtml } from "./shell/escape.ts";
 
 /** A page that loads nothing from other addresses, with headers that enforce that. */
 export type StaticPage = {
@@ -84,21 +84,6 @@ export const readBeside = (moduleUrl: string, name: string): string =>
 /** The colours and the type of every page but the printed ones. */
 export const baseStyle = once(() => readBeside(import.meta.url, "base.css"));
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-/** Text made safe inside HTML, in elements and in quoted attributes. */
-export const escapeHtml = (text: string): string =>
-  text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
-
 /** A text of the documentation as HTML, with text between backquotes as code. */
 export const markedHtml = (text: string): string =>
   escapeHtml(text).replace(/`([^`]+)`/g, "<code>$1</code>");
-
-/** Escapes text from outside. Long text is cut, and invisible characters are shown as code points. */
-export const escapeForeign = (text: string): string => escapeHtml(foreignText(text));

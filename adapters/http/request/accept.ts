@@ -3,17 +3,29 @@ import { createHash } from "node:crypto";
 const CODING =
   /^\s*([a-z0-9!#$&^_.+-]+|\*)\s*(?:;\s*q\s*=\s*(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)\s*)?$/i;
 
-/** Whether an Accept-Encoding header takes gzip (RFC 9110, section 12.5.3); false without one. */
-export const acceptsGzip = (acceptEncoding: string | null): boolean => {
-  let anything = false;
-  for (const part of (acceptEncoding ?? "").split(",")) {
+/** The content codings of this service's texts, the smallest first. */
+export const CODINGS = ["br", "gzip", "identity"] as const;
+
+/** How the bytes of a body are coded (RFC 9110, section 8.4.1). */
+export type Coding = (typeof CODINGS)[number];
+
+/**
+ * The coding that an Accept-Encoding header prefers (RFC 9110, section 12.5.3), of two that it likes as much the one
+ * with fewer bytes. `identity` without a header, and where all are refused: a body that is not coded is always readable.
+ */
+export const acceptedCoding = (acceptEncoding: string | null): Coding => {
+  if (acceptEncoding === null) return "identity";
+  const named = new Map<string, number>();
+  for (const part of acceptEncoding.split(",")) {
     const [, coding = "", quality = "1"] = CODING.exec(part) ?? [];
     const name = coding.toLowerCase();
-    const isTaken = Number(quality) > 0;
-    if (name === "gzip" || name === "x-gzip") return isTaken;
-    if (name === "*") anything = isTaken;
+    named.set(name === "x-gzip" ? "gzip" : name, Number(quality));
   }
-  return anything;
+  const others = named.get("*") ?? 0;
+  const qualityOf = (coding: Coding): number =>
+    named.get(coding) ?? (coding === "identity" && others === 0 ? Number.MIN_VALUE : others);
+  const best = Math.max(...CODINGS.map(qualityOf));
+  return CODINGS.find((coding) => best > 0 && qualityOf(coding) === best) ?? "identity";
 };
 
 /** A strong validator of exactly these bytes (RFC 9110, section 8.8.3). */

@@ -20,17 +20,8 @@ export type JsonText<T> = string & { readonly [Value]: T };
 /** A value's JSON, for an answer that is cached as text. */
 export const jsonText = <const T>(value: T): JsonText<T> => JSON.stringify(value) as JsonText<T>;
 
-/** The JSON text of a value of this type under a content coding; only `gzipJson` makes it. */
+/** The JSON text of a value of this type under a content coding (RFC 9110, section 8.4). */
 export type CodedJson<T> = Uint8Array<ArrayBuffer> & { readonly [Value]: T };
-
-/**
- * Text as gzip (RFC 9110, section 8.4.1.3). The runtime's module takes 17 ms to load, so it is loaded at the first use.
- */
-export const gzipText = (text: string): Uint8Array<ArrayBuffer> =>
-  new Uint8Array(process.getBuiltinModule("node:zlib").gzipSync(text));
-
-/** JSON text as gzip. */
-export const gzipJson = <T>(text: JsonText<T>): CodedJson<T> => gzipText(text) as CodedJson<T>;
 
 type JsonBody<Json> =
   | { readonly json: Json }

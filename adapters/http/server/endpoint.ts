@@ -99,6 +99,8 @@ export type EndpointSpec<
   readonly maySeconds?: number;
   readonly params?: { readonly [Name in PathParameter<Path>]: TSchema };
   readonly query?: Query;
+  /** A page for people, which no OpenAPI document names. */
+  readonly isPage?: true;
   /**
    * Serves wallets as Solana Actions asks: pages of any origin, the specification's headers, and `message` in problems.
    */

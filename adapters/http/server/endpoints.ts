@@ -10,7 +10,7 @@ import {
   runRefundActionEndpoint,
 } from "../actions/escrow-actions.ts";
 import { buildEvidenceEndpoint } from "../evidence/build-evidence.ts";
-import { clientPackageEndpoint, consoleVerifierEndpoint } from "../service/client-package.ts";
+import { clientPackageEndpoint } from "../service/client-package.ts";
 import { descriptorEndpoint, rootEndpoint, versionEndpoint } from "../service/descriptor.ts";
 import { evidenceKeysEndpoint, evidenceTrustEndpoint } from "../evidence/evidence-trust.ts";
 import { checkpointEndpoint, escrowProofEndpoint, logTileEndpoints } from "../log/read-log.ts";
@@ -35,6 +35,7 @@ import {
   listProofTemplatesEndpoint,
   readProofTemplateEndpoint,
 } from "../evidence/proof-templates.ts";
+import { queryDaysEndpoint } from "../index/query-days.ts";
 import { queryEscrowsEndpoint, queryEventsEndpoint } from "../index/query-escrows.ts";
 import { queryMerchantsEndpoint, readMerchantEndpoint } from "../merchant/read-merchant.ts";
 import { readEscrowEndpoint } from "../escrow/read-escrow.ts";
@@ -60,19 +61,17 @@ import { arazzoEndpoint } from "../agents/arazzo.ts";
 import { llmsEndpoint } from "../agents/llms.ts";
 import { mcpEndpoint, type McpParts } from "../agents/mcp.ts";
 import { documentationPageEndpoint, referenceMarkdownEndpoint } from "../agents/markdown-pages.ts";
-import type { StaticPage } from "../pages/static-page.ts";
+import type { CodedText } from "./coded-text.ts";
 
 /** What some operations need beside the ports. */
 export type EndpointParts = {
   readonly isDraining: () => boolean;
-  readonly console: () => StaticPage;
-  /** The console's verifier, as the text of a module. */
-  readonly consoleVerifier: () => Promise<string>;
-  readonly reference: () => Promise<StaticPage>;
+  /** The reference as a page. */
+  readonly reference: () => Promise<CodedText>;
   /** The reference in Markdown. */
-  readonly referenceMarkdown: () => Promise<string>;
+  readonly referenceMarkdown: () => Promise<CodedText>;
   /** The text of `/llms.txt`. */
-  readonly llmsText: () => string;
+  readonly llmsText: () => CodedText;
   readonly openApiDocument: () => Promise<JsonText<OpenApiDocument>>;
   readonly mcp: McpParts;
 };
@@ -104,6 +103,7 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   ...logTileEndpoints,
   queryEscrowsEndpoint,
   queryEventsEndpoint,
+  queryDaysEndpoint,
   streamEventsEndpoint(parts.isDraining),
   syncIndexEndpoint,
   readRelayPolicyEndpoint,
@@ -122,8 +122,7 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   settlePaymentEndpoint,
   addCheckpointEndpoint,
   readRefusedEndpoint,
-  rootEndpoint(parts.console, parts.llmsText),
-  consoleVerifierEndpoint(parts.consoleVerifier),
+  rootEndpoint(parts.llmsText),
   clientPackageEndpoint,
   descriptorEndpoint,
   custodyIdlEndpoint,

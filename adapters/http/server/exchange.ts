@@ -1,5 +1,7 @@
 import { Cause, type Context, Effect, type Exit, Option } from "effect";
 import { isShort } from "../../../core/domain/encoding/foreign-text.ts";
+import { problemPage } from "../pages/shell/problem-screen.ts";
+import { PAGE_POLICY, pageText } from "../pages/shell/shell.ts";
 import type { ApiFailure } from "../problems/api-failure.ts";
 import { INTERNAL_ERROR, problemOfFailure } from "../problems/failure-problem.ts";
 import {
@@ -8,6 +10,7 @@ import {
   problemDocument,
   problemStatus,
 } from "../problems/problem.ts";
+import { acceptedMediaType } from "../request/accept.ts";
 import type { SentTarget } from "../request/query-string.ts";
 import type { RouteMeter } from "./http-metrics.ts";
 import type { HttpServices } from "./http-services.ts";
@@ -140,10 +143,32 @@ export const answerExchange = (
   return response;
 };
 
-/** The answer with the problem of a cause, which the exchange keeps for the log. */
+/** Whether a person asked, with a browser. Wallets and programs get the document. */
+const isForReader = ({ request, route }: Exchange): boolean =>
+  request.method === "GET" &&
+  !route.forWallets &&
+  acceptedMediaType(request.headers.get("accept"), [PROBLEM_MEDIA_TYPE, "text/html"]) ===
+    "text/html";
+
+/** A problem as a page. */
+const problemAsPage = (exchange: Exchange, problem: Problem): Response => {
+  const { code, detail, cure, errors } = problem;
+  const { requestId } = exchange;
+  const status = problemStatus(problem);
+  const page = problemPage({ code, detail, status, requestId, cure, errors });
+  return answerExchange(exchange, pageText(page, ""), status, {
+    "content-type": "text/html; charset=utf-8",
+    vary: "accept",
+    ...problem.headers,
+    ...PAGE_POLICY,
+  });
+};
+
+/** The answer with the problem of a cause, which the exchange keeps for the log: a page for a browser. */
 export const problemResponse = (exchange: Exchange, cause: Cause.Cause<ApiFailure>): Response => {
   exchange.cause = cause;
   const problem = problemOf(cause);
+  if (isForReader(exchange)) return problemAsPage(exchange, problem);
   const document = problemDocument(problem, exchange.requestId, exchange.route.forWallets);
   return answerExchange(exchange, document, problemStatus(problem), {
     "content-type": PROBLEM_MEDIA_TYPE,

@@ -5,8 +5,9 @@ import { MCP_PATH, type McpAnswering, noMcp } from "../agents/mcp.ts";
 import { referenceMarkdown } from "../agents/reference-markdown.ts";
 import { openApiDocument } from "../openapi/openapi-document.ts";
 import { referenceOf } from "../openapi/reference.ts";
-import { consolePage, verifierModule } from "../pages/console/console-page.ts";
 import { referencePage } from "../pages/reference/reference-page.ts";
+import { pageEndpoints } from "../pages/screens.ts";
+import { pageText } from "../pages/shell/shell.ts";
 import { isAsSent, isPlain, placeTarget } from "../request/query-string.ts";
 import {
   clientKey,
@@ -15,6 +16,7 @@ import {
   trustedProxies,
 } from "../request/request-origin.ts";
 import { METRICS_PATH } from "../service/metrics.ts";
+import { codedText } from "./coded-text.ts";
 import { type Endpoint, routerPath } from "./endpoint.ts";
 import { allEndpoints } from "./endpoints.ts";
 import {
@@ -90,8 +92,10 @@ export type HttpApp = {
   readonly handle: (request: Request, connection?: Connection) => Promise<Response>;
   /** After this call `/ready` answers 503, and each answer closes its connection. */
   readonly drain: () => void;
-  /** Every operation it answers. */
+  /** Every operation of the contract that it answers. */
   readonly operations: ReadonlyArray<Endpoint>;
+  /** Those, and its pages for people. */
+  readonly routes: ReadonlyArray<Endpoint>;
 };
 
 /** The HTTP surface over these services. @throws Error for a trusted proxy that is not an address or block. */
@@ -126,14 +130,13 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
   const reference = once(async () => referenceOf(await document()));
   const operations: ReadonlyArray<Endpoint> = allEndpoints({
     isDraining: settings.isDraining,
-    console: once(consolePage),
-    consoleVerifier: once(verifierModule),
-    reference: once(async () => referencePage(await reference())),
-    referenceMarkdown: once(async () => referenceMarkdown(await reference())),
-    llmsText: once(() => llmsText(operations)),
+    reference: once(async () => codedText(pageText(referencePage(await reference()), "/docs"))),
+    referenceMarkdown: once(async () => codedText(referenceMarkdown(await reference()))),
+    llmsText: once(() => codedText(llmsText(operations))),
     openApiDocument: document,
     mcp: { answer: mcp ?? noMcp, origins: corsOrigins },
   }).filter(isServed);
+  const routes = serves === "metrics" ? operations : [...operations, ...pageEndpoints];
 
   const app = new Elysia({
     strictPath: true,
@@ -146,9 +149,9 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     meter: routeMeter(options.context, "unmatched"),
     forWallets: false,
   };
-  const unmatched = unmatchedRoute(settings, operations, unmatchedPath);
+  const unmatched = unmatchedRoute(settings, routes, unmatchedPath);
   const handlers = new Map<string, ReturnType<typeof operationRoute>>();
-  for (const operation of operations) {
+  for (const operation of routes) {
     const { method, path } = operation;
     const handler = operationRoute(settings, operation);
     handlers.set(`${method} ${path}`, handler);
@@ -170,7 +173,7 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     app.route(method, routerPath(path), matched, { parse: "none" });
   }
   // Each path has a route for all other methods. Without it, a template that also matches the path would get them.
-  for (const path of new Set([...operations.map((operation) => operation.path), "/*"]))
+  for (const path of new Set([...routes.map((operation) => operation.path), "/*"]))
     app.all(routerPath(path), ({ request }) => unmatched(exchangeOf(request)), {
       parse: "none",
     });
@@ -203,6 +206,7 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
   };
   return {
     operations,
+    routes,
     drain: () => {
       draining = true;
     },

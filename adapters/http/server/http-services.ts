@@ -5,6 +5,7 @@ import type { LedgerPulse } from "../../../core/use-cases/service/ledger-pulse.t
 import type { IndexClock } from "../../../core/use-cases/index/index-query.ts";
 import type { ConfirmedEvents } from "../../../core/use-cases/index/confirmed/confirmed-events.ts";
 import type { IndexGrowth } from "../../../core/use-cases/index/follow-events.ts";
+import type { DailyOutcomesCount } from "../../../core/use-cases/index/daily-outcomes.ts";
 import type { RecentPages } from "../../../core/use-cases/index/recent-pages.ts";
 import type { SettledEvidence } from "../../../core/use-cases/evidence/settled-evidence.ts";
 import type { LogProofs } from "../../../core/use-cases/log/serving/read-log.ts";
@@ -30,6 +31,7 @@ export type HttpServices =
   | Broadcaster
   | ClientPackage
   | ConfirmedEvents
+  | DailyOutcomesCount
   | IndexClock
   | IndexGrowth
   | IndexReader

@@ -79,7 +79,7 @@ const listen = (app: HttpApp, options: ListenOptions) => {
     // The app counts a body's bytes itself: Bun's own limit answers a 413 without a body.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     // Bun matches these against the bytes of the target. A request's URL does not preserve all of them.
-    routes: Object.fromEntries(app.operations.map(({ path }) => routeOf(path))),
+    routes: Object.fromEntries(app.routes.map(({ path }) => routeOf(path))),
     fetch: (request, server) => answer(request, server, null),
     error: () => new Response(null, { status: 500 }),
   });

@@ -10,7 +10,11 @@ import { data } from "../openapi/envelopes.ts";
 import { SERVICE_NAME } from "../openapi/openapi-document.ts";
 import { SAMPLE } from "../openapi/sample-values.ts";
 import { Address, oneOf, record } from "../openapi/values.ts";
-import { htmlContent, markdownContent, type StaticPage } from "../pages/static-page.ts";
+import { NOT_MODIFIED } from "../agents/markdown-pages.ts";
+import { homeScreen } from "../pages/home/home-screen.ts";
+import { pageAnswer, showScreen } from "../pages/shell/screen.ts";
+import { htmlContent, markdownContent } from "../pages/static-page.ts";
+import { chooseForm, type CodedText, textAnswer } from "../server/coded-text.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { Version, versionExample, versionRecord } from "./health-contract.ts";
 
@@ -158,7 +162,7 @@ export const descriptorEndpoint = endpoint({
 }).handle(({ origin }) => Effect.map(describe(origin()), (json) => ({ json })));
 
 /** `GET /`: the descriptor, for a browser the console, and as Markdown the text of `/llms.txt`. */
-export const rootEndpoint = (console: () => StaticPage, llmsText: () => string) =>
+export const rootEndpoint = (llmsText: () => CodedText) =>
   endpoint({
     method: "GET",
     path: "/",
@@ -176,17 +180,22 @@ export const rootEndpoint = (console: () => StaticPage, llmsText: () => string) 
           ...htmlContent("<!doctype html>…"),
           ...markdownContent("# …"),
         },
-        headers: { vary: "The answer depends on `Accept`." },
+        headers: {
+          vary: "The answer depends on `Accept` and, as text, on `Accept-Encoding`.",
+          etag: "Of a page or Markdown: its validator.",
+        },
       },
+      304: NOT_MODIFIED,
     },
     problems: [],
   }).handle(
-    Effect.fnUntraced(function* ({ origin, mediaType }) {
-      const headers = { vary: "accept" };
-      if (mediaType === "text/markdown") return { text: llmsText(), headers };
-      if (mediaType !== "text/html") return { json: yield* describe(origin()), headers };
-      const page = console();
-      return { text: page.html, headers: { ...headers, ...page.headers } };
+    Effect.fnUntraced(function* (input) {
+      const { mediaType } = input;
+      if (mediaType === "text/markdown")
+        return textAnswer(chooseForm(llmsText(), input.headers, "accept"));
+      if (mediaType !== "text/html")
+        return { json: yield* describe(input.origin()), headers: { vary: "accept" } };
+      return pageAnswer(yield* showScreen(homeScreen, input), "/", input.headers);
     }),
   );
 

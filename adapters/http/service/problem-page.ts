@@ -1,12 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
-import {
-  baseStyle,
-  htmlContent,
-  markedHtml,
-  type StaticPage,
-  staticPage,
-} from "../pages/static-page.ts";
+import { problemExplained } from "../pages/shell/problem-screen.ts";
+import { PAGE_POLICY, pageText } from "../pages/shell/shell.ts";
+import { htmlContent } from "../pages/static-page.ts";
 import { ProblemNotFound } from "../problems/http-failures.ts";
 import {
   isProblemCode,
@@ -16,34 +12,10 @@ import {
 import { ProblemPage, problemPageRecord } from "../problems/problem-contract.ts";
 import { endpoint } from "../server/endpoint.ts";
 
-const STYLE = `
-main { max-width: 42rem; margin: 3rem auto; padding: 0 1rem; }
-dt { font-weight: 600; margin-top: 1rem; }
-dd { margin: 0; }
-`;
-
 /** A problem's page in Markdown. */
 const problemMarkdown = (code: ProblemCode): string => {
   const { status, title, explanation, cure } = PROBLEM_CATALOGUE[code];
   return `# ${title}\n\n- code: \`${code}\`\n- status: ${status}\n\n${explanation}\n\n## What to do\n\n${cure}\n`;
-};
-
-/** The same as a page. */
-const problemHtml = (code: ProblemCode): StaticPage => {
-  const { status, title, explanation, cure } = PROBLEM_CATALOGUE[code];
-  return staticPage({
-    title: `${title} (${code})`,
-    style: baseStyle() + STYLE,
-    script: "",
-    body: `<main>
-<h1>${markedHtml(title)}</h1>
-<p>${markedHtml(explanation)}</p>
-<h2>What to do</h2>
-<p>${markedHtml(cure)}</p>
-<dl><dt>Code</dt><dd><code>${code}</code></dd><dt>HTTP status</dt><dd>${status}</dd></dl>
-<p><a href="/docs">API reference</a></p>
-</main>`,
-  });
 };
 
 const MARKDOWN = ".md";
@@ -95,7 +67,7 @@ export const problemPageEndpoint = endpoint({
     const headers = { vary: "accept" };
     if (mediaType === "text/markdown") return { text: problemMarkdown(code), headers };
     if (mediaType !== "text/html") return { json: problemPageRecord(code), headers };
-    const page = problemHtml(code);
-    return { text: page.html, headers: { ...headers, ...page.headers } };
+    const text = pageText(problemExplained(code), "/problems");
+    return { text, headers: { ...headers, ...PAGE_POLICY } };
   }),
 );

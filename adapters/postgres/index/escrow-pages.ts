@@ -98,6 +98,8 @@ export const escrowPageQuery = (
   if (before !== null) conditions.push(`created_seq < ${bind(int8(before))}`);
   if (filter.refundableAt !== undefined)
     conditions.push(`expires_at <= ${bind(filter.refundableAt)}`);
+  if (filter.expiresAfter !== undefined)
+    conditions.push(`expires_at > ${bind(filter.expiresAfter)}`);
   const states = statesOf(filter);
   if (states.length === 0) return null;
   // Without a party or a state the rows are in order as they are.

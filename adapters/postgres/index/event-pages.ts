@@ -72,6 +72,8 @@ export const eventPageQuery = (
     conditions.push(`address = ${bind(addressToBytes(filter.escrow))}`);
   if (filter.refundableAt !== undefined)
     conditions.push(`expires_at <= ${bind(filter.refundableAt)}`);
+  if (filter.expiresAfter !== undefined)
+    conditions.push(`expires_at > ${bind(filter.expiresAfter)}`);
   const beyond =
     "after" in range
       ? `> ${bind(int8(range.after))}`

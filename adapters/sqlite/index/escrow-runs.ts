@@ -33,7 +33,10 @@ const createdRuns = (
   states: ReadonlyArray<EscrowState>,
 ): ReadonlyArray<Run> => {
   const party = partyOf(filter);
-  const expired = filter.refundableAt === undefined ? [] : ["expires_at <= $refundableAt"];
+  const ends = [
+    ...(filter.refundableAt === undefined ? [] : ["expires_at <= $refundableAt"]),
+    ...(filter.expiresAfter === undefined ? [] : ["expires_at > $expiresAfter"]),
+  ];
   if (party === undefined && states.length === ESCROW_STATES.length)
     return [{ seq: "created_seq", from: "escrow", conditions: [] }];
   return states.map((state) => ({
@@ -44,7 +47,7 @@ const createdRuns = (
         ? `state = ${stateNumber(state)}`
         : `${party.name}_run = $run + ${stateNumber(state)}`,
       ...(party?.exact ?? []),
-      ...expired,
+      ...ends,
     ],
   }));
 };
@@ -87,7 +90,12 @@ export const eventRuns = (filter: EscrowFilter): ReadonlyArray<Run> => {
 };
 
 /** The parameters of the conditions of a filter's runs. */
-export const runValues = ({ merchant, agentOwner, refundableAt }: EscrowFilter): NamedValues => {
+export const runValues = ({
+  merchant,
+  agentOwner,
+  refundableAt,
+  expiresAfter,
+}: EscrowFilter): NamedValues => {
   const [merchantKey, agentKey] = [
     merchant && addressKey(merchant),
     agentOwner && addressKey(agentOwner),
@@ -98,6 +106,7 @@ export const runValues = ({ merchant, agentOwner, refundableAt }: EscrowFilter):
     ...(merchantKey !== undefined && { merchant: merchantKey.bytes }),
     ...(agentKey !== undefined && { agent: agentKey.bytes }),
     ...(refundableAt !== undefined && { refundableAt }),
+    ...(expiresAfter !== undefined && { expiresAfter }),
   };
 };
 

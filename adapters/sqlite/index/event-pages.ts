@@ -29,6 +29,7 @@ const matches = (
   (filter.agentOwner === undefined || filter.agentOwner === event.agentOwner) &&
   (filter.state === undefined || filter.state === event.state) &&
   (filter.refundableAt === undefined || isRefundable(escrow, filter.refundableAt)) &&
+  (filter.expiresAfter === undefined || escrow.expiresAt > filter.expiresAfter) &&
   (filter.withoutTransaction !== true || signature === null);
 
 /** Reads events from the tables `escrow` and `event_transaction`. */

@@ -3,7 +3,7 @@ import { IndexNews } from "../../../ports/index/index-news.ts";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
 import type { StoreUnavailable } from "../../../ports/index/store-refusal.ts";
 import type { IndexedEvent } from "../../domain/index/settlement-event.ts";
-import { type IndexQuery, toFilter } from "./index-query.ts";
+import { type EventQuery, toEventFilter } from "./index-query.ts";
 
 /** The least time between two looks at the store, milliseconds. */
 const LEAST_PAUSE_MS = 10;
@@ -108,10 +108,10 @@ type EventFollower = {
  * follower then waits. Fails with `InvalidAddress` for a bad filter.
  */
 export const followEvents = Effect.fn("followEvents")(function* (
-  query: Omit<IndexQuery, "refundable">,
+  query: Omit<EventQuery, "refundable" | "expiringWithin">,
   after: bigint | null,
 ) {
-  const filter = yield* toFilter(query, null);
+  const filter = yield* toEventFilter(query, null);
   const { mark } = yield* IndexReader.use(({ summary }) => summary);
   let cursor = after ?? mark?.count ?? 0n;
   const follower: EventFollower = {

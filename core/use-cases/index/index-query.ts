@@ -1,6 +1,7 @@
 import { Context, Effect } from "effect";
 import {
   type EscrowFilter,
+  type EventFilter,
   IndexReader,
   type IndexSummary,
 } from "../../../ports/index/index-reader.ts";
@@ -63,7 +64,12 @@ export type IndexQuery = {
   readonly state?: EscrowState | undefined;
   /** Only Pending escrows that have expired. */
   readonly refundable?: true | undefined;
+  /** Only Pending escrows that expire within this many seconds, and have not yet. */
+  readonly expiringWithin?: number | undefined;
 };
+
+/** The filters of events: those of escrows, and one escrow. */
+export type EventQuery = IndexQuery & { readonly escrow?: string | undefined };
 
 type AddressFilter = "merchant" | "agentOwner";
 
@@ -80,25 +86,50 @@ export const coverage = Effect.flatMap(
   coverageOf,
 );
 
+/** Parses the addresses of filters, and keeps the faults of all of them. */
+const addressParser = <Field extends string>() => {
+  const faults: Array<FieldFault<Field>> = [];
+  const parse = (field: Field, text: string | undefined): Address | undefined => {
+    const parsed = text === undefined ? undefined : parseAddress(text);
+    if (text !== undefined && parsed === undefined) faults.push(addressFault(field));
+    return parsed;
+  };
+  return { faults, parse };
+};
+
+/** What a query says of the end of escrows, at a time of the ledger. */
+const endsOf = ({ refundable, expiringWithin }: IndexQuery, ledgerTime: UnixSeconds | null) => {
+  const now = ledgerTime ?? 0n;
+  if (expiringWithin === undefined) return { refundableAt: refundable === true ? now : undefined };
+  const until = refundable === true ? now : now + BigInt(expiringWithin);
+  return { refundableAt: until, expiresAfter: now };
+};
+
 /** The store's filter of a query. `refundable` means expired at `ledgerTime`. Fails with `InvalidAddress`. */
 export const toFilter = Effect.fnUntraced(function* (
   query: IndexQuery,
   ledgerTime: UnixSeconds | null,
 ) {
-  const faults: Array<FieldFault<AddressFilter>> = [];
-  const parse = (field: AddressFilter): Address | undefined => {
-    const text = query[field];
-    const parsed = text === undefined ? undefined : parseAddress(text);
-    if (text !== undefined && parsed === undefined) faults.push(addressFault(field));
-    return parsed;
-  };
+  const { faults, parse } = addressParser<AddressFilter>();
   const filter: EscrowFilter = {
-    merchant: parse("merchant"),
-    agentOwner: parse("agentOwner"),
+    merchant: parse("merchant", query.merchant),
+    agentOwner: parse("agentOwner", query.agentOwner),
     state: query.state,
-    refundableAt: query.refundable === true ? (ledgerTime ?? 0n) : undefined,
+    ...endsOf(query, ledgerTime),
   };
   return faults.length > 0 ? yield* new InvalidAddress(faults) : filter;
+});
+
+/** As `toFilter`, for events. */
+export const toEventFilter = Effect.fnUntraced(function* (
+  query: EventQuery,
+  ledgerTime: UnixSeconds | null,
+) {
+  const { faults, parse } = addressParser<"escrow">();
+  const escrow = parse("escrow", query.escrow);
+  if (faults.length > 0) return yield* new InvalidAddress(faults);
+  const filter: EventFilter = { ...(yield* toFilter(query, ledgerTime)), escrow };
+  return filter;
 });
 
 /** A page of at most `limit` rows out of up to `limit + 1`, with the cursor of the next page. */
@@ -126,7 +157,8 @@ export const queryEscrows = Effect.fnUntraced(function* (
   // Read before the rows: a write in between then invalidates the page.
   const summary = yield* index.summary;
   // The clock alone changes which escrows are refundable.
-  const isKept = limit <= MAX_KEPT_ROWS && query.refundable !== true;
+  const isKept =
+    limit <= MAX_KEPT_ROWS && query.refundable !== true && query.expiringWithin === undefined;
   const revision = isKept ? summary.revision : null;
   const covered = yield* coverageOf(summary);
   const key = `${limit} ${query.state ?? ""} ${JSON.stringify([query.merchant, query.agentOwner])} ${before ?? ""}`;
@@ -144,13 +176,13 @@ export const queryEscrows = Effect.fnUntraced(function* (
  * filter.
  */
 export const queryEvents = Effect.fn("queryEvents")(function* (
-  query: IndexQuery,
+  query: EventQuery,
   limit: number,
   before: bigint | null,
 ) {
   const index = yield* IndexReader;
   const covered = yield* coverage;
-  const filter = yield* toFilter(query, covered.ledgerTime);
+  const filter = yield* toEventFilter(query, covered.ledgerTime);
   const rows = yield* index.events(filter, limit + 1, { before });
   const page: Page<IndexedEvent, bigint> = {
     ...pageOf(rows, limit, (row) => row.position),

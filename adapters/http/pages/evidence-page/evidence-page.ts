@@ -1,16 +1,11 @@
-import { encode } from "uqr";
 import { formatUnits } from "../../../../core/domain/amount.ts";
 import { listedMint, type SupportedMint } from "../../../../core/domain/supported-mint.ts";
 import { refundUrl, solanaPayLink } from "../../actions/action-contract.ts";
 import type { EvidencePacketRecord } from "../../evidence/evidence-contract.ts";
 import { once } from "../../server/once.ts";
-import {
-  escapeForeign,
-  escapeHtml,
-  readBeside,
-  type StaticPage,
-  staticPage,
-} from "../static-page.ts";
+import { escapeForeign, escapeHtml } from "../shell/escape.ts";
+import { qrCodeSvg } from "../shell/qr-code.ts";
+import { readBeside, type StaticPage, staticPage } from "../static-page.ts";
 
 /** Base units, a decimal text, as HTML. */
 type AmountHtml = (units: string) => string;
@@ -24,28 +19,6 @@ const amountIn = (supportedMints: ReadonlyArray<SupportedMint>, mint: string): A
   return listed === undefined
     ? (units) => `${escapeHtml(units)} base units of a token that is not listed`
     : (units) => `${formatUnits(BigInt(units), listed.decimals)} ${escapeHtml(listed.symbol)}`;
-};
-
-/** Light modules around the code, as many as ISO/IEC 18004 asks for. */
-const QUIET_ZONE = 4;
-
-/**
- * A QR code of a text as inline SVG: one path, a run of dark modules at a time, on white, so that it
- * prints and scans whatever the page's colours are. Empty for a text longer than a code can hold.
- */
-const qrCodeSvg = (text: string, label: string): string => {
-  if (new TextEncoder().encode(text).length > 1024) return "";
-  const { data, size } = encode(text, { ecc: "M", border: QUIET_ZONE });
-  const runs = data.flatMap((row, y) => {
-    const out: Array<string> = [];
-    for (let x = 0; x < size; x++) {
-      const start = x;
-      while (row[x] === true) x++;
-      if (x > start) out.push(`M${start} ${y}h${x - start}v1h-${x - start}z`);
-    }
-    return out;
-  });
-  return `<svg class="qr" role="img" aria-label="${escapeHtml(label)}" viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path fill="#000" d="${runs.join("")}"/></svg>`;
 };
 
 /**

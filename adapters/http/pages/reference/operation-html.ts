@@ -1,5 +1,6 @@
 import { membersOf, type Operation, recordName, type Reference } from "../../openapi/reference.ts";
-import { escapeHtml, markedHtml } from "../static-page.ts";
+import { escapeHtml } from "../shell/escape.ts";
+import { markedHtml } from "../static-page.ts";
 import { inputsHtml, typeHtml } from "./schema-html.ts";
 
 type Records = Reference["records"];

@@ -1,5 +1,7 @@
 import type { Reference } from "../../openapi/reference.ts";
-import { baseStyle, markedHtml, readBeside, type StaticPage, staticPage } from "../static-page.ts";
+import { Html } from "../shell/html.ts";
+import type { Page } from "../shell/shell.ts";
+import { markedHtml } from "../static-page.ts";
 import { operationHtml, targetHtml } from "./operation-html.ts";
 import { recordHtml } from "./schema-html.ts";
 
@@ -24,19 +26,14 @@ const subjectHtml = ({ name, description, operations }: Subject, { records }: Re
 ${operations.map((operation) => operationHtml(operation, records)).join("\n")}
 </section>`;
 
-/** The page at `/docs`: every operation and record of the OpenAPI document. It runs nothing. */
-export const referencePage = (reference: Reference): StaticPage => {
+/** The page at `/docs`: every operation and record of the OpenAPI document. */
+export const referencePage = (reference: Reference): Page => {
   const { title, version, description, subjects, headers, records } = reference;
-  return staticPage({
+  return {
     title: `API reference — ${title}`,
-    style: baseStyle() + readBeside(import.meta.url, "reference.css"),
-    script: "",
-    body: `<header>
-<p class="name"><a href="/">${title}</a></p>
-<p>${version}</p>
-<nav aria-label="Other forms"><a href="/openapi.json">OpenAPI</a> <a href="/docs.md">Markdown</a></nav>
-</header>
-<div class="layout">
+    styles: ["reference.css"],
+    // The document is this program's own text, and `markedHtml` has escaped it.
+    body: new Html(`<div class="layout">
 <nav class="contents" aria-label="Contents">
 ${subjects
   .map(({ name, operations }) =>
@@ -54,8 +51,9 @@ ${contents(
   Object.keys(records).map((name) => [`schema-${name}`, name]),
 )}
 </nav>
-<main>
+<div class="reference">
 <h1>${title}</h1>
+<p>${version}: as <a href="/openapi.json">OpenAPI</a> and as <a href="/docs.md">Markdown</a></p>
 ${description
   .split("\n\n")
   .map((paragraph) => `<p>${markedHtml(paragraph)}</p>`)
@@ -78,7 +76,7 @@ ${Object.entries(records)
   .map(([name, schema]) => recordHtml(name, schema, records))
   .join("\n")}
 </section>
-</main>
-</div>`,
-  });
+</div>
+</div>`),
+  };
 };

@@ -5,7 +5,8 @@ import {
   type Reference,
   type Schema,
 } from "../../openapi/reference.ts";
-import { escapeHtml, markedHtml } from "../static-page.ts";
+import { escapeHtml } from "../shell/escape.ts";
+import { markedHtml } from "../static-page.ts";
 
 const code = (value: unknown): string =>
   `<code>${escapeHtml(typeof value === "string" ? value : JSON.stringify(value))}</code>`;

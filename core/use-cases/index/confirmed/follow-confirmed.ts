@@ -3,7 +3,7 @@ import type { EventFilter } from "../../../../ports/index/index-reader.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import type { IndexedEvent } from "../../../domain/index/settlement-event.ts";
 import { followEvents } from "../follow-events.ts";
-import { type IndexQuery, toFilter } from "../index-query.ts";
+import { type EventQuery, toEventFilter } from "../index-query.ts";
 import { ConfirmedEvents } from "./confirmed-events.ts";
 import type { ConfirmedChange, ConfirmedJournal } from "./confirmed-journal.ts";
 
@@ -16,7 +16,11 @@ export type FollowedChange = {
   readonly event: IndexedEvent;
 };
 
-const passes = ({ event }: IndexedEvent, { merchant, agentOwner, state }: EventFilter): boolean =>
+const passes = (
+  { event }: IndexedEvent,
+  { merchant, agentOwner, state, escrow }: EventFilter,
+): boolean =>
+  (escrow === undefined || event.escrow === escrow) &&
   (merchant === undefined || event.merchant === merchant) &&
   (agentOwner === undefined || event.agentOwner === agentOwner) &&
   (state === undefined || event.state === state);
@@ -27,10 +31,10 @@ const passes = ({ event }: IndexedEvent, { merchant, agentOwner, state }: EventF
  * and what retracts them. `close` must be called in the end. Fails with `InvalidAddress` for a bad filter.
  */
 export const followConfirmed = Effect.fn("followConfirmed")(function* (
-  query: Omit<IndexQuery, "refundable">,
+  query: Omit<EventQuery, "refundable" | "expiringWithin">,
   after: bigint | null,
 ) {
-  const filter = yield* toFilter(query, null);
+  const filter = yield* toEventFilter(query, null);
   const final = yield* followEvents(query, after);
   const events = yield* ConfirmedEvents;
   let journal: ConfirmedJournal | null = null;

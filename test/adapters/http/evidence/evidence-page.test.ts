@@ -1,4 +1,4 @@
-import { escapeForeign } from "../../../../adapters/http/pages/static-page.ts";
+import { escapeForeign } from "../../../../adapters/http/pages/shell/escape.ts";
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "bun:test";
 import { evidenceExample } from "../../../../adapters/http/evidence/evidence-contract.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { acceptedMediaType, acceptsGzip } from "../../../../adapters/http/request/accept.ts";
+import { acceptedCoding, acceptedMediaType } from "../../../../adapters/http/request/accept.ts";
 
 const JSON_TYPE = "application/json";
 
@@ -61,28 +61,26 @@ test("the most exact range decides a type's quality, and the first offer with th
 });
 
 test.each([
-  "gzip",
-  "GZIP",
-  "x-gzip",
-  "br, gzip;q=0.5",
-  "deflate , gzip ; q=1.000",
-  "*",
-  "identity;q=0, *;q=0.1",
-])("%j accepts gzip", (header) => {
-  expect(acceptsGzip(header)).toBe(true);
-});
-
-test.each([
-  null,
-  "",
-  "identity",
-  "br",
-  "gzip;q=0",
-  "gzip;q=0.000, *",
-  "*;q=0",
-  "gzip;q=2",
-  "gzipped",
-  "not gzip",
-])("%j does not", (header) => {
-  expect(acceptsGzip(header)).toBe(false);
+  [null, "identity"],
+  ["", "identity"],
+  ["identity", "identity"],
+  ["gzip", "gzip"],
+  ["GZIP", "gzip"],
+  ["x-gzip", "gzip"],
+  ["br", "br"],
+  ["gzip, deflate, br, zstd", "br"],
+  ["br;q=0.4, gzip;q=0.5", "gzip"],
+  ["deflate , gzip ; q=1.000", "gzip"],
+  ["*", "br"],
+  ["identity;q=0, *;q=0.1", "br"],
+  ["br;q=0, *", "gzip"],
+  ["gzip;q=0", "identity"],
+  ["br;q=0, gzip;q=0.000, *", "identity"],
+  ["gzip;q=2", "identity"],
+  ["gzipped", "identity"],
+  ["not gzip", "identity"],
+  // Refusing every coding leaves a body that anybody can read.
+  ["*;q=0", "identity"],
+] as const)("%j gets %s", (header, coding) => {
+  expect(acceptedCoding(header)).toBe(coding);
 });

@@ -27,6 +27,10 @@ import {
 } from "../../../../core/use-cases/index/confirmed/confirmed-events.ts";
 import { IndexGrowth, makeIndexGrowth } from "../../../../core/use-cases/index/follow-events.ts";
 import { IndexClock, makeIndexClock } from "../../../../core/use-cases/index/index-query.ts";
+import {
+  DailyOutcomesCount,
+  makeDailyOutcomesCount,
+} from "../../../../core/use-cases/index/daily-outcomes.ts";
 import { makeRecentPages, RecentPages } from "../../../../core/use-cases/index/recent-pages.ts";
 import { LogProofs } from "../../../../core/use-cases/log/serving/read-log.ts";
 import {
@@ -202,6 +206,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
       Layer.provideMerge(Layer.effect(IndexGrowth, makeIndexGrowth)),
     ),
     Layer.effect(RecentPages, makeRecentPages),
+    Layer.effect(DailyOutcomesCount, makeDailyOutcomesCount),
     Layer.effect(TransactionTerms, makeTransactionTerms),
     Layer.effect(LedgerPulse, makeLedgerPulse),
     Layer.effect(UnpinnedPrograms, makeUnpinnedPrograms),

@@ -1,0 +1,42 @@
+import { Type } from "@sinclair/typebox";
+import { Effect } from "effect";
+import { RouteNotFound } from "../problems/http-failures.ts";
+import type { Endpoint } from "../server/endpoint.ts";
+import { escrowScreen } from "./escrow/escrow-screen.ts";
+import { assetAnswer } from "./shell/assets.ts";
+import { type Screen, screenEndpoint } from "./shell/screen.ts";
+import { transactionScreen } from "./transaction/transaction-screen.ts";
+
+/** Every page for people but `/`, which is the descriptor for programs. */
+const SCREENS: ReadonlyArray<Screen> = [escrowScreen, transactionScreen];
+
+const FILE = { schema: Type.String(), example: () => "" };
+
+/** `GET /assets/{name}`: the files that pages load. */
+const assetsEndpoint: Endpoint = {
+  method: "GET",
+  path: "/assets/{name}",
+  isPage: true,
+  operationId: "page assets",
+  tag: "Pages",
+  summary: "",
+  description: "",
+  budget: null,
+  params: { name: Type.String() },
+  query: Type.Object({}, { additionalProperties: false }),
+  answers: {
+    200: { description: "The file.", content: { "text/css": FILE, "text/javascript": FILE } },
+  },
+  problems: [],
+  handle: ({ params, headers }) => {
+    const { name = "" }: Readonly<Record<string, string>> = params;
+    const answer = assetAnswer(name, headers);
+    return answer === null ? Effect.fail(new RouteNotFound()) : Effect.succeed(answer);
+  },
+};
+
+/** The operations of the pages. They stand in no OpenAPI document. */
+export const pageEndpoints: ReadonlyArray<Endpoint> = [
+  ...SCREENS.map(screenEndpoint),
+  assetsEndpoint,
+];

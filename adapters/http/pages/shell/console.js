@@ -1,0 +1,95 @@
+// What the pages do beyond what the server rendered: they copy, count down, and show news. Each works without this file.
+
+for (const button of document.querySelectorAll(".copy")) button.hidden = false;
+
+document.addEventListener("click", (event) => {
+  const button = event.target instanceof Element ? event.target.closest("button.copy") : null;
+  if (button === null) return;
+  const text = button.dataset.copy ?? button.closest(".code")?.querySelector("pre")?.textContent;
+  navigator.clipboard.writeText(text ?? "").then(
+    () => (button.textContent = "Copied"),
+    () => (button.textContent = "Copy it by hand"),
+  );
+});
+
+const UNITS = [
+  ["day", 86400],
+  ["hour", 3600],
+  ["minute", 60],
+  ["second", 1],
+];
+
+const durationText = (seconds) => {
+  let rest = seconds;
+  const words = [];
+  for (const [name, size] of UNITS) {
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0) words.push(`${count} ${name}${count === 1 ? "" : "s"}`);
+  }
+  return words.slice(0, 2).join(" ");
+};
+
+// The end of each countdown by the page's monotonic clock: the machine's own time may be wrong.
+const ends = new WeakMap();
+
+const countDown = () => {
+  const now = performance.now() / 1000;
+  for (const shown of document.querySelectorAll(".countdown")) {
+    const end = ends.get(shown) ?? now + Number(shown.dataset.left);
+    ends.set(shown, end);
+    const left = Math.floor(end - now);
+    const text = left > 0 ? durationText(left) : "over";
+    if (shown.textContent !== text) shown.textContent = text;
+  }
+};
+countDown();
+setInterval(countDown, 1000);
+
+const LIVE = "[data-live]";
+
+// Asks for the page again and puts its live parts in place. A part that holds the focus, or the reader's selection, stays.
+const renew = async () => {
+  const answer = await fetch(location.href, { headers: { accept: "text/html" } });
+  if (!answer.ok) return;
+  const made = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const part of made.querySelectorAll(LIVE)) {
+    const shown = document.getElementById(part.id);
+    if (shown === null || shown.innerHTML === part.innerHTML) continue;
+    if (shown.contains(document.activeElement) || getSelection()?.containsNode(shown, true))
+      continue;
+    const open = [...shown.querySelectorAll("details")].map((each) => each.open);
+    shown.innerHTML = part.innerHTML;
+    shown.querySelectorAll("details").forEach((each, at) => (each.open = open[at] ?? each.open));
+    for (const button of shown.querySelectorAll(".copy")) button.hidden = false;
+    shown.classList.remove("renewed");
+    requestAnimationFrame(() => shown.classList.add("renewed"));
+  }
+  document.dispatchEvent(new CustomEvent("renewed"));
+};
+
+// News that come together are one look.
+const AT_ONCE_MS = 400;
+const { follows } = document.body.dataset;
+if (follows !== undefined) {
+  let waiting = null;
+  const soon = () => {
+    waiting ??= setTimeout(() => {
+      waiting = null;
+      renew().catch(() => {});
+    }, AT_ONCE_MS);
+  };
+  let source = null;
+  const follow = () => {
+    source?.close();
+    source = null;
+    if (document.visibilityState === "hidden") return;
+    source = new EventSource(follows);
+    source.addEventListener("message", soon);
+  };
+  document.addEventListener("visibilitychange", () => {
+    follow();
+    if (document.visibilityState !== "hidden") soon();
+  });
+  follow();
+}

@@ -1,0 +1,81 @@
+import { PROBLEM_CATALOGUE, type ProblemCode } from "../../problems/problem-catalogue.ts";
+import { html, type Html, markedText, sentence } from "./html.ts";
+import { notice } from "./parts.ts";
+import { type Page, searchBox } from "./shell.ts";
+
+/** One occurrence of a problem as a page shows it. */
+export type ShownProblem = {
+  readonly code: ProblemCode;
+  readonly detail: string;
+  readonly status: number;
+  readonly requestId: string | null;
+  readonly cure?: string | undefined;
+  readonly errors?:
+    | ReadonlyArray<{ readonly pointer?: string; readonly detail: string }>
+    | undefined;
+};
+
+/** A problem in two sentences, inside a page that shows the rest. */
+export const problemNotice = ({ code, detail, cure }: ShownProblem): Html =>
+  notice(
+    "warn",
+    html`${PROBLEM_CATALOGUE[code].title}. ${sentence(detail)}
+      ${markedText(cure ?? PROBLEM_CATALOGUE[code].cure)} <a href="/problems/${code}">More</a>`,
+  );
+
+/** A problem as the page that a browser gets in place of what it asked for. */
+export const problemPage = ({
+  code,
+  detail,
+  status,
+  requestId,
+  cure,
+  errors = [],
+}: ShownProblem): Page => {
+  const { title, explanation, cure: usual } = PROBLEM_CATALOGUE[code];
+  return {
+    title: `${title} (${code})`,
+    status,
+    kind: "reading",
+    body: html`<h1>${title}</h1>
+      <p class="lead">${sentence(detail)}</p>
+      ${
+        errors.length > 0 &&
+        html`<ul>
+          ${errors.map((fault) => html`<li><code>${fault.pointer ?? ""}</code> ${sentence(fault.detail)}</li>`)}
+        </ul>`
+      }
+      <h2>What to do</h2>
+      <p>${markedText(cure ?? usual)}</p>
+      <p>${markedText(explanation)}</p>
+      ${searchBox()}
+      <p class="note">
+        Status ${status}, code <a href="/problems/${code}"><code>${code}</code></a
+        >${requestId !== null && html`, request <code>${requestId}</code>`}
+      </p>`,
+  };
+};
+
+/** The page that explains a code, as `/problems/{code}` shows it. */
+export const problemExplained = (code: ProblemCode): Page => {
+  const { status, title, explanation, cure } = PROBLEM_CATALOGUE[code];
+  return {
+    title: `${title} (${code})`,
+    kind: "reading",
+    body: html`<h1>${markedText(title)}</h1>
+      <p class="lead">${markedText(explanation)}</p>
+      <h2>What to do</h2>
+      <p>${markedText(cure)}</p>
+      <dl class="facts">
+        <div>
+          <dt>Code</dt>
+          <dd><code>${code}</code></dd>
+        </div>
+        <div>
+          <dt>HTTP status</dt>
+          <dd>${status}</dd>
+        </div>
+      </dl>
+      <p><a href="/docs">API reference</a></p>`,
+  };
+};

@@ -1,0 +1,88 @@
+import type { Static } from "@sinclair/typebox";
+import type { RelayOutcome } from "../../relay/relay-contract.ts";
+import { html, type Html } from "../shell/html.ts";
+import { codeBlock, curl, facts, json, key, notice, pill, tabs, wholeKey } from "../shell/parts.ts";
+import { foreignLines } from "../../../../core/domain/encoding/foreign-text.ts";
+import { Refused, type Screen } from "../shell/screen.ts";
+
+type Outcome = Static<typeof RelayOutcome>;
+
+const statusPill = ({ status, error }: Outcome): Html => {
+  if (status === "landed") return error === null ? pill("good", "landed") : pill("bad", "failed");
+  return status === "expired" ? pill("warn", "never landed") : pill("wait", "pending");
+};
+
+const sentenceOf = ({ status, error, commitment, program_error: own, nodes }: Outcome): Html => {
+  if (status === "landed" && error === null)
+    return html`It is in a block, ${commitment ?? "seen"}, and did what it says.`;
+  const by = nodes === null ? "" : ` ${nodes} node${nodes === 1 ? " says" : "s say"} so.`;
+  if (status === "landed")
+    return html`It is in a block and failed:
+    ${own === null ? (error?.kind ?? "an error") : `${own.name}, ${own.message}`}.${by}`;
+  return status === "expired"
+    ? html`It never landed, and never can: its blockhash is over.${by}`
+    : html`Nobody can say yet: it may still land.`;
+};
+
+/** Whether the payment may be signed anew, which is the question of whoever looks here. */
+const again = (outcome: Outcome): Html => {
+  if (outcome.superseded_by !== null)
+    return notice(
+      "good",
+      html`Another transaction did the same:
+      ${key(outcome.superseded_by, `/transactions/${outcome.superseded_by}`)}. Do not sign again.`,
+    );
+  if (outcome.safe_to_sign_again)
+    return notice("good", "Safe to sign again: the payment cannot happen twice.");
+  return outcome.status === "landed" && outcome.error === null
+    ? notice("plain", "Do not sign it again: it happened.")
+    : notice("warn", "Do not sign again yet: this one may still count.");
+};
+
+/** What became of a transaction. */
+export const transactionScreen: Screen = {
+  path: "/transactions/{signature}",
+  show: async ({ params, read, origin }) => {
+    const path = `/v1/relay/${encodeURIComponent(params["signature"] ?? "")}`;
+    const answer = await read<{ readonly data: Outcome }>(path);
+    if (answer instanceof Refused) return answer;
+    const { data } = answer;
+    return {
+      title: `Transaction ${data.signature}`,
+      body: html`<h1>Transaction</h1>
+        <p>${wholeKey(data.signature)}</p>
+        <p>${statusPill(data)}</p>
+        <p class="lead">${sentenceOf(data)}</p>
+        ${again(data)}
+        ${facts([
+          data.slot === null ? null : ["Slot", data.slot],
+          data.commitment === null ? null : ["Commitment", data.commitment],
+          data.program === null ? null : ["Failing program", wholeKey(data.program)],
+          data.last_valid_block_height === null
+            ? null
+            : ["Last block height", data.last_valid_block_height],
+          data.recreatable_escrow === null
+            ? null
+            : [
+                "Creates the escrow",
+                wholeKey(data.recreatable_escrow, `/escrows/${data.recreatable_escrow}`),
+              ],
+          ["Elsewhere", html`<a href="${data.explorer_url}" rel="noreferrer">Solana Explorer</a>`],
+        ])}
+        ${tabs("transaction", [
+          {
+            name: "Decoded",
+            isOpen: true,
+            body: html`${json("The outcome", data)}${curl(origin, path)}`,
+          },
+          {
+            name: "Logs",
+            body:
+              data.logs.length === 0
+                ? html`<p class="empty">Only failures keep their logs here.</p>`
+                : codeBlock("Log lines", foreignLines(data.logs.join("\n"))),
+          },
+        ])}`,
+    };
+  },
+};
