@@ -373,6 +373,77 @@ account: string
 lamports: string
 }
 /**
+ * The newest days with events, counted.
+ */
+export interface DailyOutcomes {
+/**
+ * Newest first. A day without events is left out.
+ */
+data: DayOutcomes[]
+/**
+ * The number of the last event that is counted.
+ */
+counted_to: number
+/**
+ * The number of the last event that the index holds.
+ */
+count: number
+}
+/**
+ * What happened on one day of the ledger's clock.
+ */
+export interface DayOutcomes {
+/**
+ * The day, in UTC.
+ */
+date: string
+/**
+ * Escrows that were created.
+ */
+created: number
+/**
+ * Escrows that settled with all of it paid.
+ */
+fulfilled: number
+/**
+ * Escrows that settled with a part paid.
+ */
+partially_fulfilled: number
+/**
+ * Escrows that settled with nothing paid.
+ */
+refunded: number
+/**
+ * Of the mints that this service lists.
+ */
+amounts: DayAmounts[]
+}
+/**
+ * Base units of one listed mint that moved on a day.
+ */
+export interface DayAmounts {
+/**
+ * The mint.
+ */
+mint: string
+/**
+ * The symbol of the mint in this service's list; null for a mint that is not listed.
+ */
+symbol: (string | null)
+/**
+ * Into escrows.
+ */
+created_stroops: string
+/**
+ * To merchants, when escrows settled.
+ */
+released_stroops: string
+/**
+ * Back to agents, when nothing had been paid.
+ */
+refunded_stroops: string
+}
+/**
  * What the merchant's attestor asserted.
  */
 export interface DeliveryClaim {
@@ -3532,9 +3603,10 @@ export interface HttpOperations {
   "GET /log/tile/{level}/{first}/{second}": { path: { level: string; first: string; second: string }; query: object; body: object; answer: object };
   "GET /log/tile/{level}/{first}/{second}/{third}": { path: { level: string; first: string; second: string; third: string }; query: object; body: object; answer: object };
   "GET /log/tile/{level}/{first}/{second}/{third}/{fourth}": { path: { level: string; first: string; second: string; third: string; fourth: string }; query: object; body: object; answer: object };
-  "GET /v1/indexer": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; refundable?: true; limit?: number; cursor?: string }; body: object; answer: EscrowPage };
-  "GET /v1/indexer/events": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; refundable?: true; limit?: number; cursor?: string }; body: object; answer: SettlementEventPage };
-  "GET /v1/indexer/events/stream": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; commitment?: StreamCommitment; after?: string }; body: object; answer: object };
+  "GET /v1/indexer": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; refundable?: true; expiring_within?: number; limit?: number; cursor?: string }; body: object; answer: EscrowPage };
+  "GET /v1/indexer/events": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; refundable?: true; expiring_within?: number; limit?: number; cursor?: string; escrow?: string }; body: object; answer: SettlementEventPage };
+  "GET /v1/indexer/days": { path: object; query: { days?: number }; body: object; answer: DailyOutcomes };
+  "GET /v1/indexer/events/stream": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; escrow?: string; commitment?: StreamCommitment; after?: string }; body: object; answer: object };
   "POST /v1/indexer/sync": { path: object; query: { snapshot?: boolean }; body: object; answer: SyncReportAnswer };
   "GET /v1/relay": { path: object; query: object; body: object; answer: RelayPolicyAnswer };
   "POST /v1/relay": { path: object; query: object; body: RelayRequest; answer: RelayResultAnswer };
@@ -3553,7 +3625,6 @@ export interface HttpOperations {
   "POST /witness/add-checkpoint": { path: object; query: object; body: object; answer: object };
   "GET /witness/refused": { path: object; query: object; body: object; answer: RefusedCheckpoints };
   "GET /": { path: object; query: object; body: object; answer: Descriptor };
-  "GET /console/verify.js": { path: object; query: object; body: object; answer: object };
   "GET /client/settlement-evidence.tgz": { path: object; query: object; body: object; answer: object };
   "GET /.well-known/settlement-evidence.json": { path: object; query: object; body: object; answer: Descriptor };
   "GET /idl/custody.json": { path: object; query: object; body: object; answer: Idl };

@@ -1,7 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { type Day, DailyOutcomesCount } from "../../../core/use-cases/index/daily-outcomes.ts";
-import { EVENT_KINDS, type EventKind } from "../../../core/domain/index/settlement-event.ts";
 import { listedMint, type SupportedMint } from "../../../core/domain/supported-mint.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { sampleInstance } from "../openapi/sample-ledger.ts";
@@ -58,19 +57,32 @@ const dayRecord = (day: Day, mints: ReadonlyArray<SupportedMint>) => ({
 
 const example = (): DailyOutcomesRecord => {
   const { supportedMints } = sampleInstance();
-  const of = <Amount>(made: Amount, released: Amount, none: Amount) =>
-    Object.fromEntries(
-      EVENT_KINDS.map((kind) => [
-        kind,
-        kind === "escrow_created" ? made : kind === "escrow_released" ? released : none,
-      ]),
-    ) as Readonly<Record<EventKind, Amount>>;
-  const mint = supportedMints[0]?.address;
-  const moved = new Map(
-    mint === undefined ? [] : [[mint, of(3_000_000n, 1_500_000n, 0n)] as const],
-  );
-  const day = dayRecord({ number: 20_513, events: of(2, 1, 0), moved }, supportedMints);
-  return { data: [day], counted_to: 3, count: 3 };
+  const [mint] = supportedMints;
+  const day: Day = {
+    number: 20_513,
+    events: {
+      escrow_created: 2,
+      escrow_released: 1,
+      escrow_partially_released: 0,
+      escrow_refunded: 0,
+    },
+    moved: new Map(
+      mint === undefined
+        ? []
+        : [
+            [
+              mint.address,
+              {
+                escrow_created: 3_000_000n,
+                escrow_released: 1_500_000n,
+                escrow_partially_released: 0n,
+                escrow_refunded: 0n,
+              },
+            ],
+          ],
+    ),
+  };
+  return { data: [dayRecord(day, supportedMints)], counted_to: 3, count: 3 };
 };
 
 /** `GET /v1/indexer/days` */

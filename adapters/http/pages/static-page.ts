@@ -2,7 +2,6 @@ import { Type } from "@sinclair/typebox";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Content } from "../server/endpoint.ts";
-import { once } from "../server/once.ts";
 import { escapeHtml } from "./shell/escape.ts";
 
 /** A page that loads nothing from other addresses, with headers that enforce that. */
@@ -25,16 +24,13 @@ const hashOf = (text: string): string =>
   `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
 /**
- * A page with its script and style inside, and a Content-Security-Policy that allows exactly these two by
- * their hashes (CSP Level 3, section 2.3.1) and connections to the page's own origin. With `ownModules` the
- * script may import modules, of the page's own origin only.
+ * A page to print or to save: its style stands inside, and a Content-Security-Policy allows exactly that by its hash (CSP
+ * Level 3, section 2.3.1). It runs nothing and loads nothing.
  */
 export const staticPage = (parts: {
   readonly title: string;
   readonly body: string;
   readonly style: string;
-  readonly script: string;
-  readonly ownModules?: boolean;
 }): StaticPage => ({
   html: `<!doctype html>
 <html lang="en">
@@ -48,7 +44,6 @@ export const staticPage = (parts: {
 </head>
 <body>
 ${parts.body}
-${parts.script === "" ? "" : `<script type="module">${parts.script}</script>`}
 </body>
 </html>
 `,
@@ -56,8 +51,6 @@ ${parts.script === "" ? "" : `<script type="module">${parts.script}</script>`}
     "content-security-policy": [
       "default-src 'none'",
       `style-src ${hashOf(parts.style)}`,
-      `script-src ${parts.script === "" ? "'none'" : hashOf(parts.script)}${parts.ownModules === true ? " 'self'" : ""}`,
-      "connect-src 'self'",
       "img-src data:",
       "base-uri 'none'",
       "form-action 'none'",
@@ -80,9 +73,6 @@ export const policyIn = (
 /** The text of a file beside the source file of `moduleUrl`. */
 export const readBeside = (moduleUrl: string, name: string): string =>
   readFileSync(new URL(name, moduleUrl), "utf8");
-
-/** The colours and the type of every page but the printed ones. */
-export const baseStyle = once(() => readBeside(import.meta.url, "base.css"));
 
 /** A text of the documentation as HTML, with text between backquotes as code. */
 export const markedHtml = (text: string): string =>

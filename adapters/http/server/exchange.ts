@@ -143,12 +143,20 @@ export const answerExchange = (
   return response;
 };
 
+/** What every browser accepts where a person follows a link, and hardly a program. */
+const BROWSERS_TYPE = "application/xhtml+xml";
+
 /** Whether a person asked, with a browser. Wallets and programs get the document. */
-const isForReader = ({ request, route }: Exchange): boolean =>
-  request.method === "GET" &&
-  !route.forWallets &&
-  acceptedMediaType(request.headers.get("accept"), [PROBLEM_MEDIA_TYPE, "text/html"]) ===
-    "text/html";
+const isForReader = ({ request, route }: Exchange): boolean => {
+  const accept = request.headers.get("accept");
+  return (
+    request.method === "GET" &&
+    !route.forWallets &&
+    accept !== null &&
+    accept.includes(BROWSERS_TYPE) &&
+    acceptedMediaType(accept, [PROBLEM_MEDIA_TYPE, "text/html"]) === "text/html"
+  );
+};
 
 /** A problem as a page. */
 const problemAsPage = (exchange: Exchange, problem: Problem): Response => {

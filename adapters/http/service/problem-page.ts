@@ -1,7 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
+import { NOT_MODIFIED } from "../agents/markdown-pages.ts";
 import { problemExplained } from "../pages/shell/problem-screen.ts";
-import { PAGE_POLICY, pageText } from "../pages/shell/shell.ts";
+import { pageAnswer } from "../pages/shell/screen.ts";
 import { htmlContent } from "../pages/static-page.ts";
 import { ProblemNotFound } from "../problems/http-failures.ts";
 import {
@@ -50,12 +51,16 @@ export const problemPageEndpoint = endpoint({
           example: () => problemMarkdown("validation_failed"),
         },
       },
-      headers: { vary: "The answer depends on `Accept`." },
+      headers: {
+        vary: "The answer depends on `Accept` and, as a page, on `Accept-Encoding`.",
+        etag: "Of a page: its validator.",
+      },
     },
+    304: NOT_MODIFIED,
   },
   problems: ["route_not_found"],
 }).handle(
-  Effect.fnUntraced(function* ({ params, mediaType }) {
+  Effect.fnUntraced(function* ({ params, mediaType, headers: asked }) {
     const isFile = params.code.endsWith(MARKDOWN);
     const code = isFile ? params.code.slice(0, -MARKDOWN.length) : params.code;
     if (!isProblemCode(code)) return yield* new ProblemNotFound();
@@ -67,7 +72,6 @@ export const problemPageEndpoint = endpoint({
     const headers = { vary: "accept" };
     if (mediaType === "text/markdown") return { text: problemMarkdown(code), headers };
     if (mediaType !== "text/html") return { json: problemPageRecord(code), headers };
-    const text = pageText(problemExplained(code), "/problems");
-    return { text, headers: { ...headers, ...PAGE_POLICY } };
+    return pageAnswer(problemExplained(code), "/problems", asked);
   }),
 );

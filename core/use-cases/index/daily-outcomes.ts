@@ -61,7 +61,7 @@ const noneOf = <Amount>(zero: Amount): Record<EventKind, Amount> => ({
  */
 export const makeDailyOutcomesCount = Effect.gen(function* () {
   const { supportedMints } = yield* Instance;
-  const listed = supportedMints.map(({ address }) => address);
+  const listed = new Set(supportedMints.map(({ address }) => address));
   const index = yield* IndexReader;
   const one = yield* Semaphore.make(1);
   let days = new Map<number, Counting>();
@@ -72,7 +72,7 @@ export const makeDailyOutcomesCount = Effect.gen(function* () {
     const day = days.get(number) ?? { number, events: noneOf(0), moved: new Map() };
     days.set(number, day);
     day.events[event.kind] += 1;
-    if (!listed.includes(event.mint)) return;
+    if (!listed.has(event.mint)) return;
     const moved = day.moved.get(event.mint) ?? noneOf(0n);
     day.moved.set(event.mint, moved);
     moved[event.kind] += event.amount;

@@ -256,7 +256,6 @@ export const evidencePage = (
   return staticPage({
     title: `Evidence packet ${escapeHtml(pda)}`,
     style: style(),
-    script: "",
     body: `<main>
 <header>
 <div>

@@ -22,6 +22,9 @@ const PARTS = [
 
 const settledOn = (day: Day): number => day.fulfilled + day.partially_fulfilled + day.refunded;
 
+/** A day as month and day, from its number since 1970. */
+const dayText = (number: number): string => new Date(number * MS_A_DAY).toISOString().slice(5, 10);
+
 /** The settlements of the last days as bars, drawn on the server. The table behind it says the same to everybody. */
 const chart = (days: ReadonlyArray<Day>, last: number): Html => {
   const most = Math.max(1, ...days.map((day) => Math.max(settledOn(day), day.created)));
@@ -57,7 +60,6 @@ const chart = (days: ReadonlyArray<Day>, last: number): Html => {
       >`,
     ];
   });
-  const dayText = (number: number) => new Date(number * MS_A_DAY).toISOString().slice(5, 10);
   return html`<svg
     class="chart"
     role="img"

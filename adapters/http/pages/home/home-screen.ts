@@ -29,7 +29,7 @@ const health = ({ status, network, indexer, log }: Status): Html => {
       ? ""
       : ` It has ${indexer.count} events of ${indexer.escrows ?? 0} escrows.`;
   const root =
-    log?.published_size == null
+    log?.published_size === undefined || log.published_size === null
       ? ""
       : ` The log is published up to leaf ${log.published_size - 1}.`;
   if (status === "online" && parts.length === 0)

@@ -56,8 +56,8 @@ describe("a Host header", () => {
     `${"a".repeat(63)}.${"b".repeat(63)}`,
     "  padded  ",
   ])("%p is valid", async (host) => {
-    expect(await routed({ target: "/console/verify.js", hosts: [host] })).toBe(
-      "200 /console/verify.js",
+    expect(await routed({ target: "/idl/custody.json", hosts: [host] })).toBe(
+      "200 /idl/custody.json",
     );
     expect(await routed({ target: "/console/metrics", hosts: [host] })).toBe("404 unmatched");
   });
@@ -296,7 +296,7 @@ describe("a request's target", () => {
     const targets: ReadonlyArray<readonly [target: string, route: string]> = [
       ["/metrics", "/metrics"],
       ["/console/metrics", "unmatched"],
-      ["/console/verify.js", "/console/verify.js"],
+      ["/idl/custody.json", "/idl/custody.json"],
       ["/v1/indexer?limit=2", "/v1/indexer"],
       ["/v1/escrows/prepare", "unmatched"],
       [`/v1/escrows/${AGENT}`, "/v1/escrows/{pda}"],

@@ -22,6 +22,7 @@ export type Contract = {
 /** Headers that the transport or Fetch adds, or that security needs on every answer. */
 const UNDOCUMENTED_HEADERS = new Set([
   "content-type",
+  "content-encoding",
   "content-length",
   "date",
   "cache-control",

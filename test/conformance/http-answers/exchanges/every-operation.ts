@@ -15,10 +15,10 @@ export const like = (operation: string, title: string, change: Partial<Exchange>
 };
 
 /** Operations whose body is not recorded whole: a page of the documentation changes more often than the contract. */
-const UNSTEADY = new Set(["readConsoleVerifier", "readDocsPage", "readMetrics"]);
+const UNSTEADY = new Set(["readDocsPage", "readMetrics"]);
 
 /** Operations without a rate limit whose answers other exchanges record. */
-const UNLIMITED = new Set(["readConsoleVerifier", "readMetrics", "readDocs"]);
+const UNLIMITED = new Set(["readMetrics", "readDocs"]);
 
 /** Requests that make sense, or are wrong, for any operation. */
 const formsOf = (operation: string): ReadonlyArray<Exchange> => {

@@ -1,5 +1,6 @@
 import { type Exchange, get } from "../exchange.ts";
 import { storeDefect, storeDown } from "../world/conditions.ts";
+import { FULFILLED } from "../world/escrows.ts";
 import { AGENT, MERCHANT, OTHER_AGENT, STRANGER, SUSPENDED } from "../world/parties.ts";
 
 /** Both lists of the index take the same filters and pages. */
@@ -51,6 +52,13 @@ const listOf = (operation: string, path: string): ReadonlyArray<Exchange> => {
 export const indexListExchanges: ReadonlyArray<Exchange> = [
   ...listOf("queryEscrows", "/v1/indexer"),
   ...listOf("queryEvents", "/v1/indexer/events"),
+  get("queryEscrows", "expiring within a week", "/v1/indexer?expiring_within=604800&limit=2"),
+  get("queryEscrows", "expiring within more than a week", "/v1/indexer?expiring_within=604801"),
+  get("queryEvents", "of one escrow", `/v1/indexer/events?escrow=${FULFILLED.address}`),
+  get("queryEvents", "of an invalid escrow", "/v1/indexer/events?escrow=O0Il"),
+  get("queryDays", "the days", "/v1/indexer/days"),
+  get("queryDays", "no day", "/v1/indexer/days?days=0"),
+  get("queryDays", "the store is down", "/v1/indexer/days", { given: storeDown }),
   get("queryEscrows", "a page of one", "/v1/indexer?limit=1"),
   get("queryEvents", "a cursor of the escrows", "/v1/indexer/events?cursor={next_cursor}"),
   get("queryMerchants", "a cursor of the escrows", "/v1/registry/merchants?cursor={next_cursor}"),
@@ -63,6 +71,7 @@ export const unsyncedExchanges: ReadonlyArray<Exchange> = [
   get("queryEscrows", "before the first sync", "/v1/indexer"),
   get("queryEvents", "before the first sync", "/v1/indexer/events"),
   get("queryMerchants", "before the first sync", "/v1/registry/merchants"),
+  get("queryDays", "before the first sync", "/v1/indexer/days"),
   get("streamEvents", "before the first sync", "/v1/indexer/events/stream?after=0", { chunks: 1 }),
   get("streamEvents", "before the first sync: a position", "/v1/indexer/events/stream?after=1"),
   get("readReadiness", "before the first sync", "/ready"),

@@ -15,14 +15,21 @@ const MARKDOWN = { headers: { accept: "text/markdown" } };
 
 /** The headings of a page that is made from the recorded document. */
 const headings = (page: string): string =>
-  Array.from(page.matchAll(/<h[1-3]>.*?<\/h[1-3]>/g), ([heading]) => heading).join("\n");
+  Array.from(page.matchAll(/<h[1-3][^>]*>.*?<\/h[1-3]>/g), ([heading]) => heading).join("\n");
+
+/** How pages are recorded: by their headings, since their words and files change more often than the contract. */
+const AS_PAGE = { ...HTML, masks: UNRECORDED_TEXT, outline: headings };
 
 const version = (title: string, accept?: string) =>
   get("readVersion", title, "/v1", accept === undefined ? {} : { headers: { accept } });
 
 const documents: ReadonlyArray<Exchange> = [
   get("readRoot", "the descriptor", "/"),
-  get("readRoot", "the console, for a browser", "/", HTML),
+  get("readRoot", "the console, for a browser", "/", AS_PAGE),
+  get("readRoot", "the console has not changed", "/", {
+    headers: { ...HTML.headers, "if-none-match": "*" },
+    masks: UNRECORDED_TEXT,
+  }),
   get("readDescriptor", "the descriptor", "/.well-known/settlement-evidence.json"),
   version("the versions"),
   version("JSON among others", "text/html;q=0.9, application/*;q=0.5"),
@@ -36,11 +43,7 @@ const documents: ReadonlyArray<Exchange> = [
   get("readArazzo", "the document has not changed", "/arazzo.json", {
     headers: { "if-none-match": "{etag}" },
   }),
-  get("readDocs", "the reference", "/docs", {
-    ...HTML,
-    masks: UNRECORDED_TEXT,
-    outline: headings,
-  }),
+  get("readDocs", "the reference", "/docs", AS_PAGE),
   get("readDocs", "it has not changed", "/docs", {
     headers: { ...HTML.headers, "if-none-match": "*" },
     masks: UNRECORDED_TEXT,
@@ -58,23 +61,14 @@ const documents: ReadonlyArray<Exchange> = [
   get("readDocsPage", "no such page", "/docs/nothing.md"),
 ];
 
-/** The imports and exports of a module. The rest of its text depends on the layout of the source files. */
-const outline = (text: string): string => {
-  const { imports, exports } = new Bun.Transpiler({ loader: "js" }).scan(text);
-  const listed = (names: ReadonlyArray<string>) =>
-    names.length === 0 ? "nothing" : names.join(", ");
-  return `(a module that imports ${listed(imports.map(({ path }) => path))} and exports ${listed(exports)})`;
-};
+const problem = (code: string) => get("readProblem", code, `/problems/${code}`);
 
-const verifier = (title: string, more: Partial<Exchange>) =>
-  get("readConsoleVerifier", title, "/console/verify.js", { masks: UNRECORDED_TEXT, ...more });
-
-const problem = (code: string, accept?: string) =>
+const problemAs = (code: string, form: "page" | "Markdown") =>
   get(
     "readProblem",
-    accept === undefined ? code : `${code} as ${accept}`,
+    `${code} as ${form}`,
     `/problems/${code}`,
-    accept === undefined ? {} : { headers: { accept } },
+    form === "page" ? AS_PAGE : MARKDOWN,
   );
 
 const nothingThere = (title: string, path: string, method = "GET") =>
@@ -98,17 +92,19 @@ const unmatched: ReadonlyArray<Exchange> = [
 /** What the documents and pages of the service and of its problems answer. */
 export const pageExchanges: ReadonlyArray<Exchange> = [
   ...documents,
-  verifier("the module", { outline }),
-  verifier("its own validator", { headers: { "if-none-match": "{etag}" } }),
   get("readClientPackage", "the package", "/client/settlement-evidence.tgz"),
   get("readClientPackage", "its own validator", "/client/settlement-evidence.tgz", {
     headers: { "if-none-match": "{etag}" },
   }),
   ...PROBLEM_CODES.map((code) => problem(code)),
-  problem("validation_failed", "text/html"),
-  problem("validation_failed", "text/markdown"),
-  problem("blockhash_expired", "text/html"),
-  problem("blockhash_expired", "text/markdown"),
+  problemAs("validation_failed", "page"),
+  problemAs("validation_failed", "Markdown"),
+  get("readProblem", "it has not changed", "/problems/validation_failed", {
+    headers: { ...HTML.headers, "if-none-match": "*" },
+    masks: UNRECORDED_TEXT,
+  }),
+  problemAs("blockhash_expired", "page"),
+  problemAs("blockhash_expired", "Markdown"),
   problem("validation_failed.md"),
   problem("nothing"),
   problem("nothing.md"),

@@ -1,0 +1,103 @@
+import { expect, test } from "bun:test";
+import { escrow, merchant } from "../support/parties.ts";
+import { standing } from "../support/standing-service.ts";
+
+/** What a browser accepts where a person follows a link. */
+const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+const SCRIPT = `<script>alert(1)</script>`;
+
+const { service } = await standing();
+const [paid, partly, back, open] = [
+  escrow("released", "Fulfilled"),
+  escrow("partial", "PartiallyFulfilled"),
+  escrow("refunded", "Refunded"),
+  escrow("pending"),
+];
+service.seed({
+  escrows: [paid, partly, back, open],
+  merchants: [{ ...merchant(), name: SCRIPT }],
+});
+
+const get = (path: string, headers: Record<string, string> = { accept: BROWSER }) =>
+  service.app.handle(new Request(`http://localhost${path}`, { headers }));
+
+/** A page's text without its tags, spaces as one. */
+const textOf = async (path: string): Promise<string> => {
+  const page = await (await get(path)).text();
+  return page.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
+};
+
+test("an escrow's page says in words and in its timeline what became of the payment", async () => {
+  for (const [row, word, sentence] of [
+    [paid, "Fulfilled", "The merchant was paid the whole"],
+    [partly, "Partly fulfilled", "the rest is the agent's"],
+    [back, "Refunded", "went back to the agent"],
+    [open, "Pending", "wait for the merchant's attestor to sign"],
+  ] as const) {
+    const text = (await textOf(`/escrows/${row.address}`)).replaceAll("&#39;", "'");
+    expect(text).toContain(row.address);
+    expect(text).toContain(word);
+    expect(text).toContain(sentence);
+    expect(text).toContain("Created");
+    expect(text).toContain(row === open ? "Not settled yet" : "Settled:");
+    expect(text).toContain("USDC");
+  }
+});
+
+test("a pending escrow counts down on the ledger's clock and says who can do what", async () => {
+  const page = await (await get(`/escrows/${open.address}`)).text();
+  expect(Number(/data-left="(\d+)"/.exec(page)?.[1])).toBeGreaterThan(0);
+  expect(page).toContain("Pay the merchant and settle");
+  expect(page).toContain(`/v1/escrows/${open.address}/release/prepare`);
+  expect(page).toContain(`data-follows="/v1/indexer/events/stream?escrow=${open.address}`);
+});
+
+test.each([
+  ["/escrows/nonsense", 422, "invalid_address"],
+  [`/escrows/${merchant().wallet}`, 404, "escrow_not_found"],
+  ["/transactions/nonsense", 422, "validation_failed"],
+  ["/nowhere", 404, "route_not_found"],
+  ["/v1/escrows/nonsense", 422, "invalid_address"],
+])("what %s answers is a page with a cure for a browser", async (path, status, code) => {
+  const answer = await get(path);
+  expect([path, answer.status, answer.headers.get("content-type")]).toEqual([
+    path,
+    status,
+    "text/html; charset=utf-8",
+  ]);
+  const page = await answer.text();
+  expect(page).toContain(`/problems/${code}`);
+  expect(page).toContain("What to do");
+  expect(answer.headers.get("content-security-policy")).not.toContain("unsafe");
+});
+
+test("a program gets problems as documents, whatever it accepts", async () => {
+  for (const accept of ["*/*", "application/json", "text/html"]) {
+    const answer = await get("/v1/escrows/nonsense", { accept });
+    if (accept === "text/html") expect(answer.status).toBe(406);
+    expect(answer.headers.get("content-type")).toBe("application/problem+json");
+  }
+});
+
+test("the home page shows health, events and days, and follows the stream", async () => {
+  await service.app.handle(new Request("http://localhost/v1/indexer/sync", { method: "POST" }));
+  const page = await (await get("/")).text();
+  expect(page).toContain("What became of the payment?");
+  expect(page).toContain('data-follows="/v1/indexer/events/stream"');
+  expect(page).toContain(`href="/escrows/${paid.address}"`);
+  expect(page).toContain("<svg");
+});
+
+test("no page holds what is not its own as markup", async () => {
+  for (const path of ["/", `/escrows/${paid.address}`, `/nowhere?${SCRIPT}`])
+    expect(await (await get(path)).text()).not.toContain(SCRIPT);
+});
+
+test("no page stands in the contract, and a page's path has no other method", async () => {
+  const document = await (await get("/openapi.json", {})).text();
+  expect(document).not.toContain('"/escrows/{pda}"');
+  const posted = await service.app.handle(
+    new Request(`http://localhost/escrows/${paid.address}`, { method: "POST" }),
+  );
+  expect(posted.status).toBe(405);
+});
