@@ -15,14 +15,20 @@ export type RecordedAnswer = {
   readonly answer: string;
 };
 
+/** The code of a problem; undefined where the answer has no body. */
+const codeIn = (answer: string): string | undefined => {
+  const blank = answer.indexOf("\n\n");
+  if (blank < 0) return undefined;
+  return (JSON.parse(answer.slice(blank)) as { readonly code: string }).code;
+};
+
 const answerOf = (operation: string, title: string, section: string): RecordedAnswer => {
   const [, method = "", path = ""] = /^> (\S+) ([^\s?]+)/m.exec(section) ?? [];
   const answer = section.slice(section.search(/^< \d/m));
   const status = answer.slice(2, 5);
   const type = /^< content-type: ([^;\n]+)/m.exec(answer)?.[1];
-  const code = /^ {2}"code": "(\w+)"/m.exec(answer)?.[1];
   const success = type === undefined ? status : `${status} ${type}`;
-  const kind = type === "application/problem+json" && code !== undefined ? code : success;
+  const kind = type === "application/problem+json" ? (codeIn(answer) ?? success) : success;
   return { operation, title, method, path, status: Number(status), kind, answer };
 };
 
