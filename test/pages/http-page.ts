@@ -21,7 +21,7 @@ What each operation is asked and what it answers, as recorded from this service 
 ([test/vectors/http-answers](../test/vectors/http-answers/README.md) has every problem too). Texts, lists and long answers are cut at \`…\`, and headers that
 most answers have are left out; on the wire JSON has no line feeds. Any operation can answer with COMMON; each problem has a page, \`/problems/<code>\`. The meaning of every field is at \`/docs\` and \`/docs.md\` of a running
 service. Commands that work unchanged on the demo data are in [try-it.md](try-it.md), what lies behind the
-operations is in [protocol.md](protocol.md).
+operations is in [prepare.md](prepare.md), [relay.md](relay.md) and [evidence.md](evidence.md).
 `;
 
 const cut = (text: string): string => {

@@ -29,7 +29,7 @@ const readKey = (text: string | undefined, type: number): Key => {
 };
 
 /**
- * Reads a log's policy by docs/verify-evidence.md, "The log's policy"; `evidenceKeys` are base64url. @throws Error
+ * Reads a log's policy by docs/verify-evidence.md, "The log's policies"; `evidenceKeys` are base64url. @throws Error
  */
 const readLogPolicy = (text: string, evidenceKeys: ReadonlyArray<string>): LogPolicy => {
   need(text.length <= 65_536 && text.endsWith("\n") && text.isWellFormed());

@@ -1,4 +1,4 @@
-/** Whether a text can name a key by docs/verify-evidence.md, "The log's policy". */
+/** Whether a text can name a key by docs/verify-evidence.md, "The log's policies". */
 export const isName = (text: string): boolean =>
   text !== "" &&
   text.length <= 256 &&
