@@ -54,3 +54,5 @@ export const generatedPages = async (): Promise<ReadonlyMap<string, string>> =>
 export const writePages = async (): Promise<void> => {
   for (const [path, text] of await generatedPages()) await Bun.write(path, text);
 };
+
+if (import.meta.main) await writePages();

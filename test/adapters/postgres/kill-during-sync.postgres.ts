@@ -3,8 +3,7 @@ import { LONG_MS } from "../../chaos/support/chaos-run.ts";
 import { expectWholeBatches } from "../../chaos/support/expect-whole-batches.ts";
 import { killSyncs } from "../../chaos/support/kills/kill-syncs.ts";
 import { INDEX_SYNC, openIndex, WORLD_LEDGER } from "../../simulation/index-of-node.ts";
-import { LEADER_KILLS } from "./leader-kills.ts";
-import { freshSchema, indexAt } from "./test-database.ts";
+import { LEADER_KILLS, freshSchema, indexAt } from "./test-database.ts";
 import { SQL } from "bun";
 
 /** Columns of which two runs of the same sync differ: a clock, and whether a transaction was found. */

@@ -94,3 +94,10 @@ export const contractTypes = async (): Promise<string> => {
     await service.runtime.dispose();
   }
 };
+
+// Run by itself, it writes client/generated anew.
+if (import.meta.main)
+  await Bun.write(
+    new URL("../../../client/generated/contract.ts", import.meta.url),
+    await contractTypes(),
+  );
