@@ -8,10 +8,10 @@ const MORE: Readonly<Record<string, readonly [string, string]>> = {
     "records what every operation answers, and writes docs/http.md",
     "bun test/conformance/http-answers/record.ts",
   ],
-  pages: ["writes the generated pages of docs/", "bun test/pages/write.ts"],
+  pages: ["writes the generated pages of docs/", "bun test/pages/pages.ts"],
   "generate-client": [
     "writes the types of what the client asks and is answered",
-    "bun test/client/generated/write.ts",
+    "bun test/client/generated/contract-types.ts",
   ],
   "build-programs": [
     "compiles the on-chain programs with clang-14 and links them",

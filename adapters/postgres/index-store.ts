@@ -1,21 +1,44 @@
 import { Context, Effect, Layer } from "effect";
 import { IndexReader } from "../../ports/index/index-reader.ts";
-import { IndexWriter } from "../../ports/index/index-writer.ts";
+import { IndexWriter, type IndexChanges } from "../../ports/index/index-writer.ts";
 import { LogStore } from "../../ports/log/log-store.ts";
 import { SyncEpoch } from "../../ports/index/sync-lease.ts";
-import { applyChanges } from "./index/apply-changes.ts";
 import { buildIndex } from "./index/build/build-index.ts";
 import { escrowPage, escrowsAt } from "./index/escrow-pages.ts";
 import { eventPage } from "./index/event-pages.ts";
-import { summaryIn } from "./index/ledger-row.ts";
+import { summaryIn, addCounts, lockLedger, putMark, putSnapshotTime } from "./index/ledger-row.ts";
 import { keepTiles, leavesFrom, replaceStanding, standingIn, tileAt } from "./index/log-tables.ts";
-import { merchantsAt, registryPage, sameNames } from "./index/merchant-table.ts";
-import { unseenAfter } from "./index/put-escrows.ts";
+import { merchantsAt, registryPage, sameNames, putMerchants } from "./index/merchant-table.ts";
+import { unseenAfter, putEscrows, putTransactions, putUnseen } from "./index/put-escrows.ts";
 import { holdTerm, isTerm } from "./index/write-term.ts";
 import type { LedgerIdentity } from "../sql/ledger-identity.ts";
 import { openClaimed } from "./ledger-identity.ts";
 import { type PostgresStore, storeCall } from "./postgres-store.ts";
 import type { Queries } from "./queries.ts";
+import { StoreUnavailable } from "../../ports/index/store-refusal.ts";
+import { emptyIndex } from "./index/build/empty-index.ts";
+
+/** Applies changes in a transaction that holds the sync lease. First removes the rows of an unfinished build. */
+const applyChanges = async (sql: Queries, changes: IndexChanges): Promise<void> => {
+  const { count, building } = await lockLedger(sql);
+  if (count !== changes.from)
+    throw new StoreUnavailable({
+      retryable: true,
+      cause: `the index stands at ${count}, not at ${changes.from}: another process has written`,
+    });
+  if (building !== null) await emptyIndex(sql);
+  // First the transactions: inserted rows refer to them.
+  await putTransactions(sql, changes.transactions);
+  const hidden = await putUnseen(sql, changes.unseen);
+  const seen = await putEscrows(sql, changes.escrows);
+  await addCounts(sql, {
+    escrows: seen.added - hidden.removed,
+    unseen: hidden.added - seen.removed,
+    merchants: await putMerchants(sql, changes.merchants),
+  });
+  if (changes.mark !== null) await putMark(sql, changes.mark);
+  if (changes.snapshotAtMs !== undefined) await putSnapshotTime(sql, changes.snapshotAtMs);
+};
 
 type Store = PostgresStore["Service"];
 

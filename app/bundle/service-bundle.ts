@@ -3,8 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isWhole } from "./bundle-files.ts";
-import { bundleOf, bundleScripts } from "./bundle-scripts.ts";
+import { isWhole, bundleOf, bundleScripts } from "./bundle-scripts.ts";
 
 /** Whatever a bundle is made of: the sources of the service, and the versions of its packages. */
 const SOURCES = [

@@ -152,7 +152,7 @@ export const signingKey: Kind<Redacted.Redacted> = {
 /** The longest name that leaves room for the rest of an origin line. */
 const MAX_LOG_NAME = 200;
 
-/** The name of a log, which begins its origin line (docs/log.md, "Notes"). */
+/** The name of a log, which begins its origin line (docs/log.md, "Origin"). */
 export const logName: Kind<string> = {
   parse: (value) =>
     isKeyName(value) && value.length <= MAX_LOG_NAME && !value.includes("://") ? value : undefined,

@@ -7,7 +7,7 @@ import { CLOCK_SYSVAR } from "../../core/protocol/addresses/well-known-addresses
 import { type AskNode, askNodeAt, configScan } from "./check-methods.ts";
 import { type Finding, finding, Problem } from "./finding.ts";
 
-/** The calls that the service's tests hold it to (docs/nodes.md, "What a month costs"). */
+/** The calls that the service's tests hold it to (docs/nodes.md, "Calls"). */
 const CALLS_AN_ESCROW = 25;
 const CALLS_AT_REST_AN_HOUR = 240;
 

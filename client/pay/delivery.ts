@@ -26,7 +26,7 @@ const templateReasons = (payload: DeliveryPayload, id: string): ReadonlyArray<st
 
 /**
  * Why a payload has no hash that stands for it alone, null when it has one: a number that JSON does not carry exactly
- * reads as another one elsewhere, and a lone surrogate has no bytes (docs/protocol.md, "Proof hash").
+ * reads as another one elsewhere, and a lone surrogate has no bytes (docs/evidence.md, "Proof hash").
  */
 export const payloadFault = (payload: DeliveryPayload): string | null => {
   const fault = canonicalFault(payload);

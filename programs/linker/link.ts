@@ -2,7 +2,12 @@ import { alignUp } from "./elf-bytes.ts";
 import { type ElfObject, type ObjectRelocation, readElfObject } from "./elf-object.ts";
 import { type DynamicRelocation, V0_TEXT_ADDRESS, writeElfV0 } from "./elf-v0.ts";
 import { V3_RODATA_ADDRESS, V3_RODATA_GAP, V3_TEXT_ADDRESS, writeElfV3 } from "./elf-v3.ts";
-import { syscallHash } from "./syscall-hash.ts";
+
+/**
+ * The number by which an SBPF v3 program calls a syscall, u32: MurmurHash3 x86_32 of its name with seed 0
+ * (solana-sbpf `ebpf.rs`, hash_symbol_name; SIMD-0178).
+ */
+export const syscallHash = (name: string): number => Bun.hash.murmur32v3(name, 0);
 
 /** LLVM `ELFRelocs/BPF.def`. */
 const R_BPF_64_64 = 1;

@@ -18,9 +18,8 @@ import { CUSTODY_ACCOUNTS } from "../../core/protocol/generated/custody.ts";
 import { silentNarrator } from "./commands/silent-narrator.ts";
 import { completePacket } from "./support/complete-packet.ts";
 import { consistencyOf, offerToWitness, publishedBy, rootOf } from "./support/log-client.ts";
-import type { Lie } from "./support/lying-node.ts";
+import { type Lie, startWitnessingServices } from "./support/witnessing-services.ts";
 import { until } from "./support/running-service.ts";
-import { startWitnessingServices } from "./support/witnessing-services.ts";
 
 const CONFIG = custodyConfigAddress(LOCAL_DEPLOYMENT).address;
 const LONG_SECONDS = 90;

@@ -39,6 +39,56 @@ test.each(DOCUMENTS)("every path that %s names exists", (file) => {
   expect(namedPaths(file).filter((path) => !exists(path))).toEqual([]);
 });
 
+/** The headings of each page. */
+const headings = new Map(
+  DOCUMENTS.filter((file) => file.startsWith("docs/")).map((file) => [
+    file.slice("docs/".length),
+    Array.from(read(file).matchAll(/^#+ (.*)$/gm), ([, heading = ""]) => heading),
+  ]),
+);
+
+/** A page and one of its headings: `docs/relay.md, "Admission"`, with or without a link, and across the lines of a comment. */
+const NAMED_HEADING =
+  /(?:docs\/|\]\()([\w-]+\.md)[)`]?,\s+(?:(?:\*|\/\/)\s*)?"([^"]{3,60})"(?: and "([^"]{3,60})")?/g;
+/** A link to a heading: `relay.md#admission`. */
+const LINKED_HEADING = /\]\(([\w-]+\.md)#([\w-]+)\)/g;
+
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\w -]/g, "")
+    .replaceAll(" ", "-");
+
+test("every heading that a page or a comment names stands on that page", () => {
+  const files = [
+    ...DOCUMENTS,
+    ...new Bun.Glob("{core,ports,adapters,app,client,programs,test}/**/*.{ts,c,h,go,md}").scanSync({
+      cwd: root,
+    }),
+  ].filter((file) => !file.includes("node_modules"));
+  const mentions = files.flatMap((file) => {
+    const text = read(file);
+    const named = Array.from(text.matchAll(NAMED_HEADING), ([, page = "", ...quoted]) =>
+      quoted
+        .filter((each) => each !== undefined)
+        .map((each) => [page, anchorOf(each.replaceAll(/\s+(?:\* |\/\/ )?/g, " "))] as const),
+    ).flat();
+    const linked = Array.from(
+      text.matchAll(LINKED_HEADING),
+      ([, page = "", anchor = ""]) => [page, anchor] as const,
+    );
+    return [...named, ...linked].map(([page, anchor]) => ({ file, page, anchor }));
+  });
+  expect(mentions.length).toBeGreaterThan(100);
+  const isThere = ({ page, anchor }: { readonly page: string; readonly anchor: string }) =>
+    headings.get(page)?.some((heading) => anchorOf(heading) === anchor) ?? false;
+  expect(
+    mentions
+      .filter((each) => !isThere(each))
+      .map(({ file, page, anchor }) => `${file}: ${page}#${anchor}`),
+  ).toEqual([]);
+});
+
 /**
  * The end of a TypeScript file's path, in a comment or in backquotes on a page: `exchange.ts`, `server/exchange.ts`.
  */

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EX_USAGE, exitWith, readCommandLine } from "../../app/command-line/command-line.ts";
 import { clusterRpc } from "../../app/deploy/cluster/cluster-rpc.ts";
@@ -13,8 +13,71 @@ import { clusterEscrows } from "./cluster-escrows.ts";
 import { clusterLedger } from "./cluster-ledger.ts";
 import { deployTwice } from "./deploy-runs.ts";
 import { endureOnCluster } from "./endure-cluster.ts";
-import { whySkipped } from "./skipped-scenarios.ts";
-import { startSurfpool } from "./surfpool.ts";
+import type { Scenario } from "../hostile-node/scenario.ts";
+import { tmpdir as systemFolder } from "node:os";
+import { fileURLToPath } from "node:url";
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { sha256 } from "../../core/domain/sha256.ts";
+
+const PACKAGE = "surfpool-sdk-linux-x64-gnu";
+const VERSION = "1.2.0";
+/** SHA-256 of the addon in that package. */
+const SHA256 = "73eb9439d255727b114fcaf345c32c43063459f3953881db587acdd265cce64d";
+const PROCESS = fileURLToPath(new URL("surfpool-process.ts", import.meta.url));
+
+/**
+ * The path of Surfpool's addon, fetched by npm's registry unless an earlier run has left it in the system's temporary
+ * folder.
+ */
+const addon = async (): Promise<string> => {
+  if (process.platform !== "linux" || process.arch !== "x64")
+    throw new Error(`--surfpool: ${PACKAGE} runs on Linux on x64 only`);
+  const folder = join(systemFolder(), `${PACKAGE}-${VERSION}`);
+  const file = join(folder, "node_modules", PACKAGE, "surfpool-sdk.linux-x64-gnu.node");
+  if (!(await Bun.file(file).exists())) {
+    await mkdir(folder, { recursive: true });
+    await Bun.write(join(folder, "package.json"), "{}");
+    const add = [process.execPath, "add", "--exact", "--ignore-scripts", `${PACKAGE}@${VERSION}`];
+    const { exitCode, stderr } = Bun.spawnSync(add, { cwd: folder, stdin: "ignore" });
+    if (exitCode !== 0)
+      throw new Error(`--surfpool: ${PACKAGE} cannot be fetched: ${stderr.toString().trim()}`);
+  }
+  const found = bytesToHex(sha256(new Uint8Array(await readFile(file))));
+  if (found !== SHA256)
+    throw new Error(`--surfpool: ${file} is another file, sha256 ${found}; remove it`);
+  return file;
+};
+
+/** Surfpool in a process of its own, with an empty ledger that nobody else uses. */
+const startSurfpool = async () => {
+  const child = Bun.spawn([process.execPath, PROCESS, await addon()], {
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const reader = child.stdout.getReader();
+  const { value } = await reader.read();
+  const rpcUrl = new TextDecoder().decode(value).trim();
+  if (!rpcUrl.startsWith("http")) throw new Error("--surfpool: it does not start");
+  return {
+    rpcUrl,
+    stop: async (): Promise<void> => {
+      child.kill();
+      await child.exited;
+    },
+  };
+};
+
+/** Why a scenario cannot be played before a node of another's making; undefined when it can. */
+const whySkipped = (scenario: Scenario): string | undefined => {
+  if (scenario.prepare !== undefined)
+    return "it changes the ledger before the first request, which a simulated one alone allows";
+  if (scenario.notify !== undefined)
+    return "it plays with notifications, and the syncs of this test are asked for";
+  if (scenario.name === "recent-statuses-only")
+    return "it plays with statuses, which no sync asks for";
+  return undefined;
+};
 
 const HELP = `Deploys to a node with a new mint, initialises, tells the demo, and deploys again, which must find everything done. Then
 a hostile node stands before that node, and an index must survive each of its scenarios while escrows are made and refunded.

@@ -1,8 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readCommandLine } from "../../app/command-line/command-line.ts";
-import { localKey, LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
+import {
+  localKey,
+  LOCAL_USDC_MINT,
+  type LocalKey,
+} from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { canonicalJsonBytes } from "../../core/domain/encoding/canonical-json.ts";
 import { PROOF_TEMPLATES } from "../../core/domain/evidence/proof-template.ts";
 import { taskHash } from "../../core/domain/escrow/task-hash.ts";
@@ -14,11 +18,53 @@ import {
   temporaryDirectory,
   until,
 } from "../app/support/running-service.ts";
-import { keyFor, publicKeyFor } from "./keys.ts";
 import { type Language, languages } from "./languages.ts";
-import { checkLines } from "./lines.ts";
 import { runSessions } from "./run-sessions.ts";
 import { startExample } from "./start-example.ts";
+import { createPrivateKey, createPublicKey } from "node:crypto";
+
+/** DER of a PKCS #8 Ed25519 private key up to its 32-byte seed (RFC 8410, section 7). */
+const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
+
+/** A key as an example reads it: 64 hex digits, and the path of a PEM file written into `folder`. */
+const keyFor = async (folder: string, name: string, { seed }: LocalKey) => {
+  const der = Buffer.concat([PKCS8_PREFIX, seed]);
+  const pem = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+  const path = join(folder, `${name}.pem`);
+  await Bun.write(path, pem.export({ format: "pem", type: "pkcs8" }));
+  return { hex: Buffer.from(seed).toString("hex"), path };
+};
+
+/**
+ * A public key, `x` of a JSON Web Key, as an example reads it: base64, and the path of a PEM file written into
+ * `folder`.
+ */
+const publicKeyFor = async (folder: string, name: string, x: string) => {
+  const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
+  const path = join(folder, `${name}.pem`);
+  await Bun.write(path, key.export({ format: "pem", type: "spki" }));
+  return { base64: Buffer.from(x, "base64url").toString("base64"), path };
+};
+
+const examples = new URL("../../examples/", import.meta.url).pathname;
+const MAX_LINES = 25;
+const MAX_COLUMNS = 120;
+
+/**
+ * Checks that each role's file has at most 25 lines that are neither empty nor a comment, and none beyond 120 columns.
+ * @throws Error that names the first file that has more.
+ */
+const checkLines = async (): Promise<void> => {
+  for (const name of await readdir(examples)) {
+    if (!/^(agent|merchant|passer_by|transactions)\./.test(name)) continue;
+    const lines = (await Bun.file(examples + name).text()).split("\n");
+    const code = lines.filter((line) => !/^\s*((#|\/\/|\/\*).*)?$/.test(line)).length;
+    if (code > MAX_LINES && !name.startsWith("transactions."))
+      throw new Error(`${name} has ${code} lines of code`);
+    if (lines.some((line) => line.length > MAX_COLUMNS))
+      throw new Error(`${name} has a line of more than ${MAX_COLUMNS} columns`);
+  }
+};
 
 const HELP = `Runs each example of examples/ against a service of its own, and asks the ledger what came of it.
 A language whose tools are absent is skipped.

@@ -2,9 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EX_USAGE, exitWith, readCommandLine } from "../../app/command-line/command-line.ts";
 import { tmpdir } from "../temporary-root.ts";
-import { bundledClient } from "./bundled-client.ts";
+import { bundledClient, pythonClient } from "./clients.ts";
 import { casesOf } from "./cases.ts";
-import { pythonClient } from "./python-client.ts";
 import { runCase } from "./run-case.ts";
 import { startStand } from "./stand.ts";
 

@@ -2,9 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryDirectory } from "../app/support/running-service.ts";
-import { bundledClient } from "./bundled-client.ts";
+import { bundledClient, pythonClient } from "./clients.ts";
 import { casesOf } from "./cases.ts";
-import { pythonClient } from "./python-client.ts";
 import { runCase } from "./run-case.ts";
 import { startStand } from "./stand.ts";
 

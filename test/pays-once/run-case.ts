@@ -3,9 +3,52 @@ import { taskHash } from "../../core/domain/escrow/task-hash.ts";
 import { escrowAddress } from "../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import type { Case } from "./cases.ts";
-import { type ClientProcess, type Ended, startClient } from "./client-process.ts";
 import { startProxy } from "./faulty-proxy.ts";
 import { MERCHANT, MINT, type Stand } from "./stand.ts";
+import { spawn } from "node:child_process";
+
+/** How a client's run ended. */
+type Ended = {
+  /** Null when it was killed. */
+  readonly code: number | null;
+  /** The last line that it printed. */
+  readonly printed: string;
+  readonly complaint: string;
+};
+
+/** A client that runs as a process group of its own, so that a kill reaches what its command started too. */
+type ClientProcess = { readonly kill: () => void; readonly ended: Promise<Ended> };
+
+/** Starts a client's command through the shell. */
+const startClient = (command: string, env: Readonly<Record<string, string>>): ClientProcess => {
+  const child = spawn("/bin/sh", ["-c", command], {
+    env: { ...process.env, ...env },
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let [out, err] = ["", ""];
+  child.stdout.on("data", (part: Buffer) => (out += part.toString()));
+  child.stderr.on("data", (part: Buffer) => (err += part.toString()));
+  let isOver = false;
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code) => {
+      isOver = true;
+      resolve({ code, printed: out.trim().split("\n").at(-1) ?? "", complaint: err.trim() });
+    });
+  });
+  return {
+    kill: () => {
+      if (isOver || child.pid === undefined) return;
+      try {
+        process.kill(-child.pid, "SIGKILL");
+      } catch {
+        // It ended by itself a moment ago.
+      }
+    },
+    ended,
+  };
+};
 
 /** The exit code that says: not known yet, run me again with the same nonce (`EX_TEMPFAIL` of sysexits.h). */
 export const TRY_AGAIN = 75;

@@ -61,7 +61,7 @@ export const RELAY_PROBLEMS = {
     422,
     "An instruction cannot succeed on the ledger",
     "The transaction was compared with the escrow, the merchant and the ledger's clock before sending, and the rule that `rule` names does not hold. Nothing was sent.",
-    "Correct what `detail` names in the instruction `instruction_index` and sign again. `/docs/protocol.md#checks-against-the-ledger` lists the rules.",
+    "Correct what `detail` names in the instruction `instruction_index` and sign again. `/docs/relay.md#checks-against-the-ledger` lists the rules.",
   ),
   fee_payer_cannot_pay: kind(
     422,

@@ -32,7 +32,7 @@ export type ProofTemplate = {
   readonly example: { readonly [name: string]: Json };
 };
 
-/** SHA-256 of the RFC 8785 bytes of a delivery payload. See docs/protocol.md, "Proof hash". */
+/** SHA-256 of the RFC 8785 bytes of a delivery payload. See docs/evidence.md, "Proof hash". */
 export const proofHash = (payload: Json): Hash32 =>
   hash32FromBytes(sha256(canonicalJsonBytes(payload)));
 

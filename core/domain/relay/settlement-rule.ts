@@ -1,6 +1,6 @@
 /**
  * The rules that a transaction's custody instructions are checked against before it is sent; a refusal
- * names the one that fails. Names are stable. See docs/protocol.md, "Relay".
+ * names the one that fails. Names are stable. See docs/relay.md.
  */
 export const SETTLEMENT_RULES = [
   "unknown_instruction",

@@ -207,7 +207,7 @@ const checkFields = (address: Address, data: LedgerAccount["data"]): Decoded<Esc
  * The outline of the escrow that account bytes hold, or why they hold none: owner, length, discriminator, enum, times,
  * amounts and the address that its own fields derive are checked. For accounts of which the log's root proves that the
  * custody program wrote these bytes: it writes canonical bumps only, and searching for both takes two thirds of what a
- * scan costs. See docs/protocol.md, "Reading the ledger".
+ * scan costs. See docs/reading.md.
  */
 export const checkEscrowAccount = (
   { address, owner, data }: Pick<LedgerAccount, "address" | "owner" | "data">,

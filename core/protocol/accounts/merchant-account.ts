@@ -64,7 +64,7 @@ export const merchantIn = (address: Address, data: Uint8Array): Merchant => {
 /**
  * The merchant that account bytes hold, or why they hold none: owner, length, discriminator, enum,
  * times, name and the address its own wallet derives are all checked.
- * See docs/protocol.md, "Reading the ledger".
+ * See docs/reading.md.
  */
 export const decodeMerchantAccount = (
   account: Pick<LedgerAccount, "address" | "owner" | "data">,

@@ -142,7 +142,7 @@ const deliveryClaim = (escrow: Escrow, network: EvidenceNetwork) => {
 /**
  * The `data` of an evidence packet. For a settled escrow it is a function of account and deployment alone, so its bytes
  * never change. Amounts are base units, because the ledger does not record what a mint's units are worth. See
- * docs/protocol.md, "Evidence packet".
+ * docs/verify-evidence.md, "What follows from it".
  */
 export const evidenceData = (source: EvidenceSource) => {
   const { network, escrow, account, slot, ledgerTime } = source;
@@ -170,5 +170,5 @@ export const evidenceData = (source: EvidenceSource) => {
   } satisfies Json;
 };
 
-/** The unsigned content of an evidence packet; see docs/protocol.md, "Evidence packet". */
+/** The unsigned content of an evidence packet; see docs/verify-evidence.md, "What follows from it". */
 export type EvidenceData = ReturnType<typeof evidenceData>;

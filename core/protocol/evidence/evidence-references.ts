@@ -70,7 +70,7 @@ const assertTransaction = (value: Json): EventKind => {
 
 /**
  * Checks the form of a packet's `references` and returns the one that is judged: the proof that a log holds the
- * account. The others are not signed, and no check relies on them. See docs/protocol.md, "Evidence packet". @throws
+ * account. The others are not signed, and no check relies on them. See docs/evidence.md, "Evidence packet". @throws
  * WrongForm
  */
 export const readReferences = (value: Json | undefined): { readonly log: LogReference | null } => {

@@ -99,7 +99,7 @@ const settledActions = (
  * refund from then on;
  * afterwards claim what the vault still holds, return rent, archive a week after settlement. An escrow whose attestor
  * is known to be revoked can be
- * neither captured nor released. See docs/protocol.md, "Next actions".
+ * neither captured nor released. See docs/prepare.md, "Next actions".
  */
 export const nextActions = (
   escrow: Escrow,

@@ -26,7 +26,7 @@ export const VOUCHER_LENGTH = 120;
 /**
  * The 120 bytes that a session key signs: `"voucher3" || domain || terms || orders || total u64 || count u32 ||
  * closing u8 ||
- * 0 0 0`, numbers little-endian. See docs/protocol.md, "Voucher".
+ * 0 0 0`, numbers little-endian. See docs/protocol.md, "Attestation".
  */
 export const voucherMessage = (claim: VoucherClaim): Uint8Array =>
   fieldWriter(VOUCHER_LENGTH)

@@ -35,7 +35,7 @@ const callFault = (call: CustodyCall, view: LedgerView): SettlementFault | undef
 /**
  * The first custody instruction of a transaction that cannot succeed on the ledger as the view shows it,
  * and why. It judges no account that an earlier instruction of the same transaction may write, and none
- * that the ledger does not show yet. See docs/protocol.md, "Relay".
+ * that the ledger does not show yet. See docs/relay.md.
  */
 export const settlementFault = (
   transaction: WireMessage,

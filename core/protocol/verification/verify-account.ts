@@ -156,7 +156,7 @@ const asOfCheck = (escrow: Escrow, asOf: ParsedPacket["asOf"]): EvidenceCheck =>
 /**
  * The checks that follow from the escrow account's bytes: `account_bytes`, `escrow_address`,
  * `escrow_fields`, `delivery_claim`, `attestation_signature`, `settlement_decision` and `as_of`. The later
- * ones are not judged when one of the first two fails. See docs/protocol.md, "Evidence packet".
+ * ones are not judged when one of the first two fails. See docs/verify-evidence.md, "The checks, in order".
  */
 export const accountChecks = (
   { network, account, asOf, data }: ParsedPacket,

@@ -81,7 +81,7 @@ const keyCheck = (keyId: string, publicKey: Uint8Array, trust: TrustPolicy): Evi
 
 /**
  * The service's signature, under a key of the policy, or under the packet's own key when there is no policy:
- * checks `digest`, `service_signature` and `service_key`. See docs/protocol.md, "Evidence packet".
+ * checks `digest`, `service_signature` and `service_key`. See docs/verify-evidence.md, "The checks, in order".
  */
 const signatureChecks = (
   packet: ParsedPacket,

@@ -159,7 +159,7 @@ const inclusion = (
  * Checks `log_inclusion`, `witnessed_on_ledger` and `witnessed_append_only`: whether a log of the trust policy holds
  * the event that left the packet's account as it is, and whether the quorums of its two policies cosigned that very
  * checkpoint. What is there and does not hold fails; what is missing, a proof or a cosignature, is unproven. Never
- * throws. See docs/verify-evidence.md, "The log".
+ * throws. See docs/verify-evidence.md, "The log's proof".
  */
 export const verifyInLog = (
   account: LoggedAccount,

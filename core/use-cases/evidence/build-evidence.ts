@@ -211,7 +211,7 @@ const renewedPacket = Effect.fnUntraced(function* (kept: KeptEvidence) {
  * The evidence packet of an escrow from its finalized account. Read and signed anew while Pending. Kept once settled:
  * the same object is returned until a reference changes. While no node answers, one that an earlier process served is
  * served with the newest known state of its merchant, or one made from the index. Fails like `readFinalizedEscrow`; a missing index or merchant
- * account is no failure. See docs/protocol.md, "Evidence packet".
+ * account is no failure. See docs/evidence.md, "Evidence packet".
  */
 export const buildEvidence = Effect.fnUntraced(function* (pda: string) {
   const { current } = yield* EvidenceSigner;

@@ -44,7 +44,7 @@ const trustedLogs = Effect.gen(function* () {
 
 /**
  * What a verifier pins beforehand: keys, ledger, programs, supported mints, and the log's witnesses once the log has
- * signed. Fails like a read of the ledger, and like the store. See docs/protocol.md, "Evidence packet".
+ * signed. Fails like a read of the ledger, and like the store. See docs/evidence.md, "Evidence packet".
  */
 export const evidenceTrust = Effect.gen(function* () {
   const { deployment, programPins, cluster, supportedMints } = yield* Instance;

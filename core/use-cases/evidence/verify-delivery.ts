@@ -41,7 +41,7 @@ export type DeliveryComparison = {
 /**
  * Compares a delivery payload with an escrow's proof hash and task hash, and with a proof template. Fails like
  * `readEscrow`, with `ProofTemplateNotFound` for a requested template that is unknown, and with `ValidationFailed` for
- * a payload without exact RFC 8785 bytes. See docs/protocol.md, "Proof hash".
+ * a payload without exact RFC 8785 bytes. See docs/evidence.md, "Proof hash".
  */
 export const verifyDelivery = Effect.fn("verifyDelivery")(function* (
   pda: string,

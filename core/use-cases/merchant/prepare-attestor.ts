@@ -29,7 +29,7 @@ export type PrepareAttestorRequest = SendingRequest & {
 /**
  * The instruction with which a merchant's wallet names a new attestor key. Fails with `MerchantNotFound`, `WrongState`
  * when the key is the present one, `InvalidAddress` and `ValidationFailed` for a field of the request, and like a read
- * of the ledger. See docs/protocol.md, "Prepare operations".
+ * of the ledger. See docs/prepare.md, "Prepare operations".
  */
 export const prepareAttestor = Effect.fn("prepareAttestor")(function* (
   wallet: string,

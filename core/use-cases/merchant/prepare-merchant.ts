@@ -28,7 +28,7 @@ export type PrepareMerchantRequest = SendingRequest & {
 /**
  * The instruction that registers a merchant's wallet with its attestor key. Fails with `WrongState` when it is
  * registered already, `InvalidAddress` and `ValidationFailed` for a field of the request, and like a read of the
- * ledger. See docs/protocol.md, "Prepare operations".
+ * ledger. See docs/prepare.md, "Prepare operations".
  */
 export const prepareMerchant = Effect.fn("prepareMerchant")(function* (
   request: PrepareMerchantRequest,

@@ -131,7 +131,7 @@ const programOf = (entry: RelayEntry | null, error: TransactionError | null): Ad
 
 /**
  * The outcome of any transaction, relayed here or not. Fails with `TransactionNotFound` when neither the relay nor the
- * ledger's history knows it; it may still land. See docs/protocol.md, "Relay".
+ * ledger's history knows it; it may still land. See docs/relay.md.
  */
 export const readRelayOutcome = Effect.fn("readRelayOutcome")(function* (
   signature: LedgerSignature,

@@ -151,7 +151,7 @@ const checkSignatures = Effect.fnUntraced(function* (transaction: WireTransactio
 /**
  * The transaction inside a relay request, checked without the ledger. The checks: strict base64, size, exactly one
  * transaction within the ledger's limits, all signatures present and valid, allowed programs only, no durable nonce,
- * and a compute budget within the policy. See docs/protocol.md, "Relay", rules 1, 2 and 4.
+ * and a compute budget within the policy. See docs/relay.md, "Admission", rules 1, 2 and 4.
  */
 export const admitTransaction = Effect.fnUntraced(function* (signedTransaction: string) {
   const bytes = decodeBase64(signedTransaction);

@@ -206,7 +206,7 @@ const asText = {
  * which no instruction can run. The transaction is then recorded and sent again until its outcome is known, also after
  * this call and after a restart. A known transaction gets its known outcome, and concurrent requests for it share one
  * sending. With `confirm` it waits for a confirmation, and returns `submitted` when none comes in time. See
- * docs/protocol.md, "Relay".
+ * docs/relay.md.
  */
 export const relayTransaction = Effect.fn("relayTransaction")(
   function* (request: RelayRequest) {

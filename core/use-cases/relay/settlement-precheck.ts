@@ -121,8 +121,7 @@ export const readGround = Effect.fnUntraced(function* (
 /**
  * Fails with `SettlementCheckFailed` when an instruction of the custody program cannot succeed on the
  * ledger as it stands, or an attestor key could never be used, naming the rule. A fault that another pending
- * transaction could remove is checked twice, by a second read. Fails as `readGround` does. See docs/protocol.md,
- * "Relay".
+ * transaction could remove is checked twice, by a second read. Fails as `readGround` does. See docs/relay.md.
  */
 export const checkSettlement = Effect.fn("checkSettlement")(function* (
   transaction: WireTransaction,

@@ -4,8 +4,7 @@ import { Effect } from "effect";
 import fc from "fast-check";
 import { everything } from "../../contracts/index-content.ts";
 import { uninterrupted } from "../sqlite/test-store.ts";
-import { LEADER_KILLS } from "./leader-kills.ts";
-import { besideStore, freshSchema, indexAt, withStore } from "./test-database.ts";
+import { LEADER_KILLS, besideStore, freshSchema, indexAt, withStore } from "./test-database.ts";
 
 type Replica = {
   readonly process: Bun.Subprocess<"ignore", "pipe", "inherit">;

@@ -5,6 +5,9 @@ import { postgresStore } from "../../../adapters/postgres/postgres-store.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
 import { type Index, withIndexOf } from "../../contracts/fresh-index.ts";
 
+/** How often the replica that syncs is killed: POSTGRES_KILLS, 5 unless set. Other kills are in proportion. */
+export const LEADER_KILLS = Number(process.env["POSTGRES_KILLS"] ?? 5);
+
 let schemas = 0;
 
 /** The address of a schema that nothing is in yet, on the server that `bun run test:more postgres` starts and names. */

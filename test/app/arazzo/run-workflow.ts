@@ -1,7 +1,84 @@
 import { type Call, callOperation, type OpenApi } from "./call-operation.ts";
-import { type Criterion, holds } from "./criterion.ts";
 import { evaluate, type Scope } from "./expression.ts";
-import { sign, type Signing, type SignWith } from "./sign.ts";
+import { decodeBase64, encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+
+/** A Criterion Object of the types `simple` and `jsonpath`. */
+type Criterion = {
+  readonly condition: string;
+  readonly context?: string;
+  readonly type?: string;
+};
+
+const COMPARISON = /^(\S+)\s*(==|!=)\s*('[^']*'|\S+)$/;
+
+const literal = (text: string): unknown =>
+  text.startsWith("'") ? text.slice(1, -1) : (JSON.parse(text) as unknown);
+
+/**
+ * Whether comparisons joined by `&&` hold; `valueOf` gives what their left sides mean. @throws Error for any other
+ * condition.
+ */
+const holdAll = (comparisons: string, valueOf: (left: string) => unknown): boolean =>
+  comparisons.split("&&").every((comparison) => {
+    const [, left = "", operator, right] = COMPARISON.exec(comparison.trim()) ?? [];
+    if (right === undefined) throw new Error(`unknown condition: ${comparison}`);
+    const value = valueOf(left);
+    return operator === "==" ? value === literal(right) : value !== literal(right);
+  });
+
+const FILTER = /^\$\[\?\((.+)\)\]$/;
+
+/** Whether `$[?(…)]` selects a child of the value. A member that a child lacks equals nothing. */
+const selects = (path: string, value: unknown): boolean => {
+  const [, filter] = FILTER.exec(path) ?? [];
+  if (filter === undefined) throw new Error(`unknown JSONPath: ${path}`);
+  if (typeof value !== "object" || value === null) return false;
+  return Object.values(value).some(
+    (child) =>
+      typeof child === "object" &&
+      child !== null &&
+      holdAll(filter, (left) => {
+        const [, name] = /^@\.(\w+)$/.exec(left) ?? [];
+        if (name === undefined) throw new Error(`unknown path in a filter: ${left}`);
+        return (child as Record<string, unknown>)[name];
+      }),
+  );
+};
+
+/** Whether a criterion holds. @throws Error for a type or condition it does not know. */
+const holds = ({ condition, context, type = "simple" }: Criterion, scope: Scope): boolean => {
+  if (type === "simple") return holdAll(condition, (left) => evaluate(left, scope));
+  if (type !== "jsonpath" || context === undefined) throw new Error(`unknown criterion: ${type}`);
+  return selects(condition, evaluate(context, scope));
+};
+
+/** The extension `x-sign` of a step, as the document's description defines it. */
+type Signing = {
+  readonly type: string;
+  readonly value: string;
+  readonly signers: string;
+  readonly output: string;
+};
+
+/** Signs bytes with an address's key; 64 bytes of Ed25519. @throws Error for an address without a key here. */
+type SignWith = (address: string, message: Uint8Array) => Uint8Array;
+
+const SIGNATURE_BYTES = 64;
+
+/** The base64 that the extension's output holds. @throws Error for a type it does not know. */
+const sign = ({ type, value, signers }: Signing, scope: Scope, signWith: SignWith): string => {
+  const bytes = decodeBase64(String(evaluate(value, scope)));
+  const addresses = [evaluate(signers, scope)].flat().map(String);
+  const [first, ...others] = addresses;
+  if (bytes === undefined || first === undefined) throw new Error("nothing to sign, or nobody");
+  if (type === "message" && others.length === 0) return encodeBase64(signWith(first, bytes));
+  if (type !== "transaction") throw new Error(`unknown x-sign: ${type}`);
+  const message = bytes.slice(1 + SIGNATURE_BYTES * addresses.length);
+  addresses.forEach((address, at) =>
+    bytes.set(signWith(address, message), 1 + SIGNATURE_BYTES * at),
+  );
+  return encodeBase64(bytes);
+};
 
 type FailureAction = {
   readonly name: string;

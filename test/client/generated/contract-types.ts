@@ -46,7 +46,7 @@ const recordTypes = async ({ components }: Document): Promise<string> => {
   });
   // The compiler needs a root; nobody else does.
   const root = /\/\*\*\n \* Every record of the contract by its name\.\n \*\/\nexport interface Contract \{[^}]*\}\n/;
-  return types.replace(root, "");
+  return types.replace(root, "").replaceAll(/\/\*\*\n \* (.*)\n \*\/\n/g, "/** $1 */\n");
 };
 
 const typeOf = ({ $ref: name, type, const: value }: Schema): string => {
@@ -77,9 +77,7 @@ const operationTypes = ({ paths }: Document): string => {
         `  "${method.toUpperCase()} ${path}": ${operationType(operation)};\n`,
     ),
   );
-  return `/**
- * By method and path: what a request of the operation carries, and the JSON of its usual answer; \`object\` for none.
- */
+  return `/** By method and path: what a request of the operation carries, and the JSON of its usual answer; \`object\` for none. */
 export interface HttpOperations {
 ${lines.join("")}}
 `;
@@ -96,3 +94,10 @@ export const contractTypes = async (): Promise<string> => {
     await service.runtime.dispose();
   }
 };
+
+// Run by itself, it writes client/generated anew.
+if (import.meta.main)
+  await Bun.write(
+    new URL("../../../client/generated/contract.ts", import.meta.url),
+    await contractTypes(),
+  );

@@ -173,7 +173,7 @@ const isPriced = ({ voucher, delivered, before }: Call, tree: Tree): boolean => 
   return leads(before.leaf, before.path, count - 2, tree);
 };
 
-/** Whether a payload has no number that it may not have: docs/protocol.md, "Proof hash". */
+/** Whether a payload has no number that it may not have: docs/evidence.md, "Proof hash". */
 const isReadableOneWay = (value: Value): boolean => {
   if (typeof value === "number") return Math.abs(value) < 2 ** 53;
   if (value === null || typeof value !== "object") return true;

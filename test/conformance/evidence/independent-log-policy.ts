@@ -1,7 +1,12 @@
 import { createHash } from "node:crypto";
 import { canVerify } from "./independent-ed25519.ts";
 import { fromBase64, need } from "./independent-form.ts";
-import { isName } from "./independent-names.ts";
+
+/** Whether a text can name a key by docs/verify-evidence.md, "The log's policies". */
+export const isName = (text: string): boolean =>
+  text !== "" &&
+  text.length <= 256 &&
+  Array.from(text).every((c) => c !== "+" && !/^[\p{White_Space}\p{Cc}\ud800-\udfff]$/u.test(c));
 
 type Key = { readonly name: string; readonly id: Uint8Array; readonly publicKey: Uint8Array };
 
@@ -29,7 +34,7 @@ const readKey = (text: string | undefined, type: number): Key => {
 };
 
 /**
- * Reads a log's policy by docs/verify-evidence.md, "The log's policy"; `evidenceKeys` are base64url. @throws Error
+ * Reads a log's policy by docs/verify-evidence.md, "The log's policies"; `evidenceKeys` are base64url. @throws Error
  */
 const readLogPolicy = (text: string, evidenceKeys: ReadonlyArray<string>): LogPolicy => {
   need(text.length <= 65_536 && text.endsWith("\n") && text.isWellFormed());

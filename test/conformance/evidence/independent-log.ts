@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { strictlySigned } from "./independent-ed25519.ts";
 import { asCreated, fromBase58, fromBase64, isSlot, need, object } from "./independent-form.ts";
-import type { LogPolicies, LogPolicy } from "./independent-log-policy.ts";
-import { isName } from "./independent-names.ts";
+import { type LogPolicies, type LogPolicy, isName } from "./independent-log-policy.ts";
 import type { ObjectValue, Value } from "./independent-json.ts";
 
 const sha256 = (...parts: ReadonlyArray<Uint8Array | string>): Buffer => {

@@ -42,3 +42,8 @@ export const vectorFiles = (): ReadonlyMap<string, string> =>
     ["calls.json", text(callVectors())],
     ["ed25519-instructions.json", text(instructionVectors())],
   ]);
+
+// Run by itself, it writes every vector. vectors.test.ts compares the stored files with these.
+if (import.meta.main)
+  for (const [name, content] of vectorFiles())
+    await Bun.write(new URL(`../../vectors/evidence/${name}`, import.meta.url), content);

@@ -46,7 +46,7 @@ const failedChecks = (packet: Uint8Array): ReadonlyArray<string> =>
     .map(({ name }) => name);
 
 describe("the vectors of test/vectors/evidence", () => {
-  test("they equal the output of `bun test/conformance/evidence/write-vectors.ts`, byte for byte", async () => {
+  test("they equal the output of `bun test/conformance/evidence/vector-files.ts`, byte for byte", async () => {
     for (const [name, text] of vectorFiles())
       expect([name, await read(name)]).toEqual([name, text]);
   });

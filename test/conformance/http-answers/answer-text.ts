@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Recorded } from "./record-exchange.ts";
 
 /** Longer request bodies are cut to their first 200 characters. */
@@ -5,6 +7,34 @@ const LONGEST_BODY = 2000;
 
 /** Control characters other than tab and line feed: a text file does not show them. */
 const UNSEEN = /(?![\t\n])\p{Cc}/u;
+
+/** The widest line of printed JSON. */
+const WIDTH = 120;
+
+/** Sent with every request without an id of its own. Otherwise the service would make a random one. */
+export const REQUEST_ID = "recorded";
+
+/** The headers that most answers have. A section names only what its answer has otherwise, or has not. */
+const USUAL_HEADERS: ReadonlyMap<string, string> = new Map([
+  ["access-control-allow-origin", "*"],
+  [
+    "access-control-expose-headers",
+    "allow, etag, ratelimit, ratelimit-policy, retry-after, x-request-id",
+  ],
+  ["content-security-policy", "default-src 'none'; frame-ancestors 'none'"],
+  ["cross-origin-resource-policy", "cross-origin"],
+  ["referrer-policy", "no-referrer"],
+  ["x-content-type-options", "nosniff"],
+  ["x-request-id", REQUEST_ID],
+]);
+
+/** Files of the repository that answers repeat, by their compact JSON. */
+const SERVED_FILES: ReadonlyMap<string, string> = new Map(
+  ["programs/custody.idl.json", "programs/attestor.idl.json"].map((path) => {
+    const text = readFileSync(join(import.meta.dir, "../../..", path), "utf8");
+    return [JSON.stringify(JSON.parse(text)), path];
+  }),
+);
 
 const NO_NEWLINE = "\n\\ no line feed at the end";
 
@@ -25,13 +55,56 @@ const isJson = (headers: Recorded["headers"]): boolean =>
     ([name, value]) => name === "content-type" && /^application\/(?:\w+\+)?json$/.test(value),
   );
 
-/** A body as the file shows it: compact JSON with one member a line, anything else unchanged. */
+type Folding = {
+  readonly width: number;
+  /** Lists are cut behind this many members. */
+  readonly mostMembers?: number;
+  readonly shownText?: (text: string) => string;
+};
+
+/** A JSON value as people read it: what fits a line stays on it, other objects and lists have one member a line. */
+export const foldedJson = (value: unknown, folding: Folding, indent = "", column = 0): string => {
+  const { width, mostMembers, shownText = (text) => text } = folding;
+  if (typeof value === "string") return JSON.stringify(shownText(value));
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const isList = Array.isArray(value);
+  const entries = Object.entries(value);
+  const shown = isList ? entries.slice(0, mostMembers) : entries;
+  const inner = `${indent}  `;
+  const members = shown.map(([name, member]) => {
+    const label = isList ? "" : `${JSON.stringify(name)}: `;
+    return label + foldedJson(member, folding, inner, inner.length + label.length);
+  });
+  if (shown.length < entries.length) members.push("…");
+  const [open, close] = isList ? ["[", "]"] : ["{", "}"];
+  const line = `${open}${members.join(", ")}${close}`;
+  if (!line.includes("\n") && column + line.length <= width) return line;
+  return `${open}\n${members.map((member) => inner + member).join(",\n")}\n${indent}${close}`;
+};
+
+/** A body as the file shows it: compact JSON in lines of 120 columns, anything else unchanged. */
 export const bodyText = (body: string, headers: Recorded["headers"]): string => {
   if (!isJson(headers) || body === "") return lines(body);
   const value: unknown = JSON.parse(body);
   if (JSON.stringify(value) !== body) return `(JSON that is not compact)\n${lines(body)}`;
-  return JSON.stringify(value, null, 2);
+  return foldedJson(value, { width: WIDTH });
 };
+
+/** The answer's headers that are not the usual ones, and the names of the usual ones that it lacks. */
+const headerLines = (headers: Recorded["headers"]): ReadonlyArray<string> => {
+  const names = new Set(headers.map(([name]) => name));
+  const lacking = [...USUAL_HEADERS.keys()].filter((name) => !names.has(name));
+  return [
+    ...headers.flatMap(([name, value]) =>
+      USUAL_HEADERS.get(name) === value ? [] : [`${name}: ${value}`],
+    ),
+    ...(lacking.length === 0 ? [] : [`without ${lacking.join(", ")}`]),
+  ];
+};
+
+/** The file of what every answer has whose section does not say otherwise. */
+export const usualHeadersText = (): string =>
+  Array.from(USUAL_HEADERS, ([name, value]) => `${name}: ${value}\n`).join("");
 
 const prefixed = (mark: string, rows: ReadonlyArray<string>): string =>
   rows.map((row) => `${mark} ${row}`.trimEnd()).join("\n");
@@ -42,13 +115,16 @@ export const sectionText = (recorded: Recorded): string => {
   const { method, title, masks = [], outline, bodyFile } = exchange;
   const request = [
     `${method} ${path}`,
-    ...Object.entries(requestHeaders).map(([name, value]) => `${name}: ${value}`),
+    ...Object.entries(requestHeaders).flatMap(([name, value]) =>
+      name === "x-request-id" && value === REQUEST_ID ? [] : [`${name}: ${value}`],
+    ),
     ...(exchange.body === undefined ? [] : ["", ...requestBody(exchange.body).split("\n")]),
   ];
-  const answer = [String(status), ...headers.map(([name, value]) => `${name}: ${value}`)];
+  const answer = [String(status), ...headerLines(headers)];
+  const file = bodyFile ?? SERVED_FILES.get(body);
   const shown =
-    bodyFile !== undefined
-      ? `(in ${bodyFile})`
+    file !== undefined
+      ? `(in ${file})`
       : outline === undefined
         ? bodyText(body, headers)
         : outline(body);

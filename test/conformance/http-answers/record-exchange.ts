@@ -1,4 +1,5 @@
 import { RELAY_POLICY } from "../../../core/domain/relay/relay-policy.ts";
+import { REQUEST_ID } from "./answer-text.ts";
 import type { Exchange } from "./exchange.ts";
 import type { World } from "./world/fixed-world.ts";
 
@@ -15,9 +16,6 @@ export type Recorded = {
 
 /** Values of earlier answers in the scene that later requests use. */
 type Seen = { readonly etag: string; readonly next_cursor: string };
-
-/** Sent with every request without an id of its own. Otherwise the service would make a random one. */
-const REQUEST_ID = "recorded";
 
 const filled = (text: string, seen: Seen): string =>
   text.replace(/\{(etag|next_cursor)\}/g, (_, name: keyof Seen) => seen[name]);

@@ -1,4 +1,4 @@
-import { bodyText, sectionText } from "./answer-text.ts";
+import { bodyText, sectionText, usualHeadersText } from "./answer-text.ts";
 import type { Scene } from "./exchange.ts";
 import { type Recorded, recorder } from "./record-exchange.ts";
 import { SCENES } from "./scenes.ts";
@@ -34,11 +34,11 @@ export const recordScenes = async (): Promise<ReadonlyArray<Recorded>> => {
 };
 
 /**
- * Every file of test/vectors/http-answers by its name: one for each operation, and one for each `bodyFile`.
+ * Every file of test/vectors/http-answers by its name: one for each operation, one for each `bodyFile`, and the usual headers.
  * @throws Error when two exchanges of an operation have the same title.
  */
 export const recordedFiles = (recorded: ReadonlyArray<Recorded>): ReadonlyMap<string, string> => {
-  const files = new Map<string, string>();
+  const files = new Map([["usual-headers.txt", usualHeadersText()]]);
   for (const [operation, group] of Map.groupBy(recorded, ({ exchange }) => exchange.operation)) {
     const titles = group.map(({ exchange }) => exchange.title);
     const twice = titles.find((title, at) => titles.indexOf(title) !== at);

@@ -13,16 +13,29 @@ import {
 import { otherWrongBodies, wrongBodies } from "./exchanges/bodies.ts";
 import { escrowBetaExchanges, escrowExchanges } from "./exchanges/escrow.ts";
 import { everyOperation, overBudget } from "./exchanges/every-operation.ts";
-import { evidenceExchanges, rotatedExchanges, unsignedExchanges } from "./exchanges/evidence.ts";
-import { idempotencyExchanges } from "./exchanges/relay/idempotency.ts";
+import {
+  evidenceExchanges,
+  rotatedExchanges,
+  unsignedExchanges,
+  proofTemplateExchanges,
+} from "./exchanges/evidence.ts";
+import {
+  idempotencyExchanges,
+  acceptedExchanges,
+  expiredExchanges,
+} from "./exchanges/relay/relay-accepted.ts";
 import { indexListExchanges, unsyncedExchanges } from "./exchanges/index-lists.ts";
 import { mcpExchanges, mcpLastOfBudgetExchanges } from "./exchanges/mcp.ts";
 import { merchantExchanges } from "./exchanges/merchant.ts";
-import { OTHER_SETTINGS, otherSettingsExchanges } from "./exchanges/other-settings.ts";
+import {
+  OTHER_SETTINGS,
+  otherSettingsExchanges,
+  drainingExchanges,
+  metricsExchanges,
+  serviceStateExchanges,
+} from "./exchanges/service-state.ts";
 import { pageExchanges } from "./exchanges/pages.ts";
 import { prepareExchanges } from "./exchanges/prepare.ts";
-import { proofTemplateExchanges } from "./exchanges/proof-templates.ts";
-import { acceptedExchanges, expiredExchanges } from "./exchanges/relay/relay-accepted.ts";
 import { notAdmittedExchanges } from "./exchanges/relay/relay-not-admitted.ts";
 import {
   fullExchanges,
@@ -30,15 +43,14 @@ import {
   refusedExchanges,
   relayBetaExchanges,
 } from "./exchanges/relay/relay-refused.ts";
-import {
-  drainingExchanges,
-  metricsExchanges,
-  serviceStateExchanges,
-} from "./exchanges/service-state.ts";
 import { settlementExchanges } from "./exchanges/relay/settlement.ts";
-import { settlementLogExchanges, withoutLogExchanges } from "./exchanges/settlement-log.ts";
+import {
+  settlementLogExchanges,
+  withoutLogExchanges,
+  witnessExchanges,
+  witnessScenes,
+} from "./exchanges/settlement-log.ts";
 import { streamExchanges } from "./exchanges/stream.ts";
-import { witnessExchanges, witnessScenes } from "./exchanges/witness.ts";
 import { syncExchanges } from "./exchanges/sync.ts";
 import { settleExchanges, verifyExchanges, x402BetaExchanges } from "./exchanges/x402.ts";
 

@@ -9,7 +9,7 @@ import { expectOfLedger } from "./expect-of-ledger.ts";
 import type { LivingProcesses } from "./living-processes.ts";
 import type { ScheduleWorld } from "./schedule-world.ts";
 import type { ScheduleWitnesses } from "./schedule-witness.ts";
-import type { SignedRoots } from "./signed-roots.ts";
+import type { SignedRoots } from "./run-schedule.ts";
 
 /** Syncs of all processes after which the store must have come to the ledger's head. */
 const MOST_ROUNDS = 20;

@@ -44,7 +44,7 @@ export const messageOf = (claim: Claim): Uint8Array =>
     .u32(claim.final)
     .done();
 
-/** The message that a session key signs: docs/protocol.md, "Voucher". */
+/** The message that a session key signs: docs/protocol.md, "Attestation". */
 export const voucherOf = (voucher: Voucher): Uint8Array =>
   fieldWriter(120)
     .bytes(VOUCHER)

@@ -42,7 +42,7 @@ const FIXED: Readonly<Record<string, Address>> = {
   agent_fallback_account: PROGRAMS.custodyProgram,
 };
 
-/** The bytes behind an instruction's discriminator: docs/protocol.md, "Instructions". */
+/** The bytes behind an instruction's discriminator: docs/protocol.md, "custody". */
 const dataOf = (
   call: CallName,
   args: Arguments[CallName],

@@ -15,7 +15,7 @@ import { unsignedTransaction } from "./wire.ts";
 import { associatedOf } from "./world.ts";
 
 // What an honest party prepares: every transaction that it signs at once, before anybody else moves. The rules are
-// those of docs/protocol.md, "Nobody is vetoed"; each can be left out, and the explorer must notice.
+// those of docs/protocol.md, "custody"; each can be left out, and the explorer must notice.
 
 /** The rules that a kit can leave out. */
 export const KIT_RULES = [

@@ -8,7 +8,7 @@ const custody = (name: string, file: string, from: string, to: string): Mutant =
   to,
 });
 
-/** The programs without one rule of docs/protocol.md, "Nobody is vetoed". */
+/** The programs without one rule of docs/protocol.md, "custody". */
 export const VETOES: ReadonlyArray<Mutant> = [
   custody(
     "an associated account that cannot be paid stops the payment",

@@ -18,9 +18,8 @@ import {
 } from "./calls.ts";
 import { breathe } from "./breathe.ts";
 import { fallbackOf, PROOFS, START } from "./cast.ts";
-import { Dice } from "./dice.ts";
+import { Dice, changeAll, frontRun, GROWN, meddle, tokenOf } from "./live-adversary.ts";
 import { AGENT, KEY_A, MERCHANT, MINT, SESSION_KEY, SPONSOR } from "./explored.ts";
-import { changeAll, frontRun, GROWN, meddle, tokenOf } from "./live-adversary.ts";
 import { type Prepared, prepare, type Purpose, type Rule, seededAddress } from "./live-kit.ts";
 import { LiveLedger } from "./live-ledger.ts";
 import type { Binaries } from "./machine.ts";

@@ -3,8 +3,15 @@ import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import { fieldsOf } from "../../../core/protocol/accounts/byte-fields.ts";
 import { TOKEN_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import type { Sent } from "./call.ts";
-import { type Accounts, ESCROW, type Passed, sha256, stateOf, TOMBSTONE } from "./passed.ts";
-import { brokenLog } from "./promised-log.ts";
+import {
+  type Accounts,
+  ESCROW,
+  type Passed,
+  sha256,
+  stateOf,
+  TOMBSTONE,
+  brokenLog,
+} from "./promised-log.ts";
 
 // Rules that must hold independently of the model. They are checked on the ledger's bytes before and after a
 // transaction, at the offsets of docs/protocol.md.

@@ -7,11 +7,38 @@ import { programError } from "../../../core/protocol/instructions/program-errors
 import type { Refusal, Sent } from "./call.ts";
 import { deployedWorld } from "./cast.ts";
 import type { Machine } from "./machine.ts";
-import { shrunk } from "./shrink.ts";
 import type { Step } from "./around.ts";
 import { stepFrom, worldAfter } from "./steps.ts";
 import { judge } from "./transaction.ts";
 import { DOMAIN, PROGRAMS, type World } from "./world.ts";
+
+type Steps = ReadonlyArray<ReadonlyArray<number>>;
+
+const without = (steps: Steps, at: number, count: number): Steps => [
+  ...steps.slice(0, at),
+  ...steps.slice(at + count),
+];
+
+/**
+ * Fewer steps, and smaller numbers in them, that still fail: it leaves out groups of steps, then sets choices to the
+ * first.
+ */
+const shrunk = (steps: Steps, fails: (steps: Steps) => boolean): Steps => {
+  let least = steps;
+  for (let size = Math.ceil(least.length / 2); size >= 1; size = Math.floor(size / 2))
+    for (let at = 0; at < least.length;) {
+      const fewer = without(least, at, size);
+      if (fails(fewer)) least = fewer;
+      else at += size;
+    }
+  for (const [at, numbers] of least.entries())
+    for (const [i, number] of numbers.entries()) {
+      if (number === 0) continue;
+      const plainer = least.map((each, k) => (k === at ? each.with(i, 0) : each));
+      if (fails(plainer)) least = plainer;
+    }
+  return least;
+};
 
 /** How often each instruction was accepted, and how often it ended in each refusal. */
 export type Tally = Map<string, number>;

@@ -169,7 +169,7 @@ const preparePayment = Effect.fnUntraced(function* (
  * The instructions that release an escrow with a final attestation, and with the closing voucher of a session, once
  * their signatures verify strictly; behind them the agent's rest and the rent, as far as they fit. Fails with
  * `WrongState` when the ledger would refuse them at the slot that was read, `ValidationFailed` and `InvalidAddress` for
- * a field of the request, and as `readEscrow` does. See docs/protocol.md, "Prepare operations".
+ * a field of the request, and as `readEscrow` does. See docs/prepare.md, "Prepare operations".
  */
 export const prepareRelease = Effect.fn("prepareRelease")(
   (pda: string, request: PreparePaymentRequest) => preparePayment("release_escrow", pda, request),
@@ -177,7 +177,7 @@ export const prepareRelease = Effect.fn("prepareRelease")(
 
 /**
  * The instructions that pay a session's merchant what is attested and vouched for and was not captured before. Fails as
- * `prepareRelease` does. See docs/protocol.md, "Prepare operations".
+ * `prepareRelease` does. See docs/prepare.md, "Prepare operations".
  */
 export const prepareCapture = Effect.fn("prepareCapture")(
   (pda: string, request: Omit<PreparePaymentRequest, "bare">) =>

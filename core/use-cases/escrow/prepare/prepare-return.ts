@@ -62,7 +62,7 @@ const signedBy = Effect.fnUntraced(function* (sending: Sending, wallet: Address)
 
 /**
  * The instructions with which the merchant's wallet settles an escrow with what was captured, before its end; behind
- * them the agent's rest and the rent, as far as they fit. Fails as `prepareRefund` does. See docs/protocol.md, "Prepare
+ * them the agent's rest and the rent, as far as they fit. Fails as `prepareRefund` does. See docs/prepare.md, "Prepare
  * operations".
  */
 export const prepareCancel = Effect.fn("prepareCancel")(function* (
@@ -90,7 +90,7 @@ export const prepareCancel = Effect.fn("prepareCancel")(function* (
  * The instructions with which anyone pays what an ended or settled escrow's vault still holds to its agent, and closes
  * the vault; behind them the rent, where it fits. Fails with `WrongState` when the ledger would refuse them at the slot
  * that was read or there is no vault any more, `EscrowArchived` where nobody kept an archived escrow's bytes,
- * `InvalidAddress` and `ValidationFailed` for a field of the request, and as `readEscrow` does. See docs/protocol.md,
+ * `InvalidAddress` and `ValidationFailed` for a field of the request, and as `readEscrow` does. See docs/prepare.md,
  * "Prepare operations".
  */
 export const prepareRefund = Effect.fn("prepareRefund")(function* (
@@ -147,7 +147,7 @@ const plainDraft = (
 /**
  * The instruction with which the agent's wallet closes its session: it ends in 900 s, or when it expires if that is
  * sooner. Fails with `WrongState` when the ledger would refuse it at the slot that was read, and otherwise as
- * `prepareCancel` does. See docs/protocol.md, "Prepare operations".
+ * `prepareCancel` does. See docs/prepare.md, "Prepare operations".
  */
 export const prepareClose = Effect.fn("prepareClose")(function* (
   pda: string,
@@ -170,7 +170,7 @@ export const prepareClose = Effect.fn("prepareClose")(function* (
 /**
  * The instruction that returns the lamports above a settled escrow's own rent to its rent payer; anyone can send it.
  * Fails with `WrongState` while the escrow is Pending and when there is nothing to return, and as `prepareRefund` does.
- * See docs/protocol.md, "Prepare operations".
+ * See docs/prepare.md, "Prepare operations".
  */
 export const prepareRent = Effect.fn("prepareRent")(function* (
   pda: string,
@@ -205,7 +205,7 @@ export const prepareRent = Effect.fn("prepareRent")(function* (
 /**
  * The instruction that replaces an escrow by its tombstone. Anyone can send it from a week after settlement on. Fails
  * with `WrongState` before, `InvalidAddress` and `ValidationFailed` for a field of the request, and as `readEscrow`
- * does. See docs/protocol.md, "Prepare operations".
+ * does. See docs/prepare.md, "Prepare operations".
  */
 export const prepareArchive = Effect.fn("prepareArchive")(function* (
   pda: string,

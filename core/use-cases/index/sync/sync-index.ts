@@ -265,7 +265,7 @@ const anewTo = Effect.fnUntraced(function* (
  * config's root, and without that nothing is written. Invalid accounts are reported and never stored. A sync that nobody
  * awaits looks at the ledger with one read, and goes on where that shows a change. `afterSync` runs
  * once the index stands at its new mark. Fails with a ledger or store failure, which leaves the index at a mark. See
- * docs/protocol.md, "Index".
+ * docs/reading.md, "Index".
  */
 export const syncIndex = Effect.fn("syncIndex")(
   function* (

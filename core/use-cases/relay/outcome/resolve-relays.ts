@@ -252,7 +252,7 @@ const resolveByIndex = Effect.fnUntraced(function* (
  * One round over the queue. Records final outcomes and removes their entries; an expired one is charged to its sender.
  * Sends again what has not landed. What has landed is not asked for before it can be final, and the index tells that
  * without a call where it holds the event. Entries whose outcome nobody can tell leave the queue after a while. A
- * failure leaves the rest for the next round. See docs/protocol.md, "Relay".
+ * failure leaves the rest for the next round. See docs/relay.md.
  */
 export const resolveRelays = Effect.fnUntraced(function* (queue: RelayQueue) {
   if (queue.size() === 0) return;

@@ -17,11 +17,12 @@ import type { LedgerSignature } from "../../../../core/domain/ledger/signature.t
 import { SettlementCheckFailed } from "../../../../core/use-cases/relay/relay-errors.ts";
 import { problemDocument } from "../../../../adapters/http/problems/problem.ts";
 
-const PROTOCOL = readFileSync(join(import.meta.dir, "../../../../docs/protocol.md"), "utf8");
+const DOCS = join(import.meta.dir, "../../../../docs");
 
 /** The rules in the first column of a section's table of rules, sorted. */
-const rulesUnder = (heading: string): ReadonlyArray<string> => {
-  const section = PROTOCOL.split(/^#{2,3} /m).find((each) => each.startsWith(`${heading}\n`)) ?? "";
+const rulesUnder = (page: string, heading: string): ReadonlyArray<string> => {
+  const text = readFileSync(join(DOCS, page), "utf8");
+  const section = text.split(/^#{2,3} /m).find((each) => each.startsWith(`${heading}\n`)) ?? "";
   const table = /^\| rule .*\n(?:\|.*\n)+/m.exec(section)?.[0] ?? "";
   const cells = table.split("\n").map((row) => row.split("|")[1] ?? "");
   return cells
@@ -30,10 +31,10 @@ const rulesUnder = (heading: string): ReadonlyArray<string> => {
 };
 
 test.each([
-  ["Prepare operations", STATE_RULES],
-  ["Checks against the ledger", SETTLEMENT_RULES],
-])("protocol.md lists every rule under %s, each once", (heading, rules) => {
-  expect(rulesUnder(heading)).toEqual([...rules].toSorted());
+  ["prepare.md", "Prepare operations", STATE_RULES],
+  ["relay.md", "Checks against the ledger", SETTLEMENT_RULES],
+])("%s lists every rule under %s, each once", (page, heading, rules) => {
+  expect(rulesUnder(page, heading)).toEqual([...rules].toSorted());
 });
 
 const fault = {

@@ -6,9 +6,8 @@ import { ledgerSolanaRpc } from "../../../../adapters/solana-rpc/ledger-solana-r
 import { nodePool } from "../../../../adapters/solana-rpc/pool/node-pool.ts";
 import { TOKEN_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { Ledger, LedgerFloor } from "../../../../ports/ledger/ledger.ts";
-import { configOver } from "../ledger-under-test.ts";
+import { configOver, virtualTime } from "../ledger-under-test.ts";
 import { atSlot, ScriptedPeer } from "../scripted-peer.ts";
-import { virtualTime } from "../virtual-time.ts";
 
 const ACCOUNT = "an account";
 

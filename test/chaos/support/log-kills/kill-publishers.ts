@@ -7,10 +7,35 @@ import { worldEscrow } from "../../../simulation/world-escrow.ts";
 import { worldOf } from "../../../simulation/world.ts";
 import { freshPath, randomOf, SEED, tell } from "../chaos-run.ts";
 import { expectIndexOf } from "../expect-index.ts";
-import { countedBundle } from "./counted-bundle.ts";
 import { PHASES, type Phase } from "./kill-switch.ts";
 import { LogObserver } from "./observer.ts";
 import { type PublisherEnd, runPublisher } from "./run-publisher.ts";
+import type { BunPlugin } from "bun";
+
+/** Gives the adapters counted functions of the file system. */
+const countedFiles: BunPlugin = {
+  name: "counted files",
+  setup(build) {
+    build.onResolve({ filter: /^node:fs(?:\/promises)?$/ }, ({ path, importer }) => {
+      if (!importer.includes("/adapters/")) return undefined;
+      const name = path === "node:fs" ? "counted-fs" : "counted-fs-promises";
+      return { path: `${import.meta.dir}/${name}.ts` };
+    });
+  },
+};
+
+/** The script that publishes until it is killed, in one file in which the adapters' changes of files are counted. */
+const countedBundle = async (): Promise<string> => {
+  const { outputs } = await Bun.build({
+    entrypoints: [`${import.meta.dir}/publish-until-killed.ts`],
+    target: "bun",
+    outdir: dirname(freshPath("script.js")),
+    plugins: [countedFiles],
+  });
+  const [output] = outputs;
+  if (output === undefined) throw new Error("the script gave no bundle");
+  return output.path;
+};
 
 /** Events for more than one full tile, and as many for each change. */
 const ESCROWS = 170;

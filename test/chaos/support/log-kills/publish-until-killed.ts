@@ -11,7 +11,6 @@ import { LogStore } from "../../../../ports/log/log-store.ts";
 import { WitnessClient } from "../../../../ports/log/log-source.ts";
 import { logIdentity } from "../../../doubles/log-identity.ts";
 import { openIndexOfNode, WORLD_LEDGER } from "../../../simulation/index-of-node.ts";
-import { countStoreStatements } from "./count-statements.ts";
 import {
   aimAt,
   inPhase,
@@ -20,6 +19,30 @@ import {
   operationCounts,
   tellLine,
 } from "./kill-switch.ts";
+import { StoreDatabase } from "../../../../adapters/sqlite/store-database.ts";
+
+type Callable = (...values: Array<unknown>) => unknown;
+
+/** Makes each statement that this process's stores run an operation, for good. */
+const countStoreStatements = (): void => {
+  // oxlint-disable-next-line typescript/unbound-method -- called with the store as `this`
+  const { query, run } = StoreDatabase.prototype;
+  const counted = new WeakSet<object>();
+  StoreDatabase.prototype.query = function counting(this: StoreDatabase, sql: string) {
+    const prepared = query.call(this, sql);
+    const statement = prepared as object as Record<string, Callable>;
+    if (counted.has(statement)) return prepared;
+    counted.add(statement);
+    for (const name of ["run", "get", "all"]) {
+      const call = statement[name]?.bind(statement);
+      if (call !== undefined) statement[name] = (...values) => operation(() => call(...values));
+    }
+    return prepared;
+  } as typeof query;
+  StoreDatabase.prototype.run = function running(this: StoreDatabase, ...asked: Array<unknown>) {
+    return operation(() => Reflect.apply(run, this, asked));
+  } as typeof run;
+};
 
 // Run as a process by kill-while-logging: syncs the store in the folder argv[3] once from the node at argv[2],
 // publishes its log with the key in that folder, and ends. It kills itself at the operation that argv[4] names, if it

@@ -99,3 +99,10 @@ export const threeLeaves = () => ({
     checkpoint,
   }),
 });
+
+// Run by itself, it writes the worked example of docs/log.md. three-leaves.test.ts compares the stored file with it.
+if (import.meta.main)
+  await Bun.write(
+    new URL("../../../vectors/log/three-leaves.json", import.meta.url),
+    `${JSON.stringify(threeLeaves(), null, 2)}\n`,
+  );

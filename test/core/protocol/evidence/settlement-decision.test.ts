@@ -6,7 +6,7 @@ import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-depl
 import { anyEscrow } from "../../../arbitraries/escrow.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 
-/** The decision of each settled state, at any time (docs/protocol.md, "Evidence packet"). */
+/** The decision of each settled state, at any time (docs/verify-evidence.md, "What follows from it"). */
 const SETTLED = {
   Fulfilled: { status: "released", reason: "merchant_delivery_proof_verified" },
   PartiallyFulfilled: { status: "released", reason: "merchant_partial_delivery_proof_verified" },

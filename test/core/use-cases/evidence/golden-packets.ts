@@ -29,12 +29,27 @@ import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
-import { ATTESTOR_KEY, SERVICE_KEY } from "../../../arbitraries/evidence.ts";
+import { ATTESTOR_KEY, SERVICE_KEY, NETWORK } from "../../../arbitraries/evidence.ts";
 import { type GOLDEN_ESCROWS, GOLDEN_MERCHANT } from "../escrow/golden-escrows.ts";
-import { accountOf } from "../../../doubles/accounts.ts";
-import { ledgerOfAccounts } from "../ledger-of-accounts.ts";
+import { accountOf, clockAccount } from "../../../doubles/accounts.ts";
 import { NO_PACKETS, SettledPackets } from "../../../../ports/settled-packets.ts";
 import { testInstance } from "../test-instance.ts";
+import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
+import type { UnixSeconds } from "../../../../core/domain/unix-time.ts";
+import { ledgerPort } from "../../../world/ledger-port.ts";
+
+/** A ledger at one slot and time that holds just these accounts. Any other question dies. */
+export const ledgerOfAccounts = (
+  accounts: ReadonlyArray<LedgerAccount>,
+  at: { readonly slot: bigint; readonly ledgerTime: UnixSeconds },
+) => {
+  const held = [...accounts, clockAccount(at.ledgerTime)];
+  return ledgerPort({
+    genesisHash: NETWORK.genesisHash,
+    slot: () => at.slot,
+    accountAt: () => (address) => held.find((each) => each.address === address) ?? null,
+  });
+};
 
 /** One escrow of a golden packet. */
 export type Golden = (typeof GOLDEN_ESCROWS)[number];

@@ -21,7 +21,7 @@ import { canonicalText } from "../../domain/encoding/canonical-text.ts";
 import { GOLDEN_ESCROWS } from "../escrow/golden-escrows.ts";
 import { accountOf } from "../../../doubles/accounts.ts";
 import { indexWithoutRows } from "../../../doubles/index-without-rows.ts";
-import { ledgerOfAccounts } from "../ledger-of-accounts.ts";
+import { ledgerOfAccounts } from "./golden-packets.ts";
 import { testInstance } from "../test-instance.ts";
 
 const goldenEscrow = (name: string): Escrow => {

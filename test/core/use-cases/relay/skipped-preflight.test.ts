@@ -54,7 +54,7 @@ const ofInstruction = (instructionIndex: number, name: string): TransactionError
   customCode: name === "Custom" ? 6112 : null,
 });
 
-/** Written out, so that every change of the list is noticed. docs/protocol.md has it too. */
+/** Written out, so that every change of the list is noticed. docs/relay.md has it too. */
 const REFUSED = [
   "AccountLoadedTwice",
   "DuplicateInstruction",

@@ -170,7 +170,7 @@ const unconfirmed = ({ kind, index, ledger, firstDifference }: IndexContradictio
     (kind === "earlier_state"
       ? `the index holds ${index.count} events, and the custody program's ${ledger.count} are the first of them or none`
       : `the ledger shows another history than the index: of its ${ledger.count} events and the index's ${index.count}, the first that differs is among ${firstDifference?.from} to ${firstDifference?.to}`) +
-      "; the index stays until two nodes show that history or the operator confirms it (docs/protocol.md, Index)",
+      "; the index stays until two nodes show that history or the operator confirms it (docs/reading.md, Index)",
   );
 
 const headOf = (events: LoggedEvents): HistoryHead => ({

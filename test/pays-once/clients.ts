@@ -19,3 +19,17 @@ export const pythonClient = () => ({
   command: `exec '${python}' -B '${join(import.meta.dir, "python_client.py")}'`,
   missing: hasSolders() ? null : `solders for ${python} (examples/requirements.txt)`,
 });
+
+/** The command of a client of this folder, bundled into `folder` so that it starts sooner. */
+export const bundledClient = async (
+  name: "our-client" | "double-paying-client",
+  folder: string,
+): Promise<string> => {
+  await Bun.build({
+    entrypoints: [join(import.meta.dir, `${name}.ts`)],
+    outdir: folder,
+    target: "bun",
+    naming: "[name].js",
+  });
+  return `exec '${process.execPath}' '${join(folder, `${name}.js`)}'`;
+};

@@ -1,3 +1,0 @@
-import { writePages } from "./pages.ts";
-
-await writePages();
