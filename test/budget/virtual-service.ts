@@ -89,7 +89,7 @@ const signalsOf = (ledger: LocalLedger, addresses: ReadonlyArray<Address>) => {
       LedgerSignals,
       LedgerSignals.of({
         changes,
-        standing: Effect.succeed({ isLive: true, failures: 0 }),
+        standing: Effect.succeed({ isLive: true, isSilent: false, failures: 0 }),
       }),
     ),
     stop: feed.stop,
