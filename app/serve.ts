@@ -82,7 +82,14 @@ export const startService = (
     const rpcUrl = Redacted.value(rpcUrls[0]).href;
     // They find no log before, and would only take time from the start.
     yield* served.logReached.pipe(
-      Effect.andThen(own.run({ ...served, service: served.url, rpcUrl })),
+      Effect.andThen(
+        own.run({
+          ...served,
+          service: served.url,
+          rpcUrl,
+          webSocketUrl: Redacted.value(webSocketUrl).href,
+        }),
+      ),
       Effect.forkScoped,
     );
     return { ...served, rpcUrl, ledgerPid, ownWitnesses: own.names };

@@ -98,7 +98,7 @@ export type YellowstoneSource = {
 };
 
 /** Where a source notes how it stands. */
-type Noted = { isLive: boolean; failures: number };
+type Noted = { isLive: boolean; isSilent: boolean; failures: number };
 
 /** Listens for ever, each stream from the slot that the last one showed. */
 const listen = (
@@ -141,7 +141,7 @@ const listen = (
 
 /** A source of signals over Yellowstone gRPC's `Subscribe`. */
 export const yellowstoneSignals = (source: YellowstoneSource): SignalSource => {
-  const noted: Noted = { isLive: false, failures: 0 };
+  const noted: Noted = { isLive: false, isSilent: false, failures: 0 };
   return {
     changes: Stream.callback<LedgerSignal>(
       (queue) => listen(source, noted, (told) => void Queue.offerUnsafe(queue, told)),

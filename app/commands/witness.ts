@@ -15,7 +15,6 @@ import {
   readLoneWitnessSettings,
   witnessAddresses,
 } from "../config/witness-environment.ts";
-import { webSocketUrlOf } from "../config/settings.ts";
 import { claimDataDirectory } from "../stores/data-directory.ts";
 import { logging } from "../lifecycle/logging.ts";
 import { awaitEnding, awaitEndingOfParent, limitStop } from "../lifecycle/shutdown.ts";
@@ -27,18 +26,20 @@ import { EX_USAGE, exitWith, readCommandLine } from "../command-line/command-lin
 const HELP = `Runs a witness by itself: it compares the logs of services with your own node and cosigns their
 checkpoints. docs/log.md, "Run a witness", says how.
 
-usage: bun run cli witness [--join SERVICE] [--rpc URL]
+usage: bun run cli witness [--join SERVICE] [--rpc URL] [--ws URL]
 
   --join SERVICE   the service whose log it joins: makes a key and a list of logs in DATA_DIR where there are none, and
                    prints the line that the log's operator gives to bun run cli log add-witness. The same command again
                    goes on with them; with another SERVICE it joins that log too
   --rpc URL        your own node   (SOLANA_RPC_URL)
+  --ws URL         that node's WebSocket   (SOLANA_WS_URL)
   --supervised     ends when its standard input closes
   --help           this text
 
 Environment variables configure it; with --join only the node is needed:
 
   SOLANA_RPC_URL        your own node; several separated by commas
+  SOLANA_WS_URL         its WebSocket                                      (the node's own port, or the next)
   CUSTODY_PROGRAM_ID    the programs of the ledger whose logs it watches   (those that SERVICE names)
   ATTESTOR_PROGRAM_ID
   WITNESS_LOGS          a file with a line "VKEY URL" for each log         (logs.txt in DATA_DIR)
@@ -56,6 +57,7 @@ Environment variables configure it; with --join only the node is needed:
 const { values: options } = readCommandLine(HELP, {
   join: { type: "string" },
   rpc: { type: "string" },
+  ws: { type: "string" },
   supervised: { type: "boolean", default: false },
 });
 /** The address of the service to join, without a slash at its end. Ends the process for any other text. */
@@ -85,11 +87,10 @@ const isOfThisMachine = (url: string): boolean =>
 
 /** Serves for as long as its scope is open. */
 const serving = Effect.fnUntraced(function* (settings: LoneWitnessSettings) {
-  const { host, port, rpcUrls } = settings;
+  const { host, port, rpcUrls, webSocketUrl } = settings;
   const dataDir = yield* claimDataDirectory(settings.dataDir);
   const { deployment, witness } = yield* complete(settings, dataDir);
   const ledger = ledgerSolanaRpc.pipe(Layer.provide(nodePool(solanaRpcConfig(rpcUrls))));
-  const webSocketUrl = Redacted.make(webSocketUrlOf(Redacted.value(rpcUrls[0])));
   const place = { dataDir, deployment, webSocketUrl };
   const layer = witnessLayer(witness, place, []).pipe(Layer.provide(ledger));
   const context = yield* Layer.build(layer);
@@ -144,8 +145,11 @@ const ending = options.supervised
 
 const serve = Effect.gen(function* () {
   provideSha256(sha256Bun);
-  const env =
-    options.rpc === undefined ? process.env : { ...process.env, SOLANA_RPC_URL: options.rpc };
+  const env = {
+    ...process.env,
+    ...(options.rpc === undefined ? {} : { SOLANA_RPC_URL: options.rpc }),
+    ...(options.ws === undefined ? {} : { SOLANA_WS_URL: options.ws }),
+  };
   const settings = yield* readLoneWitnessSettings(env, joined !== null);
   return yield* Effect.raceFirst(ending, serving(settings)).pipe(
     Effect.tap((end) =>

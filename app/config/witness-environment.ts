@@ -5,7 +5,7 @@ import type { WitnessSettings } from "../log/witness-layer.ts";
 import { environment as serviceEnvironment, logLines } from "./environment.ts";
 import * as kinds from "./kinds.ts";
 import { misspelt } from "./misspelt.ts";
-import type { RpcUrls } from "./settings.ts";
+import { type RpcUrls, webSocketUrlOf } from "./settings.ts";
 import { variableNames } from "./variable-names.ts";
 import { type ConfigFault, ConfigInvalid, splitReadings, variable } from "./variable.ts";
 
@@ -18,6 +18,8 @@ export type LoneWitnessSettings = {
   readonly url: URL | null;
   readonly dataDir: string;
   readonly rpcUrls: RpcUrls;
+  /** The WebSocket of a node; it may hold an API key. */
+  readonly webSocketUrl: Redacted.Redacted<URL>;
   /** Null until a service says it, which the witness joins. */
   readonly deployment: Deployment | null;
   /** A member that is null is made when the witness joins a service's log. */
@@ -60,6 +62,13 @@ export const witnessVariables = {
     null,
     "the witness's own node; several fail over in that order; `--rpc` goes before it",
     "needed",
+  ),
+  webSocketUrl: variable(
+    "SOLANA_WS_URL",
+    kinds.webSocketUrl,
+    null,
+    "the WebSocket of that node; while it tells of the log's growth, the node is read every half minute and for each cosignature, else every two seconds; `--ws` goes before it",
+    "the node's own port, or the next",
   ),
   custodyProgram: variable(
     NEEDED.custodyProgram,
@@ -139,6 +148,7 @@ export const readLoneWitnessSettings = Effect.fnUntraced(function* (
     url: values.url ?? null,
     dataDir: values.dataDir ?? "",
     rpcUrls: [Redacted.make(first), ...others.map((url) => Redacted.make(url))],
+    webSocketUrl: Redacted.make(values.webSocketUrl ?? webSocketUrlOf(first)),
     deployment: custodyProgram && attestorProgram ? { custodyProgram, attestorProgram } : null,
     witness: {
       name: values.name ?? null,

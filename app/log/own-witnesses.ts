@@ -133,8 +133,9 @@ const portIn = async (file: string, witness: OwnWitness): Promise<number> => {
 type Surroundings = {
   /** The address of the service whose log they join. */
   readonly service: string;
-  /** The local ledger's address. */
+  /** The local ledger's address, and that of its WebSocket. */
   readonly rpcUrl: string;
+  readonly webSocketUrl: string;
   /** Has the log ask its witnesses at once. */
   readonly offerAgain: Effect.Effect<void>;
   /** The log's verifier keys at this moment, in one text; null while they cannot be read. */
@@ -148,7 +149,7 @@ const LOOK_AT_KEYS = Schedule.spaced("1 second");
 const live = Effect.fnUntraced(function* (
   witness: OwnWitness,
   file: string,
-  { service, rpcUrl, logKeys }: Surroundings,
+  { service, rpcUrl, webSocketUrl, logKeys }: Surroundings,
   listening: Effect.Effect<void>,
 ) {
   const keys = yield* logKeys;
@@ -157,7 +158,8 @@ const live = Effect.fnUntraced(function* (
     await rm(join(witness.folder, JOINED_LOGS_FILE), { force: true });
     return portIn(file, witness);
   });
-  const child = yield* runChild(SCRIPT, ["--supervised", "--join", service, "--rpc", rpcUrl], {
+  const options = ["--supervised", "--join", service, "--rpc", rpcUrl, "--ws", webSocketUrl];
+  const child = yield* runChild(SCRIPT, options, {
     DATA_DIR: witness.folder,
     WITNESS_NAME: witness.name,
     HOST,

@@ -4,10 +4,9 @@ import { witnessStateFiles } from "../../adapters/files/witness-state.ts";
 import { logSourceHttp } from "../../adapters/log-http/log-http.ts";
 import type { NamedKey } from "../../adapters/signer/evidence-signer.ts";
 import { witnessKeyFromFile } from "../../adapters/signer/log-signer.ts";
-import { ledgerSignalsWebSocket } from "../../adapters/solana-rpc/signals/ledger-signals-web-socket.ts";
+import { accountNewsWebSocket } from "../../adapters/solana-rpc/signals/account-news-web-socket.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import { makeWitness, Witness } from "../../core/use-cases/witness/witness.ts";
-import { custodyConfigAddress } from "../../core/protocol/addresses/addresses.ts";
 import type { Ledger } from "../../ports/ledger/ledger.ts";
 import { WitnessState, WitnessUnusable } from "../../ports/log/witness-state.ts";
 import { readWitnessedLogs } from "../config/witnessed-logs.ts";
@@ -56,10 +55,7 @@ export const witnessLayer = (
           Layer.mergeAll(
             state,
             logSourceHttp,
-            ledgerSignalsWebSocket({
-              url: webSocketUrl,
-              addresses: [custodyConfigAddress(deployment).address],
-            }),
+            accountNewsWebSocket(webSocketUrl),
             witnessKeyFromFile(name, keyFile, [...others, ...keysOfLogs]),
           ),
         ),

@@ -17,6 +17,8 @@ export type LedgerSignal = ToldTransaction | null;
 export type SignalStanding = {
   /** Whether a node has taken the subscription that is open now. */
   readonly isLive: boolean;
+  /** Whether that node is connected and tells of nothing, although slots go on or the ledger has changed. */
+  readonly isSilent: boolean;
   /** Connections in a row that were lost, or that no node took; 0 while one is live. */
   readonly failures: number;
 };

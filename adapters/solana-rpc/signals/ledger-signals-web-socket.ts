@@ -1,71 +1,22 @@
-import { Effect, Layer, Queue, Redacted, Schema, Stream } from "effect";
+import { Effect, Layer, Queue, type Redacted, Schema, Stream } from "effect";
 import type { Address } from "../../../core/domain/address.ts";
 import { parseLedgerSignature } from "../../../core/domain/ledger/signature.ts";
-import { reconnect } from "../../../core/use-cases/reconnect.ts";
 import type { Commitment } from "../../../ports/ledger/ledger.ts";
 import {
   type LedgerSignal,
   LedgerSignals,
   type SignalSource,
 } from "../../../ports/ledger/ledger-signals.ts";
-import { parseJson } from "../transport/rpc-envelope.ts";
-import { redactedRpcAddress } from "../transport/rpc-failure.ts";
+import { listenToNode, type NodeListener, notListening } from "./node-web-socket.ts";
 
-/** The answer to a subscription (Agave `rpc/src/rpc_pubsub.rs`): its request's id, and the subscription's number. */
-const isSubscribed = Schema.is(Schema.Struct({ id: Schema.Natural, result: Schema.Natural }));
-
-/** A logsNotification (Agave `rpc-client-types`, `RpcLogsResponse`). */
-const isNotification = Schema.is(
+/** The result of a logsNotification (Agave `rpc-client-types`, `RpcLogsResponse`). */
+const isLogs = Schema.is(
   Schema.Struct({
-    params: Schema.Struct({
-      subscription: Schema.Natural,
-      result: Schema.Struct({
-        context: Schema.Struct({ slot: Schema.Natural }),
-        value: Schema.Struct({ signature: Schema.String, err: Schema.Unknown }),
-      }),
-    }),
+    context: Schema.Struct({ slot: Schema.Natural }),
+    value: Schema.Struct({ signature: Schema.String, err: Schema.Unknown }),
   }),
 );
 
-/** What one connection's messages say of its subscriptions, the first of which has the request id 1. */
-class LogsSubscriptions {
-  readonly #addresses: ReadonlyArray<Address>;
-  readonly #names = new Map<number, Address>();
-
-  constructor(addresses: ReadonlyArray<Address>) {
-    this.#addresses = addresses;
-  }
-
-  /** Whether the node has taken every subscription. */
-  get isLive(): boolean {
-    return this.#names.size === this.#addresses.length;
-  }
-
-  /**
-   * The signal in a message, null for a notification that does not say of which transaction. Undefined for any other
-   * message, and for a transaction that failed.
-   */
-  hear(text: string): LedgerSignal | undefined {
-    const isLogs = text.includes('"logsNotification"');
-    if (!isLogs && this.isLive) return undefined;
-    const message = parseJson(text);
-    if (!isLogs) {
-      const address = isSubscribed(message) ? this.#addresses[message.id - 1] : undefined;
-      if (isSubscribed(message) && address !== undefined) this.#names.set(message.result, address);
-      return undefined;
-    }
-    if (!isNotification(message)) return null;
-    const { subscription, result } = message.params;
-    if (result.value.err !== null) return undefined;
-    const names = this.#names.get(subscription);
-    const signature = parseLedgerSignature(result.value.signature);
-    if (names === undefined || signature === undefined) return null;
-    return { signature, slot: BigInt(result.context.slot), names };
-  }
-}
-
-/** A connection without any message for this long, even to a ping, is dead. */
-const QUIET_MS = 30_000;
 /** Signals that may wait for their reader. Others are lost, and their transactions are left to the history. */
 const BUFFERED = 1024;
 
@@ -80,91 +31,48 @@ export type WebSocketSource = {
   readonly commitment: Commitment;
 };
 
-/** Where a source notes how it stands. */
-type Noted = { isLive: boolean; failures: number };
-
-/** Connections in a row without a subscription, after which the operator is told. */
-const MOST_FAILURES = 3;
-
-const request = (id: number, method: string, params: ReadonlyArray<unknown>): string =>
-  JSON.stringify({ jsonrpc: "2.0", id, method, params });
-
 /**
- * One connection until it is lost or dead. Calls `signal` once it is open and for each notification of a transaction
- * that did not fail: one that failed changed nothing.
+ * The signal in a notification, null for one that does not say of which transaction. Undefined for a transaction that
+ * failed, since it changed nothing.
  */
-const connection = (
-  { url, addresses, commitment }: WebSocketSource,
-  noted: Noted,
-  signal: (told: LedgerSignal) => void,
-) =>
-  Effect.acquireUseRelease(
-    Effect.sync(() => new WebSocket(Redacted.value(url))),
-    (socket) => {
-      let heard = false;
-      const subscriptions = new LogsSubscriptions(addresses);
-      const lost = Effect.callback<void>((resume) => {
-        socket.addEventListener("close", () => resume(Effect.void));
-        socket.addEventListener("error", () => resume(Effect.void));
-        socket.addEventListener("message", ({ data }) => {
-          heard = true;
-          const told = typeof data === "string" ? subscriptions.hear(data) : undefined;
-          if (!noted.isLive && subscriptions.isLive) {
-            noted.isLive = true;
-            noted.failures = 0;
-          }
-          if (told !== undefined) signal(told);
-        });
-        socket.addEventListener("open", () => {
-          for (const [at, address] of addresses.entries()) {
-            const mentions = [{ mentions: [address] }, { commitment }];
-            socket.send(request(at + 1, "logsSubscribe", mentions));
-          }
-          // Something may have happened while there was no connection.
-          signal(null);
-        });
-      });
-      const dead = Effect.gen(function* () {
-        do {
-          heard = false;
-          // No node knows this method. Its error answer shows that the connection works.
-          if (socket.readyState === WebSocket.OPEN) socket.send(request(0, "ping", []));
-          yield* Effect.sleep(QUIET_MS);
-        } while (heard);
-      });
-      return Effect.raceFirst(lost, dead);
-    },
-    (socket) =>
-      Effect.sync(() => {
-        noted.isLive = false;
-        socket.close();
-      }),
-  );
-
-/** Listens for ever, on one connection after the other. */
-const listen = (source: WebSocketSource, noted: Noted, signal: (told: LedgerSignal) => void) =>
-  reconnect(connection(source, noted, signal), ({ pauseMs }) => {
-    noted.failures += 1;
-    const fields = {
-      node: redactedRpcAddress(Redacted.value(source.url)),
-      failures: noted.failures,
-      pauseMs,
-    };
-    // Nodes end healthy connections. The third that took no subscription, one after the other, needs the operator.
-    return noted.failures === MOST_FAILURES
-      ? Effect.logWarning(
-          "no signals from the ledger's WebSocket; syncs go on by interval. Check SOLANA_WS_URL",
-          fields,
-        )
-      : Effect.logDebug("no signals from the ledger", fields);
-  });
+const signalIn = (
+  told: Parameters<NodeListener["notified"]>[0],
+  addresses: ReadonlyArray<Address>,
+): LedgerSignal | undefined => {
+  if (told === null || !isLogs(told.result)) return null;
+  const { context, value } = told.result;
+  if (value.err !== null) return undefined;
+  const names = addresses[told.of];
+  const signature = parseLedgerSignature(value.signature);
+  if (names === undefined || signature === undefined) return null;
+  return { signature, slot: BigInt(context.slot), names };
+};
 
 /** A source of signals over a node's `logsSubscribe`. */
-export const webSocketSignals = (source: WebSocketSource): SignalSource => {
-  const noted: Noted = { isLive: false, failures: 0 };
+export const webSocketSignals = ({ url, addresses, commitment }: WebSocketSource): SignalSource => {
+  const noted = notListening();
+  const subscriptions = {
+    url,
+    kind: "logs",
+    params: addresses.map((address) => [{ mentions: [address] }, { commitment }]),
+    without: "syncs go on by interval",
+  };
   return {
     changes: Stream.callback<LedgerSignal>(
-      (queue) => listen(source, noted, (told) => void Queue.offerUnsafe(queue, told)),
+      (queue) => {
+        const signal = (told: LedgerSignal): void => void Queue.offerUnsafe(queue, told);
+        return listenToNode(subscriptions, noted, {
+          // Something may have happened while there was no connection.
+          opened: () => signal(null),
+          taken: () => undefined,
+          pushed: () => undefined,
+          notified: (told) => {
+            const heard = signalIn(told, addresses);
+            if (heard !== undefined) signal(heard);
+          },
+          lost: () => undefined,
+        });
+      },
       { bufferSize: BUFFERED, strategy: "dropping" },
     ),
     standing: Effect.sync(() => ({ ...noted })),

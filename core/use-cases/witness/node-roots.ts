@@ -1,7 +1,6 @@
-import { Clock, Duration, Effect, Queue, Semaphore, Stream } from "effect";
+import { Clock, Duration, Effect, Semaphore } from "effect";
 import { CallPurpose } from "../../../ports/ledger/ledger-calls.ts";
 import type { Ledger } from "../../../ports/ledger/ledger.ts";
-import { LedgerSignals } from "../../../ports/ledger/ledger-signals.ts";
 import type { Address } from "../../domain/address.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import { hash32FromBytes } from "../../domain/hash32.ts";
@@ -74,7 +73,7 @@ export class NodeRoots {
   }
 }
 
-/** Between two reads of a node that tells nothing, and before it is asked again after none was shown. */
+/** Between two reads of a node whose news cannot be relied on, and before it is asked again after none was shown. */
 const LOOK_EVERY_SECONDS = 2;
 
 const unavailable = new WitnessNotReady({
@@ -134,26 +133,4 @@ export const sharedLook = Effect.fnUntraced(function* (
         return roots.add({ ...shown, askedAtMs }) ? shown : yield* contradicted;
       }),
     );
-});
-
-/**
- * Looks at the node for as long as it runs: when the ledger signals a change, and when the newest answer is two seconds
- * old, whoever asked for it.
- */
-export const followNode = Effect.fnUntraced(function* (
-  roots: NodeRoots,
-  look: (sinceMs: number) => Effect.Effect<unknown, WitnessNotReady>,
-) {
-  const { changes } = yield* LedgerSignals;
-  const news = yield* Queue.sliding<null>(1);
-  yield* Effect.forkChild(Stream.runForEach(changes, () => Queue.offer(news, null)));
-  let isSignalled = true;
-  for (;;) {
-    const nowMs = yield* Clock.currentTimeMillis;
-    yield* Effect.ignore(look(isSignalled ? nowMs : nowMs - FRESH_FOR_MS));
-    const askedAtMs = roots.newest?.askedAtMs ?? nowMs;
-    const restMs = Math.max(1, askedAtMs + FRESH_FOR_MS - (yield* Clock.currentTimeMillis));
-    const told = yield* Effect.timeoutOption(Queue.take(news), Duration.millis(restMs));
-    isSignalled = told._tag === "Some";
-  }
 });

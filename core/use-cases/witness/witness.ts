@@ -18,7 +18,8 @@ import {
   WitnessState,
   type WitnessStateUnavailable,
 } from "../../../ports/log/witness-state.ts";
-import { followNode, FRESH_FOR_MS, NodeRoots, readNodeRoot, sharedLook } from "./node-roots.ts";
+import { followNode } from "./node-news.ts";
+import { FRESH_FOR_MS, NodeRoots, readNodeRoot, sharedLook } from "./node-roots.ts";
 import { servedProof } from "./served-proof.ts";
 import {
   CheckpointRefused,
@@ -263,7 +264,7 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
     const answer = yield* turn.withPermitsIfAvailable(1)(judge(offer));
     return Option.isSome(answer) ? answer.value : yield* notReady("another_request");
   });
-  yield* Effect.forkScoped(followNode(roots, look));
+  yield* Effect.forkScoped(followNode(roots, look, deployment));
   const refused = Effect.forEach(origins, (origin) =>
     Effect.map(orNotReady(store.refused(origin)), (all) =>
       all.map((each) => ({ origin, ...each })),

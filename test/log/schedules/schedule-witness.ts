@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { Effect, Exit, Layer, Scope } from "effect";
-import { NO_SIGNALS } from "../../doubles/no-signals.ts";
+import { noNews } from "../../doubles/no-signals.ts";
 import { witnessStateMemory } from "../../../adapters/memory/witness-state.ts";
 import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
 import { checkpointText, parseCheckpoint } from "../../../core/log/checkpoint/checkpoint.ts";
@@ -19,7 +19,6 @@ import { parseLogStanding } from "../../../core/use-cases/log/log-standing.ts";
 import { readTile } from "../../../core/use-cases/log/read-tree.ts";
 import { makeWitness, type Witness } from "../../../core/use-cases/witness/witness.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
-import { LedgerSignals } from "../../../ports/ledger/ledger-signals.ts";
 import { LogSource, LogUnavailable, type WitnessClient } from "../../../ports/log/log-source.ts";
 import { LogStore } from "../../../ports/log/log-store.ts";
 import { type CosignedLog, WitnessKey, WitnessState } from "../../../ports/log/witness-state.ts";
@@ -115,7 +114,7 @@ class ScheduleWitness {
     this.#services = Layer.mergeAll(
       Layer.succeed(Ledger, { ...ledgerPort({ genesisHash: TEST_GENESIS_HASH }), readAccounts }),
       Layer.succeed(LogSource, { tile }),
-      Layer.succeed(LedgerSignals, NO_SIGNALS),
+      noNews,
       Layer.succeed(WitnessKey, {
         name: `${nameOf(number)}.example`,
         publicKey: key.publicKey,

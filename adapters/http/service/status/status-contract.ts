@@ -303,7 +303,7 @@ export const statusExample = () =>
         peers: new Map(),
         callsElsewhere: [],
         hasHistory: true,
-        signals: { isLive: true, failures: 0 },
+        signals: { isLive: true, isSilent: false, failures: 0 },
         progress: null,
         lagSlots: 2n,
       },

@@ -123,7 +123,7 @@ describe("ready", () => {
 
     expect(await indexer()).toMatchObject({ signals: null });
     expect(await metric("ledger_signals_live")).toBe("NaN");
-    say({ signals: { isLive: false, failures: 4 } });
+    say({ signals: { isLive: false, isSilent: false, failures: 4 } });
     expect(await indexer()).toMatchObject({ status: "online", signals: "lost" });
     expect(await metric("ledger_signals_live")).toBe("0");
     expect(await metric("ledger_signals_failures")).toBe("4");

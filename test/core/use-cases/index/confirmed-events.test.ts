@@ -55,7 +55,7 @@ const worldOf = Effect.gen(function* () {
     Layer.succeed(Instance, testInstance()),
     Layer.succeed(ConfirmedSignals, {
       changes: Stream.fromQueue(signals),
-      standing: Effect.sync(() => ({ isLive: state.isLive, failures: 0 })),
+      standing: Effect.sync(() => ({ isLive: state.isLive, isSilent: false, failures: 0 })),
     }),
     Layer.succeed(ConfirmedHistory, {
       recent: (address) =>

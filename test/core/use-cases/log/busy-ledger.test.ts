@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Effect, Layer } from "effect";
-import { NO_SIGNALS } from "../../../doubles/no-signals.ts";
+import { noNews } from "../../../doubles/no-signals.ts";
 import { TestClock } from "effect/testing";
 import { witnessStateMemory } from "../../../../adapters/memory/witness-state.ts";
 import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
@@ -10,7 +10,6 @@ import { type Tile, tileWidthIn } from "../../../../core/log/tiles/tile-path.ts"
 import { TLOG_SIZE_TYPE } from "../../../../core/log/witness/add-checkpoint.ts";
 import { makeWitness } from "../../../../core/use-cases/witness/witness.ts";
 import { Ledger } from "../../../../ports/ledger/ledger.ts";
-import { LedgerSignals } from "../../../../ports/ledger/ledger-signals.ts";
 import { LogSource } from "../../../../ports/log/log-source.ts";
 import { WitnessKey } from "../../../../ports/log/witness-state.ts";
 import { TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
@@ -46,7 +45,7 @@ const withWitness = async (world: PublishingWorld) => {
   const services = Layer.mergeAll(
     Layer.succeed(Ledger, { ...ledgerPort({ genesisHash: TEST_GENESIS_HASH }), readAccounts }),
     Layer.succeed(LogSource, { tile }),
-    Layer.succeed(LedgerSignals, NO_SIGNALS),
+    noNews,
     witnessStateMemory,
     Layer.succeed(WitnessKey, {
       name: "w.example",

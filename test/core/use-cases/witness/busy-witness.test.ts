@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { Queue } from "effect";
 import { TestClock } from "effect/testing";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { say, WitnessWorld } from "./support/witness-world.ts";
@@ -59,12 +58,14 @@ const shareOf = (rate: number, finality: Finality): Promise<Share> => {
     let offered: { readonly body: string; readonly size: number; times: number } | null = null;
     let dueAt = 0;
     world.nodeEvents = () => finalized;
+    yield* world.listens;
     for (let slot = 1; slot <= SLOTS; slot++) {
       world.grow(Math.floor((rate * slot * SLOT_MS) / 1000) - world.events.length);
       countAt.push(world.events.length);
       const seen = Math.max(finalized, countAt[ownNode(slot)] ?? 0);
-      if (seen !== finalized) yield* Queue.offer(world.signals, null);
+      const isNews = seen !== finalized;
       finalized = seen;
+      if (isNews) yield* world.tell();
       const logged = (countAt[logsNode(slot)] ?? 0) + 1;
       yield* TestClock.adjust(SLOT_MS);
       if (slot % SIGN_EVERY === 0 && logged > signed) {

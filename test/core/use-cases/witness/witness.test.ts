@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Effect, Fiber, Queue } from "effect";
+import { Effect, Fiber } from "effect";
 import { TestClock } from "effect/testing";
 import { parseCheckpoint } from "../../../../core/log/checkpoint/checkpoint.ts";
 import { parseSignatures } from "../../../../core/log/notes/signed-note.ts";
@@ -9,8 +9,8 @@ import { WitnessState } from "../../../../ports/log/witness-state.ts";
 import { ORIGIN, say, WITNESS_KEY, WitnessWorld } from "./support/witness-world.ts";
 
 /** Lets the node's WebSocket tell of a change, and the witness look. */
-const signalled = ({ signals }: WitnessWorld) =>
-  Effect.andThen(Queue.offer(signals, null), TestClock.adjust("1 millis"));
+const signalled = (world: WitnessWorld) =>
+  Effect.andThen(world.tell(), TestClock.adjust("400 millis"));
 
 test("a growing log is cosigned size by size, and the state is that of the last one", () => {
   const world = new WitnessWorld();
@@ -106,6 +106,7 @@ test.each([
   (_, look) => {
     const world = new WitnessWorld();
     return world.run(function* (witness) {
+      if (look === signalled) yield* world.listens;
       const sizes: Array<number> = [];
       for (let round = 0; round < 5; round++) {
         world.grow(7);

@@ -1,5 +1,4 @@
 import { Effect, Layer, Logger, Queue, type Scope, Stream } from "effect";
-import { NO_SIGNALS } from "../../../../doubles/no-signals.ts";
 import { TestClock } from "effect/testing";
 import { witnessStateMemory } from "../../../../../adapters/memory/witness-state.ts";
 import { address } from "../../../../../core/domain/address.ts";
@@ -12,7 +11,7 @@ import { type VerifierKey, verifierKey } from "../../../../../core/log/notes/ver
 import { LOCAL_DEPLOYMENT } from "../../../../../core/protocol/addresses/local-deployment.ts";
 import { makeWitness, type Witness } from "../../../../../core/use-cases/witness/witness.ts";
 import { Ledger, LedgerUnavailable } from "../../../../../ports/ledger/ledger.ts";
-import { type LedgerSignal, LedgerSignals } from "../../../../../ports/ledger/ledger-signals.ts";
+import { AccountNews, type AccountTold } from "../../../../../ports/ledger/account-news.ts";
 import { LogSource } from "../../../../../ports/log/log-source.ts";
 import { WitnessKey, type WitnessState } from "../../../../../ports/log/witness-state.ts";
 import { NETWORK } from "../../../../arbitraries/evidence.ts";
@@ -62,7 +61,7 @@ export class WitnessWorld {
   /** How often the node was asked for the log's root. */
   nodeReads = 0;
   /** What the node's WebSocket tells. */
-  readonly signals = Effect.runSync(Queue.unbounded<LedgerSignal>());
+  readonly news = Effect.runSync(Queue.unbounded<AccountTold>());
   state: Layer.Layer<WitnessState>;
   /** What the ledger logged after each number of events. */
   readonly #logged: Array<LoggedEvents> = [noEvents(LEAF_ZERO)];
@@ -102,6 +101,22 @@ export class WitnessWorld {
     const logged = this.#logged[events];
     if (logged === undefined) throw new Error("the ledger has these events");
     return logged;
+  }
+
+  /** Lets the node's WebSocket take the witness's subscription and send a first notification. */
+  readonly listens = Effect.andThen(
+    Queue.offerAll(this.news, [{ kind: "taken" }, { kind: "pushed" }]),
+    // Until the witness has looked at the node beside the news.
+    TestClock.adjust("4 seconds"),
+  );
+
+  /** Lets the node's WebSocket tell of the account after some events, those that the node shows unless it is said. */
+  tell(events: ShownEvents | null = this.nodeEvents()): Effect.Effect<unknown> {
+    const account =
+      events === null
+        ? null
+        : custodyConfigAccount(LOCAL_DEPLOYMENT, this.#loggedAfter(events), GENESIS_HASH);
+    return Queue.offer(this.news, { kind: "changed", account });
   }
 
   /** Lets the log take in all events of the ledger. */
@@ -146,7 +161,7 @@ export class WitnessWorld {
     return Layer.mergeAll(
       Layer.succeed(Ledger, ledger),
       Layer.succeed(LogSource, { tile: (url, tile) => this.log.tile(url, tile) }),
-      Layer.succeed(LedgerSignals, { ...NO_SIGNALS, changes: Stream.fromQueue(this.signals) }),
+      Layer.succeed(AccountNews, { of: () => Stream.fromQueue(this.news) }),
       Layer.succeed(WitnessKey, {
         name: WITNESS_KEY.name,
         publicKey: WITNESS_KEY.publicKey,
