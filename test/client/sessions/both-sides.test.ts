@@ -172,18 +172,20 @@ describe("agent and seller", () => {
     );
   });
 
-  test("an agent that lost its journal goes on from the seller's record, and pays no more than before", async () => {
+  test("an agent whose journal is an older copy signs no further call, and closes at the seller's record", async () => {
     const { fetch } = world();
     const first = agentIn(fetch);
     for (let i = 1; i <= 3; i++) await callOnce(first, { url: url(i, 10n), limit: 10n });
     const restored = agentIn(fetch);
-    const answer = await callOnce(restored, { url: url(4, 10n), limit: 10n });
-    expect(answer.count).toBe(4);
+    const further = callOnce(restored, { url: url(4, 10n), limit: 10n });
+    expect(await codeOf(further)).toBe("answer_lost_before");
     const { head } = await restored.journal.state();
-    expect(head && tallyOf(head).total).toBe(40n);
+    expect(head && tallyOf(head).total).toBe(30n);
+    const { count, total } = await closeWithSeller(restored, url(4, 10n));
+    expect([count, total]).toEqual([3, 30n]);
   });
 
-  test("what was too large to be kept is not paid twice when its answer is lost", async () => {
+  test("what was too large to be kept is not paid twice when its answer is lost, and nothing follows it", async () => {
     const place = new SharedSessions();
     const seller = sellerOver(place);
     let lose = true;
@@ -201,7 +203,10 @@ describe("agent and seller", () => {
       return answer;
     });
     expect(await codeOf(callOnce(agent, { url: url(1, 5n), limit: 5n }))).toBe("answer_lost");
-    expect((await callOnce(agent, { url: url(2, 5n), limit: 5n })).count).toBe(2);
+    expect(await codeOf(callOnce(agent, { url: url(2, 5n), limit: 5n }))).toBe(
+      "answer_lost_before",
+    );
+    expect((await closeWithSeller(agent, url(2, 5n))).total).toBe(5n);
   });
 });
 

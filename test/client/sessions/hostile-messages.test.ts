@@ -300,13 +300,14 @@ const hostileSeller = (answers: Array<HostileAnswer>, tally: () => Promise<Sessi
 };
 
 describe("an honest agent before a hostile seller", () => {
-  test("signs at most one limit above what it accepted, and loses one lost answer beside it", async () => {
+  test("signs at most one call's limit above what it got answers for, whatever it is told", async () => {
     let messages = 0;
     let accepted = 0;
     const step = fc.record({
       path: fc.nat(2),
       limit: fc.constantFrom(30n, 30n, 30n, 31n),
       closes: fc.nat(19),
+      restarts: fc.nat(9),
     });
     await fc.assert(
       fc.asyncProperty(
@@ -318,7 +319,7 @@ describe("an honest agent before a hostile seller", () => {
             return head === null ? NO_CALLS : tallyOf(head);
           };
           const seller = hostileSeller([...answers], standing);
-          const agent: AgentContext = {
+          let agent: AgentContext = {
             session: TERMS,
             network: KEPT.network,
             signer: SESSION_SIGNER,
@@ -326,7 +327,9 @@ describe("an honest agent before a hostile seller", () => {
             fetch: seller.fetch,
             clock: { nowMs: () => NOW_MS, pause: () => Promise.resolve() },
           };
-          for (const { path, limit, closes } of steps) {
+          for (const { path, limit, closes, restarts } of steps) {
+            // A process that ended knows the journal, and no request that it sent before.
+            if (restarts === 0) agent = { ...agent, journal: { ...agent.journal } };
             const url = `https://api.example.com/${path}`;
             const work: Promise<unknown> =
               closes === 0 ? closeWithSeller(agent, url) : callOnce(agent, { url, limit });
@@ -337,11 +340,8 @@ describe("an honest agent before a hostile seller", () => {
             got += receipt.delivery.price;
             accepted += 1;
           }
-          const { total } = await standing();
-          // What is paid without an answer is one call's at most, and a voucher is one limit above.
-          expect(total - got).toBeLessThanOrEqual(31n);
-          for (const voucher of seller.vouchers)
-            expect(voucher.total).toBeLessThanOrEqual(total + 31n);
+          // The seller can take the most that any voucher says, and no more.
+          for (const { total } of seller.vouchers) expect(total - got).toBeLessThanOrEqual(31n);
           const totals = new Map<number, bigint>();
           for (const { count, total: signed, isClosing, limit } of seller.vouchers) {
             const before = isClosing ? signed : signed - limit;
