@@ -65,6 +65,10 @@ const selling = (isSilent = false) => {
   return { seller, asked, reach };
 };
 
+/** The newest record of a seller with one session, as its header carries it. */
+const newestOf = async (seller: { readonly heads: () => Promise<string> }): Promise<string> =>
+  (JSON.parse(await seller.heads()) as { readonly head: string }).head;
+
 const sessionAt = (reach: Fetch) =>
   connect(fixture.service.url, {
     trust: fixture.trust,
@@ -189,6 +193,34 @@ describe("payFetch", () => {
     expect(asked.filter((each) => each === "voucher").length).toBe(vouchers);
     const ended = await pay.close();
     expect(ended.map((each) => each.ended?.outcome)).toEqual(["closing"]);
+    await seller.close();
+  }, 60_000);
+
+  test("pays a merchant no more that charged for an answer that it did not give", async () => {
+    const { seller, asked, reach } = selling();
+    let isLost = false;
+    const pay = paying(async (url, init) => {
+      const answer = await reach(url, init);
+      if (!isLost || !answer.headers.has("settlement-receipt")) return answer;
+      // What an honest seller says whose answer was too long to be kept.
+      const newest = await newestOf(seller);
+      return new Response(JSON.stringify({ code: "call_delivered", detail: "Not kept." }), {
+        status: 409,
+        headers: { "content-type": "application/problem+json", "settlement-head": newest },
+      });
+    });
+    expect((await pay(URL)).status).toBe(200);
+    isLost = true;
+    expect((await failureOf(pay(URL))).code).toBe("answer_lost");
+    isLost = false;
+    const vouchers = asked.filter((each) => each === "voucher").length;
+    const { code, message } = await failureOf(pay(URL));
+    expect([code, message]).toEqual([
+      "offer_refused",
+      expect.stringContaining("has charged for an answer that it did not give"),
+    ]);
+    expect(asked.filter((each) => each === "voucher").length).toBe(vouchers);
+    expect((await pay.close()).map(({ ended }) => ended?.used)).toEqual(["20000"]);
     await seller.close();
   }, 60_000);
 
