@@ -94,6 +94,13 @@ export const closeWithSeller = async (
     const shown = sent.headers.get(HEAD_HEADER);
     if (sent.problem?.code === "agent_is_behind" && shown !== null)
       await adopt(context, state, shown, null);
+    // It signs nothing for the session any more, and has the newest record now, by which it is paid.
+    if (sent.problem?.code === "session_restored")
+      throw failed(
+        "session_restored",
+        `The seller did not close the session: ${sent.problem.detail}`,
+        "Close it on the ledger with the agent's wallet.",
+      );
     last = sent.problem?.detail ?? `it answered ${sent.status} without a final attestation`;
   }
   throw failed(

@@ -41,6 +41,8 @@ const SHUNNED: ReadonlyMap<string, string> = new Map([
   ["session_stopped", BROKE],
 ]);
 
+const isOver = (cause: unknown): boolean => OVER.has(codeOf(cause)) || SHUNNED.has(codeOf(cause));
+
 /**
  * A `fetch` that pays for what asks to be paid. A request that is answered 402 with an offer for sessions opens one, or
  * reuses it, and is made again with a voucher; every other answer is given as it is. No redirect is followed with a
@@ -69,8 +71,6 @@ export const payFetch = (policy: PayPolicy, fetchWith: Fetch = runtimeFetch): Pa
   const paid = async (request: Request, offer: SessionOffer): Promise<Response> => {
     const { origin } = new URL(request.url);
     const limit = formatUnits(offer.price, offer.mint.decimals);
-    const isOver = (cause: unknown): boolean =>
-      OVER.has(codeOf(cause)) || SHUNNED.has(codeOf(cause));
     for (let tries = 1; ; tries++)
       try {
         const answer = await sessions.use(

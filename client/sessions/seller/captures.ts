@@ -15,7 +15,7 @@ export type CapturesContext = SettlingContext & {
   readonly store: Pick<SessionStore, "unfinished" | "find" | "finish" | "end">;
   readonly view: Pick<OwnLedgerView, "refresh" | "look" | "nowMs">;
   readonly clock: ClientClock;
-  /** Signs a session's final attestation; null where no key is: then an old one is not made new. */
+  /** Signs a session's final attestation; null where no key is. Then, and in a restored store, none is made new. */
   readonly attestFinal: ((stored: StoredSession) => Promise<CallAttestation>) | null;
   /** Base units from which a capture is worth its fee, if a third of the budget is not more. */
   readonly worth: bigint;
@@ -131,7 +131,7 @@ export const captures = (context: CapturesContext): Captures => {
   const finalNow = async (stored: StoredSession): Promise<CallAttestation | null> => {
     const { final } = stored;
     if (final !== null && ledgerTime() - final.timestamp < MOST_FINAL_AGE) return final;
-    if (context.attestFinal === null) return null;
+    if (context.attestFinal === null || stored.isRestored) return null;
     const made = await context.attestFinal(stored);
     await store.finish(stored.session.escrow, made);
     return made;

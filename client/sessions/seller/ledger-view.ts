@@ -23,6 +23,8 @@ export type OwnLedgerView = LedgerView & {
   readonly refresh: (
     escrows: ReadonlyArray<Address>,
   ) => Promise<ReadonlyMap<Address, Escrow | null>>;
+  /** How many deliveries of an escrow were captured by the newest look, 0 for one that is not known. */
+  readonly deliveriesSeen: (escrow: Address) => number;
   /** Stops listening for changes. */
   readonly close: () => void;
 };
@@ -41,6 +43,8 @@ export type ViewOptions = {
 type Known = {
   readonly session: KeptSession;
   readonly refusal: Refusal | undefined;
+  /** That were captured. */
+  readonly deliveries: number;
   readonly slot: number;
   /** When it was looked at, by the caller's clock. */
   readonly seenMs: number;
@@ -101,9 +105,10 @@ export const ledgerView = ({ policy, taken, lookAt, clock, news }: ViewOptions):
     const terms = sessionTerms(escrow, policy);
     if (terms === null || (refusal !== undefined && before === undefined))
       return refusal ?? { code: "session_unknown", detail: `${address} is no session.` };
-    const { mint, createdAt, expiresAt } = escrow;
+    const { mint, createdAt, expiresAt, deliveries } = escrow;
     const session = { ...terms, network: policy.genesisHash, mint, createdAt, expiresAt };
-    const made = { session, refusal, slot, seenMs: clock.nowMs(), mostMs: mostAgeMs(session) };
+    const looked = { slot, seenMs: clock.nowMs(), mostMs: mostAgeMs(session) };
+    const made = { session, refusal, deliveries, ...looked };
     if (escrow.state === "Pending") {
       known.set(address, made);
       told?.watch(address);
@@ -199,6 +204,7 @@ export const ledgerView = ({ policy, taken, lookAt, clock, news }: ViewOptions):
     nowMs,
     look: looked,
     refresh: (escrows) => looked([...new Set([...escrows, ...known.keys()])]),
+    deliveriesSeen: (escrow) => known.get(escrow)?.deliveries ?? 0,
     close: () => told?.close(),
   };
 };

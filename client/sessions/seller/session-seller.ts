@@ -23,6 +23,7 @@ import { refusalAnswer } from "./refusal.ts";
 import type { SessionAttestor } from "./session-attestor.ts";
 import { sessionHeads } from "./watchtower.ts";
 import { guardedStore, StoreUnusable } from "./guarded-store.ts";
+import { noticingAttestor, noticingStore } from "./restored-store.ts";
 
 /** How a seller is set up. */
 export type SellerOptions = {
@@ -149,9 +150,9 @@ const bodyOf = async (request: Request, mostBytes: number): Promise<Uint8Array |
 export const sessionSeller = (options: SellerOptions): SessionSeller => {
   const { mostPriorityFee, clock = systemClock, fetch } = options;
   const payer = messageSignerOf(options.payer);
-  const attestor =
+  const signing =
     "attest" in options.attestor ? options.attestor : messageSignerOf(options.attestor);
-  if ("attest" in attestor && options.store.stage === undefined)
+  if ("attest" in signing && options.store.stage === undefined)
     throw new SettlementError(
       "store_cannot_stage",
       "The store keeps no delivery before it is attested, which an attestor in another process needs.",
@@ -162,7 +163,7 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
   const mint = mintOf(policy, options.mint);
   const taken = {
     merchant: addressNamed(options.merchant, "merchant"),
-    attestor: attestorKey(attestor.publicKey),
+    attestor: attestorKey(signing.publicKey),
     mint: mint.address,
   };
   addressNamed(payer.publicKey, "payer");
@@ -179,7 +180,11 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
     news:
       webSocket && ((changed) => accountNews(socketUrlOf(firstNode), changed, clock, webSocket)),
   });
-  const store = guardedStore(options.store);
+  const guarded = guardedStore(options.store);
+  const { deliveriesSeen, nowMs } = view;
+  const store = noticingStore(guarded, { deliveriesSeen, nowMs, onProblem });
+  const attestor =
+    "attest" in signing ? noticingAttestor(signing, guarded, { nowMs, onProblem }) : signing;
   // Attestations carry the ledger's time: what the machine's clock says may be minutes off.
   const ledgerClock: ClientClock = { nowMs: view.nowMs, pause: clock.pause };
   const settling = captures({

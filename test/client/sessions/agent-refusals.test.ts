@@ -3,7 +3,8 @@ import { connect } from "../../../client/connect.ts";
 import { keySigner } from "../../../client/node/key-file.ts";
 import { memorySessionJournal } from "../../../client/sessions/agent/memory-journal.ts";
 import { payFetch } from "../../../client/sessions/agent/pay-fetch.ts";
-import { memorySessions, sessionSeller } from "../../../client/sessions.ts";
+import { sessionSeller } from "../../../client/sessions.ts";
+import { memorySessions, SharedSessions } from "../../../client/sessions/store/memory-sessions.ts";
 import { SettlementError } from "../../../client/settlement-error.ts";
 import type { Fetch } from "../../../client/service/fetch-directly.ts";
 import { type ClientClock, systemClock } from "../../../client/service/requests.ts";
@@ -41,7 +42,7 @@ const quickClock = (): ClientClock => {
 };
 
 /** A seller without a port at `URL`, and what it is asked. Its settlements fail where `isSilent`. */
-const selling = (isSilent = false) => {
+const selling = (isSilent = false, place?: SharedSessions) => {
   const seller = sessionSeller({
     service: fixture.service.url,
     trust: fixture.trust,
@@ -49,7 +50,7 @@ const selling = (isSilent = false) => {
     merchant: merchantKey.address,
     attestor: signerOf(attestorKey),
     payer: signerOf(payerKey),
-    store: memorySessions(),
+    store: memorySessions(place),
     webSocket: null,
     fetch: (url, init) =>
       isSilent && url.includes("/prepare")
@@ -103,6 +104,33 @@ describe("the agent's wallet closes the session on the ledger", () => {
       "The seller did not close the session: it gave no answer",
     ]);
     await seller.close();
+  }, 60_000);
+
+  test("at once when the seller's store was restored, which is paid by the record that it is shown", async () => {
+    const place = new SharedSessions();
+    const before = selling(false, place);
+    let meets = before;
+    const session = await sessionAt((url, init) => meets.reach(url, init));
+    await session.call(URL, { limit: "0.01" });
+    // A backup after the first call is put back after the third, and nothing marks it.
+    const copy = new SharedSessions();
+    for (const [escrow, held] of place.held)
+      copy.held.set(escrow, { ...held, calls: [...held.calls] });
+    for (let i = 2; i <= 3; i++) await session.call(URL, { limit: "0.01" });
+    const restored = selling(false, copy);
+    meets = restored;
+    expect((await failureOf(session.call(URL, { limit: "0.01" }))).code).toBe("session_restored");
+    const live = await fixture.read(session.escrow);
+    expect([
+      live.state,
+      live.next_actions.some(({ action }) => action === "close_session"),
+    ]).toEqual(["Pending", false]);
+    await restored.seller.captureAll();
+    expect((await fixture.read(session.escrow)).released_stroops).toBe("30000");
+    const ended = await session.close();
+    expect([ended.outcome, ended.used, ended.calls]).toEqual(["closing", "30000", 3]);
+    await restored.seller.close();
+    await before.seller.close();
   }, 60_000);
 
   test("when the seller broke the rules, and nothing more is signed for it", async () => {

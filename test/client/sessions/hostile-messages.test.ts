@@ -4,6 +4,7 @@ import type { AgentContext } from "../../../client/sessions/agent/send-call.ts";
 import { callOnce } from "../../../client/sessions/agent/call-session.ts";
 import { closeWithSeller } from "../../../client/sessions/agent/close-with-seller.ts";
 import { memorySessionJournal } from "../../../client/sessions/agent/memory-journal.ts";
+import type { SessionJournal } from "../../../client/sessions/agent/session-journal.ts";
 import { answerCall, type SellerContext } from "../../../client/sessions/seller/answer-call.ts";
 import { memorySessions, SharedSessions } from "../../../client/sessions/store/memory-sessions.ts";
 import { decodeBase64, encodeBase64 } from "../../../core/domain/encoding/base64.ts";
@@ -315,21 +316,23 @@ describe("an honest agent before a hostile seller", () => {
         fc.array(step, { minLength: 1, maxLength: 20 }),
         async (answers, steps) => {
           const standing = async (): Promise<SessionTally> => {
-            const { head } = await agent.journal.state();
+            const { head } = await journal.state();
             return head === null ? NO_CALLS : tallyOf(head);
           };
           const seller = hostileSeller([...answers], standing);
-          let agent: AgentContext = {
+          const journal = memorySessionJournal();
+          const agentOver = (kept: SessionJournal): AgentContext => ({
             session: TERMS,
             network: KEPT.network,
             signer: SESSION_SIGNER,
-            journal: memorySessionJournal(),
+            journal: kept,
             fetch: seller.fetch,
             clock: { nowMs: () => NOW_MS, pause: () => Promise.resolve() },
-          };
+          });
+          let agent = agentOver(journal);
           for (const { path, limit, closes, restarts } of steps) {
             // A process that ended knows the journal, and no request that it sent before.
-            if (restarts === 0) agent = { ...agent, journal: { ...agent.journal } };
+            if (restarts === 0) agent = agentOver({ ...journal });
             const url = `https://api.example.com/${path}`;
             const work: Promise<unknown> =
               closes === 0 ? closeWithSeller(agent, url) : callOnce(agent, { url, limit });

@@ -4,7 +4,7 @@ import { callOnce } from "../../../client/sessions/agent/call-session.ts";
 import { closeWithSeller } from "../../../client/sessions/agent/close-with-seller.ts";
 import { memorySessionJournal } from "../../../client/sessions/agent/memory-journal.ts";
 import { answerCall, type SellerContext } from "../../../client/sessions/seller/answer-call.ts";
-import { memorySessions } from "../../../client/sessions/store/memory-sessions.ts";
+import { memorySessions, SharedSessions } from "../../../client/sessions/store/memory-sessions.ts";
 import { SettlementError } from "../../../client/settlement-error.ts";
 import type { Fetch } from "../../../client/service/fetch-directly.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
@@ -99,7 +99,7 @@ const tallyOfAgent = async ({ journal }: AgentContext): Promise<SessionTally> =>
 /** An honest seller's process. */
 const honest = (): Fetch => {
   const seller: SellerContext = {
-    store: memorySessions(),
+    store: memorySessions(new SharedSessions()),
     view: { session: () => Promise.resolve({ session: KEPT }) },
     attestor: ATTESTOR_SIGNER,
     clock: CLOCK,
