@@ -41,7 +41,11 @@ const SHUNNED: ReadonlyMap<string, string> = new Map([
   ["session_stopped", BROKE],
 ]);
 
-const isOver = (cause: unknown): boolean => OVER.has(codeOf(cause)) || SHUNNED.has(codeOf(cause));
+/** Codes of a seller that takes no call of anybody now: the session is closed, and none is opened in its place. */
+const STOPPED: ReadonlySet<string> = new Set(["attestor_revoked", "merchant_suspended"]);
+
+const isOver = (cause: unknown): boolean =>
+  OVER.has(codeOf(cause)) || SHUNNED.has(codeOf(cause)) || STOPPED.has(codeOf(cause));
 
 /**
  * A `fetch` that pays for what asks to be paid. A request that is answered 402 with an offer for sessions opens one, or

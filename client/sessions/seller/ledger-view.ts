@@ -1,8 +1,10 @@
 import type { Address } from "../../../core/domain/address.ts";
 import type { TrustPolicy } from "../../../core/domain/evidence/evidence-check.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
+import { merchantAddress } from "../../../core/protocol/addresses/addresses.ts";
 import { sessionTerms } from "../../../core/protocol/calls/session-terms.ts";
 import type { ClientClock } from "../../service/requests.ts";
+import { deploymentIn } from "../../pay/payment-terms.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { KeptSession } from "../store/session-store.ts";
 import type { AccountNews } from "./account-news.ts";
@@ -79,16 +81,21 @@ export const ledgerView = ({ policy, taken, lookAt, clock, news }: ViewOptions):
   const underWay = new Map<Address, Promise<Known | Refusal>>();
   let time = { ledgerMs: 0, atMs: 0 };
   let unreachedMs = Number.NEGATIVE_INFINITY;
+  const merchantAt = merchantAddress(deploymentIn(policy), taken.merchant).address;
 
   const nowMs = (): number =>
     time.atMs === 0 ? clock.nowMs() : time.ledgerMs + (clock.nowMs() - time.atMs);
 
   const told = news?.((accounts) => {
     // A look that fails is made again by the next refresh.
-    lookNow(accounts.filter((account) => known.has(account))).catch(() => undefined);
+    const changed = accounts.includes(merchantAt) ? [...known.keys()] : accounts;
+    lookNow(changed.filter((account) => known.has(account))).catch(() => undefined);
   });
 
-  const keep = (address: Address, { seen: all, slot, ledgerTime }: LedgerLook): Known | Refusal => {
+  const keep = (
+    address: Address,
+    { seen: all, slot, ledgerTime, merchant = null }: LedgerLook,
+  ): Known | Refusal => {
     const before = known.get(address);
     // Looks that cross each other: the older one says nothing new.
     if (before !== undefined && before.slot > slot) return before;
@@ -101,7 +108,7 @@ export const ledgerView = ({ policy, taken, lookAt, clock, news }: ViewOptions):
       return { code: "session_unknown", detail };
     }
     const { escrow, vault } = seen;
-    const refusal = sessionRefusal(escrow, vault, taken, ledgerTime);
+    const refusal = sessionRefusal(escrow, { vault, merchant }, taken, ledgerTime);
     const terms = sessionTerms(escrow, policy);
     if (terms === null || (refusal !== undefined && before === undefined))
       return refusal ?? { code: "session_unknown", detail: `${address} is no session.` };
@@ -111,6 +118,7 @@ export const ledgerView = ({ policy, taken, lookAt, clock, news }: ViewOptions):
     const made = { session, refusal, deliveries, ...looked };
     if (escrow.state === "Pending") {
       known.set(address, made);
+      told?.watch(merchantAt);
       told?.watch(address);
     } else {
       known.delete(address);

@@ -17,6 +17,8 @@ export type RefusalCode =
   | "session_ended"
   | "session_restored"
   | "session_busy"
+  | "attestor_revoked"
+  | "merchant_suspended"
   | "ledger_out_of_reach"
   | "attestor_unusable"
   | "store_unusable";
@@ -38,6 +40,8 @@ const ANSWERS: Readonly<Record<RefusalCode, readonly [status: number, cure: stri
   session_unknown: [402, "Open a session with this merchant, and wait until it is finalized."],
   session_ended: [402, "Open another session."],
   budget_exceeded: [402, "Close this session and open another one."],
+  attestor_revoked: [402, "Close this session: nothing that its attestor signs is paid any more."],
+  merchant_suspended: [402, "Close this session: its merchant answers no calls now."],
   session_busy: [409, "Wait for the answer of the call before, or open another session."],
   call_delivered: [409, "Go on from the record in Settlement-Head."],
   agent_is_behind: [409, "Go on from the record in Settlement-Head."],

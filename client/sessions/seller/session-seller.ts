@@ -175,7 +175,7 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
   const view = ledgerView({
     policy,
     taken,
-    lookAt: ledgerLooks(nodes, policy, taken.mint, clock),
+    lookAt: ledgerLooks(nodes, policy, taken, clock),
     clock,
     news:
       webSocket && ((changed) => accountNews(socketUrlOf(firstNode), changed, clock, webSocket)),
