@@ -1,6 +1,7 @@
 import type { Address } from "../../../core/domain/address.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { SessionStore, StoredSession } from "../store/session-store.ts";
+import type { LookAt } from "./ledger-looks.ts";
 import type { Refusal } from "./refusal.ts";
 import type { SessionAttestor } from "./session-attestor.ts";
 
@@ -69,6 +70,30 @@ export const noticingAttestor = (
     }
   },
 });
+
+/**
+ * Has a store that begins with the process distrust what was finalized before: another process may have signed for it.
+ * What is finalized later cannot have been called before. Gives why calls are not answered yet, null once they are.
+ */
+export const storeBeginning = (
+  store: Pick<SessionStore, "isOfProcess" | "distrust">,
+  lookAt: LookAt,
+): (() => Promise<string | null>) => {
+  let beginning: Promise<string | null> | undefined;
+  const begin = async (): Promise<string | null> => {
+    if (store.isOfProcess === true) await store.distrust((await lookAt([])).ledgerTime);
+    return null;
+  };
+  const unbegun = (): Promise<string | null> =>
+    (beginning ??= begin().catch((cause: unknown) => {
+      beginning = undefined;
+      if (cause instanceof SettlementError && cause.code === "node_unusable") return cause.message;
+      throw cause;
+    }));
+  // The first call finds out what failed.
+  unbegun().catch(() => undefined);
+  return unbegun;
+};
 
 /** The refusal of a session of which calls may be missing. Nothing is signed for it, and `head` is captured. */
 export const restoredRefusal = ({ newest }: StoredSession): Refusal => ({

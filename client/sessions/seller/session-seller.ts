@@ -1,3 +1,4 @@
+import { VOUCHER_HEADER } from "../../../core/protocol/calls/call-voucher.ts";
 import { attestorKey } from "../../merchant/register.ts";
 import { mintOf, unitsOf } from "../../pay/payment-terms.ts";
 import { addressNamed, policyIn } from "../../pinned-policy.ts";
@@ -23,7 +24,7 @@ import { refusalAnswer } from "./refusal.ts";
 import type { SessionAttestor } from "./session-attestor.ts";
 import { sessionHeads } from "./watchtower.ts";
 import { guardedStore, StoreUnusable } from "./guarded-store.ts";
-import { noticingAttestor, noticingStore } from "./restored-store.ts";
+import { noticingAttestor, noticingStore, storeBeginning } from "./restored-store.ts";
 
 /** How a seller is set up. */
 export type SellerOptions = {
@@ -172,10 +173,11 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
   const nodes = ledgerNodes(options.rpc, (url) => requestsTo(url, fetch, clock));
   const [firstNode = ""] = typeof options.rpc === "string" ? [options.rpc] : options.rpc;
   const { webSocket = browserSocket() } = options;
+  const lookAt = ledgerLooks(nodes, policy, taken, clock);
   const view = ledgerView({
     policy,
     taken,
-    lookAt: ledgerLooks(nodes, policy, taken, clock),
+    lookAt,
     clock,
     news:
       webSocket && ((changed) => accountNews(socketUrlOf(firstNode), changed, clock, webSocket)),
@@ -208,6 +210,7 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
     onCall: settling.called,
   };
 
+  const unbegun = storeBeginning(options.store, lookAt);
   const closing = new AbortController();
   const rounds = (async () => {
     while (!closing.signal.aborted) {
@@ -236,6 +239,8 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
       });
     const { method, headers } = request;
     const asked = { method, url, headers, body, price };
+    const detail = headers.has(VOUCHER_HEADER) ? await unbegun() : null;
+    if (detail !== null) return refusalAnswer({ code: "ledger_out_of_reach", detail });
     const paid = await answerCall(context, asked, async (call) => {
       const sent = { method, headers, ...(body.length === 0 ? {} : { body: body.slice() }) };
       return sentAnswer(await handler(new Request(url, sent), call));

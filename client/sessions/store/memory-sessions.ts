@@ -35,7 +35,7 @@ export class SharedSessions {
 }
 
 /**
- * A store that ends with the process: it takes no call of a session that was opened before it. Stores that share `place` act as processes that share a disk; `crash` is what
+ * A store that ends with the process: a seller takes no call by it of a session that is older. Stores that share `place` act as processes that share a disk; `crash` is what
  * the end of one of them does to its reservations.
  * @example
  * import { memorySessions } from "settlement-evidence/sessions";
@@ -44,8 +44,9 @@ export class SharedSessions {
  * await store.unfinished(); // => []
  */
 export const memorySessions = (
-  place: SharedSessions = new SharedSessions(BigInt(Math.floor(Date.now() / 1000))),
+  given?: SharedSessions,
 ): SessionStore & { readonly crash: () => void } => {
+  const place = given ?? new SharedSessions();
   const me = Symbol("this process");
   const heldOf = (escrow: Address): Held => {
     const held = place.held.get(escrow);
@@ -53,6 +54,7 @@ export const memorySessions = (
     return held;
   };
   return {
+    isOfProcess: given === undefined,
     open: async (session) => {
       if (!place.held.has(session.escrow))
         place.held.set(session.escrow, {

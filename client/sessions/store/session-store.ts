@@ -71,6 +71,8 @@ export type Reservation = "reserved" | "busy" | "behind";
  * process and of the machine. Writes reject when that cannot be said.
  */
 export type SessionStore = {
+  /** Whether it begins with the process, so that it has nothing of the sessions of before. */
+  readonly isOfProcess?: boolean;
   /** Keeps a session before its first call. The same again changes nothing. */
   readonly open: (session: KeptSession) => Promise<void>;
   /** Where a session stands; null for one that was never opened here. */

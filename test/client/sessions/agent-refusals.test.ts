@@ -8,6 +8,8 @@ import { memorySessions, SharedSessions } from "../../../client/sessions/store/m
 import { SettlementError } from "../../../client/settlement-error.ts";
 import type { Fetch } from "../../../client/service/fetch-directly.ts";
 import { type ClientClock, systemClock } from "../../../client/service/requests.ts";
+import type { Address } from "../../../core/domain/address.ts";
+import { until } from "../../app/support/running-service.ts";
 import { failureOf } from "../support/failure-of.ts";
 import {
   agentKey,
@@ -131,6 +133,27 @@ describe("the agent's wallet closes the session on the ledger", () => {
     expect([ended.outcome, ended.used, ended.calls]).toEqual(["closing", "30000", 3]);
     await restored.seller.close();
     await before.seller.close();
+  }, 60_000);
+
+  test("at once when the seller's store ended with its process, whatever the session had", async () => {
+    const before = selling();
+    let meets = before;
+    const session = await sessionAt((url, init) => meets.reach(url, init));
+    const created = (await fixture.lookAt([session.escrow as Address])).seen.get(
+      session.escrow as Address,
+    )?.escrow.createdAt;
+    await until(
+      "the ledger's time goes on",
+      async () => (await fixture.lookAt([])).ledgerTime,
+      (now) => now > (created ?? now),
+    );
+    meets = selling();
+    expect((await failureOf(session.call(URL, { limit: "0.01" }))).code).toBe("session_restored");
+    expect((await session.close()).outcome).toBe("closing");
+    const next = await sessionAt(meets.reach);
+    expect((await next.call(URL, { limit: "0.01" })).count).toBe(1);
+    await before.seller.close();
+    await meets.seller.close();
   }, 60_000);
 
   test("when the seller broke the rules, and nothing more is signed for it", async () => {
