@@ -55,6 +55,8 @@ export type SellerContext = {
   /** A key, or an attestor that keeps what it signed: then each delivery is staged before it is asked. */
   readonly attestor: MessageSigner | SessionAttestor;
   readonly clock: ClientClock;
+  /** Whether the seller has the merchant's wallet, which can cancel a session of which nothing was used. */
+  readonly canCancel?: boolean;
   /** Told of each session that the agent closed, once its final attestation is kept. */
   readonly onClosed: (escrow: Address) => void;
   /** Told of each call that was recorded, with what all calls of its session cost so far, base units. */
@@ -285,6 +287,7 @@ const closedAnswer = async (context: SellerContext, stored: StoredSession): Prom
     count,
     timestamp: Number(timestamp),
     attestation_signature: encodeBase64(signature),
+    ends_by: total > 0n ? "release" : context.canCancel === true ? "cancel" : "agent",
   };
   return Response.json(shown, { headers: { "cache-control": PRIVATE } });
 };

@@ -3,6 +3,7 @@ import { endOf, type Escrow } from "../../../core/domain/escrow/escrow.ts";
 import { MAX_ATTESTATION_AGE_SECONDS } from "../../../core/protocol/instructions/attestation.ts";
 import type { CallAttestation } from "../../../core/protocol/calls/call-receipt.ts";
 import type { CallVoucher } from "../../../core/protocol/calls/call-voucher.ts";
+import { cancel } from "../../merchant/settle/cancel.ts";
 import type { ClientClock } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { KeptSession, SessionStore, StoredSession } from "../store/session-store.ts";
@@ -175,8 +176,13 @@ export const captures = (context: CapturesContext): Captures => {
     const progress = progressOf(address);
     if (clock.nowMs() - progress.releasedMs < FINAL_MS) return;
     const owed = owedOf(progress, escrow, totalOf(stored));
-    // A total of 0 cannot be released: the agent closes such a session on the ledger, or it ends.
     const { closing } = stored;
+    // A total of 0 cannot be released. Without the merchant's wallet the agent closes such a session, or it ends.
+    if (closing?.total === 0n && context.payer.publicKey === escrow.merchant) {
+      await cancel(context, { escrow: address, wallet: context.payer });
+      progress.releasedMs = clock.nowMs();
+      return;
+    }
     const isReleased =
       closing !== null && closing.total > 0n && (await release(escrow, stored, closing));
     if (isReleased || owed === 0n) return;

@@ -41,7 +41,10 @@ export type SellerOptions = {
    * signed (`remoteAttestor`, `keepingAttestor`) the store must be able to keep a delivery before it is attested.
    */
   readonly attestor: SellerKey | SessionAttestor;
-  /** Pays the fees of captures and releases. */
+  /**
+   * Pays the fees of captures and releases. Where it is the merchant's own wallet, a session of which nothing was used is
+   * cancelled, so that its agent needs no transaction for it.
+   */
   readonly payer: SellerKey;
   /** Where sessions are kept. Processes behind one address share it. */
   readonly store: SessionStore;
@@ -205,6 +208,7 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
     store,
     view,
     attestor,
+    canCancel: payer.publicKey === taken.merchant,
     clock: ledgerClock,
     onClosed: settling.closed,
     onCall: settling.called,
