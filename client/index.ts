@@ -9,7 +9,9 @@ export { memoryJournal } from "./pay/spend-limits.ts";
 export type { SpendEntry, SpendJournal, SpendLimits } from "./pay/spend-limits.ts";
 export { memorySessionJournal } from "./sessions/agent/memory-journal.ts";
 export { payFetch } from "./sessions/agent/pay-fetch.ts";
-export type { PaidSession, PayFetch, PayPolicy } from "./sessions/agent/pay-fetch.ts";
+export type { PayFetch } from "./sessions/agent/pay-fetch.ts";
+export type { PayPolicy } from "./sessions/agent/pay-policy.ts";
+export type { PaidSession } from "./sessions/agent/paying-sessions.ts";
 export type {
   PaidAnswer,
   Session,

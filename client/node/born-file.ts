@@ -45,17 +45,22 @@ export const bornByFile = async (
   if (!isRestored && born !== undefined && identity === (text && (await fileIdentity(path))))
     return BigInt(born);
   const now = bornOf(nowMs, isFresh && !isRestored);
+  await keepBorn(path, now);
+  return now;
+};
+
+/** Keeps since when everything is kept in a place, on disk when this resolves. @throws the system's errors. */
+export const keepBorn = async (path: string, born: bigint): Promise<void> => {
   const draft = `${path}.new`;
   await unlink(draft).catch(() => undefined);
   const file = await open(draft, "wx", FILE_MODE);
   try {
     // A rename keeps number and birth.
-    await file.writeFile(`${now} ${await fileIdentity(draft)}\n`);
+    await file.writeFile(`${born} ${await fileIdentity(draft)}\n`);
     await file.sync();
   } finally {
     await file.close();
   }
   await rename(draft, path);
   await syncFolder(dirname(path));
-  return now;
 };

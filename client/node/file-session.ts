@@ -11,6 +11,7 @@ import {
 } from "../../core/protocol/calls/session-head.ts";
 import { NO_CALLS, type SessionTally } from "../../core/protocol/calls/session-tally.ts";
 import {
+  adopting,
   type AgentState,
   NOTHING_CALLED,
   type SessionJournal,
@@ -102,7 +103,7 @@ class AgentReplay {
         if (head === undefined) throw new RangeError("no record of a call");
         this.#tally = tallyOf(head);
         this.#ordered = null;
-        this.#state = { ...this.#state, head, closing: null };
+        this.#state = { ...this.#state, ...adopting(this.#state, head) };
         return null;
       }
       case CLOSING:
@@ -256,7 +257,7 @@ const journalOver = (opened: OpenedJournal): SessionJournal => {
       const payload = concatBytes(receiptPartBytes(receiptPartOf(call)), checkOf(call));
       await keep(ANSWERED, payload, { head: { voucher, receipt, before }, pending: null });
     },
-    adopt: (head) => keep(ADOPTED, sessionHeadBytes(head), { head, pending: null, closing: null }),
+    adopt: (head) => keep(ADOPTED, sessionHeadBytes(head), adopting(state, head)),
     close: (closing) => keep(CLOSING, callVoucherBytes(closing), { closing, pending: null }),
     stop: (stopped) => keep(STOPPED, utf8.encode(JSON.stringify(stopped)), { stopped }),
     release: async () => {

@@ -21,7 +21,7 @@ import {
 } from "../sessions/store/session-state.ts";
 import type { SentAnswer, SessionStore } from "../sessions/store/session-store.ts";
 import { AppendLog, damaged } from "./append-log.ts";
-import { bornByFile } from "./born-file.ts";
+import { bornByFile, keepBorn } from "./born-file.ts";
 import { useExclusively } from "./exclusive-use.ts";
 import { FILE_MODE, FOLDER_MODE, syncFolder } from "./file-journal.ts";
 import { FIRST_FRAME, formOf, FrameForm, framesIn } from "./frames.ts";
@@ -276,13 +276,18 @@ export const fileSessions = async (
     if (found === undefined && !isFresh && !restored) throw damaged(journalPath, "it is missing");
     const journal = found ?? (await AppendLog.create(journalPath, JOURNAL_MAGIC, []));
     const sessions = await reading(journalPath, () => Promise.resolve(frames.sessions()));
-    const born = await bornByFile(join(folder, "born"), nowMs(), {
+    const bornPath = join(folder, "born");
+    const born = await bornByFile(bornPath, nowMs(), {
       isFresh,
       isRestored: restored,
     }).catch((cause: unknown) => {
       throw unusable(folder, cause);
     });
-    return sessionsIn({ sessions, journal, journalBytes, born, own, pathOf, release });
+    const keep = (at: bigint): Promise<void> =>
+      keepBorn(bornPath, at).catch((cause: unknown) => {
+        throw unusable(folder, cause);
+      });
+    return sessionsIn({ sessions, journal, journalBytes, born, keep, own, pathOf, release });
   } catch (cause) {
     release();
     throw cause;
@@ -294,12 +299,16 @@ type Opened = {
   readonly journal: AppendLog;
   readonly journalBytes: number;
   readonly born: bigint;
+  /** Keeps a later birth. */
+  readonly keep: (born: bigint) => Promise<void>;
   readonly own: string;
   readonly pathOf: (escrow: Address) => string;
   readonly release: () => void;
 };
 
-const sessionsIn = ({ sessions, journal, journalBytes, born, own, pathOf, release }: Opened) => {
+const sessionsIn = (opened: Opened) => {
+  const { sessions, journal, journalBytes, own, pathOf, release } = opened;
+  let { born } = opened;
   journal.folding = {
     atBytes: journalBytes,
     frames: async () => {
@@ -414,6 +423,11 @@ const sessionsIn = ({ sessions, journal, journalBytes, born, own, pathOf, releas
       inTurn(escrow, async (held) => {
         if (isNewer(held.state, final)) await keep(held, sessionFrames.final(final), { final });
       }),
+    distrust: async (before) => {
+      if (before <= born) return;
+      await opened.keep(before);
+      born = before;
+    },
     end: (escrow) =>
       inTurn(escrow, async (held) => {
         if (!held.state.isEnded) await keep(held, sessionFrames.ended(), { isEnded: true });

@@ -408,6 +408,23 @@ export const sessionStoreContract = (
   });
 
   describe(`${name}: processes`, () => {
+    test("a store that is distrusted is so for good, for what was opened before", () =>
+      withStore(async (first, place) => {
+        const later = { ...(SESSIONS[1] ?? KEPT), createdAt: KEPT.createdAt + 10n };
+        await first.open(KEPT);
+        await first.open(later);
+        const shown = async (store: SessionStore) =>
+          Promise.all(
+            [KEPT, later].map(async ({ escrow }) => (await store.find(escrow))?.isRestored),
+          );
+        expect(await shown(first)).toEqual([false, false]);
+        await first.distrust(KEPT.createdAt + 1n);
+        await first.distrust(KEPT.createdAt);
+        expect(await shown(first)).toEqual([true, false]);
+        await place.crash(first);
+        expect(await shown(await place.open())).toEqual([true, false]);
+      }));
+
     test("what was kept is there for the next one, and a dead one's reservation is free", () =>
       withStore(async (first, place) => {
         for (const session of SESSIONS) await first.open(session);

@@ -87,8 +87,8 @@ const refused = async (
     if (isPending)
       throw failed(
         "answer_lost",
-        `Call ${head.voucher.count} was delivered and paid, and the seller keeps its answer no more.`,
-        "Its receipt is kept. Order it anew if you need the answer.",
+        `Call ${head.voucher.count} was delivered, and the seller keeps its answer no more.`,
+        "Its receipt is kept. If it was paid for, the session makes no further call: close it, and order anew.",
       );
     return "anew";
   }
@@ -143,6 +143,12 @@ const open = (state: AgentState): AgentState => {
     );
   if (state.closing !== null)
     throw failed("session_closed", "The session is closed.", "Open another one.");
+  if (state.isAnswerLost)
+    throw failed(
+      "answer_lost_before",
+      "A call of this session was paid for, and its answer is lost.",
+      "Close the session and open another one.",
+    );
   return state;
 };
 

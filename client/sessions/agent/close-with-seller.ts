@@ -28,11 +28,32 @@ type Final = {
   readonly count: number;
   readonly timestamp: number;
   readonly attestation_signature: string;
+  readonly ends_by?: string;
 };
 
-const isFinal = ({ session }: AgentContext, tally: SessionTally, body: Uint8Array): boolean => {
+/** What a seller agreed to at the end. */
+export type ClosedSession = {
+  /** How many calls there were. */
+  readonly count: number;
+  /** What they cost, base units. */
+  readonly total: bigint;
+  /**
+   * How the session ends on the ledger: by the seller's `release`; where nothing was used, which no release takes, by the
+   * merchant's `cancel`, or by the `agent` alone, where the seller does not have the merchant's wallet.
+   */
+  readonly endsBy: "release" | "cancel" | "agent";
+};
+
+const finalIn = (body: Uint8Array): Final | null => {
   try {
-    const final = JSON.parse(new TextDecoder().decode(body)) as Final;
+    return JSON.parse(new TextDecoder().decode(body)) as Final;
+  } catch {
+    return null;
+  }
+};
+
+const isFinal = ({ session }: AgentContext, tally: SessionTally, final: Final): boolean => {
+  try {
     const signature = decodeBase64(final.attestation_signature);
     const { deliveries, total, count } = tally;
     return (
@@ -70,7 +91,7 @@ export const closeWithSeller = async (
   context: AgentContext,
   url: string,
   signal?: AbortSignal,
-): Promise<SessionTally> => {
+): Promise<ClosedSession> => {
   let last = "it gave no answer";
   for (let sends = 0; sends < MOST_SENDS; sends++) {
     if (sends > 0) await context.clock.pause(FIRST_PAUSE_MS * 2 ** (sends - 1), signal);
@@ -90,10 +111,22 @@ export const closeWithSeller = async (
       return null;
     });
     if (sent === null) continue;
-    if (sent.status === 200 && isFinal(context, tally, sent.body)) return tally;
+    const final = sent.status === 200 ? finalIn(sent.body) : null;
+    if (final !== null && isFinal(context, tally, final)) {
+      const { count, total } = tally;
+      if (total > 0n) return { count, total, endsBy: "release" };
+      return { count, total, endsBy: final.ends_by === "cancel" ? "cancel" : "agent" };
+    }
     const shown = sent.headers.get(HEAD_HEADER);
     if (sent.problem?.code === "agent_is_behind" && shown !== null)
       await adopt(context, state, shown, null);
+    // It signs nothing for the session any more, and has the newest record now, by which it is paid.
+    if (sent.problem?.code === "session_restored")
+      throw failed(
+        "session_restored",
+        `The seller did not close the session: ${sent.problem.detail}`,
+        "Close it on the ledger with the agent's wallet.",
+      );
     last = sent.problem?.detail ?? `it answered ${sent.status} without a final attestation`;
   }
   throw failed(

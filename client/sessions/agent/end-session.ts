@@ -5,6 +5,7 @@ import { closeSession } from "../../pay/close-session.ts";
 import { escrowNow } from "../../pay/escrow-there.ts";
 import type { PayContext } from "../../pay/pay.ts";
 import { refund } from "../../pay/refund.ts";
+import { hasRentOf, returnRent } from "../../pay/return-rent.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { AcceptedSigner } from "../../signing/sign-transaction.ts";
 import type { AgentContext } from "./send-call.ts";
@@ -75,7 +76,7 @@ const onceSettled = async (
   }
 };
 
-/** Closes with the seller, null when it did, otherwise why not. Throws what is no answer of the seller. */
+/** Closes with the seller: null when it then settles the session, otherwise why not. Throws what is no answer of it. */
 const closedBySeller = async (
   agent: AgentContext,
   url: string | null,
@@ -85,8 +86,10 @@ const closedBySeller = async (
   if (stopped !== null) return `The session has stopped: ${stopped.detail}`;
   if (url === null) return "No call was made, so that the seller knows nothing of the session.";
   try {
-    await closeWithSeller(agent, url, signal);
-    return null;
+    const { endsBy } = await closeWithSeller(agent, url, signal);
+    return endsBy === "agent"
+      ? "Nothing was used, and such a session ends by the merchant's wallet or the agent's alone."
+      : null;
   } catch (cause) {
     signal?.throwIfAborted();
     if (cause instanceof SettlementError) return cause.message;
@@ -96,8 +99,8 @@ const closedBySeller = async (
 
 /**
  * Ends a session: the seller gets the closing voucher and settles, or else the agent's wallet closes it on the ledger,
- * for which it needs nobody. Safe to run again; after `closing`, once its time has come, that fetches the rest. @throws
- * SettlementError
+ * for which it needs nobody. What a settlement leaves behind comes home by `claim_refund` and `return_rent`. Safe to run
+ * again; after `closing`, once its time has come, that fetches the rest. @throws SettlementError
  */
 export const endSession = async (
   context: PayContext,
@@ -137,6 +140,10 @@ export const endSession = async (
   }
   if (live !== "archived" && live?.next_actions.some(({ action }) => action === "claim_refund")) {
     await refund(paying, escrow, signer, signal);
+    live = await look();
+  }
+  if (live !== "archived" && live !== null && hasRentOf(live, signer)) {
+    await returnRent(paying, live, signer, signal);
     live = await look();
   }
   const { head, opening } = await journal.state();

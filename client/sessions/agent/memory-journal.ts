@@ -1,7 +1,12 @@
 import { tallyOf } from "../../../core/protocol/calls/session-head.ts";
 import { NO_CALLS } from "../../../core/protocol/calls/session-tally.ts";
 import type { KeptCall } from "../store/session-store.ts";
-import { type AgentState, NOTHING_CALLED, type SessionJournal } from "./session-journal.ts";
+import {
+  adopting,
+  type AgentState,
+  NOTHING_CALLED,
+  type SessionJournal,
+} from "./session-journal.ts";
 
 /**
  * A session's journal that ends with the process: what is left of the budget then comes home with the time to live.
@@ -28,7 +33,7 @@ export const memorySessionJournal = (): SessionJournal => {
       const before = state.head === null ? NO_CALLS : tallyOf(state.head);
       return set({ head: { voucher, receipt, before }, pending: null });
     },
-    adopt: (head) => set({ head, pending: null, closing: null }),
+    adopt: (head) => set(adopting(state, head)),
     close: (closing) => set({ closing, pending: null }),
     stop: (stopped) => set({ stopped }),
     release: () => Promise.resolve(),

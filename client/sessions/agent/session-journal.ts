@@ -1,6 +1,6 @@
 import type { CallOrder } from "../../../core/protocol/calls/call-order.ts";
 import type { CallVoucher } from "../../../core/protocol/calls/call-voucher.ts";
-import type { SessionHead } from "../../../core/protocol/calls/session-head.ts";
+import { type SessionHead, tallyOf } from "../../../core/protocol/calls/session-head.ts";
 import type { KeptCall } from "../store/session-store.ts";
 
 /** A call that was sent and for which no receipt is kept. */
@@ -58,6 +58,11 @@ export type AgentState = {
   readonly closing: CallVoucher | null;
   /** Null unless the seller broke the rules. */
   readonly stopped: StoppedSession | null;
+  /**
+   * Whether a call was paid for whose answer is not here: it or the journal was lost. A seller that never delivers shows
+   * the same, so that no further call is signed.
+   */
+  readonly isAnswerLost: boolean;
 };
 
 /** The state of a session before its first call. */
@@ -67,6 +72,17 @@ export const NOTHING_CALLED: AgentState = {
   pending: null,
   closing: null,
   stopped: null,
+  isAnswerLost: false,
+};
+
+/** What changes when a session goes on from the seller's newest record. */
+export const adopting = (
+  { head: before, isAnswerLost }: AgentState,
+  head: SessionHead,
+): Pick<AgentState, "head" | "pending" | "closing" | "isAnswerLost"> => {
+  const paid = before === null ? 0n : tallyOf(before).total;
+  const isPaidFor = head.receipt.delivery.totalAfter > paid;
+  return { head, pending: null, closing: null, isAnswerLost: isAnswerLost || isPaidFor };
 };
 
 /**

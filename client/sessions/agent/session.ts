@@ -206,19 +206,30 @@ export const agentSession = async (
         await clock.pause(UNKNOWN_PAUSE_MS, request.signal);
       }
   };
+  const end = (url: string | null, ending?: AbortSignal): Promise<EndedSession> =>
+    endSession(context, agent, { signer, url, signal: ending });
+  /** The same; a session whose seller was restored is closed on the ledger at once, where it is paid until then. */
+  const madeCall = async (request: SessionRequest): Promise<CallAnswer> => {
+    try {
+      return await seenCall(request);
+    } catch (cause) {
+      if (cause instanceof SettlementError && cause.code === "session_restored")
+        // What fails here is tried again by `close`, which says why.
+        await end(request.url, request.signal).catch(() => undefined);
+      throw cause;
+    }
+  };
   return {
     escrow: session.escrow,
     call: async (request, { limit, ...init }) => {
       const units = unitsOf(limit, decimals);
       const asked = { ...(await requestFrom(request, init)), limit: units };
-      const answer = await inTurn(() => seenCall(asked));
+      const answer = await inTurn(() => madeCall(asked));
       const { count, price } = answer;
       return { response: responseOf(answer), count, price: price.toString() };
     },
     close: ({ url, signal } = {}) =>
-      inTurn(async () =>
-        endSession(context, agent, { signer, url: url ?? (await newestUrl(agent)), signal }),
-      ),
+      inTurn(async () => end(url ?? (await newestUrl(agent)), signal)),
     evidence: (count, shown = {}) => evidenceOf(context, agent, count, shown),
     state: async () => {
       const { head, closing, stopped } = await journal.state();

@@ -132,18 +132,11 @@ const recalled = async (
   return true;
 };
 
-/** Whether the journal lacks an answered call: its answer is lost, or the journal itself was. */
-const isOneMissing = async ({ journal }: AgentContext, count: number): Promise<boolean> => {
-  let kept = 0;
-  for await (const _ of journal.calls(1)) kept += 1;
-  return kept < count;
-};
-
 /**
  * Goes on from the seller's newest record. It is proved by the agent's own signature and the attestor's; a record of a
  * call that the agent has another receipt for, or that follows another history, is a lie of the attestor. The answer of
- * a call that was given up is asked for once more. One may be lost; the session stops at the second, since a seller
- * that never delivers says the same. `asked` is the task hash of the call that was just asked for, null for none.
+ * a call that was given up is asked for once more; the session makes no further call when it is lost. `asked` is the task
+ * hash of the call that was just asked for, null for none.
  */
 export const adopt = async (
   context: AgentContext,
@@ -160,14 +153,12 @@ export const adopt = async (
     );
   const mine = tallyAt(state);
   const { count } = head.voucher;
-  const { taskHash, price } = head.receipt.delivery;
+  const { taskHash } = head.receipt.delivery;
   const theirs = count === mine.count ? tallyOf(head) : head.before;
   if (theirs.count === mine.count && theirs.deliveries !== mine.deliveries)
     await stop(context, "equivocation", "The attestor signed two histories of one count.", value);
   if (count <= mine.count) return;
   if (taskHash !== asked && (await recalled(context, state, head))) return;
-  if (price > 0n && (await isOneMissing(context, mine.count)))
-    await stop(context, "answers_lost", "The seller charges for a second lost answer.", value);
   await context.journal.adopt(head);
 };
 

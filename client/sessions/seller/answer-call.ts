@@ -35,6 +35,7 @@ import type {
 import { SettlementError } from "../../settlement-error.ts";
 import type { SessionAttestor } from "./session-attestor.ts";
 import { PRIVATE, type Refusal, refusalAnswer, refusalOf } from "./refusal.ts";
+import { restoredRefusal } from "./restored-store.ts";
 
 /** A seller's own view of the ledger, by which it takes sessions. Answers are from memory once a session is known. */
 export type LedgerView = {
@@ -54,6 +55,8 @@ export type SellerContext = {
   /** A key, or an attestor that keeps what it signed: then each delivery is staged before it is asked. */
   readonly attestor: MessageSigner | SessionAttestor;
   readonly clock: ClientClock;
+  /** Whether the seller has the merchant's wallet, which can cancel a session of which nothing was used. */
+  readonly canCancel?: boolean;
   /** Told of each session that the agent closed, once its final attestation is kept. */
   readonly onClosed: (escrow: Address) => void;
   /** Told of each call that was recorded, with what all calls of its session cost so far, base units. */
@@ -160,10 +163,7 @@ const nowIn = ({ clock }: Pick<SellerContext, "clock">, { createdAt }: KeptSessi
   return now < createdAt ? createdAt : now;
 };
 
-/**
- * How far a session is, by this store and by the newest record that the agent shows. A store that was restored from a
- * backup goes on by that.
- */
+/** How far a session is, by this store and by the newest record that the agent shows, by which it can be captured. */
 const standing = async (
   { store }: SellerContext,
   session: KeptSession,
@@ -287,6 +287,7 @@ const closedAnswer = async (context: SellerContext, stored: StoredSession): Prom
     count,
     timestamp: Number(timestamp),
     attestation_signature: encodeBase64(signature),
+    ends_by: total > 0n ? "release" : context.canCancel === true ? "cancel" : "agent",
   };
   return Response.json(shown, { headers: { "cache-control": PRIVATE } });
 };
@@ -301,7 +302,7 @@ const tried = async (
 ): Promise<Response | null> => {
   const { store } = context;
   const before = await standing(context, session, request);
-  const { staged = null } = before;
+  const staged = before.isRestored ? null : (before.staged ?? null);
   if (staged !== null) await finished(context, before, staged);
   const stored = staged === null ? before : await standing(context, session, request);
   const { newest, closing } = stored;
@@ -318,6 +319,7 @@ const tried = async (
   );
   if ("fault" in judgement) return refusalAnswer(refusalOf(judgement.fault, newest));
   if (judgement.asks === "closing") {
+    if (stored.isRestored && stored.final === null) return refusalAnswer(restoredRefusal(stored));
     if (!(await store.close(voucher)))
       return refusalAnswer({ code: "session_busy", detail: "A call of the session is going on." });
     return closedAnswer(context, (await store.find(session.escrow)) ?? stored);
@@ -332,10 +334,7 @@ const tried = async (
   if (closing !== null)
     return refusalAnswer({ code: "session_ended", detail: "The session is closed.", head: newest });
   if (refusal !== null) return refusalAnswer(refusal);
-  if (stored.isRestored) {
-    const detail = "This seller's store was restored, and may have lost calls of the session.";
-    return refusalAnswer({ code: "session_restored", detail, head: newest });
-  }
+  if (stored.isRestored) return refusalAnswer(restoredRefusal(stored));
   if (order === null || intent === undefined) return null;
   if (voucher.limit < request.price) {
     const detail = `The call costs up to ${request.price} base units, its limit is ${voucher.limit}.`;

@@ -3,6 +3,7 @@ import { endOf, type Escrow } from "../../../core/domain/escrow/escrow.ts";
 import { MAX_ATTESTATION_AGE_SECONDS } from "../../../core/protocol/instructions/attestation.ts";
 import type { CallAttestation } from "../../../core/protocol/calls/call-receipt.ts";
 import type { CallVoucher } from "../../../core/protocol/calls/call-voucher.ts";
+import { cancel } from "../../merchant/settle/cancel.ts";
 import type { ClientClock } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { KeptSession, SessionStore, StoredSession } from "../store/session-store.ts";
@@ -15,7 +16,7 @@ export type CapturesContext = SettlingContext & {
   readonly store: Pick<SessionStore, "unfinished" | "find" | "finish" | "end">;
   readonly view: Pick<OwnLedgerView, "refresh" | "look" | "nowMs">;
   readonly clock: ClientClock;
-  /** Signs a session's final attestation; null where no key is: then an old one is not made new. */
+  /** Signs a session's final attestation; null where no key is. Then, and in a restored store, none is made new. */
   readonly attestFinal: ((stored: StoredSession) => Promise<CallAttestation>) | null;
   /** Base units from which a capture is worth its fee, if a third of the budget is not more. */
   readonly worth: bigint;
@@ -131,7 +132,7 @@ export const captures = (context: CapturesContext): Captures => {
   const finalNow = async (stored: StoredSession): Promise<CallAttestation | null> => {
     const { final } = stored;
     if (final !== null && ledgerTime() - final.timestamp < MOST_FINAL_AGE) return final;
-    if (context.attestFinal === null) return null;
+    if (context.attestFinal === null || stored.isRestored) return null;
     const made = await context.attestFinal(stored);
     await store.finish(stored.session.escrow, made);
     return made;
@@ -175,8 +176,13 @@ export const captures = (context: CapturesContext): Captures => {
     const progress = progressOf(address);
     if (clock.nowMs() - progress.releasedMs < FINAL_MS) return;
     const owed = owedOf(progress, escrow, totalOf(stored));
-    // A total of 0 cannot be released: the agent closes such a session on the ledger, or it ends.
     const { closing } = stored;
+    // A total of 0 cannot be released. Without the merchant's wallet the agent closes such a session, or it ends.
+    if (closing?.total === 0n && context.payer.publicKey === escrow.merchant) {
+      await cancel(context, { escrow: address, wallet: context.payer });
+      progress.releasedMs = clock.nowMs();
+      return;
+    }
     const isReleased =
       closing !== null && closing.total > 0n && (await release(escrow, stored, closing));
     if (isReleased || owed === 0n) return;

@@ -34,6 +34,7 @@ export const guardedStore = (store: SessionStore): SessionStore => ({
   adopt: (head) => guarded(store.adopt(head)),
   close: (voucher) => guarded(store.close(voucher)),
   finish: (escrow, final) => guarded(store.finish(escrow, final)),
+  distrust: (before) => guarded(store.distrust(before)),
   end: (escrow) => guarded(store.end(escrow)),
   calls: (escrow, from) => store.calls(escrow, from),
 });

@@ -1,11 +1,16 @@
 import type { Address } from "../../../core/domain/address.ts";
 import type { TrustPolicy } from "../../../core/domain/evidence/evidence-check.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
+import type { Merchant } from "../../../core/domain/merchant/merchant.ts";
 import type { UnixSeconds } from "../../../core/domain/unix-time.ts";
 import { decodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";
+import { decodeMerchantAccount } from "../../../core/protocol/accounts/merchant-account.ts";
 import { decodeClockSysvar } from "../../../core/protocol/accounts/sysvars.ts";
 import { decodeTokenAccount, type TokenAccount } from "../../../core/protocol/accounts/token.ts";
-import { associatedTokenAddress } from "../../../core/protocol/addresses/addresses.ts";
+import {
+  associatedTokenAddress,
+  merchantAddress,
+} from "../../../core/protocol/addresses/addresses.ts";
 import { CLOCK_SYSVAR } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { deploymentIn } from "../../pay/payment-terms.ts";
 import {
@@ -32,12 +37,17 @@ export type LedgerLook = {
   /** The ledger's own time then. */
   readonly ledgerTime: UnixSeconds;
   readonly seen: ReadonlyMap<Address, SeenEscrow>;
+  /** The merchant that was asked for; null where none is registered, undefined where none was asked for. */
+  readonly merchant: Merchant | null | undefined;
 };
 
 /** Looks at these escrows. @throws SettlementError `node_unusable` when no node gives an answer that decides. */
 export type LookAt = (escrows: ReadonlyArray<Address>) => Promise<LedgerLook>;
 
-/** The most accounts of one read, two for each escrow and one for the time (Agave `MAX_MULTIPLE_ACCOUNTS`, 100). */
+/**
+ * The most escrows of one read: two accounts for each, one for the time and one for the merchant (Agave
+ * `MAX_MULTIPLE_ACCOUNTS`, 100).
+ */
 export const MOST_AT_ONCE = 49;
 /** How long one node has for its answer. */
 const LOOK_MS = 10_000;
@@ -69,17 +79,25 @@ const accountsAt = async (
 /**
  * Looks at escrows by the caller's own nodes, in their order until one gives an answer. A node is passed over while it
  * is of another ledger, behind what was seen before, or its time stands still: it could hide that an agent has closed
- * its session. An escrow's vault is that of its own mint.
+ * its session. With `taken` the vaults in its mint and the merchant of its wallet are looked at too.
  */
 export const ledgerLooks = (
   nodes: ReadonlyArray<LedgerNode>,
   policy: TrustPolicy,
-  mint: Address | null,
+  taken: { readonly mint: Address; readonly merchant: Address } | null,
   clock: ClientClock,
 ): LookAt => {
   const deployment = deploymentIn(policy);
+  const merchantAt = taken && merchantAddress(deployment, taken.merchant).address;
   const ours = new WeakSet<LedgerNode>();
   let newest = { slot: 0, ledgerTime: 0n, atMs: 0 };
+
+  const merchantIn = (account: ShownAccount | null): Merchant | null | undefined => {
+    if (merchantAt === null) return undefined;
+    const decoded =
+      account && decodeMerchantAccount({ ...account, address: merchantAt }, deployment);
+    return decoded === null || "fault" in decoded ? null : decoded.value;
+  };
 
   const lookBy = async (
     node: LedgerNode,
@@ -91,9 +109,10 @@ export const ledgerLooks = (
       ours.add(node);
     }
     const vaults =
-      mint === null ? [] : escrows.map((escrow) => associatedTokenAddress(escrow, mint));
+      taken === null ? [] : escrows.map((escrow) => associatedTokenAddress(escrow, taken.mint));
     const before = newest.slot;
-    const asked = [CLOCK_SYSVAR, ...escrows, ...vaults];
+    const merchants = merchantAt === null ? [] : [merchantAt];
+    const asked = [CLOCK_SYSVAR, ...escrows, ...vaults, ...merchants];
     const { slot, accounts } = await accountsAt(node, asked, signal);
     const [time] = accounts;
     const ledgerTime = decodeClockSysvar(time ?? null);
@@ -114,7 +133,7 @@ export const ledgerLooks = (
         ];
       }),
     );
-    return { slot, ledgerTime, seen };
+    return { slot, ledgerTime, seen, merchant: merchantIn(accounts.at(-1) ?? null) };
   };
 
   /** One node's answer within its time. */

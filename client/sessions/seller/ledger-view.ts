@@ -1,8 +1,10 @@
 import type { Address } from "../../../core/domain/address.ts";
 import type { TrustPolicy } from "../../../core/domain/evidence/evidence-check.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
+import { merchantAddress } from "../../../core/protocol/addresses/addresses.ts";
 import { sessionTerms } from "../../../core/protocol/calls/session-terms.ts";
 import type { ClientClock } from "../../service/requests.ts";
+import { deploymentIn } from "../../pay/payment-terms.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { KeptSession } from "../store/session-store.ts";
 import type { AccountNews } from "./account-news.ts";
@@ -23,6 +25,8 @@ export type OwnLedgerView = LedgerView & {
   readonly refresh: (
     escrows: ReadonlyArray<Address>,
   ) => Promise<ReadonlyMap<Address, Escrow | null>>;
+  /** How many deliveries of an escrow were captured by the newest look, 0 for one that is not known. */
+  readonly deliveriesSeen: (escrow: Address) => number;
   /** Stops listening for changes. */
   readonly close: () => void;
 };
@@ -41,6 +45,8 @@ export type ViewOptions = {
 type Known = {
   readonly session: KeptSession;
   readonly refusal: Refusal | undefined;
+  /** That were captured. */
+  readonly deliveries: number;
   readonly slot: number;
   /** When it was looked at, by the caller's clock. */
   readonly seenMs: number;
@@ -75,16 +81,21 @@ export const ledgerView = ({ policy, taken, lookAt, clock, news }: ViewOptions):
   const underWay = new Map<Address, Promise<Known | Refusal>>();
   let time = { ledgerMs: 0, atMs: 0 };
   let unreachedMs = Number.NEGATIVE_INFINITY;
+  const merchantAt = merchantAddress(deploymentIn(policy), taken.merchant).address;
 
   const nowMs = (): number =>
     time.atMs === 0 ? clock.nowMs() : time.ledgerMs + (clock.nowMs() - time.atMs);
 
   const told = news?.((accounts) => {
     // A look that fails is made again by the next refresh.
-    lookNow(accounts.filter((account) => known.has(account))).catch(() => undefined);
+    const changed = accounts.includes(merchantAt) ? [...known.keys()] : accounts;
+    lookNow(changed.filter((account) => known.has(account))).catch(() => undefined);
   });
 
-  const keep = (address: Address, { seen: all, slot, ledgerTime }: LedgerLook): Known | Refusal => {
+  const keep = (
+    address: Address,
+    { seen: all, slot, ledgerTime, merchant = null }: LedgerLook,
+  ): Known | Refusal => {
     const before = known.get(address);
     // Looks that cross each other: the older one says nothing new.
     if (before !== undefined && before.slot > slot) return before;
@@ -97,15 +108,17 @@ export const ledgerView = ({ policy, taken, lookAt, clock, news }: ViewOptions):
       return { code: "session_unknown", detail };
     }
     const { escrow, vault } = seen;
-    const refusal = sessionRefusal(escrow, vault, taken, ledgerTime);
+    const refusal = sessionRefusal(escrow, { vault, merchant }, taken, ledgerTime);
     const terms = sessionTerms(escrow, policy);
     if (terms === null || (refusal !== undefined && before === undefined))
       return refusal ?? { code: "session_unknown", detail: `${address} is no session.` };
-    const { mint, createdAt, expiresAt } = escrow;
+    const { mint, createdAt, expiresAt, deliveries } = escrow;
     const session = { ...terms, network: policy.genesisHash, mint, createdAt, expiresAt };
-    const made = { session, refusal, slot, seenMs: clock.nowMs(), mostMs: mostAgeMs(session) };
+    const looked = { slot, seenMs: clock.nowMs(), mostMs: mostAgeMs(session) };
+    const made = { session, refusal, deliveries, ...looked };
     if (escrow.state === "Pending") {
       known.set(address, made);
+      told?.watch(merchantAt);
       told?.watch(address);
     } else {
       known.delete(address);
@@ -199,6 +212,7 @@ export const ledgerView = ({ policy, taken, lookAt, clock, news }: ViewOptions):
     nowMs,
     look: looked,
     refresh: (escrows) => looked([...new Set([...escrows, ...known.keys()])]),
+    deliveriesSeen: (escrow) => known.get(escrow)?.deliveries ?? 0,
     close: () => told?.close(),
   };
 };

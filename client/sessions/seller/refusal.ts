@@ -17,6 +17,8 @@ export type RefusalCode =
   | "session_ended"
   | "session_restored"
   | "session_busy"
+  | "attestor_revoked"
+  | "merchant_suspended"
   | "ledger_out_of_reach"
   | "attestor_unusable"
   | "store_unusable";
@@ -37,8 +39,9 @@ const ANSWERS: Readonly<Record<RefusalCode, readonly [status: number, cure: stri
   limit_below_price: [402, "Sign a voucher with at least the price of the offer as its limit."],
   session_unknown: [402, "Open a session with this merchant, and wait until it is finalized."],
   session_ended: [402, "Open another session."],
-  session_restored: [402, "Close this session with the newest record, and open another one."],
   budget_exceeded: [402, "Close this session and open another one."],
+  attestor_revoked: [402, "Close this session: nothing that its attestor signs is paid any more."],
+  merchant_suspended: [402, "Close this session: its merchant answers no calls now."],
   session_busy: [409, "Wait for the answer of the call before, or open another session."],
   call_delivered: [409, "Go on from the record in Settlement-Head."],
   agent_is_behind: [409, "Go on from the record in Settlement-Head."],
@@ -56,6 +59,10 @@ const ANSWERS: Readonly<Record<RefusalCode, readonly [status: number, cure: stri
   another_payload: [500, "The seller failed; nothing is charged."],
   ledger_out_of_reach: [503, "Send the same call again."],
   attestor_unusable: [503, "Send the same call again."],
+  session_restored: [
+    503,
+    "Close this session on the ledger with the agent's wallet (`close_session`), and open another one.",
+  ],
   store_unusable: [503, "Send the same call again."],
 };
 
@@ -74,7 +81,7 @@ export const refusalAnswer = ({ code, detail, head }: Refusal): Response => {
       "content-type": "application/problem+json",
       "cache-control": PRIVATE,
       ...(head === undefined || head === null ? {} : { [HEAD_HEADER]: headValue(head) }),
-      ...(status === 503 ? { "retry-after": "1" } : {}),
+      ...(status === 503 && code !== "session_restored" ? { "retry-after": "1" } : {}),
     },
   });
 };

@@ -1,3 +1,4 @@
+import { VOUCHER_HEADER } from "../../../core/protocol/calls/call-voucher.ts";
 import { attestorKey } from "../../merchant/register.ts";
 import { mintOf, unitsOf } from "../../pay/payment-terms.ts";
 import { addressNamed, policyIn } from "../../pinned-policy.ts";
@@ -23,6 +24,7 @@ import { refusalAnswer } from "./refusal.ts";
 import type { SessionAttestor } from "./session-attestor.ts";
 import { sessionHeads } from "./watchtower.ts";
 import { guardedStore, StoreUnusable } from "./guarded-store.ts";
+import { noticingAttestor, noticingStore, storeBeginning } from "./restored-store.ts";
 
 /** How a seller is set up. */
 export type SellerOptions = {
@@ -39,7 +41,10 @@ export type SellerOptions = {
    * signed (`remoteAttestor`, `keepingAttestor`) the store must be able to keep a delivery before it is attested.
    */
   readonly attestor: SellerKey | SessionAttestor;
-  /** Pays the fees of captures and releases. */
+  /**
+   * Pays the fees of captures and releases. Where it is the merchant's own wallet, a session of which nothing was used is
+   * cancelled, so that its agent needs no transaction for it.
+   */
   readonly payer: SellerKey;
   /** Where sessions are kept. Processes behind one address share it. */
   readonly store: SessionStore;
@@ -149,9 +154,9 @@ const bodyOf = async (request: Request, mostBytes: number): Promise<Uint8Array |
 export const sessionSeller = (options: SellerOptions): SessionSeller => {
   const { mostPriorityFee, clock = systemClock, fetch } = options;
   const payer = messageSignerOf(options.payer);
-  const attestor =
+  const signing =
     "attest" in options.attestor ? options.attestor : messageSignerOf(options.attestor);
-  if ("attest" in attestor && options.store.stage === undefined)
+  if ("attest" in signing && options.store.stage === undefined)
     throw new SettlementError(
       "store_cannot_stage",
       "The store keeps no delivery before it is attested, which an attestor in another process needs.",
@@ -162,7 +167,7 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
   const mint = mintOf(policy, options.mint);
   const taken = {
     merchant: addressNamed(options.merchant, "merchant"),
-    attestor: attestorKey(attestor.publicKey),
+    attestor: attestorKey(signing.publicKey),
     mint: mint.address,
   };
   addressNamed(payer.publicKey, "payer");
@@ -171,15 +176,20 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
   const nodes = ledgerNodes(options.rpc, (url) => requestsTo(url, fetch, clock));
   const [firstNode = ""] = typeof options.rpc === "string" ? [options.rpc] : options.rpc;
   const { webSocket = browserSocket() } = options;
+  const lookAt = ledgerLooks(nodes, policy, taken, clock);
   const view = ledgerView({
     policy,
     taken,
-    lookAt: ledgerLooks(nodes, policy, taken.mint, clock),
+    lookAt,
     clock,
     news:
       webSocket && ((changed) => accountNews(socketUrlOf(firstNode), changed, clock, webSocket)),
   });
-  const store = guardedStore(options.store);
+  const guarded = guardedStore(options.store);
+  const { deliveriesSeen, nowMs } = view;
+  const store = noticingStore(guarded, { deliveriesSeen, nowMs, onProblem });
+  const attestor =
+    "attest" in signing ? noticingAttestor(signing, guarded, { nowMs, onProblem }) : signing;
   // Attestations carry the ledger's time: what the machine's clock says may be minutes off.
   const ledgerClock: ClientClock = { nowMs: view.nowMs, pause: clock.pause };
   const settling = captures({
@@ -198,11 +208,13 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
     store,
     view,
     attestor,
+    canCancel: payer.publicKey === taken.merchant,
     clock: ledgerClock,
     onClosed: settling.closed,
     onCall: settling.called,
   };
 
+  const unbegun = storeBeginning(options.store, lookAt);
   const closing = new AbortController();
   const rounds = (async () => {
     while (!closing.signal.aborted) {
@@ -231,6 +243,8 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
       });
     const { method, headers } = request;
     const asked = { method, url, headers, body, price };
+    const detail = headers.has(VOUCHER_HEADER) ? await unbegun() : null;
+    if (detail !== null) return refusalAnswer({ code: "ledger_out_of_reach", detail });
     const paid = await answerCall(context, asked, async (call) => {
       const sent = { method, headers, ...(body.length === 0 ? {} : { body: body.slice() }) };
       return sentAnswer(await handler(new Request(url, sent), call));

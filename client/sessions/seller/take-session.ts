@@ -1,8 +1,10 @@
 import { type Address, addressToBytes } from "../../../core/domain/address.ts";
 import { endOf, type Escrow } from "../../../core/domain/escrow/escrow.ts";
 import { formatUnixTime, type UnixSeconds } from "../../../core/domain/unix-time.ts";
+import type { Merchant } from "../../../core/domain/merchant/merchant.ts";
 import type { TokenAccount } from "../../../core/protocol/accounts/token.ts";
 import { isCanonicalKey } from "../../../core/protocol/crypto/strict-ed25519.ts";
+import { revokedFault } from "../../../core/protocol/rules/release-rules.ts";
 import type { Refusal } from "./refusal.ts";
 
 /** Whose sessions a seller takes. */
@@ -65,13 +67,28 @@ const canPay = (
   vault.delegate === null &&
   vault.closeAuthority === null;
 
+/** Why nothing is delivered for an escrow of this merchant: it could not be captured, or the merchant is to stop. */
+const merchantRefusal = (escrow: Escrow, merchant: Merchant | null): Refusal | undefined => {
+  if (merchant === null)
+    return unknown(`${escrow.merchant} is no merchant on the finalized ledger.`);
+  const revoked = revokedFault(escrow, merchant);
+  if (revoked !== undefined)
+    return { code: "attestor_revoked", detail: `${escrow.address}: ${revoked.detail}.` };
+  return merchant.status === "Suspended"
+    ? { code: "merchant_suspended", detail: `${escrow.merchant} is suspended.` }
+    : undefined;
+};
+
 /**
- * Why calls of an escrow are not taken, undefined when they are. Escrow and vault are those of one moment of the
- * finalized ledger, whose time `ledgerTime` is.
+ * Why calls of an escrow are not taken, undefined when they are. Escrow, vault and merchant are those of one moment of
+ * the finalized ledger, whose time `ledgerTime` is.
  */
 export const sessionRefusal = (
   escrow: Escrow,
-  vault: TokenAccount | undefined,
+  {
+    vault,
+    merchant,
+  }: { readonly vault: TokenAccount | undefined; readonly merchant: Merchant | null },
   taken: TakenSessions,
   ledgerTime: UnixSeconds,
 ): Refusal | undefined => {
@@ -85,6 +102,6 @@ export const sessionRefusal = (
   if (ledgerTime >= endOf(escrow) - margin)
     return ended(`${address} ends within ${margin} s, and takes no calls any more.`);
   return canPay(escrow, vault)
-    ? undefined
+    ? merchantRefusal(escrow, merchant)
     : unknown(`The vault of ${address} does not hold what is left of its budget.`);
 };

@@ -26,8 +26,8 @@ type Held = {
 /** The sessions of one place, which several processes may share: each makes its own store of it. */
 export class SharedSessions {
   readonly held = new Map<Address, Held>();
-  /** Sessions of before may have calls that are not here. */
-  readonly bornAt: UnixSeconds;
+  /** Sessions of before may have calls that are not here. Seconds since 1970, 0 where there were none. */
+  bornAt: UnixSeconds;
 
   constructor(bornAt: UnixSeconds = 0n) {
     this.bornAt = bornAt;
@@ -35,7 +35,7 @@ export class SharedSessions {
 }
 
 /**
- * A store that ends with the process. Stores that share `place` act as processes that share a disk; `crash` is what
+ * A store that ends with the process: a seller takes no call by it of a session that is older. Stores that share `place` act as processes that share a disk; `crash` is what
  * the end of one of them does to its reservations.
  * @example
  * import { memorySessions } from "settlement-evidence/sessions";
@@ -44,8 +44,9 @@ export class SharedSessions {
  * await store.unfinished(); // => []
  */
 export const memorySessions = (
-  place: SharedSessions = new SharedSessions(),
+  given?: SharedSessions,
 ): SessionStore & { readonly crash: () => void } => {
+  const place = given ?? new SharedSessions();
   const me = Symbol("this process");
   const heldOf = (escrow: Address): Held => {
     const held = place.held.get(escrow);
@@ -53,6 +54,7 @@ export const memorySessions = (
     return held;
   };
   return {
+    isOfProcess: given === undefined,
     open: async (session) => {
       if (!place.held.has(session.escrow))
         place.held.set(session.escrow, {
@@ -122,6 +124,9 @@ export const memorySessions = (
     finish: async (escrow, final) => {
       const held = heldOf(escrow);
       if (isNewer(held.state, final)) held.state = { ...held.state, final };
+    },
+    distrust: async (before) => {
+      if (place.bornAt < before) place.bornAt = before;
     },
     end: async (escrow) => {
       const held = heldOf(escrow);

@@ -54,7 +54,8 @@ export type StoredSession = {
   readonly final: CallAttestation | null;
   /**
    * Whether the store may have lost calls of it: it is a restored copy, or was made after the session. A further call
-   * could then be a second one of the same number, so none is taken; the session is closed by the agent's record.
+   * could then be a second one of the same number, and a final attestation could be below what was signed, so that
+   * nothing is signed for it any more. What the newest record, or one that the agent shows, has signed is captured.
    */
   readonly isRestored: boolean;
   /** A delivery of the next call that was kept before it was attested; null and absent without one. */
@@ -70,6 +71,8 @@ export type Reservation = "reserved" | "busy" | "behind";
  * process and of the machine. Writes reject when that cannot be said.
  */
 export type SessionStore = {
+  /** Whether it begins with the process, so that it has nothing of the sessions of before. */
+  readonly isOfProcess?: boolean;
   /** Keeps a session before its first call. The same again changes nothing. */
   readonly open: (session: KeptSession) => Promise<void>;
   /** Where a session stands; null for one that was never opened here. */
@@ -108,6 +111,11 @@ export type SessionStore = {
   readonly close: (voucher: CallVoucher) => Promise<boolean>;
   /** Keeps a final attestation; the newest stays. */
   readonly finish: (escrow: Address, final: CallAttestation) => Promise<void>;
+  /**
+   * Takes every session that was created before this second of the ledger for one of which calls may be lost, for good:
+   * one of them was proved to be behind. An earlier second than before changes nothing.
+   */
+  readonly distrust: (before: UnixSeconds) => Promise<void>;
   /** A session that is settled on the ledger: it is not among the unfinished any more. */
   readonly end: (escrow: Address) => Promise<void>;
   /**

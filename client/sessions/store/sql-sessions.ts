@@ -317,6 +317,9 @@ export const sqlSessions = async (
       );
       if (kept.length === 0) await known(escrow);
     },
+    distrust: async (before) => {
+      await sql.write(`UPDATE settlement_store SET born = $1 WHERE born < $1`, [Number(before)]);
+    },
     end: async (escrow) => {
       const ended = await sql.write(
         `UPDATE settlement_sessions SET ended = 1 WHERE escrow = $1 RETURNING count`,

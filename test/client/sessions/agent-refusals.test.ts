@@ -3,10 +3,13 @@ import { connect } from "../../../client/connect.ts";
 import { keySigner } from "../../../client/node/key-file.ts";
 import { memorySessionJournal } from "../../../client/sessions/agent/memory-journal.ts";
 import { payFetch } from "../../../client/sessions/agent/pay-fetch.ts";
-import { memorySessions, sessionSeller } from "../../../client/sessions.ts";
+import { sessionSeller } from "../../../client/sessions.ts";
+import { memorySessions, SharedSessions } from "../../../client/sessions/store/memory-sessions.ts";
 import { SettlementError } from "../../../client/settlement-error.ts";
 import type { Fetch } from "../../../client/service/fetch-directly.ts";
 import { type ClientClock, systemClock } from "../../../client/service/requests.ts";
+import type { Address } from "../../../core/domain/address.ts";
+import { until } from "../../app/support/running-service.ts";
 import { failureOf } from "../support/failure-of.ts";
 import {
   agentKey,
@@ -41,7 +44,7 @@ const quickClock = (): ClientClock => {
 };
 
 /** A seller without a port at `URL`, and what it is asked. Its settlements fail where `isSilent`. */
-const selling = (isSilent = false) => {
+const selling = (isSilent = false, place?: SharedSessions) => {
   const seller = sessionSeller({
     service: fixture.service.url,
     trust: fixture.trust,
@@ -49,7 +52,7 @@ const selling = (isSilent = false) => {
     merchant: merchantKey.address,
     attestor: signerOf(attestorKey),
     payer: signerOf(payerKey),
-    store: memorySessions(),
+    store: memorySessions(place),
     webSocket: null,
     fetch: (url, init) =>
       isSilent && url.includes("/prepare")
@@ -64,6 +67,10 @@ const selling = (isSilent = false) => {
   };
   return { seller, asked, reach };
 };
+
+/** The newest record of a seller with one session, as its header carries it. */
+const newestOf = async (seller: { readonly heads: () => Promise<string> }): Promise<string> =>
+  (JSON.parse(await seller.heads()) as { readonly head: string }).head;
 
 const sessionAt = (reach: Fetch) =>
   connect(fixture.service.url, {
@@ -99,6 +106,54 @@ describe("the agent's wallet closes the session on the ledger", () => {
       "The seller did not close the session: it gave no answer",
     ]);
     await seller.close();
+  }, 60_000);
+
+  test("at once when the seller's store was restored, which is paid by the record that it is shown", async () => {
+    const place = new SharedSessions();
+    const before = selling(false, place);
+    let meets = before;
+    const session = await sessionAt((url, init) => meets.reach(url, init));
+    await session.call(URL, { limit: "0.01" });
+    // A backup after the first call is put back after the third, and nothing marks it.
+    const copy = new SharedSessions();
+    for (const [escrow, held] of place.held)
+      copy.held.set(escrow, { ...held, calls: [...held.calls] });
+    for (let i = 2; i <= 3; i++) await session.call(URL, { limit: "0.01" });
+    const restored = selling(false, copy);
+    meets = restored;
+    expect((await failureOf(session.call(URL, { limit: "0.01" }))).code).toBe("session_restored");
+    const live = await fixture.read(session.escrow);
+    expect([
+      live.state,
+      live.next_actions.some(({ action }) => action === "close_session"),
+    ]).toEqual(["Pending", false]);
+    await restored.seller.captureAll();
+    expect((await fixture.read(session.escrow)).released_stroops).toBe("30000");
+    const ended = await session.close();
+    expect([ended.outcome, ended.used, ended.calls]).toEqual(["closing", "30000", 3]);
+    await restored.seller.close();
+    await before.seller.close();
+  }, 60_000);
+
+  test("at once when the seller's store ended with its process, whatever the session had", async () => {
+    const before = selling();
+    let meets = before;
+    const session = await sessionAt((url, init) => meets.reach(url, init));
+    const created = (await fixture.lookAt([session.escrow as Address])).seen.get(
+      session.escrow as Address,
+    )?.escrow.createdAt;
+    await until(
+      "the ledger's time goes on",
+      async () => (await fixture.lookAt([])).ledgerTime,
+      (now) => now > (created ?? now),
+    );
+    meets = selling();
+    expect((await failureOf(session.call(URL, { limit: "0.01" }))).code).toBe("session_restored");
+    expect((await session.close()).outcome).toBe("closing");
+    const next = await sessionAt(meets.reach);
+    expect((await next.call(URL, { limit: "0.01" })).count).toBe(1);
+    await before.seller.close();
+    await meets.seller.close();
   }, 60_000);
 
   test("when the seller broke the rules, and nothing more is signed for it", async () => {
@@ -189,6 +244,34 @@ describe("payFetch", () => {
     expect(asked.filter((each) => each === "voucher").length).toBe(vouchers);
     const ended = await pay.close();
     expect(ended.map((each) => each.ended?.outcome)).toEqual(["closing"]);
+    await seller.close();
+  }, 60_000);
+
+  test("pays a merchant no more that charged for an answer that it did not give", async () => {
+    const { seller, asked, reach } = selling();
+    let isLost = false;
+    const pay = paying(async (url, init) => {
+      const answer = await reach(url, init);
+      if (!isLost || !answer.headers.has("settlement-receipt")) return answer;
+      // What an honest seller says whose answer was too long to be kept.
+      const newest = await newestOf(seller);
+      return new Response(JSON.stringify({ code: "call_delivered", detail: "Not kept." }), {
+        status: 409,
+        headers: { "content-type": "application/problem+json", "settlement-head": newest },
+      });
+    });
+    expect((await pay(URL)).status).toBe(200);
+    isLost = true;
+    expect((await failureOf(pay(URL))).code).toBe("answer_lost");
+    isLost = false;
+    const vouchers = asked.filter((each) => each === "voucher").length;
+    const { code, message } = await failureOf(pay(URL));
+    expect([code, message]).toEqual([
+      "offer_refused",
+      expect.stringContaining("has charged for an answer that it did not give"),
+    ]);
+    expect(asked.filter((each) => each === "voucher").length).toBe(vouchers);
+    expect((await pay.close()).map(({ ended }) => ended?.used)).toEqual(["20000"]);
     await seller.close();
   }, 60_000);
 

@@ -7,6 +7,7 @@ import { memorySessionJournal } from "../../../client/sessions/agent/memory-jour
 import type { SessionJournal } from "../../../client/sessions/agent/session-journal.ts";
 import { answerCall, type SellerContext } from "../../../client/sessions/seller/answer-call.ts";
 import { memorySessions, SharedSessions } from "../../../client/sessions/store/memory-sessions.ts";
+import { tallyIn } from "../../../client/sessions/store/session-state.ts";
 import { SettlementError } from "../../../client/settlement-error.ts";
 import type { Fetch } from "../../../client/service/fetch-directly.ts";
 import { RECEIPT_HEADER } from "../../../core/protocol/calls/call-receipt.ts";
@@ -44,6 +45,7 @@ const world = () => {
   const delivered: Array<string> = [];
   let processes = [sellerOver(place), sellerOver(place)];
   let turn = 0;
+  let isLost = false;
   const price = (url: string): bigint => BigInt(new URL(url).searchParams.get("price") ?? "0");
   const reach = async (url: string, init: RequestInit, fails: boolean): Promise<Response> => {
     const seller = processes[turn++ % processes.length];
@@ -82,9 +84,11 @@ const world = () => {
     },
     /** The store is an empty one, as after a disk that was lost. */
     loseStore: () => {
+      isLost = true;
       place = new SharedSessions(KEPT.createdAt + 1n);
       processes = [sellerOver(place), sellerOver(place)];
     },
+    isLost: () => isLost,
     seller: () => processes[0] as SellerContext,
   };
 };
@@ -162,8 +166,15 @@ describe("agent and seller", () => {
           paid += answer.price;
           expect([answer.count, answer.price]).toEqual([calls, price]);
         }
-        const tally = await closeWithSeller(agent, url(0, 0n));
-        expect([tally.count, tally.total]).toEqual([calls, paid]);
+        const isRestored = here.isLost();
+        const closed = closeWithSeller(agent, url(0, 0n));
+        // A restored seller signs no end, and has the record by which it can capture.
+        if (isRestored) expect(await codeOf(closed)).toBe("session_restored");
+        const stored = await here.seller().store.find(TERMS.escrow);
+        const { count, total } = isRestored
+          ? tallyIn({ newest: stored?.newest ?? null })
+          : await closed;
+        expect([count, total]).toEqual([calls, paid]);
         // One delivery for each call that was paid, and no other left the seller.
         expect(here.delivered.length).toBe(calls);
         expect((await agent.journal.state()).stopped).toBeNull();
@@ -172,18 +183,20 @@ describe("agent and seller", () => {
     );
   });
 
-  test("an agent that lost its journal goes on from the seller's record, and pays no more than before", async () => {
+  test("an agent whose journal is an older copy signs no further call, and closes at the seller's record", async () => {
     const { fetch } = world();
     const first = agentIn(fetch);
     for (let i = 1; i <= 3; i++) await callOnce(first, { url: url(i, 10n), limit: 10n });
     const restored = agentIn(fetch);
-    const answer = await callOnce(restored, { url: url(4, 10n), limit: 10n });
-    expect(answer.count).toBe(4);
+    const further = callOnce(restored, { url: url(4, 10n), limit: 10n });
+    expect(await codeOf(further)).toBe("answer_lost_before");
     const { head } = await restored.journal.state();
-    expect(head && tallyOf(head).total).toBe(40n);
+    expect(head && tallyOf(head).total).toBe(30n);
+    const { count, total } = await closeWithSeller(restored, url(4, 10n));
+    expect([count, total]).toEqual([3, 30n]);
   });
 
-  test("what was too large to be kept is not paid twice when its answer is lost", async () => {
+  test("what was too large to be kept is not paid twice when its answer is lost, and nothing follows it", async () => {
     const place = new SharedSessions();
     const seller = sellerOver(place);
     let lose = true;
@@ -201,7 +214,10 @@ describe("agent and seller", () => {
       return answer;
     });
     expect(await codeOf(callOnce(agent, { url: url(1, 5n), limit: 5n }))).toBe("answer_lost");
-    expect((await callOnce(agent, { url: url(2, 5n), limit: 5n })).count).toBe(2);
+    expect(await codeOf(callOnce(agent, { url: url(2, 5n), limit: 5n }))).toBe(
+      "answer_lost_before",
+    );
+    expect((await closeWithSeller(agent, url(2, 5n))).total).toBe(5n);
   });
 });
 

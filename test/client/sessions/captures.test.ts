@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { captures } from "../../../client/sessions/seller/captures.ts";
 import { marginOf } from "../../../client/sessions/seller/take-session.ts";
-import { memorySessions } from "../../../client/sessions/store/memory-sessions.ts";
+import { memorySessions, SharedSessions } from "../../../client/sessions/store/memory-sessions.ts";
 import { policyIn } from "../../../client/pinned-policy.ts";
 import { SettlementError } from "../../../client/settlement-error.ts";
 import type { Address } from "../../../core/domain/address.ts";
@@ -21,7 +21,7 @@ const { address, createdAt, expiresAt } = ESCROW;
 
 /** A seller after some calls of 0.10, whose service prepares nothing and notes what it is asked. */
 const world = async (calls: number, { released = 0n, worth = 1n, closed = false } = {}) => {
-  const store = memorySessions();
+  const store = memorySessions(new SharedSessions());
   await store.open(KEPT);
   const asked: Array<string> = [];
   const finals: Array<bigint> = [];
@@ -173,6 +173,16 @@ describe("a session that was closed by a voucher", () => {
     expect(asked).toEqual(["release/prepare", "release/prepare"]);
     expect(finals).toEqual([createdAt + 240n]);
     expect((await store.find(address))?.final?.timestamp).toBe(createdAt + 240n);
+  });
+
+  test("of a restored store is released by what is kept, and captured once that is old: nothing is signed", async () => {
+    const { settling, asked, finals, store, ledger } = await world(1, { closed: true });
+    await store.distrust(createdAt + 1n);
+    ledger(createdAt + 239n);
+    await settling.round();
+    ledger(createdAt + 240n);
+    await settling.round();
+    expect([asked, finals]).toEqual([["release/prepare", "capture/prepare"], []]);
   });
 
   test("is captured when its release fails near the end", async () => {

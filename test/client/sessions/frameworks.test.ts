@@ -10,7 +10,7 @@ import { memorySessionJournal } from "../../../client/sessions/agent/memory-jour
 import { answerCall, type SellerContext } from "../../../client/sessions/seller/answer-call.ts";
 import { paidCall, sellExpress, sellFastify, sellHono } from "../../../client/sessions.ts";
 import type { SessionSeller } from "../../../client/sessions.ts";
-import { memorySessions } from "../../../client/sessions/store/memory-sessions.ts";
+import { memorySessions, SharedSessions } from "../../../client/sessions/store/memory-sessions.ts";
 import { systemClock } from "../../../client/service/requests.ts";
 import { NETWORK } from "../../arbitraries/evidence.ts";
 import { ATTESTOR_SIGNER, KEPT, SESSION_SIGNER, TERMS } from "../../doubles/session-sides.ts";
@@ -18,7 +18,7 @@ import { ATTESTOR_SIGNER, KEPT, SESSION_SIGNER, TERMS } from "../../doubles/sess
 /** The real engine over a session that the ledger is taken to show. */
 const sellerOf = (): SessionSeller => {
   const context: SellerContext = {
-    store: memorySessions(),
+    store: memorySessions(new SharedSessions()),
     view: { session: () => Promise.resolve({ session: KEPT }) },
     attestor: ATTESTOR_SIGNER,
     clock: { ...systemClock, nowMs: () => Number(KEPT.createdAt) * 1000 },

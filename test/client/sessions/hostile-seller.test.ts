@@ -4,7 +4,7 @@ import { callOnce } from "../../../client/sessions/agent/call-session.ts";
 import { closeWithSeller } from "../../../client/sessions/agent/close-with-seller.ts";
 import { memorySessionJournal } from "../../../client/sessions/agent/memory-journal.ts";
 import { answerCall, type SellerContext } from "../../../client/sessions/seller/answer-call.ts";
-import { memorySessions } from "../../../client/sessions/store/memory-sessions.ts";
+import { memorySessions, SharedSessions } from "../../../client/sessions/store/memory-sessions.ts";
 import { SettlementError } from "../../../client/settlement-error.ts";
 import type { Fetch } from "../../../client/service/fetch-directly.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
@@ -99,7 +99,7 @@ const tallyOfAgent = async ({ journal }: AgentContext): Promise<SessionTally> =>
 /** An honest seller's process. */
 const honest = (): Fetch => {
   const seller: SellerContext = {
-    store: memorySessions(),
+    store: memorySessions(new SharedSessions()),
     view: { session: () => Promise.resolve({ session: KEPT }) },
     attestor: ATTESTOR_SIGNER,
     clock: CLOCK,
@@ -122,17 +122,24 @@ const honest = (): Fetch => {
 };
 
 describe("a seller that takes and delivers nothing", () => {
-  test("gets one call's limit by saying that the answers are lost, then the session stops", async () => {
+  test("gets one call's limit by saying that the answer is lost, and no further voucher", async () => {
     const { take } = taker();
-    const agent: AgentContext = agentIn(async (to, init) =>
-      problem("call_delivered", take(to, init, await tallyOfAgent(agent))),
-    );
+    const vouchers = new Set<string>();
+    const agent: AgentContext = agentIn(async (to, init) => {
+      vouchers.add(new Headers(init.headers).get(VOUCHER_HEADER) ?? "");
+      return problem("call_delivered", take(to, init, await tallyOfAgent(agent)));
+    });
     const codes = [];
     for (let i = 1; i <= 4; i++)
       codes.push(await codeOf(callOnce(agent, { url: url(i), limit: 5n })));
-    expect(codes).toEqual(["answer_lost", "answers_lost", "session_stopped", "session_stopped"]);
+    const before = "answer_lost_before";
+    expect(codes).toEqual(["answer_lost", before, before, before]);
+    expect(vouchers.size).toBe(1);
     expect((await tallyOfAgent(agent)).total).toBe(5n);
-    expect((await agent.journal.state()).stopped?.receipt).not.toBeNull();
+    // What remains is the closing, with what was taken.
+    await codeOf(closeWithSeller(agent, url(1)));
+    const { closing, stopped } = await agent.journal.state();
+    expect([closing?.total, stopped]).toEqual([5n, null]);
   });
 
   test("gets no more by its silence, and by telling of each call at the next one", async () => {
@@ -146,7 +153,7 @@ describe("a seller that takes and delivers nothing", () => {
       return new Response("", { status: 503 });
     });
     for (let i = 1; i <= 6; i++) await codeOf(callOnce(agent, { url: url(i), limit: 5n }));
-    expect((await agent.journal.state()).stopped?.code).toBe("answers_lost");
+    expect((await agent.journal.state()).isAnswerLost).toBe(true);
     expect((await tallyOfAgent(agent)).total).toBe(5n);
   });
 
@@ -156,14 +163,13 @@ describe("a seller that takes and delivers nothing", () => {
       const voucher = parseVoucherHeader(new Headers(init.headers).get(VOUCHER_HEADER) ?? "");
       const head = newest();
       if (voucher?.isClosing === true && head !== null) return problem("agent_is_behind", head);
-      const taken = take(to, init, await tallyOfAgent(agent));
-      return taken.voucher.count === 1
-        ? problem("call_delivered", taken)
-        : new Response("", { status: 503 });
+      if (head !== null) return problem("call_delivered", head);
+      take(to, init, await tallyOfAgent(agent));
+      return new Response("", { status: 503 });
     });
     expect(await codeOf(callOnce(agent, { url: url(1), limit: 5n }))).toBe("answer_lost");
-    expect(await codeOf(callOnce(agent, { url: url(2), limit: 5n }))).toBe("call_unanswered");
-    expect(await codeOf(closeWithSeller(agent, url(2)))).toBe("call_unanswered");
+    expect(await codeOf(callOnce(agent, { url: url(2), limit: 5n }))).toBe("answer_lost_before");
+    expect(await codeOf(closeWithSeller(agent, url(2)))).toBe("seller_closes_not");
     expect((await agent.journal.state()).closing?.total).toBe(5n);
   });
 

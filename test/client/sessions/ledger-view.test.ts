@@ -17,6 +17,9 @@ import { ledgerNodes, nodeUnusable } from "../../../client/service/ledger-nodes.
 import { requestsTo } from "../../../client/service/requests.ts";
 import { type Address, addressFromBytes } from "../../../core/domain/address.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import type { Merchant } from "../../../core/domain/merchant/merchant.ts";
+import { merchantAddress } from "../../../core/protocol/addresses/addresses.ts";
+import { deploymentIn } from "../../../client/pay/payment-terms.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import type { TokenAccount } from "../../../core/protocol/accounts/token.ts";
 import { ESCROW } from "../../doubles/session-sides.ts";
@@ -34,6 +37,26 @@ const VAULT: TokenAccount = {
   closeAuthority: null,
 };
 const MARGIN = marginOf(ESCROW);
+const MERCHANT: Merchant = {
+  address: merchantAddress(deploymentIn(policyIn(TRUST)), merchant).address,
+  bump: 255,
+  wallet: merchant,
+  name: "Forecast",
+  status: "Active",
+  attestor,
+  previousAttestor: null,
+  attestorSince: createdAt,
+  registeredAt: createdAt,
+  updatedAt: createdAt,
+  reputation: 0,
+  slashes: 0,
+  deliveries: 0n,
+  partialDeliveries: 0n,
+  volume: 0n,
+  revokedSeq: 0n,
+};
+const REVOKED: Merchant = { ...MERCHANT, revokedSeq: 7n };
+const SUSPENDED: Merchant = { ...MERCHANT, status: "Suspended" };
 
 describe("the margin before a session's end", () => {
   for (const [ttl, margin] of [
@@ -52,9 +75,11 @@ describe("a session is taken", () => {
     changes: Partial<Escrow> = {},
     vault: Partial<TokenAccount> | null = {},
     now = createdAt,
+    merchant: Merchant | null = MERCHANT,
   ) => {
     const held = vault === null ? undefined : { ...VAULT, ...vault };
-    return sessionRefusal({ ...ESCROW, ...changes }, held, TAKEN, now)?.code ?? "taken";
+    const around = { vault: held, merchant };
+    return sessionRefusal({ ...ESCROW, ...changes }, around, TAKEN, now)?.code ?? "taken";
   };
   const smallOrder = addressFromBytes(Uint8Array.from([1, ...new Uint8Array(31)]));
   const cases: ReadonlyArray<readonly [string, string, string]> = [
@@ -76,6 +101,18 @@ describe("a session is taken", () => {
       "with what is left after a capture",
       codeOf({ released: 1n }, { amount: VAULT.amount - 1n }),
       "taken",
+    ],
+    ["not without its merchant", codeOf({}, {}, createdAt, null), "session_unknown"],
+    ["not when its attestor is revoked", codeOf({}, {}, createdAt, REVOKED), "attestor_revoked"],
+    [
+      "when an attestor before it was revoked",
+      codeOf({ createdSeq: 8n }, {}, createdAt, REVOKED),
+      "taken",
+    ],
+    [
+      "not when its merchant is suspended",
+      codeOf({}, {}, createdAt, SUSPENDED),
+      "merchant_suspended",
     ],
     ["not when its vault is frozen", codeOf({}, { frozen: true }), "session_unknown"],
     ["not when others may spend of it", codeOf({}, { delegate: OTHER }), "session_unknown"],
@@ -110,7 +147,9 @@ describe("a seller's view", () => {
   let isDown: boolean;
   let slot: number;
   let ledgerTime: bigint;
+  let registered: Merchant;
   beforeEach(() => {
+    registered = MERCHANT;
     time = steppedClock();
     shown = new Map([[address, { escrow: ESCROW, vault: VAULT }]]);
     looks = 0;
@@ -122,7 +161,7 @@ describe("a seller's view", () => {
     looks++;
     if (isDown) return Promise.reject(nodeUnusable("down"));
     const seen = new Map(escrows.map((each) => [each, shown.get(each) ?? null]));
-    return Promise.resolve({ slot: slot++, ledgerTime, seen });
+    return Promise.resolve({ slot: slot++, ledgerTime, seen, merchant: registered });
   };
   const viewOf = () =>
     ledgerView({
@@ -151,6 +190,20 @@ describe("a seller's view", () => {
     expect(await codeFor(view)).toBe("taken");
     await view.refresh([]);
     expect(await codeFor(view)).toBe("session_ended");
+  });
+
+  test("sees at its next look that the attestor is revoked, and that the merchant is suspended", async () => {
+    const view = viewOf();
+    expect(await codeFor(view)).toBe("taken");
+    for (const [now, code] of [
+      [SUSPENDED, "merchant_suspended"],
+      [MERCHANT, "taken"],
+      [{ ...MERCHANT, revokedSeq: ESCROW.createdSeq }, "attestor_revoked"],
+    ] as const) {
+      registered = now;
+      await view.refresh([]);
+      expect(await codeFor(view)).toBe(code);
+    }
   });
 
   test("an older look that comes late opens nothing again", async () => {
@@ -230,13 +283,13 @@ describe("looks at nodes", () => {
       const result =
         method === "getGenesisHash"
           ? (node.genesis ?? policy.genesisHash)
-          : { context: { slot: node.slot }, value: [account, null, null] };
+          : { context: { slot: node.slot }, value: [account, null, null, null] };
       return Promise.resolve(Response.json({ jsonrpc: "2.0", id: 1, result }));
     };
     const look = ledgerLooks(
       ledgerNodes(rpc, (url) => requestsTo(url, fetch, time.clock)),
       policy,
-      mint,
+      TAKEN,
       time.clock,
     );
     const looked = () =>

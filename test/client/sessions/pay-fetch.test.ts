@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { memorySessionJournal } from "../../../client/sessions/agent/memory-journal.ts";
-import { payFetch, type PayPolicy } from "../../../client/sessions/agent/pay-fetch.ts";
+import { payFetch } from "../../../client/sessions/agent/pay-fetch.ts";
+import type { PayPolicy } from "../../../client/sessions/agent/pay-policy.ts";
 import { offerAnswer } from "../../../client/sessions/seller/offer.ts";
 import { policyIn } from "../../../client/pinned-policy.ts";
 import { type Address } from "../../../core/domain/address.ts";

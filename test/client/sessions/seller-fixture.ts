@@ -65,7 +65,7 @@ export const sellerFixture = async () => {
   const lookAt = ledgerLooks(
     ledgerNodes(rpc, (url) => requestsTo(url)),
     policy,
-    LOCAL_USDC_MINT,
+    { mint: LOCAL_USDC_MINT, merchant: merchantKey.address },
     systemClock,
   );
 

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { callOnce } from "../../../client/sessions/agent/call-session.ts";
 import { closeWithSeller } from "../../../client/sessions/agent/close-with-seller.ts";
 import {
-  memorySessions,
   type SellerOptions,
   sessionSeller,
   type SessionStore,
   type SettlementError,
 } from "../../../client/sessions.ts";
+import { memorySessions, SharedSessions } from "../../../client/sessions/store/memory-sessions.ts";
 import { decodeBase64, encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { parseTrustPolicy } from "../../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../../core/protocol/verification/verify-evidence.ts";
@@ -30,7 +30,7 @@ afterAll(() => fixture.stop());
 /** A seller over HTTP, at 0.01 a call. */
 const selling = (
   price = "0.01",
-  store: SessionStore = memorySessions(),
+  store: SessionStore = memorySessions(new SharedSessions()),
   fetchWith: Fetch = fetch,
   more: Partial<SellerOptions> = {},
 ) => {
@@ -228,7 +228,11 @@ test("a capture that the service prepares otherwise is not signed, and a service
     const transaction = { ...data.transaction, base64: encodeBase64(bytes) };
     return Response.json({ data: { ...data, transaction } });
   };
-  const { seller, problems, url, stop } = selling("0.10", memorySessions(), hostile);
+  const { seller, problems, url, stop } = selling(
+    "0.10",
+    memorySessions(new SharedSessions()),
+    hostile,
+  );
   try {
     await callOnce(agent, { url: `${url}/a`, limit: 100_000n });
     const failed = await seller.captureAll().catch((cause: SettlementError) => cause.code);
@@ -249,7 +253,7 @@ test("a capture that the service prepares otherwise is not signed, and a service
 test("behind a proxy the order is of what the agent asked for; a long body and a broken store are refused", async () => {
   const made = await fixture.open("proxied");
   let isBroken = false;
-  const whole = memorySessions();
+  const whole = memorySessions(new SharedSessions());
   const store: SessionStore = {
     ...whole,
     find: (escrow) => (isBroken ? Promise.reject(new Error("disk full")) : whole.find(escrow)),

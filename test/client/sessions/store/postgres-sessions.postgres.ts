@@ -26,7 +26,7 @@ sessionStoreContract(
       open: async () => {
         const store = await postgresSessions((text, values) => sql.unsafe(text, [...values]));
         // The sessions of the suite are of a time long ago.
-        await sql.unsafe("UPDATE settlement_store SET born = 0");
+        if (open.size === 0) await sql.unsafe("UPDATE settlement_store SET born = 0");
         open.set(store, store);
         return store;
       },

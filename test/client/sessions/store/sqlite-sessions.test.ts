@@ -25,7 +25,7 @@ const place = (connect: (path: string) => SqliteDatabase & { close: () => void }
       connections.push(db);
       const store = await sqliteSessions(db);
       // The sessions of the suite are of a time long ago.
-      db.exec("UPDATE settlement_store SET born = 0");
+      if (open.size === 0) db.exec("UPDATE settlement_store SET born = 0");
       open.set(store, store);
       return store;
     },
