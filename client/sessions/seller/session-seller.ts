@@ -232,6 +232,8 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
     const { method, headers } = request;
     const asked = { method, url, headers, body, price };
     const paid = await answerCall(context, asked, async (call) => {
+      if (request.body === null && url === request.url)
+        return sentAnswer(await handler(request, call));
       const sent = { method, headers, ...(body.length === 0 ? {} : { body: body.slice() }) };
       return sentAnswer(await handler(new Request(url, sent), call));
     });
