@@ -99,6 +99,10 @@ const MORE: Readonly<Record<string, readonly [string, string]>> = {
     "10,000 packets with one changed byte: none verifies",
     "FC_NUM_RUNS=10000 bun test byte-flips -t 'no packet'",
   ],
+  "call-evidences": [
+    "10,000 calls of a session are proved, and none once any one field is changed",
+    "EVIDENCES=${EVIDENCES:-10000} bun test test/client/sessions/every-evidence.test.ts --timeout 3600000",
+  ],
   "log-schedules": [
     "200 schedules of a growing ledger: every store's tree is the ledger's",
     "LOG_SCHEDULES=${LOG_SCHEDULES:-200} bun test test/log/schedules/log-schedules.test.ts --timeout 3600000",

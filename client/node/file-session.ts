@@ -39,7 +39,7 @@ import { AppendLog, damaged } from "./append-log.ts";
 import { useExclusively } from "./exclusive-use.ts";
 import { formOf, framesIn } from "./frames.ts";
 import type { Frame } from "../sessions/store/session-frames.ts";
-import { verifyNatively } from "./native-ed25519.ts";
+import { useNativeCrypto } from "./native-crypto.ts";
 
 const MAGIC = "seagent1";
 /** What a frame says. The numbers stand in files, and are never given to anything else. */
@@ -191,7 +191,7 @@ const reading = async <T>(path: string, work: () => Promise<T>): Promise<T> => {
  */
 export const fileSession = async (path: string): Promise<SessionJournal> => {
   // A session verifies a signature for each call.
-  verifyNatively();
+  useNativeCrypto();
   const release = await useExclusively(`${path}.lock`);
   try {
     const replay = new AgentReplay();

@@ -3,8 +3,7 @@
  * programs, and transactions explained in words.
  */
 
-import { provideEd25519 } from "../../core/protocol/crypto/strict-ed25519.ts";
-import { nativeEd25519 } from "./native-ed25519.ts";
+import { useNativeCrypto } from "./native-crypto.ts";
 
 export { attestationFiles } from "./attestation-files.ts";
 export { commandSigner } from "./command-signer.ts";
@@ -18,9 +17,4 @@ export { sessionClaimFiles } from "./session-claims.ts";
 export { sshAgentSigner } from "./ssh-agent-signer.ts";
 export { transactionWords } from "../signing/describe-transaction.ts";
 
-// A process that imports this entry verifies signatures by its runtime, in a tenth of the time.
-try {
-  provideEd25519(nativeEd25519);
-} catch {
-  // A runtime that decides otherwise than the ledger is not used.
-}
+useNativeCrypto();

@@ -1,11 +1,12 @@
-import { ed25519 } from "@noble/curves/ed25519.js";
 import { link, mkdir, open, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import process from "node:process";
 import { addressFromBytes, parseAddress } from "../../core/domain/address.ts";
 import { decodeBase64 } from "../../core/domain/encoding/base64.ts";
+import { ed25519Key } from "../../core/protocol/crypto/ed25519-key.ts";
 import { SettlementError } from "../settlement-error.ts";
 import type { TransactionSigner } from "../signing/sign-transaction.ts";
+import { useNativeCrypto } from "./native-crypto.ts";
 
 /** The system's name of an error, such as ENOENT. It explains without quoting anything. */
 export const errorCode = (cause: unknown): string =>
@@ -42,7 +43,7 @@ export const parseKeyText = (text: string): Uint8Array | undefined => {
   const pair = numbersIn(trimmed);
   if (pair !== undefined) {
     const seed = pair.slice(0, SEED_BYTES);
-    const publicKey = ed25519.getPublicKey(seed);
+    const { publicKey } = ed25519Key(seed);
     return publicKey.every((byte, i) => byte === pair[SEED_BYTES + i]) ? seed : undefined;
   }
   const bytes = decodeBase64(trimmed);
@@ -51,7 +52,7 @@ export const parseKeyText = (text: string): Uint8Array | undefined => {
 
 /** A key as the JSON array of 64 numbers that solana-keygen writes: the seed of 32 bytes, then its public key. */
 export const keyText = (seed: Uint8Array): string =>
-  JSON.stringify([...seed, ...ed25519.getPublicKey(seed)]);
+  JSON.stringify([...seed, ...ed25519Key(seed).publicKey]);
 
 /**
  * Whether a text looks like a private key rather than the name of a file: such a text must not stand on a command line.
@@ -77,14 +78,14 @@ export type KeySigner = TransactionSigner & {
  * signer.address; // => "GmaDrppBC7P5ARKV8g3djiwP89vz1jLK23V2GBjuAEGB"
  */
 export const keySigner = (seed: Uint8Array): KeySigner => {
-  const address = addressFromBytes(ed25519.getPublicKey(seed));
+  useNativeCrypto();
+  const { publicKey, sign } = ed25519Key(seed);
+  const address = addressFromBytes(publicKey);
   return {
     address,
     signTransactions: (transactions) =>
-      Promise.resolve(
-        transactions.map(({ messageBytes }) => ({ [address]: ed25519.sign(messageBytes, seed) })),
-      ),
-    signMessage: (message) => Promise.resolve(ed25519.sign(message, seed)),
+      Promise.resolve(transactions.map(({ messageBytes }) => ({ [address]: sign(messageBytes) }))),
+    signMessage: (message) => Promise.resolve(sign(message)),
   };
 };
 

@@ -1,4 +1,4 @@
-import { ed25519 } from "@noble/curves/ed25519.js";
+import { ed25519Key } from "../../adapters/signer/ed25519-key.ts";
 import { addressFromBytes } from "../../core/domain/address.ts";
 import type { Escrow } from "../../core/domain/escrow/escrow.ts";
 import { type CallDelivery, callProofHash } from "../../core/protocol/calls/call-delivery.ts";
@@ -13,18 +13,16 @@ import type { MessageSigner } from "../../client/signing/sign-transaction.ts";
 import { NETWORK } from "../arbitraries/evidence.ts";
 import { session } from "../core/protocol/rules/session-world.ts";
 
-const [SESSION_SEED, ATTESTOR_SEED] = [51, 52].map((byte) => new Uint8Array(32).fill(byte)) as [
-  Uint8Array,
-  Uint8Array,
-];
-const addressOf = (seed: Uint8Array) => addressFromBytes(ed25519.getPublicKey(seed));
+const [SESSION_KEY, ATTESTOR_KEY] = [51, 52].map((byte) =>
+  ed25519Key(new Uint8Array(32).fill(byte)),
+) as [ReturnType<typeof ed25519Key>, ReturnType<typeof ed25519Key>];
 
 /** The escrow of a session of a million base units, whose keys this file has. Nothing is captured. */
 export const ESCROW: Escrow = {
   ...session,
   amount: 1_000_000n,
-  sessionKey: addressOf(SESSION_SEED),
-  attestor: addressOf(ATTESTOR_SEED),
+  sessionKey: addressFromBytes(SESSION_KEY.publicKey),
+  attestor: addressFromBytes(ATTESTOR_KEY.publicKey),
 };
 
 /** The terms of that session. */
@@ -41,7 +39,7 @@ export const vouch = (
 ): CallVoucher => ({
   ...claim,
   escrow: terms.escrow,
-  signature: ed25519.sign(vouchedMessage(terms, claim), SESSION_SEED),
+  signature: SESSION_KEY.sign(vouchedMessage(terms, claim)),
 });
 
 /** Signs as the attestor. */
@@ -50,7 +48,7 @@ export const attest = (
   terms: SessionTerms = TERMS,
 ): CallReceipt["attestation"] => ({
   ...claim,
-  signature: ed25519.sign(attestedCallsMessage(terms, claim), ATTESTOR_SEED),
+  signature: ATTESTOR_KEY.sign(attestedCallsMessage(terms, claim)),
 });
 
 /** One call to make: by its number, and what it may cost and costs. */
@@ -133,13 +131,13 @@ export const headAfter = ({
 /** The attestor's key as a seller's signer. */
 export const ATTESTOR_SIGNER: MessageSigner = {
   publicKey: TERMS.attestor,
-  sign: (message) => Promise.resolve(ed25519.sign(message, ATTESTOR_SEED)),
+  sign: (message) => Promise.resolve(ATTESTOR_KEY.sign(message)),
 };
 
 /** The session key as an agent's signer. */
 export const SESSION_SIGNER: MessageSigner = {
   publicKey: TERMS.sessionKey,
-  sign: (message) => Promise.resolve(ed25519.sign(message, SESSION_SEED)),
+  sign: (message) => Promise.resolve(SESSION_KEY.sign(message)),
 };
 
 /** The session as a seller keeps it. */

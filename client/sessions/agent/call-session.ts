@@ -17,7 +17,6 @@ import {
   sessionHeadBytes,
 } from "../../../core/protocol/calls/session-head.ts";
 import { SettlementError } from "../../settlement-error.ts";
-import { signatureBy } from "../../signing/sign-transaction.ts";
 import type { AgentState, PendingCall } from "./session-journal.ts";
 import {
   type AgentContext,
@@ -53,7 +52,8 @@ const ordered = async (
       `${tally.total} of ${session.amount} base units are spent, and the call may cost ${limit}.`,
       "Close this session and open another one.",
     );
-  const signature = await signatureBy(signer, vouchedMessage(session, claim));
+  // The seller verifies it, and refuses a wrong one before it delivers anything.
+  const signature = await signer.sign(vouchedMessage(session, claim));
   return { voucher: { ...claim, escrow: session.escrow, limit, nonce, signature }, order, intent };
 };
 

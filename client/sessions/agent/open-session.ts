@@ -1,8 +1,8 @@
-import { ed25519 } from "@noble/curves/ed25519.js";
 import { type Address, addressFromBytes } from "../../../core/domain/address.ts";
 import { decodeBase64, encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import { decodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";
+import { ed25519Key } from "../../../core/protocol/crypto/ed25519-key.ts";
 import { sessionTerms, type SessionTerms } from "../../../core/protocol/calls/session-terms.ts";
 import { type FinalAccount, termsIn } from "../../pay/escrow-on-ledger.ts";
 import { requireSame } from "../../pay/escrow-there.ts";
@@ -38,7 +38,7 @@ export const LEAST_SESSION_SECONDS = 600;
 const TASK = "Calls of a session, each ordered by a voucher of its session key.";
 const SEED_BYTES = 32;
 
-const keyOf = (seed: Uint8Array): Address => addressFromBytes(ed25519.getPublicKey(seed));
+const keyOf = (seed: Uint8Array): Address => addressFromBytes(ed25519Key(seed).publicKey);
 
 const refuse = (code: string, detail: string, cure: string): never => {
   throw new SettlementError(code, detail, `Nothing was signed. ${cure}`);
@@ -211,12 +211,13 @@ export const openSession = async (
   requireSame(termsIn(decoded.value), terms);
   const now = (await journal.state()).opening ?? opening;
   if (now.account === null) await journal.open({ ...now, account: encodeBase64(data) });
+  const { publicKey, sign } = ed25519Key(seed);
   return {
     session,
     escrow: decoded.value,
     signer: {
-      publicKey: keyOf(seed),
-      sign: (message) => Promise.resolve(ed25519.sign(message, seed)),
+      publicKey: addressFromBytes(publicKey),
+      sign: (message) => Promise.resolve(sign(message)),
     },
     decimals: mint.decimals,
   };

@@ -99,27 +99,25 @@ const MOST_TRIES = 3;
 /** The statuses whose answers have no body (WHATWG Fetch, "null body status"). */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** An answer on its way; without a receipt it is not paid. @throws RangeError, TypeError when none can be made of it */
+/**
+ * An answer on its way; without a receipt it is not paid. @throws RangeError, TypeError when none can be made of it, so
+ * that nothing is charged for one that its agent could not take
+ */
 const responseOf = ({ status, headers, body }: SentAnswer, receipt: string | null): Response => {
   if (!Number.isInteger(status) || status < 200 || status > 599)
     throw new RangeError(`${status} is no status of an answer`);
   const given = new Headers(headers.map(([name, value]): [string, string] => [name, value]));
   for (const name of [RECEIPT_HEADER, HEAD_HEADER]) given.delete(name);
+  const isEmpty = WITHOUT_BODY.has(status);
   if (receipt !== null) {
+    const coding = given.get("content-encoding") ?? "identity";
+    if (coding.toLowerCase() !== "identity")
+      throw new RangeError(`an answer in the content coding ${coding} is no call's`);
+    if (isEmpty && body.length > 0) throw new RangeError(`an answer of ${status} has no body`);
     given.set("cache-control", PRIVATE);
     given.set(RECEIPT_HEADER, receipt);
   }
-  const content = WITHOUT_BODY.has(status) ? null : new Uint8Array(body);
-  return new Response(content, { status, headers: given });
-};
-
-/** @throws RangeError for an answer that its agent could not take, so that nothing is charged for it */
-const requireSendable = (answer: SentAnswer): void => {
-  const coding = responseOf(answer, "").headers.get("content-encoding") ?? "identity";
-  if (coding.toLowerCase() !== "identity")
-    throw new RangeError(`an answer in the content coding ${coding} is no call's`);
-  if (WITHOUT_BODY.has(answer.status) && answer.body.length > 0)
-    throw new RangeError(`an answer of ${answer.status} has no body`);
+  return new Response(isEmpty ? null : new Uint8Array(body), { status, headers: given });
 };
 
 const tallyIn = ({ newest }: StoredSession): SessionTally =>
@@ -170,14 +168,19 @@ const standing = async (
   request: CallRequest,
 ): Promise<StoredSession> => {
   await store.open(session);
+  const opened = async (): Promise<StoredSession> => {
+    const stored = await store.find(session.escrow);
+    if (stored === null) throw new Error("a session that was opened is not there");
+    return stored;
+  };
+  const stored = await opened();
   const shown = request.headers.get(HEAD_HEADER);
-  const head = readSessionHead(session, decodeBase64(shown ?? "") ?? new Uint8Array());
-  const stored = await store.find(session.escrow);
-  if (head !== undefined && head.voucher.count > (stored?.newest?.voucher.count ?? 0))
-    await store.adopt(head);
-  const now = await store.find(session.escrow);
-  if (now === null) throw new Error("a session that was opened is not there");
-  return now;
+  if (shown === null) return stored;
+  const head = readSessionHead(session, decodeBase64(shown) ?? new Uint8Array());
+  if (head === undefined || head.voucher.count <= (stored.newest?.voucher.count ?? 0))
+    return stored;
+  await store.adopt(head);
+  return opened();
 };
 
 /** Has a delivery attested and records it; null when another process was quicker. */
@@ -217,7 +220,8 @@ const delivered = async (
     await store.drop(escrow);
     return responseOf(answer, null);
   }
-  requireSendable(answer);
+  // It is made before anything is recorded, and gets its receipt afterwards.
+  const response = responseOf(answer, "");
   const deliveredAt = nowIn(context, session);
   const { status, body } = answer;
   const { taskHash } = order;
@@ -241,7 +245,9 @@ const delivered = async (
   const call: StagedCall = { voucher, delivery, intent, status, answer: kept };
   if ("attest" in context.attestor && !(await (store.stage?.(call) ?? true))) return null;
   const receipt = await recorded(context, session, tally, call);
-  return receipt === null ? null : responseOf(answer, receiptHeader(receipt));
+  if (receipt === null) return null;
+  response.headers.set(RECEIPT_HEADER, receiptHeader(receipt));
+  return response;
 };
 
 /** Ends what a process began that crashed between a delivery and its record: the same is attested and recorded. */

@@ -246,6 +246,8 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
     const detail = headers.has(VOUCHER_HEADER) ? await unbegun() : null;
     if (detail !== null) return refusalAnswer({ code: "ledger_out_of_reach", detail });
     const paid = await answerCall(context, asked, async (call) => {
+      if (request.body === null && url === request.url)
+        return sentAnswer(await handler(request, call));
       const sent = { method, headers, ...(body.length === 0 ? {} : { body: body.slice() }) };
       return sentAnswer(await handler(new Request(url, sent), call));
     });

@@ -13,7 +13,7 @@ const subtreesIn = (size: number): number => {
 /** The right edge of a growing tree: the roots of its perfect subtrees, which is all that appending needs. */
 export class TreeEdge {
   #size: number;
-  readonly #roots: Array<Uint8Array>;
+  #roots: Array<Uint8Array>;
 
   /**
    * The edge of a tree of `size` leaves, by the roots of its perfect subtrees, largest first; empty by default.
@@ -26,6 +26,14 @@ export class TreeEdge {
       throw new RangeError("a root of another length than 32 bytes");
     this.#size = size;
     this.#roots = [...roots];
+  }
+
+  /** Another edge of the same tree. Appending to one does not change the other. */
+  copy(): TreeEdge {
+    const made = new TreeEdge();
+    made.#size = this.#size;
+    made.#roots = [...this.#roots];
+    return made;
   }
 
   /** How many leaves were appended. */

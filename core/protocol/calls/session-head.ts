@@ -33,9 +33,16 @@ export const orderOf = ({ voucher, receipt }: CallRecord): CallOrder => ({
   limit: voucher.limit,
 });
 
-/** Where a session stands after its newest record. */
-export const tallyOf = (head: SessionHead): SessionTally =>
-  head.before.after(orderOf(head), head.receipt.delivery);
+const tallies = new WeakMap<SessionHead, SessionTally>();
+
+/** Where a session stands after its newest record. Made once for each, since every step of a call asks. */
+export const tallyOf = (head: SessionHead): SessionTally => {
+  const known = tallies.get(head);
+  if (known !== undefined) return known;
+  const tally = head.before.after(orderOf(head), head.receipt.delivery);
+  tallies.set(head, tally);
+  return tally;
+};
 
 /**
  * The bytes of a session's newest record: those of the voucher (176) and of the receipt (216), then, of the orders and

@@ -5,7 +5,7 @@ import { type CallDelivery, deliveryLeaf } from "./call-delivery.ts";
 import { type CallOrder, orderLeaf } from "./call-order.ts";
 
 const withLeaf = (edge: TreeEdge, leaf: Uint8Array): TreeEdge => {
-  const longer = new TreeEdge(edge.size, edge.roots);
+  const longer = edge.copy();
   longer.append(leafHash(leaf));
   return longer;
 };
@@ -21,6 +21,10 @@ export class SessionTally {
   readonly total: bigint;
   readonly #orders: TreeEdge;
   readonly #deliveries: TreeEdge;
+  #deliveriesRoot: Hash32 | null = null;
+  /** The orders with the one that was asked about last: one side asks several times within a call. */
+  #ordered: { readonly order: CallOrder; readonly edge: TreeEdge; readonly root: Hash32 } | null =
+    null;
 
   /** Both edges have as many leaves. @throws RangeError otherwise. */
   constructor(total: bigint, orders: TreeEdge, deliveries: TreeEdge) {
@@ -43,7 +47,8 @@ export class SessionTally {
 
   /** The root over the deliveries so far (RFC 6962, section 2.1). */
   get deliveries(): Hash32 {
-    return rootOf(this.#deliveries);
+    this.#deliveriesRoot ??= rootOf(this.#deliveries);
+    return this.#deliveriesRoot;
   }
 
   /** The roots of the perfect subtrees of both trees, largest first: all that is needed to go on. */
@@ -56,16 +61,26 @@ export class SessionTally {
 
   /** The root over the orders with a further one. */
   ordersWith(order: CallOrder): Hash32 {
-    return rootOf(withLeaf(this.#orders, orderLeaf(order)));
+    return this.#with(order).root;
   }
 
   /** Where the session stands after one more call. */
   after(order: CallOrder, delivery: CallDelivery): SessionTally {
     return new SessionTally(
       delivery.totalAfter,
-      withLeaf(this.#orders, orderLeaf(order)),
+      this.#with(order).edge,
       withLeaf(this.#deliveries, deliveryLeaf(delivery)),
     );
+  }
+
+  #with({ taskHash, limit }: CallOrder) {
+    const before = this.#ordered;
+    if (before?.order.taskHash === taskHash && before.order.limit === limit) return before;
+    const order = { taskHash, limit };
+    const edge = withLeaf(this.#orders, orderLeaf(order));
+    const made = { order, edge, root: rootOf(edge) };
+    this.#ordered = made;
+    return made;
   }
 }
 

@@ -7,7 +7,12 @@ export type Load = {
 };
 
 /** One request. With a body, it is a POST of JSON. */
-export type Asked = { readonly path: string; readonly body?: string };
+export type Asked = {
+  readonly path: string;
+  readonly body?: string;
+  /** In lower case, beside those that every request has. */
+  readonly headers?: Readonly<Record<string, string>>;
+};
 
 /** A load in all. It is answered with `status`, and not counted for the first seconds. */
 export type LoadOptions = {
@@ -20,12 +25,16 @@ export type LoadOptions = {
 const utf8 = new TextEncoder();
 const latin1 = new TextDecoder("latin1");
 
-const bytesOf = (host: string, { path, body }: Asked): Uint8Array =>
-  utf8.encode(
+const bytesOf = (host: string, { path, body, headers = {} }: Asked): Uint8Array => {
+  const more = Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join("");
+  return utf8.encode(
     body === undefined
-      ? `GET ${path} HTTP/1.1\r\nhost: ${host}\r\n\r\n`
-      : `POST ${path} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      ? `GET ${path} HTTP/1.1\r\nhost: ${host}\r\n${more}\r\n`
+      : `POST ${path} HTTP/1.1\r\nhost: ${host}\r\n${more}content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
+};
 
 /**
  * The length of an answer, from its head; undefined until the head is complete. Throws unless it has this status and
@@ -90,10 +99,10 @@ const connect = async (url: URL, status: number) => {
   };
 };
 
-/** Sends requests over several connections for some time, one after another on each. */
+/** Sends requests over several connections for some time, one after another on each. Both numbers begin at 0. */
 export const load = async (
   url: string,
-  requestOf: (number: number) => Asked,
+  requestOf: (number: number, connection: number) => Asked,
   { connections, seconds, warmUpSeconds = 1, status = 200 }: LoadOptions,
 ): Promise<Load> => {
   const address = new URL(url);
@@ -102,16 +111,21 @@ export const load = async (
   );
   const tookMs: Array<number> = [];
   let number = 0;
-  const run = async (client: (typeof clients)[number], untilMs: number, isCounted: boolean) => {
+  const run = async (
+    client: (typeof clients)[number],
+    connection: number,
+    untilMs: number,
+    isCounted: boolean,
+  ) => {
     while (performance.now() < untilMs) {
-      const request = bytesOf(address.host, requestOf(number++));
+      const request = bytesOf(address.host, requestOf(number++, connection));
       const startMs = performance.now();
       await client.ask(request);
       if (isCounted) tookMs.push(performance.now() - startMs);
     }
   };
   const all = (untilMs: number, isCounted: boolean) =>
-    Promise.all(clients.map((client) => run(client, untilMs, isCounted)));
+    Promise.all(clients.map((client, at) => run(client, at, untilMs, isCounted)));
   await all(performance.now() + warmUpSeconds * 1000, false);
   const startMs = performance.now();
   await all(startMs + seconds * 1000, true);

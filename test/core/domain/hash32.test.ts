@@ -5,6 +5,7 @@ import { hash32FromBytes, hash32ToBytes, parseHash32 } from "../../../core/domai
 import { bytesOfLength } from "../../arbitraries/ledger-values.ts";
 import { runs } from "../../arbitraries/runs.ts";
 import { sha256Bun } from "../../../adapters/bun/sha256.ts";
+import { nativeSha256 } from "../../../client/node/native-crypto.ts";
 import { portableSha256, provideSha256, type Sha256, sha256 } from "../../../core/domain/sha256.ts";
 
 test("32 bytes are 64 lower-case hex digits, read in either case", () => {
@@ -42,6 +43,8 @@ const expected = (bytes: Uint8Array): Uint8Array =>
 test.each<readonly [string, Sha256]>([
   ["the portable function", portableSha256],
   ["the one that the runtime provides", sha256],
+  ["the client's in Node, Bun and Deno", nativeSha256()],
+  ["the same without Bun's own", nativeSha256(null)],
 ])("%s is SHA-256", (_name, hash) => {
   provideSha256(sha256Bun);
   fc.assert(

@@ -5,7 +5,7 @@ import { sha512 } from "@noble/hashes/sha2.js";
 import fc from "fast-check";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
 import { ed25519Instruction } from "../../../../core/protocol/instructions/ed25519-instruction.ts";
-import { nativeEd25519 } from "../../../../client/node/native-ed25519.ts";
+import { nativeEd25519 } from "../../../../client/node/native-crypto.ts";
 import {
   portableVerifyEd25519,
   provideEd25519,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
 import { ed25519Instruction } from "../../../../core/protocol/instructions/ed25519-instruction.ts";
-import { nativeEd25519 } from "../../../../client/node/native-ed25519.ts";
+import { nativeEd25519 } from "../../../../client/node/native-crypto.ts";
 import {
   portableVerifyEd25519,
   strictVerifyBy,
