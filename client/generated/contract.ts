@@ -3352,7 +3352,7 @@ resource?: {
 }
 accepted: X402Requirements
 /**
- * `agent`, `nonce`, `escrow` and `create`; `phase`, `release` and `cancel`.
+ * `agent`, `nonce`, `escrow` and `create`; `type` and `transaction`.
  */
 payload: {
 [k: string]: unknown
@@ -3369,7 +3369,7 @@ extensions?: {
  */
 export interface X402Requirements {
 /**
- * `escrow`.
+ * `auth-capture`.
  */
 scheme: string
 /**
@@ -3389,11 +3389,11 @@ amount: string
  */
 payTo: string
 /**
- * The escrow's time to live.
+ * Seconds from the offer to its deadlines.
  */
 maxTimeoutSeconds: number
 /**
- * `custody`, `attestor` and `request`, and what x402 adds.
+ * What docs/x402.md lists, and what x402 adds.
  */
 extra?: {
 [k: string]: unknown
@@ -3433,7 +3433,7 @@ transaction: string
  */
 network: string
 /**
- * Base units: locked before the handler, then what went to the merchant.
+ * Base units: held by an authorization, else what went to the merchant.
  */
 amount?: string
 extra?: X402SettledExtra
