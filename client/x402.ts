@@ -1,6 +1,6 @@
 /**
- * The entry `./x402` of the client package: the x402 scheme `escrow` for buyers and sellers, and fastify's adapter. See
- * docs/x402-escrow-svm.md.
+ * The entry `./x402` of the client package: x402's scheme `auth-capture` for buyers and sellers, and fastify's adapter.
+ * See docs/x402.md.
  */
 
 export { buyerScheme } from "./x402/buyer/buyer-scheme.ts";

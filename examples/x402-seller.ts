@@ -15,7 +15,7 @@ try {
   const scheme = sellerScheme(SERVICE, { trust, attestor, payer: wallet, wallet });
   const facilitator = new HTTPFacilitatorClient({ url: `${SERVICE}/x402` });
   const resources = new x402ResourceServer(facilitator).register(network, scheme);
-  const price = { scheme: "escrow", network, payTo: wallet.address, price: "$0.01" };
+  const price = { scheme: "auth-capture", network, payTo: wallet.address, price: "$0.01" };
   await resources.initialize();
 
   const app = new Hono();

@@ -1,5 +1,5 @@
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
-import { type PaymentPlace, x402Network } from "../../core/protocol/x402/payment-payload.ts";
+import { type PaymentPlace, x402Network } from "../../core/protocol/x402/payment-requirements.ts";
 import { deploymentIn } from "../pay/payment-terms.ts";
 import { policyIn } from "../pinned-policy.ts";
 

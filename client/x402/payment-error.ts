@@ -1,4 +1,4 @@
-import type { PaymentFault, Read } from "../../core/protocol/x402/payment-payload.ts";
+import type { PaymentFault, Read } from "../../core/protocol/x402/payment-requirements.ts";
 import { SettlementError } from "../settlement-error.ts";
 
 /** Unwraps a `Read`. @throws SettlementError with the code of its fault */

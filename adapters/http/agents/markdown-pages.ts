@@ -51,9 +51,9 @@ export const DOCUMENTATION_PAGES = {
   "mcp.md": page("mcp", "The service as a model's tools (MCP), over HTTP and stdio."),
   "merchant.md": page("merchant", "A merchant's commands, signers, and the attestor."),
   "wallets.md": page("wallets", "Links and QR codes that any wallet opens, and what it shows."),
-  "x402-escrow-svm.md": page(
-    "x402-escrow-svm",
-    "The x402 scheme `escrow` on Solana: for buyers, sellers and facilitators.",
+  "x402.md": page(
+    "x402",
+    "x402's scheme `auth-capture` on Solana: for buyers, sellers and facilitators.",
   ),
   "pays-once.md": page(
     "pays-once",

@@ -30,7 +30,7 @@ const SERVICE_TAGS = [
   {
     name: "x402",
     description:
-      "The facilitator of the x402 scheme `escrow` (docs/x402-escrow-svm.md). Answers have x402's own shapes.",
+      "The facilitator of x402's scheme `auth-capture` (docs/x402.md). Answers have x402's own shapes.",
   },
   { name: "Log", description: "The settlement log and its witnesses." },
   { name: "Service", description: "The service itself." },

@@ -117,7 +117,7 @@ export const supportedPaymentsEndpoint = endpoint({
   tag: "x402",
   summary: "Say what the x402 facilitator settles",
   description:
-    "x402's own answer: one kind, the scheme `escrow` on this ledger. There are no signers, since the service holds no keys.",
+    "x402's own answer: one kind, the scheme `auth-capture` on this ledger. There are no signers, since the service holds no keys.",
   budget: "reads",
   answers: {
     200: {
@@ -142,7 +142,7 @@ export const verifyPaymentEndpoint = endpoint({
   tag: "x402",
   summary: "Say whether an x402 payment would settle",
   description:
-    "Judges a payment and simulates its transaction; nothing is sent. The flow `escrow` does not call it: settling verifies everything itself. It counts like a relay, and five times when the simulation fails.",
+    "Judges a payment and simulates its transaction; nothing is sent. x402 does not call it in this flow: settling verifies everything itself. It counts like a relay, and five times when the simulation fails.",
   budget: "relay",
   body,
   answers: {
@@ -181,7 +181,7 @@ export const settlePaymentEndpoint = endpoint({
   tag: "x402",
   summary: "Settle an x402 payment",
   description:
-    "Relays what buyer and seller have signed, in the phase that the payload names: the buyer's `create_escrow` before the seller's handler, then the seller's release or the merchant's cancellation. It signs nothing and can be repeated: what is done already is found. A refusal is a 200 with `success: false`, a stable `errorReason` and a line that names the cure; only what passes by itself is a problem.",
+    "Relays what buyer and seller have signed: the buyer's `create_escrow` to authorize; then, as the payload's `type` says, the seller's release (`capture`) or the merchant's cancellation (`void`). `refund` is refused. It signs nothing and can be repeated: what is done already is found. A refusal is a 200 with `success: false`, a stable `errorReason` and a line that names the cure; only what passes by itself is a problem.",
   budget: "relay",
   maySeconds: 240,
   body,

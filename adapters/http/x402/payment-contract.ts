@@ -3,10 +3,12 @@ import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { refundedAmount } from "../../../core/domain/escrow/escrow.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import {
+  X402_FLOW,
   X402_SCHEME,
+  X402_TRANSFER_METHOD,
   X402_VERSION,
   x402Network,
-} from "../../../core/protocol/x402/payment-payload.ts";
+} from "../../../core/protocol/x402/payment-requirements.ts";
 import type { PaymentRequest } from "../../../core/use-cases/x402/judge-payment.ts";
 import type { SettledPayment } from "../../../core/use-cases/x402/settle-payment.ts";
 import { sampleTransaction } from "../openapi/sample-ledger.ts";
@@ -30,7 +32,7 @@ const Members = (description: string) =>
 
 /** x402's `PaymentRequirements`. */
 const Requirements = record("X402Requirements", "What a seller asks for one request.", {
-  scheme: Text("`escrow`."),
+  scheme: Text("`auth-capture`."),
   // Answers repeat it, so it must be a network's name and not, say, a key in the wrong place.
   network: Type.String({
     description: "CAIP-2: `solana:` and the first 32 characters of the genesis hash.",
@@ -40,15 +42,15 @@ const Requirements = record("X402Requirements", "What a seller asks for one requ
   asset: RequestAddress("The mint."),
   amount: Text("Base units, decimal."),
   payTo: RequestAddress("The merchant's wallet."),
-  maxTimeoutSeconds: Type.Integer({ description: "The escrow's time to live." }),
-  extra: Type.Optional(Members("`custody`, `attestor` and `request`, and what x402 adds.")),
+  maxTimeoutSeconds: Type.Integer({ description: "Seconds from the offer to its deadlines." }),
+  extra: Type.Optional(Members("What docs/x402.md lists, and what x402 adds.")),
 });
 
 const Payload = record("X402Payment", "What a buyer sends with the request that it pays for.", {
   x402Version: Type.Integer(),
   resource: Type.Optional(Members("What x402 says of the resource; not judged.")),
   accepted: Requirements,
-  payload: Members("`agent`, `nonce`, `escrow` and `create`; `phase`, `release` and `cancel`."),
+  payload: Members("`agent`, `nonce`, `escrow` and `create`; `type` and `transaction`."),
   extensions: Type.Optional(Members("x402's extensions; not judged.")),
 });
 
@@ -77,7 +79,17 @@ export const x402RequestExample = (): Static<typeof X402Request> => {
     amount: SAMPLE.amount.toString(),
     payTo: merchant,
     maxTimeoutSeconds: SAMPLE.ttlSeconds,
-    extra: { custody: SAMPLE.deployment.custodyProgram, attestor, request: SAMPLE.intent },
+    extra: {
+      custody: SAMPLE.deployment.custodyProgram,
+      assetTransferMethod: X402_TRANSFER_METHOD,
+      paymentFlow: X402_FLOW,
+      captureAuthorizer: attestor,
+      captureDeadline: Number(sampleEscrow().expiresAt),
+      refundDeadline: Number(sampleEscrow().expiresAt),
+      minFeeBps: 0,
+      maxFeeBps: 0,
+      request: SAMPLE.intent,
+    },
   };
   const payload = {
     agent,
@@ -163,7 +175,7 @@ export const X402Settled = record("X402Settled", "What became of a settlement.",
   network: Type.String({ description: "CAIP-2." }),
   amount: Type.Optional(
     Type.String({
-      description: "Base units: locked before the handler, then what went to the merchant.",
+      description: "Base units: held by an authorization, else what went to the merchant.",
     }),
   ),
   extra: Type.Optional(SettledExtra),

@@ -1,6 +1,6 @@
 import type { TrustPolicy } from "../../../core/domain/evidence/evidence-check.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
-import { X402_VERSION, x402Network } from "../../../core/protocol/x402/payment-payload.ts";
+import { X402_VERSION, x402Network } from "../../../core/protocol/x402/payment-requirements.ts";
 import { PRIVATE } from "./refusal.ts";
 import { MIN_SESSION_SECONDS, type TakenSessions } from "./take-session.ts";
 

@@ -5,13 +5,15 @@ import type {
 } from "@x402/core/types";
 import { formatUnits } from "../../../core/domain/amount.ts";
 import type { TrustPolicy } from "../../../core/domain/evidence/evidence-check.ts";
+import { MAX_TTL_SECONDS } from "../../../core/domain/escrow/escrow.ts";
 import { isUsdc } from "../../../core/domain/supported-mint.ts";
+import { formatUnixTime, parseUnixTime } from "../../../core/domain/unix-time.ts";
 import {
   readRequirements,
   type PaymentRequirements as Requirements,
   X402_SCHEME,
   X402_VERSION,
-} from "../../../core/protocol/x402/payment-payload.ts";
+} from "../../../core/protocol/x402/payment-requirements.ts";
 import { originGuard } from "../../pay/allowed-origins.ts";
 import { escrowNow, requireSame } from "../../pay/escrow-there.ts";
 import { lockingTransaction } from "../../pay/locking-transaction.ts";
@@ -36,6 +38,8 @@ export type OfferedTerms = {
   readonly amount: string;
   /** Seconds until the money can be had back. */
   readonly ttl: number;
+  /** The time itself from which it can be had back, RFC 3339. */
+  readonly expiresAt: string;
 };
 
 /** How a buyer pays. */
@@ -71,6 +75,8 @@ export type BuyerOptions = {
 };
 
 const LEAST_NONCE = 16;
+/** How far the clocks of a seller, a buyer and the ledger may be apart, seconds. */
+const CLOCKS_APART = 120;
 /**
  * Reads of an answered payment that the buyer's service still shows as unsettled, and the pause between them. The
  * service may lag behind the seller's by 32 slots, 13 seconds.
@@ -82,7 +88,7 @@ const refuse = (code: string, detail: string, cure: string): never => {
   throw new SettlementError(code, detail, `Nothing was signed. ${cure}`);
 };
 
-const offerOf = (requirements: PaymentRequirements, policy: TrustPolicy) => {
+const offerOf = (requirements: PaymentRequirements, policy: TrustPolicy, nowMs: number) => {
   const required = valueOf(readRequirements(requirements as Requirements, placeOf(policy)));
   const mint =
     policy.supportedMints.find(({ address }) => address === required.mint) ??
@@ -91,18 +97,25 @@ const offerOf = (requirements: PaymentRequirements, policy: TrustPolicy) => {
       `The seller asks for the mint ${required.mint}, which the trust document does not list.`,
       "Ask for an offer in a mint that you trust.",
     );
+  if (required.deadline > BigInt(Math.floor(nowMs / 1000) + required.ttlSeconds + CLOCKS_APART))
+    refuse(
+      "invalid_requirements",
+      `extra.captureDeadline is more than maxTimeoutSeconds (${required.ttlSeconds} s) ahead.`,
+      "Set this machine's clock, or have the seller set its own.",
+    );
   const terms: OfferedTerms = {
     request: required.request,
     merchant: required.merchant,
     mint: mint.address,
     amount: formatUnits(required.amount, mint.decimals),
     ttl: required.ttlSeconds,
+    expiresAt: formatUnixTime(required.deadline),
   };
   return { required, terms };
 };
 
 /**
- * The buyer's side of the scheme, for `register` of an `x402Client`. `url` is the buyer's own service. Opens no
+ * The buyer's side of single payments (`auth-capture`), for `register` of an `x402Client`. `url` is the buyer's own service. Opens no
  * connection yet. @throws SettlementError for a wrong option.
  * @example
  * import { x402Client } from "@x402/core/client";
@@ -110,7 +123,7 @@ const offerOf = (requirements: PaymentRequirements, policy: TrustPolicy) => {
  *
  * const scheme = buyerScheme(service, { trust, signer, spend: { maxPerEscrow: "0.05" } });
  * new x402Client().register(networkOf(trust), scheme);
- * scheme.scheme; // => "escrow"
+ * scheme.scheme; // => "auth-capture"
  */
 export const buyerScheme = (url: string, options: BuyerOptions): SchemeNetworkClient => {
   const { signer, payer, judge, nonce, mostPriorityFee, clock = systemClock } = options;
@@ -134,7 +147,8 @@ export const buyerScheme = (url: string, options: BuyerOptions): SchemeNetworkCl
     }
     if (there === null) return false;
     if (there === "archived") return null;
-    requireSame(there, terms);
+    // The agent signed it for this offer, or for an earlier one with an earlier end.
+    requireSame(there, { ...terms, expiresAt: parseUnixTime(there.expires_at) ?? null });
     if (there.refundable)
       return refuse(
         "payment_expired",
@@ -148,7 +162,7 @@ export const buyerScheme = (url: string, options: BuyerOptions): SchemeNetworkCl
   const payloadFor = async (
     requirements: PaymentRequirements,
   ): Promise<Record<string, unknown>> => {
-    const { required, terms: offered } = offerOf(requirements, policy);
+    const { required, terms: offered } = offerOf(requirements, policy, clock.nowMs());
     const objection = originObjection(offered.request) ?? judge?.(offered) ?? null;
     if (objection !== null) refuse("offer_refused", objection, "Ask the seller for another offer.");
     const own: KeptPayment | null = nonce === undefined ? kept.paymentFor(requirements) : null;
@@ -159,10 +173,11 @@ export const buyerScheme = (url: string, options: BuyerOptions): SchemeNetworkCl
         `The nonce has ${chosen.length} characters; whoever guesses it can take the delivery.`,
         `Give at least ${LEAST_NONCE} that nobody can guess, and keep them.`,
       );
-    const { merchant, mint, amount, ttl } = offered;
+    const { merchant, mint, amount, expiresAt } = offered;
     const { task, attestor } = required;
+    const ttl = Math.min(required.ttlSeconds + CLOCKS_APART, MAX_TTL_SECONDS);
     const terms = paymentTerms(
-      { merchant, mint, amount, ttl, task, attestor, nonce: chosen },
+      { merchant, mint, amount, ttl, expiresAt, task, attestor, nonce: chosen },
       signer.address,
       policy,
     );

@@ -4,7 +4,7 @@ import type { PaymentRequirements } from "@x402/core/types";
 import {
   type PaymentRequirements as Requirements,
   requirementsDigest,
-} from "../../../core/protocol/x402/payment-payload.ts";
+} from "../../../core/protocol/x402/payment-requirements.ts";
 
 /** The payment for one offer of one request. It is reused until it is over, so that a retry does not pay twice. */
 export type KeptPayment = {

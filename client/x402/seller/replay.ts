@@ -27,11 +27,7 @@ const settleKept = async (
 ): Promise<SettleResponse> => {
   const requirements: PaymentRequirements = { ...paymentPayload.accepted, amount };
   const settle = (signed: string) =>
-    settleRelease(
-      seller,
-      { paymentPayload, requirements },
-      { phase: "after-handler", release: signed },
-    );
+    settleRelease(seller, { paymentPayload, requirements }, signed);
   let refused: SettleResponse | null = null;
   try {
     const first = await settle(release);

@@ -9,11 +9,13 @@ import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import {
   BUYER_MEMBERS,
   type PaymentPayload,
-  type PaymentRequirements,
   readPayload,
+} from "../../../core/protocol/x402/payment-payload.ts";
+import {
+  type PaymentRequirements,
   readRequirements,
   type RequiredTerms,
-} from "../../../core/protocol/x402/payment-payload.ts";
+} from "../../../core/protocol/x402/payment-requirements.ts";
 import type { MerchantContext } from "../../merchant/merchant-context.ts";
 import type { AttestationJournal } from "../../merchant/settle/attestation-journal.ts";
 import type { DeliveryPayload } from "../../pay/delivery.ts";
@@ -183,7 +185,7 @@ export const presentedPayment = (
     throw new SettlementError(
       "invalid_payload",
       "The payload has a member that a buyer does not send.",
-      "Make the payload by docs/x402-escrow-svm.md.",
+      "Make the payload by docs/x402.md.",
     );
   const { isHead, request } = exchangeIn(context.transportContext);
   if (isHead)
@@ -206,5 +208,5 @@ export const presentedPayment = (
 const SLACK_MS = 60_000;
 
 /** A time by which a payment's escrow has certainly expired, milliseconds since 1970. */
-export const expiredMs = ({ clock }: SellerContext, { terms }: HeldPayment): number =>
-  clock.nowMs() + terms.ttlSeconds * 1000 + SLACK_MS;
+export const expiredMs = ({ terms }: HeldPayment): number =>
+  Number(terms.deadline) * 1000 + SLACK_MS;

@@ -18,7 +18,7 @@ const requireOwn = async (seller: SellerContext, context: SettleContext): Promis
   const { claims, answers } = seller;
   const held = presentedPayment(seller, context);
   const { escrow } = held.payment;
-  if (!(await claims.take(escrow, expiredMs(seller, held)))) throw inUse(escrow);
+  if (!(await claims.take(escrow, expiredMs(held)))) throw inUse(escrow);
   // Another request may have ended with an answer since this one was looked at.
   const answer = await answers.find(escrow).catch(() => "unknown");
   if (answer === null) return;

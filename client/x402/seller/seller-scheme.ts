@@ -3,8 +3,11 @@ import { messageSignerOf, type SellerKey } from "../../signing/sign-transaction.
 import {
   readRequirements,
   type PaymentRequirements as Requirements,
+  X402_DEADLINES,
+  X402_FLOW,
   X402_SCHEME,
-} from "../../../core/protocol/x402/payment-payload.ts";
+  X402_TRANSFER_METHOD,
+} from "../../../core/protocol/x402/payment-requirements.ts";
 import {
   type AttestationJournal,
   memoryAttestations,
@@ -88,11 +91,19 @@ const contextOf = (url: string, options: SellerOptions): SellerContext => {
  * pay.
  */
 const offered = (
-  { merchant: { policy }, attestor, wallet }: SellerContext,
+  { merchant: { policy }, attestor, wallet, clock }: SellerContext,
   requirements: PaymentRequirements,
 ): PaymentRequirements => {
   const place = placeOf(policy);
-  const scheme = { custody: place.custodyProgram, attestor: attestor.publicKey };
+  const deadline = Math.floor(clock.nowMs() / 1000) + requirements.maxTimeoutSeconds;
+  const scheme = {
+    custody: place.custodyProgram,
+    captureAuthorizer: attestor.publicKey,
+    assetTransferMethod: X402_TRANSFER_METHOD,
+    minFeeBps: 0,
+    maxFeeBps: 0,
+    ...Object.fromEntries(X402_DEADLINES.map((name) => [name, deadline])),
+  };
   const offer = { ...requirements, extra: { ...requirements.extra, ...scheme } };
   const judged = { ...offer, extra: { ...offer.extra, request: ANY_REQUEST } };
   const { merchant, mint } = valueOf(readRequirements(judged as Requirements, place));
@@ -112,7 +123,7 @@ const offered = (
 };
 
 /**
- * The seller's side of the scheme, for `register` of an `x402ResourceServer` whose facilitator is `<service>/x402`.
+ * The seller's side of single payments (`auth-capture`), for `register` of an `x402ResourceServer` whose facilitator is `<service>/x402`.
  * `url` is the seller's service. Opens no connection yet. @throws SettlementError for a wrong option.
  * @example
  * import { HTTPFacilitatorClient, x402ResourceServer } from "@x402/core/server";
@@ -121,7 +132,7 @@ const offered = (
  * const facilitator = new HTTPFacilitatorClient({ url: `${service}/x402` });
  * const scheme = sellerScheme(service, { trust, attestor, payer: wallet, wallet });
  * new x402ResourceServer(facilitator).register(networkOf(trust), scheme);
- * scheme.scheme; // => "escrow"
+ * scheme.scheme; // => "auth-capture"
  */
 export const sellerScheme = (url: string, options: SellerOptions): SchemeNetworkServer => {
   const seller = contextOf(url, options);
@@ -129,8 +140,9 @@ export const sellerScheme = (url: string, options: SellerOptions): SchemeNetwork
   const { network } = placeOf(policy);
   const scheme: SchemeNetworkServer = {
     scheme: X402_SCHEME,
-    defaultAssetTransferMethod: "default",
-    paymentFlows: { default: { supported: ["escrow"], default: "escrow" } },
+    defaultAssetTransferMethod: X402_TRANSFER_METHOD,
+    paymentFlows: { [X402_TRANSFER_METHOD]: { supported: [X402_FLOW], default: X402_FLOW } },
+    dynamicExtraFields: [...X402_DEADLINES],
     schemeHooks: sellerHooks(seller),
     parsePrice: (price) => inOneLine(() => Promise.resolve().then(() => priceIn(policy, price))),
     getAssetDecimals: (asset) =>

@@ -1,7 +1,7 @@
 import type { SettleContext, SettleFailureContext } from "@x402/core/server";
 import type { SettleResponse } from "@x402/core/types";
 import { formatUnits, parseAmount } from "../../../core/domain/amount.ts";
-import { X402_VERSION } from "../../../core/protocol/x402/payment-payload.ts";
+import { X402_VERSION } from "../../../core/protocol/x402/payment-requirements.ts";
 import { attest } from "../../merchant/settle/attest.ts";
 import { cancellation } from "../../merchant/settle/cancel.ts";
 import { readEscrowTerms } from "../../merchant/settle/escrow-terms.ts";
@@ -106,8 +106,7 @@ const releaseOf = async (seller: SellerContext, context: SettleContext): Promise
   const { release, isBare } = await signedRelease(seller, held, delivered, { amount });
   const text = keptText({ status, headers, body, delivered, amount, release });
   // A store that fails must not keep a buyer from its answer.
-  if (text !== null)
-    await answers.keep(escrow, text, expiredMs(seller, held)).catch(() => undefined);
+  if (text !== null) await answers.keep(escrow, text, expiredMs(held)).catch(() => undefined);
   const bareRelease = async () =>
     (await signedRelease(seller, held, delivered, { amount, isBare: true })).release;
   return { release, bareRelease: isBare ? null : bareRelease };
@@ -126,23 +125,26 @@ const cancelOf = async (
   return signed(transaction, [payer, wallet]);
 };
 
+/** What a seller adds to a payload whose release it has signed. */
+const captureMembers = (release: string) => ({ type: "capture", transaction: release }) as const;
+
 /**
- * What the seller adds to the payload for its facilitator: the phase, and what it has signed in it. @throws
- * SettlementError
+ * What the seller adds to the payload for its facilitator: nothing before the handler, then what is done and the
+ * transaction that it has signed for it. @throws SettlementError
  */
 export const settlementMembers = async (
   seller: SellerContext,
   context: SettleContext,
 ): Promise<Record<string, unknown>> => {
   const { phase } = context;
-  if (phase === "before-handler") return { phase };
+  if (phase === "before-handler") return {};
   if (phase === "after-handler") {
     const sent = await releaseOf(seller, context);
     seller.releases.set(context.paymentPayload, sent);
-    return { phase, release: sent.release };
+    return captureMembers(sent.release);
   }
   if (seller.wallet !== null)
-    return { phase, cancel: await cancelOf(seller, context, seller.wallet) };
+    return { type: "void", transaction: await cancelOf(seller, context, seller.wallet) };
   throw new SettlementError("no_wallet", "Nobody can cancel without the wallet.", "Give it.");
 };
 
@@ -185,9 +187,9 @@ export const failedSettlement = (
 export const settleRelease = async (
   { merchant: { requests } }: SellerContext,
   { paymentPayload, requirements }: Pick<SettleFailureContext, "paymentPayload" | "requirements">,
-  members: Readonly<Record<string, unknown>>,
+  release: string,
 ): Promise<SettleResponse> => {
-  const payload = { ...paymentPayload.payload, ...members };
+  const payload = { ...paymentPayload.payload, ...captureMembers(release) };
   const body = {
     x402Version: X402_VERSION,
     paymentPayload: { ...paymentPayload, payload },
@@ -216,7 +218,7 @@ export const repeatSettlement = async (
   try {
     const release = isOpen(error) ? sent.release : await sent.bareRelease?.();
     if (release === undefined) return null;
-    const result = await settleRelease(seller, context, { phase, release });
+    const result = await settleRelease(seller, context, release);
     return result.success ? result : null;
   } catch {
     // The first failure is told.

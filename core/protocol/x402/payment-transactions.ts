@@ -10,12 +10,8 @@ import { createEscrowInstruction } from "../instructions/custody-instructions.ts
 import { readEd25519Instruction } from "../instructions/ed25519-instruction.ts";
 import { type ProgramCall, readInstruction } from "../instructions/program-call.ts";
 import { decodeWireTransaction, openedInstructions } from "../transaction/wire-transaction.ts";
-import {
-  faulty,
-  type PaymentFault,
-  type PaymentPayload,
-  type RequiredTerms,
-} from "./payment-payload.ts";
+import { type PaymentOperation, type PaymentPayload } from "./payment-payload.ts";
+import { faulty, type PaymentFault, type RequiredTerms } from "./payment-requirements.ts";
 
 const another = (detail: string): PaymentFault =>
   faulty("another_transaction", detail, "Sign the transaction that the scheme asks for.").fault;
@@ -70,7 +66,8 @@ export const createFault = (
     taskHash,
     attestor: terms.attestor,
     amount: terms.amount,
-    ttlSeconds: terms.ttlSeconds,
+    ttlSeconds: 0,
+    expiresAt: terms.deadline,
   });
   if (isSame(signed, asked)) return null;
   const { at, args } = call;
@@ -80,10 +77,10 @@ export const createFault = (
       ["merchant", terms.merchant, at("merchant_wallet")],
       ["mint", terms.mint, at("mint")],
       ["amount", terms.amount, args.amount],
-      ["ttl", terms.ttlSeconds, args.ttlSeconds],
       ["attestor", terms.attestor, args.attestor],
       ["task hash", taskHash, args.taskHash],
-      ["end", 0n, args.expiresAt],
+      ["end", terms.deadline, args.expiresAt],
+      ["ttl beside the end", 0, args.ttlSeconds],
       ["session key", ZERO_ADDRESS, args.sessionKey],
     ] as const
   )
@@ -94,10 +91,10 @@ export const createFault = (
   );
 };
 
-const SETTLING: Readonly<Record<PaymentPayload["phase"], ProgramCall["name"] | null>> = {
-  "before-handler": null,
-  "after-handler": "release_escrow",
-  cancel: "cancel_escrow",
+const SETTLING: Readonly<Record<PaymentOperation, ProgramCall["name"] | null>> = {
+  authorize: null,
+  capture: "release_escrow",
+  void: "cancel_escrow",
 };
 
 /** What may come behind the settlement of an escrow: it returns what is left to those who own it. */
@@ -122,7 +119,7 @@ export const releasingProof = (
   base64: string,
   deployment: Pick<Deployment, "custodyProgram">,
 ): Hash32 | undefined => {
-  const read = instructionsIn(base64, "release");
+  const read = instructionsIn(base64, "transaction");
   if ("fault" in read) return undefined;
   const releases = read.value.some(
     (each) => readInstruction(each, deployment)?.name === "release_escrow",
@@ -131,17 +128,16 @@ export const releasingProof = (
 };
 
 /**
- * Why a seller's transaction does not settle the payment's escrow in its phase, null when it does. `amount` is what the
- * seller asks for, in base units; a release gives the merchant exactly that.
+ * Why a seller's transaction does not do the payment's operation, null when it does. `amount` is what the seller asks
+ * for, in base units; a capture gives the merchant exactly that.
  */
 export const settlingFault = (
   base64: string,
-  { escrow, phase }: Pick<PaymentPayload, "escrow" | "phase">,
+  { escrow, operation }: Pick<PaymentPayload, "escrow" | "operation">,
   { amount }: { readonly amount: bigint },
   deployment: Pick<Deployment, "custodyProgram">,
 ): PaymentFault | null => {
-  const what = phase === "cancel" ? "cancel" : "release";
-  const read = instructionsIn(base64, what);
+  const read = instructionsIn(base64, "transaction");
   if ("fault" in read) return read.fault;
   const calls = read.value
     .filter(({ programAddress }) => programAddress === deployment.custodyProgram)
@@ -152,19 +148,23 @@ export const settlingFault = (
     call.at("escrow") === escrow;
   const [call, ...others] = calls;
   const settles =
-    call?.name === SETTLING[phase] &&
+    call?.name === SETTLING[operation] &&
     calls.every(isOn) &&
     others.every((other) => other !== undefined && FOLLOWING.has(other.name));
   if (!settles)
-    return another(`payload.${what} does not ${what} the escrow ${escrow}, and it alone.`);
-  if (phase === "cancel") return null;
+    return another(
+      `payload.transaction is no ${operation} of the escrow ${escrow}, and of it alone.`,
+    );
+  if (operation === "void") return null;
   const released = attestedIn(read.value)?.total;
   if (released === undefined)
-    return another("payload.release does not have exactly one attestation of a single payment.");
+    return another(
+      "payload.transaction does not have exactly one attestation of a single payment.",
+    );
   if (released === amount) return null;
   return faulty(
     "another_amount",
-    `payload.release gives ${released} base units, the seller asks for ${amount}.`,
+    `payload.transaction gives ${released} base units, the seller asks for ${amount}.`,
     "Attest the amount that is asked for.",
   ).fault;
 };

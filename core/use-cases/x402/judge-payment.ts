@@ -6,20 +6,20 @@ import type { Json } from "../../domain/encoding/canonical-json.ts";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import { listedMint } from "../../domain/supported-mint.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
+import { type PaymentPayload, readPayload } from "../../protocol/x402/payment-payload.ts";
 import {
   faulty,
   type PaymentFault,
   type PaymentFaultCode,
-  type PaymentPayload,
+  type PaymentPlace,
   type PaymentRequirements,
   type Read,
-  readPayload,
   readRequirements,
   type RequiredTerms,
   requirementsDigest,
   X402_VERSION,
   x402Network,
-} from "../../protocol/x402/payment-payload.ts";
+} from "../../protocol/x402/payment-requirements.ts";
 
 /** The facilitator does not take an x402 payment. */
 export class PaymentRefused extends Data.TaggedError("PaymentRefused")<{
@@ -40,7 +40,7 @@ export type PaymentRequest = {
   /** The requirements that the buyer accepted. */
   readonly accepted: PaymentRequirements;
   readonly payload: { readonly [name: string]: Json };
-  /** The seller's requirements; after the handler their amount may be less than the accepted one. */
+  /** The seller's requirements; in a capture their amount may be less than the accepted one. */
   readonly requirements: PaymentRequirements;
 };
 
@@ -69,17 +69,28 @@ export const refusedFor = (
 const valueOf = <A>(read: Read<A>) =>
   "fault" in read ? Effect.fail(refusedFor(read.fault)) : Effect.succeed(read.value);
 
-/** Base units that the seller asks for now, 1 to the accepted amount. */
+/** How far the clocks of two processes of one seller may be apart. */
+const CLOCKS_APART_SECONDS = 60n;
+
+/**
+ * Base units that the seller asks for now, 1 to the accepted amount. The buyer may have accepted an earlier offer, with
+ * earlier deadlines.
+ */
 const askedOf = (
   { accepted, requirements }: PaymentRequest,
-  whole: bigint,
-  phase: PaymentPayload["phase"],
+  terms: RequiredTerms,
+  operation: PaymentPayload["operation"],
+  place: PaymentPlace,
 ): Read<bigint> => {
+  const asked = readRequirements(requirements, place);
   const same = { ...requirements, amount: accepted.amount };
-  const amount = /^[0-9]{1,20}$/.test(requirements.amount) ? BigInt(requirements.amount) : -1n;
-  const fits = phase === "after-handler" ? amount >= 1n && amount <= whole : amount === whole;
-  return fits && requirementsDigest(same) === requirementsDigest(accepted)
-    ? { value: amount }
+  return "value" in asked &&
+    (operation === "capture"
+      ? asked.value.amount <= terms.amount
+      : asked.value.amount === terms.amount) &&
+    terms.deadline <= asked.value.deadline + CLOCKS_APART_SECONDS &&
+    requirementsDigest(same) === requirementsDigest(accepted)
+    ? { value: asked.value.amount }
     : faulty(
         "requirements_mismatch",
         "The payment accepts other requirements than the seller's.",
@@ -110,19 +121,23 @@ export const judgePayment = Effect.fnUntraced(function* (request: PaymentRequest
       ).fault,
     );
   const payment = yield* valueOf(readPayload(request.payload, terms, deployment));
-  const amount = yield* valueOf(askedOf(request, terms.amount, payment.phase));
+  const amount = yield* valueOf(askedOf(request, terms, payment.operation, place));
   const judged: JudgedPayment = { terms, payment, asked: amount };
   return judged;
 });
 
-/** Why an escrow on the ledger is not the payment, null when it is. */
+/**
+ * Why an escrow on the ledger is not the payment, null when it is. It may have been made for an earlier offer, with an
+ * earlier end.
+ */
 export const escrowFault = (escrow: Escrow, { terms }: JudgedPayment): PaymentFault | null => {
+  const end = escrow.expiresAt < terms.deadline ? escrow.expiresAt : terms.deadline;
   const sides = (
     [
       ["merchant", terms.merchant, escrow.merchant],
       ["mint", terms.mint, escrow.mint],
       ["amount", terms.amount, escrow.amount],
-      ["ttl", BigInt(terms.ttlSeconds), escrow.expiresAt - escrow.createdAt],
+      ["end", end, escrow.expiresAt],
       ["attestor", terms.attestor, escrow.attestor],
       ["session key", "none", escrow.sessionKey ?? "none"],
     ] as const
@@ -152,21 +167,25 @@ export const spentFault = (escrow: Escrow, ledgerTime: UnixSeconds): PaymentFaul
   ).fault;
 };
 
-/** The least part of an escrow's time to live that is left before the handler: one fourth. */
+/** The least part of the offered time that is left when a delivery begins: one fourth. */
 const LEAST_PART = 4n;
 
 /**
- * Why an escrow cannot pay for a delivery that begins at a ledger time, null when it can. After its expiry nothing is
- * released.
+ * Why an escrow cannot pay for a delivery that begins at a ledger time, null when it can. `ttlSeconds` is the time that
+ * the seller asked for. After the escrow's expiry nothing is released.
  */
-export const lateFault = (escrow: Escrow, ledgerTime: UnixSeconds): PaymentFault | null => {
+export const lateFault = (
+  escrow: Escrow,
+  ledgerTime: UnixSeconds,
+  { ttlSeconds }: Pick<RequiredTerms, "ttlSeconds">,
+): PaymentFault | null => {
   const spent = spentFault(escrow, ledgerTime);
   if (spent !== null) return spent;
   const left = escrow.expiresAt - ledgerTime;
-  if (left * LEAST_PART >= escrow.expiresAt - escrow.createdAt) return null;
+  if (left * LEAST_PART >= BigInt(ttlSeconds)) return null;
   return faulty(
     "payment_expired",
-    `The escrow ${escrow.address} expires in ${left} s; before a delivery a fourth of its time must be left.`,
+    `The escrow ${escrow.address} expires in ${left} s; when a delivery begins, a fourth of ${ttlSeconds} s must be left.`,
     "Refund it after its expiry, and pay with another nonce.",
   ).fault;
 };

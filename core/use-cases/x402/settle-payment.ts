@@ -3,7 +3,7 @@ import type { Escrow } from "../../domain/escrow/escrow.ts";
 import { evidenceDigest } from "../../domain/evidence/evidence-signature.ts";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
 import { evidenceData } from "../../protocol/evidence/evidence-data.ts";
-import { faulty } from "../../protocol/x402/payment-payload.ts";
+import { faulty } from "../../protocol/x402/payment-requirements.ts";
 import {
   createFault,
   releasingProof,
@@ -144,28 +144,28 @@ const lockMoney = Effect.fnUntraced(function* (judged: JudgedPayment, client: st
   if (live === null && sent?._tag === "Failure") return yield* sent.failure;
   if (live === null) return yield* notShown(judged);
   const transaction = sent?._tag === "Success" ? sent.success : yield* landedSignature(create);
-  const spent = lateFault(live.escrow, live.ledgerTime);
+  const spent = lateFault(live.escrow, live.ledgerTime, terms);
   if (spent !== null) return yield* refusedFor(spent, payment);
   return { live, transaction };
 });
 
 const endEscrow = Effect.fnUntraced(function* (judged: JudgedPayment, client: string) {
   const { payment, asked } = judged;
-  const { phase, settlement } = payment;
+  const { operation, settlement } = payment;
   const { deployment } = yield* Instance;
   const before = yield* paymentEscrow(judged);
   if (before === null || settlement === null)
     return yield* missing(
       judged,
       `There is no escrow ${payment.escrow} to settle.`,
-      "Settle before the handler first.",
+      "Settle the authorization first.",
     );
   const fault = settlingFault(settlement, payment, { amount: asked }, deployment);
   if (fault !== null) return yield* refusedFor(fault, payment);
   // A release with another proof paid for another delivery, such as one of a second process with the same payment.
   const proof = releasingProof(settlement, deployment);
   const isDone = ({ escrow }: LiveEscrow): boolean =>
-    phase === "cancel"
+    operation === "void"
       ? escrow.state === "Refunded"
       : RELEASED.has(escrow.state) &&
         escrow.released === asked &&
@@ -184,17 +184,17 @@ const endEscrow = Effect.fnUntraced(function* (judged: JudgedPayment, client: st
 });
 
 /**
- * Settles an x402 payment of the scheme `escrow` in its phase: sends the buyer's `create_escrow` before the handler,
- * the seller's release after it, the merchant's cancellation in its place. It verifies everything itself, signs
- * nothing, and can be repeated: what is done already is found. Fails with `PaymentRefused`, and as `relayTransaction`
- * does. See docs/x402-escrow-svm.md.
+ * Settles an x402 payment of the scheme `auth-capture`: sends the buyer's `create_escrow` to authorize, the seller's
+ * release to capture, the merchant's cancellation to void. It verifies everything itself, signs nothing, and can be
+ * repeated: what is done already is found. Fails with `PaymentRefused`, and as `relayTransaction` does. See
+ * docs/x402.md.
  */
 export const settlePayment = Effect.fn("settlePayment")(function* (
   request: PaymentRequest,
   client: string,
 ) {
   const judged = yield* judgePayment(request);
-  const { live, transaction } = yield* judged.payment.phase === "before-handler"
+  const { live, transaction } = yield* judged.payment.operation === "authorize"
     ? lockMoney(judged, client)
     : endEscrow(judged, client);
   const settled: SettledPayment = {

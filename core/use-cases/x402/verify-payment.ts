@@ -2,7 +2,11 @@ import { Effect } from "effect";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { clientGroup } from "../../domain/relay/relay-policy.ts";
-import { X402_SCHEME, X402_VERSION, x402Network } from "../../protocol/x402/payment-payload.ts";
+import {
+  X402_SCHEME,
+  X402_VERSION,
+  x402Network,
+} from "../../protocol/x402/payment-requirements.ts";
 import { createFault } from "../../protocol/x402/payment-transactions.ts";
 import { admitTransaction } from "../relay/relay-admission.ts";
 import { chargingFailure, checkBlockhash, preflightRelay } from "../relay/relay-preflight.ts";
@@ -23,7 +27,7 @@ export const verifyPayment = Effect.fn("verifyPayment")(function* (
   const { terms, payment } = judged;
   const { deployment } = yield* Instance;
   const live = yield* paymentEscrow(judged);
-  const spent = live === null ? null : lateFault(live.escrow, live.ledgerTime);
+  const spent = live === null ? null : lateFault(live.escrow, live.ledgerTime, terms);
   if (spent !== null) return yield* refusedFor(spent, payment);
   if (payment.create === null) {
     if (live !== null) return payment.agent;

@@ -68,7 +68,7 @@ const GIVEN: Record<string, unknown> = {
     payload: "{}",
   },
   row: Object.fromEntries(EXPORT_COLUMNS.map((name) => [name, name])),
-  price: { scheme: "escrow", network, payTo: wallet.address, price: "$0.01" },
+  price: { scheme: "auth-capture", network, payTo: wallet.address, price: "$0.01" },
   transaction: encodeBase64(
     honestTransaction({
       agent_owner: AGENT,

@@ -9,6 +9,7 @@ import {
   openedInstructions,
 } from "../../../core/protocol/transaction/wire-transaction.ts";
 import { unsignedTransaction } from "../../../core/protocol/transaction/unsigned-transaction.ts";
+import { held } from "./held.ts";
 import { oneLine, paymentSteps } from "./payment-steps.ts";
 import { AGENT } from "./x402-fixture.ts";
 
@@ -46,7 +47,7 @@ describe("a payment with another seller's requirements is refused, and nothing i
     "time to live": () => ({ maxTimeoutSeconds: 60 }),
     resource: () => ({ extra: { request: "GET http://127.0.0.1:1/other" } }),
     method: () => ({ extra: { request: "POST http://127.0.0.1:1/quotes" } }),
-    attestor: () => ({ extra: { attestor: OTHER.address } }),
+    attestor: () => ({ extra: { captureAuthorizer: OTHER.address } }),
   };
   for (const [what, more] of Object.entries(others))
     test(what, async () => {
@@ -67,6 +68,25 @@ describe("a payment with another seller's requirements is refused, and nothing i
     });
 });
 
+test("an offer that is accepted with a later end than the seller gives is refused, one with an earlier end is paid", async () => {
+  const accepted = x402.requirements();
+  const payment = await x402.paymentFor(accepted);
+  const offered = (seconds: number) => x402.requirements({ extra: held(x402.inAnHour + seconds) });
+  const refused = await x402.settle(payment, offered(-61));
+  expect(refused).toMatchObject({ success: false, errorReason: "requirements_mismatch" });
+  expect(await x402.isThere(payment)).toBe(false);
+  expect(await x402.settle(payment, offered(30))).toMatchObject({ success: true });
+  // The same offer made again is paid by the escrow that is there, which ends before it.
+  const { create: _, ...payload } = payment.payload;
+  const again = { ...payment, payload, accepted: offered(30) };
+  expect(await x402.settle(again, offered(30))).toMatchObject({ success: true, transaction: "" });
+  const early = { ...again, accepted: offered(-30) };
+  expect(await x402.settle(early, offered(30))).toMatchObject({
+    success: false,
+    errorReason: "another_payment",
+  });
+}, 60_000);
+
 describe("a transaction that is not the payment's is refused, and nothing is sent", () => {
   const swapped = async (other: Partial<PaymentRequirements>) => {
     const [payment, from] = await Promise.all([
@@ -78,7 +98,7 @@ describe("a transaction that is not the payment's is refused, and nothing is sen
   };
   const cases: Readonly<Record<string, readonly [() => Partial<PaymentRequirements>, string]>> = {
     "another amount": [() => ({ amount: "1" }), "amount asked 10000, signed 1"],
-    "another time to live": [() => ({ maxTimeoutSeconds: 1 }), "ttl asked 3600, signed 1"],
+    "another end": [() => ({ extra: held(x402.inAnHour - 1) }), "; end asked 1"],
     "another nonce": [() => ({}), "task hash asked"],
   };
   for (const [what, [other, line]] of Object.entries(cases))
@@ -129,11 +149,11 @@ describe("a transaction that is not the payment's is refused, and nothing is sen
   });
 });
 
-test("what a buyer adds for the seller is refused by the seller, and an unknown phase by the facilitator", async () => {
+test("what a buyer adds for the seller is refused by the seller, and an unknown operation and a refund by the facilitator", async () => {
   const payment = await x402.paymentFor(x402.requirements());
   const hooks = x402.scheme().schemeHooks;
-  for (const member of ["phase", "release", "cancel", "anything"]) {
-    const payload = { ...payment.payload, [member]: "cancel" };
+  for (const member of ["type", "transaction", "anything"]) {
+    const payload = { ...payment.payload, [member]: "void" };
     const refused = await hooks?.onBeforeSettle?.({
       paymentPayload: { ...payment, payload },
       requirements: x402.requirements(),
@@ -143,14 +163,20 @@ test("what a buyer adds for the seller is refused by the seller, and an unknown 
     expect(refused).toMatchObject({ abort: true, reason: "invalid_payload" });
   }
   const unknown = await x402.facilitator.settle(
-    { ...payment, payload: { ...payment.payload, phase: "later" } },
+    { ...payment, payload: { ...payment.payload, type: "later" } },
     x402.requirements(),
   );
   expect(unknown).toMatchObject({ success: false, errorReason: "invalid_payload" });
+  const refund = await x402.facilitator.settle(
+    { ...payment, payload: { ...payment.payload, type: "refund" } },
+    x402.requirements(),
+  );
+  expect(refund).toMatchObject({ success: false, errorReason: "unsupported_operation" });
+  oneLine(refund.errorMessage);
   const release = {
     ...payment.payload,
-    phase: "after-handler",
-    release: payment.payload["create"],
+    type: "capture",
+    transaction: payment.payload["create"],
   };
   const unpaid = await x402.facilitator.settle(
     { ...payment, payload: release },

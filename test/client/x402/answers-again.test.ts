@@ -113,7 +113,7 @@ for (const framework of Object.keys(SELLERS))
       const answers = await Promise.all([
         send(`${url}/quotes`, altered({ nonce: "0".repeat(32) })),
         send(`${url}/quotes`, altered({ agent: WALLET.address })),
-        send(`${url}/quotes`, altered({ phase: "after-handler" })),
+        send(`${url}/quotes`, altered({ type: "capture" })),
         send(`${url}/quotes`, altered({ nonce: undefined })),
         send(`${url}/quotes?symbol=SOL`, header),
         send(`${url}/chart`, header),

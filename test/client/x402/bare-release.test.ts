@@ -29,22 +29,28 @@ import {
   decodeWireTransaction,
   openedInstructions,
 } from "../../../core/protocol/transaction/wire-transaction.ts";
-import { readRequirements } from "../../../core/protocol/x402/payment-payload.ts";
+import { readRequirements } from "../../../core/protocol/x402/payment-requirements.ts";
 import { AGENT, ATTESTOR, BLOCKHASH, MERCHANT, MINT, TRUST } from "../support/fake-service.ts";
 import { pendingRecord } from "../support/pending-record.ts";
+import { HELD } from "./held.ts";
 
 const SERVICE = "http://service.example";
 const payer = localKey("agent/trader");
 const network = networkOf(TRUST);
 const request = "GET http://seller.example/quotes";
 const accepted = {
-  scheme: "escrow",
+  scheme: "auth-capture",
   network,
   asset: MINT,
   amount: "10000",
   payTo: MERCHANT,
   maxTimeoutSeconds: 600,
-  extra: { custody: LOCAL_DEPLOYMENT.custodyProgram, attestor: ATTESTOR, request },
+  extra: {
+    ...HELD,
+    custody: LOCAL_DEPLOYMENT.custodyProgram,
+    captureAuthorizer: ATTESTOR,
+    request,
+  },
 };
 const { custodyProgram } = LOCAL_DEPLOYMENT;
 const read = readRequirements(accepted, { network, custodyProgram });
@@ -97,10 +103,10 @@ const sellerWhere = (isWhole: boolean) => {
     if (pathname.endsWith("/release/prepare")) return prepared(body as Claim);
     if (pathname === "/x402/settle") {
       const { paymentPayload } = body as {
-        readonly paymentPayload: { readonly payload: { readonly release: string } };
+        readonly paymentPayload: { readonly payload: { readonly transaction: string } };
       };
-      const { release } = paymentPayload.payload;
-      const decoded = decodeWireTransaction(decodeBase64(release) ?? new Uint8Array());
+      const { transaction } = paymentPayload.payload;
+      const decoded = decodeWireTransaction(decodeBase64(transaction) ?? new Uint8Array());
       if ("malformed" in decoded) throw new Error(decoded.malformed);
       const calls = openedInstructions(decoded.value);
       settled.push(calls.map((each) => readInstruction(each, LOCAL_DEPLOYMENT)?.name));
@@ -144,7 +150,7 @@ const sellerWhere = (isWhole: boolean) => {
 
 test("a release that is refused with what follows it is settled alone", async () => {
   const { release, failed, settled } = sellerWhere(true);
-  expect(await release()).toMatchObject({ release: expect.any(String) });
+  expect(await release()).toMatchObject({ type: "capture", transaction: expect.any(String) });
   expect(await failed("settlement_check_failed")).toMatchObject({
     recovered: true,
     result: { success: true },

@@ -57,6 +57,14 @@ describe("a buyer refuses before it signs, in one line", () => {
       /http:\/\/127\.0\.0\.1:1 is none of the origins/,
     ],
     ["a nonce that can be guessed", { nonce: () => "order-1" }, {}, "invalid_nonce", /at least 16/],
+    [
+      "an end that is further away than the time that is asked for",
+      {},
+      { maxTimeoutSeconds: 3000 },
+      "invalid_requirements",
+      /captureDeadline is more than maxTimeoutSeconds \(3000 s\) ahead/,
+    ],
+    ["a fee", {}, { extra: { maxFeeBps: 1 } }, "invalid_requirements", /nobody takes a fee/],
     ["no amount", {}, { amount: "0" }, "invalid_requirements", /amount is no number/],
     ["no wallet", {}, { payTo: "nobody" }, "invalid_requirements", /payTo is no/],
     [

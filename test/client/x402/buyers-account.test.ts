@@ -10,23 +10,25 @@ import { escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { cancelEscrowInstruction } from "../../../core/protocol/instructions/custody-instructions.ts";
 import { unsignedTransaction } from "../../../core/protocol/transaction/unsigned-transaction.ts";
-import { readRequirements } from "../../../core/protocol/x402/payment-payload.ts";
+import { readRequirements } from "../../../core/protocol/x402/payment-requirements.ts";
 import { AGENT, ATTESTOR, BLOCKHASH, MERCHANT, MINT, TRUST } from "../support/fake-service.ts";
 import { pendingRecord } from "../support/pending-record.ts";
+import { HELD } from "./held.ts";
 import { failureOf } from "../support/failure-of.ts";
 
 const payer = localKey("agent/trader");
 const network = networkOf(TRUST);
 const accepted = {
-  scheme: "escrow",
+  scheme: "auth-capture",
   network,
   asset: MINT,
   amount: "10000",
   payTo: MERCHANT,
   maxTimeoutSeconds: 600,
   extra: {
+    ...HELD,
     custody: LOCAL_DEPLOYMENT.custodyProgram,
-    attestor: ATTESTOR,
+    captureAuthorizer: ATTESTOR,
     request: "GET http://seller.example/quotes",
   },
 };
@@ -92,7 +94,7 @@ const sellerWhere = (opens: boolean) => {
 
 test("what a seller cannot deliver is cancelled, by its payer and its wallet", async () => {
   const { cancel, signed } = sellerWhere(false);
-  expect(await cancel()).toMatchObject({ phase: "cancel", cancel: expect.any(String) });
+  expect(await cancel()).toMatchObject({ type: "void", transaction: expect.any(String) });
   expect(signed()).toBe(2);
 });
 

@@ -25,7 +25,7 @@ const sellerWith = async (
   let faults = 1;
   const settle: Settle = (payment, asked) => {
     const send = () => facilitator.settle(payment, asked);
-    return payment.payload["phase"] === "after-handler" && faults-- > 0 ? fault(send) : send();
+    return payment.payload["type"] === "capture" && faults-- > 0 ? fault(send) : send();
   };
   const resources = new x402ResourceServer({
     settle,

@@ -3,15 +3,17 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { LOCAL_USDC_MINT } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { keySigner } from "../../../client/node/key-file.ts";
 import { buyerScheme } from "../../../client/x402.ts";
+import { held } from "./held.ts";
 import { AGENT, ATTESTOR, WALLET, x402Fixture } from "./x402-fixture.ts";
 
 /** The x402 fixture, with payments that are made and settled one step at a time. */
 export const paymentSteps = async () => {
   const x402 = await x402Fixture();
 
+  const inAnHour = Math.floor(Date.now() / 1000) + 3600;
   /** A sound offer, but for the members given. */
   const requirements = (more: Partial<PaymentRequirements> = {}): PaymentRequirements => ({
-    scheme: "escrow",
+    scheme: "auth-capture",
     network: x402.network,
     asset: LOCAL_USDC_MINT,
     amount: "10000",
@@ -20,9 +22,9 @@ export const paymentSteps = async () => {
     ...more,
     extra: {
       custody: "EvidenceCustody1111111111111111111111111111",
-      attestor: ATTESTOR.address,
+      captureAuthorizer: ATTESTOR.address,
       request: "GET http://127.0.0.1:1/quotes",
-      paymentFlow: "escrow",
+      ...held(inAnHour),
       ...more.extra,
     },
   });
@@ -38,16 +40,13 @@ export const paymentSteps = async () => {
 
   /** Settles a payment before the handler runs. */
   const settle = (payment: PaymentPayload, asked: PaymentRequirements) =>
-    x402.facilitator.settle(
-      { ...payment, payload: { ...payment.payload, phase: "before-handler" } },
-      asked,
-    );
+    x402.facilitator.settle(payment, asked);
 
   /** Whether the payment's escrow is on the ledger. */
   const isThere = async ({ payload }: PaymentPayload): Promise<boolean> =>
     (await fetch(`${x402.service.url}/v1/escrows/${String(payload["escrow"])}`)).status === 200;
 
-  return { ...x402, requirements, buyerScheme: buyer, paymentFor, settle, isThere };
+  return { ...x402, inAnHour, requirements, buyerScheme: buyer, paymentFor, settle, isThere };
 };
 
 /** Holds a refusal to one line that names the mistake, then the cure. */

@@ -88,7 +88,7 @@ export const x402Fixture = async () => {
       new x402ResourceServer(facilitator).register(network, scheme(options)),
     /** One priced offer. */
     offer: (price = "$0.01", more: { maxTimeoutSeconds?: number; payTo?: string } = {}) => ({
-      scheme: "escrow",
+      scheme: "auth-capture",
       network,
       payTo: WALLET.address as string,
       price,

@@ -19,9 +19,13 @@ test("the recorded vectors are those of this code", () => {
 
 for (const vector of kept.payments)
   test(`${vector.name}: digest, task, hash and escrow by node:crypto and kit`, async () => {
-    const { request, attestor } = vector.requirements.extra as Readonly<Record<string, string>>;
-    const digest = hash("sha256", canonical(vector.requirements));
-    const task = `x402 ${request} sha256:${digest}`;
+    const { captureDeadline, refundDeadline, ...extra } = vector.requirements.extra as Readonly<
+      Record<string, unknown>
+    >;
+    const { request, captureAuthorizer } = extra;
+    expect(refundDeadline).toBe(captureDeadline);
+    const digest = hash("sha256", canonical({ ...vector.requirements, extra }));
+    const task = `x402 ${String(request)} sha256:${digest}`;
     const taskHash = hash("sha256", `${task}\0${vector.nonce}`);
     const [escrow] = await getProgramDerivedAddress({
       programAddress: address(kept.custody_program),
@@ -42,14 +46,14 @@ for (const vector of kept.payments)
       hash("sha256", "global:create_escrow").slice(0, 16),
     );
     expect(data.subarray(8, 40).toString("hex")).toBe(taskHash);
-    expect(Buffer.from(getAddressEncoder().encode(address(attestor ?? "")))).toEqual(
+    expect(Buffer.from(getAddressEncoder().encode(address(String(captureAuthorizer))))).toEqual(
       Buffer.from(data.subarray(40, 72)),
     );
-    // A single payment has no session key, and here no end of its own.
+    // A single payment has no session key, and its end in place of a time to live.
     expect(data.subarray(72, 104).every((byte) => byte === 0)).toBe(true);
     expect(`${data.readBigUInt64LE(104)}`).toBe(vector.requirements.amount);
-    expect(data.readBigInt64LE(112)).toBe(0n);
-    expect(data.readUInt32LE(120)).toBe(vector.requirements.maxTimeoutSeconds);
+    expect(Number(data.readBigInt64LE(112))).toBe(Number(captureDeadline));
+    expect(data.readUInt32LE(120)).toBe(0);
     expect(data).toHaveLength(124);
     expect(String(vector.create_escrow.accounts[5])).toBe(String(escrow));
   });

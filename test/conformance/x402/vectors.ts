@@ -3,21 +3,22 @@ import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { createEscrowInstruction } from "../../../core/protocol/instructions/custody-instructions.ts";
+import { readPayload } from "../../../core/protocol/x402/payment-payload.ts";
 import {
   type PaymentRequirements,
-  readPayload,
   readRequirements,
   requirementsDigest,
-} from "../../../core/protocol/x402/payment-payload.ts";
+} from "../../../core/protocol/x402/payment-requirements.ts";
+import { held } from "../../client/x402/held.ts";
 
 /** Where the vectors are kept. */
-export const X402_VECTORS = new URL("../../vectors/x402-escrow-svm.json", import.meta.url);
+export const X402_VECTORS = new URL("../../vectors/x402.json", import.meta.url);
 
 const NETWORK = "solana:CunRC4WUVector1111111111111111Pq";
 const agent = localKey("agent/planner").address;
 
 const base = (more: object = {}, extra: object = {}): PaymentRequirements => ({
-  scheme: "escrow",
+  scheme: "auth-capture",
   network: NETWORK,
   asset: LOCAL_USDC_MINT,
   amount: "10000",
@@ -25,9 +26,9 @@ const base = (more: object = {}, extra: object = {}): PaymentRequirements => ({
   maxTimeoutSeconds: 3600,
   ...more,
   extra: {
-    attestor: localKey("attestor/forecast").address,
+    ...held(1_795_003_600),
+    captureAuthorizer: localKey("attestor/forecast").address,
     custody: LOCAL_DEPLOYMENT.custodyProgram,
-    paymentFlow: "escrow",
     request: "GET https://api.example.com/v1/quotes?symbol=SOL",
     ...extra,
   },
@@ -46,13 +47,14 @@ const payment = (name: string, requirements: PaymentRequirements, nonce: string)
   const read = readPayload({ agent, nonce, escrow }, value, LOCAL_DEPLOYMENT);
   if ("fault" in read) throw new Error(`${name}: ${read.fault.detail}`);
   const { taskHash } = read.value;
-  const { merchant, mint, attestor, amount, ttlSeconds, task } = value;
+  const { merchant, mint, attestor, amount, deadline, task } = value;
   const parties = { payer: agent, agentOwner: agent, merchant, mint, attestor };
   const create = createEscrowInstruction(LOCAL_DEPLOYMENT, {
     ...parties,
     taskHash,
     amount,
-    ttlSeconds,
+    ttlSeconds: 0,
+    expiresAt: deadline,
   });
   return {
     name,
@@ -84,7 +86,7 @@ const refusal = (
   return { name, requirements, payload, code: read.fault.code };
 };
 
-/** The vectors of docs/x402-escrow-svm.md, as this code computes them. */
+/** The vectors of docs/x402.md, as this code computes them. */
 export const x402Vectors = () => {
   const plain = payment("a request", base(), NONCE);
   const sound = { agent, nonce: NONCE, escrow: plain.escrow };
@@ -102,6 +104,7 @@ export const x402Vectors = () => {
         base({}, { request: "POST https://api.example.com/v1/quotes?symbol=SOL" }),
         NONCE,
       ),
+      payment("the same offer a minute later", base({}, held(1_795_003_660)), NONCE),
       payment("another nonce", base(), "c9f0f895fb98ab9159f51fd0297e236d"),
       payment(
         "members that the scheme does not know",
@@ -113,14 +116,20 @@ export const x402Vectors = () => {
       refusal("another scheme", base({ scheme: "exact" })),
       refusal("another ledger", base({ network: "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1" })),
       refusal("another custody program", base({}, { custody: LOCAL_DEPLOYMENT.attestorProgram })),
-      refusal("no attestor", base({}, { attestor: "" })),
+      refusal("no attestor", base({}, { captureAuthorizer: "" })),
+      refusal("another transfer method", base({}, { assetTransferMethod: "eip3009" })),
+      refusal("another flow", base({}, { paymentFlow: "authorization" })),
+      refusal("a fee", base({}, { maxFeeBps: 100 })),
+      refusal("no deadline", base({}, { captureDeadline: null })),
+      refusal("a later deadline for refunds", base({}, { refundDeadline: 1_795_003_601 })),
       refusal("no request", base({}, { request: "https://api.example.com/" })),
       refusal("no amount", base({ amount: "0" })),
       refusal("an amount with a leading zero", base({ amount: "010000" })),
       refusal("a time to live of eight days", base({ maxTimeoutSeconds: 691_200 })),
       refusal("an unknown member", base(), { ...sound, more: 1 }),
-      refusal("an unknown phase", base(), { ...sound, phase: "later" }),
-      refusal("a phase without its transaction", base(), { ...sound, phase: "cancel" }),
+      refusal("an unknown operation", base(), { ...sound, type: "later" }),
+      refusal("a refund", base(), { ...sound, type: "refund" }),
+      refusal("a void without its transaction", base(), { ...sound, type: "void" }),
       refusal("another escrow", base({ amount: "10001" }), sound),
     ],
   };

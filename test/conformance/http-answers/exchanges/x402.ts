@@ -70,12 +70,12 @@ const given = (...conditions: ReadonlyArray<Condition>): More => ({ given: all(.
 
 const OTHER_ASSET = { accepted: requirements({ asset: OTHER_MINT }) };
 const NO_TRANSACTION = { payload: { create: null } };
-const WHOLE = { payload: { phase: "after-handler", release: RELEASE } };
+const WHOLE = { payload: { type: "capture", transaction: RELEASE } };
 const IN_PART = {
-  payload: { phase: "after-handler", release: PARTIAL_RELEASE },
+  payload: { type: "capture", transaction: PARTIAL_RELEASE },
   asked: requirements({ amount: PART.toString() }),
 };
-const CANCEL = { payload: { phase: "cancel", cancel: CANCELLATION } };
+const CANCEL = { payload: { type: "void", transaction: CANCELLATION } };
 
 /** Payments that are refused before the ledger is read. */
 const MALFORMED: Readonly<Record<string, PaymentChange>> = {
@@ -99,7 +99,8 @@ const MALFORMED: Readonly<Record<string, PaymentChange>> = {
   "an agent that is a private key": { payload: { agent: PRIVATE_KEY } },
   "an escrow that is a private key": { payload: { escrow: PRIVATE_KEY } },
   "another nonce": { payload: { nonce: "1" } },
-  "an unknown phase": { payload: { phase: "later" } },
+  "an unknown operation": { payload: { type: "later" } },
+  "a refund": { payload: { type: "refund" } },
 };
 
 /** Payments that are refused by what the ledger holds, or by their transaction. */
@@ -166,17 +167,13 @@ export const settleExchanges: ReadonlyArray<Exchange> = [
   settle("after the handler: cancelled before", WHOLE, given(holds(CANCELLED))),
   settle(
     "after the handler: the release of a part, and all of it is asked",
-    { payload: { phase: "after-handler", release: PARTIAL_RELEASE } },
+    { payload: { type: "capture", transaction: PARTIAL_RELEASE } },
     given(holds(PAID)),
   ),
-  settle(
-    "after the handler: no transaction",
-    { payload: { phase: "after-handler" } },
-    given(holds(PAID)),
-  ),
+  settle("after the handler: no transaction", { payload: { type: "capture" } }, given(holds(PAID))),
   settle(
     "cancelling with a release",
-    { payload: { phase: "cancel", cancel: RELEASE } },
+    { payload: { type: "void", transaction: RELEASE } },
     given(holds(PAID)),
   ),
   ...refusals((title, change, condition) =>

@@ -11,7 +11,7 @@ import {
   readRequirements,
   X402_VERSION,
   x402Network,
-} from "../../../../core/protocol/x402/payment-payload.ts";
+} from "../../../../core/protocol/x402/payment-requirements.ts";
 import {
   CREATED_AT,
   GENESIS,
@@ -21,6 +21,7 @@ import {
 import { attestedBy, UNSIGNED } from "../../../doubles/attested.ts";
 import { numbered } from "../../../arbitraries/escrow-numbers.ts";
 import { delivered, NEXT_SEQ, payloadOf, PENDING, refunded } from "./escrows.ts";
+import { held } from "../../../client/x402/held.ts";
 import { LEDGER_TIME } from "./fixed-clock.ts";
 import { AGENT, ATTESTOR, MERCHANT, MERCHANT_WALLET, RELAYER } from "./parties.ts";
 import { attest, cancel, create, release } from "./settlements.ts";
@@ -33,13 +34,15 @@ const PRICE = 1_500_000n;
 export const PART = 400_000n;
 const TTL_SECONDS = 3600;
 const NETWORK = x402Network(GENESIS);
+/** When the escrow ends. */
+const DEADLINE = Number(CREATED_AT) + TTL_SECONDS;
 
 /** What the seller asks for one request, with some members changed. */
 export const requirements = (
   change: Partial<PaymentRequirements> = {},
   extra: Readonly<Record<string, Json>> = {},
 ): PaymentRequirements => ({
-  scheme: "escrow",
+  scheme: "auth-capture",
   network: NETWORK,
   asset: MINT,
   amount: PRICE.toString(),
@@ -48,7 +51,8 @@ export const requirements = (
   ...change,
   extra: {
     custody: LOCAL_DEPLOYMENT.custodyProgram,
-    attestor: ATTESTOR.address,
+    captureAuthorizer: ATTESTOR.address,
+    ...held(DEADLINE),
     request: "GET https://api.example.com/v1/quotes?symbol=SOL",
     ...extra,
   },
@@ -76,7 +80,7 @@ export const PAID: Escrow = {
     amount: PRICE,
     released: 0n,
     createdAt: CREATED_AT,
-    expiresAt: CREATED_AT + BigInt(TTL_SECONDS),
+    expiresAt: BigInt(DEADLINE),
     settledAt: null,
     attestor: ATTESTOR.address,
     attestation: null,
@@ -107,9 +111,14 @@ export const accountOf = (escrow: Escrow): LedgerAccount => ({
   data: encodeEscrowAccount(escrow),
 });
 
+const ENDS = { ttlSeconds: 0, expiresAt: BigInt(DEADLINE) };
 /** The agent's signed `create_escrow` of the payment, with some terms changed. */
 export const createPaid = (label: string, terms: Parameters<typeof create>[0] = {}): string =>
-  relayed(label, [create({ taskHash: task, attestor: ATTESTOR.address, ...terms })], AGENT);
+  relayed(
+    label,
+    [create({ taskHash: task, attestor: ATTESTOR.address, ...ENDS, ...terms })],
+    AGENT,
+  );
 
 /** The signed release of all of the payment's escrow. */
 export const RELEASE = relayed("x402 release", [attest({}, ATTESTOR, PAID), release(PAID)]);

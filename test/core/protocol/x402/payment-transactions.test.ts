@@ -37,28 +37,28 @@ const attest = (total: bigint) => ed25519Instruction(attests(payment, { total })
 const sent = (...instructions: ReadonlyArray<Instruction>): string =>
   encodeBase64(unsignedTransaction({ payer: party(46), blockhash: MINT, instructions }).bytes);
 const fault = (
-  phase: "after-handler" | "cancel" | "before-handler",
+  operation: "authorize" | "capture" | "void",
   ...instructions: ReadonlyArray<Instruction>
 ) =>
   settlingFault(
     sent(...instructions),
-    { escrow: payment.address, phase },
+    { escrow: payment.address, operation },
     { amount: 10n },
     DEPLOYMENT,
   );
 
 test("a release of the amount that is asked for settles, with refund and rent behind it or without", () => {
-  expect(fault("after-handler", attest(10n), release)).toBeNull();
-  expect(fault("after-handler", attest(10n), release, claim, rent)).toBeNull();
-  expect(fault("cancel", cancel)).toBeNull();
-  expect(fault("cancel", cancel, claim, rent)).toBeNull();
+  expect(fault("capture", attest(10n), release)).toBeNull();
+  expect(fault("capture", attest(10n), release, claim, rent)).toBeNull();
+  expect(fault("void", cancel)).toBeNull();
+  expect(fault("void", cancel, claim, rent)).toBeNull();
   expect(releasingProof(sent(attest(10n), release), DEPLOYMENT)).toBe(
     attests(payment).message.toHex().slice(144, 208) as never,
   );
 });
 
 test("another amount, another instruction and another escrow do not", () => {
-  expect(fault("after-handler", attest(11n), release)?.code).toBe("another_amount");
+  expect(fault("capture", attest(11n), release)?.code).toBe("another_amount");
   const capture = captureInstruction(DEPLOYMENT, { ...target, merchant: MERCHANT });
   const elsewhere = releaseEscrowInstruction(DEPLOYMENT, {
     ...target,
@@ -75,14 +75,14 @@ test("another amount, another instruction and another escrow do not", () => {
     [attest(10n), claim],
     [attest(10n)],
   ])
-    expect(fault("after-handler", ...instructions)?.code).toBe("another_transaction");
-  expect(fault("before-handler", attest(10n), release)?.code).toBe("another_transaction");
-  expect(fault("cancel", attest(10n), release)?.code).toBe("another_transaction");
+    expect(fault("capture", ...instructions)?.code).toBe("another_transaction");
+  expect(fault("authorize", attest(10n), release)?.code).toBe("another_transaction");
+  expect(fault("void", attest(10n), release)?.code).toBe("another_transaction");
 });
 
 test("with two attestations, or a session's proof, nobody can tell what is released", () => {
   for (const proofs of [[], [attest(10n), attest(1n)], [proves(session)]]) {
-    expect(fault("after-handler", ...proofs, release)?.code).toBe("another_transaction");
+    expect(fault("capture", ...proofs, release)?.code).toBe("another_transaction");
     expect(releasingProof(sent(...proofs, release), DEPLOYMENT)).toBeUndefined();
   }
   expect(releasingProof(sent(attest(10n), cancel), DEPLOYMENT)).toBeUndefined();
