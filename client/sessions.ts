@@ -6,6 +6,7 @@ export type {
   SellerOptions,
   SessionSeller,
 } from "./sessions/seller/session-seller.ts";
+export type { PendingCapture, SignedSession } from "./sessions/seller/settle-session.ts";
 export type { PaidCall } from "./sessions/seller/answer-call.ts";
 export { sellHono } from "./sessions/frameworks/hono.ts";
 export { sellExpress } from "./sessions/frameworks/express.ts";

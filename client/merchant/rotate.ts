@@ -7,6 +7,8 @@ import type { MessageSigner } from "../signing/sign-transaction.ts";
 import { type Awaited, watch } from "./escrows/watch.ts";
 import { cancellation } from "./settle/cancel.ts";
 import { readEscrowTerms } from "./settle/escrow-terms.ts";
+import { landedWithCapture, type OwedSeller } from "./settle/with-capture.ts";
+import type { PendingCapture } from "../sessions/seller/settle-session.ts";
 import { landTransaction, type MerchantContext, readMerchant } from "./merchant-context.ts";
 import { addressNamed } from "../pinned-policy.ts";
 import { attestorKey } from "./register.ts";
@@ -19,10 +21,10 @@ export type Rotation = {
   /** The former key was stolen: nothing that it signs may release an escrow from now on. */
   readonly compromised?: boolean;
   /**
-   * The seller of the merchant's sessions (`sessionSeller`): what they owe is captured before the key changes, since a
-   * revocation forfeits it.
+   * The seller of the merchant's sessions (`sessionSeller`). A revocation forfeits what they owe, so that it is captured
+   * in the same transaction; what does not fit into that is captured before.
    */
-  readonly seller?: { readonly captureAll: () => Promise<void> };
+  readonly seller?: OwedSeller;
   /** Who pays the fees; the wallet when left out. */
   readonly payer?: MessageSigner;
   readonly signal?: AbortSignal;
@@ -63,7 +65,7 @@ const byExpiry = (a: Awaited, b: Awaited): number => (a.expires_at < b.expires_a
 /** The transaction of a rotation, landed; null when the key is the merchant's already. */
 const changeKey = async (
   context: MerchantContext,
-  { wallet, attestor: text, compromised = false, payer = wallet, signal }: Rotation,
+  { wallet, attestor: text, compromised = false, payer = wallet, seller, signal }: Rotation,
   there: Merchant,
 ): Promise<string | null> => {
   const merchant = addressNamed(wallet.publicKey, "wallet");
@@ -71,14 +73,27 @@ const changeKey = async (
   if (there.attestor === attestor) return null;
   const paying = addressNamed(payer.publicKey, "payer");
   const terms = { attestor, revoke: compromised };
-  const transaction = await preparedTransaction(
-    context,
-    "POST /v1/merchants/{pubkey}/attestor/prepare?transaction=true",
-    { pubkey: merchant, ...terms, payer: paying },
-    (deployment) => [rotateAttestorInstruction(deployment, { merchant, ...terms })],
-    signal,
-  );
-  return landTransaction(context, transaction, [payer, wallet], signal);
+  const prepare = () =>
+    preparedTransaction(
+      context,
+      "POST /v1/merchants/{pubkey}/attestor/prepare?transaction=true",
+      { pubkey: merchant, ...terms, payer: paying },
+      (deployment) => [rotateAttestorInstruction(deployment, { merchant, ...terms })],
+      signal,
+    );
+  const capture = seller && (await lastCapture(seller));
+  return seller === undefined || capture === undefined
+    ? landTransaction(context, await prepare(), [payer, wallet], signal)
+    : landedWithCapture(context, { capture, seller }, { payer, wallet }, prepare, signal);
+};
+
+/** What is captured with the change of the key: one session's debt, after all others were captured. */
+const lastCapture = async (seller: OwedSeller): Promise<PendingCapture | undefined> => {
+  const owed = await seller.pendingCaptures();
+  if (owed.length === 1) return owed[0];
+  await seller.captureAll();
+  // Of a call that came in between.
+  return (await seller.pendingCaptures())[0];
 };
 
 const prepareCancellation = async (
@@ -113,7 +128,6 @@ export const rotate = async (context: MerchantContext, rotation: Rotation): Prom
       `${merchant} is not registered.`,
       "Register it with `merchant register`, or sign with the merchant's wallet.",
     );
-  await rotation.seller?.captureAll();
   const signature = await changeKey(context, rotation, there);
   const open: Array<Awaited> = [];
   for await (const each of watch(context, { merchant, once: true, ...(signal && { signal }) }))

@@ -10,6 +10,7 @@ import type { MessageSigner } from "../../signing/sign-transaction.ts";
 import { type EscrowTerms, readEscrowTerms } from "./escrow-terms.ts";
 import { landTransaction, type MerchantContext } from "../merchant-context.ts";
 import { addressNamed } from "../../pinned-policy.ts";
+import { landedWithCapture, type OwedSeller } from "./with-capture.ts";
 
 /** An escrow that its merchant gave up: what was not released is the agent's. */
 export type Cancelled = {
@@ -63,11 +64,14 @@ export const cancel = async (
     escrow,
     wallet,
     payer = wallet,
+    seller,
     signal,
   }: {
     readonly escrow: string;
     readonly wallet: MessageSigner;
     readonly payer?: MessageSigner;
+    /** Of a session, its seller: what is owed is captured in the same transaction, since a cancellation forfeits it. */
+    readonly seller?: OwedSeller;
     readonly signal?: AbortSignal;
   },
 ): Promise<Cancelled> => {
@@ -76,6 +80,17 @@ export const cancel = async (
   if (state === "Refunded" || settled_by === "cancel")
     return { escrow, refunded: refunded_stroops, signature: null };
   const parties = { merchant: wallet.publicKey, payer: payer.publicKey };
+  const owed = await seller?.pendingCaptures();
+  const capture = owed?.find((each) => each.escrow.address === terms.escrow);
+  if (seller !== undefined && capture !== undefined) {
+    // Alone, so that there is room for the capture. The agent's rest and the rents can be fetched by anybody.
+    const prepare = async () =>
+      (await cancellation(context, terms, { ...parties, isBare: true }, signal)).transaction;
+    const both = { payer, wallet };
+    const signature = await landedWithCapture(context, { capture, seller }, both, prepare, signal);
+    const { released } = await readEscrowTerms(context, escrow, signal);
+    return { escrow, refunded: (terms.amount - released).toString(), signature };
+  }
   const signature = await landedSettlement(
     (isBare) => cancellation(context, terms, { ...parties, isBare }, signal),
     (transaction) => landTransaction(context, transaction, [payer, wallet], signal),

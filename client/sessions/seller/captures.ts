@@ -7,8 +7,15 @@ import { cancel } from "../../merchant/settle/cancel.ts";
 import type { ClientClock } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { KeptSession, SessionStore, StoredSession } from "../store/session-store.ts";
+import { type CaptureProgress, enough, nothingCaptured } from "./capture-progress.ts";
 import type { OwnLedgerView } from "./ledger-view.ts";
-import { captureSession, releaseSession, type SettlingContext } from "./settle-session.ts";
+import {
+  captureSession,
+  type PendingCapture,
+  releaseSession,
+  type SettlingContext,
+  type SignedSession,
+} from "./settle-session.ts";
 import { marginOf } from "./take-session.ts";
 
 /** What captures work with. */
@@ -35,6 +42,8 @@ export type Captures = {
    * `node_unusable`
    */
   readonly round: () => Promise<void>;
+  /** What is owed and was not captured, by a look at the ledger. @throws SettlementError `node_unusable` */
+  readonly pending: () => Promise<ReadonlyArray<PendingCapture>>;
   /** Captures whatever is owed. @throws SettlementError for the first that failed, once all were tried */
   readonly captureAll: () => Promise<void>;
 };
@@ -52,27 +61,12 @@ const MOST_FINAL_AGE = MAX_ATTESTATION_AGE_SECONDS - 60n;
 /** Sessions that are settled at once. */
 const AT_ONCE = 8;
 
-/** What is remembered of a session while it goes on. */
-type Progress = {
-  /** Base units that were captured, landed and not yet finalized ones too. */
-  captured: bigint;
-  landedMs: number;
-  /** Since when something is owed; null while nothing is. */
-  owedSinceMs: number | null;
-  /** When a release landed. */
-  releasedMs: number;
-  notBeforeMs: number;
-  going: Promise<void> | null;
-};
-
 const totalOf = ({ newest }: StoredSession): bigint =>
   newest === null ? 0n : newest.receipt.attestation.total;
 
-/** From which debt on a session is captured, base units: the worth, or a third of its budget where that is more. */
-const enough = (amount: bigint, worth: bigint): bigint => {
-  const third = (amount + 2n) / 3n;
-  return third > worth ? third : worth;
-};
+/** What both sides signed of a session's calls, null before the first. */
+const signedIn = ({ session, newest }: StoredSession): SignedSession | null =>
+  newest && { session, voucher: newest.voucher, attestation: newest.receipt.attestation };
 
 /**
  * A seller's captures: once 1.00 or a third of the budget is owed, whichever is more; after 15 minutes; before the
@@ -81,19 +75,12 @@ const enough = (amount: bigint, worth: bigint): bigint => {
  */
 export const captures = (context: CapturesContext): Captures => {
   const { store, view, clock } = context;
-  const all = new Map<Address, Progress>();
+  const all = new Map<Address, CaptureProgress>();
 
-  const progressOf = (escrow: Address): Progress => {
+  const progressOf = (escrow: Address): CaptureProgress => {
     const held = all.get(escrow);
     if (held !== undefined) return held;
-    const made: Progress = {
-      captured: 0n,
-      landedMs: Number.NEGATIVE_INFINITY,
-      owedSinceMs: null,
-      releasedMs: Number.NEGATIVE_INFINITY,
-      notBeforeMs: Number.NEGATIVE_INFINITY,
-      going: null,
-    };
+    const made = nothingCaptured();
     all.set(escrow, made);
     return made;
   };
@@ -101,7 +88,7 @@ export const captures = (context: CapturesContext): Captures => {
   const ledgerTime = (): bigint => BigInt(Math.floor(view.nowMs() / 1000));
 
   /** What is owed, by the ledger and by what landed since. */
-  const owedOf = (progress: Progress, escrow: Escrow, total: bigint): bigint => {
+  const owedOf = (progress: CaptureProgress, escrow: Escrow, total: bigint): bigint => {
     const isSettled = clock.nowMs() - progress.landedMs > FINAL_MS;
     if (isSettled || escrow.released > progress.captured) progress.captured = escrow.released;
     const owed = total > progress.captured ? total - progress.captured : 0n;
@@ -110,20 +97,18 @@ export const captures = (context: CapturesContext): Captures => {
     return owed;
   };
 
-  const isDue = ({ owedSinceMs }: Progress, escrow: Escrow, owed: bigint): boolean =>
+  const isDue = ({ owedSinceMs }: CaptureProgress, escrow: Escrow, owed: bigint): boolean =>
     owed >= enough(escrow.amount, context.worth) ||
     (owedSinceMs !== null && clock.nowMs() - owedSinceMs >= MOST_UNCAPTURED_MS) ||
     escrow.closesAt !== null ||
     ledgerTime() >= endOf(escrow) - marginOf(escrow) - BEFORE_MARGIN;
 
   const capture = async (escrow: Escrow, stored: StoredSession): Promise<void> => {
-    const { session, newest } = stored;
-    if (newest === null) return;
-    const { attestation } = newest.receipt;
-    const signed = { session, voucher: newest.voucher, attestation };
-    await captureSession(context, escrow, signed);
+    const signed = signedIn(stored);
+    if (signed === null) return;
+    await captureSession(context, { escrow, signed });
     const progress = progressOf(escrow.address);
-    progress.captured = attestation.total;
+    progress.captured = signed.attestation.total;
     progress.landedMs = clock.nowMs();
     progress.owedSinceMs = null;
   };
@@ -270,6 +255,19 @@ export const captures = (context: CapturesContext): Captures => {
     },
     round: async () => {
       await settleAll(false);
+    },
+    pending: async () => {
+      const sessions = await store.unfinished();
+      const seen = await view.refresh(sessions.map(({ escrow }) => escrow));
+      const owing = sessions.map(async ({ escrow: address }) => {
+        const [escrow, stored] = [seen.get(address) ?? null, await store.find(address)];
+        const signed = stored && signedIn(stored);
+        if (escrow?.state !== "Pending" || signed === null || ledgerTime() >= endOf(escrow))
+          return [];
+        const owed = owedOf(progressOf(address), escrow, signed.attestation.total);
+        return owed === 0n ? [] : [{ escrow, signed }];
+      });
+      return (await Promise.all(owing)).flat();
     },
     captureAll: async () => {
       const [failure] = await settleAll(true);

@@ -22,6 +22,7 @@ import { ledgerView } from "./ledger-view.ts";
 import { offerAnswer } from "./offer.ts";
 import { refusalAnswer } from "./refusal.ts";
 import type { SessionAttestor } from "./session-attestor.ts";
+import type { PendingCapture } from "./settle-session.ts";
 import { sessionHeads } from "./watchtower.ts";
 import { guardedStore, StoreUnusable } from "./guarded-store.ts";
 import { noticingAttestor, noticingStore, storeBeginning } from "./restored-store.ts";
@@ -77,6 +78,11 @@ export type SessionSeller = {
    * does not run for them. Rejects with what the handler throws; then nothing was charged.
    */
   readonly handle: (request: Request, price: string, handler: PaidHandler) => Promise<Response>;
+  /**
+   * What sessions owe and was not captured, which `rotate` and `cancel` of a merchant's client put into their own
+   * transaction. @throws SettlementError `node_unusable`
+   */
+  readonly pendingCaptures: () => Promise<ReadonlyArray<PendingCapture>>;
   /** Captures whatever is owed, as before a change of the attestor's key. @throws SettlementError for what failed */
   readonly captureAll: () => Promise<void>;
   /**
@@ -268,6 +274,7 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
         return refusalAnswer({ code: "store_unusable", detail: "The seller's store failed." });
       }
     },
+    pendingCaptures: settling.pending,
     captureAll: settling.captureAll,
     heads: () => sessionHeads(store),
     close: async () => {

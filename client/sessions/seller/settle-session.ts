@@ -14,6 +14,7 @@ import {
   releaseEscrowInstruction,
 } from "../../../core/protocol/instructions/custody-instructions.ts";
 import { ed25519Instruction } from "../../../core/protocol/instructions/ed25519-instruction.ts";
+import type { UnsignedTransaction } from "../../../core/protocol/transaction/unsigned-transaction.ts";
 import { landTransaction, type MerchantContext } from "../../merchant/merchant-context.ts";
 import { payoutAccountIn } from "../../pay/payout-account.ts";
 import { preparedTransaction } from "../../pay/prepared-transaction.ts";
@@ -32,6 +33,13 @@ export type SignedSession = {
   readonly session: SessionTerms;
   readonly voucher: CallVoucher;
   readonly attestation: CallAttestation;
+};
+
+/** What a session owes the merchant, with which anybody can capture it. */
+export type PendingCapture = {
+  /** As the finalized ledger shows it. */
+  readonly escrow: Escrow;
+  readonly signed: SignedSession;
 };
 
 /** What a capture and a release carry, for the service. */
@@ -72,18 +80,14 @@ const signaturesOf = ({ session, voucher, attestation }: SignedSession): Instruc
 
 const paymentOf = ({ address, mint, merchant }: Escrow) => ({ escrow: address, mint, merchant });
 
-/**
- * Pays the merchant what is attested and vouched for and was not captured before, and gives the signature of the
- * transaction once that is confirmed. @throws SettlementError
- */
-export const captureSession = async (
+/** The checked, unsigned transaction of a capture. @throws SettlementError */
+export const preparedCapture = (
   context: SettlingContext,
   escrow: Escrow,
   signed: SignedSession,
-): Promise<string> => {
-  const { payer } = context;
-  const carried = carriedOf(signed, { escrow, payer });
-  const transaction = await preparedTransaction(
+): Promise<UnsignedTransaction> => {
+  const carried = carriedOf(signed, { escrow, payer: context.payer });
+  return preparedTransaction(
     context,
     "POST /v1/escrows/{pda}/capture/prepare?transaction=true",
     carried,
@@ -98,8 +102,17 @@ export const captureSession = async (
     ],
     undefined,
   );
-  return landTransaction(context, transaction, [payer]);
 };
+
+/**
+ * Pays the merchant what is attested and vouched for and was not captured before, and gives the signature of the
+ * transaction once that is confirmed. @throws SettlementError
+ */
+export const captureSession = async (
+  context: SettlingContext,
+  { escrow, signed }: PendingCapture,
+): Promise<string> =>
+  landTransaction(context, await preparedCapture(context, escrow, signed), [context.payer]);
 
 /**
  * Settles a session that its agent closed: the merchant gets what is attested and was not captured before, and with it

@@ -125,7 +125,10 @@ test("what sessions owe is captured before the attestor's key changes, and a fai
   const rotated = merchant.rotate({
     wallet: { publicKey: MERCHANT, sign: () => Promise.resolve(new Uint8Array(64)) },
     attestor: localKey("the next attestor").address,
-    seller: { captureAll: () => Promise.reject(new Error("not captured")) },
+    seller: {
+      pendingCaptures: () => Promise.resolve([]),
+      captureAll: () => Promise.reject(new Error("not captured")),
+    },
   });
   expect(await rotated.catch(String)).toBe("Error: not captured");
   expect(asked).toEqual([`/v1/merchants/${MERCHANT}`]);

@@ -103,7 +103,7 @@ test("a session is opened, called, settled with its seller, and each call proved
     used: "60000",
     rest: "940000",
     calls: 6,
-    lamports: { fees: "5000", kept: "1559040", untilArchived: "2227200", aCall: "260674" },
+    lamports: { fees: "10000", kept: "1559040", untilArchived: "2227200", aCall: "261507" },
   });
   expect(await again.close()).toEqual(ended);
   expect((await failureOf(again.call(url, { limit: "0.01" }))).code).toBe("session_closed");

@@ -40,6 +40,7 @@ const sellerOf = (): SessionSeller => {
       });
       return paid ?? new Response("offer", { status: 402 });
     },
+    pendingCaptures: () => Promise.resolve([]),
     captureAll: () => Promise.resolve(),
     heads: () => Promise.resolve(""),
     close: () => Promise.resolve(),

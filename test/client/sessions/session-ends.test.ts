@@ -77,13 +77,11 @@ test("without that wallet the answer says so, and the agent closes it on the led
 }, 120_000);
 
 test("the rent that a settlement alone leaves behind comes home with close()", async () => {
-  const bare: Fetch = (url, init) =>
-    fetch(url, {
-      ...init,
-      ...(url.includes("/release/prepare")
-        ? { body: JSON.stringify({ ...(JSON.parse(String(init.body)) as object), bare: true }) }
-        : {}),
-    });
+  const bare: Fetch = (url, init) => {
+    if (!url.includes("/release/prepare") || typeof init.body !== "string") return fetch(url, init);
+    const asked = JSON.parse(init.body) as object;
+    return fetch(url, { ...init, body: JSON.stringify({ ...asked, bare: true }) });
+  };
   const { seller, reach } = selling(payerKey, bare);
   const session = await sessionAt(reach, "0.02");
   for (let i = 0; i < 2; i++) await session.call(URL, { limit: "0.01" });
