@@ -3469,7 +3469,7 @@ refunded_stroops?: string
 expires_at?: string
 }
 /**
- * What this facilitator settles.
+ * What sellers can offer with this facilitator.
  */
 export interface X402Supported {
 kinds: X402Kind[]
