@@ -1,5 +1,6 @@
 /**
- * The entry `./x402` of the client package: x402's scheme `auth-capture` for buyers and sellers, and fastify's adapter.
+ * The entry `./x402` of the client package: x402's schemes `auth-capture` and `delivery-session` for buyers
+ * and sellers, and fastify's adapter.
  * See docs/x402.md.
  */
 
@@ -18,4 +19,8 @@ export type { SellerOptions } from "./x402/seller/seller-scheme.ts";
 export type { Delivered, Delivery } from "./x402/seller/seller-context.ts";
 export type { SellerKey } from "./signing/sign-transaction.ts";
 export { withHead } from "./x402/seller/fastify.ts";
+export { sessionBuyer } from "./x402/sessions/session-buyer.ts";
+export type { SessionBuyer } from "./x402/sessions/session-buyer.ts";
+export { sessionScheme } from "./x402/sessions/session-scheme.ts";
+export type { SessionSchemeOptions } from "./x402/sessions/session-scheme.ts";
 export { SettlementError } from "./settlement-error.ts";

@@ -53,7 +53,7 @@ export const DOCUMENTATION_PAGES = {
   "wallets.md": page("wallets", "Links and QR codes that any wallet opens, and what it shows."),
   "x402.md": page(
     "x402",
-    "x402's scheme `auth-capture` on Solana: for buyers, sellers and facilitators.",
+    "x402's schemes `auth-capture` and `delivery-session`: for buyers, sellers and facilitators.",
   ),
   "pays-once.md": page(
     "pays-once",

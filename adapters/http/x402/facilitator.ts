@@ -117,7 +117,7 @@ export const supportedPaymentsEndpoint = endpoint({
   tag: "x402",
   summary: "Say what the x402 facilitator settles",
   description:
-    "x402's own answer: one kind, the scheme `auth-capture` on this ledger. There are no signers, since the service holds no keys.",
+    "x402's own answer: the scheme `auth-capture` on this ledger, and `delivery-session`, whose calls their sellers judge and record themselves. There are no signers, since the service holds no keys.",
   budget: "reads",
   answers: {
     200: {
@@ -128,9 +128,10 @@ export const supportedPaymentsEndpoint = endpoint({
   problems: ["ledger_unavailable", "ledger_timeout"],
 }).handle(
   Effect.fnUntraced(function* () {
-    const { version, scheme, network, custody, attestorProgram } = yield* supportedPayments();
-    const kind = { x402Version: version, scheme, network, extra: { custody, attestorProgram } };
-    return { json: { kinds: [kind], extensions: [], signers: {} } };
+    const { version, schemes, network, custody, attestorProgram } = yield* supportedPayments();
+    const extra = { custody, attestorProgram };
+    const kinds = schemes.map((scheme) => ({ x402Version: version, scheme, network, extra }));
+    return { json: { kinds, extensions: [], signers: {} } };
   }),
 );
 
@@ -181,7 +182,7 @@ export const settlePaymentEndpoint = endpoint({
   tag: "x402",
   summary: "Settle an x402 payment",
   description:
-    "Relays what buyer and seller have signed: the buyer's `create_escrow` to authorize; then, as the payload's `type` says, the seller's release (`capture`) or the merchant's cancellation (`void`). `refund` is refused. It signs nothing and can be repeated: what is done already is found. A refusal is a 200 with `success: false`, a stable `errorReason` and a line that names the cure; only what passes by itself is a problem.",
+    "Relays what buyer and seller have signed: the buyer's `create_escrow` to authorize; then, as the payload's `type` says, the seller's release (`capture`) or the merchant's cancellation (`void`). `refund` is refused, and so are calls of sessions (`session_call`). It signs nothing and can be repeated: what is done already is found. A refusal is a 200 with `success: false`, a stable `errorReason` and a line that names the cure; only what passes by itself is a problem.",
   budget: "relay",
   maySeconds: 240,
   body,

@@ -3,6 +3,7 @@ import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { refundedAmount } from "../../../core/domain/escrow/escrow.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import {
+  SESSION_SCHEME,
   X402_FLOW,
   X402_SCHEME,
   X402_TRANSFER_METHOD,
@@ -115,28 +116,30 @@ const Kind = record("X402Kind", "A kind of payment.", {
 });
 
 /** x402's answer to what a facilitator settles. */
-export const X402Supported = record("X402Supported", "What this facilitator settles.", {
-  kinds: Type.Array(Kind),
-  extensions: Type.Array(Type.String(), { description: "None." }),
-  signers: Type.Object(
-    {},
-    { additionalProperties: true, description: "None: this facilitator signs nothing." },
-  ),
-});
+export const X402Supported = record(
+  "X402Supported",
+  "What sellers can offer with this facilitator.",
+  {
+    kinds: Type.Array(Kind),
+    extensions: Type.Array(Type.String(), { description: "None." }),
+    signers: Type.Object(
+      {},
+      { additionalProperties: true, description: "None: this facilitator signs nothing." },
+    ),
+  },
+);
 
 /** The documentation's example. */
 export const x402SupportedExample = (): Static<typeof X402Supported> => ({
-  kinds: [
-    {
-      x402Version: X402_VERSION,
-      scheme: X402_SCHEME,
-      network: x402Network(SAMPLE.genesisHash),
-      extra: {
-        custody: SAMPLE.deployment.custodyProgram,
-        attestorProgram: SAMPLE.deployment.attestorProgram,
-      },
+  kinds: [X402_SCHEME, SESSION_SCHEME].map((scheme) => ({
+    x402Version: X402_VERSION,
+    scheme,
+    network: x402Network(SAMPLE.genesisHash),
+    extra: {
+      custody: SAMPLE.deployment.custodyProgram,
+      attestorProgram: SAMPLE.deployment.attestorProgram,
     },
-  ],
+  })),
   extensions: [],
   signers: {},
 });

@@ -3,8 +3,12 @@ import { parseAmount } from "../../../core/domain/amount.ts";
 import { decodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import type { TrustPolicy } from "../../../core/domain/evidence/evidence-check.ts";
 import type { SupportedMint } from "../../../core/domain/supported-mint.ts";
-import { X402_VERSION, x402Network } from "../../../core/protocol/x402/payment-requirements.ts";
-import { OFFER_HEADER, SESSION_SCHEME } from "../seller/offer.ts";
+import {
+  SESSION_SCHEME,
+  X402_VERSION,
+  x402Network,
+} from "../../../core/protocol/x402/payment-requirements.ts";
+import { OFFER_HEADER } from "../seller/offer.ts";
 
 /** What a seller asks for one call out of a session. */
 export type SessionOffer = {

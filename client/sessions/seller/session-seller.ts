@@ -1,4 +1,6 @@
 import { VOUCHER_HEADER } from "../../../core/protocol/calls/call-voucher.ts";
+import type { TrustPolicy } from "../../../core/domain/evidence/evidence-check.ts";
+import type { SupportedMint } from "../../../core/domain/supported-mint.ts";
 import { attestorKey } from "../../merchant/register.ts";
 import { mintOf, unitsOf } from "../../pay/payment-terms.ts";
 import { addressNamed, policyIn } from "../../pinned-policy.ts";
@@ -19,7 +21,7 @@ import {
 import { captures } from "./captures.ts";
 import { ledgerLooks } from "./ledger-looks.ts";
 import { ledgerView } from "./ledger-view.ts";
-import { offerAnswer } from "./offer.ts";
+import { callRequirements, offerAnswer } from "./offer.ts";
 import { refusalAnswer } from "./refusal.ts";
 import type { SessionAttestor } from "./session-attestor.ts";
 import type { PendingCapture } from "./settle-session.ts";
@@ -70,8 +72,18 @@ export type SellerOptions = {
 /** Answers a paid request. What it throws, and an answer of 400 or above, is not charged. */
 export type PaidHandler = (request: Request, call: PaidCall) => Response | Promise<Response>;
 
+/** What a seller goes by, for adapters of other protocols. */
+export type SellerTerms = {
+  readonly policy: TrustPolicy;
+  /** The mint of the prices. */
+  readonly mint: SupportedMint;
+  /** What it asks for one call of at most `price` base units, as x402 says it. */
+  readonly requirements: (price: bigint) => ReturnType<typeof callRequirements>;
+};
+
 /** A seller's side of sessions. */
 export type SessionSeller = {
+  readonly terms: SellerTerms;
   /**
    * The answer to a request that is sold for at most `price`, a decimal such as "0.01": the handler's with a receipt,
    * an offer (402) to a request without a voucher, or a refusal. HEAD and OPTIONS are free of calls, and the handler
@@ -261,6 +273,7 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
   };
 
   return {
+    terms: { policy, mint, requirements: (price) => callRequirements({ taken, policy }, price) },
     handle: async (request, price, handler) => {
       const units = unitsOf(price, mint.decimals);
       try {

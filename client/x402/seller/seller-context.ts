@@ -1,5 +1,5 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
-import type { SettleContext } from "@x402/core/server";
+import type { HTTPAdapter, SettleContext } from "@x402/core/server";
 import type { AssetAmount, Price } from "@x402/core/types";
 import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
 import type { TrustPolicy } from "../../../core/domain/evidence/evidence-check.ts";
@@ -134,10 +134,7 @@ export const paymentOf = (
 
 /** What x402's HTTP servers say of the exchange. */
 type HttpExchange = {
-  readonly request?: {
-    readonly method?: string;
-    readonly adapter?: { readonly getMethod: () => string; readonly getUrl: () => string };
-  };
+  readonly request?: { readonly method?: string; readonly adapter?: HTTPAdapter };
   readonly responseBody?: Uint8Array;
   readonly responseHeaders?: Readonly<Record<string, string>>;
   /** Told by `payFastify` alone. */
@@ -162,6 +159,7 @@ export const exchangeIn = (transport: unknown) => {
   const isHead = adapter.getMethod().toUpperCase() === "HEAD";
   const method = isHead ? "GET" : (request?.method ?? adapter.getMethod()).toUpperCase();
   return {
+    adapter,
     isHead,
     method,
     url,

@@ -27,6 +27,7 @@ import {
 import { placeOf } from "../network.ts";
 import { memoryAnswers, memoryClaims, type PaymentClaims } from "./kept-answers.ts";
 import { inOneLine, valueOf } from "../payment-error.ts";
+import { facilitatorObjection } from "./facilitator-support.ts";
 import { sellersOf } from "./replay.ts";
 import { sellerHooks } from "./seller-hooks.ts";
 import { settlementMembers } from "./seller-settlement.ts";
@@ -163,13 +164,7 @@ export const sellerScheme = (url: string, options: SellerOptions): SchemeNetwork
       }),
     enrichSettlementPayload: (context) => settlementMembers(seller, context),
     settleOnCancel: ({ requirements }) => (seller.wallet === null ? undefined : requirements),
-    validateFacilitatorSupport: (_, { extra }) => {
-      const custody = extra?.["custody"];
-      const own = placeOf(policy).custodyProgram;
-      return custody === own
-        ? undefined
-        : `The facilitator's custody program is ${String(custody)}, the trust document's is ${own}. Use the facilitator of the service that the trust document is of.`;
-    },
+    validateFacilitatorSupport: (_, { extra }) => facilitatorObjection(policy, extra),
   };
   sellersOf.set(scheme, seller);
   return scheme;

@@ -16,6 +16,7 @@ const PAYMENT_FAULT_CODES = [
   "invalid_requirements",
   "invalid_payload",
   "requirements_mismatch",
+  "session_call",
   "another_custody",
   "another_escrow",
   "another_transaction",
@@ -49,6 +50,8 @@ export const faulty = (
 
 /** The scheme's name in x402. docs/x402.md is its binding for Solana. */
 export const X402_SCHEME = "auth-capture";
+/** The scheme of calls that are paid out of a session. Their seller judges and records them; nothing is settled. */
+export const SESSION_SCHEME = "delivery-session";
 /** The binding's `assetTransferMethod`. */
 export const X402_TRANSFER_METHOD = "delivery-escrow";
 /** The binding's one `paymentFlow`: the money is held before the delivery, and captured or given back after it. */
@@ -163,6 +166,12 @@ export const readRequirements = (
   place: PaymentPlace,
 ): Read<RequiredTerms> => {
   const { scheme, network, amount, payTo, asset, maxTimeoutSeconds: ttl } = requirements;
+  if (scheme === SESSION_SCHEME)
+    return faulty(
+      "session_call",
+      "A call of a session is judged and recorded by its seller, and nothing is settled for it here.",
+      "Have the seller register sessionScheme, whose hooks answer in this place.",
+    );
   if (scheme !== X402_SCHEME)
     return faulty(
       "unsupported_scheme",

@@ -3,6 +3,7 @@ import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { clientGroup } from "../../domain/relay/relay-policy.ts";
 import {
+  SESSION_SCHEME,
   X402_SCHEME,
   X402_VERSION,
   x402Network,
@@ -46,14 +47,15 @@ export const verifyPayment = Effect.fn("verifyPayment")(function* (
 });
 
 /**
- * The one kind of payment that this facilitator settles: version, scheme, network and the programs that hold the money.
+ * What sellers can offer with this facilitator: version, schemes, network and the programs that hold the money. It
+ * settles the first scheme; calls of sessions are their sellers' own.
  */
 export const supportedPayments = Effect.fn("supportedPayments")(function* () {
   const { deployment } = yield* Instance;
   const genesisHash = yield* (yield* Ledger).genesisHash;
   return {
     version: X402_VERSION,
-    scheme: X402_SCHEME,
+    schemes: [X402_SCHEME, SESSION_SCHEME],
     network: x402Network(genesisHash),
     custody: deployment.custodyProgram,
     attestorProgram: deployment.attestorProgram,

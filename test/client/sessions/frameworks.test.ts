@@ -25,6 +25,7 @@ const sellerOf = (): SessionSeller => {
     onClosed: () => undefined,
   };
   return {
+    terms: {} as SessionSeller["terms"],
     handle: async (request, _, handler) => {
       const { method, url, headers } = request;
       const body = new Uint8Array(await request.arrayBuffer());

@@ -92,7 +92,13 @@ test("of two processes that both delivered for one payment, only the one whose p
 test("the facilitator names its programs, and has no signers", async () => {
   const { kinds, signers } = await x402.facilitator.getSupported();
   expect(signers).toEqual({});
-  expect(kinds).toMatchObject([{ x402Version: 2, scheme: "auth-capture", network: x402.network }]);
+  expect(kinds).toMatchObject(
+    ["auth-capture", "delivery-session"].map((scheme) => ({
+      x402Version: 2,
+      scheme,
+      network: x402.network,
+    })),
+  );
 });
 
 test("malformed JSON and malformed bodies are problems that name the mistake", async () => {

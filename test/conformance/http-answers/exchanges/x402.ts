@@ -80,6 +80,7 @@ const CANCEL = { payload: { type: "void", transaction: CANCELLATION } };
 /** Payments that are refused before the ledger is read. */
 const MALFORMED: Readonly<Record<string, PaymentChange>> = {
   "version 1": { version: 1 },
+  "a call of a session": { accepted: requirements({ scheme: "delivery-session" }) },
   "another scheme": { accepted: requirements({ scheme: "exact" }) },
   "a private key as the scheme": { accepted: requirements({ scheme: PRIVATE_KEY }) },
   "another network": {
