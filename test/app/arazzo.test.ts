@@ -6,13 +6,7 @@ import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
 import type { OpenApi } from "./arazzo/call-operation.ts";
 import { exampleInputs, runWorkflow, type Workflow } from "./arazzo/run-workflow.ts";
-import { withDemoLedger } from "./support/demo-ledger.ts";
-import {
-  quietEnvironment,
-  runService,
-  temporaryDirectory,
-  until,
-} from "./support/running-service.ts";
+import { demoService } from "./support/demo-ledger.ts";
 
 type Arazzo = {
   readonly sourceDescriptions: ReadonlyArray<{ readonly url: string }>;
@@ -32,27 +26,16 @@ const signWith = (address: string, message: Uint8Array): Uint8Array => {
   return key.sign(message);
 };
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-let service: Awaited<ReturnType<typeof runService>>;
+const { service, end } = await demoService();
 let document: Arazzo;
 
 const read = async <A>(path: string): Promise<A> =>
   (await (await fetch(new URL(path, service.url))).json()) as A;
 
 beforeAll(async () => {
-  directory = await temporaryDirectory();
-  service = await runService(quietEnvironment(withDemoLedger(directory.path)));
-  await until(
-    "the service is ready",
-    () => fetch(`${service.url}/ready`).then(({ status }) => status),
-    (status) => status === 200,
-  );
   document = await read<Arazzo>("/arazzo.json");
 });
-afterAll(async () => {
-  await service.stop();
-  await directory.remove();
-});
+afterAll(end);
 
 const schema = async () =>
   Bun.YAML.parse(

@@ -16,7 +16,7 @@ import {
   quietEnvironment,
   runService,
   temporaryDirectory,
-  until,
+  untilReady,
 } from "./support/running-service.ts";
 
 const ESCROW = RELEASED_ESCROW;
@@ -66,11 +66,7 @@ const start = async (): Promise<Service> => {
     SYNC_INTERVAL_SECONDS: "0",
   });
   running.push(service);
-  await until(
-    "the service is ready",
-    () => fetch(`${service.url}/ready`).then(({ status }) => status),
-    (status) => status === 200,
-  );
+  await untilReady(service.url);
   return service;
 };
 

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts";
 import { completePacket } from "./support/complete-packet.ts";
 import { withDemoLedger } from "./support/demo-ledger.ts";
-import { quietEnvironment, temporaryDirectory, until } from "./support/running-service.ts";
+import { quietEnvironment, temporaryDirectory, untilReady } from "./support/running-service.ts";
 import { type ServiceProcess, startShortLivedService } from "./support/service-process.ts";
 
 /** Locales that differ in the offset from UTC, the decimal comma and the upper case of i. */
@@ -62,11 +62,7 @@ const answersIn = async (place: Readonly<Record<string, string>>) => {
       return response.text();
     }),
   );
-  await until(
-    "the service is ready",
-    () => fetch(`${url}/ready`).then(({ status }) => status),
-    (status) => status === 200,
-  );
+  await untilReady(url);
   await fetch(`${url}/v1/indexer/sync`, { method: "POST" });
   const { data } = (await (await fetch(`${url}/v1/indexer`)).json()) as {
     data: ReadonlyArray<EscrowRecord>;

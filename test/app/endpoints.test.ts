@@ -6,16 +6,10 @@ import type { SettlementEventRecord } from "../../adapters/http/index/event-cont
 import type { RegistryEntryRecord } from "../../adapters/http/merchant/merchant-contract.ts";
 import { type Contract, documentedAnswers } from "../adapters/http/support/documented-answers.ts";
 import { completePacket } from "./support/complete-packet.ts";
-import { withDemoLedger } from "./support/demo-ledger.ts";
-import {
-  quietEnvironment,
-  runService,
-  temporaryDirectory,
-  until,
-} from "./support/running-service.ts";
+import { demoService } from "./support/demo-ledger.ts";
+import { until } from "./support/running-service.ts";
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-let service: Awaited<ReturnType<typeof runService>>;
+const { service, end } = await demoService();
 let check: ReturnType<typeof documentedAnswers>;
 let escrows: ReadonlyArray<EscrowRecord>;
 
@@ -42,15 +36,8 @@ const inState = (state: string): EscrowRecord => {
 };
 
 beforeAll(async () => {
-  directory = await temporaryDirectory();
-  service = await runService(quietEnvironment(withDemoLedger(directory.path)));
   check = documentedAnswers(
     (await (await fetch(`${service.url}/openapi.json`)).json()) as Contract,
-  );
-  await until(
-    "the service is ready",
-    () => fetch(`${service.url}/ready`).then(({ status }) => status),
-    (status) => status === 200,
   );
   await read("/v1/indexer/sync", { method: "POST" });
   escrows = (await read<{ data: ReadonlyArray<EscrowRecord> }>("/v1/indexer")).data;
@@ -62,10 +49,7 @@ const hashOfProgram = async (name: string): Promise<string> => {
   return new Bun.CryptoHasher("sha256").update(await file.bytes()).digest("hex");
 };
 
-afterAll(async () => {
-  await service.stop();
-  await directory.remove();
-});
+afterAll(end);
 
 test("health, readiness, version, status and descriptor describe one deployment", async () => {
   expect(await read("/health")).toMatchObject({ status: "ok" });

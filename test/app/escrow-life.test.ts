@@ -9,6 +9,7 @@ import {
   runService,
   temporaryDirectory,
   until,
+  untilReady,
 } from "./support/running-service.ts";
 import { silentNarrator } from "./commands/silent-narrator.ts";
 
@@ -26,11 +27,7 @@ const start = async (dataDir: string, finalitySlots: number): Promise<Service> =
     LOCAL_LEDGER_FINALITY_SLOTS: String(finalitySlots),
   });
   running.add(service);
-  await until(
-    "the service is ready",
-    () => fetch(`${service.url}/ready`).then(({ status }) => status),
-    (status) => status === 200,
-  );
+  await untilReady(service.url);
   return service;
 };
 const stop = async (service: Service): Promise<void> => {

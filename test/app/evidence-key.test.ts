@@ -3,7 +3,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { encodeBase58 } from "../../core/domain/encoding/base58.ts";
 import { withDemoLedger } from "./support/demo-ledger.ts";
-import { quietEnvironment, temporaryDirectory, until } from "./support/running-service.ts";
+import { quietEnvironment, temporaryDirectory, untilReady } from "./support/running-service.ts";
 import { type ServiceProcess, startShortLivedService } from "./support/service-process.ts";
 
 const directory = await temporaryDirectory();
@@ -21,11 +21,7 @@ test("only the owner can read the generated evidence key, and it is in no log an
     LOG_LEVEL: "debug",
   });
   const url = await service.url;
-  await until(
-    "the service is ready",
-    () => fetch(`${url}/ready`).then(({ status }) => status),
-    (status) => status === 200,
-  );
+  await untilReady(url);
   const paths = [
     "/.well-known/jwks.json",
     "/.well-known/evidence-trust.json",

@@ -10,6 +10,7 @@ import {
   runService,
   temporaryDirectory,
   until,
+  untilReady,
 } from "./support/running-service.ts";
 
 type Service = Awaited<ReturnType<typeof runService>>;
@@ -27,11 +28,7 @@ let primary: Service;
 let settled: ReadonlyArray<EscrowRecord>;
 
 const ready = async (service: Service): Promise<Service> => {
-  await until(
-    "the service is ready",
-    () => fetch(`${service.url}/ready`).then(({ status }) => status),
-    (status) => status === 200,
-  );
+  await untilReady(service.url);
   return service;
 };
 

@@ -32,6 +32,7 @@ import {
   runService,
   temporaryDirectory,
   until,
+  untilReady,
 } from "./support/running-service.ts";
 
 // An auditor's attack on the running service. A thief has a right on an account of the payee, and no other signature.
@@ -136,11 +137,7 @@ const create = (task: number, ttlSeconds: number): Instruction =>
 beforeAll(async () => {
   directory = await temporaryDirectory();
   service = await runService({ ...quietEnvironment(directory.path), LOCAL_LEDGER_DEMO: "false" });
-  await until(
-    "the service is ready",
-    () => fetch(`${service.url}/ready`).then(({ status }) => status),
-    (status) => status === 200,
-  );
+  await untilReady(service.url);
   const faucet = localFaucet(service.rpcUrl);
   await Promise.all([
     ...[agent, merchant, thief].map(({ address }) => faucet.sol(address, 1)),

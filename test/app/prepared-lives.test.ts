@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { localKey, LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { decodeBase64, encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { parseHash32 } from "../../core/domain/hash32.ts";
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
 import { voucherMessage } from "../../core/protocol/instructions/voucher.ts";
 import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
-import { withDemoLedger } from "./support/demo-ledger.ts";
-import {
-  quietEnvironment,
-  runService,
-  temporaryDirectory,
-  until,
-} from "./support/running-service.ts";
+import { demoService } from "./support/demo-ledger.ts";
+import { until } from "./support/running-service.ts";
 
 type Transaction = { readonly base64: string; readonly signers: ReadonlyArray<string> };
 type Prepared = {
@@ -29,22 +24,9 @@ const merchant = localKey("merchant/forecast");
 const attestor = localKey("attestor/forecast");
 const KEYS = [agent, passerBy, merchant];
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-let service: Awaited<ReturnType<typeof runService>>;
+const { service, end } = await demoService();
 
-beforeAll(async () => {
-  directory = await temporaryDirectory();
-  service = await runService(quietEnvironment(withDemoLedger(directory.path)));
-  await until(
-    "the service is ready",
-    () => fetch(`${service.url}/ready`).then(({ status }) => status),
-    (status) => status === 200,
-  );
-});
-afterAll(async () => {
-  await service.stop();
-  await directory.remove();
-});
+afterAll(end);
 
 const ask = async <A>(path: string, body: object): Promise<A> => {
   const response = await fetch(service.url + path, {

@@ -1,13 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { withDemoLedger } from "./support/demo-ledger.ts";
-import {
-  quietEnvironment,
-  runService,
-  temporaryDirectory,
-  until,
-} from "./support/running-service.ts";
+import { demoService } from "./support/demo-ledger.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const textOf = (file: string): string => readFileSync(join(ROOT, file), "utf8");
@@ -47,25 +41,14 @@ const argument = (words: ReadonlyArray<string>, flag: string): string | undefine
   return at < 0 ? undefined : words[at + 1];
 };
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-let service: Awaited<ReturnType<typeof runService>>;
+const { service, end } = await demoService();
 
 beforeAll(async () => {
-  directory = await temporaryDirectory();
-  service = await runService(quietEnvironment(withDemoLedger(directory.path)));
-  await until(
-    "the service is ready",
-    () => fetch(`${service.url}/ready`).then(({ status }) => status),
-    (status) => status === 200,
-  );
   // The README's answers are those of a synced index.
   await fetch(`${service.url}/v1/indexer/sync`, { method: "POST" });
 });
 
-afterAll(async () => {
-  await service.stop();
-  await directory.remove();
-});
+afterAll(end);
 
 for (const { page, words, problem } of PAGES.flatMap(commandsOf)) {
   const url = words.find((word) => word.startsWith("http")) ?? "";

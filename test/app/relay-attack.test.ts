@@ -15,6 +15,7 @@ import {
   runService,
   temporaryDirectory,
   until,
+  untilReady,
 } from "./support/running-service.ts";
 
 /** An account without data must keep this much, or nothing (Rent sysvar: 128 bytes at 6960 lamports). */
@@ -38,11 +39,7 @@ beforeAll(async () => {
     // The defaults for one address and one fee payer, per minute.
     RATE_LIMIT_RELAY: "120",
   });
-  await until(
-    "the service is ready",
-    () => fetch(`${service.url}/ready`).then(({ status }) => status),
-    (status) => status === 200,
-  );
+  await untilReady(service.url);
 }, 60_000);
 
 afterAll(async () => {

@@ -17,6 +17,7 @@ import {
   quietEnvironment,
   temporaryDirectory,
   until,
+  untilReady,
 } from "./support/running-service.ts";
 import { type ServiceProcess, startShortLivedService } from "./support/service-process.ts";
 import { silentNarrator } from "./commands/silent-narrator.ts";
@@ -30,11 +31,7 @@ let escrow: LiveEscrow;
 const start = async (): Promise<void> => {
   service = startShortLivedService({ ...quietEnvironment(directory.path), LOG_LEVEL: "info" });
   url = await service.url;
-  await until(
-    "the service is ready",
-    () => fetch(`${url}/ready`).then(({ status }) => status),
-    (status) => status === 200,
-  );
+  await untilReady(url);
 };
 
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { until } from "../app/support/running-service.ts";
+import { until, untilReady } from "../app/support/running-service.ts";
 import { type ServiceProcess, startShortLivedService } from "../app/support/service-process.ts";
 import { remoteBackend } from "../hostile-node/backends.ts";
 import { hostileNode } from "../hostile-node/hostile-node.ts";
@@ -57,11 +57,7 @@ test(
         node.setHostile(false);
         service = startShortLivedService(env);
         const url = await service.url;
-        await until(
-          "the service is ready",
-          () => fetch(`${url}/ready`).then(({ status }) => status),
-          (status) => status === 200,
-        );
+        await untilReady(url);
         now = Math.floor(random() * faults.length);
         const name = faults[now]?.name ?? "";
         const confirmed: Array<{ readonly escrow: string; readonly signature: string }> = [];

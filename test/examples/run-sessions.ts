@@ -6,7 +6,7 @@ import {
   quietEnvironment,
   runService,
   temporaryDirectory,
-  until,
+  untilReady,
 } from "../app/support/running-service.ts";
 import { SESSION } from "./languages.ts";
 import { startExample } from "./start-example.ts";
@@ -15,11 +15,7 @@ import { startExample } from "./start-example.ts";
 const step = async (folder: string, env: Readonly<Record<string, string>>): Promise<string> => {
   const service = await runService(quietEnvironment(folder));
   try {
-    await until(
-      "the service is ready",
-      () => fetch(`${service.url}/ready`).then(({ status }) => status),
-      (status) => status === 200,
-    );
+    await untilReady(service.url);
     const TRUST_FILE = join(folder, "trust.json");
     if (env["STEP"] === "open") {
       const trust = await fetch(`${service.url}/.well-known/evidence-trust.json`);

@@ -17,6 +17,7 @@ import {
   runService,
   temporaryDirectory,
   until,
+  untilReady,
 } from "../app/support/running-service.ts";
 import { type Language, languages } from "./languages.ts";
 import { runSessions } from "./run-sessions.ts";
@@ -225,11 +226,7 @@ const passedBy = async (language: Language, passerBy: ReadonlyArray<string>): Pr
 };
 
 try {
-  await until(
-    "the service is ready",
-    () => fetch(`${service.url}/ready`).then(({ status }) => status),
-    (status) => status === 200,
-  );
+  await untilReady(service.url);
   for (const language of languages()) {
     if (language.missing !== undefined) {
       process.stdout.write(`SKIPPED ${language.name}: ${language.missing} is absent\n`);

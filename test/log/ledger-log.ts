@@ -8,7 +8,7 @@ import { custodyConfigAddress } from "../../core/protocol/addresses/addresses.ts
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { CUSTODY_ACCOUNTS } from "../../core/protocol/generated/custody.ts";
 import { silentNarrator } from "../app/commands/silent-narrator.ts";
-import { quietEnvironment, runService, until } from "../app/support/running-service.ts";
+import { quietEnvironment, runService, until, untilReady } from "../app/support/running-service.ts";
 
 /** The embedded ledger's configuration account as its node shows it at `finalized`, the whole bytes. */
 const readAccount = async (rpcUrl: string): Promise<Uint8Array> => {
@@ -85,11 +85,7 @@ export const servedStates = async (
     return { size, account, root: checkpoint?.root ?? new Uint8Array(), folder: files };
   };
   try {
-    await until(
-      "the service is ready",
-      () => fetch(`${service.url}/ready`).then(({ status }) => status),
-      (status) => status === 200,
-    );
+    await untilReady(service.url);
     const stage = await openStage(service.url, silentNarrator);
     await registerMerchant(stage);
     let size = sizeIn(await readAccount(service.rpcUrl));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runCommand } from "../../../app/command-line/command-line.ts";
@@ -6,20 +6,13 @@ import { main as syncMain } from "../../../app/commands/sync.ts";
 import { main as verifyMain } from "../../../app/commands/verify.ts";
 import type { EscrowRecord } from "../../../adapters/http/escrow/escrow-contract.ts";
 import { bundledScript } from "../support/bundled-script.ts";
-import { withDemoLedger } from "../support/demo-ledger.ts";
+import { demoService } from "../support/demo-ledger.ts";
 import { runHere } from "../support/run-here.ts";
 import { runScript } from "../support/run-script.ts";
-import {
-  quietEnvironment,
-  runService,
-  temporaryDirectory,
-  until,
-} from "../support/running-service.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-let service: Awaited<ReturnType<typeof runService>>;
+const { directory, service, end } = await demoService();
 
 const run = (script: string, ...args: ReadonlyArray<string>) => {
   return runScript(script, args, { cwd: directory.path });
@@ -43,20 +36,7 @@ const save = async (name: string, text: string): Promise<string> => {
   return path;
 };
 
-beforeAll(async () => {
-  directory = await temporaryDirectory();
-  service = await runService(quietEnvironment(withDemoLedger(join(directory.path, "data"))));
-  await until(
-    "the service is ready",
-    () => fetch(`${service.url}/ready`).then(({ status }) => status),
-    (status) => status === 200,
-  );
-});
-
-afterAll(async () => {
-  await service.stop();
-  await directory.remove();
-});
+afterAll(end);
 
 test("sync makes a running service sync, and prints its report", async () => {
   const { code, stdout } = await runBundle("app/commands/sync.ts", "--service", service.url);

@@ -7,17 +7,10 @@ import { PROGRAM_HASHES } from "../../../core/protocol/generated/program-hashes.
 import { attested, NETWORK } from "../../arbitraries/evidence.ts";
 import { goldenEscrow, invented } from "../../conformance/evidence/packet-edits.ts";
 import { trustDocument } from "../../conformance/evidence/policy-vectors.ts";
-import { withDemoLedger } from "../support/demo-ledger.ts";
+import { demoService } from "../support/demo-ledger.ts";
 import { runHere } from "../support/run-here.ts";
-import {
-  quietEnvironment,
-  runService,
-  temporaryDirectory,
-  until,
-} from "../support/running-service.ts";
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-let service: Awaited<ReturnType<typeof runService>>;
+const { directory, service, end } = await demoService();
 let genesisHash: string;
 
 const at = (name: string): string => join(directory.path, name);
@@ -77,23 +70,13 @@ const withoutConfiguration = (rpcUrl: string) => {
 };
 
 beforeAll(async () => {
-  directory = await temporaryDirectory();
-  service = await runService(quietEnvironment(withDemoLedger(join(directory.path, "data"))));
-  await until(
-    "the service is ready",
-    () => fetch(`${service.url}/ready`).then(({ status }) => status),
-    (status) => status === 200,
-  );
   await fetch(`${service.url}/v1/indexer/sync`, { method: "POST" });
   const trust = await textOf("/.well-known/evidence-trust.json");
   await save("trust.json", trust);
   genesisHash = (JSON.parse(trust) as { genesis_hash: string }).genesis_hash;
 });
 
-afterAll(async () => {
-  await service.stop();
-  await directory.remove();
-});
+afterAll(end);
 
 describe("true packets, checked with a node", () => {
   test("leave nothing unproven in any state, and the exit code is 0", async () => {

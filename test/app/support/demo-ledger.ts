@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { localGenesis } from "../../../adapters/local-ledger/genesis/genesis.ts";
 import { openLedger } from "../../../adapters/local-ledger/runtime/ledger.ts";
 import { tmpdir } from "../../temporary-root.ts";
+import { quietEnvironment, runService, temporaryDirectory, untilReady } from "./running-service.ts";
 
 type File = { readonly name: string; readonly bytes: Uint8Array };
 
@@ -30,4 +31,16 @@ export const withDemoLedger = (dataDir: string): string => {
   mkdirSync(folder, { recursive: true });
   for (const { name, bytes } of demoFiles()) writeFileSync(join(folder, name), bytes);
   return dataDir;
+};
+
+/** A ready service in this process on the demo data's ledger; `data` in its directory is the service's own. */
+export const demoService = async () => {
+  const directory = await temporaryDirectory();
+  const service = await runService(quietEnvironment(withDemoLedger(join(directory.path, "data"))));
+  await untilReady(service.url);
+  const end = async (): Promise<void> => {
+    await service.stop();
+    await directory.remove();
+  };
+  return { directory, service, end };
 };

@@ -72,3 +72,11 @@ export const until = async <A>(
     await Bun.sleep(20);
   }
 };
+
+/** Waits until the service at `url` is ready. */
+export const untilReady = (url: string): Promise<number> =>
+  until(
+    "the service is ready",
+    () => fetch(`${url}/ready`).then(({ status }) => status),
+    (status) => status === 200,
+  );

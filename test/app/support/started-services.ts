@@ -1,6 +1,6 @@
 import { afterAll } from "bun:test";
 import { withDemoLedger } from "./demo-ledger.ts";
-import { quietEnvironment, temporaryDirectory, until } from "./running-service.ts";
+import { quietEnvironment, temporaryDirectory, until, untilReady } from "./running-service.ts";
 import { type ServiceProcess, startShortLivedService } from "./service-process.ts";
 
 type Environment = Readonly<Record<string, string>>;
@@ -31,11 +31,7 @@ export const startedServices = () => {
 
 /** Waits until a service is ready and a sync that begins after that is complete. */
 export const synced = async (url: string): Promise<void> => {
-  await until(
-    "the service is ready",
-    () => fetch(`${url}/ready`).then(({ status }) => status),
-    (status) => status === 200,
-  );
+  await untilReady(url);
   await until(
     "a sync completes",
     () => fetch(`${url}/v1/indexer/sync`, { method: "POST" }).then(({ status }) => status),

@@ -6,7 +6,7 @@ import {
   quietEnvironment,
   runService,
   temporaryDirectory,
-  until,
+  untilReady,
 } from "../support/running-service.ts";
 import { Refused, testWallet } from "../support/test-wallet.ts";
 
@@ -28,11 +28,7 @@ export const walletService = async () => {
   await child.exited;
   const service = await runService({ ...quietEnvironment(directory.path), PUBLIC_URL });
   const { url, rpcUrl } = service;
-  await until(
-    "the service is ready",
-    () => fetch(`${url}/ready`).then(({ status }) => status),
-    (status) => status === 200,
-  );
+  await untilReady(url);
 
   const rpc = async <A>(method: string, params: ReadonlyArray<unknown>): Promise<A> => {
     const response = await fetch(rpcUrl, {

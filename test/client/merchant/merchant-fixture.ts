@@ -11,7 +11,7 @@ import {
   quietEnvironment,
   runService,
   temporaryDirectory,
-  until,
+  untilReady,
 } from "../../app/support/running-service.ts";
 
 const COMMAND = fileURLToPath(
@@ -27,11 +27,7 @@ export const merchantFixture = async () => {
   const service = await runService(
     quietEnvironment(withDemoLedger(join(directory.path, "service"))),
   );
-  await until(
-    "the service is ready",
-    () => fetch(`${service.url}/ready`).then(({ status }) => status),
-    (status) => status === 200,
-  );
+  await untilReady(service.url);
   const trust = await (await fetch(`${service.url}/.well-known/evidence-trust.json`)).text();
   const file = async (name: string, text: string, mode = 0o600): Promise<string> => {
     const path = join(directory.path, name);

@@ -3,32 +3,19 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { keyText } from "../../../client/node/key-file.ts";
-import { withDemoLedger } from "../../app/support/demo-ledger.ts";
-import {
-  quietEnvironment,
-  runService,
-  temporaryDirectory,
-  until,
-} from "../../app/support/running-service.ts";
+import { demoService } from "../../app/support/demo-ledger.ts";
+import { until } from "../../app/support/running-service.ts";
 import { type Installed, installedOffline } from "./installed.ts";
 import { command } from "./tries.ts";
 
 const runtime = [process.execPath];
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-let service: Awaited<ReturnType<typeof runService>>;
+const { service, end } = await demoService();
 let installed: Installed;
 
 const at = (...args: ReadonlyArray<string>) =>
   command(installed, runtime, ...args, "--service", service.url, "--trust", "trust.json");
 
 beforeAll(async () => {
-  directory = await temporaryDirectory();
-  service = await runService(quietEnvironment(withDemoLedger(directory.path)));
-  await until(
-    "the service is ready",
-    () => fetch(`${service.url}/ready`).then(({ status }) => status),
-    (status) => status === 200,
-  );
   installed = await installedOffline();
   const { folder } = installed;
   const trust = await (await fetch(`${service.url}/.well-known/evidence-trust.json`)).text();
@@ -39,8 +26,7 @@ beforeAll(async () => {
 }, 120_000);
 
 afterAll(async () => {
-  await service.stop();
-  await directory.remove();
+  await end();
   await rm(installed.folder, { recursive: true, force: true });
 });
 

@@ -10,7 +10,7 @@ import {
   quietEnvironment,
   runService,
   temporaryDirectory,
-  until,
+  untilReady,
 } from "../../app/support/running-service.ts";
 import { type Installed, installedByNpm, run } from "./installed.ts";
 import { JOURNAL_PROGRAM, tryJournal } from "./shared-journal.ts";
@@ -123,11 +123,7 @@ test.skipIf(browserProgram === null)(
     const directory = await temporaryDirectory();
     const service = await runService(quietEnvironment(withDemoLedger(directory.path)));
     try {
-      await until(
-        "the service is ready",
-        () => fetch(`${service.url}/ready`).then(({ status }) => status),
-        (status) => status === 200,
-      );
+      await untilReady(service.url);
       expect(await foundInBrowser(installed, browserProgram ?? "", service.url)).toEqual({
         verdict: "verified",
         forged: "failed",

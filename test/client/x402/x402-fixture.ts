@@ -17,7 +17,7 @@ import {
   quietEnvironment,
   runService,
   temporaryDirectory,
-  until,
+  untilReady,
 } from "../../app/support/running-service.ts";
 
 /** The keys of the tests' parties; the demo ledger knows them. */
@@ -39,11 +39,7 @@ export const settleResponse = (answer: Response) => {
 export const x402Fixture = async () => {
   const directory = await temporaryDirectory();
   const service = await runService(quietEnvironment(withDemoLedger(join(directory.path, "s"))));
-  await until(
-    "the service is ready",
-    () => fetch(`${service.url}/ready`).then(({ status }) => status),
-    (status) => status === 200,
-  );
+  await untilReady(service.url);
   const trust = await (await fetch(`${service.url}/.well-known/evidence-trust.json`)).text();
   const network = networkOf(trust);
   const facilitator = new HTTPFacilitatorClient({ url: `${service.url}/x402` });

@@ -12,8 +12,7 @@ import {
   getU8Codec,
 } from "@solana/kit";
 import fc from "fast-check";
-import { address, ZERO_ADDRESS } from "../../../../core/domain/address.ts";
-import type { Deployment } from "../../../../core/domain/ledger/deployment.ts";
+import { ZERO_ADDRESS } from "../../../../core/domain/address.ts";
 import { ESCROW_STATES, type Escrow, SETTLED_BY } from "../../../../core/domain/escrow/escrow.ts";
 import { LAST_UNIX_SECOND } from "../../../../core/domain/unix-time.ts";
 import {
@@ -24,16 +23,11 @@ import {
   ESCROW_ACCOUNT_LENGTH,
 } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { anyEscrow } from "../../../arbitraries/escrow.ts";
-import { anyAddress } from "../../../arbitraries/ledger-values.ts";
 import { runs } from "../../../arbitraries/runs.ts";
-
-const deployment: Deployment = {
-  custodyProgram: address("Custody111111111111111111111111111111111111"),
-  attestorProgram: address("Attestor11111111111111111111111111111111111"),
-};
+import { deployment, derivedAccountContract, fieldAt } from "./derived-account.ts";
 
 /** The account as docs/protocol.md lists it, field by field, written with another library's codecs. */
-const account = getStructCodec([
+const FIELDS = [
   ["discriminator", fixCodecSize(getBase16Codec(), 8)],
   ["version", getU8Codec()],
   ["bump", getU8Codec()],
@@ -60,7 +54,8 @@ const account = getStructCodec([
   ["settledBy", getU8Codec()],
   ["reserved", fixCodecSize(getBytesCodec(), 7)],
   ["closesAt", getI64Codec()],
-]);
+] as const;
+const account = getStructCodec(FIELDS);
 
 const SETTLED = { release: 1, refund: 2, cancel: 3 } as const;
 
@@ -98,108 +93,50 @@ const byKit = (escrow: Escrow): Uint8Array => {
   );
 };
 
-const decode = (escrow: Escrow, data: Uint8Array, under = deployment) =>
-  decodeEscrowAccount({ address: escrow.address, owner: under.custodyProgram, data }, under);
+const decode = (escrow: Escrow, data: Uint8Array) =>
+  decodeEscrowAccount(
+    { address: escrow.address, owner: deployment.custodyProgram, data },
+    deployment,
+  );
 
-/** The end offset of each field, in order. It tells which field a byte belongs to. */
-const FIELDS = [
-  [8, "discriminator"],
-  [9, "version"],
-  [10, "bump"],
-  [11, "state"],
-  [12, "vaultBump"],
-  [16, "deliveries"],
-  [48, "agentOwner"],
-  [80, "merchant"],
-  [112, "mint"],
-  [144, "rentPayer"],
-  [176, "taskHash"],
-  [184, "amount"],
-  [192, "released"],
-  [200, "createdAt"],
-  [208, "expiresAt"],
-  [216, "settledAt"],
-  [248, "proofHash"],
-  [280, "attestor"],
-  [288, "attestedAt"],
-  [352, "signature"],
-  [360, "createdSeq"],
-  [368, "settledSeq"],
-  [400, "sessionKey"],
-  [401, "settledBy"],
-  [408, "reserved"],
-  [416, "closesAt"],
-] as const;
-const fieldAt = (offset: number): string => FIELDS.find(([end]) => offset < end)?.[1] ?? "none";
+// The address binds agent, task hash, bump and program, and the vault's bump follows from it and the mint. Merchant,
+// mint, rent payer, session key, amounts and the rest are bound by the ledger alone: the decoder can promise no more
+// than that they agree with each other.
+const FREE: Record<Escrow["state"], ReadonlyArray<string>> = {
+  Pending: ["amount", "createdAt", "expiresAt"],
+  Refunded: ["amount", "createdAt", "expiresAt", "settledAt", "settledSeq"],
+  Fulfilled: ["createdAt", "expiresAt", "settledAt", "settledSeq"],
+  PartiallyFulfilled: ["amount", "released", "createdAt", "expiresAt", "settledAt", "settledSeq"],
+};
+const ALWAYS_FREE = new Set([
+  "merchant",
+  "mint",
+  "rentPayer",
+  "attestor",
+  "createdSeq",
+  "sessionKey",
+]);
+/** Free in a session by what the rest is: whether it closes, how it was settled, what was captured. */
+const OF_SESSION = new Set(["closesAt", "settledBy", "deliveries"]);
+const PAID = new Set(["proofHash", "attestedAt", "signature"]);
+
+const isFree = ({ state, attestation, sessionKey }: Escrow, field: string): boolean =>
+  ALWAYS_FREE.has(field) ||
+  FREE[state].includes(field) ||
+  (attestation !== null && PAID.has(field)) ||
+  (sessionKey !== null && OF_SESSION.has(field)) ||
+  (sessionKey !== null && attestation !== null && field === "released");
 
 describe("escrow account", () => {
-  test("every escrow decodes to itself, from bytes that another library writes the same", () => {
-    fc.assert(
-      fc.property(anyEscrow(deployment), (escrow) => {
-        const data = encodeEscrowAccount(escrow);
-        expect(data).toEqual(byKit(escrow));
-        expect(decode(escrow, data)).toEqual({ value: escrow });
-      }),
-      runs(300),
-    );
-  });
-
-  test("bytes inside a larger buffer decode the same", () => {
-    fc.assert(
-      fc.property(anyEscrow(deployment), fc.nat({ max: 20 }), (escrow, before) => {
-        const buffer = new Uint8Array(before + ESCROW_ACCOUNT_LENGTH + 9).fill(0xaa);
-        buffer.set(encodeEscrowAccount(escrow), before);
-        const view = buffer.subarray(before, before + ESCROW_ACCOUNT_LENGTH);
-        expect(decode(escrow, view)).toEqual({ value: escrow });
-        expect(decode(escrow, Buffer.from(view))).toEqual({ value: escrow });
-      }),
-      runs(50),
-    );
-  });
-
-  // The address binds agent, task hash, bump and program, and the vault's bump follows from it and the mint. Merchant,
-  // mint, rent payer, session key, amounts and the rest are bound by the ledger alone: the decoder can promise no more
-  // than that they agree with each other.
-  test("a changed byte is refused, or sits in a field that the address does not bind", () => {
-    const free: Record<Escrow["state"], ReadonlyArray<string>> = {
-      Pending: ["amount", "createdAt", "expiresAt"],
-      Refunded: ["amount", "createdAt", "expiresAt", "settledAt", "settledSeq"],
-      Fulfilled: ["createdAt", "expiresAt", "settledAt", "settledSeq"],
-      PartiallyFulfilled: [
-        "amount",
-        "released",
-        "createdAt",
-        "expiresAt",
-        "settledAt",
-        "settledSeq",
-      ],
-    };
-    // What a session has beside these depends on the rest: whether it closes, how it was settled, what was captured.
-    const ofSession = ["closesAt", "settledBy", "deliveries"];
-    const paid = ["proofHash", "attestedAt", "signature"];
-    const always = ["merchant", "mint", "rentPayer", "attestor", "createdSeq", "sessionKey"];
-    fc.assert(
-      fc.property(anyEscrow(deployment), fc.integer({ min: 1, max: 255 }), (escrow, mask) => {
-        const data = encodeEscrowAccount(escrow);
-        const allowed = new Set([...always, ...free[escrow.state]]);
-        if (escrow.attestation !== null) for (const field of paid) allowed.add(field);
-        if (escrow.sessionKey !== null) for (const field of ofSession) allowed.add(field);
-        if (escrow.sessionKey !== null && escrow.attestation !== null) allowed.add("released");
-        for (let offset = 0; offset < data.length; offset++) {
-          const mutated = data.with(offset, (data[offset] ?? 0) ^ mask);
-          const decoded = decode(escrow, mutated);
-          if ("fault" in decoded) continue;
-          if (!allowed.has(fieldAt(offset)))
-            throw new Error(`accepted a changed ${fieldAt(offset)} at ${offset}`);
-          const { value } = decoded;
-          if (value.address !== escrow.address || value.state !== escrow.state)
-            throw new Error("became another escrow");
-          if (Buffer.compare(encodeEscrowAccount(value), mutated) !== 0)
-            throw new Error("decoded to something else than the bytes say");
-        }
-      }),
-      runs(25),
-    );
+  derivedAccountContract({
+    any: anyEscrow(deployment),
+    length: ESCROW_ACCOUNT_LENGTH,
+    program: "custodyProgram",
+    encode: encodeEscrowAccount,
+    decode: decodeEscrowAccount,
+    byKit,
+    fieldAt: (offset) => fieldAt(FIELDS, offset),
+    isFree,
   });
 
   test("an account is accepted exactly when it keeps the protocol's rules", () => {
@@ -338,44 +275,6 @@ describe("escrow account", () => {
     );
   });
 
-  test("random bytes, shorter or longer ones, are not an escrow and never throw", () => {
-    fc.assert(
-      fc.property(anyEscrow(deployment), fc.uint8Array({ maxLength: 500 }), (escrow, junk) => {
-        expect(decode(escrow, junk)).toHaveProperty("fault");
-        const data = encodeEscrowAccount(escrow);
-        const tail = data.slice();
-        tail.set(junk.subarray(0, 360), 8);
-        if (junk.length > 8) expect(decode(escrow, tail)).toHaveProperty("fault");
-        const length = junk.length === ESCROW_ACCOUNT_LENGTH ? 0 : junk.length;
-        const resized = new Uint8Array(length);
-        resized.set(data.subarray(0, length));
-        expect(decode(escrow, resized)).toEqual({ fault: "wrong_length" });
-      }),
-      runs(300),
-    );
-  });
-
-  test("an escrow counts only at its own address and under its own programs", () => {
-    fc.assert(
-      fc.property(anyEscrow(deployment), anyAddress, (escrow, other) => {
-        const data = encodeEscrowAccount(escrow);
-        fc.pre(other !== escrow.address && other !== deployment.custodyProgram);
-        expect(decode({ ...escrow, address: other }, data)).toEqual({
-          fault: "address_not_derived",
-        });
-        expect(
-          decodeEscrowAccount({ address: escrow.address, owner: other, data }, deployment),
-        ).toEqual({ fault: "wrong_owner" });
-        expect(decode(escrow, data, { ...deployment, custodyProgram: other })).toEqual({
-          fault: "address_not_derived",
-        });
-        const lowerBump = data.with(9, escrow.bump - 1);
-        expect(decode(escrow, lowerBump)).toEqual({ fault: "address_not_derived" });
-      }),
-      runs(50),
-    );
-  });
-
   test("a check without canonical bumps takes and refuses the same accounts, but for the vault's seeds", () => {
     fc.assert(
       fc.property(
@@ -394,7 +293,7 @@ describe("escrow account", () => {
           if ("value" in checked)
             expect(encodeEscrowAccount(escrowIn(address, changed))).toEqual(changed);
           if ("fault" in decoded) {
-            const ofVault = ["vaultBump", "mint"].includes(fieldAt(at));
+            const ofVault = ["vaultBump", "mint"].includes(fieldAt(FIELDS, at));
             if (ofVault) expect(decoded).toEqual({ fault: "address_not_derived" });
             if (ofVault) expect(checked).toHaveProperty("value");
             else expect(checked).toEqual(decoded);

@@ -12,8 +12,7 @@ import {
   getUtf8Codec,
 } from "@solana/kit";
 import fc from "fast-check";
-import { address, ZERO_ADDRESS } from "../../../../core/domain/address.ts";
-import type { Deployment } from "../../../../core/domain/ledger/deployment.ts";
+import { ZERO_ADDRESS } from "../../../../core/domain/address.ts";
 import type { Merchant } from "../../../../core/domain/merchant/merchant.ts";
 import { LAST_UNIX_SECOND } from "../../../../core/domain/unix-time.ts";
 import {
@@ -21,17 +20,11 @@ import {
   encodeMerchantAccount,
   MERCHANT_ACCOUNT_LENGTH,
 } from "../../../../core/protocol/accounts/merchant-account.ts";
-import { anyAddress } from "../../../arbitraries/ledger-values.ts";
 import { anyMerchant } from "../../../arbitraries/merchant.ts";
-import { runs } from "../../../arbitraries/runs.ts";
-
-const deployment: Deployment = {
-  custodyProgram: address("Custody111111111111111111111111111111111111"),
-  attestorProgram: address("Attestor11111111111111111111111111111111111"),
-};
+import { deployment, derivedAccountContract, fieldAt } from "./derived-account.ts";
 
 /** The account as docs/protocol.md lists it, field by field, written with another library's codecs. */
-const account = getStructCodec([
+const FIELDS = [
   ["discriminator", fixCodecSize(getBase16Codec(), 8)],
   ["version", getU8Codec()],
   ["bump", getU8Codec()],
@@ -51,7 +44,8 @@ const account = getStructCodec([
   ["partialDeliveries", getU64Codec()],
   ["volume", getU64Codec()],
   ["revokedSeq", getU64Codec()],
-]);
+] as const;
+const account = getStructCodec(FIELDS);
 
 const byKit = (merchant: Merchant): Uint8Array =>
   new Uint8Array(
@@ -68,21 +62,11 @@ const byKit = (merchant: Merchant): Uint8Array =>
     }),
   );
 
-const decode = (merchant: Merchant, data: Uint8Array, under = deployment) =>
-  decodeMerchantAccount({ address: merchant.address, owner: under.attestorProgram, data }, under);
-
-/** The end offset of each field, in order. It tells which field a byte belongs to. */
-const FIELDS = [
-  [8, "discriminator"],
-  [9, "version"],
-  [10, "bump"],
-  [11, "status"],
-  [12, "nameLength"],
-  [16, "reserved"],
-  [48, "merchant"],
-  [208, "the rest"],
-] as const;
-const fieldAt = (offset: number): string => FIELDS.find(([end]) => offset < end)?.[1] ?? "none";
+const decode = (merchant: Merchant, data: Uint8Array) =>
+  decodeMerchantAccount(
+    { address: merchant.address, owner: deployment.attestorProgram, data },
+    deployment,
+  );
 
 const sample = (): Merchant => {
   const [merchant] = fc.sample(anyMerchant(deployment), { numRuns: 1, seed: 1 });
@@ -90,81 +74,19 @@ const sample = (): Merchant => {
   return { ...merchant, name: "Æther", registeredAt: 10n, attestorSince: 20n, updatedAt: 30n };
 };
 
+/** The address binds these. For status, keys, name and counters only the ledger vouches. */
+const BOUND = new Set(["discriminator", "version", "bump", "nameLength", "reserved", "merchant"]);
+
 describe("merchant account", () => {
-  test("every merchant decodes to itself, from bytes that another library writes the same", () => {
-    fc.assert(
-      fc.property(anyMerchant(deployment), (merchant) => {
-        const data = encodeMerchantAccount(merchant);
-        expect(data).toEqual(byKit(merchant));
-        expect(decode(merchant, data)).toEqual({ value: merchant });
-        const buffer = Buffer.concat([Buffer.alloc(3, 0xaa), data, Buffer.alloc(5, 0xaa)]);
-        expect(decode(merchant, buffer.subarray(3, 211))).toEqual({ value: merchant });
-      }),
-      runs(300),
-    );
-  });
-
-  // The address binds the wallet, the bump and the program. For status, keys, name and counters
-  // only the ledger vouches. The decoder can only check that they are well formed and agree with each other.
-  test("a changed byte is refused, or sits in a field that the address does not bind", () => {
-    const bound = new Set([
-      "discriminator",
-      "version",
-      "bump",
-      "nameLength",
-      "reserved",
-      "merchant",
-    ]);
-    fc.assert(
-      fc.property(anyMerchant(deployment), fc.integer({ min: 1, max: 255 }), (merchant, mask) => {
-        const data = encodeMerchantAccount(merchant);
-        for (let offset = 0; offset < data.length; offset++) {
-          const mutated = data.with(offset, (data[offset] ?? 0) ^ mask);
-          const decoded = decode(merchant, mutated);
-          if ("fault" in decoded) continue;
-          if (bound.has(fieldAt(offset)))
-            throw new Error(`accepted a changed ${fieldAt(offset)} at ${offset}`);
-          if (Buffer.compare(encodeMerchantAccount(decoded.value), mutated) !== 0)
-            throw new Error("decoded to something else than the bytes say");
-        }
-      }),
-      runs(25),
-    );
-  });
-
-  test("random bytes, shorter or longer ones, are not a merchant and never throw", () => {
-    fc.assert(
-      fc.property(anyMerchant(deployment), fc.uint8Array({ maxLength: 300 }), (merchant, junk) => {
-        expect(decode(merchant, junk)).toHaveProperty("fault");
-        const data = encodeMerchantAccount(merchant);
-        const tail = data.slice();
-        tail.set(junk.subarray(0, 200), 8);
-        if (junk.length > 8) expect(decode(merchant, tail)).toHaveProperty("fault");
-        const length = junk.length === MERCHANT_ACCOUNT_LENGTH ? 0 : junk.length;
-        const resized = new Uint8Array(length);
-        resized.set(data.subarray(0, length));
-        expect(decode(merchant, resized)).toEqual({ fault: "wrong_length" });
-      }),
-      runs(300),
-    );
-  });
-
-  test("a merchant counts only at its own address and under its own programs", () => {
-    fc.assert(
-      fc.property(anyMerchant(deployment), anyAddress, (merchant, other) => {
-        fc.pre(other !== merchant.address && other !== deployment.attestorProgram);
-        const data = encodeMerchantAccount(merchant);
-        const notDerived = { fault: "address_not_derived" } as const;
-        expect(decode({ ...merchant, address: other }, data)).toEqual(notDerived);
-        expect(decode(merchant, data, { ...deployment, attestorProgram: other })).toEqual(
-          notDerived,
-        );
-        expect(decode(merchant, data.with(9, merchant.bump - 1))).toEqual(notDerived);
-        const stranger = { address: merchant.address, owner: other, data };
-        expect(decodeMerchantAccount(stranger, deployment)).toEqual({ fault: "wrong_owner" });
-      }),
-      runs(50),
-    );
+  derivedAccountContract({
+    any: anyMerchant(deployment),
+    length: MERCHANT_ACCOUNT_LENGTH,
+    program: "attestorProgram",
+    encode: encodeMerchantAccount,
+    decode: decodeMerchantAccount,
+    byKit,
+    fieldAt: (offset) => fieldAt(FIELDS, offset),
+    isFree: (_, field) => !BOUND.has(field),
   });
 
   // Postgres' text has no U+0000, and SQLite's text functions end at it.

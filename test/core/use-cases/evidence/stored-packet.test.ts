@@ -1,102 +1,34 @@
 import { expect, test } from "bun:test";
-import { Effect, Layer, ManagedRuntime } from "effect";
-import { TestClock } from "effect/testing";
-import { indexMemory } from "../../../../adapters/memory/index-store.ts";
-import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
-import { jwkThumbprint } from "../../../../core/domain/evidence/evidence-signature.ts";
-import {
-  ArchivedEscrows,
-  makeArchivedEscrows,
-} from "../../../../core/use-cases/escrow/archived-escrows.ts";
-import { buildEvidence } from "../../../../core/use-cases/evidence/build-evidence.ts";
-import {
-  makeSettledEvidence,
-  SettledEvidence,
-} from "../../../../core/use-cases/evidence/settled-evidence.ts";
-import { type LogProof, LogProofs } from "../../../../core/use-cases/log/serving/read-log.ts";
-import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
-import { Instance } from "../../../../ports/instance.ts";
-import { LedgerRecord } from "../../../../ports/ledger/ledger-record.ts";
-import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
-import { type IndexChanges, IndexWriter } from "../../../../ports/index/index-writer.ts";
+import { Effect } from "effect";
 import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
-import { changesOf, indexedOf } from "../../../arbitraries/index-history.ts";
-import { SettledPackets } from "../../../../ports/settled-packets.ts";
+import { buildEvidence } from "../../../../core/use-cases/evidence/build-evidence.ts";
+import { SettledEvidence } from "../../../../core/use-cases/evidence/settled-evidence.ts";
+import type { LogProof } from "../../../../core/use-cases/log/serving/read-log.ts";
+import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { escrow, merchant } from "../../../adapters/http/support/parties.ts";
-import { seedInto, settlementLedger } from "../../../adapters/http/support/settlement-ledger.ts";
-import { testInstance } from "../test-instance.ts";
-import { patientClock } from "../../../doubles/patient-clock.ts";
+import { indexedOf } from "../../../arbitraries/index-history.ts";
+import { makeWorld, settled, type WorldOptions } from "./evidence-world.ts";
 
-const GENESIS = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY";
-const settled = escrow("kept", "Fulfilled");
 const other = escrow("another one", "Fulfilled");
 const pending = escrow("still open", "Pending");
 const DOWN = new LedgerUnavailable({ retryable: true, cause: "test" });
 
-const signerOf = (seed: number | null) => {
-  const key = seed === null ? null : ed25519Key(new Uint8Array(32).fill(seed));
-  return EvidenceSigner.of({
-    current: key && {
-      keyId: jwkThumbprint(key.publicKey),
-      publicKey: key.publicKey,
-      status: "current",
-      endedAtMs: null,
-    },
-    former: [],
-    sign: (message) => (key === null ? Effect.die("no key") : Effect.succeed(key.sign(message))),
-  });
-};
-
 /** One process with this key, over packets that outlive it. */
-const startProcess = (
-  packets: Map<string, string>,
-  {
-    key = 7,
-    genesis = GENESIS,
-    proof = null,
-  }: {
-    readonly key?: number | null;
-    readonly genesis?: string;
-    readonly proof?: LogProof | null;
-  } = {},
-) => {
-  const ledger = settlementLedger(genesis);
-  const seed = seedInto(ledger);
-  seed({ escrows: [settled, other, pending], merchants: [merchant()] });
-  const ports = Layer.mergeAll(
-    ledger.portsWith(),
-    Layer.succeed(Instance, testInstance()),
-    Layer.succeed(EvidenceSigner, signerOf(key)),
-    Layer.succeed(LedgerRecord, {
-      adopt: Effect.succeed,
-      state: Effect.succeed({ genesisHash: genesis, standing: "recorded" as const }),
-    }),
-    Layer.succeed(SettledPackets, {
+const startProcess = (packets: Map<string, string>, options: WorldOptions = {}) => {
+  const world = makeWorld({
+    ...options,
+    packets: {
       keep: (address, text) => Effect.sync(() => void packets.set(address, text)),
       find: (address) => Effect.sync(() => packets.get(address) ?? null),
-    }),
-    indexMemory(),
-    patientClock(),
-  );
-  const runtime = ManagedRuntime.make(
-    Layer.mergeAll(
-      Layer.effect(SettledEvidence, makeSettledEvidence),
-      Layer.succeed(LogProofs, { ofEscrow: () => Effect.succeed(proof) }),
-      Layer.effect(ArchivedEscrows, makeArchivedEscrows),
-    ).pipe(Layer.provideMerge(ports)),
-  );
+    },
+  });
+  world.seed({ escrows: [other, pending] });
   return {
-    ledger,
-    suspend: () => seed({ merchants: [{ ...merchant(), status: "Suspended" }] }),
-    pass: (ms: number) => runtime.runPromise(TestClock.adjust(ms)),
-    packet: (of = settled) => runtime.runPromise(buildEvidence(of.address)),
-    failure: (of = settled) => runtime.runPromise(Effect.flip(buildEvidence(of.address))),
-    sync: (changes: Partial<IndexChanges>) =>
-      runtime.runPromise(IndexWriter.use((index) => index.apply(changesOf(changes)))),
+    ...world,
+    suspend: () => world.seed({ merchants: [{ ...merchant(), status: "Suspended" }] }),
+    failure: (of = settled) => world.run(Effect.flip(buildEvidence(of.address))),
     standingAgeMs: () =>
-      runtime.runPromise(
-        SettledEvidence.use(({ standingAgeMs }) => standingAgeMs(settled.merchant)),
-      ),
+      world.run(SettledEvidence.use(({ standingAgeMs }) => standingAgeMs(settled.merchant))),
   };
 };
 
@@ -134,7 +66,7 @@ test("the transaction that a sync finds of a packet that was served is kept for 
   expect((await first.packet()).references.transactions).toEqual([]);
   const signature = ledgerSignatureFromBytes(new Uint8Array(64).fill(3));
   const transactions = [{ position: settled.settledSeq ?? 0n, signature, slot: 9n }];
-  await first.sync({ escrows: [indexedOf(settled)], transactions });
+  await first.apply({ escrows: [indexedOf(settled)], transactions });
   const { references } = await first.packet();
   expect(references.transactions).toHaveLength(1);
   const second = startProcess(packets);
