@@ -89,9 +89,9 @@ export type SyncProgressPhase = ("accounts" | "transactions")
  */
 export type IndexerStatusHistory = ("followed" | "not_served")
 /**
- * `lost`: no node takes the subscription to the ledger's signals now. Syncs then go on by interval.
+ * `lost`: no node takes the subscription to the ledger's signals now. `silent`: one has taken it and tells of nothing, not even of slots, or a sync has found events that it did not tell of. Syncs then go on by interval.
  */
-export type IndexerStatusSignals = ("live" | "lost")
+export type IndexerStatusSignals = ("live" | "silent" | "lost")
 /**
  * What the transaction may do with the account.
  */
