@@ -22,11 +22,13 @@ import {
   runAsProcess,
 } from "../command-line/command-line.ts";
 
-const HELP = `Adds a witness to a service's log, rotates its key, or ends it. The service may run meanwhile: it looks every two seconds.
+const HELP = `Adds a witness to a service's log or removes one, rotates its key, or ends it. The service may run meanwhile: it looks every two seconds.
 
 usage: bun run cli log ACTION [options]
 
   add-witness LINE has the running service ask one more witness; it says more with --help
+  remove-witness NAME
+                   has it ask one no more; it says more with --help
   rotate-key       makes a second key, which signs beside the first from then on: the overlap begins
   retire-key       puts the second key in the place of the first, which signs no more: the overlap ends
   end [ORIGIN]     ends the log ORIGIN for good: its last checkpoint says so, and it signs nothing after it.
@@ -147,6 +149,8 @@ const end = async ({ path, standing }: Keyed, origin: string | undefined): Promi
 export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
   if (args[0] === "add-witness")
     return (await import("./log/add-witness.ts")).main(args.slice(1), io);
+  if (args[0] === "remove-witness")
+    return (await import("./log/remove-witness.ts")).main(args.slice(1), io);
   const { values, positionals } = parseCommandLine(
     args,
     HELP,
@@ -168,7 +172,7 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
   if (!isWell || !["rotate-key", "retire-key", "end"].includes(action ?? ""))
     return endWith(
       EX_USAGE,
-      "expected add-witness LINE, rotate-key, retire-key or end [ORIGIN]; see --help",
+      "expected add-witness LINE, remove-witness NAME, rotate-key, retire-key or end [ORIGIN]; see --help",
     );
   const keyed = await read(resolve(named ?? generated));
   const text =

@@ -36,12 +36,16 @@ const HEADING = `# Witnesses of this service's log (docs/log.md, "Operating a lo
 `;
 
 const BY_HAND =
-  "its policy is not one group of all its witnesses; add the line, and its place in the quorum, by hand";
+  "its policy is not one group of all its witnesses; change the line, and its place in the quorum, by hand";
+
+/** The policy of a log that asks nobody. */
+const NO_WITNESS = "quorum none\n";
 
 const groupIn = (text: string | null): Parsed<WitnessGroup | null> => {
   if (text === null) return { value: null };
   const policy = parseLogPolicy(text);
   if ("fault" in policy) return policy;
+  if (printLogPolicy(policy.value) === NO_WITNESS) return { value: null };
   const group = groupOfPolicy(policy.value);
   return group === null ? { fault: BY_HAND } : { value: group };
 };
@@ -53,12 +57,14 @@ export const readWitnessFile = async (path: string): Promise<LogPolicy | null> =
 };
 
 /**
- * Changes the group of witnesses in a file; null stands for no file. What cannot be read as a group of witnesses, and
+ * Changes the group of witnesses in a file; null stands for none. A file without any is removed, or says so: a service
+ * that runs takes over what a file says, and goes on asking when one is gone. What cannot be read as a group of witnesses, and
  * what would be no policy, is left as it is, with the reason. Rejects like the file system.
  */
 export const changeWitnessFile = async (
   path: string,
   change: (group: WitnessGroup | null) => WitnessGroup | null,
+  empty: "is removed" | "names none" = "is removed",
 ): Promise<Parsed<WitnessGroup | null>> => {
   await makeFolderDurably(dirname(path));
   return withFileLock(`${path}.lock`, async () => {
@@ -67,7 +73,8 @@ export const changeWitnessFile = async (
     if ("fault" in group) return group;
     const next = change(group.value);
     if (next === null) {
-      await rm(path, { force: true });
+      if (empty === "is removed") await rm(path, { force: true });
+      else if (before !== null) await writeDurably(path, `${HEADING}${NO_WITNESS}`, 0o600);
       return { value: null };
     }
     const text = printLogPolicy(groupPolicy(next));

@@ -1,4 +1,4 @@
-import { Deferred, Duration, Effect, Layer, Queue, Schedule, Stream } from "effect";
+import { Clock, Deferred, Duration, Effect, Layer, Queue, Schedule, Stream } from "effect";
 import {
   backfillCheckpointFile,
   importedPacketFiles,
@@ -10,10 +10,11 @@ import type { SyncMark, SyncReport } from "../../core/domain/index/sync-report.t
 import { SignalDistance } from "../../core/use-cases/index/sync/signal-distance.ts";
 import { IndexSync, makeIndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { syncFailureCause } from "../../core/use-cases/index/sync/sync-failure.ts";
+import { NewsHearing } from "../../core/use-cases/news-hearing.ts";
 import { monotonicMs } from "../../core/use-cases/single-flight.ts";
 import { IndexReader } from "../../ports/index/index-reader.ts";
 import { SyncEpoch } from "../../ports/index/sync-lease.ts";
-import { LedgerSignals } from "../../ports/ledger/ledger-signals.ts";
+import { LedgerSignals, type SignalStanding } from "../../ports/ledger/ledger-signals.ts";
 import {
   backfillPath,
   deploymentOf,
@@ -31,6 +32,37 @@ const changesOf = ({ escrows, merchants, eventsAdded }: SyncReport): number =>
   escrows.created + escrows.updated + merchants.created + merchants.updated + eventsAdded;
 
 /**
+ * Whether the source of signals stays silent while the ledger changes: a sync by interval found what no signal has told
+ * of. What a sync finds that a signal caused was told.
+ */
+const signalHearing = (standing: Effect.Effect<SignalStanding>) => {
+  const hearing = new NewsHearing();
+  let wasSilent = false;
+  let isWarned = false;
+  const now = Effect.map(standing, (source) => ({
+    ...source,
+    isSilent: source.isLive && (source.isSilent || hearing.isContradicted),
+  }));
+  return {
+    standing: now,
+    /** Notes a completed sync, and warns when a second one by interval finds the source silent. */
+    synced: Effect.fnUntraced(function* ({ count }: SyncReport, isSignalled: boolean) {
+      const mark = count.toString();
+      if (isSignalled) hearing.told(mark);
+      hearing.looked(mark, yield* Clock.currentTimeMillis);
+      const { isSilent } = yield* now;
+      // A signal may come just after the sync that it is late for.
+      if (isSilent && wasSilent && !isWarned)
+        yield* Effect.logWarning(
+          "the source of the ledger's signals is connected and tells of nothing; syncs go on by interval. Check SOLANA_WS_URL or YELLOWSTONE_URL",
+        );
+      isWarned = isSilent && wasSilent;
+      wasSilent = isSilent;
+    }),
+  };
+};
+
+/**
  * Syncs once the store is open, then every `intervalSeconds`, and sooner when the ledger signals a change, though not
  * sooner than `SignalDistance` says. Does nothing when 0. A failure is logged as a warning once, until a sync succeeds
  * again. When replicas share the index, only one of them syncs.
@@ -40,8 +72,11 @@ export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: numb
   const sync = yield* IndexSync;
   const index = yield* IndexReader;
   const distance = new SignalDistance();
+  const { changes, standing } = yield* LedgerSignals;
+  const hearing = signalHearing(standing);
   let failing = false;
   let foundSomething = false;
+  let isSignalled = false;
   const once = sync.background.pipe(
     Effect.matchEffect({
       onSuccess: (report) => {
@@ -49,6 +84,7 @@ export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: numb
         if (report === null) return Effect.void;
         const recovered = failing;
         failing = false;
+        const noted = hearing.synced(report, isSignalled);
         const fields = {
           sync_id: report.id,
           slot: report.slot,
@@ -56,9 +92,12 @@ export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: numb
           rejected: report.rejected.length,
           duration_ms: report.durationMs,
         };
-        return recovered || changesOf(report) > 0
-          ? Effect.logInfo("the index is synced", fields)
-          : Effect.logDebug("the index is up to date", fields);
+        return Effect.andThen(
+          noted,
+          recovered || changesOf(report) > 0
+            ? Effect.logInfo("the index is synced", fields)
+            : Effect.logDebug("the index is up to date", fields),
+        );
       },
       onFailure: (failure) => {
         const hasFailedBefore = failing;
@@ -74,8 +113,7 @@ export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: numb
     Effect.catchDefect((defect) => Effect.logError("a sync broke, and is tried again", defect)),
   );
   yield* Effect.orDie(Effect.retry(index.summary, ASK_AGAIN));
-  const { changes, standing } = yield* LedgerSignals;
-  yield* sync.listening(standing);
+  yield* sync.listening(hearing.standing);
   const signalled = yield* Queue.dropping<void>(1);
   yield* Effect.forkScoped(
     Stream.runForEach(changes, (signal) =>
@@ -93,7 +131,6 @@ export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: numb
     yield* Queue.clear(signalled);
     return true;
   });
-  let isSignalled = false;
   for (;;) {
     yield* once;
     if (isSignalled) distance.ended(yield* monotonicMs, foundSomething);

@@ -54,6 +54,11 @@ export const hostileNode = ({
 
   const hear = async (socket: ServerWebSocket<Subscriber>, text: string): Promise<void> => {
     const call = parseExactly(text) as RpcCall;
+    if (call.method.endsWith("Unsubscribe")) {
+      socket.data.ends[Number(call.params[0]) - 1]?.();
+      socket.send(answerText(call.id, { result: true }));
+      return;
+    }
     if (!call.method.endsWith("Subscribe")) {
       socket.send(answerText(call.id, { error: { code: -32_601, message: "Method not found" } }));
       return;

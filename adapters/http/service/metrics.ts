@@ -41,6 +41,11 @@ const signalFailures = Metric.gauge("ledger_signals_failures", {
     "Connections for the ledger's signals that were lost in a row, or that no node took; NaN where this process listens to none.",
 });
 
+const signalsSilent = Metric.gauge("ledger_signals_silent", {
+  description:
+    "1 while a node has taken the subscription to the ledger's signals and tells of nothing, not even of slots, or a sync has found events that it did not tell of; otherwise 0; NaN where this process listens to none.",
+});
+
 const syncFailed = Metric.gauge("index_sync_failed", {
   description:
     "1 for the problem code of the last sync of this process when it failed, 0 for the others: ledger_unavailable, ledger_timeout, slot_beyond_reach, store_unavailable, internal_error.",
@@ -154,6 +159,7 @@ const gaugeIndex = Effect.gen(function* () {
     );
   const { signals } = activity;
   yield* Metric.update(signalsLive, signals === null ? Number.NaN : Number(signals.isLive));
+  yield* Metric.update(signalsSilent, signals === null ? Number.NaN : Number(signals.isSilent));
   yield* Metric.update(signalFailures, signals?.failures ?? Number.NaN);
   yield* gaugeCalls(mark, activity.callsElsewhere);
   yield* Metric.update(snapshotFailures, activity.snapshotFailures);

@@ -1,8 +1,5 @@
-import { resolve } from "node:path";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { CommandIo } from "../../../client/command-line/command-io.ts";
-import { policyIn } from "../../../client/pinned-policy.ts";
-import { systemClock } from "../../../client/service/requests.ts";
 import { decodeBase64Url } from "../../../core/domain/encoding/base64.ts";
 import type { TrustPolicy } from "../../../core/domain/evidence/evidence-check.ts";
 import { foreignLines } from "../../../core/domain/encoding/foreign-text.ts";
@@ -11,9 +8,7 @@ import type { PolicyWitness } from "../../../core/log/policy/log-policy.ts";
 import { parseLogPolicy } from "../../../core/log/policy/parse-log-policy.ts";
 import { withWitness } from "../../../core/log/policy/witness-group.ts";
 import {
-  askService,
   EX_DATAERR,
-  EX_NOINPUT,
   EX_UNAVAILABLE,
   EX_USAGE,
   endWith,
@@ -21,7 +16,16 @@ import {
   SERVICE_HERE,
   serviceUrl,
 } from "../../command-line/command-line.ts";
-import { changeWitnessFile, type PolicySetting, witnessFile } from "../../log/witness-files.ts";
+import {
+  changeGroup,
+  GROUP_OPTIONS,
+  logOf,
+  policyOf,
+  TAKEN_WITHIN_MS,
+  thresholdIn,
+  trustOf,
+  within,
+} from "./running-log.ts";
 
 const HELP = `Has a running service ask one more witness to cosign its log, without a restart. Its trust document then names it.
 
@@ -42,10 +46,8 @@ Ends with 0 when the service asks it, 64 for a wrong command line, 65 for a line
 cannot be read or written, 69 when the service does not answer or does not take the line, 1 when the service has no log.
 `;
 
-/** How long the service may take to read the file, and then to have the witness cosign, milliseconds. */
-const TAKEN_WITHIN_MS = 10_000;
+/** How long the witness may take to cosign, milliseconds. */
 const COSIGNED_WITHIN_MS = 10_000;
-const LOOK_MS = 250;
 
 const witnessIn = (line: string): PolicyWitness => {
   const policy = parseLogPolicy(`${line}\nquorum none\n`);
@@ -57,31 +59,6 @@ const witnessIn = (line: string): PolicyWitness => {
   if (url === null || !["http:", "https:"].includes(url.protocol))
     return endWith(EX_DATAERR, "the line ends with no http:// or https:// address");
   return witness;
-};
-
-type LogShown = {
-  readonly vkey: string | null;
-  readonly witnesses: ReadonlyArray<{
-    readonly name: string;
-    readonly size: number;
-    readonly last_problem: string | null;
-  }>;
-};
-
-const logOf = async (service: string): Promise<LogShown> => {
-  const answer = await askService(service, "/v1/status");
-  if (answer.status !== 200)
-    return endWith(EX_UNAVAILABLE, `${service} answered ${answer.status}; see its log`);
-  const { data } = (await answer.json()) as { readonly data: { readonly log: LogShown | null } };
-  return data.log ?? endWith(1, `${service} keeps no log: it has no LOG_SIGNING_KEY`);
-};
-
-/** What the service's trust document says: policies as text, and keys that sign evidence. */
-const trustOf = async (service: string) => {
-  const answer = await askService(service, "/.well-known/evidence-trust.json");
-  if (answer.status !== 200)
-    return endWith(EX_UNAVAILABLE, `${service} answered ${answer.status}; see its log`);
-  return policyIn(await answer.text());
 };
 
 /** Public keys, as hex, that this witness must not have, and what each of them is. */
@@ -104,57 +81,23 @@ const ownersOf = (
   return owners;
 };
 
-/** Asks until the answer fits, and gives the last one. */
-const within = async <A>(ms: number, ask: () => Promise<A>, fits: (answer: A) => boolean) => {
-  const endsMs = performance.now() + ms;
-  for (;;) {
-    const answer = await ask();
-    if (fits(answer) || performance.now() >= endsMs) return answer;
-    await systemClock.pause(LOOK_MS);
-  }
-};
-
 /** Runs the command. */
 export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
-  const { values, positionals } = parseCommandLine(
-    args,
-    HELP,
-    {
-      "append-only": { type: "boolean", default: false },
-      quorum: { type: "string" },
-      "data-dir": { type: "string", default: io.env["DATA_DIR"] ?? "./data" },
-      service: { type: "string", default: SERVICE_HERE },
-    },
-    ["LINE"],
-  );
+  const { values, positionals } = parseCommandLine(args, HELP, GROUP_OPTIONS, ["LINE"]);
   const witness = witnessIn(positionals[0] ?? "");
   const service = serviceUrl(values.service);
-  const threshold = values.quorum === undefined ? undefined : Number(values.quorum);
-  if (threshold !== undefined && !(Number.isInteger(threshold) && threshold >= 1))
-    endWith(EX_USAGE, "--quorum: expected a whole number from 1 on");
+  const threshold = thresholdIn(values.quorum);
 
   const trust = await trustOf(service);
-  const [own, other] = values["append-only"]
-    ? (["logAppendOnly", "logOnLedger"] as const)
-    : (["logOnLedger", "logAppendOnly"] as const);
+  const { own, other } = policyOf(values["append-only"]);
   const { vkey } = await logOf(service);
   const owner = ownersOf(trust, trust[other], vkey).get(bytesToHex(witness.key.publicKey));
   if (owner !== undefined) endWith(EX_DATAERR, `the line cannot be added: its key is ${owner}`);
 
-  const setting: PolicySetting = values["append-only"]
-    ? "LOG_WITNESSES_APPEND_ONLY"
-    : "LOG_WITNESSES";
-  const path = witnessFile(setting, io.env[setting] || null, resolve(values["data-dir"]));
-  const changed = await changeWitnessFile(path, (group) =>
-    withWitness(group, witness, threshold),
-  ).catch((cause: unknown) =>
-    endWith(
-      EX_NOINPUT,
-      `${path} cannot be changed: ${cause instanceof Error ? cause.message : String(cause)}`,
-    ),
+  const { path, group } = await changeGroup(values, io, (before) =>
+    withWitness(before, witness, threshold),
   );
-  if ("fault" in changed) return endWith(EX_DATAERR, `${path}: ${changed.fault}`);
-  const names = changed.value?.witnesses.map(({ name }) => name).join(", ");
+  const names = group?.witnesses.map(({ name }) => name).join(", ");
   const say = (line: string) => io.stdout.write(`${foreignLines(line)}\n`);
 
   const line = printVerifierKey(witness.key);
@@ -168,7 +111,7 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
       EX_UNAVAILABLE,
       `${path} names ${witness.name}, but ${service} has not taken it from there: give its DATA_DIR with --data-dir, and see its log`,
     );
-  say(`${service} asks ${witness.name}; ${changed.value?.threshold} of ${names} must cosign`);
+  say(`${service} asks ${witness.name}; ${group?.threshold} of ${names} must cosign`);
   const shown = await within(
     COSIGNED_WITHIN_MS,
     async () => (await logOf(service)).witnesses.find(({ name }) => name === witness.name),

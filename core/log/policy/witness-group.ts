@@ -55,16 +55,18 @@ export const withWitness = (
 };
 
 /**
- * A group without the witnesses of some public keys: null when none is left. Where some go, the threshold becomes more
- * than half of those that stay.
+ * A group without the witnesses of some public keys: null when none is left. Where some go, the threshold becomes the
+ * given one, otherwise more than half of those that stay.
  */
 export const withoutWitnesses = (
   group: WitnessGroup,
   keys: ReadonlyArray<Uint8Array>,
+  threshold?: number,
 ): WitnessGroup | null => {
   const witnesses = group.witnesses.filter(
     ({ key }) => !keys.some((each) => isSameHash(each, key.publicKey)),
   );
   if (witnesses.length === group.witnesses.length) return group;
-  return witnesses.length === 0 ? null : { witnesses, threshold: majorityOf(witnesses.length) };
+  if (witnesses.length === 0) return null;
+  return { witnesses, threshold: threshold ?? majorityOf(witnesses.length) };
 };

@@ -64,7 +64,7 @@ export type LogStatus = {
   readonly ended: string | null;
   /** The logs that ended before it, oldest first. */
   readonly predecessors: ReadonlyArray<EndedLog>;
-  /** By name; those that this process has offered a checkpoint. */
+  /** By name; those of the policy that this process has offered a checkpoint. */
   readonly witnesses: ReadonlyArray<
     Omit<WitnessRecord, "problemSinceMs" | "aheadTo"> & { readonly name: string }
   >;
@@ -121,6 +121,7 @@ export const readLogStatus = Effect.gen(function* () {
     ended,
     predecessors: standing?.predecessors ?? [],
     witnesses: [...witnesses]
+      .filter(([name]) => policy?.witnesses.some((each) => each.name === name))
       .map(([name, { size, nonsense, lastProblem }]) => ({ name, size, nonsense, lastProblem }))
       .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     missingWitnesses: isMissingShown ? missing : [],

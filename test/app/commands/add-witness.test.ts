@@ -83,9 +83,48 @@ test("a policy that is written by hand is left to its author", async () => {
 
 test("an unknown command and a silent service are told", async () => {
   expect(await log("add")).toEqual(
-    refusal("expected add-witness LINE, rotate-key, retire-key or end", 64),
+    refusal("expected add-witness LINE, remove-witness NAME, rotate-key, retire-key or end", 64),
   );
   expect(await log("add-witness", other, "--service", SILENT_ADDRESS)).toEqual(
     refusal("does not answer", 69),
   );
 });
+
+const remove = (name: string, ...more: ReadonlyArray<string>) =>
+  log("remove-witness", name, "--data-dir", directory.path, "--service", service.url, ...more);
+
+const asked = async () => {
+  const { data } = (await (await fetch(`${service.url}/v1/status`)).json()) as {
+    readonly data: { readonly log: { readonly witnesses: ReadonlyArray<{ name: string }> } };
+  };
+  return data.log.witnesses.map(({ name }) => name);
+};
+
+test("witnesses are removed while the service runs, the last one too, and one comes back", async () => {
+  const names = ["a.example", "b.example", "c.example"];
+  const lines = names.map((name, at) =>
+    lineOf(testKey(name, "cosignature", 20 + at).key.publicKey, name),
+  );
+  await writeFile(
+    file(),
+    `${lines.join("\n")}\ngroup witnesses 3 ${names.join(" ")}\nquorum witnesses\n`,
+  );
+  await until("the service asks three", asked, (now) => now.length === 3);
+  expect(await remove("d.example")).toEqual(refusal("names no witness d.example"));
+  expect(await remove("a.example", "--quorum", "3")).toEqual(refusal("wants 3 of 2"));
+  expect(await remove("a.example", "--append-only")).toEqual(refusal("names no witness a.example"));
+  expect(await asked()).toEqual(names);
+  expect(await remove("b.example", "--quorum", "1")).toEqual({
+    code: 0,
+    stdout: `${service.url} asks b.example no more; 1 of a.example, c.example must cosign\n`,
+    stderr: "",
+  });
+  expect(await asked()).toEqual(["a.example", "c.example"]);
+  expect((await remove("a.example")).stdout).toContain("1 of c.example must cosign");
+  expect((await remove("c.example")).stdout).toContain("no witness is left");
+  expect(await asked()).toEqual([]);
+  expect(await readFile(file(), "utf8")).toEndWith("quorum none\n");
+  expect(await remove("c.example")).toEqual(refusal("names no witness c.example"));
+  const back = await add(lines[0] ?? "");
+  expect(back.stdout).toContain("asks a.example; 1 of a.example must cosign");
+}, 60_000);

@@ -3,6 +3,7 @@ import type { HistoryHead, IndexContradiction } from "../../../../core/domain/in
 import { rootOf } from "../../../../core/log/tree/frontier.ts";
 import type { SyncError } from "../../../../core/use-cases/index/sync/sync-failure.ts";
 import type { ServiceStatus } from "../../../../core/use-cases/service/read-status.ts";
+import type { SignalStanding } from "../../../../ports/ledger/ledger-signals.ts";
 import { Count, Hash, nullable, oneOf, record, Slot, Time } from "../../openapi/values.ts";
 import { CODE_OF_FAILURE } from "../../problems/api-failure.ts";
 import type { ProblemCode } from "../../problems/problem-catalogue.ts";
@@ -75,8 +76,8 @@ export const IndexerStatus = record("IndexerStatus", "The index.", {
   ),
   signals: nullable(
     oneOf(
-      ["live", "lost"],
-      "`lost`: no node takes the subscription to the ledger's signals now. Syncs then go on by interval.",
+      ["live", "silent", "lost"],
+      "`lost`: no node takes the subscription to the ledger's signals now. `silent`: one has taken it and tells of nothing, not even of slots, or a sync has found events that it did not tell of. Syncs then go on by interval.",
     ),
     { description: "Null: this process listens to none, or it is not known." },
   ),
@@ -115,6 +116,12 @@ const contradictionRecord = (
     },
   };
 
+const signalsWord = (signals: SignalStanding | null): Static<typeof IndexerStatus>["signals"] => {
+  if (signals === null) return null;
+  if (!signals.isLive) return "lost";
+  return signals.isSilent ? "silent" : "live";
+};
+
 /** The state of the index as JSON; null members where it could not be read. */
 export const indexerRecord = (index: ServiceStatus["index"]): Static<typeof IndexerStatus> => {
   const { mark = null, lastError = null, snapshotError = null } = index ?? {};
@@ -138,8 +145,7 @@ export const indexerRecord = (index: ServiceStatus["index"]): Static<typeof Inde
     progress: index?.progress ?? null,
     contradiction: contradictionRecord(index?.contradiction ?? null),
     history: index === null ? null : index.hasHistory ? "followed" : "not_served",
-    signals:
-      index === null || index.signals === null ? null : index.signals.isLive ? "live" : "lost",
+    signals: signalsWord(index?.signals ?? null),
     last_error: syncErrorCode(lastError),
     snapshot_error: syncErrorCode(snapshotError),
   };

@@ -127,6 +127,10 @@ describe("ready", () => {
     expect(await indexer()).toMatchObject({ status: "online", signals: "lost" });
     expect(await metric("ledger_signals_live")).toBe("0");
     expect(await metric("ledger_signals_failures")).toBe("4");
+    expect(await metric("ledger_signals_silent")).toBe("0");
+    say({ signals: { isLive: true, isSilent: true, failures: 0 } });
+    expect(await indexer()).toMatchObject({ signals: "silent" });
+    expect(await metric("ledger_signals_silent")).toBe("1");
 
     say({ snapshotError: "LedgerUnavailable", snapshotFailures: 3 });
     expect(await ready()).toEqual({

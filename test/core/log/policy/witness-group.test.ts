@@ -5,6 +5,7 @@ import {
   groupOfPolicy,
   groupPolicy,
   majorityOf,
+  withoutWitnesses,
   withWitness,
   type WitnessGroup,
 } from "../../../../core/log/policy/witness-group.ts";
@@ -46,6 +47,17 @@ test("a group is begun with one witness, and grows with its majority", () => {
   const moved = withWitness({ ...three, threshold: 3 }, { ...B, url: "https://new" });
   expect(moved.threshold).toBe(3);
   expect(moved.witnesses.map(({ url }) => url)).toEqual(["https://a", "https://new", "https://c"]);
+});
+
+test("a group without some witnesses wants more than half of those that stay, or the number that is given", () => {
+  const three = { witnesses: [A, B, C], threshold: 3 };
+  expect(withoutWitnesses(three, [B.key.publicKey])).toEqual({ witnesses: [A, C], threshold: 2 });
+  expect(withoutWitnesses(three, [B.key.publicKey], 1)).toEqual({
+    witnesses: [A, C],
+    threshold: 1,
+  });
+  expect(withoutWitnesses(three, [])).toBe(three);
+  expect(withoutWitnesses({ witnesses: [A], threshold: 1 }, [A.key.publicKey])).toBeNull();
 });
 
 test("the policy of a group is read as the same group", () => {

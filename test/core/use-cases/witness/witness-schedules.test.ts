@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
-import { Cause, Effect, Exit, Layer, Scope } from "effect";
+import { Cause, Effect, Exit, Layer, Queue, Scope } from "effect";
 import { TestClock } from "effect/testing";
 import { sha256Bun } from "../../../../adapters/bun/sha256.ts";
 import { witnessStateMemory } from "../../../../adapters/memory/witness-state.ts";
@@ -69,6 +69,9 @@ type Tally = {
   falseNode: number;
   /** How often the node went down or was rolled back. */
   limited: number;
+  /** What its WebSocket told of the account, and how much of that was no state of the ledger. */
+  told: number;
+  falselyTold: number;
   /** The most offers that an honest log needed in the end. */
   mostOffers: number;
 };
@@ -90,6 +93,8 @@ const runSchedule = async (seed: number): Promise<Tally> => {
     falseOffers: 0,
     falseNode: 0,
     limited: 0,
+    told: 0,
+    falselyTold: 0,
     mostOffers: 0,
   };
   /** Finality comes by many events at once, or with each. */
@@ -160,6 +165,18 @@ const runSchedule = async (seed: number): Promise<Tally> => {
         Effect.map((kept) => kept?.size ?? 0),
       );
 
+      /** What the node's WebSocket says by itself: often nothing, and not always the truth. */
+      const news = Effect.gen(function* () {
+        const kind = below(6);
+        if (kind === 0) yield* Queue.offerAll(world.news, [{ kind: "taken" }, { kind: "pushed" }]);
+        if (kind === 1 && below(4) === 0) yield* Queue.offer(world.news, { kind: "lost" });
+        if (kind < 2 || kind > 3) return;
+        tally.told += 1;
+        const isFalse = below(4) === 0;
+        if (isFalse) tally.falselyTold += 1;
+        yield* world.tell(isFalse ? forked(world.events, 0, NODES_FORK) : finalized);
+      });
+
       let offered: Array<string> = [];
       for (let step = 0; step < STEPS; step++) {
         world.grow(below(12) === 0 ? below(300) : below(4));
@@ -168,6 +185,7 @@ const runSchedule = async (seed: number): Promise<Tally> => {
         else if (below(6) === 0) finalized = length;
         if (below(8) === 0) nodeForkAt = nodeForkAt === null ? below(length + 1) : null;
         if (below(8) === 0) logForkAt = logForkAt === null ? below(length + 1) : null;
+        yield* news;
         yield* TestClock.adjust(`${below(5)} seconds`);
         if (below(8) === 0) {
           nodeLimit = nodeLimit === Infinity ? below(finalized + 2) - 1 : Infinity;
@@ -229,7 +247,7 @@ const runSchedule = async (seed: number): Promise<Tally> => {
   return tally;
 };
 
-test(`${SCHEDULES} schedules of growth, lies, forks, rollbacks, outages, jumps of finality, offers, kills and restarts: one root for a size, and it is the ledger's; an honest log is cosigned in the end`, async () => {
+test(`${SCHEDULES} schedules of growth, lies, forks, rollbacks, outages, news, jumps of finality, offers, kills and restarts: one root for a size, and it is the ledger's; an honest log is cosigned in the end`, async () => {
   const total: Tally = await runSchedule(1);
   for (let seed = 2; seed <= SCHEDULES; seed++) {
     const ran = await runSchedule(seed).catch((cause: unknown) => {
@@ -243,6 +261,8 @@ test(`${SCHEDULES} schedules of growth, lies, forks, rollbacks, outages, jumps o
   // Otherwise the schedules would show nothing.
   expect(total.cosigned).toBeGreaterThan(CALM_ROUNDS * SCHEDULES);
   expect(total.limited).toBeGreaterThan(SCHEDULES);
+  expect(total.told).toBeGreaterThan(SCHEDULES);
+  expect(total.falselyTold).toBeGreaterThan(SCHEDULES / 4);
   expect(total.killed).toBeGreaterThan(SCHEDULES / 4);
   expect(total.restarted).toBeGreaterThan(SCHEDULES);
   expect(total.falseOffers).toBeGreaterThan(SCHEDULES);
