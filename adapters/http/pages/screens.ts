@@ -3,12 +3,23 @@ import { Effect } from "effect";
 import { RouteNotFound } from "../problems/http-failures.ts";
 import type { Endpoint } from "../server/endpoint.ts";
 import { escrowScreen } from "./escrow/escrow-screen.ts";
+import { escrowsScreen } from "./lists/escrows-screen.ts";
+import { merchantsScreen } from "./lists/merchants-screen.ts";
+import { merchantScreen } from "./merchant/merchant-screen.ts";
 import { assetAnswer } from "./shell/assets.ts";
 import { type Screen, screenEndpoint } from "./shell/screen.ts";
 import { transactionScreen } from "./transaction/transaction-screen.ts";
+import { walletScreen } from "./wallet/wallet-screen.ts";
 
 /** Every page for people but `/`, which is the descriptor for programs. */
-const SCREENS: ReadonlyArray<Screen> = [escrowScreen, transactionScreen];
+const SCREENS: ReadonlyArray<Screen> = [
+  escrowsScreen,
+  escrowScreen,
+  merchantsScreen,
+  merchantScreen,
+  walletScreen,
+  transactionScreen,
+];
 
 const FILE = { schema: Type.String(), example: () => "" };
 

@@ -24,11 +24,13 @@ const TONE_OF_STATE: Readonly<Record<string, Tone>> = {
   Fulfilled: "good",
   PartiallyFulfilled: "good",
   Refunded: "warn",
+  Refundable: "bad",
 };
 
 /** The words that people read for an escrow's states. */
 const WORD_OF_STATE: Readonly<Record<string, string>> = {
   PartiallyFulfilled: "Partly fulfilled",
+  Refundable: "Ended, refundable",
 };
 
 /** An escrow's state as a pill. */

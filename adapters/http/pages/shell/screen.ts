@@ -37,7 +37,7 @@ export type View<Query> = {
 };
 
 /** A screen: a path, and the page that a reader gets there. */
-export type Screen<Query extends TObject = TObject, Shown = Page | Refused | Moved> = {
+export type Screen<Query extends TObject = TObject, Shown = Page | Refused | Moved | Download> = {
   /** OpenAPI's form: `/escrows/{pda}`. */
   readonly path: string;
   readonly query?: Query;
@@ -49,6 +49,18 @@ export class Moved {
   readonly path: string;
   constructor(path: string) {
     this.path = path;
+  }
+}
+
+/** A file to save in place of a page. */
+export class Download {
+  readonly mediaType: string;
+  readonly name: string;
+  readonly text: string;
+  constructor(mediaType: string, name: string, text: string) {
+    this.mediaType = mediaType;
+    this.name = name;
+    this.text = text;
   }
 }
 
@@ -132,6 +144,14 @@ export const screenEndpoint = <Query extends TObject>(screen: Screen<Query>): En
       const shown = yield* showScreen(screen, input);
       if (shown instanceof Moved)
         return { status: 302, text: "", headers: { location: shown.path } };
+      if (shown instanceof Download)
+        return {
+          text: shown.text,
+          headers: {
+            "content-type": `${shown.mediaType}; charset=utf-8`,
+            "content-disposition": `attachment; filename="${shown.name}"`,
+          },
+        };
       const page = shown instanceof Refused ? problemPage(shown.problem) : shown;
       const answer: Answer = pageAnswer(page, path, input.headers);
       const { status = 200 } = page;
