@@ -4,6 +4,7 @@ import { MAX_ATTESTATION_AGE_SECONDS } from "../../../core/protocol/instructions
 import type { CallAttestation } from "../../../core/protocol/calls/call-receipt.ts";
 import type { CallVoucher } from "../../../core/protocol/calls/call-voucher.ts";
 import type { ClientClock } from "../../service/requests.ts";
+import { ACCOUNT_FIRST } from "../../pay/prepared-transaction.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { KeptSession, SessionStore, StoredSession } from "../store/session-store.ts";
 import type { OwnLedgerView } from "./ledger-view.ts";
@@ -146,8 +147,14 @@ export const captures = (context: CapturesContext): Captures => {
     const attestation = await finalNow(stored);
     if (attestation === null) return false;
     const signed = { session: stored.session, voucher: closing, attestation };
+    const land = () => releaseSession(context, escrow, signed, ledgerTime());
     try {
-      await releaseSession(context, escrow, signed, ledgerTime());
+      await land().catch(async (cause: unknown) => {
+        if (!(cause instanceof SettlementError) || cause.code !== ACCOUNT_FIRST) throw cause;
+        // A capture is shorter than a release, and makes the merchant's account.
+        await capture(escrow, stored);
+        await land();
+      });
       progressOf(escrow.address).releasedMs = clock.nowMs();
       return true;
     } catch (cause) {
