@@ -7,6 +7,7 @@ import type { PreparedEscrowCall } from "../generated/contract.ts";
 import { type CarriedBy, dataBy, type Operation } from "../service/operation.ts";
 import type { Requests } from "../service/requests.ts";
 import { expectedTransaction } from "../signing/expected-transaction.ts";
+import { SettlementError } from "../settlement-error.ts";
 import { deploymentIn } from "./payment-terms.ts";
 
 /** What having a transaction prepared needs. */
@@ -18,6 +19,9 @@ export type PrepareContext = {
   /** Told what each transaction cost that has landed, lamports. */
   readonly charged?: ((lamports: bigint) => Promise<void>) | undefined;
 };
+
+/** The code of the failure of a transaction that has no room for the payee's missing token account. */
+export const ACCOUNT_FIRST = "account_first";
 
 /**
  * Has an operation prepare a transaction for `payer`, and returns it when it equals the instructions of `asked`, byte
@@ -37,7 +41,13 @@ export const preparedTransaction = async <
   signal: AbortSignal | undefined,
 ): Promise<UnsignedTransaction> => {
   const prepared: object = await dataBy(requests, operation, carried, { signal });
-  const { transaction } = prepared as Pick<PreparedEscrowCall, "transaction">;
+  const { before, transaction } = prepared as Pick<PreparedEscrowCall, "before" | "transaction">;
+  if (before !== undefined)
+    throw new SettlementError(
+      ACCOUNT_FIRST,
+      "The payee has no token account, and the transaction has no room to make one.",
+      "Make the payee's associated token account first.",
+    );
   const expected = (all: ReadonlyArray<Instruction>) => asked(deploymentIn(policy), all);
   return expectedTransaction(transaction?.base64 ?? "", carried.payer, expected, mostPriorityFee);
 };

@@ -87,6 +87,8 @@ const tellAdded = (
 };
 
 const inMemory = await world.sell(PRICE);
+// A store takes no session that is older than itself, by the ledger's clock, which may be seconds behind.
+const onDisk = await world.sell(PRICE, join(world.folder, "seller"));
 tellAdded(
   "added by payment, in memory",
   await addedBy(inMemory.url, memorySessionJournal(), null),
@@ -157,7 +159,6 @@ report({
 });
 
 const disk = await open(join(world.folder, "yardstick"), "a");
-const onDisk = await world.sell(PRICE, join(world.folder, "seller"));
 const journal = await fileSession(join(world.folder, "agent"));
 const kept = await addedBy(onDisk.url, journal, disk);
 tellAdded("added by payment, synced on both sides", kept, {

@@ -5,6 +5,7 @@ import type { CallAttestation } from "../../../core/protocol/calls/call-receipt.
 import type { CallVoucher } from "../../../core/protocol/calls/call-voucher.ts";
 import { cancel } from "../../merchant/settle/cancel.ts";
 import type { ClientClock } from "../../service/requests.ts";
+import { ACCOUNT_FIRST } from "../../pay/prepared-transaction.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { KeptSession, SessionStore, StoredSession } from "../store/session-store.ts";
 import { type CaptureProgress, enough, nothingCaptured } from "./capture-progress.ts";
@@ -132,8 +133,14 @@ export const captures = (context: CapturesContext): Captures => {
     const attestation = await finalNow(stored);
     if (attestation === null) return false;
     const signed = { session: stored.session, voucher: closing, attestation };
+    const land = () => releaseSession(context, escrow, signed, ledgerTime());
     try {
-      await releaseSession(context, escrow, signed, ledgerTime());
+      await land().catch(async (cause: unknown) => {
+        if (!(cause instanceof SettlementError) || cause.code !== ACCOUNT_FIRST) throw cause;
+        // A capture is shorter than a release, and makes the merchant's account.
+        await capture(escrow, stored);
+        await land();
+      });
       progressOf(escrow.address).releasedMs = clock.nowMs();
       return true;
     } catch (cause) {
