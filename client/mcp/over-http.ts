@@ -96,6 +96,7 @@ export const answerMcp = async (
     call,
     trust: null,
     rebuilds: false,
+    sessions: null,
     report: (bug) => bugs.push(bug),
   };
   const request = requestOf(headers);

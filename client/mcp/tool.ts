@@ -1,4 +1,6 @@
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
+import { SettlementError } from "../settlement-error.ts";
+import type { AgentSessions } from "./agent-sessions.ts";
 import type { ServiceCall } from "./ask.ts";
 import {
   inputSchema,
@@ -26,10 +28,39 @@ export type ToolContext = {
   readonly canAsk: boolean;
   /** The answer to the question about this very `subject`. */
   readonly consentTo: (subject: string) => Consent;
+  /** The sessions that this process keeps; null where it keeps none, as on the service itself. */
+  readonly sessions: AgentSessions | null;
+  /** Ends with the client's interest in the call. */
+  readonly signal: AbortSignal;
 };
 
 /** A question to the person behind the client, and what it is about. */
 export type Question = { readonly message: string; readonly subject: string };
+
+/**
+ * The question that the person must answer first, null once they agreed. `instead` says what to do where the client
+ * cannot ask. @throws SettlementError `not_confirmed`, `cannot_ask`
+ */
+export const questionTo = (
+  { canAsk, consentTo }: Pick<ToolContext, "canAsk" | "consentTo">,
+  question: Question,
+  instead: string,
+): Question | null => {
+  const consent = consentTo(question.subject);
+  if (consent === "given") return null;
+  if (consent === "refused")
+    throw new SettlementError(
+      "not_confirmed",
+      "The person did not confirm; nothing was sent.",
+      "Call again only when they ask for it.",
+    );
+  if (canAsk) return question;
+  throw new SettlementError(
+    "cannot_ask",
+    "This client cannot ask its person (elicitation) over this connection; nothing was sent.",
+    instead,
+  );
+};
 
 /** A record that a client can read as a resource. */
 export type Link = { readonly uri: string; readonly name: string };
