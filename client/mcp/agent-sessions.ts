@@ -55,7 +55,7 @@ export type AgentSessions = {
 };
 
 /** How long one call waits for an escrow to be final. Clients give a tool a minute. */
-const FINAL_WITHIN_MS = 40_000;
+const FINAL_WITHIN_MS = 45_000;
 
 const TERMS = [
   "network",
@@ -81,7 +81,7 @@ const unsignedOf = (transaction: Uint8Array): Uint8Array => {
 const notFinal = (session: string): SettlementError =>
   new SettlementError(
     "not_final_yet",
-    `${session} is on the ledger and not final yet.`,
+    `No final escrow of ${session} was seen in time.`,
     "Make the same call again: nothing is paid twice.",
   );
 
