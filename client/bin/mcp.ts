@@ -81,6 +81,7 @@ export const run = async (args: ReadonlyArray<string>, io: CommandIo): Promise<n
           ...(values.rpc === undefined ? {} : { rpc: values.rpc }),
         });
   const { serveOverStdio } = await load();
-  serveOverStdio({ call: requests.answer, trust: policy, sessions, report: reportTo(io) });
+  const { answer: call, stream, clock } = requests;
+  serveOverStdio({ call, stream, clock, trust: policy, sessions, report: reportTo(io) });
   return 0;
 };

@@ -13,6 +13,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
+import type { Requests } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { readResource, resourceList, resourceTemplates } from "./resources.ts";
 import { problemLine, shown } from "./shown.ts";
@@ -24,7 +25,7 @@ import type { Consent, Question, Tool, ToolAnswer } from "./tool.ts";
 import { ALL_TOOLS } from "./tools/all-tools.ts";
 
 /** What a server is made from. */
-export type McpParts = {
+export type McpParts = Pick<Requests, "stream" | "clock"> & {
   readonly call: ServiceCall;
   /** The pinned trust policy, null without one. */
   readonly trust: TrustPolicy | null;
@@ -139,7 +140,8 @@ export const declaredTools = (hasSessions = false) =>
   }));
 
 /** A server of one connection or of one HTTP request. It keeps nothing between calls. */
-export const mcpServer = ({ call, trust, rebuilds, sessions, report }: McpParts): Server => {
+export const mcpServer = ({ call, report, ...parts }: McpParts): Server => {
+  const { sessions } = parts;
   const tools = toolsOf(sessions !== null);
   /** The expected failure of a call. A bug is reported, and tells the client nothing. */
   const expected = (cause: unknown): SettlementError => {
@@ -164,12 +166,10 @@ export const mcpServer = ({ call, trust, rebuilds, sessions, report }: McpParts)
     const { signal } = context.mcpReq;
     try {
       const answer = await tool.run(params.arguments, {
-        call: (path, options) => call(path, { ...options, signal }),
-        trust,
-        rebuilds,
+        ...parts,
+        call: (path, options) => call(path, { ...options, signal: options?.signal ?? signal }),
         canAsk: canAsk(declaredIn(context) ?? server.getClientCapabilities()),
         consentTo: consentIn(context),
-        sessions,
         signal,
       });
       return resultOf(answer);

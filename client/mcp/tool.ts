@@ -1,4 +1,5 @@
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
+import type { Requests } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 import type { AgentSessions } from "./agent-sessions.ts";
 import type { ServiceCall } from "./ask.ts";
@@ -15,7 +16,7 @@ import { type Fields, heldTo, schemasOf } from "./output.ts";
 export type Consent = "given" | "refused" | null;
 
 /** What a tool works with. */
-export type ToolContext = {
+export type ToolContext = Pick<Requests, "stream" | "clock"> & {
   readonly call: ServiceCall;
   /** The pinned trust policy; null without one, as on the service itself. */
   readonly trust: TrustPolicy | null;

@@ -1,5 +1,6 @@
 import type { ServiceCall } from "../../../client/mcp/ask.ts";
 import type { ToolContext } from "../../../client/mcp/tool.ts";
+import { testClock } from "../support/test-clock.ts";
 
 /** What a tool beside a wallet works with, at a service that answers by `call`; nobody can be asked. */
 export const toolContext = (
@@ -7,6 +8,8 @@ export const toolContext = (
   parts: Partial<Omit<ToolContext, "call">> = {},
 ): ToolContext => ({
   call,
+  stream: () => Promise.reject(new Error("no stream")),
+  clock: testClock().clock,
   trust: null,
   rebuilds: true,
   canAsk: false,
