@@ -1,9 +1,8 @@
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
 import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
 import { connect } from "../connect.ts";
 import { fileSession } from "../node/file-session.ts";
-import { errorCode, readKeyFile } from "../node/key-file.ts";
+import { readKeyFile } from "../node/key-file.ts";
+import { sessionFolder } from "../node/session-folder.ts";
 import type { SessionJournal } from "../sessions/agent/session-journal.ts";
 import type { AcceptedSigner } from "../signing/sign-transaction.ts";
 import { SettlementError } from "../settlement-error.ts";
@@ -41,30 +40,12 @@ const OPTIONS = {
   rpc: { type: "string", multiple: true },
 } as const;
 
-/** The hold of a process on a session's file is a file beside it. */
-const isHold = (name: string): boolean => name.includes(".lock");
-
-/** The files of a folder that are sessions. @throws SettlementError `unreadable` */
-const filesIn = async (folder: string): Promise<ReadonlyArray<string>> => {
-  try {
-    const entries = await readdir(folder, { withFileTypes: true });
-    const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
-    return names.filter((name) => !isHold(name)).toSorted();
-  } catch (cause) {
-    throw new SettlementError(
-      "unreadable",
-      `${folder} cannot be read (${errorCode(cause)}).`,
-      "Name the folder of the sessions.",
-    );
-  }
-};
-
-/** Does something with the session of a file, which is held meanwhile. */
+/** Does something with a session, which is held meanwhile. */
 const withSession = async <A>(
-  path: string,
+  taking: Promise<SessionJournal>,
   work: (journal: SessionJournal) => Promise<A>,
 ): Promise<A> => {
-  const journal = await fileSession(path);
+  const journal = await taking;
   try {
     return await work(journal);
   } finally {
@@ -97,8 +78,9 @@ const failureOf = (cause: unknown): object => {
 };
 
 const list = async (folder: string, io: CommandIo): Promise<number> => {
-  for (const file of await filesIn(folder)) {
-    const shown = await withSession(join(folder, file), standingOf).catch(failureOf);
+  const { names, take } = sessionFolder(folder);
+  for (const file of await names()) {
+    const shown = await withSession(take(file), standingOf).catch(failureOf);
     io.stdout.write(`${foreignJson({ file, ...shown })}\n`);
   }
   return 0;
@@ -117,8 +99,9 @@ const close = async (folder: string, values: Values, io: CommandIo): Promise<num
   const signer = await readKeyFile(key);
   const signal = interrupted(io);
   let code = 0;
-  for (const file of await filesIn(folder)) {
-    const closed = withSession(join(folder, file), async (journal) => {
+  const { names, take } = sessionFolder(folder);
+  for (const file of await names()) {
+    const closed = withSession(take(file), async (journal) => {
       if ((await journal.state()).opening === null) return { opened: false };
       const session = await client.session({ signer, journal, signal });
       const ended = await session.close({ signal });
@@ -157,7 +140,7 @@ const evidence = async (
   if (!/^[1-9][0-9]{0,9}$/.test(count))
     throw usageError(`${count} is no call.`, "Give its number, from 1 on.");
   const client = await clientOf(values, io);
-  const text = await withSession(file, async (journal) => {
+  const text = await withSession(fileSession(file), async (journal) => {
     const { opening } = await journal.state();
     const session = await client.session({ signer: nobody(opening?.agent ?? ""), journal });
     return session.evidence(Number(count));

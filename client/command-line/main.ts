@@ -38,7 +38,7 @@ usage: npx --no-install settlement-evidence COMMAND [options]
   attest      signs a delivery claim for an escrow, and releases it
   merchant    register, rotate, cancel, watch, export
   watchtower  captures for a seller of sessions whose machine may be dead
-  mcp         a model's tools over standard input and output; holds no key
+  mcp         a model's tools over standard input and output; takes no key
 
 Each command says more with --help.
 `;

@@ -1,4 +1,8 @@
-import { type ForeignText, foreignText } from "../../core/domain/encoding/foreign-text.ts";
+import {
+  type ForeignText,
+  foreignLines,
+  foreignText,
+} from "../../core/domain/encoding/foreign-text.ts";
 import type { HttpOperations } from "../generated/contract.ts";
 import { departure, type Form, FORMS, MEMBER_FORMS, textOf } from "../service/forms.ts";
 import type { JsonSchema } from "./parameter.ts";
@@ -13,7 +17,7 @@ export type Field<T> = {
 /** A field and where it stands in the service's answer, names with dots between. */
 type Placed<Place extends string, T> = Field<T> & { readonly from: Place };
 
-const { address, base64, count, cursor, hash, list, time, word } = FORMS;
+const { address, base64, count, cursor, hash, list, time, units, word } = FORMS;
 const flag: Form<boolean> = {
   words: "true or false",
   type: "boolean",
@@ -25,22 +29,37 @@ const SHOWN_FORMS = {
   ...MEMBER_FORMS,
   action: word,
   address,
+  budget: units,
   by: word,
+  calls: count,
+  closes_at: time,
   cluster: word,
+  count,
   decimals: count,
   digest_sha256: hash,
+  finality: word,
   genesis_hash: address,
+  http_status: count,
   last_valid_block_height: count,
+  left: units,
   matches: flag,
   message_base64: base64,
+  more: count,
   next_cursor: cursor,
+  outcome: word,
+  price: units,
   reason: word,
   recreatable_escrow: address,
   reputation: count,
+  rest: units,
   safe_to_sign_again: flag,
   same_name: count,
+  session: address,
   timestamp: time,
+  transaction: base64,
   until: time,
+  used: units,
+  verdict: word,
 } as const satisfies Readonly<Record<string, Form>>;
 
 type Forms = typeof SHOWN_FORMS;
@@ -115,10 +134,20 @@ export const aForeignText = (most: number): Field<ForeignText> => {
   return { ...raw, held: (value, path) => foreignText(raw.held(value, path), most) };
 };
 
+/** A text of several lines that anybody may have chosen, as it may be shown; more than 16,384 characters are cut. */
+export const aLongForeignText = (description?: string): Field<ForeignText> => {
+  const raw = field(textOf(Number.POSITIVE_INFINITY), description);
+  return { ...raw, held: (value, path) => foreignLines(raw.held(value, path)) };
+};
+
 const orNull = <T>({ schema, held }: Field<T>): Field<T | null> => ({
   schema: { ...schema, type: [schema["type"] ?? "object", "null"] },
   held: (value, path) => (value === null ? null : held(value, path)),
 });
+
+/** A text that anybody may have chosen, or null. */
+export const aForeignTextOrNull = (most: number): Field<ForeignText | null> =>
+  orNull(aForeignText(most));
 
 /** A word that the tool finds itself, or null. */
 export const aWordOrNull = (description?: string): Field<string | null> =>
@@ -188,14 +217,23 @@ export const rowsAt = <const Place extends string, const F extends Fields>(
     most,
   );
 
+const signersAt = <const Place extends string>(from: Place) =>
+  aList(from, field(address), 12, "Who must sign, in order");
+
 /** What a caller needs of every prepared transaction to sign it. */
 export const PREPARED = {
   escrow: "data.escrow_pda",
   transaction: at("data.transaction.base64", "Unsigned, base64"),
-  signers: aList("data.transaction.signers", field(address), 12, "Who must sign, in order"),
+  signers: signersAt("data.transaction.signers"),
   last_valid_block_height: "data.transaction.last_valid_block_height",
 } as const satisfies ShownBy<"POST /v1/escrows/prepare"> &
   ShownBy<"POST /v1/escrows/{pda}/refund/prepare">;
 
 /** A prepared transaction as a tool shows it. */
 export type Prepared = HeldTo<typeof PREPARED>;
+
+/** What the wallet must sign where a tool says so, to be relayed before the same call is made again. */
+export const UNSIGNED = {
+  transaction: atOrNull("transaction", "Unsigned, base64: sign, relay_transaction, call again"),
+  signers: signersAt("signers"),
+} as const satisfies Fields;

@@ -4,6 +4,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { echoed, isShort } from "../../core/domain/encoding/foreign-text.ts";
+import { type Requests, systemClock } from "../service/requests.ts";
 import { mcpServer, type McpParts } from "./mcp-server.ts";
 import type { ServiceCall } from "./ask.ts";
 
@@ -81,21 +82,28 @@ const withoutEchoes = (text: string, sent: unknown): object => {
   return JSON.parse(told) as object;
 };
 
+/** Where no stream is served; a tool that waits then reads at intervals. */
+const noStream: Requests["stream"] = () => Promise.reject(new Error("no stream is served here"));
+
 /**
  * Answers one message of an MCP client, given as parsed JSON, in the revision that it speaks. `call` reaches the
- * service's operations. @throws a bug
+ * service's operations, and `stream` its streams. @throws a bug
  */
 export const answerMcp = async (
   headers: Headers,
   message: object,
   call: ServiceCall,
+  stream: Requests["stream"] = noStream,
 ): Promise<McpAnswer> => {
   if ("method" in message && message.method === "subscriptions/listen") return noListening(message);
   const bugs: Array<unknown> = [];
   const parts: McpParts = {
     call,
+    stream,
+    clock: systemClock,
     trust: null,
     rebuilds: false,
+    sessions: null,
     report: (bug) => bugs.push(bug),
   };
   const request = requestOf(headers);

@@ -65,6 +65,13 @@ const TEMPLATES = [
   },
 ] as const satisfies ReadonlyArray<Served>;
 
+/** Made by the process that keeps the session, not by the service. */
+const CALL_TEMPLATE = {
+  kind: "call",
+  key: "session-count",
+  description: "The evidence of one call of a session kept here, to verify offline.",
+} as const;
+
 const NAMED = /^settlement:\/\/([a-z]{1,16})\/([A-Za-z0-9-]{1,64})$/;
 
 /** The resources as a client lists them. */
@@ -72,8 +79,8 @@ export const resourceList = () =>
   RESOURCES.map(({ uri, name, description, mimeType }) => ({ uri, name, description, mimeType }));
 
 /** The templates of the resources that an address or an id names, as a client lists them. */
-export const resourceTemplates = () =>
-  TEMPLATES.map(({ kind, key, description }) => ({
+export const resourceTemplates = (hasSessions: boolean) =>
+  [...TEMPLATES, ...(hasSessions ? [CALL_TEMPLATE] : [])].map(({ kind, key, description }) => ({
     uriTemplate: `settlement://${kind}/{${key}}`,
     name: kind,
     description,

@@ -1,4 +1,7 @@
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
+import type { Requests } from "../service/requests.ts";
+import { SettlementError } from "../settlement-error.ts";
+import type { AgentSessions } from "./agent-sessions.ts";
 import type { ServiceCall } from "./ask.ts";
 import {
   inputSchema,
@@ -13,7 +16,7 @@ import { type Fields, heldTo, schemasOf } from "./output.ts";
 export type Consent = "given" | "refused" | null;
 
 /** What a tool works with. */
-export type ToolContext = {
+export type ToolContext = Pick<Requests, "stream" | "clock"> & {
   readonly call: ServiceCall;
   /** The pinned trust policy; null without one, as on the service itself. */
   readonly trust: TrustPolicy | null;
@@ -26,10 +29,39 @@ export type ToolContext = {
   readonly canAsk: boolean;
   /** The answer to the question about this very `subject`. */
   readonly consentTo: (subject: string) => Consent;
+  /** The sessions that this process keeps; null where it keeps none, as on the service itself. */
+  readonly sessions: AgentSessions | null;
+  /** Ends with the client's interest in the call. */
+  readonly signal: AbortSignal;
 };
 
 /** A question to the person behind the client, and what it is about. */
 export type Question = { readonly message: string; readonly subject: string };
+
+/**
+ * The question that the person must answer first, null once they agreed. `instead` says what to do where the client
+ * cannot ask. @throws SettlementError `not_confirmed`, `cannot_ask`
+ */
+export const questionTo = (
+  { canAsk, consentTo }: Pick<ToolContext, "canAsk" | "consentTo">,
+  question: Question,
+  instead: string,
+): Question | null => {
+  const consent = consentTo(question.subject);
+  if (consent === "given") return null;
+  if (consent === "refused")
+    throw new SettlementError(
+      "not_confirmed",
+      "The person did not confirm; nothing was sent.",
+      "Call again only when they ask for it.",
+    );
+  if (canAsk) return question;
+  throw new SettlementError(
+    "cannot_ask",
+    "This client cannot ask its person (elicitation) over this connection; nothing was sent.",
+    instead,
+  );
+};
 
 /** A record that a client can read as a resource. */
 export type Link = { readonly uri: string; readonly name: string };

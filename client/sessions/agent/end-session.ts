@@ -45,7 +45,7 @@ export type EndedSession = {
   readonly lamports: SessionLamports;
 };
 
-/** How long a settlement by the seller is awaited before the agent's wallet closes the session, and between looks. */
+/** How long a settlement by the seller is usually awaited before the agent's wallet closes the session, and between looks. */
 const SETTLING_MS = 60_000;
 const LOOK_MS = 2_000;
 
@@ -62,16 +62,17 @@ type Live = LiveEscrow | "archived" | null;
 const isOver = (live: Live): boolean =>
   live === "archived" || (live !== null && live.state !== "Pending");
 
-/** The escrow once it is settled, or as it is after a minute. */
+/** The escrow once it is settled, or as it is after `withinMs`. */
 const onceSettled = async (
   { requests }: PayContext,
   escrow: string,
+  withinMs: number,
   signal?: AbortSignal,
 ): Promise<Live> => {
   const began = requests.clock.nowMs();
   for (;;) {
     const live = await escrowNow(requests, escrow, signal);
-    if (isOver(live) || requests.clock.nowMs() - began >= SETTLING_MS) return live;
+    if (isOver(live) || requests.clock.nowMs() - began >= withinMs) return live;
     await requests.clock.pause(LOOK_MS, signal);
   }
 };
@@ -108,11 +109,14 @@ export const endSession = async (
   {
     signer,
     url,
+    settledWithinMs = SETTLING_MS,
     signal,
   }: {
     readonly signer: AcceptedSigner;
     /** One that the seller sells; null when none was ever called. */
     readonly url: string | null;
+    /** How long a settlement by the seller is awaited, milliseconds; 60,000 when left out. */
+    readonly settledWithinMs?: number | undefined;
     readonly signal?: AbortSignal | undefined;
   },
 ): Promise<EndedSession> => {
@@ -130,8 +134,9 @@ export const endSession = async (
   ) {
     refusal = await closedBySeller(agent, url, signal);
     if (refusal === null) {
-      live = await onceSettled(context, escrow, signal);
-      if (!isOver(live)) refusal = "The seller signed the end, and no settlement was seen in 60 s.";
+      live = await onceSettled(context, escrow, settledWithinMs, signal);
+      if (!isOver(live))
+        refusal = `The seller signed the end, and no settlement was seen in ${settledWithinMs / 1000} s.`;
     }
     if (!isOver(live)) {
       await closeSession(paying, escrow, signer, signal);

@@ -1,13 +1,15 @@
 import { type Address, addressFromBytes } from "../../../core/domain/address.ts";
+import { formatUnits } from "../../../core/domain/amount.ts";
 import { decodeBase64, encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
+import type { TrustPolicy } from "../../../core/domain/evidence/evidence-check.ts";
 import { decodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";
 import { ed25519Key } from "../../../core/protocol/crypto/ed25519-key.ts";
 import { sessionTerms, type SessionTerms } from "../../../core/protocol/calls/session-terms.ts";
 import { type FinalAccount, termsIn } from "../../pay/escrow-on-ledger.ts";
 import { requireSame } from "../../pay/escrow-there.ts";
 import { pay, type PayContext } from "../../pay/pay.ts";
-import { deploymentIn, paymentTerms, type PaymentTerms } from "../../pay/payment-terms.ts";
+import { deploymentIn, mintOf, paymentTerms, type PaymentTerms } from "../../pay/payment-terms.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { AcceptedSigner, MessageSigner } from "../../signing/sign-transaction.ts";
 import type { SessionJournal, SessionOpening } from "./session-journal.ts";
@@ -30,6 +32,8 @@ export type SessionPlan = {
   readonly mint?: string | undefined;
   /** The key that must attest; the merchant's present one when left out. */
   readonly attestor?: string | undefined;
+  /** The only origin that is called, such as `https://api.example.com`; any when left out. */
+  readonly origin?: string | undefined;
 };
 
 /** Sellers take no shorter session, in seconds. */
@@ -55,13 +59,10 @@ const seedIn = ({ seed }: SessionOpening): Uint8Array => {
       );
 };
 
-/** The terms of the escrow that a journal's opening names. */
-const termsOf = ({ policy }: OpenContext, opening: SessionOpening, decimals: number) => {
+/** The terms of the escrow that a journal's opening names. @throws SettlementError for a journal that holds none */
+export const openedTerms = (policy: TrustPolicy, opening: SessionOpening) => {
   const { merchant, mint, task, nonce, ttl, attestor } = opening;
-  const units = BigInt(opening.budget);
-  const whole = 10n ** BigInt(decimals);
-  const amount =
-    decimals === 0 ? `${units}` : `${units / whole}.${`${units % whole}`.padStart(decimals, "0")}`;
+  const amount = formatUnits(BigInt(opening.budget), mintOf(policy, mint).decimals);
   const payment = {
     merchant,
     mint,
@@ -74,8 +75,15 @@ const termsOf = ({ policy }: OpenContext, opening: SessionOpening, decimals: num
   return { payment, terms: paymentTerms(payment, opening.agent, policy, keyOf(seedIn(opening))) };
 };
 
-/** An opening for a plan. Everything about it is checked, and nothing is signed. */
-const planned = ({ policy }: OpenContext, plan: SessionPlan, agent: string): SessionOpening => {
+/**
+ * An opening for a plan, with a new session key, and the address of its escrow. Everything about it is checked, and
+ * nothing is signed. @throws SettlementError
+ */
+export const plannedSession = (
+  policy: TrustPolicy,
+  plan: SessionPlan,
+  agent: string,
+): { readonly opening: SessionOpening; readonly terms: PaymentTerms } => {
   if (!(plan.ttl >= LEAST_SESSION_SECONDS))
     refuse(
       "invalid_ttl",
@@ -83,7 +91,7 @@ const planned = ({ policy }: OpenContext, plan: SessionPlan, agent: string): Ses
       "Give a longer ttl.",
     );
   const seed = crypto.getRandomValues(new Uint8Array(SEED_BYTES));
-  const { merchant, budget: amount, ttl, mint, attestor } = plan;
+  const { merchant, budget: amount, ttl, mint, attestor, origin } = plan;
   const nonce = crypto.randomUUID();
   const terms: PaymentTerms = paymentTerms(
     {
@@ -99,7 +107,7 @@ const planned = ({ policy }: OpenContext, plan: SessionPlan, agent: string): Ses
     policy,
     keyOf(seed),
   );
-  return {
+  const opening: SessionOpening = {
     version: 3,
     network: policy.genesisHash,
     agent,
@@ -110,10 +118,12 @@ const planned = ({ policy }: OpenContext, plan: SessionPlan, agent: string): Ses
     nonce,
     ttl,
     attestor: terms.attestor,
+    ...(origin === undefined ? {} : { origin }),
     seed: encodeBase64(seed),
     account: null,
     fees: "0",
   };
+  return { opening, terms };
 };
 
 /** @throws SettlementError `another_session` when a journal's session is of another plan, signer or ledger */
@@ -132,6 +142,7 @@ const requireAsked = (
     ["budget", wanted.budget, kept.budget],
     ["ttl", `${wanted.ttl}`, `${kept.ttl}`],
     ["attestor", wanted.attestor ?? kept.attestor, kept.attestor],
+    ["origin", wanted.origin, kept.origin],
   ].filter(([, one, other]) => one !== other);
   if (sides.length > 0)
     refuse(
@@ -147,6 +158,8 @@ export type OpenedSession = {
   readonly escrow: Escrow;
   readonly signer: MessageSigner;
   readonly decimals: number;
+  /** The only origin that is called, null for any. */
+  readonly origin: string | null;
 };
 
 /** Adds what a transaction cost to what a journal keeps. */
@@ -174,19 +187,16 @@ export const openSession = async (
 ): Promise<OpenedSession> => {
   const agent = signer.address;
   const { opening: kept } = await journal.state();
-  const asked = plan === null ? null : planned(context, plan, agent);
+  const { policy } = context;
+  const asked = plan === null ? null : plannedSession(policy, plan, agent).opening;
   const opening =
     kept ??
     asked ??
     refuse("nothing_opened", "The journal has no session.", "Give merchant, budget and ttl.");
   if (kept === null) await journal.open(opening);
   else requireAsked(kept, context, agent, asked);
-  const { policy } = context;
-  const mint =
-    policy.supportedMints.find(({ address }) => address === opening.mint) ??
-    refuse("invalid_mint", `The trust document does not list ${opening.mint}.`, "Add it.");
   const seed = seedIn(opening);
-  const { payment, terms } = termsOf(context, opening, mint.decimals);
+  const { payment, terms } = openedTerms(policy, opening);
   const found = async () => {
     const charged = chargedTo(journal);
     await pay({ ...context, charged }, { ...payment, signer, signal }, terms.sessionKey);
@@ -219,6 +229,7 @@ export const openSession = async (
       publicKey: addressFromBytes(publicKey),
       sign: (message) => Promise.resolve(sign(message)),
     },
-    decimals: mint.decimals,
+    decimals: terms.mint.decimals,
+    origin: opening.origin ?? null,
   };
 };

@@ -39,6 +39,8 @@ export type SessionOpening = {
   readonly ttl: number;
   /** The key that must attest; null for the merchant's present one. */
   readonly attestor: string | null;
+  /** The only origin that is called, such as `https://api.example.com`; any where it is left out. */
+  readonly origin?: string;
   /** The 32 bytes of the session key, base64. */
   readonly seed: string;
   /** The bytes of the escrow's account, base64, once it was found finalized; null before. */
@@ -107,4 +109,15 @@ export type SessionJournal = {
   readonly calls: (from: number) => AsyncIterable<KeptCall>;
   /** Gives the session to other processes. Nothing is kept by this journal afterwards. */
   readonly release: () => Promise<void>;
+};
+
+/** Where an agent keeps several sessions, each under a name, such as a folder of files. */
+export type SessionFolder = {
+  /** The names of the sessions, sorted. @throws SettlementError `unreadable` */
+  readonly names: () => Promise<ReadonlyArray<string>>;
+  /**
+   * Takes the session of a name for this process; a name that is not there yet is one without an opening. @throws
+   * SettlementError `store_in_use`, `store_damaged`, `store_unusable`
+   */
+  readonly take: (name: string) => Promise<SessionJournal>;
 };

@@ -82,10 +82,12 @@ export type Session = {
   ) => Promise<PaidAnswer>;
   /**
    * Ends the session with its seller, or else on the ledger, and says what it cost. Waits at most some minutes. Safe to
-   * run again. `url` is one that the seller sells; the newest call's when left out. @throws SettlementError
+   * run again. `url` is one that the seller sells; the newest call's when left out. The seller has `settledWithinMs`
+   * milliseconds, 60,000 when left out, before the agent's wallet closes the session. @throws SettlementError
    */
   readonly close: (how?: {
     readonly url?: string;
+    readonly settledWithinMs?: number;
     readonly signal?: AbortSignal;
   }) => Promise<EndedSession>;
   /** The evidence of the call of this number, from 1 on, for `verify`. @throws SettlementError */
@@ -174,6 +176,7 @@ export const agentSession = async (
     escrow,
     signer: key,
     decimals,
+    origin,
   } = await openSession(context, journal, plan, {
     signer,
     signal: opening,
@@ -206,8 +209,12 @@ export const agentSession = async (
         await clock.pause(UNKNOWN_PAUSE_MS, request.signal);
       }
   };
-  const end = (url: string | null, ending?: AbortSignal): Promise<EndedSession> =>
-    endSession(context, agent, { signer, url, signal: ending });
+  const end = (
+    url: string | null,
+    ending?: AbortSignal,
+    settledWithinMs?: number,
+  ): Promise<EndedSession> =>
+    endSession(context, agent, { signer, url, settledWithinMs, signal: ending });
   /** The same; a session whose seller was restored is closed on the ledger at once, where it is paid until then. */
   const madeCall = async (request: SessionRequest): Promise<CallAnswer> => {
     try {
@@ -224,12 +231,18 @@ export const agentSession = async (
     call: async (request, { limit, ...init }) => {
       const units = unitsOf(limit, decimals);
       const asked = { ...(await requestFrom(request, init)), limit: units };
+      if (origin !== null && new URL(asked.url).origin !== origin)
+        throw new SettlementError(
+          "another_origin",
+          `The session is for calls to ${origin}.`,
+          "Nothing was sent. Open another session for another origin.",
+        );
       const answer = await inTurn(() => madeCall(asked));
       const { count, price } = answer;
       return { response: responseOf(answer), count, price: price.toString() };
     },
-    close: ({ url, signal } = {}) =>
-      inTurn(async () => end(url ?? (await newestUrl(agent)), signal)),
+    close: ({ url, signal, settledWithinMs } = {}) =>
+      inTurn(async () => end(url ?? (await newestUrl(agent)), signal, settledWithinMs)),
     evidence: (count, shown = {}) => evidenceOf(context, agent, count, shown),
     state: async () => {
       const { head, closing, stopped } = await journal.state();

@@ -50,8 +50,16 @@ const WRONG: Readonly<Record<string, ReadonlyArray<readonly [object, RegExp]>>> 
     [{ refundable: "yes" }, /^validation_failed: refundable must be true or false\./],
   ],
   read_escrow: [
-    [{}, /^validation_failed: escrow is required\. Correct the call; the arguments are escrow\./],
+    [
+      {},
+      /^validation_failed: escrow is required\. Correct the call; the arguments are escrow, until\./,
+    ],
     [{ escrow: ".." }, /^validation_failed: escrow must be an address/],
+    [
+      { escrow: NOBODY, until: "soon" },
+      /^validation_failed: until must be one of confirmed, final/,
+    ],
+    [{ escrow: NOBODY, until: "final" }, /^not_an_escrow: |^escrow_not_found: /],
     [{ escrow: NOBODY }, /^not_an_escrow: |^escrow_not_found: /],
   ],
   prepare_payment: [

@@ -4,12 +4,27 @@ import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { declaredTools, SERVER_INFO } from "../../../client/mcp/mcp-server.ts";
 import packageJson from "../../../package.json" with { type: "json" };
 
-const tools = declaredTools();
+const tools = declaredTools(true);
+
+const tokensOf = (listed: ReturnType<typeof declaredTools>): number =>
+  encode(JSON.stringify({ tools: listed })).length;
 
 test("there are at most ten tools, and their list has fewer than 3,000 tokens", () => {
-  expect(tools.length).toBeLessThanOrEqual(10);
-  const tokens = encode(JSON.stringify({ tools })).length;
-  expect(tokens).toBeLessThan(3000);
+  const alone = declaredTools();
+  expect(alone.length).toBeLessThanOrEqual(10);
+  expect(tokensOf(alone)).toBeLessThan(3000);
+});
+
+test("sessions add five tools and fewer than 1,500 tokens", () => {
+  expect(tools.slice(10).map(({ name }) => name)).toEqual([
+    "open_session",
+    "paid_fetch",
+    "find_sessions",
+    "close_session",
+    "read_call_evidence",
+  ]);
+  const tokens = tokensOf(tools);
+  expect(tokens - tokensOf(declaredTools())).toBeLessThan(1500);
   // The counter counts: a list twice as long has about twice as many.
   expect(encode(JSON.stringify({ tools: [...tools, ...tools] })).length).toBeGreaterThan(
     1.9 * tokens,
@@ -59,10 +74,13 @@ test.each(tools.map((tool) => [tool.name, tool] as const))(
   },
 );
 
-test("only relaying is destructive, and it may be repeated", () => {
+test("only relaying and paying are destructive, and a transaction may be relayed again", () => {
   const changing = tools.filter(({ annotations }) => !annotations.readOnlyHint);
   expect(changing.map(({ name, annotations }) => [name, annotations])).toEqual([
     ["relay_transaction", { readOnlyHint: false, destructiveHint: true, idempotentHint: true }],
+    ["open_session", { readOnlyHint: false, destructiveHint: false, idempotentHint: true }],
+    ["paid_fetch", { readOnlyHint: false, destructiveHint: true, idempotentHint: false }],
+    ["close_session", { readOnlyHint: false, destructiveHint: false, idempotentHint: true }],
   ]);
 });
 

@@ -16,6 +16,7 @@ import {
   MINT,
   TRUST,
 } from "../support/fake-service.ts";
+import { toolContext } from "./tool-context.ts";
 
 const ESCROW = packet.data.escrow.escrow_pda;
 const TIME = "2026-11-22T00:00:00Z";
@@ -288,13 +289,9 @@ describe.each(Object.entries(HONEST))("%s at a hostile service", (name, [args, h
   test("beside a wallet a spoiled answer is a named refusal too", async () => {
     const run = ALL_TOOLS.find((tool) => tool.name === name)?.run;
     for (const body of spoiled(honest)) {
-      const cause: unknown = await run?.(args, {
-        call: serving(JSON.stringify(body) ?? ""),
-        trust: policyIn(TRUST),
-        rebuilds: true,
-        canAsk: false,
-        consentTo: () => "given",
-      }).then(
+      const context = { trust: policyIn(TRUST), consentTo: (): "given" => "given" };
+      const call = serving(JSON.stringify(body) ?? "");
+      const cause: unknown = await run?.(args, toolContext(call, context)).then(
         () => null,
         (thrown: unknown) => thrown,
       );

@@ -140,7 +140,11 @@ const delivered = async (client: McpClient, land: Land, nonce: string): Promise<
     timestamp: claim["timestamp"],
     attestation_signature: attested(claim["message_base64"] as string),
   });
+  const news = done(client, "read_escrow", { escrow, until: "confirmed" });
   await land(client, signedOf(release));
+  expect((await news)["finality"]).toBeOneOf(["confirmed", "final"]);
+  const settled = await done(client, "read_escrow", { escrow, until: "final" });
+  expect(settled).toMatchObject({ state: "Fulfilled", finality: "final" });
   const evidence = await done(client, "read_evidence", { escrow, payload: PAYLOAD });
   expect(evidence).toMatchObject({ decision: "released", matches: false });
   expect(evidence["packet"]).toBe(`settlement://evidence/${escrow}`);

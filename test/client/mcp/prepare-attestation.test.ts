@@ -14,6 +14,7 @@ import * as s from "../../programs/fixture/settlement.ts";
 import { TRUST } from "../support/fake-service.ts";
 import { claimOver } from "../../doubles/attested.ts";
 import { failureOf } from "../support/failure-of.ts";
+import { toolContext } from "./tool-context.ts";
 
 const PAYLOAD = { status_code: 200 };
 const HASH = proofHash(PAYLOAD);
@@ -62,7 +63,7 @@ const shownOf = (given: object, signed: Signed, rebuilds = true, record: object 
     const text = JSON.stringify({ data: answer, context });
     return Promise.resolve({ status: 200, headers: new Headers(), text });
   };
-  const context = { call, trust, rebuilds, canAsk: false, consentTo: () => null };
+  const context = toolContext(call, { trust, rebuilds });
   return { message, run: prepareAttestation.run({ escrow: s.escrow, ...given }, context) };
 };
 

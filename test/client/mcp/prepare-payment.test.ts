@@ -19,6 +19,7 @@ import {
   MINT,
   TRUST,
 } from "../support/fake-service.ts";
+import { toolContext } from "./tool-context.ts";
 
 const TERMS = {
   agent: AGENT,
@@ -59,8 +60,7 @@ const shownBy = (lie: Lie, context: Partial<ToolContext> = {}) => {
     return Promise.resolve({ status: 200, headers: new Headers(), text: JSON.stringify(answer) });
   };
   const trust = policyIn(TRUST);
-  const own = { call, trust, rebuilds: true, canAsk: false, consentTo: () => null };
-  return preparePayment.run(TERMS, { ...own, ...context });
+  return preparePayment.run(TERMS, toolContext(call, { trust, ...context }));
 };
 
 const HONEST = {

@@ -16,6 +16,7 @@ import { transferTokens } from "../../programs/fixture/token-instructions.ts";
 import { BLOCKHASH, TRUST } from "../support/fake-service.ts";
 import { pendingRecord } from "../support/pending-record.ts";
 import { failureOf } from "../support/failure-of.ts";
+import { toolContext } from "./tool-context.ts";
 
 const PAYER = s.stranger.address;
 const THIEF = s.agent.address;
@@ -83,7 +84,7 @@ const shownOf = (
   const trust = policyIn(TRUST);
   const run = prepareSettlement.run(
     { escrow: s.escrow, ...given },
-    { call, trust, rebuilds, canAsk: false, consentTo: () => null },
+    toolContext(call, { trust, rebuilds }),
   );
   return { base64, run };
 };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { readEvidence } from "../../../client/mcp/tools/read-evidence.ts";
 import { policyIn } from "../../../client/pinned-policy.ts";
 import { failureOf } from "../support/failure-of.ts";
+import { toolContext } from "./tool-context.ts";
 
 const vector = (name: string): string =>
   readFileSync(join(import.meta.dir, "../../vectors/evidence", name), "utf8");
@@ -19,13 +20,10 @@ const TRUST = policyIn(vector("trust.json"));
 const readAt = (escrow: string, trust: typeof TRUST | null) =>
   readEvidence.run(
     { escrow },
-    {
-      call: () => Promise.resolve({ status: 200, headers: new Headers(), text: PACKET }),
+    toolContext(() => Promise.resolve({ status: 200, headers: new Headers(), text: PACKET }), {
       trust,
       rebuilds: trust !== null,
-      canAsk: false,
-      consentTo: () => null,
-    },
+    }),
   );
 
 describe("read_evidence", () => {

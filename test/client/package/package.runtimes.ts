@@ -14,6 +14,7 @@ import {
 } from "../../app/support/running-service.ts";
 import { type Installed, installedByNpm, run } from "./installed.ts";
 import { JOURNAL_PROGRAM, tryJournal } from "./shared-journal.ts";
+import { sessionWorld } from "./session-life.ts";
 import { tryEntries, tryOfflineCommands } from "./tries.ts";
 
 const VECTORS = join(import.meta.dir, "../../vectors/evidence");
@@ -91,13 +92,21 @@ const RUNTIMES: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
 };
 
+/** Node 20 has no `node:sqlite`, by which a process holds a session's file; Deno's is not tried. */
+const WITH_SESSIONS: ReadonlySet<string> = new Set(["node22", "node24", "bun"]);
+
 let installed: Installed;
+let world: Awaited<ReturnType<typeof sessionWorld>>;
 
 beforeAll(async () => {
   installed = await installedByNpm();
+  world = await sessionWorld(installed);
 }, 300_000);
 
-afterAll(() => rm(installed.folder, { recursive: true, force: true }));
+afterAll(async () => {
+  await world.stop();
+  await rm(installed.folder, { recursive: true, force: true });
+});
 
 for (const [name, runtime] of Object.entries(RUNTIMES)) {
   const isAbsent = !existsSync(runtime[0] ?? "");
@@ -113,6 +122,11 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
   test.skipIf(isAbsent)(`${title}: verify and keygen work as npm installed them`, () =>
     tryOfflineCommands(installed, runtime, name),
   );
+  if (WITH_SESSIONS.has(name))
+    test.skipIf(isAbsent)(
+      `${title}: a model opens a session, pays, closes it and proves a call`,
+      () => world.live(runtime, name),
+    );
 }
 
 test.skipIf(browserProgram === null)(

@@ -7,51 +7,20 @@ import { fileSession } from "../../../client/node/file-session.ts";
 import { keySigner, keyText } from "../../../client/node/key-file.ts";
 import { memorySessionJournal } from "../../../client/sessions/agent/memory-journal.ts";
 import { payFetch } from "../../../client/sessions/agent/pay-fetch.ts";
-import { memorySessions, sessionSeller } from "../../../client/sessions.ts";
 import { verifyCall } from "../../../core/protocol/verification/verify-call.ts";
 import { runHere } from "../../app/support/run-here.ts";
 import { temporaryDirectory } from "../../app/support/running-service.ts";
 import { failureOf } from "../support/failure-of.ts";
-import {
-  agentKey,
-  attestorKey,
-  merchantKey,
-  payerKey,
-  sellerFixture,
-  signerOf,
-} from "./seller-fixture.ts";
+import { agentKey, merchantKey, sellerFixture, sellingAt } from "./seller-fixture.ts";
 
 let fixture: Awaited<ReturnType<typeof sellerFixture>>;
 let selling: ReturnType<typeof sell>;
 
-/** A seller over HTTP, at 0.01 a call. */
-const sell = () => {
-  const seller = sessionSeller({
-    service: fixture.service.url,
-    trust: fixture.trust,
-    rpc: fixture.rpc,
-    merchant: merchantKey.address,
-    attestor: signerOf(attestorKey),
-    payer: signerOf(payerKey),
-    store: memorySessions(),
-    webSocket: null,
-  });
-  const server = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    fetch: (request) =>
-      seller.handle(request, "0.01", async (asked, { count }) =>
-        Response.json({ count, echo: await asked.text() }),
-      ),
-  });
-  return {
-    url: server.url.origin,
-    stop: async () => {
-      await server.stop(true);
-      await seller.close();
-    },
-  };
-};
+/** A seller over HTTP, at 0.01 a call, that says what it was asked. */
+const sell = () =>
+  sellingAt(fixture, async (asked, { count }) =>
+    Response.json({ count, echo: await asked.text() }),
+  );
 
 beforeAll(async () => {
   fixture = await sellerFixture();

@@ -6,6 +6,7 @@ import {
 import { policyIn } from "../../../client/pinned-policy.ts";
 import type { AgentContext } from "../../../client/sessions/agent/send-call.ts";
 import { memorySessionJournal } from "../../../client/sessions/agent/memory-journal.ts";
+import { memorySessions, type PaidHandler, sessionSeller } from "../../../client/sessions.ts";
 import { ledgerLooks } from "../../../client/sessions/seller/ledger-looks.ts";
 import { ledgerNodes } from "../../../client/service/ledger-nodes.ts";
 import { requestsTo, systemClock } from "../../../client/service/requests.ts";
@@ -142,6 +143,39 @@ export const sellerFixture = async () => {
     stop: async () => {
       await service.stop();
       await directory.remove();
+    },
+  };
+};
+
+/** A seller over HTTP on the ledger of a fixture, at 0.01 a call. */
+export const sellingAt = (
+  {
+    service,
+    trust,
+    rpc,
+  }: Pick<Awaited<ReturnType<typeof sellerFixture>>, "service" | "trust" | "rpc">,
+  handler: PaidHandler,
+) => {
+  const seller = sessionSeller({
+    service: service.url,
+    trust,
+    rpc,
+    merchant: merchantKey.address,
+    attestor: signerOf(attestorKey),
+    payer: signerOf(payerKey),
+    store: memorySessions(),
+    webSocket: null,
+  });
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: (request) => seller.handle(request, "0.01", handler),
+  });
+  return {
+    url: server.url.origin,
+    stop: async () => {
+      await server.stop(true);
+      await seller.close();
     },
   };
 };
