@@ -30,7 +30,8 @@ export {
   sqliteSessions,
   type SqliteSessionsOptions,
 } from "./sessions/store/sqlite-sessions.ts";
-export type { LeasedSessions, SqlSessionsOptions } from "./sessions/store/sql-sessions.ts";
+export type { LeasedSessions } from "./sessions/store/sql-sessions.ts";
+export type { SqlSessionsOptions } from "./sessions/store/session-tables.ts";
 export type {
   KeptCall,
   KeptSession,

@@ -239,29 +239,35 @@ const delivered = async (
   };
   const kept = body.length > MOST_KEPT_BYTES ? null : answer;
   const call: StagedCall = { voucher, delivery, intent, status, answer: kept };
-  if ("attest" in context.attestor && !(await (store.stage?.(call) ?? true))) return null;
+  if ("attest" in context.attestor && !(await store.stage(call))) return null;
   const receipt = await recorded(context, session, tally, call);
   return receipt === null ? null : responseOf(answer, receiptHeader(receipt));
 };
 
-/** Ends what a process began that crashed between a delivery and its record: the same is attested and recorded. */
-const finished = async (
-  context: SellerContext,
-  { session }: StoredSession,
-  { voucher }: StagedCall,
-): Promise<void> => {
+/** Attests and records what a process staged that ended. This process has the reservation. */
+const finishedStaged = async (context: SellerContext, session: KeptSession): Promise<void> => {
   const { store } = context;
   const { escrow } = session;
-  if ((await store.reserve(escrow, voucher.count)) !== "reserved") return;
   try {
-    const now = await store.find(escrow);
-    const staged = now?.staged ?? null;
-    if (now !== null && staged !== null) await recorded(context, session, tallyIn(now), staged);
-    else await store.drop(escrow);
+    const stored = await store.find(escrow);
+    const staged = stored?.staged ?? null;
+    if (stored === null || staged === null) await store.drop(escrow);
+    else await recorded(context, session, tallyIn(stored), staged);
   } catch (cause) {
     await store.drop(escrow);
     throw cause;
   }
+};
+
+/** Ends what a process began that crashed between a delivery and its record, unless it lives or another one does it. */
+const finished = async (
+  context: SellerContext,
+  session: KeptSession,
+  count: number,
+): Promise<void> => {
+  const reservation = await context.store.reserve(session.escrow, count);
+  if (reservation === "staged") await finishedStaged(context, session);
+  else if (reservation === "reserved") await context.store.drop(session.escrow);
 };
 
 /** The final attestation of a session, signed with the present time. Only for one whose closing voucher is kept. */
@@ -301,8 +307,8 @@ const tried = async (
 ): Promise<Response | null> => {
   const { store } = context;
   const before = await standing(context, session, request);
-  const { staged = null } = before;
-  if (staged !== null) await finished(context, before, staged);
+  const { staged } = before;
+  if (staged !== null) await finished(context, before.session, staged.voucher.count);
   const stored = staged === null ? before : await standing(context, session, request);
   const { newest, closing } = stored;
   const intent = callIntent(request.method, request.url, request.body);
@@ -345,6 +351,10 @@ const tried = async (
   if (reservation === "busy")
     return refusalAnswer({ code: "session_busy", detail: "A call of the session is going on." });
   if (reservation === "behind") return null;
+  if (reservation === "staged") {
+    await finishedStaged(context, session);
+    return null;
+  }
   try {
     return await delivered(context, stored, request, { voucher, order, intent }, handler);
   } catch (cause) {

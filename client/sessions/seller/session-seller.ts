@@ -35,8 +35,8 @@ export type SellerOptions = {
   /** The merchant's wallet, which is paid. Its key is not needed. */
   readonly merchant: string;
   /**
-   * Signs what was delivered. Its key is the attestor that sessions must name. With an attestor that keeps what it
-   * signed (`remoteAttestor`, `keepingAttestor`) the store must be able to keep a delivery before it is attested.
+   * Signs what was delivered. Its key is the attestor that sessions must name. For an attestor that keeps what it signed
+   * (`remoteAttestor`, `keepingAttestor`) each delivery is kept in the store before it is attested.
    */
   readonly attestor: SellerKey | SessionAttestor;
   /** Pays the fees of captures and releases. */
@@ -151,12 +151,6 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
   const payer = messageSignerOf(options.payer);
   const attestor =
     "attest" in options.attestor ? options.attestor : messageSignerOf(options.attestor);
-  if ("attest" in attestor && options.store.stage === undefined)
-    throw new SettlementError(
-      "store_cannot_stage",
-      "The store keeps no delivery before it is attested, which an attestor in another process needs.",
-      "Use a store that has `stage`, or give the attestor's key.",
-    );
   const { mostBodyBytes = MOST_BODY_BYTES, onProblem = () => undefined } = options;
   const policy = policyIn(options.trust);
   const mint = mintOf(policy, options.mint);

@@ -11,7 +11,7 @@ import {
 import type { CallVoucher } from "../../../core/protocol/calls/call-voucher.ts";
 import type { SessionTally } from "../../../core/protocol/calls/session-tally.ts";
 import { packedNumber, PackedReader } from "./packed-bytes.ts";
-import type { KeptCall } from "./session-store.ts";
+import type { KeptCall, StagedCall } from "./session-store.ts";
 
 const SIGNATURE_BYTES = 64;
 const HASH_BYTES = 32;
@@ -171,6 +171,23 @@ export const callRecordBytes = (call: KeptCall): Uint8Array =>
     receiptPartBytes(receiptPartOf(call)),
   );
 
+/** The place of a signature that is not made yet. */
+const UNSIGNED = new Uint8Array(SIGNATURE_BYTES);
+
+/** A delivery that is not attested yet in the same form, zeros for the signature. */
+export const stagedRecordBytes = ({
+  voucher,
+  delivery,
+  intent,
+  status,
+}: StagedCall): Uint8Array => {
+  const { proofHash, price, deliveredAt } = delivery;
+  return concatBytes(
+    orderPartBytes(orderPartOf(voucher, intent)),
+    receiptPartBytes({ proofHash, signature: UNSIGNED, price, deliveredAt, status }),
+  );
+};
+
 /** Both parts of a call's record. @throws RangeError for what `callRecordBytes` never gives. */
 export const readCallRecord = (
   bytes: Uint8Array,
@@ -181,24 +198,38 @@ export const readCallRecord = (
   return parts;
 };
 
-/**
- * What a kept call leaves out follows from the calls before it. @throws RangeError for a call of which something does
- * not follow, before anything of it is kept.
- */
-export const requireFollows = (before: SessionTally, { voucher, receipt, intent }: KeptCall) => {
+const notNext = ({ count }: CallVoucher): RangeError =>
+  new RangeError(`call ${count} does not follow from those before it`);
+
+/** The order of a delivery that is not attested yet. @throws RangeError unless both follow from the calls before. */
+export const requireDelivered = (
+  before: SessionTally,
+  { voucher, delivery, intent }: Pick<StagedCall, "voucher" | "delivery" | "intent">,
+): CallOrder => {
   const order = callOrder(intent, voucher.nonce, voucher.limit);
-  const { delivery, attestation } = receipt;
   const follows =
     voucher.count === before.count + 1 &&
     voucher.total === before.total + voucher.limit &&
     !voucher.isClosing &&
     delivery.taskHash === order.taskHash &&
     delivery.totalAfter === before.total + delivery.price &&
+    voucher.orders === before.ordersWith(order);
+  if (!follows) throw notNext(voucher);
+  return order;
+};
+
+/**
+ * What a kept call leaves out follows from the calls before it. @throws RangeError for a call of which something does
+ * not follow, before anything of it is kept.
+ */
+export const requireFollows = (before: SessionTally, { voucher, receipt, intent }: KeptCall) => {
+  const { delivery, attestation } = receipt;
+  const order = requireDelivered(before, { voucher, delivery, intent });
+  const follows =
     attestation.total === delivery.totalAfter &&
     attestation.count === voucher.count &&
     attestation.timestamp === delivery.deliveredAt &&
     !attestation.isFinal &&
-    voucher.orders === before.ordersWith(order) &&
     attestation.deliveries === before.after(order, delivery).deliveries;
-  if (!follows) throw new RangeError(`call ${voucher.count} does not follow from those before it`);
+  if (!follows) throw notNext(voucher);
 };

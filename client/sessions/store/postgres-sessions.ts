@@ -1,13 +1,12 @@
 import { SettlementError } from "../../settlement-error.ts";
 import {
-  type LeasedSessions,
   sessionTables,
   type SessionSql,
-  sqlSessions,
   type SqlRow,
   type SqlSessionsOptions,
   type SqlValue,
-} from "./sql-sessions.ts";
+} from "./session-tables.ts";
+import { type LeasedSessions, sqlSessions } from "./sql-sessions.ts";
 
 /** Runs one statement with values for `$1` and on, and gives its rows: `pg`'s `pool.query`, `sql.unsafe` of Bun. */
 export type PostgresQuery = (

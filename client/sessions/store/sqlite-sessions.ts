@@ -1,13 +1,12 @@
 import { SettlementError } from "../../settlement-error.ts";
 import {
-  type LeasedSessions,
   sessionTables,
   type SessionSql,
-  sqlSessions,
   type SqlRow,
   type SqlSessionsOptions,
   type SqlValue,
-} from "./sql-sessions.ts";
+} from "./session-tables.ts";
+import { type LeasedSessions, sqlSessions } from "./sql-sessions.ts";
 
 /** A connection to an SQLite database (3.41 or later) of the caller: `bun:sqlite`, `node:sqlite` or another like them. */
 export type SqliteDatabase = {

@@ -26,7 +26,8 @@ import {
   finalOf,
   headOf,
   keptCall,
-} from "../../../contracts/session-store.ts";
+  stagedCall,
+} from "../../../doubles/kept-calls.ts";
 import { honestCall, honestCalls, KEPT, TERMS } from "../../../doubles/session-sides.ts";
 
 const PLANNED = fc
@@ -146,6 +147,7 @@ describe("what is kept of a session beside its calls", () => {
       newest: headOf(3),
       closing: closingOf(3),
       final: finalOf(3, 1n),
+      staged: stagedCall(4),
       answer: answerOf(3),
       isEnded: true,
     };
