@@ -34,7 +34,7 @@ import {
 } from "./session-files.ts";
 import { type HeldSession, heldSession, journalFrames, JournalReplay } from "./sessions-journal.ts";
 
-const JOURNAL_MAGIC = "sejourn1";
+const JOURNAL_MAGIC = "sejourn2";
 const JOURNAL_BYTES = 8_388_608;
 
 /** How a folder of sessions is opened. */

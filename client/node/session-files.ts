@@ -9,7 +9,7 @@ import { FIRST_FRAME, formOf, FrameForm, framesIn } from "./frames.ts";
 import { errorCode } from "./key-file.ts";
 
 /** What a file of one session's frames begins with. */
-const SESSION_MAGIC = "sesessn1";
+const SESSION_MAGIC = "sesessn2";
 
 /** The failure of a file or folder that the system does not let be used. */
 export const unusable = (path: string, cause: unknown): SettlementError =>

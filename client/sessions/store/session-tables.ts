@@ -27,12 +27,19 @@ export type SessionSql = {
   readonly identity: () => Promise<string | null>;
 };
 
-/** The tables, made where they are missing. `bytes` is the type of bytes, `serial` that of a row's own number. */
-export const sessionTables = (bytes: string, serial: string): ReadonlyArray<string> => [
+/**
+ * The tables, made where they are missing. `bytes` is the type of bytes, `serial` that of a row's own number, `rewritten`
+ * what is said of a table whose rows change with every call. `shown` is null for calls, which takes no bytes.
+ */
+export const sessionTables = (
+  bytes: string,
+  serial: string,
+  rewritten = "",
+): ReadonlyArray<string> => [
   `CREATE TABLE IF NOT EXISTS settlement_store (one INTEGER PRIMARY KEY, version INTEGER NOT NULL, born BIGINT NOT NULL, identity TEXT)`,
   `CREATE TABLE IF NOT EXISTS settlement_processes (id TEXT PRIMARY KEY, held_until BIGINT NOT NULL)`,
-  `CREATE TABLE IF NOT EXISTS settlement_sessions (id ${serial}, escrow TEXT NOT NULL UNIQUE, session TEXT NOT NULL, count INTEGER NOT NULL, head ${bytes}, closing ${bytes}, final ${bytes}, final_at BIGINT, answer ${bytes}, staged ${bytes}, holder TEXT, reservation INTEGER, ended INTEGER NOT NULL)`,
-  `CREATE TABLE IF NOT EXISTS settlement_calls (session INTEGER NOT NULL, count INTEGER NOT NULL, shown INTEGER NOT NULL, record ${bytes} NOT NULL, PRIMARY KEY (session, count))`,
+  `CREATE TABLE IF NOT EXISTS settlement_sessions (id ${serial}, escrow TEXT NOT NULL UNIQUE, session TEXT NOT NULL, count INTEGER NOT NULL, head ${bytes}, closing ${bytes}, final ${bytes}, final_at BIGINT, answer ${bytes}, staged ${bytes}, holder TEXT, reservation INTEGER, ended INTEGER NOT NULL)${rewritten}`,
+  `CREATE TABLE IF NOT EXISTS settlement_calls (session INTEGER NOT NULL, count INTEGER NOT NULL, shown INTEGER, record ${bytes} NOT NULL, PRIMARY KEY (session, count))`,
 ];
 
 const VERSION = 2;

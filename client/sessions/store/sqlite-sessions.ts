@@ -118,7 +118,7 @@ export const sqliteSessions = async (
         const [row] = rows(`${update} RETURNING id`, values);
         if (row === undefined) return false;
         rows(
-          "INSERT INTO settlement_calls (session, count, shown, record) VALUES ($1, $2, $3, $4::bytes)",
+          "INSERT INTO settlement_calls (session, count, shown, record) VALUES ($1, $2, NULLIF($3, 0), $4::bytes)",
           [Number(row["id"]), count, isShown ? 1 : 0, record],
         );
         return true;
