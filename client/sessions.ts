@@ -6,7 +6,7 @@ export type {
   SellerOptions,
   SessionSeller,
 } from "./sessions/seller/session-seller.ts";
-export type { PaidCall } from "./sessions/seller/answer-call.ts";
+export type { PaidCall } from "./sessions/seller/seller-context.ts";
 export { sellHono } from "./sessions/frameworks/hono.ts";
 export { sellExpress } from "./sessions/frameworks/express.ts";
 export { sellFastify } from "./sessions/frameworks/fastify.ts";

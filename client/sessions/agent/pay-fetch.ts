@@ -117,8 +117,8 @@ const marginOf = (ttl: number): number => Math.max(60, Math.min(900, ttl / 10));
 
 /**
  * A `fetch` that pays for what asks to be paid. A request that is answered 402 with an offer for sessions opens one, or
- * reuses it, and is made again with a voucher; every other answer is given as it is. No redirect is followed with a
- * voucher. @throws SettlementError for a wrong option
+ * reuses it, and is made again with a voucher; every other answer is given as it is. A stream of events is given as it
+ * comes, and ends once its receipt is taken. No redirect is followed with a voucher. @throws SettlementError for a wrong option
  * @example
  * import { memorySessionJournal, payFetch } from "settlement-evidence";
  *
@@ -258,7 +258,11 @@ export const payFetch = (policy: PayPolicy, fetchWith: Fetch = runtimeFetch): Pa
     return opening;
   };
 
-  const paid = async (request: Request, offer: SessionOffer): Promise<Response> => {
+  const paid = async (
+    request: Request,
+    offer: SessionOffer,
+    onStream: (answer: Response) => void,
+  ): Promise<Response> => {
     const { origin } = new URL(request.url);
     const place = placeOf(offer, origin);
     const limit = formatUnits(offer.price, offer.mint.decimals);
@@ -266,7 +270,7 @@ export const payFetch = (policy: PayPolicy, fetchWith: Fetch = runtimeFetch): Pa
       const opening = laneFor(offer, origin);
       const lane = await opening;
       try {
-        const { response } = await lane.session.call(request.clone(), { limit });
+        const { response } = await lane.session.call(request.clone(), { limit, onStream });
         return response;
       } catch (cause) {
         const code = codeOf(cause);
@@ -280,15 +284,18 @@ export const payFetch = (policy: PayPolicy, fetchWith: Fetch = runtimeFetch): Pa
     }
   };
 
-  const pay = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const request = new Request(input, init);
+  /** The whole answer. A stream is told of before its end. */
+  const wholeAnswer = async (
+    request: Request,
+    onStream: (answer: Response) => void,
+  ): Promise<Response> => {
     const { origin, pathname } = new URL(request.url);
     const key = `${request.method} ${origin}${pathname}`;
     const known = prices.get(key);
     if (known !== undefined)
       try {
         judge(known, request);
-        return await paid(request, known);
+        return await paid(request, known, onStream);
       } catch (cause) {
         if (codeOf(cause) !== "limit_below_price") throw cause;
         prices.delete(key);
@@ -313,8 +320,13 @@ export const payFetch = (policy: PayPolicy, fetchWith: Fetch = runtimeFetch): Pa
     judge(offer, request);
     if (prices.size >= MOST_PRICES) prices.clear();
     prices.set(key, offer);
-    return paid(request, offer);
+    return paid(request, offer, onStream);
   };
+  // What fails after a stream began fails its body.
+  const pay = (input: string | URL | Request, init?: RequestInit): Promise<Response> =>
+    new Promise((resolve, reject) => {
+      wholeAnswer(new Request(input, init), resolve).then(resolve, reject);
+    });
 
   return Object.assign(pay, {
     close: async (): Promise<ReadonlyArray<PaidSession>> => {

@@ -6,21 +6,18 @@ import { ledgerNodes } from "../../service/ledger-nodes.ts";
 import { type ClientClock, requestsTo, systemClock } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { messageSignerOf, type SellerKey } from "../../signing/sign-transaction.ts";
-import type { SentAnswer, SessionStore } from "../store/session-store.ts";
+import type { SessionStore } from "../store/session-store.ts";
 import { accountNews, type OpenSocket, socketUrlOf } from "./account-news.ts";
-import {
-  answerCall,
-  attestedFinal,
-  AttestorUnusable,
-  type PaidCall,
-  type SellerContext,
-} from "./answer-call.ts";
+import { answerCall } from "./answer-call.ts";
+import { attestedFinal, AttestorUnusable } from "./attest-calls.ts";
 import { captures } from "./captures.ts";
 import { ledgerLooks } from "./ledger-looks.ts";
 import { ledgerView } from "./ledger-view.ts";
 import { offerAnswer } from "./offer.ts";
 import { refusalAnswer } from "./refusal.ts";
 import type { SessionAttestor } from "./session-attestor.ts";
+import type { PaidCall, SellerContext } from "./seller-context.ts";
+import { answerOf } from "./sent-answer.ts";
 import { sessionHeads } from "./watchtower.ts";
 import { guardedStore, StoreUnusable } from "./guarded-store.ts";
 
@@ -61,7 +58,10 @@ export type SellerOptions = {
   readonly clock?: ClientClock;
 };
 
-/** Answers a paid request. What it throws, and an answer of 400 or above, is not charged. */
+/**
+ * Answers a paid request. What it throws, and an answer of 400 or above, is not charged. A stream of events
+ * (`text/event-stream`) leaves as it comes, and ends with an event that carries the receipt.
+ */
 export type PaidHandler = (request: Request, call: PaidCall) => Response | Promise<Response>;
 
 /** A seller's side of sessions. */
@@ -89,24 +89,6 @@ export type SessionSeller = {
 /** How often sessions are looked at, in milliseconds. */
 const ROUND_MS = 30_000;
 const MOST_BODY_BYTES = 16_777_216;
-
-/** Headers of one message or one connection (RFC 9110, sections 6.6.1, 7.6.1 and 8.6): they are not a delivery's. */
-const OF_CONNECTION: ReadonlySet<string> = new Set([
-  "connection",
-  "content-length",
-  "date",
-  "keep-alive",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
-
-/** An answer as it is sent and kept. */
-const sentAnswer = async (response: Response): Promise<SentAnswer> => ({
-  status: response.status,
-  headers: [...response.headers].filter(([name]) => !OF_CONNECTION.has(name)),
-  body: new Uint8Array(await response.arrayBuffer()),
-});
 
 const originIn = (text: string): string => {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return new URL(text).origin;
@@ -195,6 +177,18 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
     clock: ledgerClock,
     onClosed: settling.closed,
     onCall: settling.called,
+    onBroken: (escrow, cause) =>
+      onProblem(
+        cause instanceof SettlementError
+          ? cause
+          : new SettlementError(
+              "stream_broken",
+              `A stream broke: ${cause instanceof Error ? cause.message : "unknown"}.`,
+              "What left the seller is attested when the session is asked for next.",
+              { cause },
+            ),
+        escrow,
+      ),
   };
 
   const closing = new AbortController();
@@ -227,7 +221,7 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
     const asked = { method, url, headers, body, price };
     const paid = await answerCall(context, asked, async (call) => {
       const sent = { method, headers, ...(body.length === 0 ? {} : { body: body.slice() }) };
-      return sentAnswer(await handler(new Request(url, sent), call));
+      return answerOf(await handler(new Request(url, sent), call));
     });
     return paid ?? offer();
   };

@@ -7,9 +7,11 @@ import { Hono } from "hono";
 import { callOnce } from "../../../client/sessions/agent/call-session.ts";
 import type { AgentContext } from "../../../client/sessions/agent/send-call.ts";
 import { memorySessionJournal } from "../../../client/sessions/agent/memory-journal.ts";
-import { answerCall, type SellerContext } from "../../../client/sessions/seller/answer-call.ts";
+import { answerCall } from "../../../client/sessions/seller/answer-call.ts";
+import type { SellerContext } from "../../../client/sessions/seller/seller-context.ts";
 import { paidCall, sellExpress, sellFastify, sellHono } from "../../../client/sessions.ts";
 import type { SessionSeller } from "../../../client/sessions.ts";
+import { answerOf } from "../../../client/sessions/seller/sent-answer.ts";
 import { memorySessions } from "../../../client/sessions/store/memory-sessions.ts";
 import { systemClock } from "../../../client/service/requests.ts";
 import { NETWORK } from "../../arbitraries/evidence.ts";
@@ -31,12 +33,7 @@ const sellerOf = (): SessionSeller => {
       const asked = { method, url, headers, body, price: 100n };
       const paid = await answerCall(context, asked, async (call) => {
         const sent = new Request(url, { method, headers, ...(body.length ? { body } : {}) });
-        const answer = await handler(sent, call);
-        return {
-          status: answer.status,
-          headers: [...answer.headers].filter(([name]) => name !== "content-length"),
-          body: new Uint8Array(await answer.arrayBuffer()),
-        };
+        return answerOf(await handler(sent, call));
       });
       return paid ?? new Response("offer", { status: 402 });
     },

@@ -7,11 +7,8 @@ import { callOnce } from "../../../client/sessions/agent/call-session.ts";
 import { closeWithSeller } from "../../../client/sessions/agent/close-with-seller.ts";
 import { memorySessionJournal } from "../../../client/sessions/agent/memory-journal.ts";
 import type { AgentContext } from "../../../client/sessions/agent/send-call.ts";
-import {
-  answerCall,
-  type CallHandler,
-  type SellerContext,
-} from "../../../client/sessions/seller/answer-call.ts";
+import { answerCall } from "../../../client/sessions/seller/answer-call.ts";
+import type { CallHandler, SellerContext } from "../../../client/sessions/seller/seller-context.ts";
 import {
   keepingAttestor,
   memorySessionClaims,
