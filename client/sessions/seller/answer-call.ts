@@ -16,6 +16,7 @@ import { tallyIn } from "../store/session-state.ts";
 import type { KeptSession, StoredSession } from "../store/session-store.ts";
 import { attestedFinal, finished, finishedStaged } from "./attest-calls.ts";
 import { delivered } from "./deliver-call.ts";
+import { cutStreamOf } from "./deliver-stream.ts";
 import { PRIVATE, type Refusal, refusalAnswer, refusalOf } from "./refusal.ts";
 import type { CallHandler, CallRequest, SellerContext } from "./seller-context.ts";
 import { responseOf } from "./sent-answer.ts";
@@ -117,8 +118,10 @@ const tried = async (
     return refusalAnswer({ code: "limit_below_price", detail });
   }
   const reservation = await store.reserve(session.escrow, voucher.count);
-  if (reservation === "busy")
+  if (reservation === "busy") {
+    if (await cutStreamOf(store, voucher)) return null;
     return refusalAnswer({ code: "session_busy", detail: "A call of the session is going on." });
+  }
   if (reservation === "behind") return null;
   if (reservation === "staged") {
     await finishedStaged(context, session);

@@ -1,10 +1,12 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { concatBytes } from "@noble/hashes/utils.js";
+import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
+import type { Address } from "../../../core/domain/address.ts";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import type { CallReceipt } from "../../../core/protocol/calls/call-receipt.ts";
+import type { CallVoucher } from "../../../core/protocol/calls/call-voucher.ts";
 import { RECEIPT_IN_STREAM, receiptEvent } from "../../../core/protocol/calls/receipt-event.ts";
 import { tallyIn } from "../store/session-state.ts";
-import type { StagedCall } from "../store/session-store.ts";
+import type { SessionStore, StagedCall } from "../store/session-store.ts";
 import { recorded } from "./attest-calls.ts";
 import { deliveryOf, MOST_KEPT_BYTES, type ReservedCall } from "./reserved-call.ts";
 import type { StreamedAnswer } from "./seller-context.ts";
@@ -50,6 +52,36 @@ class StreamSoFar {
   }
 }
 
+/** A stream that this process is sending. */
+type RunningStream = {
+  readonly voucher: CallVoucher;
+  readonly cut: (reason: unknown) => Promise<void>;
+};
+
+const runningStreams = new WeakMap<SessionStore, Map<Address, RunningStream>>();
+
+/** The streams that this process is sending out of a store's sessions. */
+const streamsOf = (store: SessionStore): Map<Address, RunningStream> => {
+  const streams = runningStreams.get(store) ?? new Map<Address, RunningStream>();
+  runningStreams.set(store, streams);
+  return streams;
+};
+
+/**
+ * Ends the stream of this very call where it is: its agent asks again, so that it has lost the line, whatever the line
+ * says of itself. False where this process sends no stream of the call.
+ */
+export const cutStreamOf = async (
+  store: SessionStore,
+  { escrow, signature }: CallVoucher,
+): Promise<boolean> => {
+  const stream = streamsOf(store).get(escrow);
+  if (stream === undefined || bytesToHex(stream.voucher.signature) !== bytesToHex(signature))
+    return false;
+  await stream.cut(new Error("the same call was made again"));
+  return true;
+};
+
 /**
  * A stream on its way, which ends with its receipt. Before its first byte leaves, and whenever it is twice as long as it
  * was then, what it is so far is staged: after a crash that is attested. When its reader goes away it ends there, and
@@ -92,6 +124,9 @@ export const deliveredStream = (
       isEnded = true;
       return receipt;
     });
+    void ending
+      .catch(() => undefined)
+      .then(() => streams.get(escrow) === me && streams.delete(escrow));
     return ending;
   };
   /** What is staged stays, and is attested when the session is asked for next. */
@@ -121,7 +156,26 @@ export const deliveredStream = (
     if (!isCut) controller.enqueue(read.value);
   };
   let step: Promise<void> = Promise.resolve();
+  const cut = async (reason: unknown): Promise<void> => {
+    isCut = true;
+    await reader.cancel(reason).catch(() => undefined);
+    await step;
+    await end(price(), false).catch(giveUp);
+  };
+  const streams = streamsOf(store);
+  let sending: ReadableStreamDefaultController<Uint8Array> | null = null;
+  const me: RunningStream = {
+    voucher,
+    cut: (reason) => {
+      sending?.error(reason);
+      return cut(reason);
+    },
+  };
+  streams.set(escrow, me);
   const body = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      sending = controller;
+    },
     pull: (controller) => {
       step = next(controller).catch(async (cause: unknown) => {
         await giveUp(cause);
@@ -129,12 +183,7 @@ export const deliveredStream = (
       });
       return step;
     },
-    cancel: async (reason) => {
-      isCut = true;
-      await reader.cancel(reason).catch(() => undefined);
-      await step;
-      await end(price(), false).catch(giveUp);
-    },
+    cancel: cut,
   });
   return responseOf({ ...answer, body }, RECEIPT_IN_STREAM);
 };

@@ -13,7 +13,7 @@ const utf8 = new TextEncoder();
 const BEGIN = utf8.encode("event: settlement-receipt\ndata: ");
 const END = "\n\n";
 
-/** The bytes of every receipt event: 323. */
+/** The bytes of every receipt event: 322. */
 export const RECEIPT_EVENT_LENGTH =
   BEGIN.length + Math.ceil(CALL_RECEIPT_LENGTH / 3) * 4 + END.length;
 

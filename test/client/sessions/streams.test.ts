@@ -1,163 +1,25 @@
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { runs } from "../../arbitraries/runs.ts";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import { sha256 } from "../../../core/domain/sha256.ts";
-import { RECEIPT_HEADER } from "../../../core/protocol/calls/call-receipt.ts";
 import { RECEIPT_EVENT_LENGTH } from "../../../core/protocol/calls/receipt-event.ts";
 import { callPayload } from "../../../core/protocol/calls/call-delivery.ts";
 import { callOnce } from "../../../client/sessions/agent/call-session.ts";
 import { closeWithSeller } from "../../../client/sessions/agent/close-with-seller.ts";
-import { memorySessionJournal } from "../../../client/sessions/agent/memory-journal.ts";
-import type { AgentContext } from "../../../client/sessions/agent/send-call.ts";
-import { answerSink } from "../../../client/sessions/agent/take-stream.ts";
-import { answerCall } from "../../../client/sessions/seller/answer-call.ts";
 import { STREAM_HEADER } from "../../../client/sessions/seller/deliver-stream.ts";
-import type { PaidCall, SellerContext } from "../../../client/sessions/seller/seller-context.ts";
-import {
-  keepingAttestor,
-  memorySessionClaims,
-} from "../../../client/sessions/seller/session-attestor.ts";
-import { memorySessions, SharedSessions } from "../../../client/sessions/store/memory-sessions.ts";
 import { NETWORK } from "../../arbitraries/evidence.ts";
-import { ATTESTOR_SIGNER, KEPT, SESSION_SIGNER, TERMS } from "../../doubles/session-sides.ts";
-
-const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
-const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
-const eventOf = (number: number): string => `id: ${number}\ndata: event ${number}\n\n`;
-const eventsTo = (number: number): string =>
-  Array.from({ length: number }, (_, i) => eventOf(i + 1)).join("");
-
-/** What the handler of a stream writes, bit by bit, from the test. */
-class Source {
-  #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
-  call: PaidCall | null = null;
-  isCancelled = false;
-  readonly stream = new ReadableStream<Uint8Array>({
-    start: (controller) => {
-      this.#controller = controller;
-    },
-    cancel: () => {
-      this.isCancelled = true;
-    },
-  });
-  write(text: string): void {
-    this.#controller?.enqueue(utf8(text));
-  }
-  end(): void {
-    this.#controller?.close();
-  }
-  fail(): void {
-    this.#controller?.error(new Error("the handler failed"));
-  }
-}
-
-const URL_OF_CALLS = "https://api.example.com/stream";
-
-/** A seller whose streams the test writes, in processes over one store, and an agent. */
-const world = () => {
-  const place = new SharedSessions();
-  const attestor = keepingAttestor(ATTESTOR_SIGNER, memorySessionClaims());
-  const roots = new Map<number, Set<string>>();
-  const sources: Array<Source> = [];
-  const waiting: Array<(source: Source) => void> = [];
-  const broken: Array<unknown> = [];
-  let store = memorySessions(place);
-  /** Makes of the body of each answer what the line makes of it. */
-  let line: (body: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array> = (body) => body;
-  const contextOf = (): SellerContext => ({
-    store,
-    view: { session: () => Promise.resolve({ session: KEPT }) },
-    attestor: {
-      publicKey: attestor.publicKey,
-      attest: (session, claim) => {
-        roots.set(claim.count, (roots.get(claim.count) ?? new Set()).add(claim.deliveries));
-        return attestor.attest(session, claim);
-      },
-    },
-    clock: { nowMs: () => Number(KEPT.createdAt) * 1000, pause: () => Promise.resolve() },
-    onClosed: () => undefined,
-    onBroken: (_, cause) => broken.push(cause),
-  });
-  const handler = (call: PaidCall) => {
-    const source = new Source();
-    source.call = call;
-    sources.push(source);
-    waiting.shift()?.(source);
-    return Promise.resolve({
-      status: 200,
-      headers: [["content-type", "text/event-stream"]] as const,
-      stream: source.stream,
-    });
-  };
-  const agent: AgentContext = {
-    session: TERMS,
-    network: NETWORK.genesisHash,
-    signer: SESSION_SIGNER,
-    journal: memorySessionJournal(),
-    fetch: async (url, init) => {
-      const request = new Request(url, init);
-      const { method, headers } = request;
-      const body = new Uint8Array(await request.arrayBuffer());
-      const asked = { method, url, headers, body, price: 100n };
-      const answer = await answerCall(contextOf(), asked, handler);
-      if (answer === null) return new Response("", { status: 402 });
-      if (answer.headers.get(RECEIPT_HEADER) !== "in-stream" || answer.body === null) return answer;
-      return new Response(line(answer.body), answer);
-    },
-    clock: { nowMs: () => 0, pause: () => Promise.resolve() },
-  };
-  const call = (path = "") => {
-    let begun: (answer: Response) => void = () => undefined;
-    const streamed = new Promise<Response>((resolve) => {
-      begun = resolve;
-    });
-    const sink = answerSink(begun);
-    const ended = callOnce(agent, { url: URL_OF_CALLS + path, limit: 100n, sink }).then(
-      (answer) => {
-        sink.end();
-        return answer;
-      },
-      (cause: { readonly code: string }) => {
-        sink.fail(cause);
-        return cause.code;
-      },
-    );
-    return { streamed, ended };
-  };
-  return {
-    agent,
-    call,
-    broken,
-    roots: () => Array.from(roots.values(), (each) => each.size),
-    source: (): Promise<Source> => new Promise((resolve) => void waiting.push(resolve)),
-    through: (to: typeof line) => {
-      line = to;
-    },
-    crash: () => {
-      store.crash();
-      store = memorySessions(place);
-    },
-  };
-};
-
-/** A line that is cut behind so many bytes. `isTold` says whether the seller's side notices. */
-const cutAfter =
-  (most: number, isTold: boolean) =>
-  (body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> => {
-    const reader = body.getReader();
-    let bytes = 0;
-    return new ReadableStream({
-      pull: async (controller) => {
-        const { done, value } = await reader.read();
-        if (done) return controller.close();
-        if (bytes + value.length > most) {
-          if (isTold) await reader.cancel();
-          return controller.error(new Error("the line was cut"));
-        }
-        bytes += value.length;
-        controller.enqueue(value);
-      },
-    });
-  };
+import { KEPT, TERMS } from "../../doubles/session-sides.ts";
+import {
+  cutAfter,
+  cuttable,
+  eventOf,
+  eventsTo,
+  streamWorld,
+  textOf,
+  URL_OF_CALLS,
+  utf8,
+} from "../../doubles/stream-world.ts";
 
 const readerOf = (answer: Response) => {
   const reader = answer.body?.getReader();
@@ -169,7 +31,7 @@ const readerOf = (answer: Response) => {
 
 describe("a stream that is paid for", () => {
   test("comes event by event, and ends with its receipt, which its reader never sees", async () => {
-    const { agent, call, source, roots } = world();
+    const { agent, call, source, roots } = streamWorld();
     const running = source();
     const { streamed, ended } = call();
     const from = await running;
@@ -203,7 +65,7 @@ describe("a stream that is paid for", () => {
   });
 
   test("whose reader does not take it bit by bit is waited for", async () => {
-    const { agent, source } = world();
+    const { agent, source } = streamWorld();
     const running = source();
     const answer = callOnce(agent, { url: URL_OF_CALLS, limit: 100n });
     const from = await running;
@@ -213,7 +75,7 @@ describe("a stream that is paid for", () => {
   });
 
   test("may have events that look like a receipt's beginning, or nothing in it", async () => {
-    const { call, source } = world();
+    const { call, source } = streamWorld();
     const likeness = "event: settlement-receipt\ndata: none\n\n";
     for (const written of [[likeness, "event: settle", "ment\n\n"], [likeness.repeat(20)], []]) {
       const running = source();
@@ -229,7 +91,7 @@ describe("a stream that is paid for", () => {
 
 describe("a stream that is cut", () => {
   test("by the line ends where it was, and the same call is answered with what left, paid once", async () => {
-    const { call, source, through, roots } = world();
+    const { call, source, through, roots } = streamWorld();
     through(cutAfter(eventsTo(2).length, true));
     const running = source();
     const { streamed, ended } = call();
@@ -254,7 +116,7 @@ describe("a stream that is cut", () => {
   });
 
   test("by its reader costs what was charged by then, and another call goes on from its receipt", async () => {
-    const { call, source } = world();
+    const { call, source } = streamWorld();
     const running = source();
     const { streamed, ended } = call();
     const from = await running;
@@ -273,7 +135,7 @@ describe("a stream that is cut", () => {
   });
 
   test("by its handler costs what that had charged itself, and nothing before its first byte", async () => {
-    const { call, source, broken } = world();
+    const { call, source, broken } = streamWorld();
     for (const [path, charged, price] of [
       ["/free", null, 0n],
       ["/metered", 30n, 30n],
@@ -301,19 +163,12 @@ describe("a stream that is cut", () => {
 
   test("by a crash of its seller is attested as it is on disk, at least half of what left", async () => {
     for (const ends of ["again", "other", "closed"] as const) {
-      const { agent, call, source, crash, through, roots } = world();
+      const { agent, call, source, crash, through, roots } = streamWorld();
       let cut: () => void = () => undefined;
       through((body) => {
-        const reader = body.getReader();
-        return new ReadableStream({
-          start: (controller) => {
-            cut = () => controller.error(new Error("the process ended"));
-          },
-          pull: async (controller) => {
-            const { done, value } = await reader.read();
-            if (!done) controller.enqueue(value);
-          },
-        });
+        const line = cuttable(body);
+        cut = line.cut;
+        return line.body;
       });
       const running = source();
       const { streamed, ended } = call();
@@ -348,7 +203,7 @@ describe("a stream that is cut", () => {
 
   test("in its receipt, or with another one, is an error of its reader", async () => {
     const forged = (change: (bytes: Uint8Array) => Uint8Array) => async (): Promise<string> => {
-      const { call, source, through } = world();
+      const { call, source, through } = streamWorld();
       through((body) => {
         const whole = new Response(body).bytes();
         return new ReadableStream({
@@ -375,3 +230,61 @@ describe("a stream that is cut", () => {
     expect(await forged(other)()).toBe("another_payload");
   });
 });
+
+type Fault = "none" | "line" | "reader" | "handler" | "crash" | "attestor";
+const FAULT = fc.constantFrom<Fault>("none", "line", "reader", "handler", "crash", "attestor");
+
+test("whatever cuts streams, each is paid for once, for a beginning of it, and one root of a number is signed", () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(FAULT, fc.integer({ min: 1, max: 5 }), fc.boolean()), {
+        minLength: 1,
+        maxLength: 4,
+      }),
+      async (streams) => {
+        const { agent, call, source, through, crash, roots, loseAttestor } = streamWorld();
+        let owed = 0n;
+        for (const [at, [fault, events, isMetered]] of streams.entries()) {
+          const path = `/${at}`;
+          let cutLine: () => void = () => undefined;
+          through((body) => {
+            const cut = cuttable(body);
+            cutLine = cut.cut;
+            return cut.body;
+          });
+          const running = source();
+          const { streamed, ended } = call(path);
+          const from = await running;
+          const reader = (await streamed).body?.getReader();
+          for (let number = 1; number <= events; number++) {
+            if (isMetered) from.call?.charge(BigInt(number));
+            from.write(eventOf(number));
+            expect(textOf((await reader?.read())?.value ?? utf8(""))).toBe(eventOf(number));
+          }
+          if (fault === "crash") crash();
+          if (fault === "crash" || fault === "line") cutLine();
+          if (fault === "reader") await reader?.cancel();
+          if (fault === "handler") from.fail();
+          if (fault === "attestor") loseAttestor(true);
+          if (fault === "none" || fault === "attestor") from.end();
+          const first = await ended;
+          expect(typeof first).toBe(fault === "none" ? "object" : "string");
+          loseAttestor(false);
+          through((body) => body);
+          const answer = fault === "none" ? first : await call(path).ended;
+          if (typeof answer === "string") throw new Error(answer);
+          const kept = textOf(answer.body);
+          expect([answer.count, eventsTo(events).startsWith(kept)]).toEqual([at + 1, true]);
+          const isWhole = fault === "none" || fault === "attestor";
+          expect(answer.headers.get(STREAM_HEADER)).toBe(isWhole ? null : "cut");
+          expect(kept.length * 2).toBeGreaterThan(eventsTo(events).length);
+          const most = isMetered ? BigInt(events) : fault === "handler" ? 0n : 100n;
+          expect(answer.price).toBeLessThanOrEqual(most);
+          owed += answer.price;
+        }
+        expect((await agent.journal.state()).head?.receipt.delivery.totalAfter).toBe(owed);
+        expect(roots()).toEqual(streams.map(() => 1));
+      },
+    ),
+    runs(12),
+  ));
