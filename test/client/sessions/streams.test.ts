@@ -221,8 +221,9 @@ describe("a stream that is cut", () => {
       const next = readerOf(await streamed);
       await next();
       const failure = await next().catch((cause: unknown) => cause);
-      expect(failure).toMatchObject({ code: await ended });
-      return String(await ended);
+      const code = await ended;
+      expect(failure).toMatchObject({ code });
+      return typeof code === "string" ? code : "answered";
     };
     expect(await forged((bytes) => bytes.slice(0, -1))()).toBe("stream_cut");
     expect(await forged((bytes) => bytes.slice(0, -RECEIPT_EVENT_LENGTH))()).toBe("stream_cut");
