@@ -1,68 +1,9 @@
 import { createHash } from "node:crypto";
 import { chmod, cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import packageJson from "../../package.json";
-
-/** An exported type at the outermost level, with the comment before it. */
-const DECLARATION =
-  /(?:^\/\*\*\n(?: \*.*\n)+)?^export (?:type|interface) (\w+)\b[^]*?(?=^\/\*\*$|^export |(?![^]))/gm;
-
-const wordsOf = (text: string): ReadonlySet<string> => new Set(text.match(/\w+/g));
-
-/**
- * The text of a declaration file that only holds exported types, with those that the other declarations in `folder`
- * lead to, by themselves or through each other. `path` is the file's below `folder`. A type counts as named wherever
- * its name stands, comments included.
- */
-const neededTypes = async (folder: string, path: string): Promise<string> => {
-  const types = [...(await readFile(join(folder, path), "utf8")).matchAll(DECLARATION)].map(
-    ([text, name = ""]) => ({ name, text, words: wordsOf(text) }),
-  );
-  const others = (await readdir(folder, { recursive: true })).filter(
-    (name) => name.endsWith(".d.ts") && name !== path,
-  );
-  const open: Array<ReadonlySet<string>> = [];
-  for (const name of others) open.push(wordsOf(await readFile(join(folder, name), "utf8")));
-  const needed = new Set<string>();
-  for (let words = open.pop(); words !== undefined; words = open.pop())
-    for (const each of types)
-      if (words.has(each.name) && !needed.has(each.name)) {
-        needed.add(each.name);
-        open.push(each.words);
-      }
-  return types
-    .filter(({ name }) => needed.has(name))
-    .map(({ text }) => text)
-    .join("");
-};
-
-const UNNEEDED_DECLARATION = ".d.ts";
-const IMPORTED = /(?:from|import\()\s*["'](\.[^"']*)\.js["']/g;
-
-/**
- * The paths of the declarations in `folder` that none of the entries' declarations leads to, sorted. No importer of the
- * package can see them. `entries` are paths without suffix below `folder`.
- */
-const unneededDeclarations = async (
-  folder: string,
-  entries: ReadonlyArray<string>,
-): Promise<ReadonlyArray<string>> => {
-  const needed = new Set<string>();
-  const open = entries.map((entry) => join(folder, `${entry}${UNNEEDED_DECLARATION}`));
-  for (let path = open.pop(); path !== undefined; path = open.pop()) {
-    if (needed.has(path)) continue;
-    needed.add(path);
-    for (const [, module = ""] of (await readFile(path, "utf8")).matchAll(IMPORTED))
-      open.push(join(dirname(path), `${module}${UNNEEDED_DECLARATION}`));
-  }
-  const all = await readdir(folder, { recursive: true });
-  return all
-    .filter((path) => path.endsWith(UNNEEDED_DECLARATION))
-    .map((path) => join(folder, path))
-    .filter((path) => !needed.has(path))
-    .toSorted();
-};
+import { keepNeededDeclarations } from "./needed-declarations.ts";
 
 /** What the client's modules import from elsewhere; the versions are the service's own. */
 const DEPENDENCIES = [
@@ -125,8 +66,6 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const TSC = "node_modules/typescript/bin/tsc";
 /** Below the folder of the build. */
 const PACKAGE = "client";
-/** The types of every record of the HTTP contract, below the package's folder. */
-const CONTRACT = "client/generated/contract.d.ts";
 /** The package's file, below the folder of the build. */
 const PACKAGE_FILE = "settlement-evidence.tgz";
 
@@ -185,9 +124,10 @@ export const buildPackage = async (folder: string): Promise<BuiltPackage> => {
     compile("--emitDeclarationOnly"),
   ]);
   await nameModules(place);
-  const entries = Object.values(ENTRIES).map((module) => `client/${module}`);
-  for (const path of await unneededDeclarations(place, entries)) await rm(path);
-  await writeFile(join(place, CONTRACT), await neededTypes(place, CONTRACT));
+  await keepNeededDeclarations(
+    place,
+    Object.values(ENTRIES).map((module) => `client/${module}.d.ts`),
+  );
   await writeFile(join(place, "package.json"), `${JSON.stringify(packageManifest(), null, 2)}\n`);
   await cp(join(ROOT, "LICENSE"), join(place, "LICENSE"));
   await cp(join(ROOT, "client/README.md"), join(place, "README.md"));
