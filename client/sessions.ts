@@ -7,7 +7,7 @@ export type {
   SessionSeller,
 } from "./sessions/seller/session-seller.ts";
 export type { PendingCapture, SignedSession } from "./sessions/seller/settle-session.ts";
-export type { PaidCall } from "./sessions/seller/answer-call.ts";
+export type { PaidCall } from "./sessions/seller/seller-context.ts";
 export { sellHono } from "./sessions/frameworks/hono.ts";
 export { sellExpress } from "./sessions/frameworks/express.ts";
 export { sellFastify } from "./sessions/frameworks/fastify.ts";
@@ -31,7 +31,8 @@ export {
   sqliteSessions,
   type SqliteSessionsOptions,
 } from "./sessions/store/sqlite-sessions.ts";
-export type { LeasedSessions, SqlSessionsOptions } from "./sessions/store/sql-sessions.ts";
+export type { LeasedSessions } from "./sessions/store/sql-sessions.ts";
+export type { SqlSessionsOptions } from "./sessions/store/session-tables.ts";
 export type {
   KeptCall,
   KeptSession,

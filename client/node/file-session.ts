@@ -41,7 +41,7 @@ import { formOf, framesIn } from "./frames.ts";
 import type { Frame } from "../sessions/store/session-frames.ts";
 import { useNativeCrypto } from "./native-crypto.ts";
 
-const MAGIC = "seagent1";
+const MAGIC = "seagent2";
 /** What a frame says. The numbers stand in files, and are never given to anything else. */
 const OPENED = 1;
 const ESCROW = 2;

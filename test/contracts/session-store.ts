@@ -1,17 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { addressFromBytes } from "../../core/domain/address.ts";
-import { hash32FromBytes } from "../../core/domain/hash32.ts";
 import { SettlementError } from "../../client/settlement-error.ts";
 import { memorySessions, SharedSessions } from "../../client/sessions/store/memory-sessions.ts";
-import type {
-  KeptCall,
-  KeptSession,
-  SentAnswer,
-  SessionStore,
-} from "../../client/sessions/store/session-store.ts";
+import type { KeptSession, SessionStore } from "../../client/sessions/store/session-store.ts";
 import { runs } from "../arbitraries/runs.ts";
-import { attest, headAfter, honestCalls, KEPT, vouch } from "../doubles/session-sides.ts";
+import {
+  answerOf,
+  closingOf,
+  finalOf,
+  headOf,
+  keptCall,
+  SESSIONS,
+  stagedCall,
+} from "../doubles/kept-calls.ts";
+import { call, callsIn, STEP, taken, told } from "./session-histories.ts";
+import { KEPT } from "../doubles/session-sides.ts";
 
 /** Where stores of one adapter keep the same sessions. */
 export type StorePlace = {
@@ -31,87 +34,6 @@ export type StoreTraits = {
   readonly histories: number;
 };
 
-const sessionOf = (byte: number): KeptSession => {
-  const bytes = new Uint8Array(32).fill(byte);
-  return { ...KEPT, escrow: addressFromBytes(bytes), terms: hash32FromBytes(bytes) };
-};
-
-/** Sessions that differ in escrow and terms. */
-export const SESSIONS: ReadonlyArray<KeptSession> = [KEPT, sessionOf(61), sessionOf(62)];
-
-const PLAN = [
-  { limit: 15n, price: 10n },
-  { limit: 300n, price: 0n },
-  { limit: 0n, price: 0n },
-  { limit: 70_000n, price: 69_999n },
-  { limit: 5n, price: 5n },
-  { limit: 900n, price: 1n },
-];
-
-/** The same six calls of each session, as honest sides make them. */
-export const CALLS = SESSIONS.map((session) => honestCalls(PLAN, session));
-
-const made = (at: number, count: number) => {
-  const call = CALLS[at]?.[count - 1];
-  if (call === undefined) throw new RangeError(`no call ${count} of session ${at}`);
-  return call;
-};
-
-/** A call of a session as its seller keeps it. */
-export const keptCall = (count: number, at = 0): KeptCall => {
-  const { voucher, receipt, intent } = made(at, count);
-  return { voucher, receipt, intent, status: count % 2 === 0 ? 204 : 200 };
-};
-
-/** The record of a call. */
-export const headOf = (count: number, at = 0) => headAfter(made(at, count));
-
-/** What a call was answered with; a longer body than its successor's, so that nothing of it may stay behind. */
-export const answerOf = (count: number): SentAnswer => ({
-  status: 200,
-  headers: [
-    ["content-type", "text/plain; charset=utf-8"],
-    ["x-each", `€ ${count}`],
-  ],
-  body: new Uint8Array(4000 - 600 * count).fill(count),
-});
-
-/** The closing voucher after a number of calls. */
-export const closingOf = (count: number, at = 0) => {
-  const { after } = made(at, count);
-  const session = SESSIONS[at] ?? KEPT;
-  return vouch(
-    {
-      orders: after.orders,
-      total: after.total,
-      count,
-      isClosing: true,
-      limit: 0n,
-      nonce: new Uint8Array(16),
-    },
-    session,
-  );
-};
-
-/** The final attestation after a number of calls, made some seconds later. */
-export const finalOf = (count: number, seconds: bigint, at = 0) => {
-  const { after } = made(at, count);
-  return attest(
-    {
-      deliveries: after.deliveries,
-      total: after.total,
-      timestamp: 1_772_367_000n + seconds,
-      count,
-      isFinal: true,
-    },
-    SESSIONS[at],
-  );
-};
-
-/** All calls that a store keeps of a session. */
-export const callsIn = (store: SessionStore, at = 0, from = 1) =>
-  Array.fromAsync(store.calls((SESSIONS[at] ?? KEPT).escrow, from));
-
 const { escrow: ESCROW } = KEPT;
 
 const codeOf = (work: Promise<unknown>): Promise<string> =>
@@ -119,68 +41,6 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
     () => "none",
     (cause: unknown) => (cause instanceof SettlementError ? cause.code : String(cause)),
   );
-
-/** Makes calls of the first session from one number to another. */
-export const call = async (store: SessionStore, from: number, to = from): Promise<void> => {
-  for (let count = from; count <= to; count++) {
-    expect(await store.reserve(ESCROW, count)).toBe("reserved");
-    expect(await store.append(keptCall(count), answerOf(count))).toBe(true);
-  }
-};
-
-/** Everything that a store says of its sessions. */
-export const told = async (store: SessionStore) => ({
-  unfinished: await store.unfinished(),
-  sessions: await Promise.all(
-    SESSIONS.map(async ({ escrow }, at) => {
-      const found = await store.find(escrow);
-      if (found === null) return null;
-      const count = found.newest?.voucher.count ?? 0;
-      return {
-        session: found.session,
-        newest: found.newest && { ...found.newest, before: found.newest.before.edges },
-        closing: found.closing,
-        final: found.final,
-        answer: await store.answer(escrow, count),
-        calls: await callsIn(store, at),
-      };
-    }),
-  ),
-});
-
-type Step = { readonly what: string; readonly at: number; readonly count: number };
-
-const STEP: fc.Arbitrary<Step> = fc.record({
-  what: fc.oneof(
-    { weight: 6, arbitrary: fc.constantFrom("reserve", "append", "call", "call") },
-    { weight: 1, arbitrary: fc.constantFrom("open", "drop", "adopt", "close", "finish", "end") },
-    { weight: 1, arbitrary: fc.constantFrom("open", "append without answer", "crash") },
-  ),
-  at: fc.nat(SESSIONS.length - 1),
-  count: fc.integer({ min: 1, max: PLAN.length }),
-});
-
-/** Takes a step on a store, and says what came of it. */
-const taken = async (store: SessionStore, { what, at, count }: Step): Promise<unknown> => {
-  const session = SESSIONS[at] ?? KEPT;
-  const { escrow } = session;
-  if (what === "open") return store.open(session);
-  if (what === "reserve") return store.reserve(escrow, count);
-  if (what === "drop") return store.drop(escrow);
-  if (what === "append") return store.append(keptCall(count, at), answerOf(count));
-  if (what === "append without answer") return store.append(keptCall(count, at), null);
-  if (what === "adopt") return store.adopt(headOf(count, at));
-  if (what === "close") return store.close(closingOf(count, at));
-  if (what === "finish") return store.finish(escrow, finalOf(count, BigInt(count), at));
-  if (what === "end") return store.end(escrow);
-  // A call of whatever number is next, so that histories are not mostly refusals.
-  const next = ((await store.find(escrow))?.newest?.voucher.count ?? 0) + 1;
-  if (next > PLAN.length) return "no more";
-  return [
-    await store.reserve(escrow, next),
-    await store.append(keptCall(next, at), answerOf(next)),
-  ];
-};
 
 /** What every store of sessions must do. `fresh` gives a place where nothing is kept yet. */
 export const sessionStoreContract = (
@@ -212,6 +72,7 @@ export const sessionStoreContract = (
         const works: ReadonlyArray<Promise<unknown>> = [
           store.reserve(ESCROW, 1),
           store.drop(ESCROW),
+          store.stage(stagedCall(1)),
           store.append(keptCall(1), null),
           store.answer(ESCROW, 1),
           store.adopt(headOf(1)),
@@ -231,6 +92,7 @@ export const sessionStoreContract = (
           newest: null,
           closing: null,
           final: null,
+          staged: null,
           isRestored: false,
         });
         expect(await callsIn(store)).toEqual([]);
@@ -339,6 +201,58 @@ export const sessionStoreContract = (
           Array.from({ length: 3 }, () => store.append(keptCall(1), null)),
         );
         expect(appends.filter(Boolean).length).toBe(1);
+      }));
+  });
+
+  describe(`${name}: deliveries before their attestation`, () => {
+    const stagedIn = async (store: SessionStore) => (await store.find(ESCROW))?.staged;
+
+    test("are kept by who holds the reservation, the newest in place of one before", () =>
+      withStore(async (store) => {
+        expect(await store.stage(stagedCall(1))).toBe(false);
+        await call(store, 1);
+        expect(await store.reserve(ESCROW, 2)).toBe("reserved");
+        expect(await store.stage(stagedCall(3))).toBe(false);
+        expect(await stagedIn(store)).toBeNull();
+        const shorter = { ...stagedCall(2), answer: null };
+        for (const staged of [shorter, stagedCall(2)]) {
+          expect(await store.stage(staged)).toBe(true);
+          expect(await stagedIn(store)).toEqual(staged);
+        }
+        expect(await store.append(keptCall(2), answerOf(2))).toBe(true);
+        expect(await stagedIn(store)).toBeNull();
+        expect(await store.reserve(ESCROW, 3)).toBe("reserved");
+      }));
+
+    test("wait for the next process, which is told of them and cannot close over them", () =>
+      withStore(async (first, place) => {
+        await call(first, 1);
+        await first.reserve(ESCROW, 2);
+        await first.stage(stagedCall(2));
+        await place.crash(first);
+        const next = await place.open();
+        expect(await stagedIn(next)).toEqual(stagedCall(2));
+        expect(await next.close(closingOf(1))).toBe(false);
+        for (const _ of ["dropped", "appended"]) {
+          expect(await next.reserve(ESCROW, 2)).toBe("staged");
+          await next.drop(ESCROW);
+        }
+        expect(await next.reserve(ESCROW, 2)).toBe("staged");
+        expect(await next.append(keptCall(2), answerOf(2))).toBe(true);
+        expect(await stagedIn(next)).toBeNull();
+        await place.crash(next);
+        const last = await place.open();
+        expect(await stagedIn(last)).toBeNull();
+        expect(await last.close(closingOf(2))).toBe(true);
+      }));
+
+    test("give way to a record that the agent showed", () =>
+      withStore(async (store) => {
+        await store.reserve(ESCROW, 1);
+        await store.stage(stagedCall(1));
+        await store.drop(ESCROW);
+        expect(await store.adopt(headOf(1))).toBe(true);
+        expect(await stagedIn(store)).toBeNull();
       }));
   });
 

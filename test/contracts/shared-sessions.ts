@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import type { SessionStore } from "../../client/sessions/store/session-store.ts";
 import { KEPT } from "../doubles/session-sides.ts";
-import { callsIn } from "./session-store.ts";
+import { callsIn } from "./session-histories.ts";
 
 /** A database that processes share. */
 export type SharedPlace = {

@@ -49,8 +49,8 @@ const isOver = (cause: unknown): boolean =>
 
 /**
  * A `fetch` that pays for what asks to be paid. A request that is answered 402 with an offer for sessions opens one, or
- * reuses it, and is made again with a voucher; every other answer is given as it is. No redirect is followed with a
- * voucher. @throws SettlementError for a wrong option
+ * reuses it, and is made again with a voucher; every other answer is given as it is. A stream of events is given as it
+ * comes, and ends once its receipt is taken. No redirect is followed with a voucher. @throws SettlementError for a wrong option
  * @example
  * import { memorySessionJournal, payFetch } from "settlement-evidence";
  *
@@ -72,7 +72,11 @@ export const payFetch = (policy: PayPolicy, fetchWith: Fetch = runtimeFetch): Pa
   const { judge, shun } = offerJudge(policy);
   const prices = new Map<string, SessionOffer>();
 
-  const paid = async (request: Request, offer: SessionOffer): Promise<Response> => {
+  const paid = async (
+    request: Request,
+    offer: SessionOffer,
+    onStream: (answer: Response) => void,
+  ): Promise<Response> => {
     const { origin } = new URL(request.url);
     const limit = formatUnits(offer.price, offer.mint.decimals);
     for (let tries = 1; ; tries++)
@@ -80,7 +84,7 @@ export const payFetch = (policy: PayPolicy, fetchWith: Fetch = runtimeFetch): Pa
         const answer = await sessions.use(
           offer,
           origin,
-          (session) => session.call(request.clone(), { limit }),
+          (session) => session.call(request.clone(), { limit, onStream }),
           isOver,
         );
         return answer.response;
@@ -91,15 +95,18 @@ export const payFetch = (policy: PayPolicy, fetchWith: Fetch = runtimeFetch): Pa
       }
   };
 
-  const pay = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const request = new Request(input, init);
+  /** The whole answer. A stream is told of before its end. */
+  const wholeAnswer = async (
+    request: Request,
+    onStream: (answer: Response) => void,
+  ): Promise<Response> => {
     const { origin, pathname } = new URL(request.url);
     const key = `${request.method} ${origin}${pathname}`;
     const remembered = prices.get(key);
     if (remembered !== undefined)
       try {
         judge(remembered, request);
-        return await paid(request, remembered);
+        return await paid(request, remembered, onStream);
       } catch (cause) {
         if (codeOf(cause) !== "limit_below_price") throw cause;
         prices.delete(key);
@@ -124,8 +131,13 @@ export const payFetch = (policy: PayPolicy, fetchWith: Fetch = runtimeFetch): Pa
     judge(offer, request);
     if (prices.size >= MOST_PRICES) prices.clear();
     prices.set(key, offer);
-    return paid(request, offer);
+    return paid(request, offer, onStream);
   };
+  // What fails after a stream began fails its body.
+  const pay = (input: string | URL | Request, init?: RequestInit): Promise<Response> =>
+    new Promise((resolve, reject) => {
+      wholeAnswer(new Request(input, init), resolve).then(resolve, reject);
+    });
 
   return Object.assign(pay, { close: sessions.close });
 };

@@ -8,6 +8,7 @@ import type { ClientClock } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { MessageSigner } from "../../signing/sign-transaction.ts";
 import type { AgentState, SessionJournal } from "./session-journal.ts";
+import { isStreamed, streamedAnswer, type StreamSink } from "./take-stream.ts";
 
 /** What an agent's calls need. */
 export type AgentContext = {
@@ -31,6 +32,8 @@ export type SessionRequest = {
   /** The most that it may cost, base units. */
   readonly limit: bigint;
   readonly signal?: AbortSignal;
+  /** Takes a stream as it comes; without one its end is waited for. */
+  readonly sink?: StreamSink;
 };
 
 /** How often a call is sent before its agent hears that there is no answer. */
@@ -78,7 +81,7 @@ export type Sent = {
 /** Sends a request with a voucher, once. A redirect is refused: the voucher is for this seller. */
 export const send = async (
   { fetch }: AgentContext,
-  { method = "GET", url, headers = {}, body, signal }: Omit<SessionRequest, "limit">,
+  { method = "GET", url, headers = {}, body, signal, sink }: Omit<SessionRequest, "limit">,
   carried: Readonly<Record<string, string>>,
 ): Promise<Sent> => {
   const all = new Headers(headers);
@@ -96,7 +99,9 @@ export const send = async (
     },
     fetch,
   );
-  const bytes = await boundedBytes(response, MOST_BODY_BYTES);
   const { status, headers: given } = response;
+  if (isStreamed(response))
+    return { status, ...(await streamedAnswer(response, MOST_BODY_BYTES, sink)), problem: null };
+  const bytes = await boundedBytes(response, MOST_BODY_BYTES);
   return { status, headers: given, body: bytes, problem: problemIn(given, bytes) };
 };

@@ -14,6 +14,7 @@ import type { AgentContext, SessionRequest } from "./send-call.ts";
 import type { CallAnswer } from "./take-answer.ts";
 import { callOnce } from "./call-session.ts";
 import { type EndedSession, endSession } from "./end-session.ts";
+import { answerSink } from "./take-stream.ts";
 import { openSession, type OpenContext, type SessionPlan } from "./open-session.ts";
 import type { SessionJournal, StoppedSession } from "./session-journal.ts";
 
@@ -78,7 +79,14 @@ export type Session = {
    */
   readonly call: (
     request: string | URL | Request,
-    how: RequestInit & { readonly limit: string },
+    how: RequestInit & {
+      readonly limit: string;
+      /**
+       * Told of a stream of events (`text/event-stream`) as soon as it begins, with an answer whose body comes as it is
+       * sent, and fails with `stream_cut` or what is wrong with the receipt. The call itself resolves at the end.
+       */
+      readonly onStream?: (answer: Response) => void;
+    },
   ) => Promise<PaidAnswer>;
   /**
    * Ends the session with its seller, or else on the ledger, and says what it cost. Waits at most some minutes. Safe to
@@ -228,18 +236,25 @@ export const agentSession = async (
   };
   return {
     escrow: session.escrow,
-    call: async (request, { limit, ...init }) => {
+    call: async (request, { limit, onStream, ...init }) => {
       const units = unitsOf(limit, decimals);
-      const asked = { ...(await requestFrom(request, init)), limit: units };
+      const sink = onStream && answerSink(onStream);
+      const asked = { ...(await requestFrom(request, init)), limit: units, ...(sink && { sink }) };
       if (origin !== null && new URL(asked.url).origin !== origin)
         throw new SettlementError(
           "another_origin",
           `The session is for calls to ${origin}.`,
           "Nothing was sent. Open another session for another origin.",
         );
-      const answer = await inTurn(() => madeCall(asked));
-      const { count, price } = answer;
-      return { response: responseOf(answer), count, price: price.toString() };
+      try {
+        const answer = await inTurn(() => madeCall(asked));
+        sink?.end();
+        const { count, price } = answer;
+        return { response: responseOf(answer), count, price: price.toString() };
+      } catch (cause) {
+        sink?.fail(cause);
+        throw cause;
+      }
     },
     close: ({ url, signal, settledWithinMs } = {}) =>
       inTurn(async () => end(url ?? (await newestUrl(agent)), signal, settledWithinMs)),

@@ -119,7 +119,7 @@ const recalled = async (
       pending.order.taskHash === receipt.delivery.taskHash,
   );
   if (sent === undefined) return false;
-  const { signal: _, ...request } = sent.request;
+  const { signal: _, sink: __, ...request } = sent.request;
   const carried = { [VOUCHER_HEADER]: voucherHeader(sent.pending.voucher) };
   const answer = await send(context, request, carried).catch((cause: unknown) => {
     throw cause instanceof SettlementError ? cause : notGiven(cause);

@@ -1,5 +1,15 @@
+import { RECEIPT_HEADER } from "../../../core/protocol/calls/call-receipt.ts";
+import { RECEIPT_IN_STREAM } from "../../../core/protocol/calls/receipt-event.ts";
 import type { SessionSeller } from "../seller/session-seller.ts";
-import { bytesIn, joined, type NodeHeaders, requestOf, responseOf } from "./node-messages.ts";
+import {
+  bytesIn,
+  isEvents,
+  joined,
+  type NodeHeaders,
+  requestOf,
+  responseOf,
+  streamedResponse,
+} from "./node-messages.ts";
 import { later } from "./later.ts";
 import { noteCall } from "./paid-call.ts";
 
@@ -32,6 +42,40 @@ type Running = {
   readonly delivered: (response: Response) => void;
 };
 
+/** A payload of `onSend` that is a stream: of the web, or of node. */
+type PayloadStream =
+  | ReadableStream<Uint8Array>
+  | (AsyncIterable<unknown> & { destroy?(): unknown });
+
+/** The bytes of a stream as they come. Its cancelling ends the source, also one that waits. */
+const bytesOf = (payload: PayloadStream): ReadableStream<Uint8Array> => {
+  if (payload instanceof ReadableStream) return payload;
+  const chunks = payload[Symbol.asyncIterator]();
+  return new ReadableStream({
+    pull: async (controller) => {
+      for (;;) {
+        const { done, value } = await chunks.next();
+        if (done) return controller.close();
+        const bytes = bytesIn(value);
+        if (bytes.length > 0) return controller.enqueue(bytes);
+      }
+    },
+    cancel: async () => {
+      if (payload.destroy === undefined) await chunks.return?.();
+      else payload.destroy();
+    },
+  });
+};
+
+/** A payload that leaves as it comes; null for any other. */
+const streamIn = (reply: FastifyAnswer, payload: unknown): PayloadStream | null =>
+  isEvents(reply.getHeaders()) &&
+  typeof payload === "object" &&
+  payload !== null &&
+  Symbol.asyncIterator in payload
+    ? (payload as PayloadStream)
+    : null;
+
 /** The payload of `onSend` as bytes: fastify gives a text, bytes, a stream, or nothing. */
 const payloadBytes = async (payload: unknown): Promise<Uint8Array> => {
   if (payload === null || payload === undefined) return new Uint8Array();
@@ -41,13 +85,18 @@ const payloadBytes = async (payload: unknown): Promise<Uint8Array> => {
   return joined(chunks);
 };
 
-/** Puts status and headers of an answer into a reply, and gives its body. */
-const putAnswer = async (reply: FastifyAnswer, answer: Response): Promise<Uint8Array> => {
+/** Puts status and headers of an answer into a reply, and gives its body, a stream as one. */
+const putAnswer = async (
+  reply: FastifyAnswer,
+  answer: Response,
+): Promise<Uint8Array | ReadableStream<Uint8Array>> => {
   for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name);
   reply.code(answer.status);
   for (const [name, value] of answer.headers) if (name !== "set-cookie") reply.header(name, value);
   const cookies = answer.headers.getSetCookie();
   if (cookies.length > 0) reply.header("set-cookie", cookies);
+  if (answer.headers.get(RECEIPT_HEADER) === RECEIPT_IN_STREAM && answer.body !== null)
+    return answer.body;
   // Fastify takes node's own bytes alone.
   return Buffer.from(await answer.arrayBuffer());
 };
@@ -65,7 +114,8 @@ export type FastifyHooks = {
 };
 
 /**
- * The options of a fastify route that is sold for at most `price`. The answer is held back until it is recorded.
+ * The options of a fastify route that is sold for at most `price`. The answer is held back until it is recorded; a
+ * stream of events, given to `reply.send`, is sent as it comes.
  * @example
  * import Fastify from "fastify";
  * import { sellFastify } from "settlement-evidence/sessions";
@@ -108,7 +158,13 @@ export const sellFastify = (seller: SessionSeller, price: string): FastifyHooks 
       const call = running.get(request);
       if (call === undefined) return payload;
       running.delete(request);
-      call.delivered(responseOf(reply.statusCode, reply.getHeaders(), await payloadBytes(payload)));
+      const { statusCode: status } = reply;
+      const stream = streamIn(reply, payload);
+      call.delivered(
+        stream === null
+          ? responseOf(status, reply.getHeaders(), await payloadBytes(payload))
+          : streamedResponse(status, reply.getHeaders(), bytesOf(stream)),
+      );
       return putAnswer(reply, await call.answer);
     },
   };

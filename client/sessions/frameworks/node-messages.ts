@@ -30,6 +30,17 @@ const isBodiless = (status: number): boolean => [204, 205, 304].includes(status)
 export const responseOf = (status: number, headers: NodeHeaders, body: Uint8Array): Response =>
   new Response(isBodiless(status) ? null : body.slice(), { status, headers: headersOf(headers) });
 
+/** Whether an answer's headers say that it is a stream of events, which leaves as it comes. */
+export const isEvents = (headers: NodeHeaders): boolean =>
+  /^text\/event-stream\b/i.test(String(headers["content-type"] ?? ""));
+
+/** An answer whose body comes bit by bit. */
+export const streamedResponse = (
+  status: number,
+  headers: NodeHeaders,
+  body: ReadableStream<Uint8Array>,
+): Response => new Response(body, { status, headers: headersOf(headers) });
+
 /** The bytes of a chunk that was written. */
 export const bytesIn = (chunk: unknown, encoding?: unknown): Uint8Array => {
   if (chunk instanceof Uint8Array) return chunk;

@@ -1,4 +1,4 @@
-import type { PaidCall } from "../seller/answer-call.ts";
+import type { PaidCall } from "../seller/seller-context.ts";
 
 const calls = new WeakMap<object, PaidCall>();
 

@@ -18,9 +18,6 @@ const guarded = <A>(asked: Promise<A>): Promise<A> =>
     throw new StoreUnusable(cause);
   });
 
-const stagingOf = ({ stage }: SessionStore): Pick<SessionStore, "stage"> =>
-  stage === undefined ? {} : { stage: (call) => guarded(stage(call)) };
-
 /** The same store, whose every failure is a `StoreUnusable`: so it is never taken for one of a handler. */
 export const guardedStore = (store: SessionStore): SessionStore => ({
   open: (session) => guarded(store.open(session)),
@@ -28,7 +25,7 @@ export const guardedStore = (store: SessionStore): SessionStore => ({
   unfinished: () => guarded(store.unfinished()),
   reserve: (escrow, count) => guarded(store.reserve(escrow, count)),
   drop: (escrow) => guarded(store.drop(escrow)),
-  ...stagingOf(store),
+  stage: (call) => guarded(store.stage(call)),
   append: (call, answer) => guarded(store.append(call, answer)),
   answer: (escrow, count) => guarded(store.answer(escrow, count)),
   adopt: (head) => guarded(store.adopt(head)),

@@ -8,7 +8,7 @@ import { deploymentIn } from "../../pay/payment-terms.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { KeptSession } from "../store/session-store.ts";
 import type { AccountNews } from "./account-news.ts";
-import type { LedgerView } from "./answer-call.ts";
+import type { LedgerView } from "./seller-context.ts";
 import { type LookAt, type LedgerLook, MOST_AT_ONCE, type SeenEscrow } from "./ledger-looks.ts";
 import type { Refusal } from "./refusal.ts";
 import { marginOf, sessionRefusal, type TakenSessions } from "./take-session.ts";

@@ -9,15 +9,10 @@ import { ledgerNodes } from "../../service/ledger-nodes.ts";
 import { type ClientClock, requestsTo, systemClock } from "../../service/requests.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { messageSignerOf, type SellerKey } from "../../signing/sign-transaction.ts";
-import type { SentAnswer, SessionStore } from "../store/session-store.ts";
+import type { SessionStore } from "../store/session-store.ts";
 import { accountNews, type OpenSocket, socketUrlOf } from "./account-news.ts";
-import {
-  answerCall,
-  attestedFinal,
-  AttestorUnusable,
-  type PaidCall,
-  type SellerContext,
-} from "./answer-call.ts";
+import { answerCall } from "./answer-call.ts";
+import { attestedFinal, AttestorUnusable } from "./attest-calls.ts";
 import { captures } from "./captures.ts";
 import { ledgerLooks } from "./ledger-looks.ts";
 import { ledgerView } from "./ledger-view.ts";
@@ -25,6 +20,8 @@ import { callRequirements, offerAnswer } from "./offer.ts";
 import { refusalAnswer } from "./refusal.ts";
 import type { SessionAttestor } from "./session-attestor.ts";
 import type { PendingCapture } from "./settle-session.ts";
+import type { PaidCall, SellerContext } from "./seller-context.ts";
+import { answerOf } from "./sent-answer.ts";
 import { sessionHeads } from "./watchtower.ts";
 import { guardedStore, StoreUnusable } from "./guarded-store.ts";
 import { noticingAttestor, noticingStore, storeBeginning } from "./restored-store.ts";
@@ -40,8 +37,8 @@ export type SellerOptions = {
   /** The merchant's wallet, which is paid. Its key is not needed. */
   readonly merchant: string;
   /**
-   * Signs what was delivered. Its key is the attestor that sessions must name. With an attestor that keeps what it
-   * signed (`remoteAttestor`, `keepingAttestor`) the store must be able to keep a delivery before it is attested.
+   * Signs what was delivered. Its key is the attestor that sessions must name. For an attestor that keeps what it signed
+   * (`remoteAttestor`, `keepingAttestor`) each delivery is kept in the store before it is attested.
    */
   readonly attestor: SellerKey | SessionAttestor;
   /**
@@ -69,7 +66,10 @@ export type SellerOptions = {
   readonly clock?: ClientClock;
 };
 
-/** Answers a paid request. What it throws, and an answer of 400 or above, is not charged. */
+/**
+ * Answers a paid request. What it throws, and an answer of 400 or above, is not charged. A stream of events
+ * (`text/event-stream`) leaves as it comes, and ends with an event that carries the receipt.
+ */
 export type PaidHandler = (request: Request, call: PaidCall) => Response | Promise<Response>;
 
 /** What a seller goes by, for adapters of other protocols. */
@@ -112,24 +112,6 @@ export type SessionSeller = {
 /** How often sessions are looked at, in milliseconds. */
 const ROUND_MS = 30_000;
 const MOST_BODY_BYTES = 16_777_216;
-
-/** Headers of one message or one connection (RFC 9110, sections 6.6.1, 7.6.1 and 8.6): they are not a delivery's. */
-const OF_CONNECTION: ReadonlySet<string> = new Set([
-  "connection",
-  "content-length",
-  "date",
-  "keep-alive",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
-
-/** An answer as it is sent and kept. */
-const sentAnswer = async (response: Response): Promise<SentAnswer> => ({
-  status: response.status,
-  headers: [...response.headers].filter(([name]) => !OF_CONNECTION.has(name)),
-  body: new Uint8Array(await response.arrayBuffer()),
-});
 
 const originIn = (text: string): string => {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return new URL(text).origin;
@@ -174,12 +156,6 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
   const payer = messageSignerOf(options.payer);
   const signing =
     "attest" in options.attestor ? options.attestor : messageSignerOf(options.attestor);
-  if ("attest" in signing && options.store.stage === undefined)
-    throw new SettlementError(
-      "store_cannot_stage",
-      "The store keeps no delivery before it is attested, which an attestor in another process needs.",
-      "Use a store that has `stage`, or give the attestor's key.",
-    );
   const { mostBodyBytes = MOST_BODY_BYTES, onProblem = () => undefined } = options;
   const policy = policyIn(options.trust);
   const mint = mintOf(policy, options.mint);
@@ -230,6 +206,18 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
     clock: ledgerClock,
     onClosed: settling.closed,
     onCall: settling.called,
+    onBroken: (escrow, cause) =>
+      onProblem(
+        cause instanceof SettlementError
+          ? cause
+          : new SettlementError(
+              "stream_broken",
+              `A stream broke: ${cause instanceof Error ? cause.message : "unknown"}.`,
+              "What left the seller is attested when the session is asked for next.",
+              { cause },
+            ),
+        escrow,
+      ),
   };
 
   const unbegun = storeBeginning(options.store, lookAt);
@@ -265,9 +253,9 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
     if (detail !== null) return refusalAnswer({ code: "ledger_out_of_reach", detail });
     const paid = await answerCall(context, asked, async (call) => {
       if (request.body === null && url === request.url)
-        return sentAnswer(await handler(request, call));
+        return answerOf(await handler(request, call));
       const sent = { method, headers, ...(body.length === 0 ? {} : { body: body.slice() }) };
-      return sentAnswer(await handler(new Request(url, sent), call));
+      return answerOf(await handler(new Request(url, sent), call));
     });
     return paid ?? offer();
   };

@@ -101,7 +101,7 @@ const storedOf = (
   if (final !== null && !(final.isFinal && isAttestationSigned(terms, final))) return undefined;
   const { mint, createdAt, expiresAt } = escrow;
   const session = { ...terms, network: policy.genesisHash, mint, createdAt, expiresAt };
-  return { session, newest, closing, final, isRestored: false };
+  return { session, newest, closing, final, staged: null, isRestored: false };
 };
 
 /** The sessions of a file of heads, as captures read a store. */

@@ -1,6 +1,7 @@
 import { bytesToHex, concatBytes, hexToBytes } from "@noble/hashes/utils.js";
 import type { Address } from "../../../core/domain/address.ts";
 import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../../core/domain/hash32.ts";
+import { sha256 } from "../../../core/domain/sha256.ts";
 import type { UnixSeconds } from "../../../core/domain/unix-time.ts";
 import type { CallDelivery } from "../../../core/protocol/calls/call-delivery.ts";
 import {
@@ -11,7 +12,7 @@ import {
 import type { CallVoucher } from "../../../core/protocol/calls/call-voucher.ts";
 import type { SessionTally } from "../../../core/protocol/calls/session-tally.ts";
 import { packedNumber, PackedReader } from "./packed-bytes.ts";
-import type { KeptCall } from "./session-store.ts";
+import type { KeptCall, StagedCall } from "./session-store.ts";
 
 const SIGNATURE_BYTES = 64;
 const HASH_BYTES = 32;
@@ -38,22 +39,31 @@ export type ReceiptPart = {
 /** The form that `callIntent` gives to an intent's end. */
 const BODY_HASH = / sha256:([0-9a-f]{64})$/;
 
-/** An intent, its digest in 32 bytes instead of 72 characters. The lowest bit of the first number tells which. */
+/** The digest of no body, which most calls have: it takes no bytes. */
+const NO_BODY_HASH = bytesToHex(sha256(new Uint8Array()));
+
+/** What stands behind an intent's text, by the two lowest bits of the number before it. */
+const [WHOLE, WITH_HASH, WITHOUT_BODY] = [0, 1, 2] as const;
+
+/** An intent, its digest in 32 bytes or none instead of 72 characters. */
 const intentBytes = (intent: string): Uint8Array => {
   const hash = BODY_HASH.exec(intent)?.[1];
   const text = new TextEncoder().encode(hash === undefined ? intent : intent.slice(0, -72));
-  const length = packedNumber(text.length * 2 + (hash === undefined ? 0 : 1));
-  return hash === undefined
-    ? concatBytes(length, text)
-    : concatBytes(length, text, hexToBytes(hash));
+  const kind = hash === undefined ? WHOLE : hash === NO_BODY_HASH ? WITHOUT_BODY : WITH_HASH;
+  const digest = kind === WITH_HASH ? hexToBytes(hash ?? "") : new Uint8Array();
+  return concatBytes(packedNumber(text.length * 4 + kind), text, digest);
 };
 
 const readIntent = (reader: PackedReader): string => {
   const length = reader.number();
   const text = new TextDecoder("utf-8", { fatal: true }).decode(
-    reader.take(Math.floor(length / 2)),
+    reader.take(Math.floor(length / 4)),
   );
-  return length % 2 === 0 ? text : `${text} sha256:${bytesToHex(reader.take(HASH_BYTES))}`;
+  const kind = length % 4;
+  if (kind === WHOLE) return text;
+  if (kind > WITHOUT_BODY) throw new RangeError("an intent of no kind");
+  const hash = kind === WITH_HASH ? bytesToHex(reader.take(HASH_BYTES)) : NO_BODY_HASH;
+  return `${text} sha256:${hash}`;
 };
 
 /** The bytes of a call's order: `nonce 16 || signature 64 || limit || intent`. */
@@ -164,12 +174,29 @@ export const callAfter = (
   return { call: { voucher, receipt: { delivery, attestation }, intent, status }, after };
 };
 
-/** A call as one record: its order, then its receipt. About 250 bytes at an intent of 90 characters. */
+/** A call as one record: its order, then its receipt. About 220 bytes for a GET of 60 characters. */
 export const callRecordBytes = (call: KeptCall): Uint8Array =>
   concatBytes(
     orderPartBytes(orderPartOf(call.voucher, call.intent)),
     receiptPartBytes(receiptPartOf(call)),
   );
+
+/** The place of a signature that is not made yet. */
+const UNSIGNED = new Uint8Array(SIGNATURE_BYTES);
+
+/** A delivery that is not attested yet in the same form, zeros for the signature. */
+export const stagedRecordBytes = ({
+  voucher,
+  delivery,
+  intent,
+  status,
+}: StagedCall): Uint8Array => {
+  const { proofHash, price, deliveredAt } = delivery;
+  return concatBytes(
+    orderPartBytes(orderPartOf(voucher, intent)),
+    receiptPartBytes({ proofHash, signature: UNSIGNED, price, deliveredAt, status }),
+  );
+};
 
 /** Both parts of a call's record. @throws RangeError for what `callRecordBytes` never gives. */
 export const readCallRecord = (
@@ -181,24 +208,38 @@ export const readCallRecord = (
   return parts;
 };
 
-/**
- * What a kept call leaves out follows from the calls before it. @throws RangeError for a call of which something does
- * not follow, before anything of it is kept.
- */
-export const requireFollows = (before: SessionTally, { voucher, receipt, intent }: KeptCall) => {
+const notNext = ({ count }: CallVoucher): RangeError =>
+  new RangeError(`call ${count} does not follow from those before it`);
+
+/** The order of a delivery that is not attested yet. @throws RangeError unless both follow from the calls before. */
+export const requireDelivered = (
+  before: SessionTally,
+  { voucher, delivery, intent }: Pick<StagedCall, "voucher" | "delivery" | "intent">,
+): CallOrder => {
   const order = callOrder(intent, voucher.nonce, voucher.limit);
-  const { delivery, attestation } = receipt;
   const follows =
     voucher.count === before.count + 1 &&
     voucher.total === before.total + voucher.limit &&
     !voucher.isClosing &&
     delivery.taskHash === order.taskHash &&
     delivery.totalAfter === before.total + delivery.price &&
+    voucher.orders === before.ordersWith(order);
+  if (!follows) throw notNext(voucher);
+  return order;
+};
+
+/**
+ * What a kept call leaves out follows from the calls before it. @throws RangeError for a call of which something does
+ * not follow, before anything of it is kept.
+ */
+export const requireFollows = (before: SessionTally, { voucher, receipt, intent }: KeptCall) => {
+  const { delivery, attestation } = receipt;
+  const order = requireDelivered(before, { voucher, delivery, intent });
+  const follows =
     attestation.total === delivery.totalAfter &&
     attestation.count === voucher.count &&
     attestation.timestamp === delivery.deliveredAt &&
     !attestation.isFinal &&
-    voucher.orders === before.ordersWith(order) &&
     attestation.deliveries === before.after(order, delivery).deliveries;
-  if (!follows) throw new RangeError(`call ${voucher.count} does not follow from those before it`);
+  if (!follows) throw notNext(voucher);
 };

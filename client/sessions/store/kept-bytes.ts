@@ -7,9 +7,12 @@ import {
 } from "../../../core/protocol/calls/call-receipt.ts";
 import { callVoucherBytes, readCallVoucher } from "../../../core/protocol/calls/call-voucher.ts";
 import { readSessionHead, sessionHeadBytes } from "../../../core/protocol/calls/session-head.ts";
+import type { Address } from "../../../core/domain/address.ts";
+import type { SessionTally } from "../../../core/protocol/calls/session-tally.ts";
+import { callAfter, readCallRecord, stagedRecordBytes } from "./call-record.ts";
 import { packedBytes, packedNumber, PackedReader } from "./packed-bytes.ts";
-import type { SessionState } from "./session-state.ts";
-import type { KeptSession, SentAnswer } from "./session-store.ts";
+import { type SessionState, tallyIn } from "./session-state.ts";
+import type { KeptSession, SentAnswer, StagedCall } from "./session-store.ts";
 
 const utf8 = new TextEncoder();
 const textOf = (bytes: Uint8Array): string =>
@@ -66,18 +69,63 @@ export const readAnswer = (bytes: Uint8Array): SentAnswer => {
 };
 
 const NONE = new Uint8Array();
+
+/** A call's record with its answer, in one piece, so that none is there without the other. */
+export const answeredBytes = (record: Uint8Array, answer: SentAnswer | null): Uint8Array =>
+  concatBytes(
+    packedBytes(record),
+    packedNumber(answer === null ? 0 : 1),
+    answer === null ? NONE : answerBytes(answer),
+  );
+
+/** What `answeredBytes` wrote. @throws RangeError or SyntaxError */
+export const readAnswered = (
+  bytes: Uint8Array,
+): readonly [record: Uint8Array, answer: SentAnswer | null] => {
+  const reader = new PackedReader(bytes);
+  const record = reader.bytes();
+  const hasAnswer = reader.number() === 1;
+  const rest = reader.rest();
+  return [record, hasAnswer ? readAnswer(rest) : null];
+};
+
+/** A delivery that waits for its attestation, in bytes. */
+export const stagedBytes = (call: StagedCall): Uint8Array =>
+  answeredBytes(stagedRecordBytes(call), call.answer);
+
+/** What `stagedBytes` wrote, by where the session stood before it. @throws RangeError or SyntaxError */
+export const readStaged = (
+  before: SessionTally,
+  escrow: Address,
+  bytes: Uint8Array,
+): StagedCall => {
+  const [record, answer] = readAnswered(bytes);
+  const { voucher, receipt, intent, status } = callAfter(
+    before,
+    escrow,
+    ...readCallRecord(record),
+  ).call;
+  return { voucher, delivery: receipt.delivery, intent, status, answer };
+};
+
 const HAS_ANSWER = 1;
 const IS_ENDED = 2;
+const IS_STAGED = 4;
 
 /** Everything that is kept of a session beside its calls, in bytes. */
 export const stateBytes = (state: SessionState): Uint8Array => {
-  const { session, newest, closing, final, answer, isEnded } = state;
+  const { session, newest, closing, final, staged, answer, isEnded } = state;
   return concatBytes(
-    packedNumber((answer === null ? 0 : HAS_ANSWER) + (isEnded ? IS_ENDED : 0)),
+    packedNumber(
+      (answer === null ? 0 : HAS_ANSWER) +
+        (isEnded ? IS_ENDED : 0) +
+        (staged === null ? 0 : IS_STAGED),
+    ),
     packedBytes(utf8.encode(sessionText(session))),
     packedBytes(newest === null ? NONE : sessionHeadBytes(newest)),
     packedBytes(closing === null ? NONE : callVoucherBytes(closing)),
     packedBytes(final === null ? NONE : callAttestationBytes(final)),
+    staged === null ? NONE : packedBytes(stagedBytes(staged)),
     answer === null ? NONE : answerBytes(answer),
   );
 };
@@ -99,12 +147,15 @@ export const readState = (bytes: Uint8Array): SessionState => {
   const marks = reader.number();
   const session = readSession(textOf(reader.bytes()));
   const [head, closing, final] = [reader.bytes(), reader.bytes(), reader.bytes()];
+  const staged = (marks & IS_STAGED) === 0 ? null : reader.bytes();
   const answer = reader.rest();
+  const newest = head.length === 0 ? null : readHead(session, head);
   return {
     session,
-    newest: head.length === 0 ? null : readHead(session, head),
+    newest,
     closing: closing.length === 0 ? null : readVoucher(closing),
     final: final.length === 0 ? null : readAttestation(final),
+    staged: staged && readStaged(tallyIn({ newest }), session.escrow, staged),
     answer: (marks & HAS_ANSWER) === 0 ? null : readAnswer(answer),
     isEnded: (marks & IS_ENDED) !== 0,
   };

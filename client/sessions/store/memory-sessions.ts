@@ -12,12 +12,10 @@ import {
   withCall,
   withShown,
 } from "./session-state.ts";
-import type { KeptCall, SessionStore, StagedCall } from "./session-store.ts";
+import type { KeptCall, SessionStore } from "./session-store.ts";
 
 type Held = {
   state: SessionState;
-  /** A delivery that waits for its attestation. */
-  staged: StagedCall | null;
   /** Who holds the reservation. */
   holder: symbol | null;
   readonly calls: Array<KeptCall>;
@@ -59,7 +57,6 @@ export const memorySessions = (
       if (!place.held.has(session.escrow))
         place.held.set(session.escrow, {
           state: newSession(session),
-          staged: null,
           holder: null,
           calls: [],
         });
@@ -67,10 +64,9 @@ export const memorySessions = (
     find: async (escrow) => {
       const held = place.held.get(escrow);
       if (held === undefined) return null;
-      const { session, newest, closing, final } = held.state;
+      const { session, newest, closing, final, staged } = held.state;
       const isRestored = session.createdAt < place.bornAt;
-      const stored = { session, newest, closing, final, isRestored };
-      return held.staged === null ? stored : { ...stored, staged: held.staged };
+      return { session, newest, closing, final, staged, isRestored };
     },
     unfinished: async () =>
       Array.from(place.held.values())
@@ -81,23 +77,22 @@ export const memorySessions = (
       if (held.holder !== null) return "busy";
       if (!isNext(held.state, count)) return "behind";
       held.holder = me;
-      return "reserved";
+      return held.state.staged === null ? "reserved" : "staged";
     },
     drop: async (escrow) => {
       const held = heldOf(escrow);
       if (held.holder === me) held.holder = null;
     },
-    stage: async (call) => {
-      const held = heldOf(call.voucher.escrow);
-      if (held.holder !== me || !isNext(held.state, call.voucher.count)) return false;
-      held.staged = call;
+    stage: async (staged) => {
+      const held = heldOf(staged.voucher.escrow);
+      if (held.holder !== me || !isNext(held.state, staged.voucher.count)) return false;
+      held.state = { ...held.state, staged };
       return true;
     },
     append: async (call, answer) => {
       const held = heldOf(call.voucher.escrow);
       if (held.holder !== me || !isNext(held.state, call.voucher.count)) return false;
       held.state = withCall(held.state, call, answer);
-      held.staged = null;
       held.holder = null;
       held.calls.push(call);
       return true;
@@ -110,7 +105,6 @@ export const memorySessions = (
       const held = heldOf(head.voucher.escrow);
       if (held.holder !== null || !isLater(held.state, head)) return false;
       held.state = withShown(held.state, head);
-      held.staged = null;
       return true;
     },
     close: async (voucher) => {

@@ -1,13 +1,12 @@
 import { SettlementError } from "../../settlement-error.ts";
 import {
-  type LeasedSessions,
   sessionTables,
   type SessionSql,
-  sqlSessions,
   type SqlRow,
   type SqlSessionsOptions,
   type SqlValue,
-} from "./sql-sessions.ts";
+} from "./session-tables.ts";
+import { type LeasedSessions, sqlSessions } from "./sql-sessions.ts";
 
 /** Runs one statement with values for `$1` and on, and gives its rows: `pg`'s `pool.query`, `sql.unsafe` of Bun. */
 export type PostgresQuery = (
@@ -27,6 +26,12 @@ const inPostgres = (text: string, values: ReadonlyArray<SqlValue>): string =>
       if (bytes !== undefined) return `decode(${text}, 'hex')`;
       return typeof values[Number(number) - 1] === "number" ? `(${text})::bigint` : text;
     });
+
+/**
+ * PostgreSQL keeps the old form of a changed row until a page is short of this much room. With the default, a session's
+ * row does not fit where its old forms are not cleared yet, and the table grows by a page for every few calls.
+ */
+const REWRITTEN = " WITH (fillfactor = 50)";
 
 /** Two processes that make tables at the same moment hinder each other. */
 const MOST_TRIES = 3;
@@ -65,7 +70,7 @@ export const postgresSessions = async (
     record: async (update, values, { count, isShown, record }) => {
       const next = values.length + 1;
       const rows = await run(
-        `WITH changed AS (${update} RETURNING id) INSERT INTO settlement_calls (session, count, shown, record) SELECT id, $${next}, $${next + 1}, $${next + 2}::bytes FROM changed RETURNING count`,
+        `WITH changed AS (${update} RETURNING id) INSERT INTO settlement_calls (session, count, shown, record) SELECT id, $${next}, NULLIF($${next + 1}, 0), $${next + 2}::bytes FROM changed RETURNING count`,
         [...values, count, isShown ? 1 : 0, record],
       );
       return rows.length > 0;
@@ -78,7 +83,7 @@ export const postgresSessions = async (
       return String(row?.["identity"]);
     },
   };
-  for (const table of sessionTables("BYTEA", "SERIAL PRIMARY KEY"))
+  for (const table of sessionTables("BYTEA", "SERIAL PRIMARY KEY", REWRITTEN))
     for (let tries = 1; ; tries++)
       try {
         await run(table, []);

@@ -59,6 +59,9 @@ export const sessionFrames = {
 /** Whether a frame is a call's. */
 export const isCall = ({ kind }: Frame): boolean => kind === CALLED;
 
+/** Whether a frame is a record that the agent showed. */
+export const isAdopted = ({ kind }: Frame): boolean => kind === ADOPTED;
+
 /** The session that a frame opens; undefined for any other frame. @throws RangeError or SyntaxError */
 export const openedIn = ({ kind, payload }: Frame): KeptSession | undefined =>
   kind === OPENED ? readSession(new TextDecoder().decode(payload)) : undefined;
@@ -88,8 +91,6 @@ type Parts = readonly [order: OrderPart, receipt: ReceiptPart];
 export class SessionReplay {
   #state: SessionState;
   #tally: SessionTally;
-  /** Whether the newest record is one that the agent showed. */
-  isShown = false;
   /** The newest call, of which only the parts are known yet. */
   #last: { readonly before: SessionTally; readonly parts: Parts } | null = null;
 
@@ -112,7 +113,6 @@ export class SessionReplay {
         const before = this.#tally;
         const parts = readCallRecord(payload);
         this.#last = { before, parts };
-        this.isShown = false;
         if (before.count + 1 < wanted) {
           this.#tally = tallyAfter(before, ...parts);
           return null;
@@ -126,7 +126,6 @@ export class SessionReplay {
         const newest = readHead(this.#state.session, payload);
         this.#state = { ...this.#state, newest, answer: null };
         this.#tally = tallyOf(newest);
-        this.isShown = true;
         return null;
       }
       case CLOSING:

@@ -6,7 +6,7 @@ import { SettlementError } from "../../settlement-error.ts";
 import type { KeptCall, KeptSession, SentAnswer, StoredSession } from "./session-store.ts";
 
 /** All that a store knows of a session beside its calls and its reservation. It never changes. */
-export type SessionState = Omit<StoredSession, "isRestored" | "staged"> & {
+export type SessionState = Omit<StoredSession, "isRestored"> & {
   /** The newest call's, null when there is none. */
   readonly answer: SentAnswer | null;
   readonly isEnded: boolean;
@@ -18,6 +18,7 @@ export const newSession = (session: KeptSession): SessionState => ({
   newest: null,
   closing: null,
   final: null,
+  staged: null,
   answer: null,
   isEnded: false,
 });
@@ -39,7 +40,12 @@ export const withCall = (
   state: SessionState,
   { voucher, receipt }: KeptCall,
   answer: SentAnswer | null,
-): SessionState => ({ ...state, newest: { voucher, receipt, before: tallyIn(state) }, answer });
+): SessionState => ({
+  ...state,
+  newest: { voucher, receipt, before: tallyIn(state) },
+  staged: null,
+  answer,
+});
 
 /** Whether a session may go on from a record that the agent showed. */
 export const isLater = (state: SessionState, { voucher }: SessionHead): boolean =>
@@ -49,6 +55,7 @@ export const isLater = (state: SessionState, { voucher }: SessionHead): boolean 
 export const withShown = (state: SessionState, newest: SessionHead): SessionState => ({
   ...state,
   newest,
+  staged: null,
   answer: null,
 });
 
@@ -58,7 +65,7 @@ export const closes = (
   { count }: CallVoucher,
 ): "before" | "now" | "refused" => {
   if (state.closing !== null) return state.closing.count === count ? "before" : "refused";
-  return countOf(state) === count ? "now" : "refused";
+  return countOf(state) === count && state.staged === null ? "now" : "refused";
 };
 
 /** Whether a final attestation is newer than the one that is kept. */

@@ -32,8 +32,8 @@ export type KeptCall = CallRecord & {
 };
 
 /**
- * A delivery that is made and not yet attested, as a seller keeps it before it asks an attestor in another process: after
- * a crash in between, the same is attested, since that attestor signs no second one of its number.
+ * A delivery that is made and not yet attested, as a seller keeps it before it asks an attestor in another process, or
+ * before more of a stream leaves it: after a crash in between, the same is attested, and never a second one of its number.
  */
 export type StagedCall = {
   readonly voucher: CallVoucher;
@@ -58,12 +58,15 @@ export type StoredSession = {
    * nothing is signed for it any more. What the newest record, or one that the agent shows, has signed is captured.
    */
   readonly isRestored: boolean;
-  /** A delivery of the next call that was kept before it was attested; null and absent without one. */
-  readonly staged?: StagedCall | null;
+  /** A delivery of the next call that was kept before it was attested; null without one. */
+  readonly staged: StagedCall | null;
 };
 
-/** What became of a wish to answer a call. `behind`: the call is not the next one any more. */
-export type Reservation = "reserved" | "busy" | "behind";
+/**
+ * What became of a wish to answer a call. `staged`: it is reserved, and a process that ended left its delivery staged,
+ * which has to be attested and appended as it is. `behind`: the call is not the next one any more.
+ */
+export type Reservation = "reserved" | "staged" | "busy" | "behind";
 
 /**
  * Where a seller keeps its sessions. Processes that share a store never deliver twice for one voucher: a call is
@@ -85,13 +88,14 @@ export type SessionStore = {
    * process that has ended is free.
    */
   readonly reserve: (escrow: Address, count: number) => Promise<Reservation>;
-  /** Ends this process's reservation without a call. */
+  /** Ends this process's reservation without a call. What is staged stays. */
   readonly drop: (escrow: Address) => Promise<void>;
   /**
-   * Keeps a delivery before it is attested; the call's `append` ends that. False unless this process holds the
-   * reservation of its number. Only a seller whose attestor is another process needs it.
+   * Keeps a delivery before it is attested, in place of one that was kept before; the call's `append` ends that. False
+   * unless this process holds the reservation of its number. Sellers need it whose attestor is another process, and
+   * those whose answers are streams.
    */
-  readonly stage?: (call: StagedCall) => Promise<boolean>;
+  readonly stage: (call: StagedCall) => Promise<boolean>;
   /**
    * Appends a call, with the answer that was made for it, and ends the reservation. False when the newest call is not
    * the one before any more, or the session is closing: then nothing is kept, and the answer must not leave the seller.
@@ -105,8 +109,8 @@ export type SessionStore = {
    */
   readonly adopt: (head: SessionHead) => Promise<boolean>;
   /**
-   * Keeps the closing voucher. False unless the newest call is its last one and no living process holds a reservation.
-   * The same again is true.
+   * Keeps the closing voucher. False unless the newest call is its last one, no living process holds a reservation, and
+   * nothing is staged. The same again is true.
    */
   readonly close: (voucher: CallVoucher) => Promise<boolean>;
   /** Keeps a final attestation; the newest stays. */

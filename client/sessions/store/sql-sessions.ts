@@ -4,60 +4,34 @@ import { RecentlyUsed } from "../../../core/domain/recently-used.ts";
 import { callAttestationBytes } from "../../../core/protocol/calls/call-receipt.ts";
 import { callVoucherBytes } from "../../../core/protocol/calls/call-voucher.ts";
 import { type SessionHead, sessionHeadBytes } from "../../../core/protocol/calls/session-head.ts";
-import { SettlementError } from "../../settlement-error.ts";
-import { callRecordBytes, requireFollows } from "./call-record.ts";
+import { callRecordBytes, requireDelivered, requireFollows } from "./call-record.ts";
 import {
   answerBytes,
   readAnswer,
   readAttestation,
   readHead,
-  readSession,
+  readStaged,
   readVoucher,
   sessionText,
+  stagedBytes,
 } from "./kept-bytes.ts";
-import { newSession, sessionUnknown, tallyIn } from "./session-state.ts";
+import { countOf, newSession, sessionUnknown, tallyIn } from "./session-state.ts";
 import { sessionFrames, SessionReplay } from "./session-frames.ts";
 import type { KeptSession, SessionStore } from "./session-store.ts";
+import {
+  noticeCopy,
+  numberIn,
+  readingRow,
+  type SessionSql,
+  sessionIn,
+  type SqlRow,
+  type SqlSessionsOptions,
+  textIn,
+} from "./session-tables.ts";
 
-/** A value of a row, or of a statement: bytes are hexadecimal text in both. */
-export type SqlValue = string | number | null;
-/** A row as every driver gives it. */
-export type SqlRow = Readonly<Record<string, unknown>>;
-
-/**
- * What a database does for a store of sessions. Statements are in the common language of SQLite and PostgreSQL, with
- * `$1`, `$1::bytes` for bytes given as hexadecimal text, `hex(column)` for bytes read so, and `:now` for the
- * database's clock in milliseconds.
- */
-export type SessionSql = {
-  /** Reads rows. */
-  readonly read: (text: string, values: ReadonlyArray<SqlValue>) => Promise<ReadonlyArray<SqlRow>>;
-  /** Changes rows by one statement, durably, and gives what it returns. */
-  readonly write: (text: string, values: ReadonlyArray<SqlValue>) => Promise<ReadonlyArray<SqlRow>>;
-  /** Changes a session's row, and only then inserts into its calls, both or neither. Says whether it did. */
-  readonly record: (
-    update: string,
-    values: ReadonlyArray<SqlValue>,
-    call: { readonly count: number; readonly isShown: boolean; readonly record: string },
-  ) => Promise<boolean>;
-  /** What a copy of the tables does not have; null where nothing tells. */
-  readonly identity: () => Promise<string | null>;
-};
-
-/** The tables, made where they are missing. `bytes` is the type of bytes, `serial` that of a row's own number. */
-export const sessionTables = (bytes: string, serial: string): ReadonlyArray<string> => [
-  `CREATE TABLE IF NOT EXISTS settlement_store (one INTEGER PRIMARY KEY, version INTEGER NOT NULL, born BIGINT NOT NULL, identity TEXT)`,
-  `CREATE TABLE IF NOT EXISTS settlement_processes (id TEXT PRIMARY KEY, held_until BIGINT NOT NULL)`,
-  `CREATE TABLE IF NOT EXISTS settlement_sessions (id ${serial}, escrow TEXT NOT NULL UNIQUE, session TEXT NOT NULL, count INTEGER NOT NULL, head ${bytes}, closing ${bytes}, final ${bytes}, final_at BIGINT, answer ${bytes}, holder TEXT, reservation INTEGER, ended INTEGER NOT NULL)`,
-  `CREATE TABLE IF NOT EXISTS settlement_calls (session INTEGER NOT NULL, count INTEGER NOT NULL, shown INTEGER NOT NULL, record ${bytes} NOT NULL, PRIMARY KEY (session, count))`,
-];
-
-const VERSION = 1;
 /** How long a process is taken to live after it last said so, and how often it says so, milliseconds. */
 const LEASE_MS = 10_000;
 const RENEWAL_MS = 2000;
-/** How much later the ledger's clock may be than the database's, seconds. */
-const CLOCK_MARGIN = 60;
 const PAGE = 256;
 
 /** Whether nobody who lives holds the session; `$2` is this process. */
@@ -69,57 +43,11 @@ export type LeasedSessions = SessionStore & {
   readonly stop: () => Promise<void>;
 };
 
-/** How sessions in a database are opened. */
-export type SqlSessionsOptions = {
-  /** Whether the database was restored from a backup that it cannot tell itself. */
-  readonly restored?: boolean;
+/** What bytes of a row say; null where there are none. */
+const bytesIn = <A>(row: SqlRow, name: string, read: (bytes: Uint8Array) => A): A | null => {
+  const hex = textIn(row, name);
+  return hex === null ? null : read(hexToBytes(hex));
 };
-
-const textIn = (row: SqlRow, name: string): string | null => {
-  const value = row[name];
-  return typeof value === "string" && value !== "" ? value : null;
-};
-
-const numberIn = (row: SqlRow, name: string): number => Number(row[name]);
-
-/** Keeps since when all sessions of the tables are in them. A copy begins anew. */
-const noticeCopy = async (sql: SessionSql, isRestored: boolean): Promise<void> => {
-  const identity = await sql.identity();
-  await sql.write(
-    `INSERT INTO settlement_store (one, version, born, identity) VALUES (1, ${VERSION}, :now / 1000, $1) ON CONFLICT (one) DO NOTHING`,
-    [identity],
-  );
-  const [kept] = await sql.read(`SELECT version, identity FROM settlement_store`, []);
-  if (kept === undefined || numberIn(kept, "version") !== VERSION)
-    throw new SettlementError(
-      "store_unusable",
-      "The tables of sessions are of another version.",
-      "Use the version that made them.",
-    );
-  if (!isRestored && textIn(kept, "identity") === identity) return;
-  await sql.write(
-    `UPDATE settlement_store SET born = :now / 1000 + ${CLOCK_MARGIN}, identity = $1`,
-    [identity],
-  );
-};
-
-/** Does what reads a row, and names its session where it is not what it must be. */
-const reading = <T>(escrow: Address, work: () => T): T => {
-  try {
-    return work();
-  } catch (cause) {
-    if (!(cause instanceof RangeError) && !(cause instanceof SyntaxError)) throw cause;
-    throw new SettlementError(
-      "store_damaged",
-      `The row of ${escrow} is damaged: ${cause.message}.`,
-      "Restore the database from a copy, and say that it is restored.",
-      { cause },
-    );
-  }
-};
-
-const sessionIn = (escrow: Address, row: SqlRow): KeptSession =>
-  reading(escrow, () => readSession(textIn(row, "session") ?? ""));
 
 /** A store of sessions in tables that processes share. */
 export const sqlSessions = async (
@@ -163,7 +91,7 @@ export const sqlSessions = async (
   };
   const rowOf = async (escrow: Address): Promise<SqlRow | undefined> => {
     const [row] = await sql.read(
-      `SELECT s.id, s.session, s.count, hex(s.head) AS head, hex(s.closing) AS closing, hex(s.final) AS final, (SELECT born FROM settlement_store) AS born, CASE WHEN ${IS_FREE} THEN 1 ELSE 0 END AS free FROM settlement_sessions s WHERE s.escrow = $1`,
+      `SELECT s.id, s.escrow, s.session, s.count, hex(s.head) AS head, hex(s.closing) AS closing, hex(s.final) AS final, hex(s.staged) AS staged, (SELECT born FROM settlement_store) AS born, CASE WHEN ${IS_FREE} THEN 1 ELSE 0 END AS free FROM settlement_sessions s WHERE s.escrow = $1`,
       [escrow, me],
     );
     // A database that was put back to an earlier state does not have what it had.
@@ -174,6 +102,12 @@ export const sqlSessions = async (
     const row = await rowOf(escrow);
     if (row === undefined) throw sessionUnknown(escrow);
     return row;
+  };
+  /** This process's reservation of the call of a number; null where it has none. */
+  const reservedFor = async (escrow: Address, count: number) => {
+    const reserved = mine.get(escrow) ?? null;
+    if (reserved === null) await known(escrow);
+    return reserved !== null && countOf({ newest: reserved.head }) === count - 1 ? reserved : null;
   };
   /** The answer for a session of which this process has a call under way. */
   const busy = async (escrow: Address): Promise<false> => {
@@ -193,15 +127,19 @@ export const sqlSessions = async (
     find: async (escrow) => {
       const row = await rowOf(escrow);
       if (row === undefined) return null;
-      const session = sessionIn(escrow, row);
-      const [closing, final] = [textIn(row, "closing"), textIn(row, "final")];
-      return reading(escrow, () => ({
-        session,
-        newest: headIn(session, textIn(row, "head")),
-        closing: closing === null ? null : readVoucher(hexToBytes(closing)),
-        final: final === null ? null : readAttestation(hexToBytes(final)),
-        isRestored: session.createdAt < BigInt(String(row["born"])),
-      }));
+      const session = sessionIn(row);
+      return readingRow(escrow, () => {
+        const newest = headIn(session, textIn(row, "head"));
+        const isRestored = session.createdAt < BigInt(String(row["born"]));
+        return {
+          session,
+          newest,
+          closing: bytesIn(row, "closing", readVoucher),
+          final: bytesIn(row, "final", readAttestation),
+          staged: bytesIn(row, "staged", (bytes) => readStaged(tallyIn({ newest }), escrow, bytes)),
+          isRestored,
+        };
+      });
     },
     unfinished: async () =>
       (
@@ -209,24 +147,21 @@ export const sqlSessions = async (
           `SELECT escrow, session FROM settlement_sessions WHERE ended = 0 ORDER BY id`,
           [],
         )
-      ).map((row) =>
-        reading((row["escrow"] ?? "") as Address, () => readSession(textIn(row, "session") ?? "")),
-      ),
+      ).map(sessionIn),
     reserve: async (escrow, count) => {
       if (mine.has(escrow)) return "busy";
       mine.set(escrow, null);
       try {
         const number = ++reservations;
         const [row] = await sql.write(
-          `UPDATE settlement_sessions SET holder = $2, reservation = $3 WHERE escrow = $1 AND count = $4 AND closing IS NULL AND ${IS_FREE} RETURNING session, hex(head) AS head`,
+          `UPDATE settlement_sessions SET holder = $2, reservation = $3 WHERE escrow = $1 AND count = $4 AND closing IS NULL AND ${IS_FREE} RETURNING escrow, session, hex(head) AS head, CASE WHEN staged IS NULL THEN 0 ELSE 1 END AS waits`,
           [escrow, me, number, count - 1],
         );
         if (row !== undefined) {
-          const head = reading(escrow, () =>
-            headIn(readSession(textIn(row, "session") ?? ""), textIn(row, "head")),
-          );
+          const session = sessionIn(row);
+          const head = readingRow(escrow, () => headIn(session, textIn(row, "head")));
           mine.set(escrow, { number, head });
-          return "reserved";
+          return numberIn(row, "waits") === 1 ? "staged" : "reserved";
         }
       } finally {
         if (mine.get(escrow) === null) mine.delete(escrow);
@@ -245,21 +180,28 @@ export const sqlSessions = async (
         [escrow, me, reserved.number],
       );
     },
+    stage: async (call) => {
+      const { escrow, count } = call.voucher;
+      const reserved = await reservedFor(escrow, count);
+      if (reserved === null) return false;
+      requireDelivered(tallyIn({ newest: reserved.head }), call);
+      const staged = await sql.write(
+        `UPDATE settlement_sessions SET staged = $5::bytes WHERE escrow = $1 AND holder = $2 AND reservation = $3 AND count = $4 - 1 AND closing IS NULL RETURNING count`,
+        [escrow, me, reserved.number, count, bytesToHex(stagedBytes(call))],
+      );
+      return staged.length > 0;
+    },
     append: async (call, answer) => {
       const { voucher, receipt } = call;
       const { escrow, count } = voucher;
-      const reserved = mine.get(escrow);
-      if (reserved === undefined || reserved === null) {
-        await known(escrow);
-        return false;
-      }
+      const reserved = await reservedFor(escrow, count);
+      if (reserved === null) return false;
       const before = tallyIn({ newest: reserved.head });
-      if (count !== before.count + 1) return false;
       requireFollows(before, call);
       const newest = { voucher, receipt, before };
       const hex = bytesToHex(sessionHeadBytes(newest));
       const isKept = await sql.record(
-        `UPDATE settlement_sessions SET count = $4, head = $5::bytes, answer = $6::bytes, holder = NULL WHERE escrow = $1 AND holder = $2 AND reservation = $3 AND count = $4 - 1 AND closing IS NULL`,
+        `UPDATE settlement_sessions SET count = $4, head = $5::bytes, answer = $6::bytes, staged = NULL, holder = NULL WHERE escrow = $1 AND holder = $2 AND reservation = $3 AND count = $4 - 1 AND closing IS NULL`,
         [
           escrow,
           me,
@@ -280,16 +222,15 @@ export const sqlSessions = async (
         [escrow],
       );
       if (row === undefined) throw sessionUnknown(escrow);
-      const answer = textIn(row, "answer");
-      if (numberIn(row, "count") !== count || answer === null) return null;
-      return reading(escrow, () => readAnswer(hexToBytes(answer)));
+      if (numberIn(row, "count") !== count) return null;
+      return readingRow(escrow, () => bytesIn(row, "answer", readAnswer));
     },
     adopt: async (head) => {
       const { escrow, count } = head.voucher;
       if (mine.has(escrow)) return busy(escrow);
       const hex = bytesToHex(sessionHeadBytes(head));
       const isKept = await sql.record(
-        `UPDATE settlement_sessions SET count = $3, head = $4::bytes, answer = NULL, holder = NULL WHERE escrow = $1 AND count < $3 AND closing IS NULL AND ${IS_FREE}`,
+        `UPDATE settlement_sessions SET count = $3, head = $4::bytes, answer = NULL, staged = NULL, holder = NULL WHERE escrow = $1 AND count < $3 AND closing IS NULL AND ${IS_FREE}`,
         [escrow, me, count, hex],
         { count, isShown: true, record: hex },
       );
@@ -300,14 +241,12 @@ export const sqlSessions = async (
       const { escrow, count } = voucher;
       if (mine.has(escrow)) return busy(escrow);
       const closed = await sql.write(
-        `UPDATE settlement_sessions SET closing = $4::bytes, holder = NULL WHERE escrow = $1 AND count = $3 AND closing IS NULL AND ${IS_FREE} RETURNING count`,
+        `UPDATE settlement_sessions SET closing = $4::bytes, holder = NULL WHERE escrow = $1 AND count = $3 AND closing IS NULL AND staged IS NULL AND ${IS_FREE} RETURNING count`,
         [escrow, me, count, bytesToHex(callVoucherBytes(voucher))],
       );
       if (closed.length > 0) return true;
-      const closing = textIn(await known(escrow), "closing");
-      return (
-        closing !== null && reading(escrow, () => readVoucher(hexToBytes(closing))).count === count
-      );
+      const row = await known(escrow);
+      return readingRow(escrow, () => bytesIn(row, "closing", readVoucher))?.count === count;
     },
     finish: async (escrow, final) => {
       const bytes = bytesToHex(callAttestationBytes(final));
@@ -330,7 +269,7 @@ export const sqlSessions = async (
     calls: async function* (escrow, from) {
       const row = await known(escrow);
       const until = numberIn(row, "count");
-      const replay = new SessionReplay(newSession(sessionIn(escrow, row)));
+      const replay = new SessionReplay(newSession(sessionIn(row)));
       for (let after = 0; after < until;) {
         const rows = await sql.read(
           `SELECT count, shown, hex(record) AS record FROM settlement_calls WHERE session = $1 AND count > $2 AND count <= $3 ORDER BY count LIMIT ${PAGE}`,
@@ -343,12 +282,12 @@ export const sqlSessions = async (
               ? sessionFrames.shown(payload)
               : sessionFrames.called(payload);
           after = numberIn(each, "count");
-          const call = reading(escrow, () => replay.take(frame, from));
+          const call = readingRow(escrow, () => replay.take(frame, from));
           if (call !== null) yield call;
         }
         if (rows.length === 0) break;
       }
-      reading(escrow, () => {
+      readingRow(escrow, () => {
         if ((replay.state().newest?.voucher.count ?? 0) !== until)
           throw new RangeError("calls of it are missing");
       });

@@ -1,13 +1,12 @@
 import { SettlementError } from "../../settlement-error.ts";
 import {
-  type LeasedSessions,
   sessionTables,
   type SessionSql,
-  sqlSessions,
   type SqlRow,
   type SqlSessionsOptions,
   type SqlValue,
-} from "./sql-sessions.ts";
+} from "./session-tables.ts";
+import { type LeasedSessions, sqlSessions } from "./sql-sessions.ts";
 
 /** A connection to an SQLite database (3.41 or later) of the caller: `bun:sqlite`, `node:sqlite` or another like them. */
 export type SqliteDatabase = {
@@ -119,7 +118,7 @@ export const sqliteSessions = async (
         const [row] = rows(`${update} RETURNING id`, values);
         if (row === undefined) return false;
         rows(
-          "INSERT INTO settlement_calls (session, count, shown, record) VALUES ($1, $2, $3, $4::bytes)",
+          "INSERT INTO settlement_calls (session, count, shown, record) VALUES ($1, $2, NULLIF($3, 0), $4::bytes)",
           [Number(row["id"]), count, isShown ? 1 : 0, record],
         );
         return true;

@@ -7,7 +7,7 @@ import { VOUCHER_HEADER } from "../../../core/protocol/calls/call-voucher.ts";
 import { HEAD_HEADER } from "../../../core/protocol/calls/session-head.ts";
 import { SESSION_SCHEME, x402Network } from "../../../core/protocol/x402/payment-requirements.ts";
 import { later } from "../../sessions/frameworks/later.ts";
-import type { PaidCall } from "../../sessions/seller/answer-call.ts";
+import type { PaidCall } from "../../sessions/seller/seller-context.ts";
 import type { SessionSeller } from "../../sessions/seller/session-seller.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import { inOneLine, lineOf } from "../payment-error.ts";

@@ -56,8 +56,8 @@ export type AnsweredCall = {
   /** Without a fragment. */
   readonly url: string;
   readonly status: number;
-  /** The answer's body as it was sent, before any content coding is undone. */
-  readonly body: Uint8Array;
+  /** The answer's body as it was sent, before any content coding is undone, or the SHA-256 of it. */
+  readonly body: Uint8Array | Hash32;
   readonly deliveredAt: UnixSeconds;
 };
 
@@ -71,7 +71,7 @@ export const callPayload = (call: AnsweredCall): { readonly [name: string]: Json
   network: call.network,
   request_url: call.url,
   status_code: call.status,
-  content_sha256: hash32FromBytes(sha256(call.body)),
+  content_sha256: typeof call.body === "string" ? call.body : hash32FromBytes(sha256(call.body)),
   delivered_at: formatUnixTime(call.deliveredAt),
 });
 

@@ -2,7 +2,7 @@ import { fileSessions } from "../../../client/node/file-sessions.ts";
 import { SettlementError } from "../../../client/settlement-error.ts";
 import { NO_CALLS } from "../../../core/protocol/calls/session-tally.ts";
 import { tallyOf } from "../../../core/protocol/calls/session-head.ts";
-import { answerOf } from "../../contracts/session-store.ts";
+import { answerOf } from "../../doubles/kept-calls.ts";
 import { honestCall, KEPT } from "../../doubles/session-sides.ts";
 
 // Run as a process by the crash tests: makes calls of one session in the folder argv[2], and prints the number of each

@@ -6,7 +6,7 @@ import { memorySessionJournal } from "../../../client/sessions/agent/memory-jour
 import type { SessionJournal } from "../../../client/sessions/agent/session-journal.ts";
 import { SettlementError } from "../../../client/settlement-error.ts";
 import { temporaryDirectory } from "../../app/support/running-service.ts";
-import { CALLS, closingOf, headOf, keptCall } from "../../contracts/session-store.ts";
+import { CALLS, closingOf, headOf, keptCall } from "../../doubles/kept-calls.ts";
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 beforeEach(async () => {

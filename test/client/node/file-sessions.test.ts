@@ -4,18 +4,17 @@ import { join } from "node:path";
 import { fileSessions, type HeldSessions } from "../../../client/node/file-sessions.ts";
 import type { SessionStore } from "../../../client/sessions/store/session-store.ts";
 import { temporaryDirectory } from "../../app/support/running-service.ts";
+import { sessionStoreContract } from "../../contracts/session-store.ts";
+import { call, callsIn, told } from "../../contracts/session-histories.ts";
 import {
   answerOf,
-  call,
-  callsIn,
   closingOf,
   finalOf,
   headOf,
   keptCall,
-  sessionStoreContract,
   SESSIONS,
-  told,
-} from "../../contracts/session-store.ts";
+  stagedCall,
+} from "../../doubles/kept-calls.ts";
 import { SettlementError } from "../../../client/settlement-error.ts";
 import { KEPT } from "../../doubles/session-sides.ts";
 
@@ -80,8 +79,9 @@ const LIFE: ReadonlyArray<Step> = [
   (store) => store.open(SESSIONS[1] ?? KEPT),
   async (store) => {
     await store.reserve(ESCROW, 2);
-    await store.append(keptCall(2), null);
+    await store.stage(stagedCall(2));
   },
+  (store) => store.append(keptCall(2), null),
   (store) => store.adopt(headOf(3, 1)),
   (store) => store.close(closingOf(2)),
   (store) => store.finish(ESCROW, finalOf(2, 1n)),

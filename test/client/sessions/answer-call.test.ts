@@ -22,12 +22,12 @@ import {
 } from "../../../core/protocol/calls/session-head.ts";
 import { NO_CALLS, type SessionTally } from "../../../core/protocol/calls/session-tally.ts";
 import { callProofHash } from "../../../core/protocol/calls/call-delivery.ts";
-import {
-  answerCall,
-  type CallHandler,
-  type CallRequest,
-  type SellerContext,
-} from "../../../client/sessions/seller/answer-call.ts";
+import { answerCall } from "../../../client/sessions/seller/answer-call.ts";
+import type {
+  CallHandler,
+  CallRequest,
+  SellerContext,
+} from "../../../client/sessions/seller/seller-context.ts";
 import type { SentAnswer } from "../../../client/sessions/store/session-store.ts";
 import { memorySessions, SharedSessions } from "../../../client/sessions/store/memory-sessions.ts";
 import { runs } from "../../arbitraries/runs.ts";

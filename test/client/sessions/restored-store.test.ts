@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { answerCall, type SellerContext } from "../../../client/sessions/seller/answer-call.ts";
+import { answerCall } from "../../../client/sessions/seller/answer-call.ts";
+import type { SellerContext } from "../../../client/sessions/seller/seller-context.ts";
 import { noticingAttestor, noticingStore } from "../../../client/sessions/seller/restored-store.ts";
 import {
   keepingAttestor,

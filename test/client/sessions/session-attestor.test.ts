@@ -3,15 +3,6 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { sessionClaimFiles } from "../../../client/node/session-claims.ts";
 import {
-  answerCall,
-  type CallHandler,
-  type SellerContext,
-} from "../../../client/sessions/seller/answer-call.ts";
-import { callOnce } from "../../../client/sessions/agent/call-session.ts";
-import { closeWithSeller } from "../../../client/sessions/agent/close-with-seller.ts";
-import type { AgentContext } from "../../../client/sessions/agent/send-call.ts";
-import { memorySessionJournal } from "../../../client/sessions/agent/memory-journal.ts";
-import {
   attestorService,
   keepingAttestor,
   memorySessionClaims,
@@ -20,12 +11,10 @@ import {
   type SessionClaim,
   type SessionClaims,
 } from "../../../client/sessions/seller/session-attestor.ts";
-import { memorySessions, SharedSessions } from "../../../client/sessions/store/memory-sessions.ts";
 import { isAttestationSigned } from "../../../core/protocol/calls/judge-call.ts";
 import { type Hash32, parseHash32 } from "../../../core/domain/hash32.ts";
 import { temporaryDirectory } from "../../app/support/running-service.ts";
-import { NETWORK } from "../../arbitraries/evidence.ts";
-import { ATTESTOR_SIGNER, KEPT, SESSION_SIGNER, TERMS } from "../../doubles/session-sides.ts";
+import { ATTESTOR_SIGNER, TERMS } from "../../doubles/session-sides.ts";
 
 const root = (digit: string): Hash32 => {
   const hash = parseHash32(digit.repeat(64));
@@ -134,104 +123,4 @@ test("an attestor's service takes fields with its token alone", async () => {
   expect(await post("{}", `${TOKEN}.`)).toBe(401);
   for (const body of ["", "{}", "null", "[]", '{"message":"AAAA"}', "x".repeat(5_000)])
     expect(await post(body, TOKEN)).toBe(400);
-});
-
-describe("a seller whose attestor is another process", () => {
-  const bodyOf = (count: number, run: number): Uint8Array =>
-    new TextEncoder().encode(`quote ${count}, run ${run}`);
-  /** Processes of one seller over one store, and one agent. The attestor's answers are lost while `isCut`. */
-  const world = () => {
-    const place = new SharedSessions();
-    const attestor = keepingAttestor(ATTESTOR_SIGNER, memorySessionClaims());
-    let isCut = false;
-    let runs = 0;
-    const handler: CallHandler = ({ count }) =>
-      Promise.resolve({ status: 200, headers: [], body: bodyOf(count, ++runs) });
-    const process = () => {
-      const store = memorySessions(place);
-      const context: SellerContext = {
-        store,
-        view: { session: () => Promise.resolve({ session: KEPT }) },
-        attestor: {
-          publicKey: attestor.publicKey,
-          attest: async (session, claim) => {
-            const signed = await attestor.attest(session, claim);
-            if (isCut) throw new Error("the answer was lost");
-            return signed;
-          },
-        },
-        // Each look at the time gives another one, so that a second leaf would be another.
-        clock: {
-          nowMs: () => Number(KEPT.createdAt + BigInt(runs)) * 1000,
-          pause: () => Promise.resolve(),
-        },
-        onClosed: () => undefined,
-      };
-      return { context, store };
-    };
-    const answerBy =
-      ({ context }: ReturnType<typeof process>) =>
-      async (url: string, init: RequestInit): Promise<Response> => {
-        const request = new Request(url, init);
-        const { method, headers } = request;
-        const body = new Uint8Array(await request.arrayBuffer());
-        const asked = { method, url, headers, body, price: 100n };
-        const answer = await answerCall(context, asked, handler).catch(() => null);
-        return answer ?? new Response("", { status: 503 });
-      };
-    let fetchBy = answerBy(process());
-    const agent: AgentContext = {
-      session: TERMS,
-      network: NETWORK.genesisHash,
-      signer: SESSION_SIGNER,
-      journal: memorySessionJournal(),
-      fetch: (url, init) => fetchBy(url, init),
-      clock: { nowMs: () => 0, pause: () => Promise.resolve() },
-    };
-    return {
-      agent,
-      cut: (is: boolean) => {
-        isCut = is;
-      },
-      restart: () => {
-        fetchBy = answerBy(process());
-      },
-      runs: () => runs,
-    };
-  };
-  const url = "https://api.example.com/a";
-  const failed = (call: Promise<unknown>): Promise<string> =>
-    call.then(
-      () => "answered",
-      (cause: { readonly code: string }) => cause.code,
-    );
-
-  test("after a crash between signature and record the same leaf is attested, and the handler does not run again", async () => {
-    const { agent, cut, restart, runs } = world();
-    await callOnce(agent, { url, limit: 100n });
-    cut(true);
-    expect(await failed(callOnce(agent, { url: `${url}/2`, limit: 100n }))).toBe("call_unanswered");
-    expect(runs()).toBe(2);
-    restart();
-    cut(false);
-    const answer = await callOnce(agent, { url: `${url}/2`, limit: 100n });
-    expect([answer.count, new TextDecoder().decode(answer.body), runs()]).toEqual([
-      2,
-      "quote 2, run 2",
-      2,
-    ]);
-    expect((await callOnce(agent, { url: `${url}/3`, limit: 100n })).count).toBe(3);
-  });
-
-  test("another request, and a closing voucher, go on from what was attested", async () => {
-    for (const ends of [false, true]) {
-      const { agent, cut, restart } = world();
-      cut(true);
-      expect(await failed(callOnce(agent, { url, limit: 100n }))).toBe("call_unanswered");
-      restart();
-      cut(false);
-      if (ends) expect(await closeWithSeller(agent, url)).toMatchObject({ count: 1, total: 100n });
-      else expect((await callOnce(agent, { url: `${url}/b`, limit: 100n })).count).toBe(2);
-    }
-  });
 });

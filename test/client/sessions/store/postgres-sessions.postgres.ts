@@ -6,7 +6,8 @@ import type { SessionStore } from "../../../../client/sessions/store/session-sto
 import { freshSchema } from "../../../adapters/postgres/test-database.ts";
 import { sessionStoreContract } from "../../../contracts/session-store.ts";
 import { sharedSessionsContract } from "../../../contracts/shared-sessions.ts";
-import { KEPT } from "../../../doubles/session-sides.ts";
+import { answerOf } from "../../../doubles/kept-calls.ts";
+import { honestCalls, KEPT } from "../../../doubles/session-sides.ts";
 
 const connected = async () => {
   const url = freshSchema();
@@ -97,6 +98,30 @@ test("many processes that begin at once make the tables once", async () => {
   for (const store of stores) await store.open(KEPT);
   expect((await stores[0]?.unfinished())?.length).toBe(1);
   for (const store of stores) await store.stop();
+  await sql.unsafe(`DROP SCHEMA ${schema} CASCADE`);
+  await sql.close();
+});
+
+test("a thousand calls take at most 350 bytes each, all tables and indexes together", async () => {
+  const { sql, schema } = await connected();
+  const store = await postgresSessions((text, values) => sql.unsafe(text, [...values]));
+  await store.open(KEPT);
+  const bytes = async (): Promise<number> => {
+    const [row] = (await sql.unsafe(
+      `SELECT sum(pg_total_relation_size(oid))::text AS bytes FROM pg_class WHERE relkind = 'r' AND relnamespace = '${schema}'::regnamespace`,
+    )) as ReadonlyArray<{ readonly bytes: string }>;
+    return Number(row?.bytes);
+  };
+  const answer = { ...answerOf(1), body: new Uint8Array(40) };
+  let before = 0;
+  const calls = honestCalls(Array.from({ length: 1100 }, () => ({ limit: 10n, price: 10n })));
+  for (const { voucher, receipt, intent } of calls) {
+    if (voucher.count === 101) before = await bytes();
+    await store.reserve(KEPT.escrow, voucher.count);
+    await store.append({ voucher, receipt, intent, status: 200 }, answer);
+  }
+  expect(((await bytes()) - before) / 1000).toBeLessThan(350);
+  await store.stop();
   await sql.unsafe(`DROP SCHEMA ${schema} CASCADE`);
   await sql.close();
 });

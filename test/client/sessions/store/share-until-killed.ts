@@ -5,7 +5,7 @@ import type { LeasedSessions } from "../../../../client/sessions/store/sql-sessi
 import { sqliteSessions } from "../../../../client/sessions/store/sqlite-sessions.ts";
 import { tallyOf } from "../../../../core/protocol/calls/session-head.ts";
 import { NO_CALLS } from "../../../../core/protocol/calls/session-tally.ts";
-import { answerOf } from "../../../contracts/session-store.ts";
+import { answerOf } from "../../../doubles/kept-calls.ts";
 import { honestCall, KEPT } from "../../../doubles/session-sides.ts";
 
 // Run as a process by the tests of shared stores: makes calls of one session in the database argv[2] (and the schema

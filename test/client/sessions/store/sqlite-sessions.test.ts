@@ -11,7 +11,8 @@ import type { LeasedSessions } from "../../../../client/sessions/store/sql-sessi
 import type { SessionStore } from "../../../../client/sessions/store/session-store.ts";
 import { temporaryDirectory } from "../../../app/support/running-service.ts";
 import { fileIdentity } from "../../../../client/node/born-file.ts";
-import { call, callsIn, sessionStoreContract } from "../../../contracts/session-store.ts";
+import { sessionStoreContract } from "../../../contracts/session-store.ts";
+import { call, callsIn } from "../../../contracts/session-histories.ts";
 import { sharedSessionsContract } from "../../../contracts/shared-sessions.ts";
 import { KEPT } from "../../../doubles/session-sides.ts";
 
@@ -138,6 +139,17 @@ test("a database that fails is unusable, and nothing of the group is kept", asyn
   db.exec("DROP TABLE settlement_sessions");
   expect(await store.reserve(KEPT.escrow, 1).catch((cause: unknown) => cause)).toMatchObject({
     code: "store_unusable",
+  });
+  db.close();
+});
+
+test("tables of another version are left as they are", async () => {
+  const db = new Database(":memory:");
+  await (await sqliteSessions(db)).stop();
+  db.exec("UPDATE settlement_store SET version = 1");
+  expect(await sqliteSessions(db).catch((cause: unknown) => cause)).toMatchObject({
+    code: "store_unusable",
+    message: expect.stringContaining("another version") as string,
   });
   db.close();
 });
