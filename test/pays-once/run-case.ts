@@ -3,7 +3,7 @@ import { taskHash } from "../../core/domain/escrow/task-hash.ts";
 import { escrowAddress } from "../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import type { Case } from "./cases.ts";
-import { type ClientProcess, type Ended, startClient } from "./client-process.ts";
+import { type CommandProcess, type Ended, startCommand } from "./command-process.ts";
 import { startProxy } from "./faulty-proxy.ts";
 import { MERCHANT, MINT, type Stand } from "./stand.ts";
 
@@ -38,7 +38,7 @@ export const runCase = async (
   const [task, nonce] = [`GET https://api.example.com/case?of=${seed}`, `order-${seed}`];
   await stand.fund(agent.address);
   const before = await stand.holdings(agent.address);
-  const running = new Set<ClientProcess>();
+  const running = new Set<CommandProcess>();
   const killClients = () => running.forEach((client) => client.kill());
   const proxy = await startProxy(plan, {
     service: stand.url,
@@ -46,7 +46,7 @@ export const runCase = async (
     restartService: stand.restart,
   });
   const run = async (): Promise<Ended> => {
-    const client = startClient(command, {
+    const client = startCommand(command, {
       SERVICE_URL: proxy.url,
       TRUST_FILE: trustFile,
       AGENT_KEY: Buffer.from(agent.seed).toString("hex"),
