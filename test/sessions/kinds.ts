@@ -1,6 +1,7 @@
 import { killCases, manyCalls, roundRobinCases } from "./kinds/kills.ts";
 import type { Outcome } from "./kinds/outcome.ts";
 import { hostileAgentCases } from "./kinds/hostile-agent.ts";
+import { hostileAnswerCases, takerCases } from "./kinds/hostile-seller.ts";
 import { fullDiskCases, restoredCases } from "./kinds/stores.ts";
 import { clockCases, oldFinalCases, redirectCases } from "./kinds/worlds.ts";
 import type { Battery } from "./open-case.ts";
@@ -21,6 +22,8 @@ const ALL: Readonly<Record<string, (battery: Battery, amounts: Amounts) => Cases
   redirects: redirectCases,
   "old-final": oldFinalCases,
   messages: (battery, { messages }) => hostileAgentCases(battery, messages),
+  answers: hostileAnswerCases,
+  taker: takerCases,
 };
 
 /** The names of all kinds, in the order in which they are played. */

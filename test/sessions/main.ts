@@ -4,15 +4,17 @@ import { EX_USAGE, exitWith, readCommandLine } from "../../app/command-line/comm
 import { startStand } from "../pays-once/stand.ts";
 import { tmpdir } from "../temporary-root.ts";
 import { inLanes, kindsOf, KINDS } from "./kinds.ts";
+import type { Battery } from "./open-case.ts";
 import { ourSides } from "./our-sides.ts";
+import { pythonSides } from "./python-sides.ts";
 
 const HELP = `Plays against a seller and a buyer of sessions: kills, lost copies, full disks, wrong clocks, hostile messages. Then the
 ledger is asked what each side lost. docs/sessions.md says what a side is given and how it answers.
 
 usage: bun run test:more sessions [options]
 
-  --seller COMMAND   the seller, a shell command; ours without it
-  --buyer COMMAND    the buyer, a shell command; ours without it (--client is the same)
+  --seller COMMAND   the seller, a shell command; ours, and Python's, without it
+  --buyer COMMAND    the buyer, a shell command; the same (--client is the same)
   --kind NAME        one of ${KINDS.slice(0, 6).join(", ")},
                      ${KINDS.slice(6).join(", ")}; all without it
   --cases N          moments of kills                     (50)
@@ -49,6 +51,29 @@ if (values.kind !== undefined && !KINDS.includes(values.kind))
   exitWith(EX_USAGE, `There is no kind ${values.kind}; see --help`);
 process.stdout.write(`seed ${seed}\n`);
 
+const buyer = values.buyer ?? values.client;
+
+/** Plays every kind that was asked for, and gives the number of cases that failed. */
+const failuresOf = async (battery: Battery): Promise<number> => {
+  const { name } = battery;
+  let failures = 0;
+  for (const [kind, played] of kindsOf(battery, { cases, calls, messages })) {
+    if (values.kind !== undefined && values.kind !== kind) continue;
+    let [whole, began] = [0, performance.now()];
+    await inLanes(played, kind === "old-final" ? 1 : lanes, ({ name: title, faults, said }) => {
+      process.stdout.write(`${faults.length === 0 ? "passed" : "FAILED"}  ${name}, ${title}\n`);
+      if (faults.length === 0) whole += 1;
+      else process.stdout.write([...faults, ...said].map((line) => `    ${line}\n`).join(""));
+    });
+    failures += played.length - whole;
+    const seconds = Math.round((performance.now() - began) / 1000);
+    process.stdout.write(
+      `seed ${seed}, ${name}, ${kind}: ${whole} of ${played.length} passed, ${seconds} s\n`,
+    );
+  }
+  return failures;
+};
+
 const folder = await mkdtemp(join(tmpdir(), "sessions-"));
 const stand = await startStand();
 let failed = 0;
@@ -56,24 +81,22 @@ try {
   const trustFile = join(folder, "trust.json");
   await writeFile(trustFile, stand.trust);
   const ours = await ourSides(folder);
-  const sides = {
-    seller: values.seller ?? ours.seller,
-    buyer: values.buyer ?? values.client ?? ours.buyer,
-  };
-  const battery = { ...sides, stand, folder, trustFile, seed };
-  for (const [kind, played] of kindsOf(battery, { cases, calls, messages })) {
-    if (values.kind !== undefined && values.kind !== kind) continue;
-    let [whole, began] = [0, performance.now()];
-    await inLanes(played, kind === "old-final" ? 1 : lanes, ({ name, faults, said }) => {
-      process.stdout.write(`${faults.length === 0 ? "passed" : "FAILED"}  ${name}\n`);
-      if (faults.length === 0) whole += 1;
-      else process.stdout.write([...faults, ...said].map((line) => `    ${line}\n`).join(""));
-    });
-    failed += played.length - whole;
-    const seconds = Math.round((performance.now() - began) / 1000);
-    process.stdout.write(
-      `seed ${seed}, ${kind}: ${whole} of ${played.length} passed, ${seconds} s\n`,
+  const python = pythonSides();
+  const isOpen = values.seller === undefined && buyer === undefined;
+  const pairs: Array<readonly [string, { readonly seller: string; readonly buyer: string }]> = [
+    [
+      isOpen ? "ours" : "yours",
+      { seller: values.seller ?? ours.seller, buyer: buyer ?? ours.buyer },
+    ],
+  ];
+  if (isOpen && python.missing === null)
+    pairs.push(
+      ["Python's seller", { seller: python.seller, buyer: ours.buyer }],
+      ["Python's buyer", { seller: ours.seller, buyer: python.buyer }],
     );
+  else if (isOpen) process.stdout.write(`SKIPPED Python: ${python.missing} is absent\n`);
+  for (const [name, sides] of pairs) {
+    failed += await failuresOf({ ...sides, stand, folder, trustFile, seed, name });
   }
 } finally {
   await stand.stop();

@@ -18,6 +18,8 @@ import {
 
 /** Who plays, and where. */
 export type Battery = {
+  /** Tells its agents from those of another battery with the same seed. */
+  readonly name: string;
   readonly stand: Stand;
   /** Shell commands, after docs/sessions.md. */
   readonly seller: string;
@@ -95,7 +97,7 @@ export const openCase = async (battery: Battery, name: string, options: CaseOpti
   const [store, journal] = [join(place, "store"), join(place, "journal")];
   await mkdir(store, { recursive: true });
   await mkdir(journal, { recursive: true });
-  const agent = localKey(`sessions/${seed}/${name}`);
+  const agent = localKey(`sessions/${battery.name}/${seed}/${name}`);
   await stand.fund(agent.address);
   const before = await stand.holdings(agent.address);
   const limit = BigInt(Math.round(Number(price) * UNITS));

@@ -8,6 +8,7 @@ import { inLanes, kindsOf } from "./kinds.ts";
 import { killsOf } from "./kinds/kills.ts";
 import type { Battery } from "./open-case.ts";
 import { ourSides } from "./our-sides.ts";
+import { pythonSides } from "./python-sides.ts";
 
 const SEED = Number(process.env["FC_SEED"] ?? Date.now() % 1_000_000);
 /** How many cases of each kind the suite plays, of those that the seed gives. */
@@ -19,6 +20,7 @@ const PLAYED: Readonly<Record<string, number>> = {
   clocks: 1,
   redirects: 1,
   messages: 4,
+  answers: 2,
 };
 const AMOUNTS = { cases: 24, calls: 60, messages: 300 };
 const LANES = 3;
@@ -33,7 +35,7 @@ beforeAll(async () => {
   const trustFile = join(directory.path, "trust.json");
   await writeFile(trustFile, stand.trust);
   const sides = await ourSides(directory.path);
-  battery = { ...sides, stand, folder: directory.path, trustFile, seed: SEED };
+  battery = { ...sides, name: "ours", stand, folder: directory.path, trustFile, seed: SEED };
 }, LONG_MS);
 
 afterAll(async () => {
@@ -42,8 +44,12 @@ afterAll(async () => {
 }, LONG_MS);
 
 /** The cases of a kind that this seed chooses. */
-const chosen = (kind: string, wanted: number): ReadonlyArray<() => Promise<Outcome>> => {
-  const all = kindsOf(battery, AMOUNTS);
+const chosen = (
+  kind: string,
+  wanted: number,
+  sides: Partial<Battery> = {},
+): ReadonlyArray<() => Promise<Outcome>> => {
+  const all = kindsOf({ ...battery, ...sides }, AMOUNTS);
   const cases = all.find(([name]) => name === kind)?.[1] ?? [];
   return Array.from({ length: wanted }, (_, n) => cases[(SEED + n) % cases.length]).filter(
     (each) => each !== undefined,
@@ -62,7 +68,7 @@ test(
     const outcomes: Array<Outcome> = [];
     await inLanes(cases, LANES, (outcome) => outcomes.push(outcome));
     requireFaultless(outcomes);
-    expect(outcomes).toHaveLength(12);
+    expect(outcomes).toHaveLength(14);
   },
   LONG_MS,
 );
@@ -74,7 +80,7 @@ test(
     const middle = (who: "agent" | "seller"): number =>
       killsOf(SEED, who, AMOUNTS.cases).findIndex(({ at }) => at === 2);
     const played = async (who: "agent" | "seller", sides: Partial<Battery>): Promise<string> => {
-      const cases = kindsOf({ ...battery, ...sides }, AMOUNTS);
+      const cases = kindsOf({ ...battery, ...sides, name: "forgetful" }, AMOUNTS);
       const play = cases.find(([kind]) => kind === `kill-${who}`)?.[1][middle(who)];
       return (await play?.())?.faults.join("\n") ?? "";
     };
@@ -83,11 +89,31 @@ test(
       seller: `rm -rf "$STORE"/*; ${battery.seller}`,
     };
     const [agent, seller] = await Promise.all([
-      played("agent", { buyer: forgetful.buyer, folder: join(directory.path, "buyer") }),
-      played("seller", { seller: forgetful.seller, folder: join(directory.path, "seller") }),
+      played("agent", { buyer: forgetful.buyer }),
+      played("seller", { seller: forgetful.seller }),
     ]);
     expect(agent).toContain("were opened, not one");
     expect(seller).toContain("calls were made, not 5");
+  },
+  LONG_MS,
+);
+
+const python = pythonSides();
+test.skipIf(python.missing !== null)(
+  python.missing === null
+    ? `the sides in Python lose nothing either: seed ${SEED}`
+    : `the sides in Python, which need ${python.missing}`,
+  async () => {
+    const seller = { name: "Python's seller", seller: python.seller };
+    const buyer = { name: "Python's buyer", buyer: python.buyer };
+    const cases = [
+      ...["kill-seller", "full-disk", "restored"].flatMap((kind) => chosen(kind, 1, seller)),
+      ...["kill-agent", "redirects", "answers"].flatMap((kind) => chosen(kind, 1, buyer)),
+    ];
+    const outcomes: Array<Outcome> = [];
+    await inLanes(cases, LANES, (outcome) => outcomes.push(outcome));
+    requireFaultless(outcomes);
+    expect(outcomes).toHaveLength(6);
   },
   LONG_MS,
 );

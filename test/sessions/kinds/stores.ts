@@ -121,7 +121,7 @@ export const restoredCases = (battery: Battery): ReadonlyArray<() => Promise<Out
 
 /** Disks that are full at several moments. */
 export const fullDiskCases = (battery: Battery): ReadonlyArray<() => Promise<Outcome>> => [
-  ...[1, 8, 16, 24].map((blocks) => fullSeller(battery, 1, blocks)),
-  ...[96, 128, 160].map((blocks) => fullSeller(battery, 2, blocks)),
+  ...[1, 8, 16, 24, 64].map((blocks) => fullSeller(battery, 1, blocks)),
+  ...[64, 96, 128, 160].map((blocks) => fullSeller(battery, 2, blocks)),
   ...[1, 2, 8, 16].map((blocks) => fullBuyer(battery, blocks)),
 ];
