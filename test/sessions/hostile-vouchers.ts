@@ -89,12 +89,14 @@ export const honestMessage = (
 };
 
 const u64 = (units: bigint): bigint => BigInt.asUintN(64, units);
+/** The same with one to three bits changed. */
 const flipped = (random: Random, bytes: Uint8Array): Uint8Array => {
   const copy = Uint8Array.from(bytes);
-  for (let flips = 1 + below(random, 3); flips > 0; flips--) {
-    const at = below(random, copy.length);
-    copy.set([(copy[at] ?? 0) ^ (1 << below(random, 8))], at);
-  }
+  // A bit that is flipped twice is as it was.
+  const bits = new Set(
+    Array.from({ length: 1 + below(random, 3) }, () => below(random, 8 * bytes.length)),
+  );
+  for (const bit of bits) copy.set([(copy[bit >> 3] ?? 0) ^ (1 << (bit & 7))], bit >> 3);
   return copy;
 };
 

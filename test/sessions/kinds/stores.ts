@@ -99,7 +99,8 @@ const fullBuyer = (battery: Battery, blocks: number) => async () => {
     await played.startSellers();
     const code = await played.runOnce({ CLOSE: "0" }, fullAfter(blocks));
     const given = played.told().calls.size;
-    if (code === 0 && given === calls) played.faults.push("the disk was not full");
+    // Whatever a buyer keeps of a session is longer than that.
+    if (blocks <= 2 && code === 0 && given === calls) played.faults.push("the disk was not full");
     await played.run();
     await played.stopSellers();
     // The call that could not be kept may have been given, and was not told of.
