@@ -67,16 +67,18 @@ const malformed = (name: string, change: (document: Document) => void): Equivoca
   };
 };
 
-/** An attestation's base64 with one byte changed. */
-const changed = (text: Json | undefined, at: number): string => {
-  const bytes = Buffer.from(String(text), "base64");
-  bytes[at] = (bytes[at] ?? 0) ^ 1;
-  return bytes.toString("base64");
+/** A file's attestation with one byte set. */
+const withByte = (document: Document, name: string, at: number, set: (byte: number) => number) => {
+  const text = document[name];
+  if (typeof text !== "string") throw new TypeError(`${name} is no text`);
+  const bytes = Buffer.from(text, "base64");
+  bytes[at] = set(bytes[at] ?? 0);
+  document[name] = bytes.toString("base64");
 };
 
 const spoiled = (): string => {
   const document = JSON.parse(fileOf({}, OTHER_ROOT)) as Document;
-  document["second_base64"] = changed(document["second_base64"], 80);
+  withByte(document, "second_base64", 80, (byte) => byte ^ 1);
   return JSON.stringify(document);
 };
 
@@ -154,12 +156,6 @@ export const equivocationVectors = (): ReadonlyArray<EquivocationVector> => [
   malformed("too-short", (document) => {
     document["first_base64"] = Buffer.alloc(119).toString("base64");
   }),
-  malformed("final-of-two", (document) => {
-    const bytes = Buffer.from(String(document["first_base64"]), "base64");
-    bytes[52] = 2;
-    document["first_base64"] = bytes.toString("base64");
-  }),
-  malformed("padding-not-zero", (document) => {
-    document["first_base64"] = changed(document["first_base64"], 55);
-  }),
+  malformed("final-of-two", (document) => withByte(document, "first_base64", 52, () => 2)),
+  malformed("padding-not-zero", (document) => withByte(document, "first_base64", 55, () => 1)),
 ];
