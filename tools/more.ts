@@ -82,6 +82,10 @@ const MORE: Readonly<Record<string, readonly [string, string]>> = {
     "a client, ours or yours, is killed at 50 seeded moments: it pays once",
     "bun test/pays-once/main.ts",
   ],
+  sessions: [
+    "a seller and a buyer of sessions, ours or yours, are killed, robbed and lied to",
+    "bun test/sessions/main.ts",
+  ],
   relay: [
     "the relay: 100,000 mutated transactions, 10,000 simulated lives",
     "FC_NUM_RUNS=125000 bun test test/core/use-cases/relay/mutants.test.ts --timeout 600000 && RELAY_RUNS=10000 bun test test/chaos/relay --timeout 3600000",

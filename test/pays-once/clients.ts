@@ -1,11 +1,12 @@
 import { join } from "node:path";
 
-/** The Python that runs the client: `PYTHON`, or `python3`. */
-const python = process.env["PYTHON"] ?? "python3";
+/** The Python that runs programs in it: `PYTHON`, or `python3`. */
+export const PYTHON: string = process.env["PYTHON"] ?? "python3";
 
-const hasSolders = (): boolean => {
+/** Whether it has solders, which signs. */
+export const hasSolders = (): boolean => {
   try {
-    return Bun.spawnSync([python, "-c", "import solders"], {
+    return Bun.spawnSync([PYTHON, "-c", "import solders"], {
       stdout: "ignore",
       stderr: "ignore",
     }).success;
@@ -16,20 +17,6 @@ const hasSolders = (): boolean => {
 
 /** The client in Python: its command, and what it needs and is absent here, null when it can run. */
 export const pythonClient = () => ({
-  command: `exec '${python}' -B '${join(import.meta.dir, "python_client.py")}'`,
-  missing: hasSolders() ? null : `solders for ${python} (examples/requirements.txt)`,
+  command: `exec '${PYTHON}' -B '${join(import.meta.dir, "python_client.py")}'`,
+  missing: hasSolders() ? null : `solders for ${PYTHON} (examples/requirements.txt)`,
 });
-
-/** The command of a client of this folder, bundled into `folder` so that it starts sooner. */
-export const bundledClient = async (
-  name: "our-client" | "double-paying-client",
-  folder: string,
-): Promise<string> => {
-  await Bun.build({
-    entrypoints: [join(import.meta.dir, `${name}.ts`)],
-    outdir: folder,
-    target: "bun",
-    naming: "[name].js",
-  });
-  return `exec '${process.execPath}' '${join(folder, `${name}.js`)}'`;
-};

@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EX_USAGE, exitWith, readCommandLine } from "../../app/command-line/command-line.ts";
 import { tmpdir } from "../temporary-root.ts";
-import { bundledClient, pythonClient } from "./clients.ts";
+import { bundledProgram } from "./bundled-program.ts";
+import { pythonClient } from "./clients.ts";
 import { casesOf } from "./cases.ts";
 import { runCase } from "./run-case.ts";
 import { startStand } from "./stand.ts";
@@ -55,7 +56,10 @@ let failed = 0;
 try {
   await writeFile(trustFile, stand.trust);
   if (values.client === undefined) {
-    failed += await failuresOf("ours", await bundledClient("our-client", folder));
+    failed += await failuresOf(
+      "ours",
+      await bundledProgram(join(import.meta.dir, "our-client.ts"), folder),
+    );
     const { command, missing } = pythonClient();
     if (missing === null) failed += await failuresOf("Python", command);
     else process.stdout.write(`SKIPPED Python: ${missing} is absent\n`);

@@ -2,13 +2,16 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryDirectory } from "../app/support/running-service.ts";
-import { bundledClient, pythonClient } from "./clients.ts";
+import { bundledProgram } from "./bundled-program.ts";
+import { pythonClient } from "./clients.ts";
 import { casesOf } from "./cases.ts";
 import { runCase } from "./run-case.ts";
 import { startStand } from "./stand.ts";
 
 const SEED = Number(process.env["FC_SEED"] ?? Date.now() % 1_000_000);
 const CASES = 6;
+const OURS = join(import.meta.dir, "our-client.ts");
+const DOUBLE_PAYING = join(import.meta.dir, "double-paying-client.ts");
 const LONG_MS = 240_000;
 
 let stand: Awaited<ReturnType<typeof startStand>>;
@@ -31,7 +34,7 @@ for (const plan of casesOf(SEED, CASES))
   test(
     `a client that is killed and run again pays once: seed ${SEED}, ${plan.name}`,
     async () => {
-      const command = await bundledClient("our-client", directory.path);
+      const command = await bundledProgram(OURS, directory.path);
       const { faults, seen, runs } = await runCase(stand, command, plan, SEED, trustFile);
       expect({ faults, seen: faults.length === 0 ? [] : seen }).toEqual({ faults: [], seen: [] });
       // One is killed, one pays, and one finds it paid.
@@ -59,7 +62,7 @@ for (const plan of casesOf(SEED, 2))
 test(
   "a client that names its payment anew at each run is caught",
   async () => {
-    const command = await bundledClient("double-paying-client", directory.path);
+    const command = await bundledProgram(DOUBLE_PAYING, directory.path);
     const [plan] = casesOf(SEED, 1);
     if (plan === undefined) throw new Error("there is a case");
     const { faults } = await runCase(

@@ -3,52 +3,9 @@ import { taskHash } from "../../core/domain/escrow/task-hash.ts";
 import { escrowAddress } from "../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import type { Case } from "./cases.ts";
+import { type CommandProcess, type Ended, startCommand } from "./command-process.ts";
 import { startProxy } from "./faulty-proxy.ts";
 import { MERCHANT, MINT, type Stand } from "./stand.ts";
-import { spawn } from "node:child_process";
-
-/** How a client's run ended. */
-type Ended = {
-  /** Null when it was killed. */
-  readonly code: number | null;
-  /** The last line that it printed. */
-  readonly printed: string;
-  readonly complaint: string;
-};
-
-/** A client that runs as a process group of its own, so that a kill reaches what its command started too. */
-type ClientProcess = { readonly kill: () => void; readonly ended: Promise<Ended> };
-
-/** Starts a client's command through the shell. */
-const startClient = (command: string, env: Readonly<Record<string, string>>): ClientProcess => {
-  const child = spawn("/bin/sh", ["-c", command], {
-    env: { ...process.env, ...env },
-    detached: true,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let [out, err] = ["", ""];
-  child.stdout.on("data", (part: Buffer) => (out += part.toString()));
-  child.stderr.on("data", (part: Buffer) => (err += part.toString()));
-  let isOver = false;
-  const ended = new Promise<Ended>((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", (code) => {
-      isOver = true;
-      resolve({ code, printed: out.trim().split("\n").at(-1) ?? "", complaint: err.trim() });
-    });
-  });
-  return {
-    kill: () => {
-      if (isOver || child.pid === undefined) return;
-      try {
-        process.kill(-child.pid, "SIGKILL");
-      } catch {
-        // It ended by itself a moment ago.
-      }
-    },
-    ended,
-  };
-};
 
 /** The exit code that says: not known yet, run me again with the same nonce (`EX_TEMPFAIL` of sysexits.h). */
 export const TRY_AGAIN = 75;
@@ -81,7 +38,7 @@ export const runCase = async (
   const [task, nonce] = [`GET https://api.example.com/case?of=${seed}`, `order-${seed}`];
   await stand.fund(agent.address);
   const before = await stand.holdings(agent.address);
-  const running = new Set<ClientProcess>();
+  const running = new Set<CommandProcess>();
   const killClients = () => running.forEach((client) => client.kill());
   const proxy = await startProxy(plan, {
     service: stand.url,
@@ -89,7 +46,7 @@ export const runCase = async (
     restartService: stand.restart,
   });
   const run = async (): Promise<Ended> => {
-    const client = startClient(command, {
+    const client = startCommand(command, {
       SERVICE_URL: proxy.url,
       TRUST_FILE: trustFile,
       AGENT_KEY: Buffer.from(agent.seed).toString("hex"),

@@ -2,8 +2,11 @@ import { localKey, LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/l
 import { withDemoLedger } from "../app/support/demo-ledger.ts";
 import { quietEnvironment, temporaryDirectory, until } from "../app/support/running-service.ts";
 import { startShortLivedService } from "../app/support/service-process.ts";
+import { spawnLedger } from "../adapters/local-ledger/ledger-process.ts";
 import { localFaucet } from "../../app/demo/local-funds.ts";
 import { type Address, address } from "../../core/domain/address.ts";
+import type { Escrow } from "../../core/domain/escrow/escrow.ts";
+import { decodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { CUSTODY_ACCOUNTS } from "../../core/protocol/generated/custody.ts";
 
@@ -22,14 +25,18 @@ export type Holdings = { readonly units: bigint; readonly escrows: ReadonlyArray
 export type Stand = {
   /** The service's address; another one after a restart. */
   readonly url: () => string;
+  /** The address of its ledger's RPC; another one after a restart. */
+  readonly rpc: () => string;
   /** The trust document, as the service gave it at its first start. */
   readonly trust: string;
-  /** Kills the service with SIGKILL and starts it on the same data. */
-  readonly restart: () => Promise<void>;
+  /** Kills the service with SIGKILL and starts it on the same data, the ledger's time some days later. */
+  readonly restart: (skippedDays?: number) => Promise<void>;
   /** Gives a wallet SOL for fees and USDC. */
   readonly fund: (wallet: Address) => Promise<void>;
   /** What the ledger itself, not the service, says about a wallet. */
   readonly holdings: (wallet: Address) => Promise<Holdings>;
+  /** An escrow's account, as the ledger itself shows it. @throws Error for an account that is no escrow */
+  readonly escrow: (escrow: Address) => Promise<Escrow>;
   readonly stop: () => Promise<void>;
 };
 
@@ -62,10 +69,16 @@ export const startStand = async (): Promise<Stand> => {
 
   return {
     url: () => service.url,
+    rpc: () => service.rpc,
     trust,
-    restart: async () => {
+    restart: async (skippedDays = 0) => {
       service.kill("SIGKILL");
       await service.ended;
+      if (skippedDays > 0) {
+        const { child } = await spawnLedger(directory.path, "--skip-days", `${skippedDays}`);
+        child.kill("SIGTERM");
+        await child.exited;
+      }
       service = await start();
     },
     fund: async (wallet) => {
@@ -94,6 +107,19 @@ export const startStand = async (): Promise<Stand> => {
         units: BigInt(first?.account.data.parsed.info.tokenAmount.amount ?? 0),
         escrows: made.map(({ pubkey }) => pubkey),
       };
+    },
+    escrow: async (escrow) => {
+      const options = { encoding: "base64", commitment: "processed" };
+      const { value } = await rpc<{ value: { owner: Address; data: [string] } | null }>(
+        "getAccountInfo",
+        escrow,
+        options,
+      );
+      const data = new Uint8Array(Buffer.from(value?.data[0] ?? "", "base64"));
+      const owner = address(value?.owner ?? escrow);
+      const decoded = decodeEscrowAccount({ owner, data, address: escrow }, LOCAL_DEPLOYMENT);
+      if ("fault" in decoded) throw new Error(`${escrow} is no escrow: ${decoded.fault}`);
+      return decoded.value;
     },
     stop: async () => {
       service.kill("SIGKILL");

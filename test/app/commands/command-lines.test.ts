@@ -20,6 +20,7 @@ test.each([
   "test/log/run.ts",
   "test/pays-once/main.ts",
   "test/programs/esbmc/run.ts",
+  "test/sessions/main.ts",
 ])("%s refuses an unknown option in one line, shows its help, and starts nothing", async (file) => {
   const wrong = await runScript(ROOT + file, ["--bogus"]);
   expect(wrong).toEqual({

@@ -22,7 +22,7 @@ const sha256 = (...parts: ReadonlyArray<Uint8Array | string>): Buffer => {
 };
 
 /** Bytes of exactly one length, in base64. @throws Error */
-const sized = (value: Value | undefined, length: number): Buffer => {
+export const sized = (value: Value | undefined, length: number): Buffer => {
   const bytes = Buffer.from(fromBase64(value));
   need(bytes.length === length);
   return bytes;
@@ -107,7 +107,7 @@ const readCall = (file: Uint8Array) => {
 type Call = ReturnType<typeof readCall>;
 
 /** What a verified packet says of its session. */
-const readSession = (packet: ObjectValue) => {
+export const readSession = (packet: ObjectValue) => {
   const data = packet.get("data") as ObjectValue;
   const network = data.get("network") as ObjectValue;
   const bytes = Buffer.from(fromBase64((data.get("account") as ObjectValue).get("data_base64")));
@@ -120,9 +120,13 @@ const readSession = (packet: ObjectValue) => {
   return { bytes, escrow, domain, terms: sha256(asCreated(bytes)) };
 };
 
-type Session = ReturnType<typeof readSession>;
+/** What a packet says of its session: the account's bytes, and what signatures name. */
+export type IndependentSession = ReturnType<typeof readSession>;
 
-const isOrdered = ({ voucher, intent, orderPath, delivered }: Call, session: Session): boolean => {
+const isOrdered = (
+  { voucher, intent, orderPath, delivered }: Call,
+  session: IndependentSession,
+): boolean => {
   const [count, limit] = [voucher.readUInt32LE(80), voucher.subarray(88, 96)];
   const orders = voucher.subarray(40, 72);
   const message = Buffer.concat([
@@ -144,7 +148,7 @@ const isOrdered = ({ voucher, intent, orderPath, delivered }: Call, session: Ses
 };
 
 /** The attested tree and its total: the account's, or the file's own where the attestor signed it; null otherwise. */
-const attestedTree = ({ attested }: Call, { bytes, domain, terms }: Session) => {
+const attestedTree = ({ attested }: Call, { bytes, domain, terms }: IndependentSession) => {
   if (attested === null) {
     const total = bytes.readBigUInt64LE(184);
     return total === 0n

@@ -6,6 +6,7 @@ import { instructionVectors } from "./ed25519-instruction-vectors.ts";
 import { accountVectors, fieldVectors } from "./rejecting-account.ts";
 import { anyValueVectors, claimVectors, decisionVectors } from "./rejecting-claim.ts";
 import { callVectors } from "./call-vectors.ts";
+import { equivocationVectors } from "./equivocation-vectors.ts";
 import { logVectors } from "./log-vectors.ts";
 import { logPolicyText } from "./log-world.ts";
 import { policyVectors, trustDocument } from "./policy-vectors.ts";
@@ -40,6 +41,7 @@ export const vectorFiles = (): ReadonlyMap<string, string> =>
     ["log-packets.json", text(logVectors())],
     ["policies.json", text(policyVectors())],
     ["calls.json", text(callVectors())],
+    ["equivocations.json", text(equivocationVectors())],
     ["ed25519-instructions.json", text(instructionVectors())],
   ]);
 
