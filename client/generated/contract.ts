@@ -44,8 +44,8 @@ export type IndexerStatusStatus = ("online" | "degraded")
 export type SyncProgressPhase = ("accounts" | "transactions")
 /** `not_served`: no node keeps transaction history. Scans then keep the index up: events within a minute, merchants too, and events have no `signature`. */
 export type IndexerStatusHistory = ("followed" | "not_served")
-/** `lost`: no node takes the subscription to the ledger's signals now. Syncs then go on by interval. */
-export type IndexerStatusSignals = ("live" | "lost")
+/** `lost`: no node takes the subscription to the ledger's signals now. `silent`: one has taken it and tells of nothing, not even of slots, or a sync has found events that it did not tell of. Syncs then go on by interval. */
+export type IndexerStatusSignals = ("live" | "silent" | "lost")
 /** What the transaction may do with the account. */
 export type InstructionAccountRole = ("readonly" | "writable" | "readonly_signer" | "writable_signer")
 /** How it was settled. */
@@ -2089,7 +2089,7 @@ refunded_stroops?: string
 /** From here on it can only be refunded. */
 expires_at?: string
 }
-/** What this facilitator settles. */
+/** What sellers can offer with this facilitator. */
 export interface X402Supported {
 kinds: X402Kind[]
 /** None. */
