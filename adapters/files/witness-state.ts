@@ -2,6 +2,7 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { Effect, Layer, Semaphore } from "effect";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { parseAddress } from "../../core/domain/address.ts";
 import { decodeBase64, encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { sha256 } from "../../core/domain/sha256.ts";
 import { HASH_LENGTH } from "../../core/log/tree/tree-hash.ts";
@@ -63,13 +64,40 @@ const turnOf = (name: string): number => (name.includes("-") ? Number.parseInt(n
 
 const byTurn = (a: string, b: string): number => turnOf(a) - turnOf(b) || (a < b ? -1 : 1);
 
+/**
+ * A refused checkpoint as the text of a file: the reason, a line of what the node showed where it showed something, an
+ * empty line, and the note.
+ */
+const printRefused = ({ reason, checkpoint, config }: RefusedCheckpoint): string => {
+  const shown =
+    config === undefined ? "" : `\n${config.slot} ${config.owner} ${encodeBase64(config.data)}`;
+  return `${reason}${shown}\n\n${checkpoint}`;
+};
+
+/** What `printRefused` printed; nothing for any other text. */
+const parseRefused = (text: string): ReadonlyArray<RefusedCheckpoint> => {
+  const at = text.indexOf("\n\n");
+  if (at === -1) return [];
+  const [reason = "", shown = ""] = text.slice(0, at).split("\n");
+  const [slot = "", program = "", base64 = ""] = shown.split(" ");
+  const owner = parseAddress(program);
+  const data = decodeBase64(base64);
+  const isShown = /^\d+$/.test(slot) && owner !== undefined && data !== undefined;
+  return [
+    {
+      reason,
+      checkpoint: text.slice(at + 2),
+      ...(isShown ? { config: { slot: BigInt(slot), owner, data } } : {}),
+    },
+  ];
+};
+
 const attempt = <A>(work: () => Promise<A>): Effect.Effect<A, WitnessStateUnavailable> =>
   Effect.tryPromise({ try: work, catch: (cause) => new WitnessStateUnavailable({ cause }) });
 
 /**
  * Keeps a witness's state in files of a folder: `<hash of the origin>` for what was cosigned, and beside it a folder
- * `<hash of the origin>.refused` with one file `<number>-<hash>` for each refused checkpoint: the reason, an empty line
- * and the note. Only one process may use the folder.
+ * `<hash of the origin>.refused` with one file `<number>-<hash>` for each refused checkpoint (`printRefused`). Only one process may use the folder.
  */
 export const witnessStateFiles = (
   folder: string,
@@ -106,8 +134,7 @@ export const witnessStateFiles = (
         if (names.some((name) => name.endsWith(hash))) return;
         const last = names.at(-1);
         const name = `${last === undefined ? 1 : turnOf(last) + 1}-${hash}`;
-        const text = `${refused.reason}\n\n${refused.checkpoint}`;
-        await writeDurably(join(refusedOf(origin), name), text);
+        await writeDurably(join(refusedOf(origin), name), printRefused(refused));
         const dropped = [...names, name].slice(1, -MAX_REFUSED + 1);
         for (const each of dropped) await rm(join(refusedOf(origin), each));
       };
@@ -116,12 +143,9 @@ export const witnessStateFiles = (
         const texts = (await namesOfRefused(origin)).map((name) =>
           readIfThere(join(refusedOf(origin), name)),
         );
-        return (await Promise.all(texts)).flatMap((text) => {
-          const at = text?.indexOf("\n\n") ?? -1;
-          return text === null || at === -1
-            ? []
-            : [{ reason: text.slice(0, at), checkpoint: text.slice(at + 2) }];
-        });
+        return (await Promise.all(texts)).flatMap((text) =>
+          text === null ? [] : parseRefused(text),
+        );
       };
 
       return WitnessState.of({

@@ -57,7 +57,15 @@ const accountIn = (value: unknown): Account | null => {
   return null;
 };
 
-/** The checkpoints and the account of one operand: a note, what a witness answers, or an account as JSON. */
+/** What a witness's node showed beside a checkpoint that the witness refused, null without it. */
+const configIn = (refused: unknown): Account | null => {
+  const { owner, data_base64: text } = membersOf(membersOf(refused)["config"]);
+  const program = typeof owner === "string" ? parseAddress(owner) : undefined;
+  const data = typeof text === "string" ? decodeBase64(text) : undefined;
+  return program === undefined || data === undefined ? null : { owner: program, data };
+};
+
+/** The checkpoints and the accounts of one operand: a note, what a witness answers, or an account as JSON. */
 const inputsIn = (document: Uint8Array): Pick<FraudInputs, "checkpoints" | "accounts"> => {
   const text = new TextDecoder().decode(document);
   if (!text.trimStart().startsWith("{")) return { checkpoints: [text], accounts: [] };
@@ -65,15 +73,22 @@ const inputsIn = (document: Uint8Array): Pick<FraudInputs, "checkpoints" | "acco
     const value: unknown = JSON.parse(text);
     const { refused } = membersOf(value);
     const account = accountIn(value);
-    const checkpoints = (Array.isArray(refused) ? refused : []).flatMap((each: unknown) => {
+    const entries: ReadonlyArray<unknown> = Array.isArray(refused) ? refused : [];
+    const checkpoints = entries.flatMap((each) => {
       const { checkpoint } = membersOf(each);
       return typeof checkpoint === "string" ? [checkpoint] : [];
     });
-    return { checkpoints, accounts: account === null ? [] : [account] };
+    const accounts = [account, ...entries.map(configIn)].filter((each) => each !== null);
+    return { checkpoints, accounts };
   } catch {
     return { checkpoints: [], accounts: [] };
   }
 };
+
+/** Whether a document is a witness's answer, which can be evidence by itself: it holds what the witness's node showed. */
+export const isRefusedAnswer = (document: Uint8Array): boolean =>
+  inputsIn(document).checkpoints.length > 0 &&
+  new TextDecoder().decode(document).trimStart().startsWith("{");
 
 /** Makes a file of evidence out of documents, and prints it on standard output. Ends the command where it cannot. */
 export const writeFraud = async (

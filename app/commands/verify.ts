@@ -22,7 +22,7 @@ with the log that it has a proof of.
 
 usage: bun run cli verify FILE [options]
        bun run cli verify --fraud EVIDENCE [--trust FROM] [--json]
-       bun run cli verify --fraud CHECKPOINT OTHER --trust FROM [--log URL] > EVIDENCE
+       bun run cli verify --fraud CHECKPOINT [OTHER] --trust FROM [--log URL] > EVIDENCE
 
   FILE          a packet as GET /v1/evidence/{pda} answers it, or a call.json of a session; - reads standard input
   --trust FROM  what to trust: a file, or the address of a service or of its evidence-trust.json.
@@ -36,7 +36,7 @@ usage: bun run cli verify FILE [options]
   --fraud       with one file: says what this file shows of a log that lied, offline.
                 With two: makes such a file, on standard output, when they convict a log of the trust document. Each is a
                 checkpoint, the answer of a witness's /witness/refused, or the custody config account as JSON
-                (solana account ADDRESS --output json). With --log its tiles may show what two checkpoints do not.
+                (solana account ADDRESS --output json). A witness's answer can be enough alone. With --log its tiles may show what two checkpoints do not.
   --json        prints the verdict, its checks and the names of what is unproven as JSON
   --help        this text
 
@@ -117,12 +117,13 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
   if (values.fraud === true) {
     if (positionals.length > 2 || values.rpc !== undefined)
       endWith(EX_USAGE, "--fraud: expected one or two files, and no --rpc; see --help");
-    const { judgeFraud, writeFraud } = await import("../command-line/fraud.ts");
+    const { isRefusedAnswer, judgeFraud, writeFraud } = await import("../command-line/fraud.ts");
     const given = { trust, log, isJson: values.json === true };
     const documents = await Promise.all(positionals.map(read));
     const [only = new Uint8Array(), other] = documents;
+    const isMade = other === undefined && !isRefusedAnswer(only);
     return EXIT_CODES[
-      other === undefined ? judgeFraud(only, given, io) : await writeFraud(documents, given, io)
+      isMade ? judgeFraud(only, given, io) : await writeFraud(documents, given, io)
     ];
   }
   const document = await read(positionals[0] ?? "-");

@@ -1,4 +1,5 @@
 import { Context, Data, type Effect } from "effect";
+import type { Address } from "../../core/domain/address.ts";
 
 /** The state cannot be read or written, or what is kept is damaged. */
 export class WitnessStateUnavailable extends Data.TaggedError("WitnessStateUnavailable")<{
@@ -15,12 +16,22 @@ export type CosignedLog = {
   readonly isLast?: true;
 };
 
+/** The custody config account as the witness's node showed it, finalized: it holds the ledger's root. */
+export type ShownConfig = {
+  readonly slot: bigint;
+  /** The program that owns it. */
+  readonly owner: Address;
+  readonly data: Uint8Array;
+};
+
 /** A checkpoint that the log signed and the witness did not cosign. */
 export type RefusedCheckpoint = {
-  /** Why, as a sentence. */
+  /** Why, as a sentence without a newline. */
   readonly reason: string;
   /** The signed note, verbatim. */
   readonly checkpoint: string;
+  /** What the node showed at this size, or else last; absent where it showed nothing. */
+  readonly config?: ShownConfig;
 };
 
 /** What a witness remembers of the logs that it watches, by their origins. */

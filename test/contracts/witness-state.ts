@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { Effect, type Layer } from "effect";
+import { addressFromBytes } from "../../core/domain/address.ts";
 import { TreeEdge } from "../../core/log/tree/tree-edge.ts";
 import { type CosignedLog, MAX_REFUSED, WitnessState } from "../../ports/log/witness-state.ts";
 
 const ORIGIN = "log.example/log/0123456789abcdef/0";
+const OWNER = addressFromBytes(new Uint8Array(32).fill(5));
+const DATA = new Uint8Array(1400).map((_, at) => at);
 
 /** A witness's state of a log with `size` leaves. */
 export const cosignedOf = (size: number): CosignedLog => {
@@ -83,6 +86,7 @@ export const witnessStateContract = <E>(
           const refusedAt = (n: number) => ({
             reason: "another root",
             checkpoint: `${ORIGIN}\n${n}\n\n— a b\n`,
+            ...(n % 2 === 0 ? {} : { config: { slot: BigInt(n), owner: OWNER, data: DATA } }),
           });
           expect(yield* state.refused(ORIGIN)).toEqual([]);
           yield* state.keepRefused(ORIGIN, refusedAt(0));

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { type RefusedOfLog, Witness } from "../../../core/use-cases/witness/witness.ts";
-import { record } from "../openapi/values.ts";
+import { nullable, record, Slot } from "../openapi/values.ts";
 import { RouteNotFound } from "../problems/http-failures.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { REFUSED_PATH, refusedRecord } from "./witness-answers.ts";
@@ -13,6 +13,18 @@ const RefusedCheckpoint = record(
     origin: Type.String({ description: "The log." }),
     reason: Type.String({ description: "Why it was refused." }),
     checkpoint: Type.String({ description: "A signed note with the log's signature alone." }),
+    config: nullable(
+      record(
+        "ShownConfig",
+        "The custody config account as the witness's node showed it, finalized. It holds the ledger's root.",
+        {
+          slot: Slot("The slot at which the node showed it."),
+          owner: Type.String({ description: "The program that owns it." }),
+          data_base64: Type.String({ description: "The account's bytes." }),
+        },
+      ),
+      { description: "At this size, or else the newest; null where the node has shown none." },
+    ),
   },
 );
 

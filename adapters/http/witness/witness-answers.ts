@@ -1,4 +1,5 @@
 import type { RefusedOfLog } from "../../../core/use-cases/witness/witness.ts";
+import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import type {
   WitnessFailure,
   WitnessLack,
@@ -16,7 +17,19 @@ export const REFUSED_PATH = "/witness/refused";
 
 /** What was refused, as JSON. */
 export const refusedRecord = (refused: ReadonlyArray<RefusedOfLog>) => ({
-  refused: refused.map(({ origin, reason, checkpoint }) => ({ origin, reason, checkpoint })),
+  refused: refused.map(({ origin, reason, checkpoint, config }) => ({
+    origin,
+    reason,
+    checkpoint,
+    config:
+      config === undefined
+        ? null
+        : {
+            slot: Number(config.slot),
+            owner: config.owner,
+            data_base64: encodeBase64(config.data),
+          },
+  })),
 });
 
 const LACKS: Readonly<Record<WitnessLack, string>> = {

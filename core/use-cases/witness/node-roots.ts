@@ -1,6 +1,7 @@
 import { Clock, Duration, Effect, Semaphore } from "effect";
 import { CallPurpose } from "../../../ports/ledger/ledger-calls.ts";
 import type { Ledger } from "../../../ports/ledger/ledger.ts";
+import type { ShownConfig } from "../../../ports/log/witness-state.ts";
 import type { Address } from "../../domain/address.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import { hash32FromBytes } from "../../domain/hash32.ts";
@@ -17,12 +18,20 @@ import { WitnessNotReady } from "./witness-errors.ts";
 /** Roots that are remembered, those of half an hour even when each finalized block brings another. */
 const MOST_REMEMBERED = 4096;
 
+/** Accounts that are remembered of the newest sizes: a log offers what its own node has shown seconds before. */
+const MOST_CONFIGS = 64;
+
+/** A root, and the account that it is read from. */
+type ShownRoot = TreeHead & { readonly config: ShownConfig };
+
 /** What a node showed, and when it was asked, in Unix milliseconds. */
 type ShownHead = TreeHead & { readonly askedAtMs: number };
 
 /** The finalized roots of the log that the witness's own node has shown, by their sizes. */
 export class NodeRoots {
   readonly #heads = new Map<number, ShownHead>();
+  /** The accounts of the newest sizes, the last one shown last. */
+  readonly #configs = new Map<number, ShownConfig>();
   #newest: ShownHead | null = null;
 
   /**
@@ -39,12 +48,17 @@ export class NodeRoots {
   }
 
   /** Remembers a root, unless another one of the same size is remembered. Says whether none is. */
-  add(read: ShownHead): boolean {
-    const before = this.at(read.size);
-    if (before !== undefined && !isSameHash(before, read.root)) return false;
+  add({ size, root, config }: ShownRoot, askedAtMs: number): boolean {
+    const before = this.at(size);
+    if (before !== undefined && !isSameHash(before, root)) return false;
+    const read = { size, root, askedAtMs };
     this.#newest = read;
+    this.#configs.delete(size);
+    this.#configs.set(size, config);
+    const [first] = this.#configs.keys();
+    if (first !== undefined && this.#configs.size > MOST_CONFIGS) this.#configs.delete(first);
     if (before !== undefined) return true;
-    this.#heads.set(read.size, read);
+    this.#heads.set(size, read);
     const [oldest] = this.#heads.keys();
     if (oldest !== undefined && this.#heads.size > MOST_REMEMBERED) this.#heads.delete(oldest);
     return true;
@@ -53,6 +67,11 @@ export class NodeRoots {
   /** The root at a size, where it is remembered. */
   at(size: number): Uint8Array | undefined {
     return this.#heads.get(size)?.root;
+  }
+
+  /** The account that the node showed at a size, or else the newest one; undefined where none is remembered. */
+  configFor(size: number): ShownConfig | undefined {
+    return this.#configs.get(size) ?? [...this.#configs.values()].at(-1);
   }
 
   /**
@@ -69,6 +88,7 @@ export class NodeRoots {
   /** Forgets all of them: a node that was wrong about one size was wrong about others. */
   forget(): void {
     this.#heads.clear();
+    this.#configs.clear();
     this.#newest = null;
   }
 }
@@ -91,10 +111,10 @@ export type WitnessNetwork = { readonly deployment: Deployment; readonly genesis
 export const readNodeRoot = (
   ledger: Ledger["Service"],
   { deployment, genesisHash }: WitnessNetwork,
-): Effect.Effect<TreeHead, WitnessNotReady> =>
+): Effect.Effect<ShownRoot, WitnessNotReady> =>
   Effect.gen(function* () {
     const { address } = custodyConfigAddress(deployment);
-    const { value } = yield* ledger
+    const { slot, value } = yield* ledger
       .readAccounts([address], "finalized")
       .pipe(Effect.mapError(() => unavailable));
     const [account] = value;
@@ -104,7 +124,8 @@ export const readNodeRoot = (
     const domain = hash32FromBytes(ledgerDomain(genesisHash, deployment.custodyProgram));
     if (config.value.domain !== domain) return yield* unavailable;
     const edge = edgeOf(config.value);
-    return { size: edge.size, root: edge.root() };
+    const { owner, data } = account;
+    return { size: edge.size, root: edge.root(), config: { slot, owner, data } };
   }).pipe(Effect.provideService(CallPurpose, "witness"));
 
 /**
@@ -119,7 +140,7 @@ export const FRESH_FOR_MS = Duration.toMillis(Duration.seconds(LOOK_EVERY_SECOND
  */
 export const sharedLook = Effect.fnUntraced(function* (
   roots: NodeRoots,
-  read: Effect.Effect<TreeHead, WitnessNotReady>,
+  read: Effect.Effect<ShownRoot, WitnessNotReady>,
   contradicted: Effect.Effect<never, WitnessNotReady>,
 ) {
   const asking = yield* Semaphore.make(1);
@@ -130,7 +151,7 @@ export const sharedLook = Effect.fnUntraced(function* (
         if (newest !== null && newest.askedAtMs > sinceMs) return newest;
         const askedAtMs = yield* Clock.currentTimeMillis;
         const shown = yield* Effect.tapError(read, () => Effect.sync(() => roots.failed()));
-        return roots.add({ ...shown, askedAtMs }) ? shown : yield* contradicted;
+        return roots.add(shown, askedAtMs) ? shown : yield* contradicted;
       }),
     );
 });

@@ -14,6 +14,7 @@ import { LogSource } from "../../../ports/log/log-source.ts";
 import {
   type CosignedLog,
   type RefusedCheckpoint,
+  type ShownConfig,
   WitnessKey,
   WitnessState,
   type WitnessStateUnavailable,
@@ -118,15 +119,21 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
   const keep = Effect.fnUntraced(function* (
     { checkpoint: { origin, size }, text, signatures }: OfferedCheckpoint,
     reason: string,
+    config = roots.configFor(size),
   ) {
     yield* Effect.logWarning("a checkpoint was refused", { origin, size, reason });
     // Anybody can add lines to it. The log's own are what it answers for.
     const checkpoint = printSignedNote({ text, signatures });
-    yield* orNotReady(store.keepRefused(origin, { reason, checkpoint }));
+    const refused = { reason, checkpoint, ...(config === undefined ? {} : { config }) };
+    yield* orNotReady(store.keepRefused(origin, refused));
   });
 
-  const refuse = Effect.fnUntraced(function* (offer: OfferedCheckpoint, reason: string) {
-    yield* keep(offer, reason);
+  const refuse = Effect.fnUntraced(function* (
+    offer: OfferedCheckpoint,
+    reason: string,
+    config?: ShownConfig,
+  ) {
+    yield* keep(offer, reason, config);
     return yield* new CheckpointRefused({ detail: reason });
   });
 
@@ -165,8 +172,9 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
    */
   const refuseByNode = (offer: OfferedCheckpoint, reason: string) =>
     Effect.suspend(() => {
+      const config = roots.configFor(offer.checkpoint.size);
       roots.forget();
-      return refuse(offer, reason);
+      return refuse(offer, reason, config);
     });
 
   /** Whether the node has shown the offered size, and with the offered root. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
+import { refusedRecord } from "../../../adapters/http/witness/witness-answers.ts";
 import { runCommand } from "../../../app/command-line/command-line.ts";
 import { main } from "../../../app/commands/verify.ts";
 import { address } from "../../../core/domain/address.ts";
@@ -74,6 +75,30 @@ test("two checkpoints of one size, one of them out of what a witness refused", a
   expect(parsed.checkpoints).toEqual([note(TRUE_TREE), note(FALSE_TREE)]);
   const json = await run("--fraud", file, "--trust", TRUST, "--json");
   expect(JSON.parse(json.stdout)).toMatchObject({ verdict: "verified", kind: "two_roots" });
+});
+
+test("what a witness refused, with the account that its node showed, is enough alone", async () => {
+  const roots = subtreesOf({ from: 0, to: 300 }).map(TRUE_TREE.source);
+  const logged = eventsIn(new TreeEdge(300, roots));
+  const deployment = {
+    custodyProgram: address(NETWORK.custodyProgram),
+    attestorProgram: address(NETWORK.attestorProgram),
+  };
+  const { owner, data } = custodyConfigAccount(deployment, logged, address(NETWORK.genesisHash));
+  const refused = refusedRecord([
+    {
+      origin: LOG_KEY.key.name,
+      reason: "the ledger has another root at this size",
+      checkpoint: note(FALSE_TREE),
+      config: { slot: 7n, owner, data },
+    },
+  ]);
+  const answer = await save("refused-alone.json", JSON.stringify(refused));
+  await expectFraud("not_the_ledgers_root", [answer]);
+  const { refused: entries } = refused;
+  const without = entries.map((entry) => ({ ...entry, config: null }));
+  const bare = await save("refused-bare.json", JSON.stringify({ refused: without }));
+  expect(await make(bare)).toMatchObject({ code: 1 });
 });
 
 test("a checkpoint and the ledger's account, as a node or the solana command shows it", async () => {

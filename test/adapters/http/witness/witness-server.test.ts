@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { Effect } from "effect";
 import { witnessHandler } from "../../../../adapters/http/witness/witness-server.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { WitnessWorld } from "../../../core/use-cases/witness/support/witness-world.ts";
 
 const URL_OF_WITNESS = "http://localhost/witness/add-checkpoint";
@@ -55,6 +56,11 @@ test("a witness by itself answers as the service's operation does", () => {
             origin: world.log.key.name,
             reason: "the ledger has another root at this size",
             checkpoint: world.log.note(5, world.log.root(5)),
+            config: {
+              slot: 4,
+              owner: LOCAL_DEPLOYMENT.custodyProgram,
+              data_base64: expect.any(String),
+            },
           },
         ],
       });

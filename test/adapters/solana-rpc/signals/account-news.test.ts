@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { Effect, Fiber, Logger, Redacted, Stream } from "effect";
+import { Effect, Fiber, Layer, Logger, Redacted, Stream } from "effect";
 import { TestClock } from "effect/testing";
 import { transferLamports } from "../../../../adapters/local-ledger/genesis/funding-instructions.ts";
 import { LOCAL_FAUCET } from "../../../../adapters/local-ledger/genesis/local-keys.ts";
@@ -109,7 +109,7 @@ const listening = (url: Redacted.Redacted<URL>) => {
           changed();
         }),
       ),
-    ).pipe(Effect.provide(accountNewsWebSocket(url)), Effect.provide(Logger.layer([]))),
+    ).pipe(Effect.provide(Layer.merge(accountNewsWebSocket(url), Logger.layer([])))),
     { signal: controller.signal },
   );
   opened.push(() => {
@@ -242,7 +242,7 @@ const standingAt = <A>(
     const result = yield* steps({ later, until });
     yield* Fiber.interrupt(fiber);
     return result;
-  }).pipe(Effect.provide(patientClock()), Effect.provide(Logger.layer([])), Effect.runPromise);
+  }).pipe(Effect.provide(Layer.merge(patientClock(), Logger.layer([]))), Effect.runPromise);
 };
 
 test("a source is silent while its node takes subscriptions and sends not even a slot", async () => {

@@ -2,9 +2,15 @@ import { describe, expect, test } from "bun:test";
 import { Effect } from "effect";
 import { TestClock } from "effect/testing";
 import fc from "fast-check";
+import { address } from "../../../../core/domain/address.ts";
+import { LeafTree } from "../../../../core/log/leaf/leaf-tree.ts";
+import { noEvents } from "../../../../core/log/tree/frontier.ts";
 import { printAddCheckpoint } from "../../../../core/log/witness/add-checkpoint.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { MAX_REFUSED, WitnessState } from "../../../../ports/log/witness-state.ts";
 import { anyCharacter } from "../../../arbitraries/any-character.ts";
+import { NETWORK } from "../../../arbitraries/evidence.ts";
+import { custodyConfigAccount } from "../../../doubles/custody-config.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { SimulatedLog } from "./support/simulated-log.ts";
 import { eventLeaf, LEAF_ZERO, ORIGIN, say, WitnessWorld } from "./support/witness-world.ts";
@@ -39,6 +45,12 @@ const LIES: Readonly<Record<string, (leaves: Array<Uint8Array>) => void>> = {
   "forges the last leaf": (leaves) => void (leaves[leaves.length - 1] = eventLeaf(9999)),
 };
 
+const loggedAfter = (events: ReadonlyArray<Uint8Array>) => {
+  const tree = new LeafTree(noEvents(LEAF_ZERO));
+  for (const [at, leaf] of events.entries()) tree.add(BigInt(at + 1), leaf);
+  return tree.events;
+};
+
 for (const [name, lie] of Object.entries(LIES))
   test(`a log that ${name} is refused, and its checkpoint is kept`, () => {
     const world = new WitnessWorld();
@@ -52,6 +64,15 @@ for (const [name, lie] of Object.entries(LIES))
       expect(yield* say(witness, world.log.offer(101, size))).toBe("CheckpointRefused");
       expect(yield* keptSize).toBe(101);
       expect(yield* keptReasons).toEqual(["the ledger has another root at this size"]);
+      // Beside it stands the ledger's root at that size, as the node showed it.
+      const [kept] = yield* WitnessState.use((state) => state.refused(ORIGIN));
+      expect(kept?.config?.owner).toBe(LOCAL_DEPLOYMENT.custodyProgram);
+      const shown = custodyConfigAccount(
+        LOCAL_DEPLOYMENT,
+        loggedAfter(world.events.slice(0, size - 1)),
+        address(NETWORK.genesisHash),
+      );
+      expect(kept?.config?.data).toEqual(shown.data);
       // The honest checkpoint is cosigned afterwards.
       world.follow();
       expect(yield* say(witness, world.log.offer(101, world.events.length + 1))).toBe("cosigned");
