@@ -13,8 +13,8 @@ import {
 
 /** The pairs, and what the buyer's calls come to. */
 const PAIRS = [
-  { pair: "session", used: "1000000", aCall: "15641" },
-  { pair: "x402-session", used: "100000", aCall: "156404" },
+  { pair: "session", used: "1000000", aCall: "15691" },
+  { pair: "x402-session", used: "100000", aCall: "156904" },
 ] as const;
 /** Beside imports, comments and empty lines. */
 const MAX_LINES = 15;
