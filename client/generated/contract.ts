@@ -1601,26 +1601,16 @@ origin: string
 reason: string
 /** A signed note with the log's signature alone. */
 checkpoint: string
-/**
- * At this size, or else the newest; null where the node has shown none.
- */
+/** At this size, or else the newest; null where the node has shown none. */
 config: (ShownConfig | null)
 }
-/**
- * The custody config account as the witness's node showed it, finalized. It holds the ledger's root.
- */
+/** The custody config account as the witness's node showed it, finalized. It holds the ledger's root. */
 export interface ShownConfig {
-/**
- * The slot at which the node showed it.
- */
+/** The slot at which the node showed it. */
 slot: number
-/**
- * The program that owns it.
- */
+/** The program that owns it. */
 owner: string
-/**
- * The account's bytes.
- */
+/** The account's bytes. */
 data_base64: string
 }
 /** What this witness refused. */

@@ -218,7 +218,9 @@ describe.each(["modern", "legacy"] as const)("a %s client", (generation) => {
         expect(
           await refusal(client, "paid_fetch", { session, url: selling.url, limit: "1" }),
         ).toMatch(/^session_closed: /);
-        expect(client.asked).toEqual([expect.stringMatching(/RETURN the rent of the settled escrow/)]);
+        expect(client.asked).toEqual([
+          expect.stringMatching(/RETURN the rent of the settled escrow/),
+        ]);
       },
       generation,
     );
