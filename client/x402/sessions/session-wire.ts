@@ -1,8 +1,5 @@
 import { decodeBase64, encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 
-/** What a buyer's payload carries, both in base64: the voucher of one call, and its newest record where that helps. */
-type CallPayload = { readonly voucher: string; readonly head?: string };
-
 /** Why a seller takes no call, in `extra.refusal` of its offer or of its settlement. */
 export type CallRefusal = {
   /** The HTTP status that it has without x402. */
