@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import axe, { type AxeResults } from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { localKey } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { PENDING, walletService } from "../app/wallets/wallet-service.ts";
@@ -108,6 +109,29 @@ const prepare = async (page: Page, nonce: string, words = LOCK): Promise<void> =
 };
 
 const sign = (page: Page) => page.getByRole("button", { name: "Sign with" }).click();
+
+test.each([
+  [1280, "light"],
+  [1280, "dark"],
+  [375, "light"],
+  [375, "dark"],
+] as const)(
+  "the prepared payment is accessible at %d px, %s",
+  async (width, colorScheme) => {
+    const { page, faults, close } = await pageWithWallet("signs");
+    await page.setViewportSize({ width, height: 800 });
+    await page.emulateMedia({ colorScheme });
+    await prepare(page, "looked at");
+    const isSideways = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    expect(isSideways).toBe(false);
+    await page.evaluate(axe.source);
+    const { violations } = await page.evaluate<AxeResults>("axe.run(document)");
+    expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
+    expect(faults).toEqual([]);
+    await close();
+  },
+  120_000,
+);
 
 test("a wallet of the browser pays what the page showed, and its outcome is linked", async () => {
   const { page, faults, asked, close } = await pageWithWallet("signs");
