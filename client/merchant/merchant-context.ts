@@ -6,6 +6,7 @@ import { relayUntilKnown } from "../pay/relay.ts";
 import { dataOrNull } from "../service/operation.ts";
 import { SettlementError } from "../settlement-error.ts";
 import {
+  type AcceptedSigner,
   type MessageSigner,
   signTransaction,
   transactionSignerOf,
@@ -31,10 +32,13 @@ export const readMerchant = (
 export const landTransaction = async (
   context: MerchantContext,
   transaction: UnsignedTransaction,
-  signers: ReadonlyArray<MessageSigner>,
+  signers: ReadonlyArray<MessageSigner | AcceptedSigner>,
   signal?: AbortSignal,
 ): Promise<string> => {
-  const signed = await signTransaction(transaction, signers.map(transactionSignerOf));
+  const signed = await signTransaction(
+    transaction,
+    signers.map((each) => ("publicKey" in each ? transactionSignerOf(each) : each)),
+  );
   const outcome = await relayUntilKnown(context, signed, signal);
   if (outcome.status === "expired")
     throw new SettlementError(

@@ -1,5 +1,5 @@
 import type { Address } from "../../core/domain/address.ts";
-import { MAX_U64 } from "../../core/domain/amount.ts";
+import { parseUnits } from "../../core/domain/amount.ts";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../core/domain/escrow/escrow.ts";
 import {
   MAX_NONCE_BYTES,
@@ -21,10 +21,8 @@ import { SettlementError } from "../settlement-error.ts";
  * another text, and for more decimals than the mint has.
  */
 export const unitsOf = (amount: string, decimals: number): bigint => {
-  const parts = /^(0|[1-9][0-9]{0,19})(?:\.([0-9]{1,255}))?$/.exec(amount);
-  const [, whole = "0", fraction = ""] = parts ?? [];
-  const units = BigInt(whole + fraction.padEnd(decimals, "0"));
-  if (parts === null || fraction.length > decimals || units === 0n || units > MAX_U64)
+  const units = parseUnits(amount, decimals);
+  if (units === undefined)
     throw new SettlementError(
       "invalid_amount",
       `${amount} is no amount of a mint with ${decimals} decimals.`,

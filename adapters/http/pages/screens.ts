@@ -6,6 +6,7 @@ import { escrowScreen } from "./escrow/escrow-screen.ts";
 import { escrowsScreen } from "./lists/escrows-screen.ts";
 import { merchantsScreen } from "./lists/merchants-screen.ts";
 import { merchantScreen } from "./merchant/merchant-screen.ts";
+import { prepareScreen } from "./prepare/prepare-screen.ts";
 import { assetAnswer } from "./shell/assets.ts";
 import { type Screen, screenEndpoint } from "./shell/screen.ts";
 import { transactionScreen } from "./transaction/transaction-screen.ts";
@@ -19,6 +20,7 @@ const SCREENS: ReadonlyArray<Screen> = [
   merchantScreen,
   walletScreen,
   transactionScreen,
+  prepareScreen,
 ];
 
 const FILE = { schema: Type.String(), example: () => "" };
@@ -39,11 +41,11 @@ const assetsEndpoint: Endpoint = {
     200: { description: "The file.", content: { "text/css": FILE, "text/javascript": FILE } },
   },
   problems: [],
-  handle: ({ params, headers }) => {
+  handle: Effect.fnUntraced(function* ({ params, headers }) {
     const { name = "" }: Readonly<Record<string, string>> = params;
-    const answer = assetAnswer(name, headers);
-    return answer === null ? Effect.fail(new RouteNotFound()) : Effect.succeed(answer);
-  },
+    const answer = yield* Effect.promise(() => assetAnswer(name, headers));
+    return answer === null ? yield* new RouteNotFound() : answer;
+  }),
 };
 
 /** The operations of the pages. They stand in no OpenAPI document. */

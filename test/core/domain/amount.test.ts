@@ -1,6 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { formatUsdc, MAX_U64, parseAmount } from "../../../core/domain/amount.ts";
+import {
+  formatUnits,
+  formatUsdc,
+  MAX_U64,
+  parseAmount,
+  parseUnits,
+} from "../../../core/domain/amount.ts";
 import { anyU64 } from "../../arbitraries/ledger-values.ts";
 import { runs } from "../../arbitraries/runs.ts";
 
@@ -13,6 +19,24 @@ const reference = (candidate: string): bigint | undefined => {
 };
 
 describe("amount", () => {
+  test("a decimal of at least one base unit is read back from what people are shown", () => {
+    fc.assert(
+      fc.property(anyU64, fc.integer({ min: 0, max: 18 }), (units, decimals) => {
+        expect(parseUnits(formatUnits(units, decimals), decimals)).toBe(
+          units === 0n ? undefined : units,
+        );
+      }),
+      runs(500),
+    );
+  });
+
+  test.each(["", "0", "0.0", "-1", "+1", "1.", ".5", "01", "1e3", "1,5", "1.1234567", " 1"])(
+    "%p is no amount of six decimals",
+    (text) => {
+      expect(parseUnits(text, 6)).toBeUndefined();
+    },
+  );
+
   test("every amount of at least 1 is read back from its own digits", () => {
     fc.assert(
       fc.property(anyU64, (amount) => {

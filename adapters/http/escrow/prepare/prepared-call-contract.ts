@@ -176,6 +176,8 @@ export const preparedCall = <P extends TProperties>(title: string, concerns: P) 
 const PreparedEscrowCall = preparedCall("PreparedEscrowCall", {
   escrow_pda: Address("The escrow."),
 });
+/** A prepared call of an escrow as JSON. */
+export type PreparedCallRecord = Static<typeof PreparedEscrowCall>;
 
 /** A call as JSON, without what it concerns. */
 export const callRecord = (call: FinishedCall) => ({

@@ -2,14 +2,14 @@ import type { Static } from "@sinclair/typebox";
 import { refundUrl, solanaPayLink } from "../../actions/action-contract.ts";
 import type { LiveEscrow, NextAction } from "../../escrow/escrow-contract.ts";
 import { html, Html } from "../shell/html.ts";
-import { codeBlock, time } from "../shell/parts.ts";
+import { curl, time } from "../shell/parts.ts";
 import { qrCodeSvg } from "../shell/qr-code.ts";
 
 type Escrow = Static<typeof LiveEscrow>;
 type Action = Static<typeof NextAction>;
 
 /** What each action does, in words. */
-const WORDS: Readonly<Record<Action["action"], string>> = {
+export const ACTION_WORDS: Readonly<Record<Action["action"], string>> = {
   capture: "Pay the merchant what is attested so far",
   release_escrow: "Pay the merchant and settle",
   cancel_escrow: "Give the rest back to the agent",
@@ -49,14 +49,21 @@ export const nextSteps = (escrow: Escrow, origin: string, publicUrl: string | nu
   if (escrow.next_actions.length === 0) return html`<p class="empty">Nothing is left to do.</p>`;
   return html`<ul class="steps">
     ${escrow.next_actions.map((action) => {
-      const body = JSON.stringify({ ...action.prepare.body, fee_payer: "YOUR WALLET" });
+      const body = { ...action.prepare.body, payer: "YOUR WALLET" };
       return html`<li>
-        <strong>${WORDS[action.action]}</strong>, by
+        <strong>${ACTION_WORDS[action.action]}</strong>, by
         ${PARTIES[action.by]}${action.until !== null && html`, until ${time(action.until)}`}${action.awaiting !== null && html`: ${AWAITED[action.awaiting]}`}
         ${wallet(action, escrow, publicUrl)}
+        ${
+          action.awaiting === null &&
+          html`<p>
+            <a href="/prepare?escrow=${escrow.escrow_pda}&amp;action=${action.action}">Prepare it</a
+            >, and sign it with a wallet of this browser
+          </p>`
+        }
         <details>
           <summary>From a terminal</summary>
-          ${codeBlock("Gives the unsigned instructions", `curl -s -H 'content-type: application/json' -d '${body}' '${origin}${action.prepare.path}'`)}
+          ${curl(origin, action.prepare.path, body)}
         </details>
       </li>`;
     })}

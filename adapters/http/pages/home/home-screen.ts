@@ -4,6 +4,7 @@ import type { SettlementEventRecord } from "../../index/event-contract.ts";
 import type { DailyOutcomes } from "../../index/query-days.ts";
 import type { ServiceStatus } from "../../service/status/status-contract.ts";
 import { eventTable } from "../shell/event-table.ts";
+import { assetPath } from "../shell/assets.ts";
 import { html, type Html } from "../shell/html.ts";
 import { type AmountOf, key, live, notice, table, time } from "../shell/parts.ts";
 import { problemNotice } from "../shell/problem-screen.ts";
@@ -57,10 +58,27 @@ const expiring = ({ data }: Listed<EscrowRecord>, amount: AmountOf) =>
     empty: "None.",
   });
 
+/** The demo's buttons, on a ledger with play money. The page signs with keys that everybody knows; the service has none. */
+const demo = (): Html =>
+  html`<h2>Try it</h2>
+    <p>
+      This ledger has play money. The page signs with the demo's keys, which everybody has; scripts
+      must run for that. From a terminal: <code>bun run demo</code>.
+    </p>
+    <p class="tries">
+      <button type="button" data-runs="${assetPath("demo.js")}" data-ends="release" hidden>
+        Pay, then release
+      </button>
+      <button type="button" data-runs="${assetPath("demo.js")}" data-ends="refund" hidden>
+        Pay, then refund
+      </button>
+    </p>
+    <ol id="demo" class="told" aria-live="polite"></ol>`;
+
 /** The page that a browser gets at `/`. */
 export const homeScreen: Screen<TObject, Page> = {
   path: "/",
-  show: async ({ read, amount }) => {
+  show: async ({ read, amount, isLocal }) => {
     const [status, events, days, soon] = await Promise.all([
       read<{ readonly data: Status }>("/v1/status"),
       read<Listed<SettlementEventRecord>>("/v1/indexer/events?limit=15"),
@@ -81,6 +99,7 @@ export const homeScreen: Screen<TObject, Page> = {
           "health",
           partOr(status, ({ data }) => health(data), problemNotice),
         )}
+        ${isLocal && demo()}
         <h2>Latest events</h2>
         ${live(
           "feed",

@@ -12,6 +12,17 @@ document.addEventListener("click", (event) => {
   );
 });
 
+// A button that runs a module loads it at the first click.
+for (const button of document.querySelectorAll("button[data-runs]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    button.disabled = true;
+    void import(button.dataset.runs)
+      .then(({ run }) => run(button))
+      .finally(() => (button.disabled = false));
+  });
+}
+
 const UNITS = [
   ["day", 86400],
   ["hour", 3600],

@@ -216,9 +216,17 @@ export const codeBlock = (label: string, text: string): Html =>
 export const json = (label: string, value: unknown): Html =>
   codeBlock(label, foreignJson(value, 2));
 
-/** The command that reads what a part of the page shows. */
-export const curl = (origin: string, path: string): Html =>
-  codeBlock("The same from a terminal", `curl -s '${origin}${path}'`);
+/** A text inside single quotes of a shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** The command that reads what a part of the page shows, by a POST where there is a body. */
+export const curl = (origin: string, path: string, body?: object): Html => {
+  const sent =
+    body === undefined
+      ? ""
+      : `-H 'content-type: application/json' -d ${quoted(JSON.stringify(body))} `;
+  return codeBlock("The same from a terminal", `curl -s ${sent}${quoted(origin + path)}`);
+};
 
 /**
  * A part that the page's script fetches again when the stream that the page follows has news. A reader who points at it

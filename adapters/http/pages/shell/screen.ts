@@ -23,10 +23,10 @@ export type View<Query> = {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   /**
-   * What the service answers to a GET of this path, as any other caller gets it, under the reader's own budget: a page
-   * shows nothing that the API does not say. A problem is a `Refused`.
+   * What the service answers to a GET of this path, or to a POST of `body`, as any other caller gets it, under the
+   * reader's own budget: a page shows nothing that the API does not say. A problem is a `Refused`.
    */
-  readonly read: <Body>(path: string) => Promise<Body | Refused>;
+  readonly read: <Body>(path: string, body?: object) => Promise<Body | Refused>;
   /** Scheme, host and port under which the reader reached the service. */
   readonly origin: string;
   /** The configured address, which wallet links begin with; null for none. */
@@ -80,11 +80,20 @@ const problemOf = async (answer: Response): Promise<ShownProblem> => {
   };
 };
 
-/** What the service answers to a GET, as JSON. */
+/** What the service answers, as JSON. */
 const readerOf =
   (ask: (path: string, init: RequestInit) => Promise<Response>) =>
-  async <Body>(path: string): Promise<Body | Refused> => {
-    const answer = await ask(path, { headers: { accept: "application/json" } });
+  async <Body>(path: string, body?: object): Promise<Body | Refused> => {
+    const accept = "application/json";
+    const init =
+      body === undefined
+        ? { headers: { accept } }
+        : {
+            method: "POST",
+            headers: { accept, "content-type": accept },
+            body: JSON.stringify(body),
+          };
+    const answer = await ask(path, init);
     return answer.ok ? ((await answer.json()) as Body) : new Refused(await problemOf(answer));
   };
 
