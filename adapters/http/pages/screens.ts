@@ -9,6 +9,8 @@ import { merchantScreen } from "./merchant/merchant-screen.ts";
 import { assetAnswer } from "./shell/assets.ts";
 import { type Screen, screenEndpoint } from "./shell/screen.ts";
 import { transactionScreen } from "./transaction/transaction-screen.ts";
+import { receiptScreen } from "./verify/receipt-screen.ts";
+import { verifyScreen } from "./verify/verify-screen.ts";
 import { walletScreen } from "./wallet/wallet-screen.ts";
 
 /** Every page for people but `/`, which is the descriptor for programs. */
@@ -19,6 +21,8 @@ const SCREENS: ReadonlyArray<Screen> = [
   merchantScreen,
   walletScreen,
   transactionScreen,
+  verifyScreen,
+  receiptScreen,
 ];
 
 const FILE = { schema: Type.String(), example: () => "" };
@@ -36,14 +40,17 @@ const assetsEndpoint: Endpoint = {
   params: { name: Type.String() },
   query: Type.Object({}, { additionalProperties: false }),
   answers: {
-    200: { description: "The file.", content: { "text/css": FILE, "text/javascript": FILE } },
+    200: {
+      description: "The file.",
+      content: { "text/css": FILE, "text/javascript": FILE, "text/html": FILE },
+    },
   },
   problems: [],
-  handle: ({ params, headers }) => {
+  handle: Effect.fnUntraced(function* ({ params, headers }) {
     const { name = "" }: Readonly<Record<string, string>> = params;
-    const answer = assetAnswer(name, headers);
-    return answer === null ? Effect.fail(new RouteNotFound()) : Effect.succeed(answer);
-  },
+    const answer = yield* Effect.promise(() => assetAnswer(name, headers));
+    return answer ?? (yield* Effect.fail(new RouteNotFound()));
+  }),
 };
 
 /** The operations of the pages. They stand in no OpenAPI document. */
