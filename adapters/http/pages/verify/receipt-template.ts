@@ -22,7 +22,7 @@ const body = (): Html =>
       it asks nobody, and may not.
     </p>
     <div id="verdict" role="status">
-      <noscript><p>The verifier is a script, and scripts are off.</p></noscript>
+      <p>The verifier is a script, which does not run here.</p>
     </div>
     <h2>Check it under your own trust document</h2>
     <p>

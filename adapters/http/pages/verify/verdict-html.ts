@@ -3,7 +3,7 @@ import type { EvidenceCheck, JudgedCall } from "../../../../core/domain/evidence
 import { unprovenIn } from "../../../../core/domain/evidence/verdict-text.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { formatUnixTime } from "../../../../core/domain/unix-time.ts";
-import { html, type Html, sentence } from "../shell/html.ts";
+import { html, type Html, type Inner, sentence } from "../shell/html.ts";
 import { facts, notice, pill, statePill, table, type Tone, wholeKey } from "../shell/parts.ts";
 import type { Judged, Judgement } from "./judge-documents.ts";
 import { KIND_WORDS, type Recognised } from "./recognise.ts";
@@ -81,14 +81,15 @@ const escrowFacts = (escrow: Escrow): Html =>
     ["Expires", formatUnixTime(escrow.expiresAt)],
   ]);
 
-const judgementHtml = (judgement: Judgement): Html => {
+/** One verdict; `under` warns of the trust document, beside the verdict that stands on it. */
+const judgementHtml = (judgement: Judgement, under: Inner): Html => {
   const { result, escrow, of } = judgement;
   const [tone, word] = VERDICTS[result.verdict];
   const call = "call" in result ? result.call : null;
   return html`<section class="judgement" aria-label="Verdict on the ${KIND_WORDS[of]}">
     <p class="verdict">${pill(tone, word)}</p>
     <p class="lead">${sentence(sentenceOf(judgement))}</p>
-    ${result.amounts !== null && html`<p>${sentence(amountsText(result.amounts))}</p>`}
+    ${under} ${result.amounts !== null && html`<p>${sentence(amountsText(result.amounts))}</p>`}
     ${call !== null && callFacts(call)} ${escrow !== null && escrowFacts(escrow)}
     ${table({
       caption: `Checks of the ${KIND_WORDS[of]}`,
@@ -108,21 +109,16 @@ const NEVER_SHOWN =
 
 /** Verdicts for people: each with its word, its sentence and its checks. Every text in it is escaped. */
 export const judgedHtml = ({ hindrance, judgements, trustOf }: Judged): Html => {
-  if (judgements.length === 0)
-    return notice(
-      trustOf === null && hindrance === null ? "plain" : "wait",
-      sentence(hindrance ?? ""),
-    );
-  return html`${judgements.map(judgementHtml)}
-  ${
+  if (hindrance !== null) return notice("warn", sentence(hindrance));
+  const under =
     trustOf !== null &&
     notice(
       "warn",
-      html`The trust document is the own one of <code>${trustOf}</code>. Under it a verdict shows
+      html`The trust document is that of <code>${trustOf}</code> itself. Under it a verdict shows
         only that this service agrees with itself. Give one that you obtained beforehand, from
         someone you trust.`,
-    )
-  }
+    );
+  return html`${judgements.map((each) => judgementHtml(each, under))}
   ${
     judgements.some(({ result }) => unprovenIn(result).length > 0) &&
     notice(
@@ -145,8 +141,8 @@ export const documentsHtml = (documents: ReadonlyArray<Recognised>, canRemove: b
       service === null ? "you" : html`<code>${service}</code>`,
       ...(canRemove
         ? [
-            html`<button type="button" data-remove="${at}" aria-label="Take away ${name}">
-              Remove
+            html`<button type="button" data-remove="${at}">
+              Remove <span class="hidden">${name}</span>
             </button>`,
           ]
         : []),

@@ -116,6 +116,7 @@ document.addEventListener("drop", (event) => {
 });
 
 verifier.hidden = false;
+byId("unscripted", HTMLElement).hidden = true;
 show();
 const { escrow } = verifier.dataset;
 if (escrow !== undefined && escrow !== "")

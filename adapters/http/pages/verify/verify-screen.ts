@@ -45,12 +45,12 @@ export const verifyScreen: Screen = {
           Give a packet, a payload, a trust document, a proof of the log or the evidence of a call,
           in any order. Everything is judged in this browser; nothing is uploaded.
         </p>
-        <noscript
-          >${notice(
+        <div id="unscripted">
+          ${notice(
             "warn",
-            "The verifier of this page is a script, and scripts are off. The commands below do the same.",
-          )}</noscript
-        >
+            "The verifier of this page is a script, which does not run here. The commands below do the same.",
+          )}
+        </div>
         <div
           id="verifier"
           data-escrow="${escrow}"
