@@ -156,6 +156,10 @@ test("what a saved receipt says from disk, offline: verified, failed with one by
   const sound = await openReceipt("sound.html", receipt);
   expect(await verdictsOf(sound.page)).toEqual(["Verified"]);
   expect(await faultsIn(sound.page, "receipt")).toEqual([]);
+  expect(await sound.page.getByText("The trust document is that of").innerText()).toContain(
+    "whoever made this file",
+  );
+  expect(await sound.page.locator(".copy:visible").count()).toBe(0);
   expect(sound.asked).toEqual([sound.address]);
   expect(sound.complaints).toEqual([]);
   const refused = await sound.page.evaluate(() =>

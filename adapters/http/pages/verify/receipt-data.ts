@@ -16,6 +16,3 @@ export const filledReceipt = (template: string, documents: ReadonlyArray<Given>)
   const line = JSON.stringify(bare).replaceAll("<", String.raw`\u003c`);
   return `${template.slice(0, at)}${line}\n${template.slice(at)}`;
 };
-
-/** The name of a receipt's file. */
-export const RECEIPT_NAME = "receipt.html";

@@ -18,7 +18,12 @@ const element = (id: string): HTMLElement => {
   return there;
 };
 
-const held = JSON.parse(element(DOCUMENTS_ID).textContent || "[]") as ReadonlyArray<Given>;
+/** A document that no service handed out is in the receipt by the word of its maker, not of its reader. */
+const MAKER = "whoever made this file";
+
+const held = (JSON.parse(element(DOCUMENTS_ID).textContent || "[]") as ReadonlyArray<Given>).map(
+  (each) => ({ ...each, service: each.service ?? MAKER }),
+);
 
 const show = (documents: ReadonlyArray<Recognised>): void => {
   element("verdict").innerHTML = judgedHtml(judgeDocuments(documents)).text;

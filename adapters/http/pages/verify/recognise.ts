@@ -16,7 +16,7 @@ export type Given = {
   /** A file's name, or where the document is from. */
   readonly name: string;
   readonly text: string;
-  /** The address of the service that handed it out, null for a document of the reader's own. */
+  /** Who handed it out, a service by its address; null for a document of the reader's own. */
   readonly service: string | null;
 };
 

@@ -114,9 +114,8 @@ export const judgedHtml = ({ hindrance, judgements, trustOf }: Judged): Html => 
     trustOf !== null &&
     notice(
       "warn",
-      html`The trust document is that of <code>${trustOf}</code> itself. Under it a verdict shows
-        only that this service agrees with itself. Give one that you obtained beforehand, from
-        someone you trust.`,
+      html`The trust document is that of <code>${trustOf}</code>. Under it a verdict shows only that
+        they agree with themselves. Give one that you obtained beforehand, from someone you trust.`,
     );
   return html`${judgements.map((each) => judgementHtml(each, under))}
   ${

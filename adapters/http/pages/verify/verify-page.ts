@@ -1,5 +1,5 @@
 import { judgeDocuments } from "./judge-documents.ts";
-import { filledReceipt, RECEIPT_NAME } from "./receipt-data.ts";
+import { filledReceipt } from "./receipt-data.ts";
 import { type Given, givenBytes, type Recognised, withDocument } from "./recognise.ts";
 import { documentsHtml, judgedHtml } from "./verdict-html.ts";
 
@@ -24,6 +24,7 @@ const show = (): void => {
   byId("verdict", HTMLElement).innerHTML =
     documents.length === 0 ? "" : judgedHtml(judgeDocuments(documents)).text;
   byId("given", HTMLElement).innerHTML = documentsHtml(documents, true).text;
+  for (const button of verifier.querySelectorAll<HTMLButtonElement>(".copy")) button.hidden = false;
   save.disabled = documents.every(({ kind }) => kind === "unknown" || kind === "trust");
 };
 
@@ -78,7 +79,7 @@ const saveReceipt = async (): Promise<void> => {
   );
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([receipt], { type: "text/html" }));
-  link.download = RECEIPT_NAME;
+  link.download = "receipt.html";
   link.click();
   URL.revokeObjectURL(link.href);
 };
