@@ -22,7 +22,7 @@ const element = (id: string): HTMLElement => {
 const MAKER = "whoever made this file";
 
 const held = (JSON.parse(element(DOCUMENTS_ID).textContent || "[]") as ReadonlyArray<Given>).map(
-  (each) => ({ ...each, service: each.service ?? MAKER }),
+  ({ name, text, service }): Given => ({ name, text, service: service ?? MAKER }),
 );
 
 const show = (documents: ReadonlyArray<Recognised>): void => {
