@@ -34,8 +34,6 @@ type Shown = {
   readonly path: string;
   readonly texts: ReadonlyArray<string>;
   readonly parts?: ReadonlyArray<readonly [id: string, text: string]>;
-  /** What a reader does on it, after each view. */
-  readonly use?: (page: Page) => Promise<void>;
 };
 
 let service: Awaited<ReturnType<typeof walletService>>;
@@ -86,14 +84,6 @@ const packets = async (): Promise<ReadonlyArray<Shown>> => {
   return [...byReason.values()];
 };
 
-const verifyPacket = async (page: Page): Promise<void> => {
-  const { data } = await ask("/v1/indexer?limit=1&state=Fulfilled");
-  const packet = await fetch(`${service.url}/v1/evidence/${data[0].escrow_pda}`);
-  await page.getByLabel("The packet's JSON").fill(await packet.text());
-  await page.getByRole("button", { name: "Verify" }).click();
-  await page.locator("#verify-checks tr").first().waitFor();
-};
-
 /** The pages of each operation that answers with HTML, by its operationId. */
 const PAGES: Readonly<Record<string, () => ReadonlyArray<Shown> | Promise<ReadonlyArray<Shown>>>> =
   {
@@ -101,7 +91,6 @@ const PAGES: Readonly<Record<string, () => ReadonlyArray<Shown> | Promise<Readon
       {
         path: "/",
         texts: ["What became of the payment?", "The service is online.", "Fulfilled"],
-        use: verifyPacket,
       },
     ],
     readDocs: () => [
@@ -216,7 +205,6 @@ test.concurrent.each(Object.entries(PAGES))("the pages of %s are whole", async (
           await page.screenshot({ path: join(PICTURES, name), fullPage: true });
         }
         if (faults.length > 0) all[`${shown.path} (${view})`] = faults.splice(0);
-        await shown.use?.(page);
       }
     }
   } finally {

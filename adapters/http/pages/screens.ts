@@ -10,6 +10,8 @@ import { prepareScreen } from "./prepare/prepare-screen.ts";
 import { assetAnswer } from "./shell/assets.ts";
 import { type Screen, screenEndpoint } from "./shell/screen.ts";
 import { transactionScreen } from "./transaction/transaction-screen.ts";
+import { receiptScreen } from "./verify/receipt-screen.ts";
+import { verifyScreen } from "./verify/verify-screen.ts";
 import { walletScreen } from "./wallet/wallet-screen.ts";
 
 /** Every page for people but `/`, which is the descriptor for programs. */
@@ -21,6 +23,8 @@ const SCREENS: ReadonlyArray<Screen> = [
   walletScreen,
   transactionScreen,
   prepareScreen,
+  verifyScreen,
+  receiptScreen,
 ];
 
 const FILE = { schema: Type.String(), example: () => "" };
@@ -38,7 +42,10 @@ const assetsEndpoint: Endpoint = {
   params: { name: Type.String() },
   query: Type.Object({}, { additionalProperties: false }),
   answers: {
-    200: { description: "The file.", content: { "text/css": FILE, "text/javascript": FILE } },
+    200: {
+      description: "The file.",
+      content: { "text/css": FILE, "text/javascript": FILE, "text/html": FILE },
+    },
   },
   problems: [],
   handle: Effect.fnUntraced(function* ({ params, headers }) {

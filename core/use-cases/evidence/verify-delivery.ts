@@ -1,8 +1,6 @@
 import { Effect } from "effect";
 import { canonicalFault, type Json } from "../../domain/encoding/canonical-json.ts";
-import { compareWithTemplate, type FieldResult } from "../../domain/evidence/delivery-payload.ts";
-import type { Hash32 } from "../../domain/hash32.ts";
-import { proofHash } from "../../domain/evidence/proof-template.ts";
+import { comparePayload, type PayloadComparison } from "../../domain/evidence/compare-delivery.ts";
 import { readProofTemplate } from "./proof-templates.ts";
 import { type LiveEscrow, readEscrow } from "../escrow/read-escrow.ts";
 import { Ledger } from "../../../ports/ledger/ledger.ts";
@@ -16,26 +14,12 @@ export type DeliveryToVerify = {
   readonly templateId?: string | undefined;
 };
 
-/** How a delivery payload compares with an escrow. */
-export type DeliveryComparison = {
+/** How a delivery payload compares with an escrow that was read. */
+export type DeliveryComparison = PayloadComparison & {
   /** The escrow as the ledger shows it at `slot`. */
   readonly live: LiveEscrow;
-  /** SHA-256 of the payload's RFC 8785 bytes. */
-  readonly computedProofHash: Hash32;
-  /** The escrow's proof hash, null until it is released. */
-  readonly escrowProofHash: Hash32 | null;
-  /** Null until the escrow has a proof hash. */
-  readonly matches: boolean | null;
-  /** Whether the payload names the escrow's task hash; null when it names none. */
-  readonly taskHashBound: boolean | null;
   /** Whether the payload names the genesis hash of the escrow's ledger; null when it names none. */
   readonly networkBound: boolean | null;
-  /** Null when no template was named. */
-  readonly template: {
-    readonly id: string;
-    readonly valid: boolean;
-    readonly fields: ReadonlyArray<FieldResult>;
-  } | null;
 };
 
 /**
@@ -62,29 +46,13 @@ export const verifyDelivery = Effect.fn("verifyDelivery")(function* (
           ? Effect.orElseSucceed(templateRead, () => null)
           : templateRead;
   const live = yield* readEscrow(pda, "confirmed");
-  const { escrow } = live;
-  const fields = template === null ? [] : compareWithTemplate(payload, template);
-  const computedProofHash = proofHash(payload);
-  const escrowProofHash = escrow.attestation?.proofHash ?? null;
-  const taskHash = payload["task_hash"];
   const network = payload["network"];
   const networkBound =
     network === undefined ? null : network === (yield* (yield* Ledger).genesisHash);
   const comparison: DeliveryComparison = {
+    ...comparePayload(payload, live.escrow, template),
     live,
-    computedProofHash,
-    escrowProofHash,
-    matches: escrowProofHash === null ? null : escrowProofHash === computedProofHash,
-    taskHashBound: taskHash === undefined ? null : taskHash === escrow.taskHash,
     networkBound,
-    template:
-      template === null
-        ? null
-        : {
-            id: template.id,
-            valid: fields.every(({ outcome }) => outcome === "ok" || outcome === "absent"),
-            fields,
-          },
   };
   return comparison;
 });

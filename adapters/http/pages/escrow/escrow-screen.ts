@@ -173,7 +173,8 @@ export const escrowScreen: Screen = {
                 html`<p>
                     <a href="/v1/evidence/${data.escrow_pda}">The packet as a page to print</a> ·
                     <a href="/v1/evidence/${data.escrow_pda}?download=json">save it</a> ·
-                    <a href="/verify?escrow=${data.escrow_pda}">verify it</a>
+                    <a href="/verify?escrow=${data.escrow_pda}">verify it</a> ·
+                    <a href="/receipts/${data.escrow_pda}">save a receipt that checks itself</a>
                   </p>
                   ${json("The packet", it)}${curl(origin, `/v1/evidence/${data.escrow_pda}`)}`,
               problemNotice,

@@ -1,0 +1,22 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
+
+/** A file's text, by its path from this folder. */
+export const shellFile = (file: string): string => readFileSync(pathOf(file), "utf8");
+
+/**
+ * A script and all that it imports as one minified module for browsers, by its path from this folder. The same sources
+ * give the same text.
+ */
+export const browserScript = async (entry: string): Promise<string> => {
+  const { outputs } = await Bun.build({
+    entrypoints: [pathOf(entry)],
+    target: "browser",
+    minify: true,
+  });
+  const [module] = outputs;
+  if (module === undefined) throw new Error(`${entry} has no bundle`);
+  return module.text();
+};
