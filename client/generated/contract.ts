@@ -1580,6 +1580,140 @@ data: LiveEscrow
 context: ReadContext
 }
 /**
+ * What the proof leads to.
+ */
+export interface LogHead {
+/**
+ * The log's name.
+ */
+origin: string
+/**
+ * Leaves of the published checkpoint.
+ */
+size: number
+/**
+ * Its root.
+ */
+root: string
+}
+/**
+ * One leaf of the settlement log with its inclusion proof.
+ */
+export interface LogLeaf {
+/**
+ * The leaf's index, which is the event's `position`.
+ */
+index: number
+/**
+ * The leaf: 66 bytes of an event; 33 of leaf 0, which names ledger and program.
+ */
+leaf: string
+/**
+ * SHA-256 of a zero byte and the leaf.
+ */
+leaf_hash: string
+/**
+ * Null for leaf 0.
+ */
+escrow_pda: (string | null)
+/**
+ * Null for leaf 0, and for an archived escrow of which nobody has shown the bytes.
+ */
+event: (SettlementEvent | null)
+/**
+ * The inclusion proof (RFC 9162), the leaf's sibling first. One that begins behind the leaf is hashed as the right one.
+ */
+path: LogPathNode[]
+checkpoint: LogHead
+}
+/**
+ * One settlement event.
+ */
+export interface SettlementEvent {
+/**
+ * `<escrow_pda>:<kind>`: the same event always has the same id.
+ */
+id: string
+kind: EventKind
+/**
+ * The escrow it happened to.
+ */
+escrow_pda: string
+/**
+ * The agent's wallet.
+ */
+agent_owner: string
+/**
+ * The merchant's wallet.
+ */
+merchant: string
+/**
+ * The token's mint.
+ */
+mint: string
+/**
+ * Whether this service lists the mint. Anybody can make a mint.
+ */
+mint_supported: boolean
+/**
+ * The symbol of the mint in this service's list; null for a mint that is not listed.
+ */
+symbol: (string | null)
+state: EscrowState
+/**
+ * Base units that moved.
+ */
+amount_stroops: string
+/**
+ * Null unless this service lists the mint as USDC.
+ */
+amount_usdc: (string | null)
+proof_hash: (string | null)
+/**
+ * Null until the ledger's history has been read.
+ */
+signature: (string | null)
+/**
+ * Null until the ledger's history has been read.
+ */
+slot: (number | null)
+/**
+ * By the ledger's clock.
+ */
+occurred_at: string
+/**
+ * The number that the custody program gave the event, from 1.
+ */
+position: number
+/**
+ * The hash of the event's leaf in the settlement log, at the index `position`.
+ */
+leaf_hash: string
+}
+/**
+ * One hash of an inclusion proof.
+ */
+export interface LogPathNode {
+/**
+ * The hash of these leaves.
+ */
+hash: string
+/**
+ * The first leaf.
+ */
+from: number
+/**
+ * The leaf after the last one.
+ */
+to: number
+}
+/**
+ * One resource.
+ */
+export interface LogLeafAnswer {
+data: LogLeaf
+}
+/**
  * What this process knows of a witness.
  */
 export interface LogWitness {
@@ -3124,70 +3258,6 @@ export interface ServiceStatusAnswer {
 data: ServiceStatus
 }
 /**
- * One settlement event.
- */
-export interface SettlementEvent {
-/**
- * `<escrow_pda>:<kind>`: the same event always has the same id.
- */
-id: string
-kind: EventKind
-/**
- * The escrow it happened to.
- */
-escrow_pda: string
-/**
- * The agent's wallet.
- */
-agent_owner: string
-/**
- * The merchant's wallet.
- */
-merchant: string
-/**
- * The token's mint.
- */
-mint: string
-/**
- * Whether this service lists the mint. Anybody can make a mint.
- */
-mint_supported: boolean
-/**
- * The symbol of the mint in this service's list; null for a mint that is not listed.
- */
-symbol: (string | null)
-state: EscrowState
-/**
- * Base units that moved.
- */
-amount_stroops: string
-/**
- * Null unless this service lists the mint as USDC.
- */
-amount_usdc: (string | null)
-proof_hash: (string | null)
-/**
- * Null until the ledger's history has been read.
- */
-signature: (string | null)
-/**
- * Null until the ledger's history has been read.
- */
-slot: (number | null)
-/**
- * By the ledger's clock.
- */
-occurred_at: string
-/**
- * The number that the custody program gave the event, from 1.
- */
-position: number
-/**
- * The hash of the event's leaf in the settlement log, at the index `position`.
- */
-leaf_hash: string
-}
-/**
  * A page of a list out of the index.
  */
 export interface SettlementEventPage {
@@ -3603,6 +3673,7 @@ export interface HttpOperations {
   "GET /log/tile/{level}/{first}/{second}": { path: { level: string; first: string; second: string }; query: object; body: object; answer: object };
   "GET /log/tile/{level}/{first}/{second}/{third}": { path: { level: string; first: string; second: string; third: string }; query: object; body: object; answer: object };
   "GET /log/tile/{level}/{first}/{second}/{third}/{fourth}": { path: { level: string; first: string; second: string; third: string; fourth: string }; query: object; body: object; answer: object };
+  "GET /v1/log/leaves/{index}": { path: { index: string }; query: object; body: object; answer: LogLeafAnswer };
   "GET /v1/indexer": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; refundable?: true; expiring_within?: number; limit?: number; cursor?: string }; body: object; answer: EscrowPage };
   "GET /v1/indexer/events": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; refundable?: true; expiring_within?: number; limit?: number; cursor?: string; escrow?: string }; body: object; answer: SettlementEventPage };
   "GET /v1/indexer/days": { path: object; query: { days?: number }; body: object; answer: DailyOutcomes };

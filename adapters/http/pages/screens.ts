@@ -5,6 +5,7 @@ import type { Endpoint } from "../server/endpoint.ts";
 import { escrowScreen } from "./escrow/escrow-screen.ts";
 import { escrowsScreen } from "./lists/escrows-screen.ts";
 import { merchantsScreen } from "./lists/merchants-screen.ts";
+import { logScreen } from "./log/log-screen.ts";
 import { merchantScreen } from "./merchant/merchant-screen.ts";
 import { assetAnswer } from "./shell/assets.ts";
 import { type Screen, screenEndpoint } from "./shell/screen.ts";
@@ -19,6 +20,7 @@ const SCREENS: ReadonlyArray<Screen> = [
   merchantScreen,
   walletScreen,
   transactionScreen,
+  logScreen,
 ];
 
 const FILE = { schema: Type.String(), example: () => "" };

@@ -13,6 +13,7 @@ import { buildEvidenceEndpoint } from "../evidence/build-evidence.ts";
 import { clientPackageEndpoint } from "../service/client-package.ts";
 import { descriptorEndpoint, rootEndpoint, versionEndpoint } from "../service/descriptor.ts";
 import { evidenceKeysEndpoint, evidenceTrustEndpoint } from "../evidence/evidence-trust.ts";
+import { logLeafEndpoint } from "../log/read-leaf.ts";
 import { checkpointEndpoint, escrowProofEndpoint, logTileEndpoints } from "../log/read-log.ts";
 import { metricsEndpoint } from "../service/metrics.ts";
 import { prepareEscrowEndpoint } from "../escrow/prepare/prepare-escrow.ts";
@@ -101,6 +102,7 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   readProofTemplateEndpoint,
   checkpointEndpoint,
   ...logTileEndpoints,
+  logLeafEndpoint,
   queryEscrowsEndpoint,
   queryEventsEndpoint,
   queryDaysEndpoint,

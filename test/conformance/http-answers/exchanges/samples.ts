@@ -140,6 +140,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   readLogTileOfTwoSegments: at("/log/tile/entries/000.p/1"),
   readLogTileOfThreeSegments: at("/log/tile/0/x001/234.p/12"),
   readLogTileOfFourSegments: at("/log/tile/0/x001/x234/067.p/12"),
+  readLogLeaf: at("/v1/log/leaves/1"),
   queryEscrows: { ...at("/v1/indexer"), query: "limit=1" },
   queryEvents: { ...at("/v1/indexer/events"), query: "limit=1" },
   queryDays: { ...at("/v1/indexer/days"), query: "days=7" },
