@@ -1,4 +1,5 @@
 import { Clock, Context, Effect } from "effect";
+import { parseHash32 } from "../../domain/hash32.ts";
 import type { Address } from "../../domain/address.ts";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import { hash32FromBytes } from "../../domain/hash32.ts";
@@ -186,9 +187,10 @@ export const makeSettledEvidence = Effect.gen(function* () {
       const ageMs = reading === undefined ? 0 : Math.max(0, nowMs - reading.atMs);
       const standingAtMs = (yield* Clock.currentTimeMillis) - ageMs;
       const text = storedPacketText({ known: evidence, standingAtMs });
-      if (text === null) return;
+      const digest = parseHash32(evidence.packet.signature.digest_sha256);
+      if (text === null || digest === undefined) return;
       const writing = outside
-        .keep(evidence.escrow.address, text)
+        .keep(evidence.escrow.address, text, digest)
         .pipe(Effect.catch(({ cause }) => Effect.logDebug("a packet was not kept", { cause })));
       yield* Effect.forkIn(writing, scope, { startImmediately: true });
     }),

@@ -74,6 +74,7 @@ const startProcess = (
     Layer.succeed(SettledPackets, {
       keep: (address, text) => Effect.sync(() => void packets.set(address, text)),
       find: (address) => Effect.sync(() => packets.get(address) ?? null),
+      escrowOf: () => Effect.succeed(null),
     }),
     indexMemory(),
     patientClock(),
