@@ -193,6 +193,18 @@ export type RelayResultStatus = ("submitted" | "confirmed" | "finalized")
  */
 export type RelayStatusStatus = ("online" | "degraded")
 /**
+ * What form the text has, which decides what is looked for.
+ */
+export type SearchAnswerUnderstoodAs = ("address" | "signature" | "hash" | "log_position" | "name")
+/**
+ * What it is. Whether there is such a `transaction` is not looked up: its page asks the ledger.
+ */
+export type SearchMatchKind = ("escrow" | "wallet" | "merchant" | "transaction" | "log_leaf")
+/**
+ * By what of it an escrow was found.
+ */
+export type SearchMatchBy = ("address" | "task_hash" | "proof_hash" | "packet_digest")
+/**
  * `degraded` when a dependency does not work or is not known to work.
  */
 export type ServiceStatusStatus = ("online" | "degraded")
@@ -3179,6 +3191,42 @@ export interface RelayStatus {
 status: RelayStatusStatus
 }
 /**
+ * What a text names.
+ */
+export interface SearchAnswer {
+/**
+ * The text, without blanks around it.
+ */
+query: string
+understood_as: SearchAnswerUnderstoodAs
+/**
+ * At most 20 merchants, or as many escrows of a hash and one of a digest.
+ */
+data: SearchMatch[]
+}
+/**
+ * One thing that the text names.
+ */
+export interface SearchMatch {
+kind: SearchMatchKind
+/**
+ * Its page for people, on this service.
+ */
+path: string
+/**
+ * Its address, signature or number, or a merchant's name.
+ */
+label: string
+/**
+ * Null for what is no escrow.
+ */
+by: (SearchMatchBy | null)
+/**
+ * False for a merchant of whose name or addresses the text is a part only.
+ */
+is_exact: boolean
+}
+/**
  * The state of the service. A null value could not be read in time.
  */
 export interface ServiceStatus {
@@ -3677,6 +3725,7 @@ export interface HttpOperations {
   "GET /v1/indexer": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; refundable?: true; expiring_within?: number; limit?: number; cursor?: string }; body: object; answer: EscrowPage };
   "GET /v1/indexer/events": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; refundable?: true; expiring_within?: number; limit?: number; cursor?: string; escrow?: string }; body: object; answer: SettlementEventPage };
   "GET /v1/indexer/days": { path: object; query: { days?: number }; body: object; answer: DailyOutcomes };
+  "GET /v1/search": { path: object; query: { q: string }; body: object; answer: SearchAnswer };
   "GET /v1/indexer/events/stream": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; escrow?: string; commitment?: StreamCommitment; after?: string }; body: object; answer: object };
   "POST /v1/indexer/sync": { path: object; query: { snapshot?: boolean }; body: object; answer: SyncReportAnswer };
   "GET /v1/relay": { path: object; query: object; body: object; answer: RelayPolicyAnswer };

@@ -7,6 +7,7 @@ import { escrowsScreen } from "./lists/escrows-screen.ts";
 import { merchantsScreen } from "./lists/merchants-screen.ts";
 import { logScreen } from "./log/log-screen.ts";
 import { merchantScreen } from "./merchant/merchant-screen.ts";
+import { searchScreen } from "./search/search-screen.ts";
 import { assetAnswer } from "./shell/assets.ts";
 import { type Screen, screenEndpoint } from "./shell/screen.ts";
 import { transactionScreen } from "./transaction/transaction-screen.ts";
@@ -21,6 +22,7 @@ const SCREENS: ReadonlyArray<Screen> = [
   walletScreen,
   transactionScreen,
   logScreen,
+  searchScreen,
 ];
 
 const FILE = { schema: Type.String(), example: () => "" };

@@ -49,6 +49,7 @@ import {
 import { attestorIdlEndpoint, custodyIdlEndpoint } from "../service/idl.ts";
 import { healthEndpoint, readyEndpoint, statusEndpoint } from "../service/service-state.ts";
 import { streamEventsEndpoint } from "../index/stream-events.ts";
+import { searchEndpoint } from "../index/search.ts";
 import { syncIndexEndpoint } from "../index/sync-index.ts";
 import { verifyDeliveryEndpoint } from "../evidence/verify-delivery.ts";
 import { addCheckpointEndpoint } from "../witness/add-checkpoint.ts";
@@ -106,6 +107,7 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   queryEscrowsEndpoint,
   queryEventsEndpoint,
   queryDaysEndpoint,
+  searchEndpoint,
   streamEventsEndpoint(parts.isDraining),
   syncIndexEndpoint,
   readRelayPolicyEndpoint,

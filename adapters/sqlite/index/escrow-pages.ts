@@ -12,6 +12,11 @@ import { escrowRuns, pageOfRuns, runValues } from "./escrow-runs.ts";
 
 type Row = { readonly body: Uint8Array };
 
+/** Escrows of a hash at a place of their bodies, newest first, by an index of its first bytes. */
+const hashRun = (index: string, begin: number, condition: string): string =>
+  `SELECT * FROM (SELECT body FROM escrow INDEXED BY ${index}
+   WHERE ${condition}${hashKey(begin)} = $key AND ${inBody(begin)} = $hash ORDER BY rowid DESC LIMIT $limit)`;
+
 /** Reads the table `escrow`, by pages and by address. */
 export const escrowPages = (db: Database) => {
   const one = db.query<Row, [number, Uint8Array]>(
@@ -21,9 +26,6 @@ export const escrowPages = (db: Database) => {
     const { key, bytes } = addressKey(address);
     return one.get(key, bytes)?.body;
   };
-  const hashRun = (index: string, begin: number, condition: string): string =>
-    `SELECT * FROM (SELECT body FROM escrow INDEXED BY ${index}
-     WHERE ${condition}${hashKey(begin)} = $key AND ${inBody(begin)} = $hash ORDER BY rowid DESC LIMIT $limit)`;
   const ofHash = db.query<Row, NamedValues>(
     `${hashRun("escrow_by_task", BODY_AT.taskHash, "")}
      UNION ALL ${hashRun("escrow_by_proof", BODY_AT.proofHash, `${HAS_PROOF} AND `)}`,

@@ -144,6 +144,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   queryEscrows: { ...at("/v1/indexer"), query: "limit=1" },
   queryEvents: { ...at("/v1/indexer/events"), query: "limit=1" },
   queryDays: { ...at("/v1/indexer/days"), query: "days=7" },
+  search: { ...at("/v1/search?q=1"), query: "q=1" },
   streamEvents: { ...at("/v1/indexer/events/stream"), query: "after=0" },
   syncIndex: { method: "POST", path: "/v1/indexer/sync" },
   readRelayPolicy: at("/v1/relay"),

@@ -55,6 +55,8 @@ export const settlementLogExchanges: ReadonlyArray<Exchange> = [
   proof("not an address", "zzz"),
   proof("Fulfilled, without the ledger", FULFILLED.address, { given: ledgerDown }),
   proof("Pending, without the ledger", PENDING.address, { given: ledgerDown }),
+  get("search", "a leaf", "/v1/search?q=1"),
+  get("search", "a leaf beyond the log", "/v1/search?q=99999"),
   get("readStatus", "with a log", "/v1/status"),
 ];
 
