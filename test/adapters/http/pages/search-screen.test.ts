@@ -76,6 +76,13 @@ test.each([
   expect(page).not.toContain(HOSTILE);
 });
 
+test("no id stands twice in a page with two search boxes", async () => {
+  const page = await (await pageOf("nobody at all")).text();
+  const ids = Array.from(page.matchAll(/ id="([^"]*)"/g), ([, id]) => id);
+  expect(ids).toContain("search");
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
 test("an empty box is asked again", async () => {
   expect(await (await pageOf(" ")).text()).toContain('role="search"');
 });
