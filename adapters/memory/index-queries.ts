@@ -84,6 +84,12 @@ export const indexReaderOf = (rows: IndexRows): IndexReader["Service"] => {
           unseen: [...rows.unseen.values()].filter(({ address }) => wanted.has(address)),
         };
       }),
+    escrowsOfHash: (hash, limit) =>
+      Effect.sync(() =>
+        all()
+          .filter((one) => one.taskHash === hash || one.attestation?.proofHash === hash)
+          .slice(0, limit),
+      ),
     events: (filter, limit, range) =>
       Effect.sync(() => {
         const oldestFirst = eventsOf(filter).sort((a, b) => (a.position < b.position ? -1 : 1));

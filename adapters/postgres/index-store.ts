@@ -4,7 +4,7 @@ import { IndexWriter, type IndexChanges } from "../../ports/index/index-writer.t
 import { LogStore } from "../../ports/log/log-store.ts";
 import { SyncEpoch } from "../../ports/index/sync-lease.ts";
 import { buildIndex } from "./index/build/build-index.ts";
-import { escrowPage, escrowsAt } from "./index/escrow-pages.ts";
+import { escrowPage, escrowsAt, escrowsOfHash } from "./index/escrow-pages.ts";
 import { eventPage } from "./index/event-pages.ts";
 import { summaryIn, addCounts, lockLedger, putMark, putSnapshotTime } from "./index/ledger-row.ts";
 import { keepTiles, leavesFrom, replaceStanding, standingIn, tileAt } from "./index/log-tables.ts";
@@ -56,6 +56,7 @@ const inTerm = <A>(store: Store, work: (sql: Queries) => Promise<A>) =>
 const readerOf = ({ run }: Store): IndexReader["Service"] => ({
   escrows: storeCall(run, "IndexReader.escrows", escrowPage),
   escrowsAt: storeCall(run, "IndexReader.escrowsAt", escrowsAt),
+  escrowsOfHash: storeCall(run, "IndexReader.escrowsOfHash", escrowsOfHash),
   events: storeCall(run, "IndexReader.events", eventPage),
   merchants: storeCall(run, "IndexReader.merchants", registryPage),
   sameNames: storeCall(run, "IndexReader.sameNames", sameNames),

@@ -41,14 +41,16 @@ const PACKET_TABLE = `
   CREATE TABLE settled_packet (
     escrow TEXT PRIMARY KEY,
     kept INT8 NOT NULL UNIQUE DEFAULT nextval('settled_packet_kept'),
-    packet TEXT NOT NULL
+    packet TEXT NOT NULL,
+    digest TEXT NOT NULL
   );
+  CREATE INDEX packet_by_digest ON settled_packet (digest);
 `;
 
 /**
  * The version of the schema, in its table `schema_version`. A schema of another version is refused, never rewritten.
  */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /** The SQL that makes the tables in an empty schema. */
 export const STORE_TABLES = INDEX_TABLES + LOG_TABLES + OUTCOME_TABLES + PACKET_TABLE;

@@ -98,6 +98,7 @@ const openPages = Effect.fn("openIndexReader")(function* (options: IndexOptions)
     escrows: storeCall("IndexReader.escrows", escrows.page),
     // Without a span: each live read of an escrow asks for it.
     escrowsAt: (addresses) => tryStore(() => escrows.at(addresses)),
+    escrowsOfHash: storeCall("IndexReader.escrowsOfHash", escrows.ofHash),
     events: Effect.fn("IndexReader.events")((filter, limit, range) =>
       inTurns(() => events.page(filter, limit, range)),
     ),

@@ -9,7 +9,7 @@ import { tryStore, isDamage } from "./store-failure.ts";
 /**
  * The version of each schema, `PRAGMA user_version` of its file. A file of another version is refused, never rewritten.
  */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /** What makes a file a store of one kind. */
 export type StoreKind = {

@@ -160,6 +160,7 @@ const indexReader = ({ use }: Opening<IndexReader>) => {
   return Context.make(IndexReader, {
     escrows: (filter, limit, before) => read((index) => index.escrows(filter, limit, before)),
     escrowsAt: (addresses) => read((index) => index.escrowsAt(addresses)),
+    escrowsOfHash: (hash, limit) => read((index) => index.escrowsOfHash(hash, limit)),
     events: (filter, limit, range) => read((index) => index.events(filter, limit, range)),
     merchants: (filter, limit, after) => read((index) => index.merchants(filter, limit, after)),
     sameNames: (name, except) => read((index) => index.sameNames(name, except)),

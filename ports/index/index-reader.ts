@@ -1,6 +1,7 @@
 import { Context, type Effect } from "effect";
 import type { Address } from "../../core/domain/address.ts";
 import type { Escrow, EscrowState } from "../../core/domain/escrow/escrow.ts";
+import type { Hash32 } from "../../core/domain/hash32.ts";
 import type { UnseenEscrow } from "../../core/domain/index/indexed-escrow.ts";
 import type { IndexedEvent } from "../../core/domain/index/settlement-event.ts";
 import type { SyncMark } from "../../core/domain/index/sync-report.ts";
@@ -98,6 +99,11 @@ export class IndexReader extends Context.Service<
     readonly escrowsAt: (
       addresses: ReadonlyArray<Address>,
     ) => Effect.Effect<EscrowsAt, StoreUnavailable>;
+    /** At most `limit` escrows whose task hash or proof hash is this one, newest first by `createdSeq`. */
+    readonly escrowsOfHash: (
+      hash: Hash32,
+      limit: number,
+    ) => Effect.Effect<ReadonlyArray<Escrow>, StoreUnavailable>;
     /**
      * At most `limit` events: newest first below `before`, or oldest first above `after`. Events of unseen escrows are
      * not among them, since nobody knows their parties.

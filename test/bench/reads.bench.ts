@@ -52,6 +52,30 @@ const compare = async (
   });
 };
 
+/** How long a search may take at a million escrows. */
+const SEARCH_MS = 200;
+
+/** The slowest of searches for an address, task hashes, a wallet and a name, each asked once. */
+const measureSearch = async (size: number, url: string): Promise<void> => {
+  const { address, taskHash, agentOwner, merchant } = worldEscrow(Math.floor(size / 2));
+  let slowest = 0;
+  for (const text of [address, taskHash, "0".repeat(64), agentOwner, merchant, "a name"]) {
+    const begun = performance.now();
+    const answer = await fetch(`${url}/v1/search?q=${encodeURIComponent(text)}`);
+    await answer.arrayBuffer();
+    if (!answer.ok) throw new Error(`a search answered ${answer.status}`);
+    slowest = Math.max(slowest, performance.now() - begun);
+  }
+  report({
+    name: `GET /v1/search, the slowest of six of ${size}`,
+    goal: `<= ${SEARCH_MS} ms`,
+    figure: slowest,
+    unit: "ms",
+    ratio: `${times(SEARCH_MS, slowest)} below the goal`,
+    pass: slowest <= SEARCH_MS,
+  });
+};
+
 const startWorld = (escrows: number) =>
   startChild(`${support}/servers/serve-world.ts`, String(escrows));
 const startService = (...args: ReadonlyArray<string>) =>
@@ -81,6 +105,7 @@ const measurePages = async (size: number): Promise<void> => {
     url,
     (number) => `/v1/indexer?limit=50&cursor=${places[number % places.length] ?? ""}`,
   );
+  await measureSearch(size, url);
   await service.stop();
   await node.stop();
 };

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { indexMemory } from "../../adapters/memory/index-store.ts";
 import { type Escrow, ESCROW_STATES, isRefundable } from "../../core/domain/escrow/escrow.ts";
 import type { IndexedEvent } from "../../core/domain/index/settlement-event.ts";
+import { hash32FromBytes } from "../../core/domain/hash32.ts";
 import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
 import { indexedEventsOf } from "../../core/log/leaf/indexed-leaves.ts";
 import type { EscrowFilter, EventFilter } from "../../ports/index/index-reader.ts";
@@ -141,6 +142,29 @@ export const indexStoreContract = <E>(
             ),
           );
           expect(yield* index.reader.escrowsAt([])).toEqual({ escrows: [], unseen: [] });
+        }),
+      ));
+
+    test("escrows are found by their task's hash and by their proof's, newest first", () =>
+      holds(escrowLives(8), (index, lives) =>
+        Effect.gen(function* () {
+          const changes = finalChanges(lives);
+          yield* index.writer.apply(changes);
+          const rows = changes.escrows.map(({ escrow }) => escrow).toReversed();
+          const hashes = new Set(
+            rows.flatMap(({ taskHash, attestation }) =>
+              attestation === null ? [taskHash] : [taskHash, attestation.proofHash],
+            ),
+          );
+          for (const hash of hashes) {
+            const having = rows.filter(
+              (row) => row.taskHash === hash || row.attestation?.proofHash === hash,
+            );
+            expect(yield* index.reader.escrowsOfHash(hash, 8)).toEqual(having);
+            expect(yield* index.reader.escrowsOfHash(hash, 1)).toEqual(having.slice(0, 1));
+          }
+          const other = hash32FromBytes(new Uint8Array(32).fill(7));
+          expect(yield* index.reader.escrowsOfHash(other, 8)).toEqual([]);
         }),
       ));
 

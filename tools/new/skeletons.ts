@@ -110,6 +110,7 @@ export const ${layer} = (
     Context.make(IndexReader, {
       escrows: () => toWrite("escrows"),
       escrowsAt: () => toWrite("escrowsAt"),
+      escrowsOfHash: () => toWrite("escrowsOfHash"),
       events: () => toWrite("events"),
       merchants: () => toWrite("merchants"),
       sameNames: () => toWrite("sameNames"),

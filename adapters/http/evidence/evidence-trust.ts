@@ -65,7 +65,7 @@ const EvidenceTrust = record("EvidenceTrust", "What a verifier pins beforehand."
   }),
 });
 /** The trust document as JSON. */
-type EvidenceTrustRecord = Static<typeof EvidenceTrust>;
+export type EvidenceTrustRecord = Static<typeof EvidenceTrust>;
 
 /** Published evidence keys as JSON. */
 const keySetRecord = (keys: ReadonlyArray<PublishedKey>): JsonWebKeySetRecord => ({

@@ -146,6 +146,7 @@ const none = () => Effect.succeed([]);
 const INDEX_WITHOUT_ROWS = IndexReader.of({
   escrows: none,
   escrowsAt: () => Effect.succeed({ escrows: [], unseen: [] }),
+  escrowsOfHash: none,
   events: none,
   merchants: none,
   sameNames: () => Effect.succeed(0),

@@ -5,8 +5,10 @@ import type { Endpoint } from "../server/endpoint.ts";
 import { escrowScreen } from "./escrow/escrow-screen.ts";
 import { escrowsScreen } from "./lists/escrows-screen.ts";
 import { merchantsScreen } from "./lists/merchants-screen.ts";
+import { logScreen } from "./log/log-screen.ts";
 import { merchantScreen } from "./merchant/merchant-screen.ts";
 import { prepareScreen } from "./prepare/prepare-screen.ts";
+import { searchScreen } from "./search/search-screen.ts";
 import { assetAnswer } from "./shell/assets.ts";
 import { type Screen, screenEndpoint } from "./shell/screen.ts";
 import { transactionScreen } from "./transaction/transaction-screen.ts";
@@ -25,6 +27,8 @@ const SCREENS: ReadonlyArray<Screen> = [
   prepareScreen,
   verifyScreen,
   receiptScreen,
+  logScreen,
+  searchScreen,
 ];
 
 const FILE = { schema: Type.String(), example: () => "" };

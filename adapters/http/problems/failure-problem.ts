@@ -115,7 +115,7 @@ const told = (failure: ApiFailure): Told => {
       };
     case "NotLoggedYet":
       return {
-        detail: `The escrow's last event is number ${failure.index}, and the published log has ${failure.size} leaves.`,
+        detail: `Leaf ${failure.index} is not among the ${failure.size} leaves of the published log.`,
         extensions: { index: failure.index, log_size: failure.size },
         headers: RETRY_SOON,
       };

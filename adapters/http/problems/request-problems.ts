@@ -94,8 +94,8 @@ export const REQUEST_PROBLEMS = {
   ),
   not_logged_yet: kind(
     409,
-    "The escrow's last event is not in the published log yet",
-    "The ledger has the event, but the published checkpoint of the settlement log does not cover it yet. The log grows with the finalized ledger, and waits for the cosignatures of its witnesses.",
+    "The event is not in the published log yet",
+    "The published checkpoint of the settlement log does not cover the event's leaf yet. The log grows with the finalized ledger, and waits for the cosignatures of its witnesses.",
     "Ask again after `retry-after` seconds. `/v1/status` says what keeps the log from growing.",
   ),
   not_final_yet: kind(

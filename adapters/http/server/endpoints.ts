@@ -13,6 +13,7 @@ import { buildEvidenceEndpoint } from "../evidence/build-evidence.ts";
 import { clientPackageEndpoint } from "../service/client-package.ts";
 import { descriptorEndpoint, rootEndpoint, versionEndpoint } from "../service/descriptor.ts";
 import { evidenceKeysEndpoint, evidenceTrustEndpoint } from "../evidence/evidence-trust.ts";
+import { logLeafEndpoint } from "../log/read-leaf.ts";
 import { checkpointEndpoint, escrowProofEndpoint, logTileEndpoints } from "../log/read-log.ts";
 import { metricsEndpoint } from "../service/metrics.ts";
 import { prepareEscrowEndpoint } from "../escrow/prepare/prepare-escrow.ts";
@@ -48,6 +49,7 @@ import {
 import { attestorIdlEndpoint, custodyIdlEndpoint } from "../service/idl.ts";
 import { healthEndpoint, readyEndpoint, statusEndpoint } from "../service/service-state.ts";
 import { streamEventsEndpoint } from "../index/stream-events.ts";
+import { searchEndpoint } from "../index/search.ts";
 import { syncIndexEndpoint } from "../index/sync-index.ts";
 import { verifyDeliveryEndpoint } from "../evidence/verify-delivery.ts";
 import { addCheckpointEndpoint } from "../witness/add-checkpoint.ts";
@@ -101,9 +103,11 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   readProofTemplateEndpoint,
   checkpointEndpoint,
   ...logTileEndpoints,
+  logLeafEndpoint,
   queryEscrowsEndpoint,
   queryEventsEndpoint,
   queryDaysEndpoint,
+  searchEndpoint,
   streamEventsEndpoint(parts.isDraining),
   syncIndexEndpoint,
   readRelayPolicyEndpoint,

@@ -1,5 +1,6 @@
 import { type Address, addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
+import { type Hash32, hash32ToBytes } from "../../../core/domain/hash32.ts";
 import { fieldsOf } from "../../../core/protocol/accounts/byte-fields.ts";
 import { escrowIn } from "../../../core/protocol/accounts/escrow-account.ts";
 import type { EscrowFilter, EscrowsAt } from "../../../ports/index/index-reader.ts";
@@ -12,6 +13,7 @@ import {
   unseenOf,
   type UnseenRow,
 } from "../../sql/index-rows.ts";
+import { hashKey } from "./index-schema.ts";
 import { bindings, columnsOf, int8, type Queries, rowsOf, type Values } from "../queries.ts";
 
 /** Conditions on the parties a filter names. */
@@ -124,6 +126,30 @@ export const escrowPage = async (
   return query === null
     ? []
     : (await rowsOf<EscrowRow>(sql, query.text, query.values)).map((row) => escrowOf(row));
+};
+
+/** Escrows of a hash in an account, newest first: $1 the hash, $2 the limit. */
+const hashRun = (begin: number, condition: string): string =>
+  `(SELECT created_seq, address, account FROM escrow
+    WHERE ${condition}${hashKey(begin)} = substring($1::bytea FOR 8)
+      AND substring(account FROM ${begin + 1} FOR 32) = $1::bytea ORDER BY created_seq DESC LIMIT $2)`;
+
+/** The statement for the escrows whose task hash or proof hash is $1. */
+export const ESCROWS_OF_HASH = shown(
+  `${hashRun(BODY_AT.taskHash, "")}
+   UNION ${hashRun(BODY_AT.proofHash, "delivery_seconds IS NOT NULL AND ")}
+   ORDER BY created_seq DESC LIMIT $2`,
+  "created_seq DESC",
+);
+
+/** At most `limit` escrows whose task hash or proof hash is this one, newest first. */
+export const escrowsOfHash = async (
+  sql: Queries,
+  hash: Hash32,
+  limit: number,
+): Promise<ReadonlyArray<Escrow>> => {
+  const rows = await rowsOf<EscrowRow>(sql, ESCROWS_OF_HASH, [hash32ToBytes(hash), limit]);
+  return rows.map(escrowOf);
 };
 
 /** A row of the table of escrows or, without an account, of that of unseen ones. */

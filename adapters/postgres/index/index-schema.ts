@@ -1,4 +1,8 @@
+import { BODY_AT } from "../../sql/escrow-body.ts";
 import { IDENTITY_TYPES } from "../../sql/ledger-identity.ts";
+
+/** SQL for the first eight bytes of a hash in an account, which its index is of. */
+export const hashKey = (begin: number): string => `substring(account FROM ${begin + 1} FOR 8)`;
 
 /**
  * Tables whose columns are NOT NULL unless a part of a row's life lacks them. Addresses and hashes are 32 bytes, but
@@ -133,6 +137,11 @@ type EscrowIndex = { readonly name: string; readonly on: string; readonly unique
  */
 export const ESCROW_INDEXES: ReadonlyArray<EscrowIndex> = [
   { name: "escrow_by_address", on: "escrow (address)", unique: true },
+  { name: "escrow_by_task", on: `escrow ((${hashKey(BODY_AT.taskHash)}))` },
+  {
+    name: "escrow_by_proof",
+    on: `escrow ((${hashKey(BODY_AT.proofHash)})) WHERE delivery_seconds IS NOT NULL`,
+  },
   { name: "escrow_by_state", on: "escrow (state, created_seq, expires_at)" },
   { name: "escrow_by_merchant", on: "escrow (merchant, state, created_seq, expires_at)" },
   { name: "escrow_by_agent", on: "escrow (agent_owner, state, created_seq, expires_at)" },

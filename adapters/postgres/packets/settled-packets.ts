@@ -1,4 +1,6 @@
 import { Effect, Layer } from "effect";
+import type { Address } from "../../../core/domain/address.ts";
+import type { Hash32 } from "../../../core/domain/hash32.ts";
 import { MOST_PACKETS, SettledPackets } from "../../../ports/settled-packets.ts";
 import { PostgresStore, storeCall } from "../postgres-store.ts";
 import { rowsOf } from "../queries.ts";
@@ -13,15 +15,15 @@ export const settledPacketsPostgres = (
       keep: storeCall(
         runReady,
         "SettledPackets.keep",
-        async (sql, escrow: string, packet: string) => {
+        async (sql, escrow: Address, packet: string, digest: Hash32) => {
           await rowsOf(
             sql,
             `WITH put AS (
-               INSERT INTO settled_packet (escrow, packet) VALUES ($1, $2)
+               INSERT INTO settled_packet (escrow, packet, digest) VALUES ($1, $2, $3)
                ON CONFLICT (escrow) DO UPDATE
-               SET packet = EXCLUDED.packet, kept = nextval('settled_packet_kept') RETURNING kept
-             ) DELETE FROM settled_packet WHERE kept <= (SELECT kept FROM put) - $3`,
-            [escrow, packet, most],
+               SET packet = EXCLUDED.packet, digest = EXCLUDED.digest, kept = nextval('settled_packet_kept') RETURNING kept
+             ) DELETE FROM settled_packet WHERE kept <= (SELECT kept FROM put) - $4`,
+            [escrow, packet, digest, most],
           );
         },
       ),
@@ -32,6 +34,14 @@ export const settledPacketsPostgres = (
           [escrow],
         );
         return row?.packet ?? null;
+      }),
+      escrowOf: storeCall(runReady, "SettledPackets.escrowOf", async (sql, digest: Hash32) => {
+        const [row] = await rowsOf<{ escrow: Address }>(
+          sql,
+          "SELECT escrow FROM settled_packet WHERE digest = $1 LIMIT 1",
+          [digest],
+        );
+        return row?.escrow ?? null;
       }),
     })),
   );

@@ -1,9 +1,19 @@
 import { type Address, addressToBytes } from "../../../core/domain/address.ts";
 import { ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
 import { BODY_AT } from "../../sql/escrow-body.ts";
+import { stateNumber } from "../../sql/index-rows.ts";
 
 /** SQL for 32 bytes of a body. */
 export const inBody = (begin: number): string => `substr(body, ${begin + 1}, 32)`;
+
+/**
+ * SQL for the first six bytes of a hash in a body, which its index is of: different hashes may share them, so whoever
+ * looks one up compares the hash besides.
+ */
+export const hashKey = (begin: number): string => `substr(body, ${begin + 1}, 6)`;
+
+/** SQL that holds for escrows with a proof hash: those that were paid, whole or in part. */
+export const HAS_PROOF = `state IN (${stateNumber("Fulfilled")}, ${stateNumber("PartiallyFulfilled")})`;
 
 /** The columns of the table `escrow`, in the order of `bindEscrow`. All but `body` repeat what it is searched by. */
 export const ESCROW_COLUMNS = [

@@ -1,4 +1,6 @@
 import { IDENTITY_TYPES } from "../../sql/ledger-identity.ts";
+import { BODY_AT } from "../../sql/escrow-body.ts";
+import { HAS_PROOF, hashKey } from "./escrow-row.ts";
 import type { StoreKind } from "../open-store.ts";
 
 /** Marks a file as this service's index: ASCII `SEix` (PRAGMA application_id). */
@@ -67,6 +69,8 @@ export const ROW_TABLE_NAMES = [
 /** The indexes of the row tables. A snapshot makes them when its rows are in. */
 export const ROW_INDEXES = [
   "CREATE INDEX escrow_by_address ON escrow (address_key)",
+  `CREATE INDEX escrow_by_task ON escrow (${hashKey(BODY_AT.taskHash)})`,
+  `CREATE INDEX escrow_by_proof ON escrow (${hashKey(BODY_AT.proofHash)}) WHERE ${HAS_PROOF}`,
   "CREATE INDEX escrow_by_state ON escrow (state, created_seq, expires_at)",
   "CREATE INDEX escrow_by_merchant ON escrow (merchant_run, created_seq, expires_at)",
   "CREATE INDEX escrow_by_agent ON escrow (agent_run, created_seq, expires_at)",

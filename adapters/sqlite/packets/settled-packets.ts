@@ -1,4 +1,6 @@
 import { Effect, Layer } from "effect";
+import type { Address } from "../../../core/domain/address.ts";
+import type { Hash32 } from "../../../core/domain/hash32.ts";
 import { MOST_PACKETS, NO_PACKETS, SettledPackets } from "../../../ports/settled-packets.ts";
 import { openStore, type StoreKind } from "../open-store.ts";
 import { storeCall } from "../store-failure.ts";
@@ -9,8 +11,10 @@ export const PACKETS_KIND: StoreKind = {
   schema: `CREATE TABLE settled_packet (
     kept INTEGER PRIMARY KEY AUTOINCREMENT,
     escrow TEXT NOT NULL UNIQUE,
-    packet TEXT NOT NULL
-  ) STRICT`,
+    packet TEXT NOT NULL,
+    digest TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX packet_by_digest ON settled_packet (digest)`,
 };
 
 /**
@@ -22,8 +26,8 @@ export const settledPacketsSqlite = (path: string, most: number = MOST_PACKETS) 
     SettledPackets,
     Effect.gen(function* () {
       const db = yield* openStore(path, PACKETS_KIND);
-      const put = db.query<null, [string, string]>(
-        "INSERT OR REPLACE INTO settled_packet (escrow, packet) VALUES (?1, ?2)",
+      const put = db.query<null, [string, string, string]>(
+        "INSERT OR REPLACE INTO settled_packet (escrow, packet, digest) VALUES (?1, ?2, ?3)",
       );
       const cut = db.query<null, [number]>(
         "DELETE FROM settled_packet WHERE kept <= (SELECT max(kept) FROM settled_packet) - ?1",
@@ -31,8 +35,11 @@ export const settledPacketsSqlite = (path: string, most: number = MOST_PACKETS) 
       const select = db.query<{ packet: string }, [string]>(
         "SELECT packet FROM settled_packet WHERE escrow = ?1",
       );
-      const keep = db.transaction((escrow: string, packet: string) => {
-        put.run(escrow, packet);
+      const ofDigest = db.query<{ escrow: Address }, [string]>(
+        "SELECT escrow FROM settled_packet WHERE digest = ?1",
+      );
+      const keep = db.transaction((escrow: Address, packet: string, digest: Hash32) => {
+        put.run(escrow, packet, digest);
         cut.run(most);
       });
       return {
@@ -40,6 +47,10 @@ export const settledPacketsSqlite = (path: string, most: number = MOST_PACKETS) 
         find: storeCall(
           "SettledPackets.find",
           (escrow: string) => select.get(escrow)?.packet ?? null,
+        ),
+        escrowOf: storeCall(
+          "SettledPackets.escrowOf",
+          (digest: Hash32) => ofDigest.get(digest)?.escrow ?? null,
         ),
       };
     }).pipe(

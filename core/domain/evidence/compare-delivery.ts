@@ -24,7 +24,7 @@ export type PayloadComparison = {
 
 /**
  * Compares a payload with an escrow's proof hash and task hash, and with a template. The payload must have exact
- * RFC 8785 bytes (`canonicalFault`). See docs/protocol.md, "Proof hash".
+ * RFC 8785 bytes (`canonicalFault`). See docs/evidence.md, "Proof hash".
  */
 export const comparePayload = (
   payload: { readonly [name: string]: Json },

@@ -1,4 +1,4 @@
-import type { Address } from "../../domain/address.ts";
+import { type Address, addressFromBytes } from "../../domain/address.ts";
 import { ESCROW_STATES, type EscrowState } from "../../domain/escrow/escrow.ts";
 import { hash32FromBytes } from "../../domain/hash32.ts";
 import { sha256 } from "../../domain/sha256.ts";
@@ -44,6 +44,16 @@ export const isSettlementLeaf = (leaf: Uint8Array, escrow: Uint8Array): boolean 
   leaf[0] === EVENT_LEAF_KIND &&
   leaf[STATE_AT] !== ESCROW_STATES.indexOf("Pending") &&
   escrow.every((byte, at) => byte === leaf[ESCROW_AT + at]);
+
+/** What a leaf says of its event: the escrow and its state after it; null for any other leaf, such as leaf 0. */
+export const eventInLeaf = (
+  leaf: Uint8Array,
+): { readonly escrow: Address; readonly state: EscrowState } | null => {
+  const state = ESCROW_STATES[leaf[STATE_AT] ?? ESCROW_STATES.length];
+  return leaf.length === EVENT_LEAF_LENGTH && leaf[0] === EVENT_LEAF_KIND && state !== undefined
+    ? { escrow: addressFromBytes(leaf.slice(ESCROW_AT, ACCOUNT_HASH_AT)), state }
+    : null;
+};
 
 /** The first byte of leaf 0 (`LEAF_OF_NETWORK` there). */
 const NETWORK_LEAF_KIND = 0x00;

@@ -1,4 +1,5 @@
 import { Clock, Context, Effect } from "effect";
+import { type Hash32, parseHash32 } from "../../domain/hash32.ts";
 import type { Address } from "../../domain/address.ts";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import { hash32FromBytes } from "../../domain/hash32.ts";
@@ -54,6 +55,11 @@ export class SettledEvidence extends Context.Service<
     readonly keep: (evidence: KeptEvidence) => void;
     /** Also writes it to `SettledPackets`. Does not wait for the write. A failure is logged. */
     readonly store: (evidence: KeptEvidence) => Effect.Effect<void>;
+    /**
+     * The escrow whose packet, of those that `SettledPackets` keeps, has this digest; null without one, and while the
+     * store does not answer.
+     */
+    readonly escrowOf: (digest: Hash32) => Effect.Effect<Address | null>;
     /**
      * Reads the evidence of a settled escrow, signed with `key`, from `SettledPackets`; undefined when there is none.
      * The packet gets the newest known state of its merchant. Afterwards `find` returns it.
@@ -180,15 +186,17 @@ export const makeSettledEvidence = Effect.gen(function* () {
   return SettledEvidence.of({
     find: (escrow) => packets.get(escrow),
     keep: (evidence) => packets.set(evidence.escrow.address, evidence),
+    escrowOf: (digest) => Effect.orElseSucceed(outside.escrowOf(digest), () => null),
     store: Effect.fnUntraced(function* (evidence) {
       const reading = merchants.get(evidence.escrow.merchant);
       const nowMs = yield* monotonicMs;
       const ageMs = reading === undefined ? 0 : Math.max(0, nowMs - reading.atMs);
       const standingAtMs = (yield* Clock.currentTimeMillis) - ageMs;
       const text = storedPacketText({ known: evidence, standingAtMs });
-      if (text === null) return;
+      const digest = parseHash32(evidence.packet.signature.digest_sha256);
+      if (text === null || digest === undefined) return;
       const writing = outside
-        .keep(evidence.escrow.address, text)
+        .keep(evidence.escrow.address, text, digest)
         .pipe(Effect.catch(({ cause }) => Effect.logDebug("a packet was not kept", { cause })));
       yield* Effect.forkIn(writing, scope, { startImmediately: true });
     }),

@@ -191,6 +191,13 @@ export const queryEvents = Effect.fn("queryEvents")(function* (
   return page;
 });
 
+/** The event of a number from 1; null for one that the index does not hold or whose escrow it has not seen. */
+export const eventAt = Effect.fnUntraced(function* (position: bigint) {
+  const index = yield* IndexReader;
+  const [event] = yield* index.events({}, 1, { after: position - 1n });
+  return event?.position === position ? event : null;
+});
+
 /**
  * The leaves of the events of at most 1000 escrows, in any order, that the index has proved by the ledger's root. Fails
  * like the store.

@@ -4,6 +4,7 @@ import {
   type Query,
   escrowPageQuery,
   ESCROWS_AT,
+  ESCROWS_OF_HASH,
 } from "../../../adapters/postgres/index/escrow-pages.ts";
 import { eventPageQuery } from "../../../adapters/postgres/index/event-pages.ts";
 import { LEAVES } from "../../../adapters/postgres/index/log-tables.ts";
@@ -148,6 +149,8 @@ test("a page reads about as many rows as it has and sorts no more, and the regis
       await expectRuns({ text: LEAVES, values: [from, LIMIT] }, 4 * LIMIT, ["leaves", from]);
     for (const of of [`'${ROWS + 7}'`, "'escrow 77'"])
       await expectRuns({ text: ESCROWS_AT, values: [`ARRAY[sha256(${of})]`] }, 1, ["at", of]);
+    const task = "substring(decode(repeat(md5('77'), 23), 'hex') FROM 145 FOR 32)";
+    await expectRuns({ text: ESCROWS_OF_HASH, values: [task, LIMIT] }, 2, "of a hash");
     await expectRuns({ text: UNSEEN_PAGE, values: [0n, LIMIT] }, LIMIT, "unseen");
     expect(rowsRead(await explain(registryPageQuery({}, LIMIT, null)))).toBe(0);
   }

@@ -11,6 +11,7 @@ import { unseenTable } from "../../../adapters/sqlite/index/ledger-row.ts";
 import { logLeaves } from "../../../adapters/sqlite/log/log-leaves.ts";
 import { addressFromBytes } from "../../../core/domain/address.ts";
 import { ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
+import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import type { EscrowFilter } from "../../../ports/index/index-reader.ts";
 import type { Index } from "../../contracts/fresh-index.ts";
 import { tmpdir } from "../../temporary-root.ts";
@@ -50,6 +51,7 @@ const readsOf = (db: Recording): ReadonlyArray<string> => {
   }
   events.page({ escrow: someone }, 50, { after: 0n }).next();
   escrows.at([someone]);
+  escrows.ofHash(hash32FromBytes(new Uint8Array(32).fill(9)), 20);
   merchants.page({}, 50, { registeredAt: 5n, address: someone });
   merchants.sameNames("someone", someone);
   tallyReader(db)(someone);

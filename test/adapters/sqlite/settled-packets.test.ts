@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Effect, Layer, Logger } from "effect";
 import { settledPacketsSqlite } from "../../../adapters/sqlite/packets/settled-packets.ts";
 import { SettledPackets } from "../../../ports/settled-packets.ts";
+import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import { settledPacketsContract } from "../../contracts/settled-packets.ts";
 import { walletOf } from "../../simulation/world-escrow.ts";
 import { tmpdir } from "../../temporary-root.ts";
@@ -28,7 +29,10 @@ test("with a file that is no store, nothing is kept, and the log says why", asyn
   const logger = Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void lines.push(line))]);
   const found = await Effect.runPromise(
     Effect.flatMap(SettledPackets, ({ keep, find }) =>
-      Effect.andThen(keep(walletOf("one"), "text"), find(walletOf("one"))),
+      Effect.andThen(
+        keep(walletOf("one"), "text", hash32FromBytes(new Uint8Array(32))),
+        find(walletOf("one")),
+      ),
     ).pipe(Effect.provide(Layer.provide(settledPacketsSqlite(path), logger))),
   );
   expect(found).toBeNull();

@@ -46,13 +46,13 @@ describe("the SQLite file", () => {
     const path = freshPath();
     await Effect.runPromise(withStore(path, applyNumbered(1)));
     const db = new Database(path);
-    db.run("PRAGMA user_version = 4");
+    db.run("PRAGMA user_version = 5");
     db.close();
     const before = await Bun.file(path).bytes();
     const refusal = await Effect.runPromise(Effect.flip(withStore(path, everything)));
-    expect(refusal).toMatchObject({ _tag: "StoreTooNew", store: path, found: 4 });
+    expect(refusal).toMatchObject({ _tag: "StoreTooNew", store: path, found: 5 });
     expect(refusal.message).toStartWith(
-      `${path} has schema version 4; this version of the service knows version 3. Use the service that wrote it, or another store: another DATA_DIR`,
+      `${path} has schema version 5; this version of the service knows version 4. Use the service that wrote it, or another store: another DATA_DIR`,
     );
     expect(await Bun.file(path).bytes()).toEqual(before);
   });

@@ -404,7 +404,7 @@ test("valid stores are listed with their versions, and nothing is written", asyn
   using node = nodeThat(TEST_GENESIS_HASH, 0);
   const lines = await linesOf({ ...remote(node.url), DATA_DIR });
   expect(lines.filter((line) => line.startsWith("!"))).toEqual([]);
-  expect(lines).toContain(`store: ${DATA_DIR}/index.sqlite: schema version 3`);
+  expect(lines).toContain(`store: ${DATA_DIR}/index.sqlite: schema version 4`);
   expect(lines).toContain(`genesis: ${TEST_GENESIS_HASH}, localnet as configured`);
   expect(await contentOf(DATA_DIR)).toEqual(before);
 });
@@ -425,7 +425,7 @@ test("a store that a service has open is read with its write-ahead log", async (
         );
         expect(Bun.file(`${path}-wal`).size).toBeGreaterThan(0);
         const lines = yield* Effect.promise(() => linesOf({ DATA_DIR }));
-        expect(lines).toContain(`store: ${path}: schema version 3`);
+        expect(lines).toContain(`store: ${path}: schema version 4`);
       }),
     ),
   );
@@ -448,7 +448,7 @@ test("a store of another ledger, one of another version, a foreign one and a dam
   };
   change("PRAGMA user_version = 99");
   expect((await problemsOf({ DATA_DIR }))[0]).toStartWith(
-    `!store: ${path} has schema version 99; this version of the service knows version 3. Use`,
+    `!store: ${path} has schema version 99; this version of the service knows version 4. Use`,
   );
   change("PRAGMA application_id = 7");
   const before = await contentOf(DATA_DIR);

@@ -48,7 +48,7 @@ export const problemPage = ({
       <h2>What to do</h2>
       <p>${markedText(cure ?? usual)}</p>
       <p>${markedText(explanation)}</p>
-      ${searchBox()}
+      ${searchBox("", true)}
       <p class="note">
         Status ${status}, code <a href="/problems/${code}"><code>${code}</code></a
         >${requestId !== null && html`, request <code>${requestId}</code>`}

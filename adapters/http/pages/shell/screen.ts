@@ -1,5 +1,5 @@
 import { type Static, type TObject, Type } from "@sinclair/typebox";
-import { Effect } from "effect";
+import { Clock, Effect } from "effect";
 import { Instance } from "../../../../ports/instance.ts";
 import { isProblemCode, type ProblemCode } from "../../problems/problem-catalogue.ts";
 import { chooseForm, codedText, textAnswer } from "../../server/coded-text.ts";
@@ -27,6 +27,10 @@ export type View<Query> = {
    * reader's own budget: a page shows nothing that the API does not say. A problem is a `Refused`.
    */
   readonly read: <Body>(path: string, body?: object) => Promise<Body | Refused>;
+  /** As `read`, of what the service answers as text, such as a checkpoint. */
+  readonly readText: (path: string) => Promise<string | Refused>;
+  /** The service's clock, Unix milliseconds: how old what others state is. */
+  readonly nowMs: number;
   /** Scheme, host and port under which the reader reached the service. */
   readonly origin: string;
   /** The configured address, which wallet links begin with; null for none. */
@@ -80,22 +84,34 @@ const problemOf = async (answer: Response): Promise<ShownProblem> => {
   };
 };
 
-/** What the service answers, as JSON. */
-const readerOf =
-  (ask: (path: string, init: RequestInit) => Promise<Response>) =>
-  async <Body>(path: string, body?: object): Promise<Body | Refused> => {
-    const accept = "application/json";
-    const init =
-      body === undefined
-        ? { headers: { accept } }
-        : {
-            method: "POST",
-            headers: { accept, "content-type": accept },
-            body: JSON.stringify(body),
-          };
+/** What the service answers, as JSON and as text. */
+const readersOf = (ask: ScreenInput["ask"]): Pick<View<unknown>, "read" | "readText"> => {
+  const answered = async <Body>(
+    path: string,
+    init: RequestInit,
+    bodyOf: (answer: Response) => Promise<Body>,
+  ): Promise<Body | Refused> => {
     const answer = await ask(path, init);
-    return answer.ok ? ((await answer.json()) as Body) : new Refused(await problemOf(answer));
+    return answer.ok ? bodyOf(answer) : new Refused(await problemOf(answer));
   };
+  const accept = "application/json";
+  return {
+    read: <Body>(path: string, body?: object) =>
+      answered(
+        path,
+        body === undefined
+          ? { headers: { accept } }
+          : {
+              method: "POST",
+              headers: { accept, "content-type": accept },
+              body: JSON.stringify(body),
+            },
+        (answer) => answer.json() as Promise<Body>,
+      ),
+    readText: (path) =>
+      answered(path, { headers: { accept: "text/plain" } }, (answer) => answer.text()),
+  };
+};
 
 /** A page as an answer, coded and with its validator; 304 for a reader who has it. `path` is where the reader is. */
 export const pageAnswer = (page: Page, path: string, asked: Headers) =>
@@ -116,11 +132,13 @@ export const showScreen = Effect.fnUntraced(function* <Query extends TObject, Sh
   input: ScreenInput,
 ) {
   const { supportedMints, runsLedger } = yield* Instance;
+  const nowMs = yield* Clock.currentTimeMillis;
   return yield* Effect.promise(() =>
     show({
       params: input.params,
       query: input.query as Static<Query>,
-      read: readerOf(input.ask),
+      ...readersOf(input.ask),
+      nowMs,
       origin: input.origin(),
       publicUrl: input.publicUrl,
       amount: amountsIn(supportedMints),

@@ -45,13 +45,20 @@ export const PAGE_POLICY: Readonly<Record<string, string>> = {
 };
 
 /** The one box that takes anything. `asked` is what stands in it. */
-export const searchBox = (asked = "", isLarge = false): Html =>
-  html`<form class="search${isLarge ? " large" : ""}" action="/search" role="search">
-    <label class="hidden" for="search"
+export const searchBox = (asked = "", isLarge = false): Html => {
+  // A page may have a large one beside the one at its top.
+  const id = isLarge ? "search-page" : "search";
+  return html`<form
+    class="search${isLarge && " large"}"
+    action="/search"
+    role="search"
+    aria-label="${isLarge ? "On this page" : "Everywhere"}"
+  >
+    <label class="hidden" for="${id}"
       >Escrow, transaction, wallet, merchant, hash, digest or log position</label
     >
     <input
-      id="search"
+      id="${id}"
       name="q"
       type="search"
       required
@@ -63,6 +70,7 @@ export const searchBox = (asked = "", isLarge = false): Html =>
     />
     <button>Find</button>
   </form>`;
+};
 
 /** The text of a page: the shell around its body. `path` marks where the reader is. */
 export const pageText = (page: Page, path: string): string => {

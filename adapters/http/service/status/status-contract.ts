@@ -89,7 +89,9 @@ const SettlementLogStatus = record("SettlementLogStatus", "How the settlement lo
 });
 
 /** How the log stands as JSON. */
-const logRecord = (log: LogStatus): Static<typeof SettlementLogStatus> => ({
+export type LogStatusRecord = Static<typeof SettlementLogStatus>;
+
+const logRecord = (log: LogStatus): LogStatusRecord => ({
   state: log.state,
   origin: log.origin,
   vkey: log.vkey,

@@ -90,43 +90,57 @@ type EventNumbers = { readonly createdSeq: bigint; readonly settledSeq: bigint |
 const lastEventOf = ({ createdSeq, settledSeq }: EventNumbers): number =>
   Number(settledSeq ?? createdSeq);
 
+/** A leaf with the hashes that lead from it to the root of the published checkpoint, its sibling first. */
+type ProvenLeaf = {
+  readonly origin: string;
+  readonly leaf: Uint8Array;
+  readonly proof: ReadonlyArray<Uint8Array>;
+  readonly checkpoint: { readonly text: string; readonly size: number; readonly root: Uint8Array };
+};
+
 /**
- * The proof that the log holds an escrow's last event, under the published checkpoint. Null while that checkpoint does
- * not cover the event, while the index does not hold the leaves that it covers, without a log, and where `isWanted`
- * says no of the leaf.
+ * A leaf by its index and its proof. Null while the published checkpoint does not cover it, while the index does not
+ * hold the leaves that it covers, without a log, and where `isWanted` says no of the leaf.
  */
-export const proveEscrow = Effect.fn("proveEscrow")(function* (
-  numbers: EventNumbers,
+const proveLeaf = Effect.fnUntraced(function* (
+  index: number,
   isWanted: (leaf: Uint8Array) => boolean = () => true,
-) {
+): Effect.fn.Return<ProvenLeaf | null, StoreUnavailable, LogStore | SettlementLog> {
   const settlementLog = yield* SettlementLog;
   const log = yield* settlementLog.published;
   const checkpoint = log?.checkpoint ?? null;
-  const index = lastEventOf(numbers);
   if (log === null || checkpoint === null || index >= checkpoint.size) return null;
   const [leaf] = yield* readLeaves(log.tree, index, 1);
   if (leaf === undefined || !isWanted(leaf)) return null;
   const { tiles } = settlementLog;
   const claim = { index, leafHash: leafHash(leaf), head: checkpoint };
   const read = readInclusionProof(log.tree, index, checkpoint.size, tiles.read);
-  let hashes = yield* read;
-  if (!verifyInclusion(claim, hashes)) {
+  let proof = yield* read;
+  if (!verifyInclusion(claim, proof)) {
     // The index may have held other leaves when the tiles were made of them.
     tiles.forget();
-    hashes = yield* read;
+    proof = yield* read;
     // It may hold other leaves than those that were signed.
-    if (!verifyInclusion(claim, hashes)) return null;
+    if (!verifyInclusion(claim, proof)) return null;
   }
-  const proof: LogProof = {
-    origin: log.standing.signed.origin,
+  return { origin: log.standing.signed.origin, leaf, proof, checkpoint };
+});
+
+/** The proof that the log holds an escrow's last event, under the published checkpoint; null as `proveLeaf` is. */
+export const proveEscrow = Effect.fn("proveEscrow")(function* (
+  numbers: EventNumbers,
+  isWanted?: (leaf: Uint8Array) => boolean,
+) {
+  const index = lastEventOf(numbers);
+  const proven = yield* proveLeaf(index, isWanted);
+  if (proven === null) return null;
+  const { origin, proof, checkpoint } = proven;
+  const printed: LogProof = {
+    origin,
     index,
-    proof: printTlogProof({
-      index,
-      proof: hashes,
-      checkpoint: checkpoint.text,
-    }),
+    proof: printTlogProof({ index, proof, checkpoint: checkpoint.text }),
   };
-  return proof;
+  return printed;
 });
 
 /**
@@ -146,6 +160,27 @@ const proveSettled = Effect.fnUntraced(
   Effect.orElseSucceed(() => null),
 );
 
+/** Why the log proves no leaf at an index: it has no published checkpoint, or a smaller one. */
+const refuseUnproven = Effect.fnUntraced(function* (index: number) {
+  const checkpoint = (yield* (yield* SettlementLog).published)?.checkpoint ?? null;
+  return yield* checkpoint === null
+    ? new NotInLog({ what: "checkpoint" })
+    : new NotLoggedYet({ index, size: checkpoint.size });
+});
+
+/**
+ * A leaf of the log by its index, with its proof under the published checkpoint. Fails with `NotInLog` without one, with
+ * `NotLoggedYet` for an index that it does not cover, and like the store while its leaves are not those that were signed.
+ */
+export const readLogLeaf = Effect.fn("readLogLeaf")(function* (index: number) {
+  const proven = yield* proveLeaf(index);
+  if (proven !== null) return proven;
+  const size = (yield* (yield* SettlementLog).published)?.checkpoint?.size ?? 0;
+  if (index >= size) return yield* refuseUnproven(index);
+  const cause = `the store's leaves do not prove leaf ${index} under the published checkpoint`;
+  return yield* new StoreUnavailable({ retryable: true, cause });
+});
+
 /**
  * The proof of an escrow by its address: of a settled one from the index, otherwise from its finalized account or
  * tombstone. Fails like `readFinalizedEscrow`, with `NotInLog` without a published checkpoint, and with
@@ -160,10 +195,7 @@ export const readEscrowProof = Effect.fn("readEscrowProof")(function* (pda: stri
   );
   const proof = yield* proveEscrow(numbers);
   if (proof !== null) return proof.proof;
-  const checkpoint = (yield* (yield* SettlementLog).published)?.checkpoint ?? null;
-  return yield* checkpoint === null
-    ? new NotInLog({ what: "checkpoint" })
-    : new NotLoggedYet({ index: lastEventOf(numbers), size: checkpoint.size });
+  return yield* refuseUnproven(lastEventOf(numbers));
 });
 
 /** The least number of proofs kept; twice as many at most. At 3 KB each. */

@@ -68,6 +68,8 @@ export const witnessScenes: ReadonlyArray<Scene> = [
 
 const checkpoint = (title: string, more: Partial<Exchange> = {}) =>
   get("readLogCheckpoint", title, "/log/checkpoint", more);
+const leaf = (title: string, index: string, more: Partial<Exchange> = {}) =>
+  get("readLogLeaf", title, `/v1/log/leaves/${index}`, more);
 const proof = (title: string, address: string, more: Partial<Exchange> = {}) =>
   get("readEscrowProof", title, `/v1/evidence/${address}/proof`, more);
 
@@ -98,6 +100,11 @@ export const settlementLogExchanges: ReadonlyArray<Exchange> = [
   get("readLogTileOfTwoSegments", "a width beyond the log", "/log/tile/0/000.p/255"),
   get("readLogTileOfTwoSegments", "a width in another form", "/log/tile/0/000.p/01"),
   ...tiles,
+  leaf("leaf 0", "0"),
+  leaf("of an event", "1"),
+  leaf("beyond the log", "1000000"),
+  leaf("no number", "01"),
+  leaf("without the store", "1", { given: storeDown }),
   proof("not logged yet", PENDING.address, { given: logOf(400, 1) }),
   proof("without the store", PENDING.address, { given: storeDown }),
   proof("of a slow ledger", PENDING.address, { given: ledgerSlow }),
@@ -110,11 +117,14 @@ export const settlementLogExchanges: ReadonlyArray<Exchange> = [
   proof("not an address", "zzz"),
   proof("Fulfilled, without the ledger", FULFILLED.address, { given: ledgerDown }),
   proof("Pending, without the ledger", PENDING.address, { given: ledgerDown }),
+  get("search", "a leaf", "/v1/search?q=1"),
+  get("search", "a leaf beyond the log", "/v1/search?q=99999"),
   get("readStatus", "with a log", "/v1/status"),
 ];
 
 /** Requests to a service without a log. */
 export const withoutLogExchanges: ReadonlyArray<Exchange> = [
   checkpoint("of no log"),
+  leaf("of no log", "1"),
   proof("of no log", FULFILLED.address),
 ];

@@ -114,6 +114,7 @@ const indexOf = (events: ReadonlyArray<IndexedEvent> | null) => {
   return IndexReader.of({
     escrows: unexpected,
     escrowsAt: () => Effect.succeed({ escrows: [], unseen: [] }),
+    escrowsOfHash: unexpected,
     merchants: unexpected,
     sameNames: unexpected,
     summary: Effect.succeed(summary),

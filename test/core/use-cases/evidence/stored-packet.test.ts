@@ -20,6 +20,7 @@ const startProcess = (packets: Map<string, string>, options: WorldOptions = {}) 
     packets: {
       keep: (address, text) => Effect.sync(() => void packets.set(address, text)),
       find: (address) => Effect.sync(() => packets.get(address) ?? null),
+      escrowOf: () => Effect.succeed(null),
     },
   });
   world.seed({ escrows: [other, pending] });
