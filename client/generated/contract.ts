@@ -96,6 +96,12 @@ export type RelayRateLimitOfEach = ("client" | "fee_payer")
 export type RelayResultStatus = ("submitted" | "confirmed" | "finalized")
 /** `degraded` when a dependency does not work or is not known to work. */
 export type RelayStatusStatus = ("online" | "degraded")
+/** What form the text has, which decides what is looked for. */
+export type SearchAnswerUnderstoodAs = ("address" | "signature" | "hash" | "log_position" | "name")
+/** What it is. Whether there is such a `transaction` is not looked up: its page asks the ledger. */
+export type SearchMatchKind = ("escrow" | "wallet" | "merchant" | "transaction" | "log_leaf")
+/** By what of it an escrow was found. */
+export type SearchMatchBy = ("address" | "task_hash" | "proof_hash" | "packet_digest")
 /** `degraded` when a dependency does not work or is not known to work. */
 export type ServiceStatusStatus = ("online" | "degraded")
 /** What this process does for the log: `no_key`: another process publishes it; `starting`: no sync of this process has reached it yet; `standby`: its lease is over and another replica publishes. */
@@ -926,6 +932,78 @@ pending_digest: string
 export interface LiveEscrowRead {
 data: LiveEscrow
 context: ReadContext
+}
+/** What the proof leads to. */
+export interface LogHead {
+/** The log's name. */
+origin: string
+/** Leaves of the published checkpoint. */
+size: number
+/** Its root. */
+root: string
+}
+/** One leaf of the settlement log with its inclusion proof. */
+export interface LogLeaf {
+/** The leaf's index, which is the event's `position`. */
+index: number
+/** The leaf: 66 bytes of an event; 33 of leaf 0, which names ledger and program. */
+leaf: string
+/** SHA-256 of a zero byte and the leaf. */
+leaf_hash: string
+/** Null for leaf 0. */
+escrow_pda: (string | null)
+/** Null for leaf 0, and for an archived escrow of which nobody has shown the bytes. */
+event: (SettlementEvent | null)
+/** The inclusion proof (RFC 9162), the leaf's sibling first. One that begins behind the leaf is hashed as the right one. */
+path: LogPathNode[]
+checkpoint: LogHead
+}
+/** One settlement event. */
+export interface SettlementEvent {
+/** `<escrow_pda>:<kind>`: the same event always has the same id. */
+id: string
+kind: EventKind
+/** The escrow it happened to. */
+escrow_pda: string
+/** The agent's wallet. */
+agent_owner: string
+/** The merchant's wallet. */
+merchant: string
+/** The token's mint. */
+mint: string
+/** Whether this service lists the mint. Anybody can make a mint. */
+mint_supported: boolean
+/** The symbol of the mint in this service's list; null for a mint that is not listed. */
+symbol: (string | null)
+state: EscrowState
+/** Base units that moved. */
+amount_stroops: string
+/** Null unless this service lists the mint as USDC. */
+amount_usdc: (string | null)
+proof_hash: (string | null)
+/** Null until the ledger's history has been read. */
+signature: (string | null)
+/** Null until the ledger's history has been read. */
+slot: (number | null)
+/** By the ledger's clock. */
+occurred_at: string
+/** The number that the custody program gave the event, from 1. */
+position: number
+/** The hash of the event's leaf in the settlement log, at the index `position`. */
+leaf_hash: string
+}
+/** One hash of an inclusion proof. */
+export interface LogPathNode {
+/** The hash of these leaves. */
+hash: string
+/** The first leaf. */
+from: number
+/** The leaf after the last one. */
+to: number
+}
+/** One resource. */
+export interface LogLeafAnswer {
+data: LogLeaf
 }
 /** What this process knows of a witness. */
 export interface LogWitness {
@@ -1805,6 +1883,26 @@ data: RelayResult
 export interface RelayStatus {
 status: RelayStatusStatus
 }
+/** What a text names. */
+export interface SearchAnswer {
+/** The text, without blanks around it. */
+query: string
+understood_as: SearchAnswerUnderstoodAs
+/** At most 20 merchants, or as many escrows of a hash and one of a digest. */
+data: SearchMatch[]
+}
+/** One thing that the text names. */
+export interface SearchMatch {
+kind: SearchMatchKind
+/** Its page for people, on this service. */
+path: string
+/** Its address, signature or number, or a merchant's name. */
+label: string
+/** Null for what is no escrow. */
+by: (SearchMatchBy | null)
+/** False for a merchant of whose name or addresses the text is a part only. */
+is_exact: boolean
+}
 /** The state of the service. A null value could not be read in time. */
 export interface ServiceStatus {
 status: ServiceStatusStatus
@@ -1851,40 +1949,6 @@ missing_witnesses: string[]
 /** One resource. */
 export interface ServiceStatusAnswer {
 data: ServiceStatus
-}
-/** One settlement event. */
-export interface SettlementEvent {
-/** `<escrow_pda>:<kind>`: the same event always has the same id. */
-id: string
-kind: EventKind
-/** The escrow it happened to. */
-escrow_pda: string
-/** The agent's wallet. */
-agent_owner: string
-/** The merchant's wallet. */
-merchant: string
-/** The token's mint. */
-mint: string
-/** Whether this service lists the mint. Anybody can make a mint. */
-mint_supported: boolean
-/** The symbol of the mint in this service's list; null for a mint that is not listed. */
-symbol: (string | null)
-state: EscrowState
-/** Base units that moved. */
-amount_stroops: string
-/** Null unless this service lists the mint as USDC. */
-amount_usdc: (string | null)
-proof_hash: (string | null)
-/** Null until the ledger's history has been read. */
-signature: (string | null)
-/** Null until the ledger's history has been read. */
-slot: (number | null)
-/** By the ledger's clock. */
-occurred_at: string
-/** The number that the custody program gave the event, from 1. */
-position: number
-/** The hash of the event's leaf in the settlement log, at the index `position`. */
-leaf_hash: string
 }
 /** A page of a list out of the index. */
 export interface SettlementEventPage {
@@ -2148,9 +2212,11 @@ export interface HttpOperations {
   "GET /log/tile/{level}/{first}/{second}": { path: { level: string; first: string; second: string }; query: object; body: object; answer: object };
   "GET /log/tile/{level}/{first}/{second}/{third}": { path: { level: string; first: string; second: string; third: string }; query: object; body: object; answer: object };
   "GET /log/tile/{level}/{first}/{second}/{third}/{fourth}": { path: { level: string; first: string; second: string; third: string; fourth: string }; query: object; body: object; answer: object };
+  "GET /v1/log/leaves/{index}": { path: { index: string }; query: object; body: object; answer: LogLeafAnswer };
   "GET /v1/indexer": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; refundable?: true; expiring_within?: number; limit?: number; cursor?: string }; body: object; answer: EscrowPage };
   "GET /v1/indexer/events": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; refundable?: true; expiring_within?: number; limit?: number; cursor?: string; escrow?: string }; body: object; answer: SettlementEventPage };
   "GET /v1/indexer/days": { path: object; query: { days?: number }; body: object; answer: DailyOutcomes };
+  "GET /v1/search": { path: object; query: { q: string }; body: object; answer: SearchAnswer };
   "GET /v1/indexer/events/stream": { path: object; query: { merchant?: string; agent_owner?: string; state?: EscrowState; escrow?: string; commitment?: StreamCommitment; after?: string }; body: object; answer: object };
   "POST /v1/indexer/sync": { path: object; query: { snapshot?: boolean }; body: object; answer: SyncReportAnswer };
   "GET /v1/relay": { path: object; query: object; body: object; answer: RelayPolicyAnswer };
