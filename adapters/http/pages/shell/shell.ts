@@ -64,10 +64,13 @@ export const searchBox = (asked = "", isLarge = false): Html =>
     <button>Find</button>
   </form>`;
 
-/** The text of a page: the shell around its body. `path` marks where the reader is. */
-export const pageText = (page: Page, path: string): string => {
+/**
+ * The text of a page: the shell around its body. `path` marks where the reader is; null for the operator's page, whose
+ * listener has no other pages to lead to.
+ */
+export const pageText = (page: Page, path: string | null): string => {
   const links = NAVIGATION.map(([target, name]) => {
-    const isHere = path === target || path.startsWith(`${target}/`);
+    const isHere = path === target || path?.startsWith(`${target}/`);
     return html`<a href="${target}" ${isHere && html` aria-current="page"`}>${name}</a>`;
   });
   return `<!doctype html>
@@ -78,7 +81,7 @@ ${
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${new Html(escapeHtml(page.title))}</title>
-<link rel="icon" href="/icon.svg">
+${path !== null && html`<link rel="icon" href="/icon.svg" />`}
 <link rel="stylesheet" href="${assetPath("console.css")}">
 ${(page.styles ?? []).map((name) => html`<link rel="stylesheet" href="${assetPath(name)}" />`)}
 ${["console.js" as const, ...(page.scripts ?? [])].map((name) => html`<script type="module" src="${assetPath(name)}"></script>`)}
@@ -87,13 +90,21 @@ ${["console.js" as const, ...(page.scripts ?? [])].map((name) => html`<script ty
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top">
 <a class="name" href="/">Settlement Evidence</a>
-<nav aria-label="Pages">${links}</nav>
-${path !== "/" && searchBox()}
+${path !== null && html`<nav aria-label="Pages">${links}</nav>`}
+${path !== null && path !== "/" && searchBox()}
 </header>
 <main id="main" tabindex="-1"${page.kind !== undefined && html` class="${page.kind}"`}>
 ${page.body}
 </main>
-<footer><p>A packet says what was claimed and what was paid. It cannot say that something was delivered. <a href="/v1/status">Status as JSON</a> · <a href="/openapi.json">OpenAPI</a></p></footer>
+${
+  path !== null &&
+  html`<footer>
+    <p>
+      A packet says what was claimed and what was paid. It cannot say that something was delivered.
+      <a href="/v1/status">Status as JSON</a> · <a href="/openapi.json">OpenAPI</a>
+    </p>
+  </footer>`
+}
 </body>
 </html>`.text
 }
