@@ -1,5 +1,6 @@
 import { Cause, type Context, Effect } from "effect";
 import { Elysia } from "elysia";
+import { iconEndpoint } from "../actions/actions-json.ts";
 import { llmsText } from "../agents/llms.ts";
 import { MCP_PATH, type McpAnswering, noMcp } from "../agents/mcp.ts";
 import { referenceMarkdown } from "../agents/reference-markdown.ts";
@@ -139,7 +140,7 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
   }).filter(isServed);
   const routes = [
     ...operations,
-    ...(serves === "metrics" ? [operatorEndpoint, assetsEndpoint] : pageEndpoints),
+    ...(serves === "metrics" ? [operatorEndpoint, assetsEndpoint, iconEndpoint] : pageEndpoints),
   ];
 
   const app = new Elysia({

@@ -86,10 +86,11 @@ const ofRelay = ({ relay }: OperatorFacts): ReadonlyArray<OperatorWarning> => {
 const ofLog = ({ log, nowMs }: OperatorFacts): ReadonlyArray<OperatorWarning> => {
   if (log === null) return [];
   const warnings: Array<OperatorWarning> = [];
-  if (log.size !== null && log.size > (log.publishedSize ?? 0))
+  // What was signed a moment ago is published once the witnesses have answered; until then nothing hinders it.
+  if (log.hindrance !== null && log.size !== null && log.size > (log.publishedSize ?? 0))
     warnings.push({
       alert: "LogNotPublished",
-      says: `The log has signed ${log.size} leaves and published ${log.publishedSize ?? 0}. What hinders it: ${log.hindrance ?? "its witnesses have not answered yet"}.`,
+      says: `The log has signed ${log.size} leaves and published ${log.publishedSize ?? 0}. What hinders it: ${log.hindrance}.`,
       cure: "Reach the witnesses that are missing, or have the quorum changed.",
       command: "curl -s http://127.0.0.1:$PORT/v1/status | jq .data.log",
     });

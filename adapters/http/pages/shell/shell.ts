@@ -81,7 +81,7 @@ ${
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${new Html(escapeHtml(page.title))}</title>
-${path !== null && html`<link rel="icon" href="/icon.svg" />`}
+<link rel="icon" href="/icon.svg">
 <link rel="stylesheet" href="${assetPath("console.css")}">
 ${(page.styles ?? []).map((name) => html`<link rel="stylesheet" href="${assetPath(name)}" />`)}
 ${["console.js" as const, ...(page.scripts ?? [])].map((name) => html`<script type="module" src="${assetPath(name)}"></script>`)}

@@ -65,7 +65,7 @@ const PLANTED: Readonly<Record<string, Partial<OperatorFacts>>> = {
   LedgerNodePaused: { nodes: [node(true)] },
   RelayStuck: { relay: { ...relay, oldestAgeMs: 300_001 } },
   RelayQueueFilling: { relay: { ...relay, pending: 801 } },
-  LogNotPublished: { log: { ...log, publishedSize: 8 } },
+  LogNotPublished: { log: { ...log, publishedSize: 8, hindrance: "quorum_missing" } },
   WitnessCosignatureOld: {
     log: {
       ...log,
@@ -95,6 +95,8 @@ test("a service that is well has no warning, at the bounds of each", () => {
     relay: { ...relay, pending: 800, oldestAgeMs: 300_000 },
     log: {
       ...log,
+      // A checkpoint that was signed a moment ago.
+      publishedSize: 8,
       cosignatures: [{ name: "w.example", time: BigInt(Math.floor(nowMs / 1000) - 3599) }],
     },
     host: { stores: [], residentBytes: 1, disk: { freeBytes: 10, sizeBytes: 100 } },
