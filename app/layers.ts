@@ -7,6 +7,8 @@ import {
   makeRecentParties,
   RecentParties,
 } from "../core/use-cases/escrow/prepare/escrow-surroundings.ts";
+import { HostReports } from "../ports/host-report.ts";
+import { hostReport } from "./lifecycle/host-report.ts";
 import { clientPackageLayer } from "./client-package/client-package-layer.ts";
 import {
   makeUnpinnedPrograms,
@@ -200,6 +202,7 @@ const servicesOf = (parts: StorageParts, thread: SyncThread | null) => {
       maxClients: MAX_RATE_LIMITED_CLIENTS,
     }),
     instance,
+    Layer.succeed(HostReports, hostReport(started)),
     Layer.sync(RelayMemory, () => new RelayedEffects(deploymentOf(settings))),
   ).pipe(Layer.provideMerge(solana));
   const log = Layer.effect(LogProofs, makeLogProofs).pipe(

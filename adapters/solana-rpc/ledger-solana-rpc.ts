@@ -11,6 +11,7 @@ import {
   MOST_DATA_BYTES,
   NodeCount,
 } from "../../ports/ledger/ledger.ts";
+import { NodeReports } from "../../ports/ledger/node-reports.ts";
 import { LedgerCalls } from "../../ports/ledger/ledger-calls.ts";
 import { LedgerRecord } from "../../ports/ledger/ledger-record.ts";
 import { parseAccounts } from "./accounts/account-json.ts";
@@ -167,7 +168,7 @@ const ledger: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
   }),
 );
 
-/** The Ledger port over Solana JSON-RPC, with `LedgerRecord`, `AskAnotherNode`, `NodeCount` and `LedgerCalls`. */
+/** The Ledger port over Solana JSON-RPC, with `LedgerRecord`, `AskAnotherNode`, `NodeCount`, `NodeReports` and `LedgerCalls`. */
 export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.mergeAll(
   ledger,
   Layer.effect(
@@ -185,6 +186,10 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.merge
   Layer.effect(
     LedgerCalls,
     NodePool.use(({ calls }) => Effect.succeed(Effect.sync(() => calls.counts))),
+  ),
+  Layer.effect(
+    NodeReports,
+    NodePool.use(({ reports }) => Effect.succeed(reports)),
   ),
   Layer.effect(
     AskAnotherNode,

@@ -36,7 +36,7 @@ export const variables = {
     "METRICS_PORT",
     kinds.wholeNumber(0, 65_535),
     null,
-    "a listener of its own for `/metrics`, on `HOST`; `PORT` then answers 404 there",
+    "a listener of its own on `HOST` for `/metrics`, for which `PORT` then answers 404, and for the operator's page at `/`",
   ),
   dataDir: variable(
     "DATA_DIR",

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type Context, Duration, Effect, Exit, Fiber } from "effect";
+import { type Context, Duration, Effect, Exit, Fiber, Metric } from "effect";
 import type { IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
 import { clientGroup } from "../../../core/domain/relay/relay-policy.ts";
 import { followEvents } from "../../../core/use-cases/index/follow-events.ts";
@@ -206,6 +206,10 @@ const confirmedSource = Effect.fnUntraced(function* (
   return { next: events, grown, close };
 });
 
+const openStreams = Metric.gauge("event_streams_open", {
+  description: "Clients that follow the events over server-sent events now.",
+});
+
 /** `GET /v1/indexer/events/stream` */
 export const streamEventsEndpoint = (isDraining: () => boolean) => {
   const open = new Map<string, number>();
@@ -278,9 +282,13 @@ export const streamEventsEndpoint = (isDraining: () => boolean) => {
         isOver: isDraining,
         grown: follower.grown,
         comeBackSeconds: COME_BACK_SECONDS,
-        onOpen: () => count(key, 1),
+        onOpen: () => {
+          count(key, 1);
+          openStreams.updateUnsafe(streams, context);
+        },
         onClose: () => {
           count(key, -1);
+          openStreams.updateUnsafe(streams, context);
           follower.close();
         },
       });

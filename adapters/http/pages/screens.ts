@@ -34,7 +34,7 @@ const SCREENS: ReadonlyArray<Screen> = [
 const FILE = { schema: Type.String(), example: () => "" };
 
 /** `GET /assets/{name}`: the files that pages load. */
-const assetsEndpoint: Endpoint = {
+export const assetsEndpoint: Endpoint = {
   method: "GET",
   path: "/assets/{name}",
   isPage: true,

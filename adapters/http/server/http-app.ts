@@ -1,12 +1,14 @@
 import { Cause, type Context, Effect } from "effect";
 import { Elysia } from "elysia";
+import { iconEndpoint } from "../actions/actions-json.ts";
 import { llmsText } from "../agents/llms.ts";
 import { MCP_PATH, type McpAnswering, noMcp } from "../agents/mcp.ts";
 import { referenceMarkdown } from "../agents/reference-markdown.ts";
 import { openApiDocument } from "../openapi/openapi-document.ts";
 import { referenceOf } from "../openapi/reference.ts";
 import { referencePage } from "../pages/reference/reference-page.ts";
-import { pageEndpoints } from "../pages/screens.ts";
+import { operatorEndpoint } from "../operator/operator-screen.ts";
+import { assetsEndpoint, pageEndpoints } from "../pages/screens.ts";
 import { pageText } from "../pages/shell/shell.ts";
 import { isAsSent, isPlain, placeTarget } from "../request/query-string.ts";
 import {
@@ -136,7 +138,10 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     openApiDocument: document,
     mcp: { answer: mcp ?? noMcp, origins: corsOrigins },
   }).filter(isServed);
-  const routes = serves === "metrics" ? operations : [...operations, ...pageEndpoints];
+  const routes = [
+    ...operations,
+    ...(serves === "metrics" ? [operatorEndpoint, assetsEndpoint, iconEndpoint] : pageEndpoints),
+  ];
 
   const app = new Elysia({
     strictPath: true,

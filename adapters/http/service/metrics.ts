@@ -1,12 +1,14 @@
 import { Type } from "@sinclair/typebox";
 import { Effect, Metric } from "effect";
-import { IndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
 import type { SyncError } from "../../../core/use-cases/index/sync/sync-failure.ts";
 import type { SyncMark } from "../../../core/domain/index/sync-report.ts";
 import { contradictoryAnswers } from "../../../core/use-cases/or-ask-another.ts";
-import { orNull, readLogStatus } from "../../../core/use-cases/service/log-status.ts";
-import { readIndexLag } from "../../../core/use-cases/service/read-readiness.ts";
+import {
+  type OperatorFacts,
+  readOperatorFacts,
+} from "../../../core/use-cases/service/operator-facts.ts";
 import { type LedgerCallCount, LedgerCalls } from "../../../ports/ledger/ledger-calls.ts";
+import { gaugeOperator } from "../operator/operator-gauges.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { syncErrorCode } from "./status/index-status-contract.ts";
 
@@ -134,24 +136,21 @@ const gaugeCalls = Effect.fnUntraced(function* (
   yield* Metric.update(callsPerEvent, grown > 0 ? (calls - first.calls) / grown : Number.NaN);
 });
 
-/** Sets how the settlement log stands, for a scrape. Never fails; within a second. */
-const gaugeLog = Effect.gen(function* () {
-  const log = yield* orNull(readLogStatus);
+/** Sets how the settlement log stands, for a scrape. */
+const gaugeLog = Effect.fnUntraced(function* ({ log }: OperatorFacts) {
   yield* Metric.update(logSize, log?.size ?? Number.NaN);
   yield* Metric.update(logPublished, log?.publishedSize ?? Number.NaN);
   for (const { name, nonsense } of log?.witnesses ?? [])
     yield* Metric.update(Metric.withAttributes(logNonsense, { witness: name }), nonsense);
 });
 
-/** Sets how far the index has got, for a scrape. Never fails; within a second. */
-const gaugeIndex = Effect.gen(function* () {
-  const { mark, lagSlots, snapshotAtMs } = yield* readIndexLag;
+/** Sets how far the index has got, for a scrape. */
+const gaugeIndex = Effect.fnUntraced(function* ({ index, activity }: OperatorFacts) {
+  const { mark, lagSlots, snapshotAtMs } = index;
   yield* Metric.update(syncedSlot, mark === null ? Number.NaN : Number(mark.slot));
   yield* Metric.update(syncedAt, mark === null ? Number.NaN : mark.atMs / 1000);
   yield* Metric.update(snapshotAt, snapshotAtMs === null ? Number.NaN : snapshotAtMs / 1000);
   yield* Metric.update(lag, lagSlots === null ? Number.NaN : Number(lagSlots));
-  const sync = yield* IndexSync;
-  const activity = yield* sync.activity;
   for (const error of SYNC_ERRORS)
     yield* Metric.update(
       Metric.withAttributes(syncFailed, { code: String(syncErrorCode(error)) }),
@@ -210,8 +209,14 @@ export const metricsEndpoint = endpoint({
   },
   problems: [],
 }).handle(() =>
-  Effect.map(Effect.all([gaugeIndex, gaugeLog]).pipe(Effect.andThen(format)), (text) => ({
-    text,
-    headers: { "content-type": `${MEDIA_TYPE}; version=0.0.4; charset=utf-8` },
-  })),
+  Effect.gen(function* () {
+    const facts = yield* readOperatorFacts;
+    yield* gaugeIndex(facts);
+    yield* gaugeLog(facts);
+    yield* gaugeOperator(facts);
+    return {
+      text: yield* format,
+      headers: { "content-type": `${MEDIA_TYPE}; version=0.0.4; charset=utf-8` },
+    };
+  }),
 );

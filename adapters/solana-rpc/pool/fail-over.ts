@@ -129,6 +129,8 @@ const askFirstFree = <A>(
       const chosen = (choice = firstFree(nodes, call, nowMs));
       if (chosen._tag === "NoneFree") return Effect.succeed(chosen);
       const { node, ticket } = chosen;
+      const [preferred] = call.nodes;
+      if (preferred !== undefined && preferred !== node) preferred.tally.passedOver();
       return Effect.matchEffect(call.ask(node, ticket), {
         onSuccess: (value) => Effect.succeed({ _tag: "Answered", value }),
         onFailure: (attempt) =>

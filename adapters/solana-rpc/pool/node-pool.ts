@@ -1,5 +1,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect";
 import { ExceptNode, type LedgerFailure, LedgerLane } from "../../../ports/ledger/ledger.ts";
+import type { NodeReport } from "../../../ports/ledger/node-reports.ts";
+import { monotonicMs } from "../../../core/use-cases/single-flight.ts";
 import { scanMethod, type ScanSink } from "../accounts/scan-body.ts";
 import { CallTally } from "../transport/call-tally.ts";
 import { jsonRpcClient } from "../transport/json-rpc-client.ts";
@@ -9,6 +11,7 @@ import { failOver, type PoolCall, untilAnswered } from "./fail-over.ts";
 import { HighestSlots } from "./highest-slots.ts";
 import { LedgerIdentity } from "./ledger-identity.ts";
 import { MethodPace } from "./method-pace.ts";
+import { NodeTally } from "./node-tally.ts";
 import type { Pool, SolanaRpcConfig } from "./pool-config.ts";
 import { PooledNode, type RpcRequest } from "./pooled-node.ts";
 
@@ -63,6 +66,8 @@ export class NodePool extends Context.Service<
     readonly slots: HighestSlots;
     /** The calls that were made. */
     readonly calls: CallTally;
+    /** How each node has served, in the order of the configuration. */
+    readonly reports: Effect.Effect<ReadonlyArray<NodeReport>>;
     /** Which ledger the nodes serve. */
     readonly identity: LedgerIdentity;
   }
@@ -76,12 +81,16 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
       const slots = new HighestSlots(yield* Clock.Clock);
       const identity = new LedgerIdentity(config);
       const calls = new CallTally();
-      const shared = config.urls.map((url, index) => ({
-        index,
-        client: jsonRpcClient(url, calls),
-        identity,
-        pace: new MethodPace(),
-      }));
+      const shared = config.urls.map((url, index) => {
+        const client = jsonRpcClient(url, calls);
+        return {
+          index,
+          client,
+          identity,
+          pace: new MethodPace(),
+          tally: new NodeTally(client.node, index),
+        };
+      });
       const nodesOf = (name: Pool) => shared.map((node) => new PooledNode(node, name, config));
       const pools: Record<Pool, Array<PooledNode>> = {
         single: nodesOf("single"),
@@ -172,6 +181,7 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
           ),
         slots,
         calls,
+        reports: Effect.map(monotonicMs, (nowMs) => shared.map(({ tally }) => tally.report(nowMs))),
         identity,
       });
     }),

@@ -6,6 +6,7 @@ import type { JsonRpcClient } from "../transport/json-rpc-client.ts";
 import type { SlotJudgement } from "./highest-slots.ts";
 import type { LedgerIdentity } from "./ledger-identity.ts";
 import type { MethodPace } from "./method-pace.ts";
+import type { NodeTally } from "./node-tally.ts";
 import {
   ledgerFaultOf,
   NodeFault,
@@ -42,6 +43,7 @@ export type SharedNode = {
   readonly client: JsonRpcClient;
   readonly identity: LedgerIdentity;
   readonly pace: MethodPace;
+  readonly tally: NodeTally;
 };
 
 /** A node as one pool uses it, with the circuit breaker of that pool. */
@@ -52,15 +54,22 @@ export class PooledNode {
   readonly #identity: LedgerIdentity;
   readonly #pace: MethodPace;
   readonly #breaker = new CircuitBreaker();
+  /** Counts how the node serves. */
+  readonly tally: NodeTally;
   #lastFault: NodeFault | null = null;
   /** The node's place in the configuration, from 0. */
   readonly index: number;
 
-  constructor({ index, client, identity, pace }: SharedNode, pool: Pool, config: SolanaRpcConfig) {
+  constructor(
+    { index, client, identity, pace, tally }: SharedNode,
+    pool: Pool,
+    config: SolanaRpcConfig,
+  ) {
     this.index = index;
     this.#identity = identity;
     this.#client = client;
     this.#pace = pace;
+    this.tally = tally;
     this.#pool = pool;
     this.#config = config;
   }
@@ -152,11 +161,17 @@ export class PooledNode {
   }
 
   #judged<A>(answer: Effect.Effect<A, NodeFailure>, ticket: Ticket): Effect.Effect<A, NodeFailure> {
-    return answer.pipe(
+    const timed = Effect.flatMap(monotonicMs, (beganMs) =>
+      Effect.tap(answer, () =>
+        Effect.map(monotonicMs, (nowMs) => this.tally.answered(nowMs - beganMs)),
+      ),
+    );
+    return timed.pipe(
       Effect.map((value) => {
         this.#breaker.succeeded(ticket);
         return value;
       }),
+      Effect.tapError((failure) => Effect.sync(() => this.tally.failed(failure))),
       Effect.tapError((failure) => {
         const { kind } = failure._tag === "RpcRefusal" ? { kind: null } : failure;
         const isOutOfReach = kind === "behind" || kind === "slot_beyond_reach";
@@ -212,7 +227,9 @@ export class PooledNode {
     const { backoffBaseMs, backoffCapMs, retryAfterCapMs } = this.#config;
     const ownMs = yield* backoffMs(this.#breaker.failures + 1, backoffBaseMs, backoffCapMs);
     const coolDownMs = Math.max(ownMs, Math.min(fault.retryAfterMs ?? 0, retryAfterCapMs));
-    if (!this.#breaker.failed(ticket, (yield* monotonicMs) + coolDownMs)) return;
+    const untilMs = (yield* monotonicMs) + coolDownMs;
+    if (!this.#breaker.failed(ticket, untilMs)) return;
+    this.tally.paused(untilMs);
     this.#lastFault = fault;
     yield* Effect.logWarning("ledger node paused").pipe(
       Effect.annotateLogs({

@@ -52,6 +52,8 @@ export class RelayDelivery extends Context.Service<
     readonly confirmed: (signature: LedgerSignature) => Effect.Effect<HeldLanding | null>;
     /** How many transactions are under way. */
     readonly underWay: Effect.Effect<number>;
+    /** When the oldest of them was taken on, by the service's clock in milliseconds; null without one. */
+    readonly oldestMs: Effect.Effect<number | null>;
   }
 >()("settlement-evidence/core/use-cases/RelayDelivery") {}
 
@@ -150,5 +152,6 @@ export const makeRelayDelivery = Effect.gen(function* () {
       }),
     confirmed: (signature) => confirmedOnce(signature, awaitConfirmation(signature)),
     underWay: Effect.sync(queue.size),
+    oldestMs: Effect.sync(queue.oldestMs),
   });
 });

@@ -110,6 +110,13 @@ export const makeRelayQueue = () => {
         return isKnownFinal || nowMs - landing.seenMs >= RELAY_POLICY.finalityMs;
       }),
     size: (): number => queued.size,
+    /** When the oldest entry was taken on, by the service's clock in milliseconds; null without entries. */
+    oldestMs: (): number | null => {
+      let oldest: number | null = null;
+      for (const { entry } of queued.values())
+        if (oldest === null || entry.openedAtMs < oldest) oldest = entry.openedAtMs;
+      return oldest;
+    },
   };
 };
 

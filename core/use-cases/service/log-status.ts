@@ -6,7 +6,7 @@ import { LAST_UNIX_SECOND, type UnixSeconds } from "../../domain/unix-time.ts";
 import { parseCheckpoint } from "../../log/checkpoint/checkpoint.ts";
 import { printVerifierKey } from "../../log/notes/verifier-key.ts";
 import type { LogPolicy } from "../../log/policy/log-policy.ts";
-import { notedCosignatures } from "../../log/policy/noted-cosignatures.ts";
+import { type NotedCosignature, notedCosignatures } from "../../log/policy/noted-cosignatures.ts";
 import { judgeQuorum } from "../../log/policy/quorum.ts";
 import { IndexSync } from "../index/sync/index-sync.ts";
 import { LogPublisher, type PublisherState } from "../log/log-publisher.ts";
@@ -59,6 +59,8 @@ export type LogStatus = {
   readonly quorum: string | null;
   /** The newest time that a witness of the policy states in it, Unix seconds; null without one. */
   readonly cosignedAt: UnixSeconds | null;
+  /** The witnesses whose cosignature it has, each with the Unix second that it states. */
+  readonly cosignatures: ReadonlyArray<NotedCosignature>;
   readonly hindrance: LogHindrance | null;
   /** Why it signs nothing more, null while it goes on. */
   readonly ended: string | null;
@@ -76,10 +78,10 @@ export type LogStatus = {
 const cosignedBy = (
   checkpoint: string | null,
   policy: LogPolicy | null,
-): Pick<LogStatus, "quorum" | "cosignedAt"> => {
+): Pick<LogStatus, "quorum" | "cosignedAt" | "cosignatures"> => {
   const parsed = checkpoint === null ? null : parseCheckpoint(checkpoint);
   if (policy === null || parsed === null || "fault" in parsed)
-    return { quorum: null, cosignedAt: null };
+    return { quorum: null, cosignedAt: null, cosignatures: [] };
   const cosigned = notedCosignatures(parsed.value.note, policy);
   const newest = cosigned.reduce<bigint | null>(
     (last, { time }) => (last === null || time > last ? time : last),
@@ -91,7 +93,7 @@ const cosignedBy = (
   );
   // A witness may state any time; what no date can name is not shown.
   const isDate = newest !== null && newest <= LAST_UNIX_SECOND;
-  return { quorum: reason, cosignedAt: isDate ? newest : null };
+  return { quorum: reason, cosignedAt: isDate ? newest : null, cosignatures: cosigned };
 };
 
 /**

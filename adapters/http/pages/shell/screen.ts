@@ -113,8 +113,8 @@ const readersOf = (ask: ScreenInput["ask"]): Pick<View<unknown>, "read" | "readT
   };
 };
 
-/** A page as an answer, coded and with its validator; 304 for a reader who has it. `path` is where the reader is. */
-export const pageAnswer = (page: Page, path: string, asked: Headers) =>
+/** A page as an answer, coded and with its validator; 304 for a reader who has it. `path` is as `pageText` takes it. */
+export const pageAnswer = (page: Page, path: string | null, asked: Headers) =>
   textAnswer(chooseForm(codedText(pageText(page, path)), asked, "accept"), PAGE_POLICY);
 
 /** What a screen takes from a request. */

@@ -72,10 +72,13 @@ export const searchBox = (asked = "", isLarge = false): Html => {
   </form>`;
 };
 
-/** The text of a page: the shell around its body. `path` marks where the reader is. */
-export const pageText = (page: Page, path: string): string => {
+/**
+ * The text of a page: the shell around its body. `path` marks where the reader is; null for the operator's page, whose
+ * listener has no other pages to lead to.
+ */
+export const pageText = (page: Page, path: string | null): string => {
   const links = NAVIGATION.map(([target, name]) => {
-    const isHere = path === target || path.startsWith(`${target}/`);
+    const isHere = path === target || path?.startsWith(`${target}/`);
     return html`<a href="${target}" ${isHere && html` aria-current="page"`}>${name}</a>`;
   });
   return `<!doctype html>
@@ -95,13 +98,21 @@ ${["console.js" as const, ...(page.scripts ?? [])].map((name) => html`<script ty
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top">
 <a class="name" href="/">Settlement Evidence</a>
-<nav aria-label="Pages">${links}</nav>
-${path !== "/" && searchBox()}
+${path !== null && html`<nav aria-label="Pages">${links}</nav>`}
+${path !== null && path !== "/" && searchBox()}
 </header>
 <main id="main" tabindex="-1"${page.kind !== undefined && html` class="${page.kind}"`}>
 ${page.body}
 </main>
-<footer><p>A packet says what was claimed and what was paid. It cannot say that something was delivered. <a href="/v1/status">Status as JSON</a> · <a href="/openapi.json">OpenAPI</a></p></footer>
+${
+  path !== null &&
+  html`<footer>
+    <p>
+      A packet says what was claimed and what was paid. It cannot say that something was delivered.
+      <a href="/v1/status">Status as JSON</a> · <a href="/openapi.json">OpenAPI</a>
+    </p>
+  </footer>`
+}
 </body>
 </html>`.text
 }

@@ -124,6 +124,7 @@ const logStatusExample = (): LogStatus => ({
   publishedSize: 8,
   quorum: "quorum witness.example wants 1 of [witness.example]; signed: witness.example",
   cosignedAt: 1_795_244_400n,
+  cosignatures: [{ name: "witness.example", time: 1_795_244_400n }],
   hindrance: null,
   ended: null,
   predecessors: [],

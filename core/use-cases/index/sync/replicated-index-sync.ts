@@ -1,4 +1,4 @@
-import { Duration, Effect, Exit, Fiber, Semaphore } from "effect";
+import { Duration, Effect, Exit, Fiber, Metric, Semaphore } from "effect";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { SyncEpoch, SyncLease, type SyncTerm } from "../../../../ports/index/sync-lease.ts";
 import { IndexSync } from "./index-sync.ts";
@@ -9,6 +9,12 @@ const HEARTBEAT = Duration.seconds(1);
 const LOOK_AGAIN = Duration.millis(250);
 /** How long a replica whose sync failed leaves the lease to the others: their node may work. */
 const BACK_OFF = Duration.seconds(2);
+
+/** Whether this replica syncs the shared index. */
+const leaseHeld = Metric.gauge("index_lease_held", {
+  description:
+    "1 while this replica holds the lease on the shared index, 0 while another does; absent without a shared database.",
+});
 
 /**
  * The `IndexSync` of a process that shares its index with other replicas. Only the replica that holds the lease runs
@@ -83,6 +89,7 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (local: Index
   const heartbeat: Effect.Effect<void> = oneHeartbeatAtATime.withPermit(
     Effect.gen(function* () {
       term = yield* hold;
+      yield* Metric.update(leaseHeld, term === null ? 0 : 1);
       if (term === null || running || term.asked <= term.answered) return;
       running = true;
       yield* Effect.forkIn(

@@ -1,4 +1,4 @@
-import { Effect } from "effect";
+import { Effect, Metric } from "effect";
 import {
   type FinalOutcome,
   firstPossibleSlot,
@@ -98,6 +98,20 @@ const needsReads = ({ landed, searched }: Found): boolean =>
   landed === null || landed === undefined
     ? searched
     : landed.error !== null && landed.commitment === "finalized";
+
+/** What can become of a relayed transaction; the label of `relay_outcomes_total`. */
+type RelayEnd = "landed" | "failed" | "expired" | "given_up";
+
+/** Counts the outcomes that this process found. */
+const relayOutcomes = Metric.counter("relay_outcomes_total", {
+  description:
+    "Relayed transactions whose outcome this process found: landed, failed on the ledger, expired, or given_up for those that it no longer follows.",
+  incremental: true,
+});
+const countEnd = (outcome: RelayEnd) =>
+  Metric.update(Metric.withAttributes(relayOutcomes, { outcome }), 1);
+const endOf = (outcome: FinalOutcome): RelayEnd =>
+  outcome.status === "expired" ? "expired" : outcome.error === null ? "landed" : "failed";
 
 const landedAt = (slot: bigint): FinalOutcome => ({ status: "landed", slot, error: null });
 
@@ -208,11 +222,13 @@ const resolveSome = Effect.fnUntraced(function* (
     const outcome = outcomes[i] ?? null;
     if (outcome !== null) {
       yield* log.resolve(entry.signature, outcome);
+      yield* countEnd(endOf(outcome));
       if (didNothing(outcome)) memory?.forget(entry.signature);
       const client = queue.remove(entry);
       if (outcome.status === "expired") yield* chargeExpired(entry.feePayer, client);
     } else if (isGivenUp(lookup, tip, queue.sinceMs(entry, nowMs), nowMs)) {
       queue.remove(entry);
+      yield* countEnd("given_up");
       memory?.forget(entry.signature);
     } else if (!isBeyond(entry, tip) && (landed === null || landed === undefined)) {
       toSend.push(entry);
@@ -242,6 +258,7 @@ const resolveByIndex = Effect.fnUntraced(function* (
     if (outcome === null) left.push(entry);
     else {
       yield* log.resolve(entry.signature, outcome);
+      yield* countEnd(endOf(outcome));
       queue.remove(entry);
     }
   }

@@ -1,0 +1,146 @@
+import { Type } from "@sinclair/typebox";
+import { Effect } from "effect";
+import {
+  type OperatorFacts,
+  readOperatorFacts,
+} from "../../../core/use-cases/service/operator-facts.ts";
+import { operatorWarnings } from "../../../core/use-cases/service/operator-warnings.ts";
+import { html, type Html, sentence } from "../pages/shell/html.ts";
+import {
+  codeBlock,
+  durationText,
+  facts,
+  notice,
+  pill,
+  table,
+  time,
+  wholeKey,
+} from "../pages/shell/parts.ts";
+import { pageAnswer } from "../pages/shell/screen.ts";
+import type { Page } from "../pages/shell/shell.ts";
+import { htmlContent } from "../pages/static-page.ts";
+import type { Endpoint } from "../server/endpoint.ts";
+
+const UNKNOWN = "not known";
+const MIB = 1_048_576;
+
+const bytes = (size: number | null | undefined): string =>
+  size === null || size === undefined ? UNKNOWN : `${(size / MIB).toFixed(1)} MiB`;
+
+const ago = (fromMs: number, nowMs: number): string =>
+  `${durationText((nowMs - fromMs) / 1000)} ago`;
+
+const warningsOf = (shown: OperatorFacts): Html => {
+  const warnings = operatorWarnings(shown);
+  if (warnings.length === 0) return notice("good", "Nothing needs the operator now.");
+  return html`${warnings.map(
+    ({ alert, says, cure, command }) =>
+      html`<section>
+        ${notice("warn", html`<strong>${alert}</strong>: ${sentence(says)} ${sentence(cure)}`)}
+        ${codeBlock("What to run", command)}
+      </section>`,
+  )}`;
+};
+
+const nodesOf = ({ nodes }: OperatorFacts): Html =>
+  table({
+    caption: "Nodes, as this thread has asked them",
+    head: ["Node", "State", "Latency", "Answered", "Faults", "Refusals", "Failovers"],
+    empty: "No node has been asked yet.",
+    rows: nodes.map((node) => [
+      node.address,
+      node.isPaused ? pill("bad", "Left alone") : pill("good", "Asked"),
+      node.latencyMs === null ? UNKNOWN : `${node.latencyMs.toFixed(1)} ms`,
+      node.answered,
+      [...node.faults].map(([kind, count]) => `${kind} ${count}`).join(", ") || "none",
+      node.refusals,
+      node.failovers,
+    ]),
+  });
+
+const witnessesOf = ({ log, nowMs }: OperatorFacts): Html =>
+  table({
+    caption: "Witnesses of the published checkpoint",
+    head: ["Witness", "Cosigned"],
+    empty: "No witness has cosigned the published checkpoint.",
+    rows: (log?.cosignatures ?? []).map(({ name, time: at }) => [
+      name,
+      ago(Number(at) * 1000, nowMs),
+    ]),
+  });
+
+const keysOf = ({ keys }: OperatorFacts): Html =>
+  table({
+    caption: "Public keys",
+    head: ["Signs", "Key", "State"],
+    empty: "This process signs nothing: no key is configured.",
+    rows: [
+      ...keys.evidence.map(({ keyId, status }) => ["evidence", wholeKey(keyId), status]),
+      ...keys.log.map((key) => ["log", wholeKey(key), "current"]),
+      ...(keys.witness === null ? [] : [["witness", wholeKey(keys.witness), "current"]]),
+    ],
+  });
+
+const machineOf = ({ host }: OperatorFacts): Html =>
+  html`${facts([
+    ["Memory", bytes(host?.residentBytes)],
+    ["Free on the disk", `${bytes(host?.disk?.freeBytes)} of ${bytes(host?.disk?.sizeBytes)}`],
+  ])}
+  ${table({
+    caption: "Stores",
+    head: ["Store", "Kind", "Takes", "Schema"],
+    empty: "The stores are not known.",
+    rows: (host?.stores ?? []).map((store) => [
+      store.name,
+      store.kind,
+      bytes(store.bytes),
+      store.schema,
+    ]),
+  })}`;
+
+/** The operator's page of one moment. */
+export const operatorPage = (shown: OperatorFacts): Page => {
+  const { build, index, relay, log, nowMs } = shown;
+  return {
+    title: "Operator",
+    body: html`<h1>Operator</h1>
+      ${warningsOf(shown)}
+      ${facts([
+        ["Version", `${build.version} (${build.revision ?? "revision not known"})`],
+        ["Network", build.cluster],
+        ["Up since", time(new Date(build.startedAtMs).toISOString())],
+        ["Index behind", index.lagSlots === null ? UNKNOWN : `${index.lagSlots} slots`],
+        ["Last sync", index.mark === null ? UNKNOWN : ago(index.mark.atMs, nowMs)],
+        ["Relays under way", `${relay.pending} of ${relay.capacity}`],
+        [
+          "Oldest of them",
+          relay.oldestAgeMs === null ? "none" : durationText(relay.oldestAgeMs / 1000),
+        ],
+        ["Log", log === null ? "none, or not known" : log.state],
+        [
+          "Leaves signed and published",
+          log === null ? null : `${log.size ?? 0} and ${log.publishedSize ?? 0}`,
+        ],
+      ])}
+      ${nodesOf(shown)} ${witnessesOf(shown)} ${keysOf(shown)} ${machineOf(shown)}
+      <p><a href="/metrics">The figures for Prometheus</a></p>`,
+  };
+};
+
+/** `GET /` of the metrics' own listener. */
+export const operatorEndpoint: Endpoint = {
+  method: "GET",
+  path: "/",
+  isPage: true,
+  operationId: "page operator",
+  tag: "Pages",
+  summary: "",
+  description: "",
+  budget: null,
+  params: {},
+  query: Type.Object({}, { additionalProperties: false }),
+  answers: { 200: { description: "The page.", content: htmlContent("<!doctype html>…") } },
+  problems: [],
+  handle: ({ headers }) =>
+    Effect.map(readOperatorFacts, (shown) => pageAnswer(operatorPage(shown), null, headers)),
+};

@@ -1,0 +1,59 @@
+import { Clock, Effect } from "effect";
+import { type EvidenceKey, EvidenceSigner } from "../../../ports/evidence-signer.ts";
+import { HostReports } from "../../../ports/host-report.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { NodeReports } from "../../../ports/ledger/node-reports.ts";
+import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
+import { printVerifierKey } from "../../log/notes/verifier-key.ts";
+import { IndexSync } from "../index/sync/index-sync.ts";
+import { RelayDelivery } from "../relay/relay-delivery.ts";
+import { Witness } from "../witness/witness.ts";
+import { orNull, readLogStatus } from "./log-status.ts";
+import { readIndexLag } from "./read-readiness.ts";
+
+const keyIdOf = ({ keyId, status }: EvidenceKey) => ({ keyId, status });
+
+/**
+ * What the operator of this process must know, for the metrics and the operator's page: keys by their public ids, nodes
+ * without credentials. Null means not known. Never fails, and answers within a second.
+ */
+export const readOperatorFacts = Effect.gen(function* () {
+  const [index, log, nodes, host, activity] = yield* Effect.all(
+    [
+      readIndexLag,
+      orNull(readLogStatus),
+      yield* NodeReports,
+      yield* HostReports,
+      Effect.flatMap(IndexSync, (sync) => sync.activity),
+    ],
+    { concurrency: "unbounded" },
+  );
+  const nowMs = yield* Clock.currentTimeMillis;
+  const { cluster, version, revision, startedAtMs } = yield* Instance;
+  const delivery = yield* RelayDelivery;
+  const oldestMs = yield* delivery.oldestMs;
+  const { current, former } = yield* EvidenceSigner;
+  const { key: witnessKey } = yield* Witness;
+  return {
+    nowMs,
+    build: { version, revision, cluster, startedAtMs },
+    index,
+    activity,
+    nodes,
+    relay: {
+      pending: yield* delivery.underWay,
+      capacity: RELAY_POLICY.queueCapacity,
+      oldestAgeMs: oldestMs === null ? null : Math.max(0, nowMs - oldestMs),
+    },
+    log,
+    keys: {
+      evidence: (current === null ? former : [current, ...former]).map(keyIdOf),
+      log: [log?.vkey, log?.nextVkey].filter((key) => typeof key === "string"),
+      witness: witnessKey && printVerifierKey(witnessKey),
+    },
+    host,
+  };
+}).pipe(Effect.withSpan("readOperatorFacts"));
+
+/** See `readOperatorFacts`. */
+export type OperatorFacts = Effect.Success<typeof readOperatorFacts>;
