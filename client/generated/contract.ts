@@ -1885,8 +1885,6 @@ status: RelayStatusStatus
 }
 /** What a text names. */
 export interface SearchAnswer {
-/** The text, without blanks around it. */
-query: string
 understood_as: SearchAnswerUnderstoodAs
 /** At most 20 merchants, or as many escrows of a hash and one of a digest. */
 data: SearchMatch[]
@@ -1894,10 +1892,10 @@ data: SearchMatch[]
 /** One thing that the text names. */
 export interface SearchMatch {
 kind: SearchMatchKind
-/** Its page for people, on this service. */
+/** Its page for people, on this service. Of a transaction `/transactions/{q}`: no answer repeats 64 bytes that could be a private key, so put in what you sent. */
 path: string
-/** Its address, signature or number, or a merchant's name. */
-label: string
+/** Null for a transaction. */
+label: (string | null)
 /** Null for what is no escrow. */
 by: (SearchMatchBy | null)
 /** False for a merchant of whose name or addresses the text is a part only. */

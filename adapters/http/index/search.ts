@@ -17,8 +17,13 @@ const Match = record("SearchMatch", "One thing that the text names.", {
     MATCH_KINDS,
     "What it is. Whether there is such a `transaction` is not looked up: its page asks the ledger.",
   ),
-  path: Type.String({ description: "Its page for people, on this service." }),
-  label: Type.String({ description: "Its address, signature or number, or a merchant's name." }),
+  path: Type.String({
+    description:
+      "Its page for people, on this service. Of a transaction `/transactions/{q}`: no answer repeats 64 bytes that could be a private key, so put in what you sent.",
+  }),
+  label: nullable(Type.String({ description: "Its address or number, or a merchant's name." }), {
+    description: "Null for a transaction.",
+  }),
   by: nullable(oneOf(ESCROW_FOUND_BY, "By what of it an escrow was found."), {
     description: "Null for what is no escrow.",
   }),
@@ -29,7 +34,6 @@ const Match = record("SearchMatch", "One thing that the text names.", {
 
 /** What a text names, as JSON. */
 export const SearchAnswer = record("SearchAnswer", "What a text names.", {
-  query: Type.String({ description: "The text, without blanks around it." }),
   understood_as: oneOf(SEARCH_FORMS, "What form the text has, which decides what is looked for."),
   data: Type.Array(Match, {
     description: `At most ${MOST_MATCHES} merchants, or as many escrows of a hash and one of a digest.`,
@@ -59,8 +63,8 @@ const matchRecord = (match: SearchMatch): Static<typeof Match> => {
     case "transaction":
       return {
         ...exact,
-        path: `/transactions/${match.signature}`,
-        label: match.signature,
+        path: "/transactions/{q}",
+        label: null,
       };
     case "log_leaf":
       return { ...exact, path: `/log?leaf=${match.index}`, label: String(match.index) };
@@ -94,7 +98,6 @@ export const searchEndpoint = endpoint({
         "application/json": {
           schema: SearchAnswer,
           example: () => ({
-            query: "1",
             understood_as: "log_position" as const,
             data: [matchRecord({ kind: "log_leaf", index: 1 })],
           }),
@@ -107,8 +110,6 @@ export const searchEndpoint = endpoint({
   Effect.fnUntraced(function* ({ query }) {
     const { form, matches } = yield* search(query.q);
     if (matches === null) return yield* new NotReady({ missing: ["index"] });
-    return {
-      json: { query: query.q.trim(), understood_as: form, data: matches.map(matchRecord) },
-    };
+    return { json: { understood_as: form, data: matches.map(matchRecord) } };
   }),
 );

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { SearchAnswer } from "../../index/search.ts";
+import { echoed, isShort } from "../../../../core/domain/encoding/foreign-text.ts";
 import { html, type Html } from "../shell/html.ts";
 import { curl, table } from "../shell/parts.ts";
 import { Moved, Refused, type Screen } from "../shell/screen.ts";
@@ -33,29 +34,32 @@ const BY: Readonly<Record<NonNullable<Match["by"]>, string>> = {
   packet_digest: "its packet's digest",
 };
 
-const matchTable = ({ data }: Answer): Html =>
+/** The page of a match: a transaction's has what was asked for in its path, which no answer repeats. */
+const pathOf = ({ path }: Match, asked: string): string =>
+  path.replace("{q}", encodeURIComponent(asked));
+
+const matchTable = ({ data }: Answer, asked: string): Html =>
   table({
     caption: "What it names",
     head: ["What", "Which", "Found by"],
-    rows: data.map(({ kind, path, label, by, is_exact: isExact }) => [
-      KINDS[kind],
-      html`<a href="${path}">${label}</a>`,
-      by === null ? (isExact ? "the whole of it" : "a part of it") : BY[by],
+    rows: data.map((match) => [
+      KINDS[match.kind],
+      html`<a href="${pathOf(match, asked)}">${match.label ?? KINDS[match.kind]}</a>`,
+      match.by === null ? (match.is_exact ? "the whole of it" : "a part of it") : BY[match.by],
     ]),
     empty: "",
   });
 
 /** What the index lacks can stand on the ledger already. */
-const elsewhere = ({ query, understood_as: form }: Answer): Html | false =>
+const elsewhere = ({ understood_as: form }: Answer): Html | false =>
   form === "address" &&
   html`<p>
-    The ledger can have what the index does not yet: read it as
-    <a href="/escrows/${query}">an escrow</a>, as <a href="/merchants/${query}">a merchant</a> or as
-    <a href="/wallets/${query}">a wallet</a>.
+    The ledger can have what the index does not yet: the pages <code>/escrows/ADDRESS</code>,
+    <code>/merchants/ADDRESS</code> and <code>/wallets/ADDRESS</code> read it.
   </p>`;
 
-const nothing = (answer: Answer): Html =>
-  html`<p class="lead">Nothing here has that name.</p>
+const nothing = (answer: Answer, asked: string): Html =>
+  html`<p class="lead">Nothing here has the name <code>${echoed(asked)}</code>.</p>
     <p>${UNDERSTOOD[answer.understood_as]}</p>
     ${elsewhere(answer)}
     <p class="note">
@@ -72,7 +76,8 @@ export const searchScreen: Screen = {
   ),
   show: async ({ read, query, origin }) => {
     const asked = typeof query["q"] === "string" ? query["q"].trim() : "";
-    const box = searchBox(asked, true);
+    // A text that is longer could be a private key, which no page repeats.
+    const box = searchBox(isShort(asked) ? asked : "", true);
     if (asked === "")
       return {
         title: "Find",
@@ -83,11 +88,13 @@ export const searchScreen: Screen = {
     const answer = await read<Answer>(path);
     if (answer instanceof Refused) return answer;
     const [only, ...others] = answer.data;
-    if (only !== undefined && others.length === 0 && only.is_exact) return new Moved(only.path);
+    if (only !== undefined && others.length === 0 && only.is_exact)
+      return new Moved(pathOf(only, asked));
     return {
-      title: `Find ${asked}`,
+      title: "Find",
       body: html`<h1>Find</h1>
-        ${box} ${only === undefined ? nothing(answer) : matchTable(answer)} ${curl(origin, path)}`,
+        ${box} ${only === undefined ? nothing(answer, asked) : matchTable(answer, asked)}
+        ${curl(origin, `/v1/search?q=${echoed(asked)}`)}`,
     };
   },
 };

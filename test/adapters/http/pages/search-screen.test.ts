@@ -46,13 +46,14 @@ test.each([
     `/escrows/${paid.address}`,
     "proof_hash",
   ],
-  ["a transaction", "2".repeat(88), `/transactions/${"2".repeat(88)}`, null],
+  ["a transaction", "2".repeat(88), "/transactions/{q}", null],
 ])("%s leads to its page", async (_, text, path, by) => {
   const { data } = await find(text);
   expect(data).toContainEqual(expect.objectContaining({ path, by }));
   const page = await pageOf(text);
-  if (data.length === 1) expect([page.status, page.headers.get("location")]).toEqual([302, path]);
-  else expect(await page.text()).toContain(`href="${path}"`);
+  const place = path.replace("{q}", text);
+  if (data.length === 1) expect([page.status, page.headers.get("location")]).toEqual([302, place]);
+  else expect(await page.text()).toContain(`href="${place}"`);
 });
 
 test("a part of a name is listed, as text", async () => {
