@@ -1,13 +1,14 @@
 import { foreignJson, foreignLines } from "../../core/domain/encoding/foreign-text.ts";
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import type { CommandIo } from "../../client/command-line/command-io.ts";
+import { VERDICT_CODES } from "../../client/command-line/command-line.ts";
 import { fetchBytes } from "../command-line/fetch-bytes.ts";
 import { unprovenIn, verdictText } from "../../core/domain/evidence/verdict-text.ts";
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
 import { packetOfCall } from "../../core/protocol/calls/call-evidence.ts";
 import { verifyCall } from "../../core/protocol/verification/verify-call.ts";
 import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
-import { askLog, logAddress } from "../command-line/ask-log.ts";
+import { askLog, logAddress, tilesOfLog } from "../command-line/ask-log.ts";
 import {
   EX_NOINPUT,
   EX_USAGE,
@@ -46,7 +47,6 @@ was given, 3 for a file of another version of the format, of which nothing was c
 give no answer that decides.
 `;
 
-const EXIT_CODES = { verified: 0, failed: 1, untrusted: 2, unsupported_version: 3 } as const;
 /** More than the largest trust document that is read. */
 const MOST_TRUST_BYTES = 2_097_152;
 const WELL_KNOWN = "/.well-known/evidence-trust.json";
@@ -117,14 +117,10 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
   if (values.fraud === true) {
     if (positionals.length > 2 || values.rpc !== undefined)
       endWith(EX_USAGE, "--fraud: expected one or two files, and no --rpc; see --help");
-    const { isRefusedAnswer, judgeFraud, writeFraud } = await import("../command-line/fraud.ts");
-    const given = { trust, log, isJson: values.json === true };
+    const { runFraud } = await import("../../client/command-line/fraud.ts");
+    const tilesAt = log === null ? null : (paths: ReadonlyArray<string>) => tilesOfLog(log, paths);
     const documents = await Promise.all(positionals.map(read));
-    const [only = new Uint8Array(), other] = documents;
-    const isMade = other === undefined && !isRefusedAnswer(only);
-    return EXIT_CODES[
-      isMade ? judgeFraud(only, given, io) : await writeFraud(documents, given, io)
-    ];
+    return runFraud(documents, { trust, tilesAt, isJson: values.json === true }, io);
   }
   const document = await read(positionals[0] ?? "-");
   const ofCall = packetOfCall(document);
@@ -151,7 +147,7 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
           verdictText(result, nodes.length === 0 ? "none" : isAsked ? "asked" : "spared"),
         ),
   );
-  return EXIT_CODES[result.verdict];
+  return VERDICT_CODES[result.verdict];
 };
 
 if (import.meta.main) await runAsProcess(main);

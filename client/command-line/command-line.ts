@@ -13,6 +13,14 @@ const EX_CANTCREAT = 73;
 /** Stopped before the outcome was known. The same command continues (sysexits.h). */
 export const EX_TEMPFAIL = 75;
 
+/** The exit codes of `verify`, by its verdict. */
+export const VERDICT_CODES = {
+  verified: 0,
+  failed: 1,
+  untrusted: 2,
+  unsupported_version: 3,
+} as const;
+
 const BY_CODE: Readonly<Record<string, number>> = {
   usage: EX_USAGE,
   key_on_command_line: EX_USAGE,
@@ -67,7 +75,7 @@ export const usageError = (detail: string, cure: string): SettlementError =>
 
 /**
  * Parses a command's arguments. The caller has answered `--help`. @throws SettlementError `usage` for an unknown option
- * or a wrong number of operands.
+ * or a wrong number of operands. One in brackets, such as `[OTHER]`, may be left out.
  */
 export const readArguments = <const O extends Options>(
   args: ReadonlyArray<string>,
@@ -90,7 +98,8 @@ export const readArguments = <const O extends Options>(
     }
   };
   const { values, positionals } = read();
-  if (positionals.length !== operands.length)
+  const least = operands.filter((name) => !name.startsWith("[")).length;
+  if (positionals.length < least || positionals.length > operands.length)
     throw usageError(
       operands.length === 0
         ? `Nothing is expected beside the options, and there is ${positionals.join(" ")}.`

@@ -171,7 +171,7 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: AskedPolicy
    * One round: grows the tree to a mark, signs what may be signed, offers it. Says what hinders more, null for nothing.
    */
   const round = Effect.fnUntraced(function* (log: SigningLog, mark: SyncMark) {
-    const keys = yield* log.takeKeys;
+    const keys = yield* log.keys.take(log.isEnded);
     const { value } = keys;
     yield* log.compare(value);
     if (keys.isChanged) yield* offers.resigned;
@@ -224,7 +224,7 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: AskedPolicy
       const pause = Duration.min(LOOK_EVERY, Duration.millis(Math.max(0, restMs)));
       const newer = yield* Effect.timeoutOption(Queue.take(marks), pause);
       if (newer._tag === "Some") return newer.value;
-      if (restMs <= Duration.toMillis(LOOK_EVERY) || (yield* log.hasOrders)) return null;
+      if (restMs <= Duration.toMillis(LOOK_EVERY) || (yield* log.keys.hasOrders)) return null;
     }
   });
 

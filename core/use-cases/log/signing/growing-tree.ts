@@ -12,7 +12,9 @@ import type { TreeHead } from "../../../log/tree/tree-edge.ts";
 import { HASH_LENGTH, isSameHash, leafHash } from "../../../log/tree/tree-hash.ts";
 import { type FullTile, LogStore } from "../../../../ports/log/log-store.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
-import { keptPath, type LogTree, readLeaves, readTile } from "../read-tree.ts";
+import { hash32FromBytes } from "../../../domain/hash32.ts";
+import type { SignedHead } from "../log-standing.ts";
+import { keptPath, type LogTree, readLeaves, readRoot, readTile } from "../read-tree.ts";
 
 /** Leaves read at once, some milliseconds of work: four full tiles. */
 const LEAVES_AT_ONCE = 4 * TILE_WIDTH;
@@ -144,4 +146,22 @@ export const beginTree = Effect.fnUntraced(function* (
     keepTo: (to) => keep(builder, to),
   };
   return growing;
+});
+
+/**
+ * The tree at the head signed last, null before the first, from the kept tiles; null when they do not give its root, or
+ * not that of the head beside the key.
+ */
+export const keptTree = Effect.fnUntraced(function* (
+  tree: LogTree,
+  last: SignedHead | null,
+  remembered: SignedHead | null,
+) {
+  if (last === null) return yield* beginTree(tree, 0);
+  if (remembered !== null && remembered.size <= last.size) {
+    const root = yield* readRoot(tree, remembered.size);
+    if (hash32FromBytes(root) !== remembered.root) return null;
+  }
+  const kept = yield* beginTree(tree, last.size);
+  return hash32FromBytes(kept.head().root) === last.root ? kept : null;
 });

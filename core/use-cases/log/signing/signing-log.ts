@@ -1,34 +1,25 @@
-import { Duration, Effect, Semaphore } from "effect";
-import { type Hash32, hash32FromBytes } from "../../../domain/hash32.ts";
+import { Duration, Effect } from "effect";
+import { hash32FromBytes } from "../../../domain/hash32.ts";
 import type { SyncMark } from "../../../domain/index/sync-report.ts";
 import { rootOf } from "../../../log/tree/frontier.ts";
 import { verifyConsistency } from "../../../log/tree/tree-proofs.ts";
-import type { LogKey, SigningKey } from "../../../../ports/log/log-signer.ts";
+import type { LogKey } from "../../../../ports/log/log-signer.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { checkLeaves, type NodeAgreement } from "./node-agreement.ts";
-import { beginTree, type GrowingTree } from "./growing-tree.ts";
+import { beginTree, type GrowingTree, keptTree } from "./growing-tree.ts";
 import {
   ENDED_BY_OPERATOR,
   isForkOf,
   isSameHead,
   type LogStanding,
-  parseLogStanding,
   printLogStanding,
   type SignedHead,
-  signingKeysOf,
 } from "../log-standing.ts";
 import { monotonicMs } from "../../single-flight.ts";
-import {
-  furtherAlong,
-  isSameKeys,
-  isSameRotation,
-  isSignedBy,
-  type KeyRotation,
-  keysIn,
-  rotatedBy,
-} from "./key-rotation.ts";
-import { faultOfKeys, type OpenLog, signCheckpoint } from "./open-log.ts";
+import { KeptStanding } from "./kept-standing.ts";
+import { type OpenLog, signCheckpoint } from "./open-log.ts";
+import { SigningKeys } from "./signing-keys.ts";
 import { type LogTree, readConsistencyProof, readRoot } from "../read-tree.ts";
 
 /** Reads the nodes, where there are several. */
@@ -54,41 +45,21 @@ export class SigningLog {
   signedAtMs = -Infinity;
   /** Since when the index contradicts what was signed, in monotonic milliseconds; null while it does not. */
   contradictedSinceMs: number | null = null;
-  #remembered: SignedHead | null;
-  /** The log's keys; null until something is signed. */
-  #rotation: KeyRotation | null;
-  /** The keys that this process had when it last looked, and those of them that sign the log. */
-  #own: ReadonlyArray<Hash32> = [];
-  #signers: ReadonlyArray<SigningKey> = [];
-  /** Whether the file beside the key has the same rotation. */
-  #isRemembered = false;
-  #isEndOrdered = false;
-
-  /** Held while this process replaces the standing: it signs and publishes side by side. */
-  readonly #replacing = Semaphore.makeUnsafe(1);
-  readonly #key: LogKey;
-  readonly #open: OpenLog;
+  readonly kept: KeptStanding;
+  readonly keys: SigningKeys;
+  readonly #predecessors: OpenLog["predecessors"];
 
   constructor(key: LogKey, networkLeaf: Uint8Array, open: OpenLog) {
     const { origin, generation, stored, remembered, last } = open;
-    this.#key = key;
-    this.#open = open;
+    this.kept = new KeptStanding(key, origin, remembered);
+    this.keys = new SigningKeys(key, this.kept, last);
+    this.#predecessors = open.predecessors;
     this.origin = origin;
     this.tree = { networkLeaf, generation };
-    this.#remembered = remembered;
     const isAhead = stored === null || (remembered !== null && !isForkOf(remembered, stored));
     this.last = isAhead ? remembered : stored;
     this.isEnded = last !== null && last.ended !== null;
-    this.#rotation = last;
   }
-
-  /** The standing of this log in the store, null when that is another log's or none, and the text that it stands in. */
-  readonly standing = Effect.gen({ self: this }, function* () {
-    const store = yield* LogStore;
-    const text = yield* store.standing;
-    const value = text === null ? undefined : parseLogStanding(text);
-    return { text, value: value?.signed.origin === this.origin ? value : null };
-  });
 
   /**
    * The root at a size up to the growing tree's, 32 bytes, proved to belong to that tree. Fails where it does not: the
@@ -107,97 +78,9 @@ export class SigningLog {
     });
   }
 
-  /**
-   * Reads the store's standing and the process's keys, and takes part in a rotation of the log's, in the store and
-   * beside the key. Says whether other keys sign from now on, and whether one of the log's is missing here: with none,
-   * nothing may be signed.
-   */
-  readonly takeKeys = Effect.gen({ self: this }, function* () {
-    const keys = yield* this.#key.keys;
-    const [first, ...others] = keys;
-    const own = [hash32FromBytes(first.publicKey), ...keysIn(others)] as const;
-    this.#isEndOrdered = (yield* this.#key.endOrdered) === this.origin;
-    const { text, value } = yield* this.standing;
-    const known = furtherAlong(this.#rotation, value);
-    const isUsable =
-      faultOfKeys(
-        this.origin,
-        keys.map(({ publicKey }) => publicKey),
-      ) === null;
-    const isPublished = (key: Hash32): boolean =>
-      value === null || value.published === null || isSignedBy(value.published, this.origin, key);
-    const isFixed = this.isEnded || (value?.ended ?? null) !== null || !isUsable;
-    const next = known !== null && isFixed ? known : rotatedBy(known, own, isPublished);
-    const standing = value && { ...value, ...next };
-    if (value !== null && standing !== null && !isSameRotation(value, next))
-      yield* this.#replace(text, standing);
-    if (!this.#isRemembered || this.#rotation === null || !isSameRotation(this.#rotation, next)) {
-      this.#isRemembered = false;
-      const beside = yield* this.#besideKey;
-      if (beside.standing !== null && !isSameRotation(beside.standing, next))
-        yield* this.#remember(beside.text, { ...beside.standing, ...next });
-      this.#isRemembered = true;
-    }
-    this.#rotation = next;
-    this.#own = own;
-    const wanted = signingKeysOf(next);
-    const signers = keys.filter(({ publicKey }) => wanted.includes(hash32FromBytes(publicKey)));
-    const before = this.#signers;
-    this.#signers = signers;
-    return {
-      value: standing,
-      isChanged: before.length > 0 && !isSameKeys(keysIn(before), keysIn(signers)),
-      lack: signers.length === 0 ? "all" : signers.length < wanted.length ? "one" : null,
-    } as const;
-  }).pipe((work) => this.#replacing.withPermit(work));
-
-  /** Whether its operator has begun or ended a rotation, or ordered its end, since this process last looked. */
-  readonly hasOrders = Effect.gen({ self: this }, function* () {
-    const own = keysIn(yield* this.#key.keys);
-    const isEndOrdered = (yield* this.#key.endOrdered) === this.origin;
-    return !isSameKeys(own, this.#own) || (isEndOrdered && !this.#isEndOrdered);
-  }).pipe(Effect.orElseSucceed(() => false));
-
   /** Whether its operator wants it ended, and it goes on. */
   get isToEnd(): boolean {
-    return this.#isEndOrdered && !this.isEnded;
-  }
-
-  /** Publishes the note that `noteFor` makes for the standing, unless it makes none; says whether it does. */
-  publish(noteFor: (standing: LogStanding) => string | null) {
-    const published = Effect.gen({ self: this }, function* () {
-      const { text, value } = yield* this.standing;
-      const note = value === null ? null : noteFor(value);
-      if (value === null || note === null) return false;
-      if (note !== value.published) yield* this.#replace(text, { ...value, published: note });
-      return true;
-    });
-    return this.#replacing.withPermit(published);
-  }
-
-  /**
-   * The text beside the key, the standing that it holds of this log, and the head that was signed; null for none.
-   * Another process may have written it.
-   */
-  get #besideKey() {
-    return Effect.map(this.#key.remembered, (text) => {
-      const value = text === null ? undefined : parseLogStanding(text);
-      const standing = value?.signed.origin === this.origin ? value : null;
-      return { text, standing, head: standing?.signed ?? null };
-    });
-  }
-
-  /**
-   * Writes a standing beside the key, in place of a text. Another process's write in between is a failure that passes.
-   */
-  #remember(before: string | null, next: LogStanding) {
-    return Effect.gen({ self: this }, function* () {
-      if (!(yield* this.#key.remember(before, printLogStanding(next)))) {
-        const cause = "another process signs with the log's key";
-        return yield* new StoreUnavailable({ retryable: true, cause });
-      }
-      this.#remembered = next.signed;
-    });
+    return this.keys.isEndOrdered && !this.isEnded;
   }
 
   /**
@@ -208,24 +91,14 @@ export class SigningLog {
    */
   #takeBack(before: string | null, next: LogStanding) {
     return Effect.gen({ self: this }, function* () {
-      const { head } = yield* this.#besideKey;
-      if (head === null || isSameHead(head, this.#remembered)) return;
+      const { head } = yield* this.kept.besideKey;
+      if (head === null || isSameHead(head, this.kept.remembered)) return;
       const earlier = before ?? printLogStanding({ ...next, signed: head });
       const store = yield* LogStore;
       yield* store.replaceStanding(printLogStanding(next), earlier);
-      this.#remembered = head;
+      this.kept.remembered = head;
       if (head.size > (this.last?.size ?? 0)) this.last = head;
       this.growing = null;
-    });
-  }
-
-  /** Replaces the standing. Another process's write in between is a failure that passes. */
-  #replace(before: string | null, next: LogStanding) {
-    return Effect.gen({ self: this }, function* () {
-      const store = yield* LogStore;
-      if (yield* store.replaceStanding(before, printLogStanding(next))) return;
-      const cause = "another process signs the log";
-      return yield* new StoreUnavailable({ retryable: true, cause });
     });
   }
 
@@ -236,9 +109,9 @@ export class SigningLog {
    */
   sign(head: SignedHead) {
     const work = Effect.gen({ self: this }, function* () {
-      const { text, value } = yield* this.standing;
+      const { text, value } = yield* this.kept.inStore;
       const { last } = this;
-      const remembered = isSameHead(this.#remembered, head) ? null : yield* this.#besideKey;
+      const remembered = isSameHead(this.kept.remembered, head) ? null : yield* this.kept.besideKey;
       if (
         [last, value?.signed ?? null, remembered?.head ?? null].some((before) =>
           isForkOf(head, before),
@@ -249,26 +122,26 @@ export class SigningLog {
           cause: `size ${head.size} is not signed: a larger size was signed, or another root of it`,
         });
       const next = this.#standingOf(head, value, head.isLast ? ENDED_BY_OPERATOR : null);
-      if (!isSameHead(value?.signed ?? null, head)) yield* this.#replace(text, next);
+      if (!isSameHead(value?.signed ?? null, head)) yield* this.kept.replace(text, next);
       if (remembered !== null)
-        yield* Effect.tapError(this.#remember(remembered.text, next), () =>
+        yield* Effect.tapError(this.kept.remember(remembered.text, next), () =>
           this.#takeBack(text, next),
         );
       if (!isSameHead(last, head)) this.signedAtMs = yield* monotonicMs;
       this.last = head;
       this.isEnded ||= head.isLast === true;
-      return yield* signCheckpoint(this.#signers, head);
+      return yield* signCheckpoint(this.keys.signers, head);
     });
-    return this.#replacing.withPermit(work);
+    return this.kept.inTurn(work);
   }
 
   /** Ends the log: nothing more is signed. What is noted beside its key keeps a next process from starting with it. */
   end(signed: SignedHead, cause: string) {
     const work = Effect.gen({ self: this }, function* () {
-      const { text, value } = yield* this.standing;
+      const { text, value } = yield* this.kept.inStore;
       const ended = this.#standingOf(signed, value, cause);
-      yield* this.#remember((yield* this.#besideKey).text, ended);
-      yield* this.#replace(text, ended);
+      yield* this.kept.remember((yield* this.kept.besideKey).text, ended);
+      yield* this.kept.replace(text, ended);
       this.isEnded = true;
       this.growing = null;
       yield* Effect.logError("the settlement log has ended; nothing more is signed for it", {
@@ -277,7 +150,7 @@ export class SigningLog {
         cause,
       });
     });
-    return this.#replacing.withPermit(work);
+    return this.kept.inTurn(work);
   }
 
   /**
@@ -290,9 +163,9 @@ export class SigningLog {
       const head = stored?.signed ?? null;
       if (stored !== null && stored.ended !== null) {
         this.isEnded = true;
-        if (stored.signed.isLast && !isSameHead(this.#remembered, stored.signed)) {
+        if (stored.signed.isLast && !isSameHead(this.kept.remembered, stored.signed)) {
           this.last = stored.signed;
-          yield* this.#remember((yield* this.#besideKey).text, stored);
+          yield* this.kept.remember((yield* this.kept.besideKey).text, stored);
         }
         return;
       }
@@ -303,8 +176,9 @@ export class SigningLog {
         return yield* this.end(last, `two roots were signed at size ${last.size}`);
       this.growing = null;
       if (stored === null || stored.signed.size <= (last?.size ?? 0)) return;
-      const remembered = yield* this.#besideKey;
-      if (!isForkOf(stored.signed, remembered.head)) yield* this.#remember(remembered.text, stored);
+      const remembered = yield* this.kept.besideKey;
+      if (!isForkOf(stored.signed, remembered.head))
+        yield* this.kept.remember(remembered.text, stored);
       this.last = stored.signed;
     });
   }
@@ -312,10 +186,10 @@ export class SigningLog {
   /** Notes the log's last head in a store that does not have it. */
   #endAgain(last: SignedHead) {
     const work = Effect.gen({ self: this }, function* () {
-      const { text, value } = yield* this.standing;
-      yield* this.#replace(text, this.#standingOf(last, value, ENDED_BY_OPERATOR));
+      const { text, value } = yield* this.kept.inStore;
+      yield* this.kept.replace(text, this.#standingOf(last, value, ENDED_BY_OPERATOR));
     });
-    return this.#replacing.withPermit(work);
+    return this.kept.inTurn(work);
   }
 
   /**
@@ -333,7 +207,11 @@ export class SigningLog {
       if (this.growing === null) {
         if (size < (this.last?.size ?? 1)) return null;
         agreement?.begin();
-        this.growing = yield* this.#derive(stored);
+        // An older store lacks tiles that a checkpoint covers already.
+        const isCovered = this.last === null || isSameHead(stored, this.last);
+        this.growing = isCovered
+          ? yield* keptTree(this.tree, this.last, this.kept.remembered)
+          : null;
       }
       const { growing } = this;
       if (growing !== null) {
@@ -348,23 +226,6 @@ export class SigningLog {
       yield* readNodes;
       this.growing = yield* this.#deriveFromLeaves(mark, agreement);
       return this.growing;
-    });
-  }
-
-  /** The tree at the size signed last, from the kept tiles; null when they do not give it. */
-  #derive(stored: SignedHead | null) {
-    return Effect.gen({ self: this }, function* () {
-      const { last, tree } = this;
-      if (last === null) return yield* beginTree(tree, 0);
-      // An older store lacks tiles that a checkpoint covers already.
-      if (!isSameHead(stored, last)) return null;
-      const remembered = this.#remembered;
-      if (remembered !== null && remembered.size <= last.size) {
-        const root = yield* readRoot(tree, remembered.size);
-        if (hash32FromBytes(root) !== remembered.root) return null;
-      }
-      const kept = yield* beginTree(tree, last.size);
-      return hash32FromBytes(kept.head().root) === last.root ? kept : null;
     });
   }
 
@@ -389,7 +250,7 @@ export class SigningLog {
     return Effect.gen({ self: this }, function* () {
       const { last, tree } = this;
       const size = Number(mark.count) + 1;
-      const heads = [this.#remembered, last]
+      const heads = [this.kept.remembered, last]
         .filter((head) => head !== null)
         .filter((head) => head.size <= size)
         .toSorted((a, b) => a.size - b.size);
@@ -420,8 +281,8 @@ export class SigningLog {
   }
 
   #standingOf(signed: SignedHead, value: LogStanding | null, ended: string | null): LogStanding {
-    const { predecessors } = this.#open;
-    const rotation = this.#rotation ?? value;
+    const predecessors = this.#predecessors;
+    const rotation = this.keys.rotation ?? value;
     if (rotation === null) throw new Error("a log signs before its keys are taken");
     const { publicKey, nextKey, retiredKeys } = rotation;
     const published = value?.published ?? null;

@@ -54,7 +54,7 @@ const publish = (
   { size, isLast }: SignedHead,
   note: (published: string | null) => string,
 ) =>
-  log.publish(({ published, ended }) =>
+  log.kept.publish(({ published, ended }) =>
     (ended === null || isLast) && sizeOf(published) <= size ? note(published) : null,
   );
 
@@ -150,7 +150,7 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
     offered: Offered,
   ) {
     const policy = yield* Ref.get(policyRef);
-    const { value } = yield* log.standing;
+    const { value } = yield* log.kept.inStore;
     const nowMs = yield* monotonicMs;
     againAtMs = nowMs + UNCHANGED_MS;
     if (waiting === offered) waiting = null;

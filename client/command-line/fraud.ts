@@ -1,4 +1,3 @@
-import type { CommandIo } from "../../client/command-line/command-io.ts";
 import { type Address, parseAddress } from "../../core/domain/address.ts";
 import { decodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { foreignJson, foreignLines } from "../../core/domain/encoding/foreign-text.ts";
@@ -9,14 +8,16 @@ import {
   makeFraud,
 } from "../../core/protocol/verification/make-fraud.ts";
 import { type FraudVerdict, verifyFraud } from "../../core/protocol/verification/verify-fraud.ts";
-import { tilesOfLog } from "./ask-log.ts";
-import { EX_USAGE, endWith } from "./command-line.ts";
+import type { CommandIo } from "./command-io.ts";
+import { EX_USAGE, VERDICT_CODES } from "./command-line.ts";
 
 /** What `verify --fraud` is given. */
-export type FraudCommand = {
+type FraudCommand = {
   readonly trust: TrustPolicy | null;
-  /** The log whose tiles may be asked, null for none. */
-  readonly log: URL | null;
+  /** Asks a log for its tiles at these paths, null for no log. */
+  readonly tilesAt:
+    | ((paths: ReadonlyArray<string>) => Promise<ReadonlyMap<string, Uint8Array>>)
+    | null;
   readonly isJson: boolean;
 };
 
@@ -26,14 +27,14 @@ const verdictLines = ({ verdict, kind, reason, unproven }: FraudVerdict): string
 };
 
 /** Says what a file of evidence of fraud shows. */
-export const judgeFraud = (
+const judgeFraud = (
   document: Uint8Array,
   { trust, isJson }: FraudCommand,
   io: Pick<CommandIo, "stdout">,
-): FraudVerdict["verdict"] => {
+): number => {
   const result = verifyFraud(document, trust);
   io.stdout.write(isJson ? `${foreignJson(result, 2)}\n` : foreignLines(verdictLines(result)));
-  return result.verdict;
+  return VERDICT_CODES[result.verdict];
 };
 
 type Account = FraudInputs["accounts"][number];
@@ -86,38 +87,51 @@ const inputsIn = (document: Uint8Array): Pick<FraudInputs, "checkpoints" | "acco
 };
 
 /** Whether a document is a witness's answer, which can be evidence by itself: it holds what the witness's node showed. */
-export const isRefusedAnswer = (document: Uint8Array): boolean =>
+const isRefusedAnswer = (document: Uint8Array): boolean =>
   inputsIn(document).checkpoints.length > 0 &&
   new TextDecoder().decode(document).trimStart().startsWith("{");
 
-/** Makes a file of evidence out of documents, and prints it on standard output. Ends the command where it cannot. */
-export const writeFraud = async (
+/** Makes a file of evidence out of documents, and prints it on standard output. */
+const writeFraud = async (
   documents: ReadonlyArray<Uint8Array>,
-  { trust, log }: FraudCommand,
+  { trust, tilesAt }: FraudCommand,
   io: Pick<CommandIo, "stdout" | "stderr">,
-): Promise<FraudVerdict["verdict"]> => {
-  if (trust === null)
-    return endWith(EX_USAGE, "--fraud: give a trust document with --trust that names the log");
+): Promise<number> => {
+  if (trust === null) {
+    io.stderr.write("--fraud: give a trust document with --trust that names the log\n");
+    return EX_USAGE;
+  }
   const inputs = documents.map(inputsIn);
   const checkpoints = inputs.flatMap((each) => each.checkpoints);
   const accounts = inputs.flatMap((each) => each.accounts);
-  const offline = makeFraud({ checkpoints, accounts, tiles: new Map() }, trust);
+  const makeWith = (tiles: ReadonlyMap<string, Uint8Array>) =>
+    makeFraud({ checkpoints, accounts, tiles }, trust);
+  const offline = makeWith(new Map());
   const file =
-    offline ??
-    (log === null
-      ? null
-      : makeFraud(
-          { checkpoints, accounts, tiles: await tilesOfLog(log, fraudTiles(checkpoints, trust)) },
-          trust,
-        ));
-  if (file === null)
-    return endWith(
-      1,
-      `No fraud is shown by ${checkpoints.length} checkpoints and ${accounts.length} accounts under this trust document`,
-    );
+    offline ?? (tilesAt === null ? null : makeWith(await tilesAt(fraudTiles(checkpoints, trust))));
+  if (file === null) {
+    const given = `${checkpoints.length} checkpoints and ${accounts.length} accounts`;
+    io.stderr.write(`No fraud is shown by ${given} under this trust document\n`);
+    return 1;
+  }
   const text = `${JSON.stringify(file, null, 2)}\n`;
   io.stdout.write(text);
   const result = verifyFraud(text, trust);
   io.stderr.write(foreignLines(verdictLines(result)));
-  return result.verdict;
+  return VERDICT_CODES[result.verdict];
+};
+
+/**
+ * `verify --fraud` over one or two documents: judges a file of evidence of fraud, or makes one out of checkpoints,
+ * accounts and what witnesses refused. Gives the exit code.
+ */
+export const runFraud = (
+  documents: ReadonlyArray<Uint8Array>,
+  given: FraudCommand,
+  io: Pick<CommandIo, "stdout" | "stderr">,
+): Promise<number> => {
+  const [only = new Uint8Array(), other] = documents;
+  return other === undefined && !isRefusedAnswer(only)
+    ? Promise.resolve(judgeFraud(only, given, io))
+    : writeFraud(documents, given, io);
 };
