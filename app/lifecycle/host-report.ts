@@ -1,7 +1,6 @@
 import { stat, statfs } from "node:fs/promises";
 import process from "node:process";
 import { Effect } from "effect";
-import { SCHEMA_VERSION as DATABASE_SCHEMA } from "../../adapters/postgres/store-schema.ts";
 import { SCHEMA_VERSION as FILE_SCHEMA } from "../../adapters/sqlite/open-store.ts";
 import type { HostReport, StoreReport } from "../../ports/host-report.ts";
 import { packetsPath, type StartedInstance, storePath } from "./started-instance.ts";
@@ -25,11 +24,15 @@ const file = async (name: StoreReport["name"], path: string): Promise<StoreRepor
   schema: FILE_SCHEMA,
 });
 
-const storesOf = ({ settings, dataDir }: StartedInstance): Promise<ReadonlyArray<StoreReport>> => {
-  if (settings.databaseUrl !== null)
-    return Promise.resolve([
-      { name: "database", kind: "postgres", bytes: null, schema: DATABASE_SCHEMA },
-    ]);
+const storesOf = async ({
+  settings,
+  dataDir,
+}: StartedInstance): Promise<ReadonlyArray<StoreReport>> => {
+  if (settings.databaseUrl !== null) {
+    // Loaded only where a database is used, as everything of PostgreSQL.
+    const { SCHEMA_VERSION: schema } = await import("../../adapters/postgres/store-schema.ts");
+    return [{ name: "database", kind: "postgres", bytes: null, schema }];
+  }
   return Promise.all([
     file("index", storePath(dataDir, "index")),
     file("relay", storePath(dataDir, "relay")),

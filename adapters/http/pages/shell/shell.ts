@@ -47,7 +47,7 @@ export const PAGE_POLICY: Readonly<Record<string, string>> = {
 /** The one box that takes anything. `asked` is what stands in it. */
 export const searchBox = (asked = "", isLarge = false): Html => {
   // A page may have a large one beside the one at its top.
-  const id = isLarge ? "search-page" : "search";
+  const id = isLarge ? "find-here" : "find-all";
   return html`<form
     class="search${isLarge && " large"}"
     action="/search"

@@ -175,7 +175,9 @@ test("a listener of their own serves only the metrics, and the main listener doe
   const { paths } = await jsonOf<{ readonly paths: object }>(document);
   expect(Object.keys(paths)).not.toContain("/metrics");
 
-  for (const path of ["/", "/v1", "/health", "/docs", "/docs/json", "/openapi.json", "/v1/relay"])
+  // Its `/` is the operator's page.
+  expect(await status(metrics, "/")).toBe(200);
+  for (const path of ["/v1", "/health", "/docs", "/docs/json", "/openapi.json", "/v1/relay"])
     expect([path, await status(metrics, path)]).toEqual([path, 404]);
   const answer = await metrics.handle(new Request("http://localhost/metrics"));
   // Both listeners count in the same registry.
