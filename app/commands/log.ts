@@ -105,11 +105,12 @@ bun run cli log retire-key
 `;
 };
 
+const isOf = (key: Uint8Array | undefined, of: Hash32 | null): boolean =>
+  key !== undefined && of === hash32FromBytes(key);
+
 const retire = async ({ path, standing, publicKeys }: Keyed): Promise<string> => {
   const { next } = logKeyFiles(path);
   const [old, second] = publicKeys;
-  const isOf = (key: Uint8Array | undefined, of: Hash32 | null): boolean =>
-    key !== undefined && of === hash32FromBytes(key);
   if (isOf(old, standing.nextKey)) return "The old key is gone from this machine already.\n";
   if (second === undefined)
     return endWith(1, "There is one key. Begin with: bun run cli log rotate-key");
