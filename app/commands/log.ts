@@ -10,7 +10,7 @@ import {
   retireLogKey,
 } from "../../adapters/signer/log-signer.ts";
 import type { CommandIo } from "../../client/command-line/command-io.ts";
-import { hash32FromBytes } from "../../core/domain/hash32.ts";
+import { type Hash32, hash32FromBytes } from "../../core/domain/hash32.ts";
 import { printVerifierKey, verifierKey } from "../../core/log/notes/verifier-key.ts";
 import type { LogStanding } from "../../core/use-cases/log/log-standing.ts";
 import { faultOfKeys, standingBesideKey } from "../../core/use-cases/log/signing/open-log.ts";
@@ -105,15 +105,17 @@ bun run cli log retire-key
 `;
 };
 
+const isOf = (key: Uint8Array | undefined, of: Hash32 | null): boolean =>
+  key !== undefined && of === hash32FromBytes(key);
+
 const retire = async ({ path, standing, publicKeys }: Keyed): Promise<string> => {
   const { next } = logKeyFiles(path);
   const [old, second] = publicKeys;
-  const isNext = (key: Uint8Array | undefined): boolean =>
-    key !== undefined && standing.nextKey === hash32FromBytes(key);
-  if (isNext(old)) return "The old key is gone from this machine already.\n";
+  if (isOf(old, standing.nextKey)) return "The old key is gone from this machine already.\n";
   if (second === undefined)
     return endWith(1, "There is one key. Begin with: bun run cli log rotate-key");
-  if (!isNext(second))
+  // Another replica may have ended the overlap already: the second key then signs alone.
+  if (!isOf(second, standing.nextKey) && !isOf(second, standing.publicKey))
     return endWith(
       1,
       "The service has not signed with the second key yet. Wait until /v1/status shows it as next_vkey",

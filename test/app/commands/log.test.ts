@@ -3,9 +3,12 @@ import { chmod, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { runCommand } from "../../../app/command-line/command-line.ts";
 import { main } from "../../../app/commands/log.ts";
+import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
+import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import { parseCheckpoint } from "../../../core/log/checkpoint/checkpoint.ts";
 import { parseVerifierKey, type VerifierKey } from "../../../core/log/notes/verifier-key.ts";
 import { verifyNote } from "../../../core/log/notes/verify-note.ts";
+import { printLogStanding } from "../../../core/use-cases/log/log-standing.ts";
 import { runHere } from "../support/run-here.ts";
 import {
   quietEnvironment,
@@ -125,5 +128,35 @@ test("nothing is made for a log that has signed nothing, or with a key that othe
   const said = await run("rotate-key");
   expect(said.code).toBe(1);
   expect(said.stderr).toContain("has signed nothing yet");
+  expect(await Bun.file(`${path}.next`).exists()).toBe(false);
+});
+
+test("a replica retires its old key after another one has ended the overlap", async () => {
+  const path = join(directory.path, "replica.key");
+  const [old, second] = [5, 6].map((byte) => Buffer.alloc(32, byte));
+  if (old === undefined || second === undefined) throw new Error("there are two");
+  await Bun.write(path, old.toString("base64"));
+  await Bun.write(`${path}.next`, second.toString("base64"));
+  for (const file of [path, `${path}.next`]) await chmod(file, 0o600);
+  const keyIn = (seed: Uint8Array) => hash32FromBytes(ed25519Key(seed).publicKey);
+  // As the replica's service noted it, which has both keys' files and read the other's standing in the store.
+  const standing = printLogStanding({
+    signed: {
+      origin: "log.example/log/45ef13205b01e448/0",
+      size: 3,
+      root: hash32FromBytes(new Uint8Array(32).fill(7)),
+    },
+    publicKey: keyIn(second),
+    nextKey: null,
+    retiredKeys: [keyIn(old)],
+    published: null,
+    ended: null,
+    predecessors: [],
+  });
+  await Bun.write(`${path}.signed.json`, standing);
+  await chmod(`${path}.signed.json`, 0o600);
+  const run = runIn(directory.path, { LOG_SIGNING_KEY_FILE: path });
+  expect(await run("retire-key")).toMatchObject({ code: 0, stderr: "" });
+  expect(await Bun.file(path).text()).toBe(second.toString("base64"));
   expect(await Bun.file(`${path}.next`).exists()).toBe(false);
 });
