@@ -1,4 +1,5 @@
 import type { EscrowRecord } from "../../escrow/escrow-contract.ts";
+import type { RegistryEntryRecord } from "../../merchant/merchant-contract.ts";
 import { escrowTable } from "../lists/escrow-table.ts";
 import type { Listed } from "../lists/escrows-screen.ts";
 import { html, type Html } from "../shell/html.ts";
@@ -19,11 +20,15 @@ export const walletScreen: Screen = {
     const address = encodeURIComponent(params["address"] ?? "");
     const list = (query: string) =>
       read<Listed<EscrowRecord>>(`/v1/indexer?agent_owner=${address}&limit=${A_PAGE}${query}`);
-    const [due, open, all] = await Promise.all([
+    const [due, open, all, merchants] = await Promise.all([
       list("&refundable=true"),
       list("&state=Pending"),
       list(""),
+      read<Listed<RegistryEntryRecord>>(`/v1/registry/merchants?q=${address}&limit=5`),
     ]);
+    const sells =
+      !(merchants instanceof Refused) &&
+      merchants.data.some(({ merchant }) => merchant === params["address"]);
     if (all instanceof Refused && all.problem.status === 422) return all;
     const part = (
       answer: Listed<EscrowRecord> | Refused,
@@ -61,7 +66,7 @@ export const walletScreen: Screen = {
             <h2>Paid</h2>
             ${part(all, "Every escrow of this wallet, newest first", "This wallet has paid into no escrow.", `agent_owner=${address}`)}`,
         )}
-        <p class="note">A wallet that sells is a <a href="/merchants/${address}">merchant</a>.</p>
+        ${sells && html`<p>It sells too: <a href="/merchants/${address}">the merchant</a></p>`}
         ${curl(origin, `/v1/indexer?agent_owner=${params["address"]}`)}`,
     };
   },
