@@ -7,6 +7,7 @@ import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledge
 import { IndependentTree } from "../independent-tree.ts";
 import { expectOfLedger } from "./expect-of-ledger.ts";
 import type { LivingProcesses } from "./living-processes.ts";
+import type { ScheduleOperator } from "./schedule-operator.ts";
 import type { ScheduleWorld } from "./schedule-world.ts";
 import type { ScheduleWitnesses } from "./schedule-witness.ts";
 import type { SignedRoots } from "./run-schedule.ts";
@@ -23,6 +24,7 @@ export const comeToRest = Effect.fnUntraced(function* (
   living: LivingProcesses,
   signed: SignedRoots,
   witnesses: ScheduleWitnesses,
+  operator: ScheduleOperator,
 ) {
   nodes.calm();
   witnesses.calm();
@@ -42,8 +44,14 @@ export const comeToRest = Effect.fnUntraced(function* (
   yield* living.syncAll;
   yield* living.pass(90_000);
   // A witness that went back after its last cosignature is asked again when the checkpoint is offered anew.
-  if (!(yield* witnesses.haveCosigned(Number(custodyLog.count) + 1)))
+  const standing = Effect.gen(function* () {
+    const [alive] = living.all;
+    if (alive === undefined) throw new Error("no process lives");
+    return yield* alive.index.log.standing;
+  });
+  if (!(yield* witnesses.haveCosigned(operator.expectOf(yield* standing))))
     yield* living.pass(Duration.toMillis(OFFER_UNCHANGED_EVERY));
+  const size = operator.expectOf(yield* standing);
 
   const tree = new IndependentTree(
     { genesisHash: TEST_GENESIS_HASH, ...TEST_DEPLOYMENT },
@@ -55,7 +63,8 @@ export const comeToRest = Effect.fnUntraced(function* (
     expect(process.refused()).toBeNull();
     yield* expectOfLedger(process.index, { ledger: tree, fork: null, sizes: "all" });
   }
-  // Whatever happened on the way, the log is signed to its end.
-  signed.expectOf(tree);
-  yield* witnesses.expectOf(tree);
+  // Whatever happened on the way, the log is signed to the ledger's head, by all that sign and cosign it.
+  expect(size).toBe(tree.leaves.length);
+  signed.expectOf(tree, size);
+  yield* witnesses.expectOf(tree, size);
 });

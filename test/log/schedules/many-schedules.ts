@@ -37,6 +37,8 @@ export const manySchedules = async (
   if (amount < 100) return;
   expect(totals.lies).toBeGreaterThan(amount);
   expect(totals.restored).toBeGreaterThan(amount / 2);
+  expect(totals.rotated).toBeGreaterThan(amount / 5);
+  expect(totals.retired).toBeGreaterThan(amount / 10);
   if (kindOf(0).name !== "Postgres") expect(totals.takenBack).toBeGreaterThan(amount / 10);
   expect(totals.kills).toBeGreaterThan(amount / 3);
   expect(totals.failedSyncs).toBeGreaterThan(amount);

@@ -8,6 +8,7 @@ import { expectOfLedger } from "./expect-of-ledger.ts";
 import { LivingProcesses } from "./living-processes.ts";
 import type { ScheduleProcess } from "./schedule-process.ts";
 import type { StoreKind } from "./schedule-stores.ts";
+import { ScheduleOperator } from "./schedule-operator.ts";
 import { type ScheduleWorld, scheduleWorld } from "./schedule-world.ts";
 import { NOTHING, type Tally } from "./tally.ts";
 import { seededRandom } from "../../arbitraries/seeded-random.ts";
@@ -34,15 +35,15 @@ export class SignedRoots {
     this.times += 1;
   };
 
-  /** Expects that all of them are a tree's, and that the tree is signed to its end. */
-  expectOf(tree: IndependentTree): void {
+  /** Expects that all of them are a tree's, and that the tree is signed to a size. */
+  expectOf(tree: IndependentTree, size: number): void {
     const own = `log.example/log/${tree.networkId}/0`;
     for (const [key, root] of this.#roots) {
-      const [origin = "", size = ""] = key.split(" ");
+      const [origin = "", of = ""] = key.split(" ");
       expect(origin).toBe(own);
-      expect(root, `the signed root of size ${size}`).toBe(tree.roots[Number(size) - 1] ?? "");
+      expect(root, `the signed root of size ${of}`).toBe(tree.roots[Number(of) - 1] ?? "");
     }
-    expect(this.#roots.has(`${own} ${tree.leaves.length}`)).toBe(true);
+    expect(this.#roots.has(`${own} ${size}`)).toBe(true);
   }
 }
 
@@ -144,15 +145,15 @@ export const runSchedule = async (seed: number, kind: StoreKind): Promise<Tally>
   const program = Effect.gen(function* () {
     yield* TestClock.setTime(START_MS);
     const store = yield* kind.open(replicas);
-    const keyFiles = Array.from({ length: replicas }, () => ({ text: null as string | null }));
+    const orders = seededRandom(seed + 4);
+    const operator = new ScheduleOperator(replicas, (n) => Math.floor(orders() * n));
     const living = new LivingProcesses((replica) => ({
       store: store.layer,
       guard: store.guard,
       pool: nodes.pool,
       nodes: nodes.each,
       lease: store.leaseOf(replica),
-      keyFile: keyFiles[replica] ?? { text: null },
-      signed: signed.note,
+      key: operator.keyOf(replica, signed.note),
       witness: (url, body) => witnesses.client(url, body),
     }));
     const chance = seededRandom(seed + 3);
@@ -161,33 +162,35 @@ export const runSchedule = async (seed: number, kind: StoreKind): Promise<Tally>
       () => living.all.map(({ index }) => index),
       (n) => Math.floor(chance() * n),
     );
-    let kept: ReadonlyArray<string | null> | null = null;
+    let kept: ScheduleOperator["copy"] | null = null;
     let takenBack = 0;
-    /** Copies the data directory, store and key's file, or takes it back to the copy. */
+    /** Copies the data directory, store and keys, or takes it back to the copy. */
     const backUp = Effect.gen(function* () {
       const { backup } = store;
       if (backup === null || chance() < 0.5) return;
       yield* living.endAll;
       if (kept === null || chance() < 0.4) {
         backup.keep();
-        kept = keyFiles.map(({ text }) => text);
+        kept = operator.copy;
         return;
       }
       backup.restore();
-      for (const [at, text] of kept.entries()) Object.assign(keyFiles[at] ?? {}, { text });
+      operator.restore(kept);
       takenBack += 1;
     });
-    const stirred = Effect.suspend(() =>
-      Effect.andThen(
+    const stirred = Effect.suspend(() => {
+      operator.stir();
+      return Effect.andThen(
         backUp,
         witnesses.stir(treeOf(ledger).leaves, treeOf(world.fork).leaves.slice(1)),
-      ),
-    );
+      );
+    });
     yield* grow(world, living, tally, chance() < 0.3 ? Effect.void : stirred);
-    yield* comeToRest(world, living, signed, witnesses);
+    yield* comeToRest(world, living, signed, witnesses, operator);
     tally.takenBack = takenBack;
     const { cosigned, lies, restored } = witnesses;
-    Object.assign(tally, { cosigned, lies, restored });
+    const { rotated, retired } = operator;
+    Object.assign(tally, { cosigned, lies, restored, rotated, retired });
     yield* living.endAll;
     yield* witnesses.end;
   });

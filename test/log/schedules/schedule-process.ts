@@ -9,7 +9,7 @@ import { IndexWriter } from "../../../ports/index/index-writer.ts";
 import { SyncLease } from "../../../ports/index/sync-lease.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger, LedgerNodes } from "../../../ports/ledger/ledger.ts";
-import { LogSigner } from "../../../ports/log/log-signer.ts";
+import { type LogKey, LogSigner, type SigningKey } from "../../../ports/log/log-signer.ts";
 import { LogStore } from "../../../ports/log/log-store.ts";
 import { WitnessClient } from "../../../ports/log/log-source.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
@@ -17,15 +17,11 @@ import type { Index, IndexLayer } from "../../contracts/fresh-index.ts";
 import { testInstance } from "../../core/use-cases/test-instance.ts";
 import { noArchive, nothingKept } from "../../doubles/nothing-kept.ts";
 import { logIdentity } from "../../doubles/log-identity.ts";
-import { logKeyOf } from "../../doubles/log-key.ts";
 import { MortalCalls } from "./mortal-calls.ts";
 import { WITNESSED } from "./schedule-witness.ts";
 
-const SEED = new Uint8Array(32).fill(1);
-
 /**
- * Where a process runs: the store that it opens, its nodes, its lease, its key's file and what becomes of its
- * signatures.
+ * Where a process runs: the store that it opens, its nodes, its lease and its key.
  */
 export type ProcessParts = {
   readonly store: IndexLayer<unknown>;
@@ -34,9 +30,8 @@ export type ProcessParts = {
   readonly pool: Ledger["Service"];
   readonly nodes: LedgerNodes["Service"];
   readonly lease: SyncLease["Service"] | null;
-  /** The file beside the key, which outlives the process. */
-  readonly keyFile: { text: string | null };
-  readonly signed: (text: string) => void;
+  /** The log's key, whose files outlive the process. */
+  readonly key: LogKey;
   /** Asks the log's witness. */
   readonly witness: WitnessClient["Service"]["addCheckpoint"];
 };
@@ -89,14 +84,10 @@ export const startProcess = Effect.fnUntraced(function* (parts: ProcessParts) {
     writer: yield* Effect.provide(IndexWriter, opened),
     log: yield* Effect.provide(LogStore, opened),
   });
-  const { keys, ...keyCalls } = logKeyOf(SEED, parts.keyFile, (message) =>
-    parts.signed(new TextDecoder().decode(message)),
-  );
+  const { keys, ...keyCalls } = parts.key;
+  const mortal = ({ publicKey, sign }: SigningKey) => ({ publicKey, ...calls.wrapped({ sign }) });
   const key = {
-    keys: Effect.map(
-      keys,
-      ([{ publicKey, sign }]) => [{ publicKey, ...calls.wrapped({ sign }) }] as const,
-    ),
+    keys: Effect.map(keys, ([first, ...others]) => [mortal(first), ...others.map(mortal)] as const),
     ...calls.wrapped(keyCalls),
   };
   const services = Layer.mergeAll(

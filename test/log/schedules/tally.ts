@@ -14,6 +14,9 @@ export type Tally = {
   readonly restored: number;
   /** How often a store in files and the key's file went back to an older copy. */
   readonly takenBack: number;
+  /** Rotations of the log's keys that its operator began, and keys that it retired. */
+  readonly rotated: number;
+  readonly retired: number;
   readonly onFork: number;
   readonly unseen: number;
 };
@@ -31,6 +34,8 @@ export const NOTHING: Tally = {
   lies: 0,
   restored: 0,
   takenBack: 0,
+  rotated: 0,
+  retired: 0,
   onFork: 0,
   unseen: 0,
 };

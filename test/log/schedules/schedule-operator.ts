@@ -1,0 +1,134 @@
+import { expect } from "bun:test";
+import { Effect } from "effect";
+import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
+import { hash32FromBytes } from "../../../core/domain/hash32.ts";
+import { parseCheckpoint } from "../../../core/log/checkpoint/checkpoint.ts";
+import { parseLogStanding, signingKeysOf } from "../../../core/use-cases/log/log-standing.ts";
+import { isSignedBy } from "../../../core/use-cases/log/signing/key-rotation.ts";
+import type { LogKey } from "../../../ports/log/log-signer.ts";
+import { logKeyOf, signingKeyOf } from "../../doubles/log-key.ts";
+
+/** Keys that a schedule's log may have in its life: the first, and that of each rotation. */
+const MOST_KEYS = 6;
+const seedOf = (number: number): Uint8Array => new Uint8Array(32).fill(1 + number);
+const publicKeyOf = (number: number): Uint8Array => ed25519Key(seedOf(number)).publicKey;
+
+/** The public keys that the log's witnesses know: all that it can ever have. */
+export const LOG_PUBLIC_KEYS = Array.from({ length: MOST_KEYS }, (_, number) =>
+  publicKeyOf(number),
+);
+
+/** What one replica has on its machine: the key's number, that of the second one, and the file beside them. */
+type KeyFiles = {
+  readonly first: number;
+  readonly next: number | null;
+  readonly text: string | null;
+};
+
+/**
+ * The operator of a schedule's log. It rotates keys by the rules of `log rotate-key` and `log retire-key`, replica by
+ * replica.
+ */
+export class ScheduleOperator {
+  rotated = 0;
+  retired = 0;
+  #files: ReadonlyArray<KeyFiles>;
+  readonly #below: (n: number) => number;
+
+  constructor(replicas: number, below: (n: number) => number) {
+    this.#files = Array.from({ length: replicas }, () => ({ first: 0, next: null, text: null }));
+    this.#below = below;
+  }
+
+  #of(replica: number): KeyFiles {
+    const files = this.#files[replica];
+    if (files === undefined) throw new Error(`there is no replica ${replica}`);
+    return files;
+  }
+
+  #change(replica: number, change: Partial<KeyFiles>): void {
+    this.#files = this.#files.map((files, at) =>
+      at === replica ? { ...files, ...change } : files,
+    );
+  }
+
+  /** The log's key as a replica has it; `signed` gets each text before it is signed. */
+  keyOf(replica: number, signed: (text: string) => void): LogKey {
+    const note = (message: Uint8Array): void => signed(new TextDecoder().decode(message));
+    const read = () => this.#of(replica).text;
+    const write = (text: string | null): void => this.#change(replica, { text });
+    const file = {
+      get text() {
+        return read();
+      },
+      set text(text: string | null) {
+        write(text);
+      },
+    };
+    return {
+      ...logKeyOf(seedOf(0), file),
+      keys: Effect.sync(() => {
+        const { first, next } = this.#of(replica);
+        const key = signingKeyOf(seedOf(first), note);
+        return next === null
+          ? ([key] as const)
+          : ([key, signingKeyOf(seedOf(next), note)] as const);
+      }),
+    };
+  }
+
+  /** A copy of the keys and of what stands beside them. */
+  get copy(): ReadonlyArray<KeyFiles> {
+    return this.#files;
+  }
+
+  /** Takes all of them back to a copy. */
+  restore(copy: ReadonlyArray<KeyFiles>): void {
+    this.#files = copy;
+  }
+
+  /** Begins a rotation, copies its key to a replica that lacks it, retires the old one, or does nothing. */
+  stir(): void {
+    const standings = this.#files.map(({ text }) =>
+      text === null ? undefined : parseLogStanding(text),
+    );
+    if (standings.every((each) => each === undefined)) return;
+    const newest = Math.max(...this.#files.map(({ first, next }) => next ?? first));
+    const isOverlap = this.#files.some(({ first }) => first !== newest);
+    const isFinished = this.#files.every(({ first, next }) => first === newest && next === null);
+    if (isFinished && newest + 1 < MOST_KEYS && this.#below(2) === 0) {
+      this.rotated += 1;
+      for (const replica of this.#files.keys())
+        if (replica === 0 || this.#below(3) > 0) this.#change(replica, { next: newest + 1 });
+    } else if (isOverlap) {
+      const lacking = this.#files.findIndex(({ first, next }) => first !== newest && next === null);
+      if (lacking >= 0) this.#change(lacking, { next: newest });
+      else
+        for (const [replica, standing] of standings.entries()) {
+          const key = hash32FromBytes(publicKeyOf(newest));
+          const isSigning = standing !== undefined && signingKeysOf(standing).includes(key);
+          if (this.#of(replica).first === newest || !isSigning || this.#below(2) === 0) continue;
+          this.#change(replica, { first: newest, next: null });
+          this.retired += 1;
+        }
+    }
+  }
+
+  /**
+   * Expects of the store's standing, once nothing is wrong any more, that the published checkpoint has a line of each
+   * key that signs the log and of two witnesses. Gives its size.
+   */
+  expectOf(text: string | null): number {
+    const standing = text === null ? undefined : parseLogStanding(text);
+    if (standing === undefined || standing.published === null)
+      throw new Error("nothing is published");
+    for (const key of signingKeysOf(standing))
+      expect(isSignedBy(standing.published, standing.signed.origin, key)).toBe(true);
+    const parsed = parseCheckpoint(standing.published);
+    if ("fault" in parsed) throw new Error(parsed.fault);
+    const { checkpoint, note } = parsed.value;
+    const cosigned = note.signatures.filter(({ name }) => name !== checkpoint.origin);
+    expect(new Set(cosigned.map(({ name }) => name)).size).toBeGreaterThanOrEqual(2);
+    return checkpoint.size;
+  }
+}
