@@ -114,7 +114,14 @@ test.if(process.platform === "linux")(
     expect(offline.stdout).toContain("quorum witnesses wants 2 of [own-1, own-2, own-3]");
 
     for (const action of ["rotate-key", "retire-key"]) {
-      const before = (await logOf(url))?.vkeys;
+      // Under load the status can lack the log for a moment: then nothing would be compared.
+      const before = (
+        await until(
+          "the log's keys",
+          () => logOf(url),
+          (log) => log !== null,
+        )
+      )?.vkeys;
       const changed = await runHere((io) =>
         runCommand(logMain, [action, "--data-dir", folder], io),
       );
