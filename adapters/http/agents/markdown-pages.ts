@@ -48,6 +48,7 @@ export const DOCUMENTATION_PAGES = {
   "scale.md": page("scale", "What the service does when there are millions of escrows."),
   "sessions.md": page("sessions", "Many calls out of one escrow, for both sides."),
   "client.md": page("client", "The client package: its entries and commands."),
+  "console.md": page("console", "The pages for people, and receipts that check themselves."),
   "mcp.md": page("mcp", "The service as a model's tools (MCP), over HTTP and stdio."),
   "merchant.md": page("merchant", "A merchant's commands, signers, and the attestor."),
   "wallets.md": page("wallets", "Links and QR codes that any wallet opens, and what it shows."),
