@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { FILE_MODE, syncFolder } from "./file-journal.ts";
 import { errorCode } from "./key-file.ts";
 
-/** How much earlier than the ledger's clock this machine's may be, seconds. */
+/** How far the ledger's clock and this machine's may be apart, seconds. */
 const CLOCK_MARGIN = 60n;
 
 /**
@@ -23,10 +23,11 @@ export const fileIdentity = async (path: string): Promise<string> => {
 /**
  * Since when everything is kept in a place, in seconds since 1970: its making, or the moment that it was found to be a
  * restored copy. What was there before may have gone on elsewhere. A copy gets a minute more, because the ledger's
- * clock may be ahead.
+ * clock may be ahead. A new place gets a minute less, because that clock may be behind: its first sessions are opened
+ * after it, by the ledger's time perhaps before.
  */
 export const bornOf = (nowMs: number, isFresh: boolean): bigint =>
-  BigInt(Math.floor(nowMs / 1000)) + (isFresh ? 0n : CLOCK_MARGIN);
+  BigInt(Math.floor(nowMs / 1000)) + (isFresh ? -CLOCK_MARGIN : CLOCK_MARGIN);
 
 /**
  * Since when everything is kept in the place of the file `path`, by that file, which tells by its own identity whether

@@ -65,7 +65,7 @@ export const numberIn = (row: SqlRow, name: string): number => Number(row[name])
 export const noticeCopy = async (sql: SessionSql, isRestored: boolean): Promise<void> => {
   const identity = await sql.identity();
   await sql.write(
-    `INSERT INTO settlement_store (one, version, born, identity) VALUES (1, ${VERSION}, :now / 1000, $1) ON CONFLICT (one) DO NOTHING`,
+    `INSERT INTO settlement_store (one, version, born, identity) VALUES (1, ${VERSION}, :now / 1000 - ${CLOCK_MARGIN}, $1) ON CONFLICT (one) DO NOTHING`,
     [identity],
   );
   const [kept] = await sql.read(`SELECT version, identity FROM settlement_store`, []);

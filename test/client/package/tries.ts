@@ -72,8 +72,8 @@ export const tryOfflineCommands = async (
 export const BAD_INPUT: ReadonlyArray<readonly [ReadonlyArray<string>, number, string]> = [
   [["fly"], 64, "There is no command fly. Give one of verify, pay, "],
   [["constructor"], 64, "There is no command constructor. "],
-  [["verify"], 64, "FILE must be given, and nothing else beside the options. "],
-  [["verify", "a", "b"], 64, "FILE must be given"],
+  [["verify"], 64, "FILE [OTHER] must be given, and nothing else beside the options. "],
+  [["verify", "a", "b"], 64, "OTHER is given without --fraud. "],
   [["verify", "a", "--rpc", "b"], 64, "Unknown option '--rpc'. "],
   [["verify", "absent.json"], 66, "absent.json cannot be read: ENOENT. "],
   [["verify", "package.json", "--trust", "package.json"], 66, "package.json: the trust policy "],
