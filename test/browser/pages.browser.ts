@@ -270,7 +270,7 @@ test.concurrent.each([...Object.entries(PAGES), ...Object.entries(SCREENS)])(
   },
 );
 
-test("every page is whole without JavaScript, and its first view has less than 60 kB", async () => {
+test("home, the reference and every screen are whole without JavaScript, and small beside the verifier", async () => {
   const { page, faults, close } = await openPage({ viewport: PHONE, javaScriptEnabled: false });
   const bytesOf = async (path: string): Promise<number> => {
     const headers = { accept: "text/html", "accept-encoding": "br" };
@@ -303,7 +303,7 @@ test("every page is whole without JavaScript, and its first view has less than 6
   expect(large).toEqual([]);
 }, 300_000);
 
-test("home and an escrow's page show a new payment without a reload", async () => {
+test("home shows a new payment without a reload", async () => {
   const { page, close } = await openPage({ viewport: DESKTOP });
   try {
     await page.goto(`${service.url}/`);
@@ -321,7 +321,7 @@ test("home and an escrow's page show a new payment without a reload", async () =
   }
 }, 120_000);
 
-test("the keyboard reaches the content first, then every link, in forced colours and at 200 %", async () => {
+test("the keyboard reaches the skip link first, and a narrow view in forced colours is whole", async () => {
   const { page, faults, close } = await openPage({
     viewport: { width: 640, height: 450 },
     forcedColors: "active",
