@@ -107,7 +107,7 @@ export const saveFrames = async (
   }
 };
 
-/** What is kept of a session: so many bytes of its own file, then frames that the file does not have yet. */
+/** What is kept of a session: the first bytes of its own file, as many as are given, then the frames that the file lacks. */
 export type SessionFrames = {
   readonly path: string;
   readonly length: number;

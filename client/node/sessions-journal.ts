@@ -38,7 +38,7 @@ export type HeldSession = {
   last: Promise<unknown>;
 };
 
-/** A session as its own file has it, of so many bytes. */
+/** A session as its own file has it, with the number of bytes that count. */
 export const heldSession = (
   state: SessionState,
   length: number,

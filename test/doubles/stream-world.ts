@@ -144,7 +144,7 @@ export const streamWorld = () => {
   };
 };
 
-/** A line that is cut behind so many bytes. `isTold` says whether the seller's side notices. */
+/** A line that is cut behind a number of bytes. `isTold` says whether the seller's side notices. */
 export const cutAfter =
   (most: number, isTold: boolean) =>
   (body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> => {

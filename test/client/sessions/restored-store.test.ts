@@ -107,7 +107,7 @@ const voucherAfter = (tally: SessionTally, salt = 0): CallVoucher => {
 const closingAt = ({ orders, total, count }: SessionTally): CallVoucher =>
   vouch({ orders, total, count, isClosing: true, limit: 0n, nonce: new Uint8Array(16) });
 
-/** Makes so many calls, and gives the newest record. */
+/** Makes a number of calls, and gives the newest record. */
 const called = async (seller: Seller, calls: number): Promise<SessionHead> => {
   for (let i = 0; i < calls; i++) {
     const newest = (await seller.store.find(escrow))?.newest ?? null;
