@@ -11,7 +11,7 @@ export type { Attestation, Statement } from "./merchant/settle/attest.ts";
 export type { Awaited } from "./merchant/escrows/watch.ts";
 export type { Cancelled } from "./merchant/settle/cancel.ts";
 export { csvLine } from "./merchant/escrows/export.ts";
-export { EXPORT_COLUMNS } from "./merchant/escrows/watch.ts";
+export { EXPORT_COLUMNS } from "./merchant/escrows/read-escrows.ts";
 export type { Export, ExportRow, Totals } from "./merchant/escrows/export.ts";
 export type { Registered, Registration } from "./merchant/register.ts";
 export { type Released, ReleasedAlready } from "./merchant/merchant-context.ts";

@@ -14,7 +14,7 @@ export { verifyEvidence } from "../core/protocol/verification/verify-evidence.ts
 export { verifyCall } from "../core/protocol/verification/verify-call.ts";
 export { verifyEquivocation } from "../core/protocol/verification/verify-equivocation.ts";
 export { parseTrustPolicy } from "../core/protocol/evidence/trust-policy.ts";
-export { freshTiles } from "../core/protocol/verification/verify-in-log.ts";
+export { freshTiles } from "../core/protocol/verification/verify-fresh-log.ts";
 
 /** The types of these functions. */
 export type {
@@ -26,5 +26,5 @@ export type {
   TrustPolicy,
 } from "../core/domain/evidence/evidence-check.ts";
 export type { SupportedMint } from "../core/domain/supported-mint.ts";
-export type { FreshLog } from "../core/protocol/verification/verify-in-log.ts";
+export type { FreshLog } from "../core/protocol/verification/verify-fresh-log.ts";
 export type { LedgerWitness } from "../core/protocol/verification/verify-on-ledger.ts";

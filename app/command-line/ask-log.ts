@@ -1,5 +1,5 @@
 import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
-import { type FreshLog, freshTiles } from "../../core/protocol/verification/verify-in-log.ts";
+import { type FreshLog, freshTiles } from "../../core/protocol/verification/verify-fresh-log.ts";
 import { EX_UNAVAILABLE, EX_USAGE, endWith } from "./command-line.ts";
 import { fetchBytes } from "./fetch-bytes.ts";
 

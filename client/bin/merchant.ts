@@ -1,7 +1,7 @@
 import { foreignJson } from "../../core/domain/encoding/foreign-text.ts";
 import { connectMerchant, type MerchantClient } from "../merchant/connect-merchant.ts";
 import { csvLine } from "../merchant/escrows/export.ts";
-import { EXPORT_COLUMNS } from "../merchant/escrows/watch.ts";
+import { EXPORT_COLUMNS } from "../merchant/escrows/read-escrows.ts";
 import { SettlementError } from "../settlement-error.ts";
 import type { CommandIo } from "../command-line/command-io.ts";
 import { readArguments, required, usageError } from "../command-line/command-line.ts";

@@ -1,6 +1,6 @@
 import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import type { Escrow, SettledBy } from "../../core/domain/escrow/escrow.ts";
-import { settledState } from "../../core/protocol/accounts/escrow-account.ts";
+import { settledState } from "../../core/protocol/accounts/escrow-outline.ts";
 import type { AttestationClaim } from "../../core/protocol/instructions/attestation.ts";
 
 /** What an attestation says and its signature, 64 bytes. */

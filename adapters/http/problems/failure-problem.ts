@@ -1,7 +1,8 @@
 import type { LedgerContradiction, LedgerFault } from "../../../ports/ledger/ledger.ts";
 import type { NotReadyPart } from "../../../core/use-cases/service/read-readiness.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
-import { nextActionRecord, tombstoneRecord } from "../escrow/escrow-contract.ts";
+import { tombstoneRecord } from "../escrow/escrow-contract.ts";
+import { nextActionRecord } from "../escrow/next-action-contract.ts";
 import { witnessRefusal } from "../witness/witness-answers.ts";
 import { capitalised } from "./problem-kind.ts";
 import { stateCure } from "./state-cure.ts";

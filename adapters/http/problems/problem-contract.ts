@@ -4,7 +4,8 @@ import { SETTLEMENT_RULES } from "../../../core/domain/relay/settlement-rule.ts"
 import { PROBLEM_CATALOGUE, PROBLEM_CODES, type ProblemCode } from "./problem-catalogue.ts";
 import { problemType } from "./problem.ts";
 import { ProgramError, TransactionError } from "../relay/relay-contract.ts";
-import { Awaited, NextAction, Tombstone } from "../escrow/escrow-contract.ts";
+import { Tombstone } from "../escrow/escrow-contract.ts";
+import { Awaited, NextAction } from "../escrow/next-action-contract.ts";
 import {
   Address,
   Count,

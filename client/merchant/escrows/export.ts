@@ -1,7 +1,7 @@
 import type { Escrow, Merchant } from "../../generated/contract.ts";
 import { dataBy } from "../../service/operation.ts";
 import { SettlementError } from "../../settlement-error.ts";
-import { escrowsOf, EXPORT_COLUMNS, type IndexedEscrows } from "./watch.ts";
+import { escrowsOf, EXPORT_COLUMNS, type IndexedEscrows } from "./read-escrows.ts";
 import { addressNamed } from "../../pinned-policy.ts";
 import { type MerchantContext, readMerchant } from "../merchant-context.ts";
 

@@ -13,8 +13,8 @@ import {
   checkEscrowAccount,
   ESCROW_ACCOUNT_LENGTH,
   ESCROW_DISCRIMINATOR,
-  type EscrowOutline,
 } from "./escrow-account.ts";
+import type { EscrowOutline } from "./escrow-outline.ts";
 import {
   decodeMerchantAccount,
   MERCHANT_ACCOUNT_LENGTH,

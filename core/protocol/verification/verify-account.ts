@@ -8,7 +8,7 @@ import {
   type TrustPolicy,
 } from "../../domain/evidence/evidence-check.ts";
 import type { Decoded } from "../../domain/ledger/account.ts";
-import { shownFrom } from "../accounts/escrow-account.ts";
+import { shownFrom } from "../accounts/escrow-outline.ts";
 import { verifyEd25519 } from "../crypto/strict-ed25519.ts";
 import { evidenceData, type EvidenceNetwork } from "../evidence/evidence-data.ts";
 import type { ParsedPacket } from "../evidence/evidence-packet.ts";

@@ -24,7 +24,7 @@ import { isCallIntent, orderLeaf } from "../calls/call-order.ts";
 import { isAttestationSigned, isVoucherSigned } from "../calls/judge-call.ts";
 import { sessionTerms, type SessionTerms } from "../calls/session-terms.ts";
 import { parseEvidencePacket } from "../evidence/evidence-packet.ts";
-import type { FreshLog } from "./verify-in-log.ts";
+import type { FreshLog } from "./verify-fresh-log.ts";
 import type { LedgerWitness } from "./verify-on-ledger.ts";
 import { verifyEvidence } from "./verify-evidence.ts";
 

@@ -19,7 +19,8 @@ import {
   parseEvidencePacket,
 } from "../evidence/evidence-packet.ts";
 import { accountChecks, ledgerPoints } from "./verify-account.ts";
-import { type FreshLog, verifyFreshLog, verifyInLog } from "./verify-in-log.ts";
+import { type FreshLog, verifyFreshLog } from "./verify-fresh-log.ts";
+import { verifyInLog } from "./verify-in-log.ts";
 import type { LedgerWitness } from "./verify-on-ledger.ts";
 
 const listedIn = (escrow: Escrow, trust: TrustPolicy | null): SupportedMint | undefined =>

@@ -15,7 +15,8 @@ import { deployedHash } from "../accounts/loader-v3.ts";
 import { decodeMerchantAccount } from "../accounts/merchant-account.ts";
 import type { EvidenceNetwork } from "../evidence/evidence-data.ts";
 import type { LogReference } from "../evidence/evidence-references.ts";
-import { type FreshLog, isInLedgersLog, type LoggedAccount } from "./verify-in-log.ts";
+import { type FreshLog, isInLedgersLog } from "./verify-fresh-log.ts";
+import type { LoggedAccount } from "./verify-in-log.ts";
 import { capturedCheck, type DatedAccount, outcome, stillPendingCheck } from "./verify-pending.ts";
 
 /** What a node of the verifier's own choice says about a packet's escrow. */

@@ -10,7 +10,8 @@ import {
   decodeArchivedEscrowAccount,
 } from "../accounts/archived-escrow-account.ts";
 import { decodeCustodyConfigAccount } from "../accounts/settings-accounts.ts";
-import { decodeEscrowAccount, shownFrom, termsIn } from "../accounts/escrow-account.ts";
+import { decodeEscrowAccount, termsIn } from "../accounts/escrow-account.ts";
+import { shownFrom } from "../accounts/escrow-outline.ts";
 import { ARCHIVE_DELAY_SECONDS } from "../accounts/escrow-rules.ts";
 import {
   custodyConfigAddress,

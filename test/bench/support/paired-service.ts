@@ -2,7 +2,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LOCAL_USDC_MINT, localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
-import { ROLES } from "../../../adapters/http/escrow/escrow-contract.ts";
+import { ROLES } from "../../../adapters/http/escrow/next-action-contract.ts";
 import type { Address } from "../../../core/domain/address.ts";
 import { decodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { labelled } from "../../simulation/world-escrow.ts";

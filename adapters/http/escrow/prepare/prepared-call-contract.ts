@@ -31,7 +31,7 @@ import {
   record,
   Time,
 } from "../../openapi/values.ts";
-import { OpenInstruction, openInstructionRecord } from "../escrow-contract.ts";
+import { OpenInstruction, openInstructionRecord } from "../next-action-contract.ts";
 
 /** The body member of every prepare operation that names the payer. */
 export const payerMember = {

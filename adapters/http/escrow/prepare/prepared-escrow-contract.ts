@@ -13,7 +13,7 @@ import { STATE_RULES } from "../../../../core/use-cases/request-errors.ts";
 import { CLIENT_PACKAGE_PATH } from "../../service/client-package.ts";
 import { stateCure } from "../../problems/state-cure.ts";
 import { Cost, costRecord, UnsignedTransaction } from "./prepared-call-contract.ts";
-import { Instruction, instructionRecord } from "../escrow-contract.ts";
+import { Instruction, instructionRecord } from "../next-action-contract.ts";
 import {
   Address,
   AddressOrNull,

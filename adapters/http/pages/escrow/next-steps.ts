@@ -1,6 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 import { refundUrl, solanaPayLink } from "../../actions/action-contract.ts";
-import type { LiveEscrow, NextAction } from "../../escrow/escrow-contract.ts";
+import type { LiveEscrow } from "../../escrow/escrow-contract.ts";
+import type { NextAction } from "../../escrow/next-action-contract.ts";
 import { html, Html } from "../shell/html.ts";
 import { curl, time } from "../shell/parts.ts";
 import { qrCodeSvg } from "../shell/qr-code.ts";

@@ -6,7 +6,7 @@ import type { AccountFault, LedgerAccount } from "../../../domain/ledger/account
 import type { Deployment } from "../../../domain/ledger/deployment.ts";
 import type { Merchant } from "../../../domain/merchant/merchant.ts";
 import { unreadableEscrowOf, unseenEscrowOf } from "../../../log/leaf/escrow-rows.ts";
-import type { EscrowOutline } from "../../../protocol/accounts/escrow-account.ts";
+import type { EscrowOutline } from "../../../protocol/accounts/escrow-outline.ts";
 import { readProgramAccount } from "../../../protocol/accounts/program-account.ts";
 import type { Observed } from "../../../../ports/index/index-writer.ts";
 

@@ -1,4 +1,4 @@
-import { Clock, Effect, Exit } from "effect";
+import { Clock, Effect } from "effect";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import {
   BackfillCheckpoints,
@@ -29,8 +29,7 @@ import {
   namedMerchants,
 } from "./merchants/follow-merchants.ts";
 import { scanMerchants } from "./merchants/scan-merchants.ts";
-import type { SnapshotSchedule } from "./snapshot-schedule.ts";
-import { syncErrorOf, type SyncFailure, syncFailureCause } from "./sync-failure.ts";
+import { takeSnapshot, tryPeriodicSnapshot } from "./snapshot-schedule.ts";
 
 /** Numbers per store transaction. */
 const EVENTS_AT_ONCE = 10_000n;
@@ -71,44 +70,6 @@ const applyEvents = Effect.fn("applyEvents")(function* (
   const mark: SyncMark = { ...tip, atMs };
   return mark;
 });
-
-/** Runs a snapshot and returns its result. The schedule records how it ended, unless it was interrupted. */
-const takeSnapshot = <A, R>(
-  schedule: SnapshotSchedule,
-  snapshot: Effect.Effect<A, SyncFailure, R>,
-): Effect.Effect<A, SyncFailure, R> =>
-  Effect.onExit(snapshot, (exit) =>
-    Effect.map(monotonicMs, (nowMs) => {
-      if (Exit.isSuccess(exit)) return schedule.completed(nowMs);
-      const error = syncErrorOf(exit);
-      if (error !== null) schedule.failed(nowMs, error);
-    }),
-  );
-
-/**
- * As `takeSnapshot`, but logs a failure and returns null: the index is complete without this scan. A defect stays a
- * defect.
- */
-const tryPeriodicSnapshot = <A, R>(
-  schedule: SnapshotSchedule,
-  snapshot: Effect.Effect<A, SyncFailure, R>,
-): Effect.Effect<A | null, never, R> =>
-  takeSnapshot(schedule, snapshot).pipe(
-    Effect.catch((failure) =>
-      Effect.as(
-        Effect.logWarning(
-          "the periodic scan of merchants failed; the index continues by changes alone",
-          {
-            failure: failure._tag,
-            cause: syncFailureCause(failure),
-            failures: schedule.failures,
-            again_in_seconds: schedule.waitMs / 1000,
-          },
-        ),
-        null,
-      ),
-    ),
-  );
 
 /** Contradictions, one sync after the other, after which scans decide whether the ledger was rewritten. */
 const MOST_CONTRADICTIONS = 3;

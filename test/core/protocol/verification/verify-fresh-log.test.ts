@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { TrustPolicy } from "../../../../core/domain/evidence/evidence-check.ts";
-import { type FreshLog, freshTiles } from "../../../../core/protocol/verification/verify-in-log.ts";
+import {
+  type FreshLog,
+  freshTiles,
+} from "../../../../core/protocol/verification/verify-fresh-log.ts";
 import { verifyEvidence } from "../../../../core/protocol/verification/verify-evidence.ts";
 import { NETWORK, TRUST } from "../../../arbitraries/evidence.ts";
 import { runs } from "../../../arbitraries/runs.ts";
