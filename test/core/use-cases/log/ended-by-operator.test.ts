@@ -106,6 +106,21 @@ test("a restarted process offers the last checkpoint to a witness that has not c
   expect(await Effect.runPromise(published(world))).toMatchObject({ size: 21, isLast: true });
 });
 
+test("a restarted process ends the log at what it has signed since", async () => {
+  const world = worldOf(20);
+  await world.publish();
+  world.grow(3);
+  await world.run(({ grown }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark());
+      yield* TestClock.adjust("10 seconds");
+      world.endOrdered = ORIGIN;
+      yield* TestClock.adjust("5 minutes");
+    }),
+  );
+  expect(await Effect.runPromise(published(world))).toMatchObject({ size: 24, isLast: true });
+});
+
 test("the end stands beside the key: a store of before it, and an empty one, are ended too", async () => {
   for (const isEmpty of [false, true]) {
     const world = worldOf(20);
