@@ -178,7 +178,7 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: AskedPolicy
     if (keys.lack === "all") return "log_key_missing";
     const { last } = log;
     if (last?.isLast || (last !== null && log.isToEnd)) {
-      const isPublished = offers.isPublished(last, value?.published ?? null);
+      const isPublished = yield* offers.isPublished(last, value?.published ?? null);
       if (last.isLast || isPublished) {
         const head = { ...last, isLast: true } as const;
         if (yield* offers.isDue(head, value?.published ?? null))

@@ -6,7 +6,7 @@ import { inMemory, inSqlite } from "./schedule-stores.ts";
 const SCHEDULES = whole("LOG_SCHEDULES", 8);
 
 test(
-  `${SCHEDULES} schedules of growth, archiving, syncs, kills, replicas, key rotations, lagging and lying nodes: every store's tree is the ledger's, and so is every root that is signed or cosigned`,
+  `${SCHEDULES} schedules of growth, archiving, syncs, kills, replicas, rotations, ends, lagging and lying nodes: every store's tree is the ledger's, and so is every root that is signed or cosigned`,
   () =>
     manySchedules(
       SCHEDULES,

@@ -22,12 +22,16 @@ export class SignedRoots {
   /** How often something was signed. */
   times = 0;
   readonly #roots = new Map<string, string>();
+  /** The size of the last checkpoint of a log that ended. */
+  #lastSize = Infinity;
 
-  /** Notes a text that a key signed. Throws at a second root of a size. */
+  /** Notes a text that a key signed. Throws at a second root of a size, and at a larger size than the last one's. */
   readonly note = (text: string): void => {
     const parsed = parseCheckpointText(text);
     if ("fault" in parsed) throw new Error(parsed.fault);
-    const { origin, size, root } = parsed.value;
+    const { origin, size, root, isLast = false } = parsed.value;
+    if (isLast) this.#lastSize = Math.min(size, this.#lastSize);
+    if (size > this.#lastSize) throw new Error(`size ${size} is signed after the log's end`);
     const hex = Buffer.from(root).toString("hex");
     const before = this.#roots.get(`${origin} ${size}`);
     if (before !== undefined && before !== hex) throw new Error(`two roots of size ${size}`);
@@ -35,13 +39,14 @@ export class SignedRoots {
     this.times += 1;
   };
 
-  /** Expects that all of them are a tree's, and that the tree is signed to a size. */
+  /** Expects that all of them are a tree's, and that it is signed to a size and no further. */
   expectOf(tree: IndependentTree, size: number): void {
     const own = `log.example/log/${tree.networkId}/0`;
     for (const [key, root] of this.#roots) {
       const [origin = "", of = ""] = key.split(" ");
       expect(origin).toBe(own);
       expect(root, `the signed root of size ${of}`).toBe(tree.roots[Number(of) - 1] ?? "");
+      expect(Number(of)).toBeLessThanOrEqual(size);
     }
     expect(this.#roots.has(`${own} ${size}`)).toBe(true);
   }
@@ -164,10 +169,13 @@ export const runSchedule = async (seed: number, kind: StoreKind): Promise<Tally>
     );
     let kept: ScheduleOperator["copy"] | null = null;
     let takenBack = 0;
-    /** Copies the data directory, store and keys, or takes it back to the copy. */
+    /**
+     * Copies the data directory, store and keys, or takes it back to the copy. Nobody takes back a log's end, but the
+     * order for it may come after a copy of before.
+     */
     const backUp = Effect.gen(function* () {
       const { backup } = store;
-      if (backup === null || chance() < 0.5) return;
+      if (backup === null || operator.hasEnded || chance() < 0.5) return;
       yield* living.endAll;
       if (kept === null || chance() < 0.4) {
         backup.keep();
@@ -189,8 +197,8 @@ export const runSchedule = async (seed: number, kind: StoreKind): Promise<Tally>
     yield* comeToRest(world, living, signed, witnesses, operator);
     tally.takenBack = takenBack;
     const { cosigned, lies, restored } = witnesses;
-    const { rotated, retired } = operator;
-    Object.assign(tally, { cosigned, lies, restored, rotated, retired });
+    const { rotated, retired, isToEnd } = operator;
+    Object.assign(tally, { cosigned, lies, restored, rotated, retired, ended: Number(isToEnd) });
     yield* living.endAll;
     yield* witnesses.end;
   });

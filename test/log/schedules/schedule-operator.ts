@@ -3,7 +3,12 @@ import { Effect } from "effect";
 import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import { parseCheckpoint } from "../../../core/log/checkpoint/checkpoint.ts";
-import { parseLogStanding, signingKeysOf } from "../../../core/use-cases/log/log-standing.ts";
+import {
+  ENDED_BY_OPERATOR,
+  type LogStanding,
+  parseLogStanding,
+  signingKeysOf,
+} from "../../../core/use-cases/log/log-standing.ts";
 import { isSignedBy } from "../../../core/use-cases/log/signing/key-rotation.ts";
 import type { LogKey } from "../../../ports/log/log-signer.ts";
 import { logKeyOf, signingKeyOf } from "../../doubles/log-key.ts";
@@ -27,12 +32,14 @@ type KeyFiles = {
 
 /**
  * The operator of a schedule's log. It rotates keys by the rules of `log rotate-key` and `log retire-key`, replica by
- * replica.
+ * replica, and may end the log.
  */
 export class ScheduleOperator {
   rotated = 0;
   retired = 0;
   #files: ReadonlyArray<KeyFiles>;
+  /** The origin of the log that is to end, null while it is to go on. */
+  #endOrdered: string | null = null;
   readonly #below: (n: number) => number;
 
   constructor(replicas: number, below: (n: number) => number) {
@@ -74,7 +81,22 @@ export class ScheduleOperator {
           ? ([key] as const)
           : ([key, signingKeyOf(seedOf(next), note)] as const);
       }),
+      endOrdered: Effect.sync(() => this.#endOrdered),
     };
+  }
+
+  /** Whether it has ordered the log's end. */
+  get isToEnd(): boolean {
+    return this.#endOrdered !== null;
+  }
+
+  /** Whether the log's end stands beside a key. */
+  get hasEnded(): boolean {
+    return this.#standings.some((standing) => standing?.ended === ENDED_BY_OPERATOR);
+  }
+
+  get #standings(): ReadonlyArray<LogStanding | undefined> {
+    return this.#files.map(({ text }) => (text === null ? undefined : parseLogStanding(text)));
   }
 
   /** A copy of the keys and of what stands beside them. */
@@ -87,12 +109,16 @@ export class ScheduleOperator {
     this.#files = copy;
   }
 
-  /** Begins a rotation, copies its key to a replica that lacks it, retires the old one, or does nothing. */
+  /** Begins a rotation, copies its key to a replica that lacks it, retires the old one, ends the log, or does nothing. */
   stir(): void {
-    const standings = this.#files.map(({ text }) =>
-      text === null ? undefined : parseLogStanding(text),
-    );
-    if (standings.every((each) => each === undefined)) return;
+    if (this.#endOrdered !== null) return;
+    const standings = this.#standings;
+    const origin = standings.find((each) => each !== undefined)?.signed.origin;
+    if (origin === undefined) return;
+    if (this.#below(12) === 0) {
+      this.#endOrdered = origin;
+      return;
+    }
     const newest = Math.max(...this.#files.map(({ first, next }) => next ?? first));
     const isOverlap = this.#files.some(({ first }) => first !== newest);
     const isFinished = this.#files.every(({ first, next }) => first === newest && next === null);
@@ -116,7 +142,8 @@ export class ScheduleOperator {
 
   /**
    * Expects of the store's standing, once nothing is wrong any more, that the published checkpoint has a line of each
-   * key that signs the log and of two witnesses. Gives its size.
+   * key that signs the log and of two witnesses, and that it is the last one of a log that was to end, and of no other.
+   * Gives its size.
    */
   expectOf(text: string | null): number {
     const standing = text === null ? undefined : parseLogStanding(text);
@@ -127,8 +154,12 @@ export class ScheduleOperator {
     const parsed = parseCheckpoint(standing.published);
     if ("fault" in parsed) throw new Error(parsed.fault);
     const { checkpoint, note } = parsed.value;
+    const { isLast = false, size } = checkpoint;
     const cosigned = note.signatures.filter(({ name }) => name !== checkpoint.origin);
     expect(new Set(cosigned.map(({ name }) => name)).size).toBeGreaterThanOrEqual(2);
-    return checkpoint.size;
+    expect(isLast).toBe(this.isToEnd);
+    expect(standing.ended).toBe(this.isToEnd ? ENDED_BY_OPERATOR : null);
+    expect(standing.signed.size).toBe(size);
+    return size;
   }
 }

@@ -178,9 +178,16 @@ class ScheduleWitness {
   /** Has a lying log offer another history, which begins as the ledger's does where the witness looks. */
   lie(events: ReadonlyArray<Uint8Array>, others: ReadonlyArray<Uint8Array>) {
     return Effect.gen({ self: this }, function* () {
+      const from = Math.max(yield* this.cosignedSize, 1);
+      const invented = others.slice(0, 1 + this.#below(others.length));
+      yield* this.#offer([...events.slice(0, from), ...invented]);
+    });
+  }
+
+  /** Offers it the tree of leaves, signed by the log's key. */
+  #offer(leaves: ReadonlyArray<Uint8Array>) {
+    return Effect.gen({ self: this }, function* () {
       const oldSize = yield* this.cosignedSize;
-      const from = Math.max(oldSize, 1);
-      const leaves = [...events.slice(0, from), ...others.slice(0, 1 + this.#below(others.length))];
       const head = { origin: ORIGIN, size: leaves.length, root: referenceRoot(leaves) };
       const text = checkpointText(head);
       const signature = LOG_SIGNER.sign(noteMessage(text));
@@ -204,13 +211,19 @@ class ScheduleWitness {
 
   /**
    * Expects that each cosigned root is a tree's, that the witness kept its size first, and that it cosigned a size last.
+   * Of a log that has ended it may have cosigned less, since it can compare nothing with an end that its node had passed
+   * before; one that cosigned the end cosigns no more of that tree.
    */
-  expectOf(tree: IndependentTree, last: number) {
+  expectOf(tree: IndependentTree, last: number, isEnded: boolean) {
     return Effect.gen({ self: this }, function* () {
       for (const { size, root, keptSize } of this.cosigned) {
         expect(root, `the cosigned root of size ${size}`).toBe(tree.roots[size - 1] ?? "");
         expect(keptSize, `kept when size ${size} was cosigned`).toBeGreaterThanOrEqual(size);
       }
+      const size = yield* this.cosignedSize;
+      if (!isEnded || size > last) expect(size).toBe(last);
+      if (size < last || tree.leaves.length === last) return;
+      yield* this.#offer(tree.leaves);
       expect(yield* this.cosignedSize).toBe(last);
     });
   }
@@ -267,8 +280,8 @@ export class ScheduleWitnesses {
   }
 
   /** Expects of each of them what `ScheduleWitness.expectOf` does. */
-  expectOf(tree: IndependentTree, last: number) {
-    return Effect.forEach(this.#all, (witness) => witness.expectOf(tree, last), {
+  expectOf(tree: IndependentTree, last: number, isEnded: boolean) {
+    return Effect.forEach(this.#all, (witness) => witness.expectOf(tree, last, isEnded), {
       discard: true,
     });
   }

@@ -17,6 +17,8 @@ export type Tally = {
   /** Rotations of the log's keys that its operator began, and keys that it retired. */
   readonly rotated: number;
   readonly retired: number;
+  /** Logs that their operator ended. */
+  readonly ended: number;
   readonly onFork: number;
   readonly unseen: number;
 };
@@ -36,6 +38,7 @@ export const NOTHING: Tally = {
   takenBack: 0,
   rotated: 0,
   retired: 0,
+  ended: 0,
   onFork: 0,
   unseen: 0,
 };

@@ -7,6 +7,13 @@ import { type LogStanding, signingKeysOf } from "../log-standing.ts";
 /** Which keys sign a log and which did, as its standing says. */
 export type KeyRotation = Pick<LogStanding, "publicKey" | "nextKey" | "retiredKeys">;
 
+/** The rotation of a standing, without what changes while its keys stay. */
+export const rotationIn = ({ publicKey, nextKey, retiredKeys }: KeyRotation): KeyRotation => ({
+  publicKey,
+  nextKey,
+  retiredKeys,
+});
+
 /** How far the keys of a log have been rotated: it only grows. */
 const stepsOf = ({ nextKey, retiredKeys }: KeyRotation): number =>
   2 * retiredKeys.length + (nextKey === null ? 0 : 1);

@@ -11,6 +11,7 @@ import {
   type KeyRotation,
   keysIn,
   rotatedBy,
+  rotationIn,
 } from "./key-rotation.ts";
 import { faultOfKeys } from "./open-log.ts";
 
@@ -32,7 +33,7 @@ export class SigningKeys {
   constructor(key: LogKey, kept: KeptStanding, rotation: KeyRotation | null) {
     this.#key = key;
     this.#kept = kept;
-    this.rotation = rotation;
+    this.rotation = rotation && rotationIn(rotation);
   }
 
   get #endOrdered() {
@@ -52,7 +53,7 @@ export class SigningKeys {
       const own = [hash32FromBytes(first.publicKey), ...keysIn(others)] as const;
       this.isEndOrdered = yield* this.#endOrdered;
       const { text, value } = yield* kept.inStore;
-      const furthest = furtherAlong(this.rotation, value);
+      const furthest = furtherAlong(this.rotation, value && rotationIn(value));
       const isUsable =
         faultOfKeys(
           kept.origin,

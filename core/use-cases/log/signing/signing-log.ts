@@ -19,6 +19,7 @@ import {
 import { monotonicMs } from "../../single-flight.ts";
 import { KeptStanding } from "./kept-standing.ts";
 import { type OpenLog, signCheckpoint } from "./open-log.ts";
+import { rotationIn } from "./key-rotation.ts";
 import { SigningKeys } from "./signing-keys.ts";
 import { type LogTree, readConsistencyProof, readRoot } from "../read-tree.ts";
 
@@ -284,8 +285,7 @@ export class SigningLog {
     const predecessors = this.#predecessors;
     const rotation = this.keys.rotation ?? value;
     if (rotation === null) throw new Error("a log signs before its keys are taken");
-    const { publicKey, nextKey, retiredKeys } = rotation;
     const published = value?.published ?? null;
-    return { signed, publicKey, nextKey, retiredKeys, published, ended, predecessors };
+    return { signed, ...rotationIn(rotation), published, ended, predecessors };
   }
 }

@@ -1,5 +1,4 @@
 import { Deferred, Duration, Effect, FiberSet, Queue, Ref, Semaphore } from "effect";
-import { parseCheckpoint } from "../../../log/checkpoint/checkpoint.ts";
 import type { PolicyWitness } from "../../../log/policy/log-policy.ts";
 import { judgeQuorum } from "../../../log/policy/quorum.ts";
 import { SyncEpoch } from "../../../../ports/index/sync-lease.ts";
@@ -7,7 +6,7 @@ import { LogStore } from "../../../../ports/log/log-store.ts";
 import { monotonicMs } from "../../single-flight.ts";
 import type { AskedPolicy } from "../witness-policies.ts";
 import { askWitness, type WitnessRecords } from "./ask-witness.ts";
-import { type Offered, OfferedRound } from "./offered-round.ts";
+import { type Offered, OfferedRound, publishedIn } from "./offered-round.ts";
 import { isSameHead, type LogHindrance, type SignedHead } from "../log-standing.ts";
 import { printSignedCheckpoint, type SignedCheckpoint } from "../signing/open-log.ts";
 import type { SigningLog } from "../signing/signing-log.ts";
@@ -38,13 +37,8 @@ export const isWriter = (epoch: bigint) =>
     Effect.orElseSucceed(() => true),
   );
 
-const checkpointOf = (published: string | null) => {
-  const parsed = published === null ? null : parseCheckpoint(published);
-  return parsed !== null && "value" in parsed ? parsed.value.checkpoint : null;
-};
-
 /** The size of a published checkpoint, 0 for none. */
-const sizeOf = (published: string | null): number => checkpointOf(published)?.size ?? 0;
+const sizeOf = (published: string | null): number => publishedIn(published)?.checkpoint.size ?? 0;
 
 /**
  * Publishes a note of a head, unless the log has published a larger one, or has ended and the head is not its last.
@@ -81,6 +75,8 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
   let newest: Offered | null = null;
   let round: OfferedRound | null = null;
   let publishedAtMs = -Infinity;
+  /** The size that the quorum has cosigned for this process last. */
+  let cosignedSize = 0;
   /** When the newest one is offered again. */
   let againAtMs = Infinity;
 
@@ -88,7 +84,7 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
   const isDue = Effect.fnUntraced(function* (head: SignedHead, published: string | null) {
     const size = sizeOf(published);
     if (head.size !== size) return head.size > size;
-    if (head.isLast !== checkpointOf(published)?.isLast) return true;
+    if (head.isLast !== publishedIn(published)?.checkpoint.isLast) return true;
     return (yield* monotonicMs) - publishedAtMs >= UNCHANGED_MS;
   });
 
@@ -177,6 +173,7 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
       if (isPublished && ofRound.publishedCount === null) {
         publishedAtMs = nowMs;
         againAtMs = nowMs + UNCHANGED_MS;
+        cosignedSize = head.size;
       }
       ofRound.publishedCount = count;
       yield* Ref.set(hindrance, null);
@@ -247,9 +244,14 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
       ),
     ),
     isDue,
-    /** Whether the published checkpoint, null for none, has the size of a head. */
-    isPublished: ({ size }: SignedHead, published: string | null): boolean =>
-      sizeOf(published) === size,
+    /**
+     * Whether a head's size is published, and its witnesses' quorum has cosigned that for this process. What another
+     * one published may be of a copy, and the witnesses further.
+     */
+    isPublished: Effect.fnUntraced(function* ({ size }: SignedHead, published: string | null) {
+      const isCosigned = cosignedSize === size || !isWitnessed(yield* Ref.get(policyRef));
+      return isCosigned && sizeOf(published) === size;
+    }),
     areAhead,
     /** Publishes a signed checkpoint at once where no witness is asked; otherwise it is offered next. */
     offer: Effect.fnUntraced(function* (log: SigningLog, checkpoint: SignedCheckpoint) {
@@ -267,6 +269,7 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
     changed: Effect.suspend(() => {
       publishedAtMs = -Infinity;
       againAtMs = -Infinity;
+      cosignedSize = 0;
       return Effect.andThen(endRound, ring);
     }),
     /** Drops what other keys have signed. The next checkpoint is due, also one of the same size. */

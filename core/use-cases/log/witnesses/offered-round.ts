@@ -19,6 +19,12 @@ const WAITED_FOR_OTHERS_MS = Duration.toMillis(Duration.seconds(2));
 /** A signed checkpoint, and the term of the lease under which it was signed. */
 export type Offered = { readonly checkpoint: SignedCheckpoint; readonly epoch: bigint };
 
+/** The published checkpoint of a note, null for none. */
+export const publishedIn = (published: string | null) => {
+  const parsed = published === null ? null : parseCheckpoint(published);
+  return parsed !== null && "value" in parsed ? parsed.value : null;
+};
+
 /** What is known of witnesses, by their names. */
 type Records = ReadonlyMap<string, WitnessRecord>;
 
@@ -106,11 +112,8 @@ export class OfferedRound {
    */
   note(published: string | null): string {
     const { checkpoint } = this.offered;
-    const parsed = published === null ? null : parseCheckpoint(published);
-    const before =
-      parsed !== null && "value" in parsed && parsed.value.note.text === checkpoint.text
-        ? parsed.value.note.signatures
-        : [];
+    const note = publishedIn(published)?.note;
+    const before = note?.text === checkpoint.text ? note.signatures : [];
     const lines = new Map<string, NoteSignature>();
     for (const line of before) {
       const own = this.policy.witnesses.find(

@@ -106,6 +106,39 @@ test("a restarted process offers the last checkpoint to a witness that has not c
   expect(await Effect.runPromise(published(world))).toMatchObject({ size: 21, isLast: true });
 });
 
+test("a restarted process ends the log at what it has signed since", async () => {
+  const world = worldOf(20);
+  await world.publish();
+  world.grow(3);
+  await world.run(({ grown }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark());
+      yield* TestClock.adjust("10 seconds");
+      world.endOrdered = ORIGIN;
+      yield* TestClock.adjust("5 minutes");
+    }),
+  );
+  expect(await Effect.runPromise(published(world))).toMatchObject({ size: 24, isLast: true });
+});
+
+test("a data directory that is older than what the witnesses cosigned is ended where they stand, not before", async () => {
+  const world = worldOf(20);
+  withWitnesses(world, [soundly], "w0.example");
+  await world.publish();
+  const copy = await Effect.runPromise(world.store.standing);
+  const keyFiles = [...world.keyFiles];
+  world.grow(3);
+  await world.publish();
+  const newest = await Effect.runPromise(world.store.standing);
+  await Effect.runPromise(world.store.replaceStanding(newest, copy ?? ""));
+  for (const [key, text] of keyFiles) world.keyFiles.set(key, text);
+  world.endOrdered = ORIGIN;
+  await world.publish([20], 60);
+  expect(await Effect.runPromise(published(world))).toMatchObject({ size: 21, isLast: false });
+  await world.publish([23], 60);
+  expect(await Effect.runPromise(published(world))).toMatchObject({ size: 24, isLast: true });
+});
+
 test("the end stands beside the key: a store of before it, and an empty one, are ended too", async () => {
   for (const isEmpty of [false, true]) {
     const world = worldOf(20);

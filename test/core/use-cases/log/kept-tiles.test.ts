@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
 import { Effect } from "effect";
+import { TestClock } from "effect/testing";
 import { IndexRows } from "../../../../adapters/memory/index-rows.ts";
 import { logStoreOf } from "../../../../adapters/memory/log-rows.ts";
 import { encodeEntryBundle } from "../../../../core/log/tiles/entry-bundle.ts";
 import { fullTilesSince, TILE_WIDTH, tilePath } from "../../../../core/log/tiles/tile-path.ts";
 import { beginTree } from "../../../../core/use-cases/log/signing/growing-tree.ts";
+import type { LogPublisher } from "../../../../core/use-cases/log/log-publisher.ts";
 import { readTile } from "../../../../core/use-cases/log/read-tree.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
 import { someLeaves } from "../../log/support/reference-tree.ts";
@@ -32,6 +34,30 @@ test("with one node, leaves that change while they are read leave no tile beyond
   expect(await Effect.runPromise(world.store.tile("0/tile/entries/005"))).toEqual(
     encodeEntryBundle(world.treeLeaves(2001).slice(5 * TILE_WIDTH, 6 * TILE_WIDTH)),
   );
+});
+
+test("a restarted process reads the leaves that are new, and no others, each time that the log grows", async () => {
+  const world = worldOf(2000);
+  await world.publish();
+  let reads = 0;
+  world.beforeLeaves = () => {
+    reads += 1;
+  };
+  const readsOfGrowths = Effect.fnUntraced(function* ({ grown }: LogPublisher["Service"]) {
+    const counts: Array<number> = [];
+    for (let growth = 0; growth < 4; growth++) {
+      world.grow(10);
+      reads = 0;
+      yield* grown(world.mark());
+      yield* TestClock.adjust("10 seconds");
+      counts.push(reads);
+    }
+    return counts;
+  });
+  await world.run((publisher) =>
+    Effect.map(readsOfGrowths(publisher), (counts) => expect(counts.slice(1)).toEqual([1, 1, 1])),
+  );
+  expect(world.signed.at(-1)?.size).toBe(2041);
 });
 
 const TREE = { networkLeaf: new Uint8Array(66), generation: 0 };
