@@ -1,10 +1,8 @@
 import { open, readFile, rename, stat, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
+import { NOT_BEGUN } from "../sessions/store/session-store.ts";
 import { FILE_MODE, syncFolder } from "./file-journal.ts";
 import { errorCode } from "./key-file.ts";
-
-/** How far the ledger's clock and this machine's may be apart, seconds. */
-const CLOCK_MARGIN = 60n;
 
 /**
  * A sign of a file that a copy of it does not have: its number, and its birth or, where the file system keeps none, its
@@ -21,23 +19,11 @@ export const fileIdentity = async (path: string): Promise<string> => {
 };
 
 /**
- * Since when everything is kept in a place, in seconds since 1970: its making, or the moment that it was found to be a
- * restored copy. What was there before may have gone on elsewhere. A copy gets a minute more, because the ledger's
- * clock may be ahead. A new place gets a minute less, because that clock may be behind: its first sessions are opened
- * after it, by the ledger's time perhaps before.
+ * Since when everything is kept in the place of the file `path`, in seconds of the ledger, by that file, which tells by
+ * its own identity whether it is a copy. What was there before may have gone on elsewhere. `NOT_BEGUN` in a new place,
+ * and in a copy, or what the caller says is one. @throws the system's errors.
  */
-export const bornOf = (nowMs: number, isFresh: boolean): bigint =>
-  BigInt(Math.floor(nowMs / 1000)) + (isFresh ? -CLOCK_MARGIN : CLOCK_MARGIN);
-
-/**
- * Since when everything is kept in the place of the file `path`, by that file, which tells by its own identity whether
- * it is a copy. `isFresh` says whether the place has just been made. @throws the system's errors.
- */
-export const bornByFile = async (
-  path: string,
-  nowMs: number,
-  { isFresh, isRestored }: { readonly isFresh: boolean; readonly isRestored: boolean },
-): Promise<bigint> => {
+export const bornByFile = async (path: string, isRestored: boolean): Promise<bigint> => {
   const text = await readFile(path, "utf8").catch((cause: unknown) => {
     if (errorCode(cause) === "ENOENT") return "";
     throw cause;
@@ -45,9 +31,8 @@ export const bornByFile = async (
   const [born, identity] = text.trim().split(" ");
   if (!isRestored && born !== undefined && identity === (text && (await fileIdentity(path))))
     return BigInt(born);
-  const now = bornOf(nowMs, isFresh && !isRestored);
-  await keepBorn(path, now);
-  return now;
+  await keepBorn(path, NOT_BEGUN);
+  return NOT_BEGUN;
 };
 
 /** Keeps since when everything is kept in a place, on disk when this resolves. @throws the system's errors. */

@@ -20,7 +20,7 @@ import {
   withCall,
   withShown,
 } from "../sessions/store/session-state.ts";
-import type { SessionStore } from "../sessions/store/session-store.ts";
+import { NOT_BEGUN, type SessionStore } from "../sessions/store/session-store.ts";
 import { AppendLog, damaged } from "./append-log.ts";
 import { bornByFile, keepBorn } from "./born-file.ts";
 import { useExclusively } from "./exclusive-use.ts";
@@ -43,8 +43,6 @@ export type FileSessionsOptions = {
   readonly restored?: boolean;
   /** From how many bytes on the journal is folded into the sessions' own files; 8 MiB by default. */
   readonly journalBytes?: number;
-  /** Milliseconds since 1970; the machine's by default. */
-  readonly nowMs?: () => number;
 };
 
 /** A store that has to be left, so that another process can have what it holds. */
@@ -67,7 +65,7 @@ export type HeldSessions = SessionStore & {
  */
 export const fileSessions = async (
   folder: string,
-  { restored = false, journalBytes = JOURNAL_BYTES, nowMs = Date.now }: FileSessionsOptions = {},
+  { restored = false, journalBytes = JOURNAL_BYTES }: FileSessionsOptions = {},
 ): Promise<HeldSessions> => {
   const release = await useExclusively(join(folder, "lock"));
   const own = join(folder, "sessions");
@@ -89,10 +87,7 @@ export const fileSessions = async (
     const journal = kept ?? (await AppendLog.create(journalPath, JOURNAL_MAGIC, []));
     const sessions = await readingFrames(journalPath, async () => replay.sessions());
     const bornPath = join(folder, "born");
-    const born = await bornByFile(bornPath, nowMs(), {
-      isFresh,
-      isRestored: restored,
-    }).catch((cause: unknown) => {
+    const born = await bornByFile(bornPath, restored).catch((cause: unknown) => {
       throw unusable(folder, cause);
     });
     const keep = (at: bigint): Promise<void> =>
@@ -111,7 +106,7 @@ type Opened = {
   readonly journal: AppendLog;
   readonly journalBytes: number;
   readonly born: bigint;
-  /** Keeps a later birth. */
+  /** Keeps another beginning. */
   readonly keep: (born: bigint) => Promise<void>;
   readonly own: string;
   readonly pathOf: (escrow: Address) => string;
@@ -175,7 +170,14 @@ const sessionsIn = (opened: Opened) => {
       held.state = { ...held.state, ...changes };
       held.unsaved.push(frame);
     });
+  const begin = async (at: bigint): Promise<void> => {
+    await opened.keep(at);
+    born = at;
+  };
   const store: HeldSessions = {
+    begin: async (finalizedTime) => {
+      if (born === NOT_BEGUN) await begin(await finalizedTime());
+    },
     open: async (session) => {
       const { escrow } = session;
       if ((await keptOf(escrow)) !== null) return;
@@ -248,9 +250,7 @@ const sessionsIn = (opened: Opened) => {
         if (isNewer(held.state, final)) await keep(held, sessionFrames.final(final), { final });
       }),
     distrust: async (before) => {
-      if (before <= born) return;
-      await opened.keep(before);
-      born = before;
+      if (before > born) await begin(before);
     },
     end: (escrow) =>
       inTurn(escrow, async (held) => {

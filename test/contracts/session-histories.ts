@@ -15,6 +15,13 @@ import { KEPT } from "../doubles/session-sides.ts";
 
 const { escrow: ESCROW } = KEPT;
 
+/** A store that begins before every session of the suite. */
+export const begun = async <S extends SessionStore>(opened: Promise<S>): Promise<S> => {
+  const store = await opened;
+  await store.begin(() => Promise.resolve(0n));
+  return store;
+};
+
 /** All calls that a store keeps of a session. */
 export const callsIn = (store: SessionStore, at = 0, from = 1) =>
   Array.fromAsync(store.calls((SESSIONS[at] ?? KEPT).escrow, from));

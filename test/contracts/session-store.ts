@@ -13,12 +13,12 @@ import {
   SESSIONS,
   stagedCall,
 } from "../doubles/kept-calls.ts";
-import { call, callsIn, STEP, taken, told } from "./session-histories.ts";
+import { begun, call, callsIn, STEP, taken, told } from "./session-histories.ts";
 import { KEPT } from "../doubles/session-sides.ts";
 
 /** Where stores of one adapter keep the same sessions. */
 export type StorePlace = {
-  /** Another process opens its store. */
+  /** Another process opens its store. What is new has not begun. */
   readonly open: () => Promise<SessionStore>;
   /** The process of a store ends, and whatever it held is over. */
   readonly crash: (store: SessionStore) => Promise<void>;
@@ -51,7 +51,7 @@ export const sessionStoreContract = (
   const withPlace = async (use: (place: StorePlace) => Promise<void>): Promise<void> => {
     const place = await fresh();
     try {
-      await use(place);
+      await use({ ...place, open: () => begun(place.open()) });
     } finally {
       await place.remove();
     }
@@ -322,6 +322,35 @@ export const sessionStoreContract = (
   });
 
   describe(`${name}: processes`, () => {
+    test("a new store trusts no session before it begins, and then what is not older, for good", async () => {
+      const place = await fresh();
+      try {
+        const store = await place.open();
+        const later = { ...(SESSIONS[1] ?? KEPT), createdAt: KEPT.createdAt + 1n };
+        await store.open(KEPT);
+        await store.open(later);
+        const shown = async (each: SessionStore) =>
+          Promise.all(
+            [KEPT, later].map(async ({ escrow }) => (await each.find(escrow))?.isRestored),
+          );
+        expect(await shown(store)).toEqual([true, true]);
+        const unknown = new Error("no node answers");
+        expect(
+          await store.begin(() => Promise.reject(unknown)).catch((cause: unknown) => cause),
+        ).toBe(unknown);
+        expect(await shown(store)).toEqual([true, true]);
+        await store.begin(() => Promise.resolve(later.createdAt));
+        expect(await shown(store)).toEqual([true, false]);
+        await store.begin(() => Promise.reject(new Error("it has begun")));
+        await place.crash(store);
+        const next = await place.open();
+        await next.begin(() => Promise.reject(new Error("it has begun")));
+        expect(await shown(next)).toEqual([true, false]);
+      } finally {
+        await place.remove();
+      }
+    });
+
     test("a store that is distrusted is so for good, for what was opened before", () =>
       withStore(async (first, place) => {
         const later = { ...(SESSIONS[1] ?? KEPT), createdAt: KEPT.createdAt + 10n };

@@ -1,4 +1,4 @@
-import { killCases, manyCalls, roundRobinCases } from "./kinds/kills.ts";
+import { killCases, manyCalls, postgresCases, roundRobinCases } from "./kinds/kills.ts";
 import type { Outcome } from "./kinds/outcome.ts";
 import { hostileAgentCases } from "./kinds/hostile-agent.ts";
 import { hostileAnswerCases, takerCases } from "./kinds/hostile-seller.ts";
@@ -15,6 +15,7 @@ const ALL: Readonly<Record<string, (battery: Battery, amounts: Amounts) => Cases
   "kill-agent": (battery, { cases }) => killCases("agent")(battery, cases),
   "kill-seller": (battery, { cases }) => killCases("seller")(battery, cases),
   "round-robin": (battery, { cases }) => roundRobinCases(battery, Math.ceil(cases / 5)),
+  postgres: (battery, { cases }) => postgresCases(battery, Math.ceil(cases / 5)),
   calls: (battery, { calls }) => manyCalls(calls)(battery),
   restored: restoredCases,
   "full-disk": fullDiskCases,

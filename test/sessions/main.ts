@@ -5,6 +5,7 @@ import { startStand } from "../pays-once/stand.ts";
 import { tmpdir } from "../temporary-root.ts";
 import { inLanes, kindsOf, KINDS } from "./kinds.ts";
 import type { Battery } from "./open-case.ts";
+import { serverPrograms, startCluster } from "../adapters/postgres/temporary-cluster.ts";
 import { ourSides } from "./our-sides.ts";
 import { pythonSides } from "./python-sides.ts";
 
@@ -59,6 +60,10 @@ const failuresOf = async (battery: Battery): Promise<number> => {
   let failures = 0;
   for (const [kind, played] of kindsOf(battery, { cases, calls, messages })) {
     if (values.kind !== undefined && values.kind !== kind) continue;
+    if (played.length === 0) {
+      process.stdout.write(`SKIPPED  ${name}, ${kind}: no PostgreSQL, or a seller without it\n`);
+      continue;
+    }
     let [whole, began] = [0, performance.now()];
     await inLanes(played, kind === "old-final" ? 1 : lanes, ({ name: title, faults, said }) => {
       process.stdout.write(`${faults.length === 0 ? "passed" : "FAILED"}  ${name}, ${title}\n`);
@@ -76,6 +81,9 @@ const failuresOf = async (battery: Battery): Promise<number> => {
 
 const folder = await mkdtemp(join(tmpdir(), "sessions-"));
 const stand = await startStand();
+const programs = serverPrograms();
+const isPostgres = programs !== undefined && (values.kind ?? "postgres") === "postgres";
+const cluster = isPostgres ? await startCluster(programs) : null;
 let failed = 0;
 try {
   const trustFile = join(folder, "trust.json");
@@ -96,9 +104,12 @@ try {
     );
   else if (isOpen) process.stdout.write(`SKIPPED Python: ${python.missing} is absent\n`);
   for (const [name, sides] of pairs) {
-    failed += await failuresOf({ ...sides, stand, folder, trustFile, seed, name });
+    const postgres =
+      cluster === null || sides.seller === python.seller ? {} : { postgres: cluster.url };
+    failed += await failuresOf({ ...sides, ...postgres, stand, folder, trustFile, seed, name });
   }
 } finally {
+  await cluster?.stop();
   await stand.stop();
   await rm(folder, { recursive: true, force: true });
 }

@@ -27,6 +27,8 @@ export type Battery = {
   readonly folder: string;
   readonly trustFile: string;
   readonly seed: number;
+  /** A PostgreSQL server for stores of sellers; without it they are in folders alone. */
+  readonly postgres?: string;
 };
 
 /** What a case is played with. */
@@ -39,6 +41,8 @@ export type CaseOptions = {
   readonly processes?: number;
   readonly kills?: ReadonlyArray<Kill>;
   readonly instead?: ProxyHands["instead"];
+  /** A PostgreSQL database for the seller's store, instead of a folder. */
+  readonly database?: string;
   /** Another case whose seller this agent calls as well. */
   readonly sold?: { readonly proxy: SellerProxy };
 };
@@ -131,6 +135,7 @@ export const openCase = async (battery: Battery, name: string, options: CaseOpti
       STORE: store,
       SHARED: processes > 1 ? "1" : "0",
       ORIGIN: own.url,
+      ...(options.database === undefined ? {} : { DATABASE_URL: options.database }),
       ...env,
     });
     sellers[index] = { url: await process.firstLine, process };

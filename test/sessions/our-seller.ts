@@ -1,14 +1,24 @@
+import { SQL } from "bun";
 import { Database } from "bun:sqlite";
 import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileIdentity, fileSessions, keySigner } from "settlement-evidence/node";
-import { type SessionStore, sessionSeller, sqliteSessions } from "settlement-evidence/sessions";
+import {
+  postgresSessions,
+  type SessionStore,
+  sessionSeller,
+  sqliteSessions,
+} from "settlement-evidence/sessions";
 
 // The project's own seller, driven as docs/sessions.md says.
 const env = (name: string): string => process.env[name] ?? "";
 const STORE = env("STORE");
 
 const shared = async (): Promise<SessionStore> => {
+  if (env("DATABASE_URL") !== "") {
+    const sql = new SQL(env("DATABASE_URL"), { max: 4 });
+    return postgresSessions((text, values) => sql.unsafe(text, [...values]));
+  }
   const path = `${STORE}/sessions.sqlite`;
   // The file is there before its identity is asked for.
   if (!existsSync(path)) new Database(path).exec("PRAGMA journal_mode = WAL");

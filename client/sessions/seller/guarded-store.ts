@@ -20,6 +20,7 @@ const guarded = <A>(asked: Promise<A>): Promise<A> =>
 
 /** The same store, whose every failure is a `StoreUnusable`: so it is never taken for one of a handler. */
 export const guardedStore = (store: SessionStore): SessionStore => ({
+  begin: (finalizedTime) => guarded(store.begin(finalizedTime)),
   open: (session) => guarded(store.open(session)),
   find: (escrow) => guarded(store.find(escrow)),
   unfinished: () => guarded(store.unfinished()),

@@ -1,6 +1,7 @@
 import type { Address } from "../../../core/domain/address.ts";
 import { SettlementError } from "../../settlement-error.ts";
 import type { SessionStore, StoredSession } from "../store/session-store.ts";
+import { StoreUnusable } from "./guarded-store.ts";
 import type { LookAt } from "./ledger-looks.ts";
 import type { Refusal } from "./refusal.ts";
 import type { SessionAttestor } from "./session-attestor.ts";
@@ -71,28 +72,41 @@ export const noticingAttestor = (
   },
 });
 
-/**
- * Has a store that begins with the process distrust what was finalized before: another process may have signed for it.
- * What is finalized later cannot have been called before. Gives why calls are not answered yet, null once they are.
- */
+/** The beginning of a seller's store at the ledger's finalized time. */
+export type StoreBeginning = {
+  /** Why the seller answers nothing yet; null once the store has begun. */
+  readonly unbegun: () => Promise<string | null>;
+  /** Has a store begin that was found to be a copy meanwhile. */
+  readonly again: () => Promise<void>;
+};
+
+/** Has a store begin, which looks at the ledger only if it is new or a copy. */
 export const storeBeginning = (
-  store: Pick<SessionStore, "isOfProcess" | "distrust">,
+  store: Pick<SessionStore, "begin">,
   lookAt: LookAt,
-): (() => Promise<string | null>) => {
+): StoreBeginning => {
   let beginning: Promise<string | null> | undefined;
-  const begin = async (): Promise<string | null> => {
-    if (store.isOfProcess === true) await store.distrust((await lookAt([])).ledgerTime);
-    return null;
+  const begin = (): Promise<string | null> =>
+    store
+      .begin(async () => {
+        const { ledgerTime } = await lookAt([]);
+        return ledgerTime;
+      })
+      .then(() => null)
+      .catch((cause: unknown) => {
+        beginning = undefined;
+        const reason = cause instanceof StoreUnusable ? cause.cause : cause;
+        if (reason instanceof SettlementError && reason.code === "node_unusable")
+          return reason.message;
+        throw cause;
+      });
+  return {
+    unbegun: () => (beginning ??= begin()),
+    again: async () => {
+      beginning = begin();
+      await beginning;
+    },
   };
-  const unbegun = (): Promise<string | null> =>
-    (beginning ??= begin().catch((cause: unknown) => {
-      beginning = undefined;
-      if (cause instanceof SettlementError && cause.code === "node_unusable") return cause.message;
-      throw cause;
-    }));
-  // The first call finds out what failed.
-  unbegun().catch(() => undefined);
-  return unbegun;
 };
 
 /** The refusal of a session of which calls may be missing. Nothing is signed for it, and `head` is captured. */

@@ -1,4 +1,3 @@
-import { VOUCHER_HEADER } from "../../../core/protocol/calls/call-voucher.ts";
 import type { TrustPolicy } from "../../../core/domain/evidence/evidence-check.ts";
 import type { SupportedMint } from "../../../core/domain/supported-mint.ts";
 import { attestorKey } from "../../merchant/register.ts";
@@ -220,11 +219,12 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
       ),
   };
 
-  const unbegun = storeBeginning(options.store, lookAt);
+  const beginning = storeBeginning(guarded, lookAt);
   const closing = new AbortController();
   const rounds = (async () => {
     while (!closing.signal.aborted) {
-      await settling.round().catch((cause: unknown) => {
+      const round = beginning.again().then(() => settling.round());
+      await round.catch((cause: unknown) => {
         if (!(cause instanceof SettlementError)) throw cause;
         onProblem(cause, null);
       });
@@ -249,7 +249,8 @@ export const sessionSeller = (options: SellerOptions): SessionSeller => {
       });
     const { method, headers } = request;
     const asked = { method, url, headers, body, price };
-    const detail = headers.has(VOUCHER_HEADER) ? await unbegun() : null;
+    // By an offer too: the session that is opened by it would be older than the store.
+    const detail = await beginning.unbegun();
     if (detail !== null) return refusalAnswer({ code: "ledger_out_of_reach", detail });
     const paid = await answerCall(context, asked, async (call) => {
       if (request.body === null && url === request.url)

@@ -12,7 +12,7 @@ import {
   withCall,
   withShown,
 } from "./session-state.ts";
-import type { KeptCall, SessionStore } from "./session-store.ts";
+import { type KeptCall, NOT_BEGUN, type SessionStore } from "./session-store.ts";
 
 type Held = {
   state: SessionState;
@@ -24,7 +24,7 @@ type Held = {
 /** The sessions of one place, which several processes may share: each makes its own store of it. */
 export class SharedSessions {
   readonly held = new Map<Address, Held>();
-  /** Sessions of before may have calls that are not here. Seconds since 1970, 0 where there were none. */
+  /** Sessions of before may have calls that are not here. Seconds of the ledger, 0 where there were none. */
   bornAt: UnixSeconds;
 
   constructor(bornAt: UnixSeconds = 0n) {
@@ -33,8 +33,8 @@ export class SharedSessions {
 }
 
 /**
- * A store that ends with the process: a seller takes no call by it of a session that is older. Stores that share `place` act as processes that share a disk; `crash` is what
- * the end of one of them does to its reservations.
+ * A store that ends with the process: a seller takes no call by it of a session that is older. Stores that share
+ * `place` act as processes that share a disk; `crash` is what the end of one of them does to its reservations.
  * @example
  * import { memorySessions } from "settlement-evidence/sessions";
  *
@@ -42,9 +42,8 @@ export class SharedSessions {
  * await store.unfinished(); // => []
  */
 export const memorySessions = (
-  given?: SharedSessions,
+  place = new SharedSessions(NOT_BEGUN),
 ): SessionStore & { readonly crash: () => void } => {
-  const place = given ?? new SharedSessions();
   const me = Symbol("this process");
   const heldOf = (escrow: Address): Held => {
     const held = place.held.get(escrow);
@@ -52,7 +51,9 @@ export const memorySessions = (
     return held;
   };
   return {
-    isOfProcess: given === undefined,
+    begin: async (finalizedTime) => {
+      if (place.bornAt === NOT_BEGUN) place.bornAt = await finalizedTime();
+    },
     open: async (session) => {
       if (!place.held.has(session.escrow))
         place.held.set(session.escrow, {

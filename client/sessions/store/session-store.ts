@@ -69,13 +69,23 @@ export type StoredSession = {
 export type Reservation = "reserved" | "staged" | "busy" | "behind";
 
 /**
+ * Where a store begins that does not know it yet: every session is older. A new store is so, and a copy of another one,
+ * until it is told the ledger's time. The largest number that every database and `Number` hold.
+ */
+export const NOT_BEGUN: UnixSeconds = 9_007_199_254_740_991n;
+
+/**
  * Where a seller keeps its sessions. Processes that share a store never deliver twice for one voucher: a call is
  * reserved before its delivery and recorded by compare-and-append. What a write resolved for survives the end of the
  * process and of the machine. Writes reject when that cannot be said.
  */
 export type SessionStore = {
-  /** Whether it begins with the process, so that it has nothing of the sessions of before. */
-  readonly isOfProcess?: boolean;
+  /**
+   * Has a store that is new, or found to be a copy, begin at the ledger's finalized time, which it asks for only then:
+   * calls of what was created before that second may be missing. Whatever is finalized later cannot have been called
+   * before, since sellers take finalized sessions only. A store that has begun stays as it is.
+   */
+  readonly begin: (finalizedTime: () => Promise<UnixSeconds>) => Promise<void>;
   /** Keeps a session before its first call. The same again changes nothing. */
   readonly open: (session: KeptSession) => Promise<void>;
   /** Where a session stands; null for one that was never opened here. */

@@ -1,6 +1,6 @@
 import { SettlementError } from "../../settlement-error.ts";
 import { readSession } from "./kept-bytes.ts";
-import type { KeptSession } from "./session-store.ts";
+import { type KeptSession, NOT_BEGUN, type SessionStore } from "./session-store.ts";
 
 /** A value of a row, or of a statement: bytes are hexadecimal text in both. */
 export type SqlValue = string | number | null;
@@ -43,8 +43,6 @@ export const sessionTables = (
 ];
 
 const VERSION = 2;
-/** How much later the ledger's clock may be than the database's, seconds. */
-const CLOCK_MARGIN = 60;
 
 /** How sessions in a database are opened. */
 export type SqlSessionsOptions = {
@@ -61,11 +59,11 @@ export const textIn = (row: SqlRow, name: string): string | null => {
 /** A number of a row, whatever its driver makes of one. */
 export const numberIn = (row: SqlRow, name: string): number => Number(row[name]);
 
-/** Keeps since when all sessions of the tables are in them. A copy begins anew. */
+/** Notices that the tables are new, or a copy: then they have not begun. */
 export const noticeCopy = async (sql: SessionSql, isRestored: boolean): Promise<void> => {
   const identity = await sql.identity();
   await sql.write(
-    `INSERT INTO settlement_store (one, version, born, identity) VALUES (1, ${VERSION}, :now / 1000 - ${CLOCK_MARGIN}, $1) ON CONFLICT (one) DO NOTHING`,
+    `INSERT INTO settlement_store (one, version, born, identity) VALUES (1, ${VERSION}, ${NOT_BEGUN}, $1) ON CONFLICT (one) DO NOTHING`,
     [identity],
   );
   const [kept] = await sql.read(`SELECT version, identity FROM settlement_store`, []);
@@ -76,10 +74,18 @@ export const noticeCopy = async (sql: SessionSql, isRestored: boolean): Promise<
       "Use the version that made them.",
     );
   if (!isRestored && textIn(kept, "identity") === identity) return;
-  await sql.write(
-    `UPDATE settlement_store SET born = :now / 1000 + ${CLOCK_MARGIN}, identity = $1`,
-    [identity],
-  );
+  await sql.write(`UPDATE settlement_store SET born = ${NOT_BEGUN}, identity = $1`, [identity]);
+};
+
+/** Has tables begin that have not. */
+export const beginOnce = async (
+  sql: SessionSql,
+  finalizedTime: Parameters<SessionStore["begin"]>[0],
+): Promise<void> => {
+  const [kept] = await sql.read(`SELECT born FROM settlement_store`, []);
+  if (BigInt(String(kept?.["born"])) !== NOT_BEGUN) return;
+  const began = Number(await finalizedTime());
+  await sql.write(`UPDATE settlement_store SET born = $1 WHERE born = ${NOT_BEGUN}`, [began]);
 };
 
 /** Does what reads a row, and names its session where it is not what it must be. */

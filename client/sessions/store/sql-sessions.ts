@@ -19,6 +19,7 @@ import { countOf, newSession, sessionUnknown, tallyIn } from "./session-state.ts
 import { sessionFrames, SessionReplay } from "./session-frames.ts";
 import type { KeptSession, SessionStore } from "./session-store.ts";
 import {
+  beginOnce,
   noticeCopy,
   numberIn,
   readingRow,
@@ -116,6 +117,7 @@ export const sqlSessions = async (
   };
 
   return {
+    begin: (finalizedTime) => beginOnce(sql, finalizedTime),
     open: async (session) => {
       if (opened.get(session.escrow) === true) return;
       await sql.write(
@@ -141,13 +143,10 @@ export const sqlSessions = async (
         };
       });
     },
-    unfinished: async () =>
-      (
-        await sql.read(
-          `SELECT escrow, session FROM settlement_sessions WHERE ended = 0 ORDER BY id`,
-          [],
-        )
-      ).map(sessionIn),
+    unfinished: () =>
+      sql
+        .read(`SELECT escrow, session FROM settlement_sessions WHERE ended = 0 ORDER BY id`, [])
+        .then((rows) => rows.map(sessionIn)),
     reserve: async (escrow, count) => {
       if (mine.has(escrow)) return "busy";
       mine.set(escrow, null);

@@ -7,7 +7,7 @@ import { honestCall, KEPT } from "../../doubles/session-sides.ts";
 
 // Run as a process by the crash tests: makes calls of one session in the folder argv[2], and prints the number of each
 // once it is kept. It ends when it is killed, or with the code of the failure on standard error.
-const store = await fileSessions(process.argv[2] ?? "", { nowMs: () => 0 });
+const store = await fileSessions(process.argv[2] ?? "");
 await store.open(KEPT);
 try {
   for (;;) {

@@ -1,11 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { cp, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileSessions, type HeldSessions } from "../../../client/node/file-sessions.ts";
+import {
+  fileSessions,
+  type FileSessionsOptions,
+  type HeldSessions,
+} from "../../../client/node/file-sessions.ts";
 import type { SessionStore } from "../../../client/sessions/store/session-store.ts";
 import { temporaryDirectory } from "../../app/support/running-service.ts";
 import { sessionStoreContract } from "../../contracts/session-store.ts";
-import { call, callsIn, told } from "../../contracts/session-histories.ts";
+import { begun, call, callsIn, told } from "../../contracts/session-histories.ts";
 import {
   answerOf,
   closingOf,
@@ -23,10 +27,7 @@ const place = (journalBytes: number) => async () => {
   const open = new Set<HeldSessions>();
   return {
     open: async () => {
-      const store = await fileSessions(join(directory.path, "sessions"), {
-        journalBytes,
-        nowMs: () => 0,
-      });
+      const store = await fileSessions(join(directory.path, "sessions"), { journalBytes });
       open.add(store);
       return store;
     },
@@ -56,10 +57,15 @@ beforeEach(async () => {
 afterEach(() => directory.remove());
 
 const { escrow: ESCROW } = KEPT;
-/** A second when the sessions of the suite are not made yet. */
-const BEFORE = { nowMs: () => 1000 };
-/** A second of their life. */
-const LATER = { nowMs: () => Number(KEPT.createdAt) * 1000 + 5000 };
+/** Opens the folder when the sessions of the suite are not made yet. */
+const opened = (path = folder, options: FileSessionsOptions = {}) =>
+  begun(fileSessions(path, options));
+/** Opens it in their life. */
+const later = async (path = folder, options: FileSessionsOptions = {}) => {
+  const store = await fileSessions(path, options);
+  await store.begin(() => Promise.resolve(KEPT.createdAt + 5n));
+  return store;
+};
 
 const codeOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
@@ -91,7 +97,7 @@ const LIFE: ReadonlyArray<Step> = [
 describe("a folder of sessions after a crash", () => {
   test("with its journal cut off at any byte, is as before one step or after it, and goes on", async () => {
     const journal = join(folder, "journal");
-    let store = await fileSessions(folder, BEFORE);
+    let store = await opened();
     const states = [await told(store)];
     const sizes = [(await stat(journal)).size];
     for (const step of LIFE) {
@@ -104,32 +110,32 @@ describe("a folder of sessions after a crash", () => {
     for (let length = sizes[0] ?? 0; length <= whole.length; length += length % 3 === 0 ? 1 : 2) {
       await writeFile(journal, whole.subarray(0, length));
       const done = sizes.findLastIndex((size) => size <= length);
-      store = await fileSessions(folder, BEFORE);
+      store = await opened();
       expect([await told(store)]).toEqual(states.slice(done, done + 1));
       await store.open(SESSIONS[2] ?? KEPT);
       await store.stop();
       if (length % 32 !== 0) continue;
-      store = await fileSessions(folder, BEFORE);
+      store = await opened();
       expect(await store.find(SESSIONS[2]?.escrow ?? ESCROW)).not.toBeNull();
       await store.stop();
     }
   });
 
   test("between a session's own file and the journal, holds each call once", async () => {
-    let store = await fileSessions(folder, BEFORE);
+    let store = await opened();
     await store.open(KEPT);
     await call(store, 1, 2);
     await store.stop();
     const journal = join(folder, "journal");
     const before = await readFile(journal);
-    store = await fileSessions(folder, { ...BEFORE, journalBytes: 1 });
+    store = await opened(folder, { journalBytes: 1 });
     await call(store, 3);
     await store.stop();
     const own = join(folder, "sessions", `${ESCROW}.calls`);
     expect((await stat(own)).size).toBeGreaterThan(700);
     // The files were written, and the journal was not replaced yet.
     await writeFile(journal, before);
-    store = await fileSessions(folder, { ...BEFORE, journalBytes: 1 });
+    store = await opened(folder, { journalBytes: 1 });
     expect(await callsIn(store)).toEqual([keptCall(1), keptCall(2)]);
     await call(store, 3, 4);
     expect(await callsIn(store)).toEqual([1, 2, 3, 4].map((count) => keptCall(count)));
@@ -153,7 +159,7 @@ describe("a folder of sessions after a crash", () => {
       }
       child.kill("SIGKILL");
       await child.exited;
-      const store = await fileSessions(folder, BEFORE);
+      const store = await opened();
       const kept = (await store.find(ESCROW))?.newest?.voucher.count ?? 0;
       expect(kept).toBeGreaterThanOrEqual(told);
       expect((await callsIn(store)).length).toBe(kept);
@@ -166,8 +172,8 @@ describe("a folder of sessions after a crash", () => {
 
 describe("a folder of sessions", () => {
   test("belongs to one process, and only to its owner", async () => {
-    const store = await fileSessions(folder, BEFORE);
-    expect(await codeOf(fileSessions(folder, BEFORE))).toBe("store_in_use");
+    const store = await opened();
+    expect(await codeOf(opened())).toBe("store_in_use");
     await store.open(KEPT);
     const modes = async (path: string) => (await stat(path)).mode & 0o777;
     expect(await modes(folder)).toBe(0o700);
@@ -178,7 +184,7 @@ describe("a folder of sessions", () => {
   });
 
   test("has at most 350 bytes for a call, and the newest answer only", async () => {
-    const store = await fileSessions(folder, { ...BEFORE, journalBytes: 1 });
+    const store = await opened(folder, { journalBytes: 1 });
     await store.open(KEPT);
     const own = join(folder, "sessions", `${ESCROW}.calls`);
     await call(store, 1);
@@ -191,22 +197,22 @@ describe("a folder of sessions", () => {
   });
 
   test("that was copied answers no call of the sessions of before", async () => {
-    const store = await fileSessions(folder, BEFORE);
+    const store = await opened();
     await store.open(KEPT);
     await call(store, 1);
     expect((await store.find(ESCROW))?.isRestored).toBe(false);
     await store.stop();
-    const again = await fileSessions(folder, LATER);
+    const again = await later();
     expect((await again.find(ESCROW))?.isRestored).toBe(false);
     await again.stop();
     const moved = `${folder}-moved`;
     await rename(folder, moved);
-    const there = await fileSessions(moved, LATER);
+    const there = await later(moved);
     expect((await there.find(ESCROW))?.isRestored).toBe(false);
     await there.stop();
     await cp(moved, folder, { recursive: true, preserveTimestamps: true });
     for (const _ of ["found", "kept"]) {
-      const copy = await fileSessions(folder, LATER);
+      const copy = await later();
       expect((await copy.find(ESCROW))?.isRestored).toBe(true);
       expect(await copy.adopt(headOf(3))).toBe(true);
       await copy.open({ ...(SESSIONS[1] ?? KEPT), createdAt: KEPT.createdAt + 100n });
@@ -217,16 +223,16 @@ describe("a folder of sessions", () => {
   });
 
   test("is taken for a copy when its caller says so", async () => {
-    const store = await fileSessions(folder, BEFORE);
+    const store = await opened();
     await store.open(KEPT);
     await store.stop();
-    const restored = await fileSessions(folder, { ...LATER, restored: true });
+    const restored = await later(folder, { restored: true });
     expect((await restored.find(ESCROW))?.isRestored).toBe(true);
     await restored.stop();
   });
 
   test("does not go on by damage, and names the file", async () => {
-    const store = await fileSessions(folder, { ...BEFORE, journalBytes: 1 });
+    const store = await opened(folder, { journalBytes: 1 });
     await store.open(KEPT);
     await call(store, 1, 3);
     await store.stop();
@@ -241,7 +247,7 @@ describe("a folder of sessions", () => {
         path,
         bytes.map((byte, i) => (i === at ? byte ^ 1 : byte)),
       );
-      const work = fileSessions(folder, BEFORE).then(async (damaged) => {
+      const work = opened().then(async (damaged) => {
         try {
           return await callsIn(damaged);
         } finally {
@@ -254,16 +260,16 @@ describe("a folder of sessions", () => {
       await writeFile(path, bytes);
     }
     await rm(join(folder, "journal"));
-    expect(await codeOf(fileSessions(folder, BEFORE))).toBe("store_damaged");
+    expect(await codeOf(opened())).toBe("store_damaged");
     await rm(own);
-    expect(await codeOf(fileSessions(folder, BEFORE))).toBe("store_damaged");
+    expect(await codeOf(opened())).toBe("store_damaged");
   });
 
   test("whose making a crash cut off is made", async () => {
     await mkdir(join(folder, "sessions"), { recursive: true });
     await writeFile(join(folder, "lock"), "");
     await writeFile(join(folder, "journal.new"), "sejo");
-    const store = await fileSessions(folder, BEFORE);
+    const store = await opened();
     await store.open(KEPT);
     expect((await store.find(ESCROW))?.isRestored).toBe(false);
     await store.stop();
@@ -287,7 +293,7 @@ describe("a folder of sessions", () => {
       child.exited,
     ]);
     expect(said).toContain("store_unusable");
-    const store = await fileSessions(folder, BEFORE);
+    const store = await opened();
     const count = Number(out.trim().split("\n").at(-1));
     expect((await store.find(ESCROW))?.newest?.voucher.count).toBe(count);
     expect((await callsIn(store)).length).toBe(count);

@@ -12,7 +12,9 @@ import { networkOf, sellerScheme } from "../../../client/x402.ts";
 import { policyIn } from "../../../client/pinned-policy.ts";
 import { addressToBytes, parseAddress } from "../../../core/domain/address.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import { CLOCK_SYSVAR } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { temporaryDirectory } from "../../app/support/running-service.ts";
+import { clockAccount } from "../../doubles/accounts.ts";
 import { AGENT, honestTransaction, MERCHANT } from "../support/fake-service.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
@@ -28,8 +30,22 @@ const network = networkOf(trust);
 const mint = parseAddress(policyIn(trust).supportedMints[0]?.address ?? "") ?? AGENT;
 const [logged] = JSON.parse(vector("log-packets.json")) as [{ readonly packet: string }];
 
-/** No node stands there. Nothing is looked at but by a call. */
-const rpc = "http://127.0.0.1:1";
+/** A node that shows the ledger's time and nothing else. */
+const node = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  fetch: async (request) => {
+    type Asked = { readonly id: number; readonly method: string; readonly params: [Array<string>] };
+    const { id, method, params } = (await request.json()) as Asked;
+    const { data, owner, lamports } = clockAccount(1_772_366_400n);
+    const clock = { data: [encodeBase64(data), "base64"], owner, lamports: Number(lamports) };
+    const value = params?.[0]?.map((address) => (address === CLOCK_SYSVAR ? clock : null));
+    const shown = { context: { slot: 1 }, value };
+    const result = method === "getGenesisHash" ? policyIn(trust).genesisHash : shown;
+    return Response.json({ jsonrpc: "2.0", id, result });
+  },
+});
+const rpc = node.url.href;
 const seller = sessionSeller({
   service,
   trust,
@@ -115,6 +131,7 @@ beforeAll(async () => {
 afterAll(async () => {
   agent.close();
   await seller.close();
+  await node.stop(true);
   await folder.remove();
 });
 

@@ -12,6 +12,7 @@ import type { SellerContext } from "../../../client/sessions/seller/seller-conte
 import { sqliteSessions } from "../../../client/sessions/store/sqlite-sessions.ts";
 import type { SessionStore } from "../../../client/sessions/store/session-store.ts";
 import { temporaryDirectory } from "../../app/support/running-service.ts";
+import { begun } from "../../contracts/session-histories.ts";
 import { runs } from "../../arbitraries/runs.ts";
 import { ATTESTOR_SIGNER, KEPT, SESSION_SIGNER, TERMS } from "../../doubles/session-sides.ts";
 
@@ -26,14 +27,13 @@ afterEach(() => directory.remove());
 type Opened = { readonly store: SessionStore; readonly leave: () => Promise<void> };
 
 const inFolder = async (path: string): Promise<Opened> => {
-  const store = await fileSessions(path, { nowMs: () => 0, journalBytes: 4000 });
+  const store = await begun(fileSessions(path, { journalBytes: 4000 }));
   return { store, leave: store.stop };
 };
 
 const inSqlite = async (path: string): Promise<Opened> => {
   const db = new Database(path);
-  const store = await sqliteSessions(db);
-  db.exec("UPDATE settlement_store SET born = 0");
+  const store = await begun(sqliteSessions(db));
   const leave = async () => {
     await store.stop();
     db.close();

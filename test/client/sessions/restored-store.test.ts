@@ -2,12 +2,17 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { answerCall } from "../../../client/sessions/seller/answer-call.ts";
 import type { SellerContext } from "../../../client/sessions/seller/seller-context.ts";
-import { noticingAttestor, noticingStore } from "../../../client/sessions/seller/restored-store.ts";
+import {
+  noticingAttestor,
+  noticingStore,
+  storeBeginning,
+} from "../../../client/sessions/seller/restored-store.ts";
 import {
   keepingAttestor,
   memorySessionClaims,
 } from "../../../client/sessions/seller/session-attestor.ts";
 import { memorySessions, SharedSessions } from "../../../client/sessions/store/memory-sessions.ts";
+import { NOT_BEGUN } from "../../../client/sessions/store/session-store.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { callIntent, callOrder } from "../../../core/protocol/calls/call-order.ts";
 import {
@@ -216,6 +221,22 @@ describe("a store that was put back without a mark is noticed", () => {
     expect((await seller.ask(hidden)).code).toBe("session_restored");
     await expectDistrusted(copy, newest);
   });
+});
+
+test("a store that is found to be a copy while its seller runs begins again, by the ledger's time of then", async () => {
+  const place = new SharedSessions(NOT_BEGUN);
+  let ledgerTime = KEPT.createdAt;
+  const look = { slot: 1, seen: new Map(), merchant: undefined };
+  const { unbegun, again } = storeBeginning(memorySessions(place), () =>
+    Promise.resolve({ ...look, ledgerTime }),
+  );
+  expect([await unbegun(), place.bornAt]).toEqual([null, KEPT.createdAt]);
+  ledgerTime += 9n;
+  await again();
+  expect(place.bornAt).toBe(KEPT.createdAt);
+  place.bornAt = NOT_BEGUN;
+  await again();
+  expect([await unbegun(), place.bornAt]).toEqual([null, KEPT.createdAt + 9n]);
 });
 
 test("put back at any moments, a store that is told never contradicts what left it", async () => {

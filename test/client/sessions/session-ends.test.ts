@@ -94,3 +94,23 @@ test("the rent that a settlement alone leaves behind comes home with close()", a
   });
   await seller.close();
 }, 60_000);
+
+test("a new store offers nothing until the seller's node has told it the ledger's time", async () => {
+  let isDown = true;
+  const { seller, reach } = selling(payerKey, (url, init) =>
+    isDown && url.startsWith(fixture.rpc)
+      ? Promise.resolve(new Response("", { status: 403 }))
+      : fetch(url, init),
+  );
+  const refused = await reach(URL, {});
+  expect([refused.status, await refused.json()]).toMatchObject([
+    503,
+    { code: "ledger_out_of_reach" },
+  ]);
+  isDown = false;
+  expect((await reach(URL, {})).status).toBe(402);
+  const session = await sessionAt(reach, "0.02");
+  expect((await session.call(URL, { limit: "0.01" })).count).toBe(1);
+  await session.close();
+  await seller.close();
+}, 60_000);

@@ -19,6 +19,7 @@ import { sqliteSessions } from "../../../client/sessions/store/sqlite-sessions.t
 import { temporaryDirectory } from "../../app/support/running-service.ts";
 import { NETWORK } from "../../arbitraries/evidence.ts";
 import { runs } from "../../arbitraries/runs.ts";
+import { begun } from "../../contracts/session-histories.ts";
 import { ATTESTOR_SIGNER, KEPT, SESSION_SIGNER, TERMS } from "../../doubles/session-sides.ts";
 
 type Opened = { readonly store: SessionStore; readonly crash: () => Promise<unknown> };
@@ -33,14 +34,12 @@ const STORES: Readonly<Record<string, (folder: string) => () => Promise<Opened>>
     };
   },
   file: (folder) => async () => {
-    const store = await fileSessions(join(folder, "sessions"), { nowMs: () => 0 });
+    const store = await begun(fileSessions(join(folder, "sessions")));
     return { store, crash: () => store.stop() };
   },
   sqlite: (folder) => async () => {
     const db = new Database(join(folder, "sessions.sqlite"));
-    const store = await sqliteSessions(db);
-    // The session is of a time long ago.
-    db.exec("UPDATE settlement_store SET born = 0");
+    const store = await begun(sqliteSessions(db));
     const crash = async () => {
       await store.stop();
       db.close();

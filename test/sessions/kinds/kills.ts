@@ -1,5 +1,7 @@
+import { SQL } from "bun";
+import process from "node:process";
 import { seededRandom } from "../../arbitraries/seeded-random.ts";
-import { type Battery, openCase, type OpenCase } from "../open-case.ts";
+import { type Battery, type CaseOptions, openCase, type OpenCase } from "../open-case.ts";
 import { type Kill, MOMENTS } from "../seller-proxy.ts";
 import type { Outcome } from "./outcome.ts";
 
@@ -62,12 +64,14 @@ export const killCases =
 export const roundRobinCases = (
   battery: Battery,
   count: number,
+  kind = "round-robin",
+  place: () => Promise<Pick<CaseOptions, "database">> = () => Promise.resolve({}),
 ): ReadonlyArray<() => Promise<Outcome>> =>
   killsOf(battery.seed, "seller", count).map((kill, n) => async () => {
     const calls = 12;
-    const name = `round-robin ${n}: one of two killed ${kill.when} request ${kill.at}`;
+    const name = `${kind} ${n}: one of two killed ${kill.when} request ${kill.at}`;
     const second = { ...kill, at: kill.at + REQUESTS };
-    const options = { calls, processes: 2, kills: [kill, second] };
+    const options = { calls, processes: 2, kills: [kill, second], ...(await place()) };
     const played = await openCase(battery, name, options);
     try {
       await played.startSellers();
@@ -79,6 +83,23 @@ export const roundRobinCases = (
       await played.stop();
     }
   });
+
+let databases = 0;
+
+/** The same over PostgreSQL, a database for each case. There are none without a server. */
+export const postgresCases = (
+  battery: Battery,
+  count: number,
+): ReadonlyArray<() => Promise<Outcome>> => {
+  const { postgres } = battery;
+  if (postgres === undefined) return [];
+  return roundRobinCases(battery, count, "postgres", async () => {
+    const database = `sessions_${process.pid}_${++databases}`;
+    await using sql = new SQL(postgres, { max: 1 });
+    await sql.unsafe(`CREATE DATABASE ${database}`);
+    return { database: new URL(`/${database}`, postgres).href };
+  });
+};
 
 /** Several buyers, of one session each, and two processes of their seller on one store. */
 export const manyCalls =

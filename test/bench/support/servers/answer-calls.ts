@@ -26,7 +26,8 @@ const calls = Number(all) / SESSIONS;
 const url = "https://api.example.com/quotes?symbol=SOL";
 const seedOf = (number: number): Uint8Array => new Uint8Array(32).fill(number);
 const attestor = ed25519Key(seedOf(100));
-const store = await fileSessions(folder, { nowMs: () => 0, journalBytes: Number(journalBytes) });
+const store = await fileSessions(folder, { journalBytes: Number(journalBytes) });
+await store.begin(() => Promise.resolve(0n));
 const body = new TextEncoder().encode('{"symbol":"SOL","price":"1.50"}');
 const answer = { status: 200, headers: [["content-type", "application/json"]], body } as const;
 
