@@ -15,11 +15,16 @@ export const listFiles = (folder: string, paths: ReadonlyArray<string>): void =>
   writeFileSync(join(folder, LIST), JSON.stringify(Object.fromEntries(sizes)));
 };
 
+const sizesIn = (folder: string): Readonly<Record<string, number>> =>
+  JSON.parse(readFileSync(join(folder, LIST), "utf8")) as Record<string, number>;
+
+/** The paths of a bundle's files, below its folder. @throws Error where there is no bundle. */
+export const bundledFiles = (folder: string): ReadonlyArray<string> => Object.keys(sizesIn(folder));
+
 /** Whether a folder is a bundle whose files are all there in full length. It takes 2 ms. */
 export const isWhole = (folder: string): boolean => {
   try {
-    const sizes = JSON.parse(readFileSync(join(folder, LIST), "utf8")) as Record<string, number>;
-    return Object.entries(sizes).every(
+    return Object.entries(sizesIn(folder)).every(
       ([path, size]) => statSync(join(folder, path)).size === size,
     );
   } catch {
@@ -35,6 +40,8 @@ export const bundleOf = (folder: string, script: string): string =>
 export type BundleOrder = {
   /** The folder of the sources. */
   readonly root: string;
+  /** The folder of the sources where the bundles will run. They name files there, so that no other folder's name is in them. */
+  readonly place: string;
   /** Paths below the root. */
   readonly scripts: ReadonlyArray<string>;
   /** Those of them that share nothing with the others: such a bundle has no more than its script needs. */
@@ -43,22 +50,32 @@ export type BundleOrder = {
   readonly started: ReadonlyArray<string>;
   /** Where the bundles are written. */
   readonly draft: string;
-  /** Where they will stand when they run. */
+  /** Where the bundles will stand when they run. */
   readonly folder: string;
 };
 
+/** The folder that a module of a package takes itself to be in, unless it declares it. */
+const DIRNAME = /(?<!(?:var|let|const) )\b__dirname\b/g;
+
 /** Lets modules find the files beside them, as if they had not been moved. */
-const stayWhereTheyAre = ({ started, folder, root }: BundleOrder): BunPlugin => ({
-  name: "import.meta.url of the source",
+const stayWhereTheyAre = ({ started, folder, root, place }: BundleOrder): BunPlugin => ({
+  name: "import.meta.url and __dirname of the source",
   setup: (build) => {
-    build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-      if (path.includes("/node_modules/")) return undefined;
+    build.onLoad({ filter: /\.c?[jt]s$/ }, async ({ path }) => {
       const source = await readFile(path, "utf8");
-      const url = pathToFileURL(path);
+      const standing = join(place, relative(root, path));
+      if (path.includes("/node_modules/")) {
+        // Bun writes the folder of the moment into the bundle.
+        if (!path.endsWith("js") || !source.includes("__dirname")) return undefined;
+        const name = JSON.stringify(dirname(standing));
+        return { contents: source.replaceAll(DIRNAME, `(${name})`), loader: "js" };
+      }
+      if (!path.endsWith(".ts")) return undefined;
+      const url = pathToFileURL(standing);
       const contents = source
         .replaceAll(/new URL\("(\.[^"]*\.ts)", import\.meta\.url\)/g, (asWritten, target) => {
           const script = started.find(
-            (each) => pathToFileURL(join(root, each)).href === new URL(target, url).href,
+            (each) => pathToFileURL(join(place, each)).href === new URL(target, url).href,
           );
           if (script === undefined) return asWritten;
           return `new URL(${JSON.stringify(pathToFileURL(bundleOf(folder, script)).href)})`;

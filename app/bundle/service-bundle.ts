@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isWhole, bundleOf, bundleScripts } from "./bundle-scripts.ts";
 
@@ -17,11 +17,11 @@ const SOURCES = [
 export const isBundledSource = (path: string): boolean => SOURCES.some((glob) => glob.match(path));
 
 /**
- * 16 hex digits that name the sources below `root`, the version of Bun and the place. A change of any byte or name
- * gives others. It reads all of them, which takes some 20 ms.
+ * 16 hex digits that name the sources below `root`, the version of Bun and the place where they run. A change of any
+ * byte or name gives others. It reads all of them, which takes some 20 ms.
  */
-export const sourceKey = (root: string): string => {
-  const hash = new Bun.CryptoHasher("sha256").update(`${Bun.version}\n${root}\n`);
+export const sourceKey = (root: string, place = root): string => {
+  const hash = new Bun.CryptoHasher("sha256").update(`${Bun.version}\n${place}\n`);
   const paths = SOURCES.flatMap((glob) => Array.from(glob.scanSync({ cwd: root })));
   for (const path of paths.toSorted()) {
     const content = readFileSync(join(root, path));
@@ -116,11 +116,12 @@ const publish = async (draft: string, folder: string): Promise<void> => {
 };
 
 /** Makes a bundle. What was written of one that cannot be made is removed. */
-const make = async (root: string, folder: string): Promise<void> => {
+const make = async (root: string, place: string, folder: string): Promise<void> => {
   // Process ids are not enough: two containers may share a checkout.
   const draft = `${folder}.${randomUUID()}`;
+  const order = { root, place, scripts: SCRIPTS, alone: ALONE, started: STARTED, draft };
   try {
-    await bundleScripts({ root, scripts: SCRIPTS, alone: ALONE, started: STARTED, draft, folder });
+    await bundleScripts({ ...order, folder: join(place, relative(root, folder)) });
     await publish(draft, folder);
   } catch (cause) {
     await rm(draft, { recursive: true, force: true });
@@ -130,15 +131,16 @@ const make = async (root: string, folder: string): Promise<void> => {
 
 /**
  * The folder with the bundles of the sources below `root`; a change of the sources gives another. Makes it when it is
- * not there, in one to two seconds. Rejects when the sources cannot be bundled or the cache cannot be written.
+ * not there, in one to two seconds. The bytes are those that the same sources have in the folder `place`, wherever they
+ * are made; they run there alone. Rejects when the sources cannot be bundled or the cache cannot be written.
  */
-export const serviceBundle = async (root = ROOT): Promise<string> => {
+export const serviceBundle = async (root = ROOT, place = root): Promise<string> => {
   const cache = join(root, CACHE);
-  const folder = join(cache, sourceKey(root));
+  const folder = join(cache, sourceKey(root, place));
   const isThere = isWhole(folder);
   if (!isThere) {
     await mkdir(cache, { recursive: true });
-    await make(root, folder);
+    await make(root, place, folder);
   }
   await addUser(folder).catch(() => undefined);
   // It is among the newest again.

@@ -28,6 +28,7 @@ const COMMANDS: Readonly<Record<string, ReadonlyArray<readonly [string, string, 
     ["doctor", "app/commands/doctor.ts"],
     ["deploy", "app/commands/deploy.ts"],
     ["build", "app/commands/build.ts"],
+    ["release", "app/commands/release.ts"],
   ],
   "One command line": [
     ["cli", CLI],

@@ -189,3 +189,45 @@ test("the bundle of a running service stays, however many sources are started af
   await start();
   expect(bundles()).not.toContain(running);
 });
+
+test("a bundle for another folder has the same bytes wherever it is made, and no name of where that was", async () => {
+  const made = await Promise.all(
+    ["here", "somewhere/else"].map(async (name) => {
+      const root = join(realpathSync(directory.path), name);
+      const put = (path: string, text: string): void => {
+        mkdirSync(dirname(join(root, path)), { recursive: true });
+        writeFileSync(join(root, path), text);
+      };
+      for (const path of ["demo", "doctor", "sync", "verify", "witness"])
+        put(`app/commands/${path}.ts`, "");
+      for (const script of [LEDGER, WORKER]) put(script, "console.log(import.meta.url);");
+      put(
+        "app/main.ts",
+        `import packaged from "packaged"; console.log(packaged, import.meta.url);`,
+      );
+      put("package.json", `{"type": "module"}`);
+      put("bun.lock", "");
+      put("node_modules/packaged/package.json", `{"name": "packaged", "main": "index.js"}`);
+      put("node_modules/packaged/index.js", "module.exports = `${__dirname}/beside`;");
+      cpSync(join(APP, "bundle"), join(root, "app/bundle"), { recursive: true });
+      put(
+        "make.ts",
+        `import { serviceBundle } from "./app/bundle/service-bundle.ts";
+         console.log(await serviceBundle(import.meta.dir, "/opt/placed"));`,
+      );
+      const { stdout } = await runScript("make.ts", [], { cwd: root });
+      const folder = stdout.trim();
+      const paths = Object.keys(
+        JSON.parse(readFileSync(join(folder, "files.json"), "utf8")) as object,
+      );
+      return paths.map((path) => [path, readFileSync(join(folder, path), "utf8")] as const);
+    }),
+  );
+  const [one = [], other] = made;
+  expect(one.map(([path]) => path)).toContain("app/main.js");
+  expect(other).toEqual(one);
+  const text = one.map(([, content]) => content).join("");
+  expect(text).toContain("/opt/placed/node_modules/packaged");
+  expect(text).toContain("file:///opt/placed/app/main.ts");
+  expect(text).not.toContain(realpathSync(directory.path));
+});
