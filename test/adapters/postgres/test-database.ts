@@ -1,9 +1,13 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { SQL } from "bun";
-import { type Effect, Layer, Redacted } from "effect";
+import { Effect, Layer, Redacted } from "effect";
 import { indexPostgres } from "../../../adapters/postgres/index-store.ts";
 import { postgresStore } from "../../../adapters/postgres/postgres-store.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
 import { type Index, withIndexOf } from "../../contracts/fresh-index.ts";
+import { tmpdir } from "../../temporary-root.ts";
+import { serverPrograms } from "./temporary-cluster.ts";
 
 /** How often the replica that syncs is killed: POSTGRES_KILLS, 5 unless set. Other kills are in proportion. */
 export const LEADER_KILLS = Number(process.env["POSTGRES_KILLS"] ?? 5);
@@ -51,3 +55,36 @@ export const aside = async (url: URL, ...statements: ReadonlyArray<string>) => {
   for (const statement of statements) results.push(Array.from(await sql.unsafe(statement)));
   return results;
 };
+
+const toldBy = async (command: ReadonlyArray<string>): Promise<void> => {
+  const { exited, stderr } = Bun.spawn([...command], { stdout: "ignore", stderr: "pipe" });
+  if ((await exited) !== 0) throw new Error(`${command[0]}: ${await new Response(stderr).text()}`);
+};
+
+/**
+ * Backups of the store in a schema, as an operator makes them: `keep` dumps it in place of an earlier dump, `restore`
+ * takes it back to the dump, which must be there. Nobody has the store open then. The dump is gone with the scope.
+ */
+export const dumpsOf = (url: URL) =>
+  Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "dump-"))),
+    (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true })),
+  ).pipe(
+    Effect.map((folder) => {
+      const file = join(folder, "store.sql");
+      const schema = String(url.searchParams.get("schema"));
+      const plain = new URL(url);
+      plain.searchParams.delete("schema");
+      const program = (name: string) => join(serverPrograms() ?? "", name);
+      return {
+        keep: Effect.promise(() =>
+          toldBy([program("pg_dump"), `--schema=${schema}`, `--file=${file}`, plain.href]),
+        ),
+        restore: Effect.promise(async () => {
+          await aside(url, `DROP SCHEMA "${schema}" CASCADE`);
+          const strictly = ["--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1"];
+          await toldBy([program("psql"), ...strictly, `--file=${file}`, plain.href]);
+        }),
+      };
+    }),
+  );

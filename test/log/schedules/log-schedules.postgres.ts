@@ -1,6 +1,6 @@
 import { test } from "bun:test";
-import { Effect } from "effect";
-import { aside, freshSchema, indexAt } from "../../adapters/postgres/test-database.ts";
+import { Effect, Layer } from "effect";
+import { aside, dumpsOf, freshSchema, indexAt } from "../../adapters/postgres/test-database.ts";
 import { leaseOn, makeBoard } from "../../core/use-cases/index/lease-in-memory.ts";
 import { manySchedules, whole } from "./many-schedules.ts";
 import type { StoreKind } from "./schedule-stores.ts";
@@ -12,26 +12,36 @@ import type { StoreKind } from "./schedule-stores.ts";
 const inPostgres: StoreKind = {
   name: "Postgres",
   mostReplicas: 3,
-  open: () =>
-    Effect.sync(() => {
-      const url = freshSchema();
-      const board = makeBoard();
-      let told = board.epoch;
-      const tellTerm = Effect.suspend(() => {
-        if (told === board.epoch) return Effect.void;
-        told = board.epoch;
-        return Effect.promise(() => aside(url, `UPDATE sync_lease SET epoch = ${board.epoch}`));
-      });
-      return {
-        layer: indexAt(url),
-        guard: (index) => index,
-        leaseOf: (replica) => {
-          const lease = leaseOn(board, replica);
-          return { ...lease, hold: Effect.tap(lease.hold, tellTerm) };
-        },
-        backup: null,
-      };
-    }),
+  open: Effect.fnUntraced(function* () {
+    const url = freshSchema();
+    const board = makeBoard();
+    let told = board.epoch;
+    const tellTerm = Effect.suspend(() => {
+      if (told === board.epoch) return Effect.void;
+      told = board.epoch;
+      return Effect.promise(() => aside(url, `UPDATE sync_lease SET epoch = ${board.epoch}`));
+    });
+    const { keep, restore } = yield* dumpsOf(url);
+    // There is a schema to be dumped before the first process opens it.
+    yield* Effect.scoped(Layer.build(indexAt(url))).pipe(Effect.orDie);
+    return {
+      layer: indexAt(url),
+      guard: (index) => index,
+      leaseOf: (replica) => {
+        const lease = leaseOn(board, replica);
+        return { ...lease, hold: Effect.tap(lease.hold, tellTerm) };
+      },
+      backup: {
+        keep,
+        // The dump has an earlier term.
+        restore: Effect.tap(restore, () =>
+          Effect.sync(() => {
+            told = -1n;
+          }),
+        ),
+      },
+    };
+  }),
 };
 
 const SCHEDULES = whole("LOG_SCHEDULES", 4);

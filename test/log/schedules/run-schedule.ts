@@ -170,20 +170,20 @@ export const runSchedule = async (seed: number, kind: StoreKind): Promise<Tally>
     let kept: ScheduleOperator["copy"] | null = null;
     let takenBack = 0;
     /**
-     * Copies the data directory, store and keys, or takes it back to the copy. Nobody takes back a log's end, but the
-     * order for it may come after a copy of before.
+     * Copies the store and what the replicas' keys have beside them, or takes the store back to the copy, mostly with the
+     * keys' files. Nobody takes back a log's end, but the order for it may come after a copy of before.
      */
     const backUp = Effect.gen(function* () {
       const { backup } = store;
       if (backup === null || operator.hasEnded || chance() < 0.5) return;
       yield* living.endAll;
       if (kept === null || chance() < 0.4) {
-        backup.keep();
+        yield* backup.keep;
         kept = operator.copy;
         return;
       }
-      backup.restore();
-      operator.restore(kept);
+      yield* backup.restore;
+      if (chance() < 0.7) operator.restore(kept);
       takenBack += 1;
     });
     const stirred = Effect.suspend(() => {

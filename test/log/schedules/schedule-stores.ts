@@ -17,16 +17,16 @@ export type ScheduleStore = {
   readonly guard: (index: Index) => Index;
   /** The lease of a replica, null where one process at a time has the store. */
   readonly leaseOf: (replica: number) => SyncLease["Service"] | null;
-  /** A backup of its files while no process has it open, null for a store without files. */
+  /** A backup of it while no process has it open, null for a store that nobody can back up. */
   readonly backup: StoreBackup | null;
 };
 
-/** One copy of a store's files. */
+/** One copy of a store. */
 type StoreBackup = {
-  /** Copies the files, in place of an earlier copy. */
-  readonly keep: () => void;
-  /** Takes the files back to the copy; there is one. */
-  readonly restore: () => void;
+  /** Copies the store, in place of an earlier copy. */
+  readonly keep: Effect.Effect<void>;
+  /** Takes the store back to the copy; there is one. */
+  readonly restore: Effect.Effect<void>;
 };
 
 /** A kind of store, and the most processes that may share one. */
@@ -92,10 +92,11 @@ export const inSqlite: StoreKind = {
       (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true })),
     );
     const [data, copy] = [join(folder, "data"), join(folder, "copy")];
-    const copied = (from: string, to: string) => () => {
-      rmSync(to, { recursive: true, force: true });
-      cpSync(from, to, { recursive: true });
-    };
+    const copied = (from: string, to: string) =>
+      Effect.sync(() => {
+        rmSync(to, { recursive: true, force: true });
+        cpSync(from, to, { recursive: true });
+      });
     mkdirSync(data);
     return {
       layer: indexSqlite({
