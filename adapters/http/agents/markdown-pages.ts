@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { readFileSync } from "node:fs";
 import { DocumentationPageNotFound } from "../problems/http-failures.ts";
-import { chooseForm, type CodedText, codedText, textAnswer } from "../server/coded-text.ts";
+import { chooseForm, type CodedText, keptText, textAnswer } from "../server/coded-text.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { once } from "../server/once.ts";
 import { REFERENCE_PATH } from "./reference-markdown.ts";
@@ -25,7 +25,7 @@ const ROOT = new URL("../../../docs/", import.meta.url);
 const page = (name: string, about: string) => ({
   path: `/docs/${name}.md`,
   about,
-  markdown: once(() => codedText(readFileSync(new URL(`${name}.md`, ROOT), "utf8"))),
+  markdown: once(() => keptText(readFileSync(new URL(`${name}.md`, ROOT), "utf8"))),
 });
 
 /** The repository's pages about the protocol and the service, by their file names, in the order to read them. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { ed25519Jwk } from "../../../core/domain/evidence/evidence-signature.ts";
-import { TRUST_VERSION } from "../../../core/protocol/evidence/trust-policy.ts";
+import { TRUST_VERSION } from "../../../core/domain/evidence/evidence-check.ts";
 import {
   evidenceKeys,
   evidenceTrust,

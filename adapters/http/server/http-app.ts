@@ -18,7 +18,7 @@ import {
   trustedProxies,
 } from "../request/request-origin.ts";
 import { METRICS_PATH } from "../service/metrics.ts";
-import { codedText } from "./coded-text.ts";
+import { keptText } from "./coded-text.ts";
 import { type Endpoint, routerPath } from "./endpoint.ts";
 import { allEndpoints } from "./endpoints.ts";
 import {
@@ -132,9 +132,9 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
   const reference = once(async () => referenceOf(await document()));
   const operations: ReadonlyArray<Endpoint> = allEndpoints({
     isDraining: settings.isDraining,
-    reference: once(async () => codedText(pageText(referencePage(await reference()), "/docs"))),
-    referenceMarkdown: once(async () => codedText(referenceMarkdown(await reference()))),
-    llmsText: once(() => codedText(llmsText(operations))),
+    reference: once(async () => keptText(pageText(referencePage(await reference()), "/docs"))),
+    referenceMarkdown: once(async () => keptText(referenceMarkdown(await reference()))),
+    llmsText: once(() => keptText(llmsText(operations))),
     openApiDocument: document,
     mcp: { answer: mcp ?? noMcp, origins: corsOrigins },
   }).filter(isServed);

@@ -4,7 +4,7 @@ import { ETAG_HEADER, NOT_MODIFIED } from "../agents/markdown-pages.ts";
 import type { OpenApiDocument } from "../openapi/openapi-document.ts";
 import { htmlContent, markdownContent } from "../pages/static-page.ts";
 import { PAGE_POLICY } from "../pages/shell/shell.ts";
-import { chooseForm, type CodedText, codedText, textAnswer } from "../server/coded-text.ts";
+import { chooseForm, type CodedText, keptText, textAnswer } from "../server/coded-text.ts";
 import type { CodedJson, JsonText } from "../server/declared-answer.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { once } from "../server/once.ts";
@@ -20,7 +20,7 @@ const documentAnswer = (document: CodedText, asked: Headers) => {
 
 /** `GET /openapi.json`; `document` is the document's JSON text, made at its first use. */
 export const openApiEndpoint = (document: () => Promise<JsonText<OpenApiDocument>>) => {
-  const coded = once(async () => codedText(await document()));
+  const coded = once(async () => keptText(await document()));
   return endpoint({
     method: "GET",
     path: "/openapi.json",

@@ -73,6 +73,9 @@ export type JudgedCall = {
 /** The verdict of a call: that of its packet, the checks of both, and the call where none of them fails. */
 export type CallVerdict = EvidenceVerdict & { readonly call: JudgedCall | null };
 
+/** The only version of the trust document that this code writes and reads. */
+export const TRUST_VERSION = 2;
+
 /** What a verifier fixes before it sees a packet. */
 export type TrustPolicy = {
   readonly keys: ReadonlyArray<{

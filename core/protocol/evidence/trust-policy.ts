@@ -1,6 +1,6 @@
 import type { Json } from "../../domain/encoding/canonical-json.ts";
 import { decodeBase64Url } from "../../domain/encoding/base64.ts";
-import type { TrustPolicy } from "../../domain/evidence/evidence-check.ts";
+import { TRUST_VERSION, type TrustPolicy } from "../../domain/evidence/evidence-check.ts";
 import { jwkThumbprint } from "../../domain/evidence/evidence-signature.ts";
 import { isMintSymbol, type SupportedMint } from "../../domain/supported-mint.ts";
 import { type Hash32, parseHash32 } from "../../domain/hash32.ts";
@@ -17,9 +17,6 @@ import {
   wholeIn,
 } from "./strict-document.ts";
 import { trustedLogsOf } from "../verification/trusted-logs.ts";
-
-/** The only version of the trust document that this code writes and reads. */
-export const TRUST_VERSION = 2;
 
 /** The largest document in bytes: twice what 2,000 retired keys need. */
 const MAX_BYTES = 1_048_576;

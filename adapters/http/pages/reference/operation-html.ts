@@ -11,7 +11,8 @@ const exampleHtml = (example: unknown, summary: string): string => {
   const text = typeof example === "string" ? example : JSON.stringify(example, null, 2);
   return text === undefined || /(^|…)$/.test(text)
     ? ""
-    : `<details><summary>${summary}</summary><pre>${escapeHtml(text)}</pre></details>`;
+    : // Between tags a quotation mark needs no escape, and there are some ten thousand.
+      `<details><summary>${summary}</summary><pre>${escapeHtml(text).replaceAll("&quot;", '"')}</pre></details>`;
 };
 
 /** A media type with its record; of a record also the members, by type. */
@@ -54,7 +55,8 @@ ${own.join("\n")}`;
     })
     .join("\n");
 
-const problemsHtml = ({ problems }: Operation): string =>
+/** Problems by their statuses, each with the link to its page. */
+export const problemsHtml = (problems: Operation["problems"]): string =>
   `<dl class="problems">${[...Map.groupBy(problems, ({ status }) => status)]
     .map(
       ([status, group]) =>
@@ -65,14 +67,18 @@ const problemsHtml = ({ problems }: Operation): string =>
     .join("\n")}</dl>`;
 
 /** A method and a path as HTML. */
-export const targetHtml = ({ method, path }: Operation): string =>
+const targetHtml = ({ method, path }: Operation): string =>
   `<b class="${method.toLowerCase()}">${method}</b> <code>${path.replaceAll("/", "<wbr>/")}</code>`;
 
 /**
- * An operation with all that a caller needs: inputs, body, answers, problems and examples; members are found in
+ * An operation with all that a caller needs: inputs, body, answers, its own problems and examples; members are found in
  * `records`.
  */
-export const operationHtml = (operation: Operation, records: Records): string =>
+export const operationHtml = (
+  operation: Operation,
+  own: Operation["problems"],
+  records: Records,
+): string =>
   `<article id="${operation.operationId}">
 <h3><a href="#${operation.operationId}">${markedHtml(operation.summary)}</a></h3>
 <p class="target">${targetHtml(operation)} <span>${operation.operationId}</span></p>
@@ -81,6 +87,5 @@ ${operation.parameters.length === 0 ? "" : `<h4>Parameters</h4>${inputsHtml(oper
 ${bodyHtml(operation, records)}
 <h4>Answers</h4>
 ${answersHtml(operation, records)}
-<h4>Problems</h4>
-${problemsHtml(operation)}
+${own.length === 0 ? "" : `<h4>Problems</h4>\n${problemsHtml(own)}`}
 </article>`;

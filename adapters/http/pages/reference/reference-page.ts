@@ -2,7 +2,7 @@ import type { Reference } from "../../openapi/reference.ts";
 import { Html } from "../shell/html.ts";
 import type { Page } from "../shell/shell.ts";
 import { markedHtml } from "../static-page.ts";
-import { operationHtml, targetHtml } from "./operation-html.ts";
+import { operationHtml, problemsHtml } from "./operation-html.ts";
 import { recordHtml } from "./schema-html.ts";
 
 type Subject = Reference["subjects"][number];
@@ -13,22 +13,39 @@ const contents = (id: string, name: string, links: ReadonlyArray<readonly [strin
   `<p><a href="#${id}">${name}</a></p>
 <ul>${links.map(([target, text]) => `<li><a href="#${target}">${text}</a></li>`).join("\n")}</ul>`;
 
-const subjectHtml = ({ name, description, operations }: Subject, { records }: Reference) =>
+/** The codes of the problems that every operation can answer with. */
+const commonCodes = ({ subjects }: Reference): ReadonlySet<string> => {
+  const codes = subjects.flatMap(({ operations }) =>
+    operations.map(({ problems }) => new Set(problems.map(({ code }) => code))),
+  );
+  const [first, ...others] = codes;
+  return others.reduce((common, each) => common.intersection(each), first ?? new Set<string>());
+};
+
+const subjectHtml = (
+  { name, description, operations }: Subject,
+  { records }: Reference,
+  common: ReadonlySet<string>,
+) =>
   `<section id="${idOf(name)}">
 <h2>${name}</h2>
 <p>${markedHtml(description)}</p>
-<ul class="operations">${operations
-    .map(
-      (operation) =>
-        `<li><a href="#${operation.operationId}">${targetHtml(operation)}</a> <span>${markedHtml(operation.summary)}</span></li>`,
-    )
-    .join("\n")}</ul>
-${operations.map((operation) => operationHtml(operation, records)).join("\n")}
+${operations
+  .map((operation) =>
+    operationHtml(
+      operation,
+      operation.problems.filter(({ code }) => !common.has(code)),
+      records,
+    ),
+  )
+  .join("\n")}
 </section>`;
 
 /** The page at `/docs`: every operation and record of the OpenAPI document. */
 export const referencePage = (reference: Reference): Page => {
   const { title, version, description, subjects, headers, records } = reference;
+  const common = commonCodes(reference);
+  const shared = subjects[0]?.operations[0]?.problems.filter(({ code }) => common.has(code)) ?? [];
   return {
     title: `API reference — ${title}`,
     styles: ["reference.css"],
@@ -44,6 +61,7 @@ ${subjects
     ),
   )
   .join("\n")}
+<p><a href="#problems">Problems</a></p>
 <p><a href="#headers">Headers</a></p>
 ${contents(
   "records",
@@ -58,7 +76,12 @@ ${description
   .split("\n\n")
   .map((paragraph) => `<p>${markedHtml(paragraph)}</p>`)
   .join("\n")}
-${subjects.map((subject) => subjectHtml(subject, reference)).join("\n")}
+${subjects.map((subject) => subjectHtml(subject, reference, common)).join("\n")}
+<section id="problems">
+<h2>Problems</h2>
+<p>Every operation can answer with these; each names those of its own.</p>
+${problemsHtml(shared)}
+</section>
 <section id="headers">
 <h2>Headers</h2>
 <p>Of many answers; an operation names those of its own.</p>

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { chooseForm, type CodedText, codedText, textAnswer } from "../../server/coded-text.ts";
+import { chooseForm, type CodedText, keptText, textAnswer } from "../../server/coded-text.ts";
 import { once } from "../../server/once.ts";
 import { receiptTemplate } from "../verify/receipt-template.ts";
 import { browserScript, shellFile } from "./browser-script.ts";
@@ -20,6 +20,7 @@ const SOURCES = {
   "sign.js": bundle("../../../../client/page/sign.ts"),
   "demo.js": bundle("../../../../client/page/demo.ts"),
   "verify.js": bundle("../verify/verify-page.ts"),
+  "verdict.js": bundle("../verify/verdict-html.ts"),
   "receipt.html": { make: receiptTemplate },
 } as const satisfies Readonly<Record<string, Source>>;
 
@@ -41,14 +42,14 @@ const asset = (name: AssetName): Asset => {
   if ("make" in source)
     return {
       path: `/assets/${name}`,
-      text: once(async () => codedText(await source.make())),
+      text: once(async () => keptText(await source.make())),
       mediaType,
       isFixed: false,
     };
   const text = shellFile(source.file);
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 16);
   const path = `/assets/${name.slice(0, -extension.length)}${hash}.${extension}`;
-  return { path, text: once(() => codedText(text)), mediaType, isFixed: true };
+  return { path, text: once(() => keptText(text)), mediaType, isFixed: true };
 };
 
 /** Every file that pages load, by its name. */

@@ -23,6 +23,27 @@ for (const button of document.querySelectorAll("button[data-runs]")) {
   });
 }
 
+// A document that is dropped on the page goes to the page that judges it, inside this tab.
+for (const hint of document.querySelectorAll("[data-carries]")) {
+  hint.hidden = false;
+  document.addEventListener("dragover", (event) => {
+    if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
+  });
+  const carry = async (files) => {
+    const read = files.map(async (file) => ({ name: file.name, text: await file.text() }));
+    sessionStorage.setItem("carried", JSON.stringify(await Promise.all(read)));
+    location.assign(hint.dataset.carries);
+  };
+  document.addEventListener("drop", (event) => {
+    const files = [...(event.dataTransfer?.files ?? [])];
+    if (files.length === 0) return;
+    event.preventDefault();
+    carry(files).catch(() => {
+      hint.textContent = "That is too large to be carried over. Open Verify, and give it there.";
+    });
+  });
+}
+
 const UNITS = [
   ["day", 86400],
   ["hour", 3600],

@@ -47,8 +47,9 @@ export const amountsIn =
     const listed = listedMint(mints, mint);
     return listed === undefined
       ? html`<span class="money">${units}</span> base units of a token that is not listed`
-      : html`<span class="money">${formatUnits(BigInt(units), listed.decimals)}</span>
-          ${listed.symbol}`;
+      : html`<span class="money"
+          >${formatUnits(BigInt(units), listed.decimals)} ${listed.symbol}</span
+        >`;
   };
 
 /** A long key in its first and last characters, with the whole one in its title. */

@@ -54,7 +54,7 @@ export const searchBox = (asked = "", isLarge = false): Html => {
     role="search"
     aria-label="${isLarge ? "On this page" : "Everywhere"}"
   >
-    <label class="hidden" for="${id}"
+    <label class="${isLarge ? "note" : "hidden"}" for="${id}"
       >Escrow, transaction, wallet, merchant, hash, digest or log position</label
     >
     <input
@@ -66,9 +66,15 @@ export const searchBox = (asked = "", isLarge = false): Html => {
       autocomplete="off"
       spellcheck="false"
       value="${asked}"
-      placeholder="Escrow, transaction, wallet, merchant, hash or log position"
+      placeholder="Address, signature or name"
     />
     <button>Find</button>
+    ${
+      isLarge &&
+      html`<p class="note" data-carries="/verify" hidden>
+        Or drop a packet anywhere on this page: it is judged in this browser, and not uploaded.
+      </p>`
+    }
   </form>`;
 };
 

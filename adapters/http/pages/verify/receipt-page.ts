@@ -1,4 +1,3 @@
-import { judgeDocuments } from "./judge-documents.ts";
 import { DOCUMENTS_ID } from "./receipt-data.ts";
 import {
   type Given,
@@ -8,7 +7,7 @@ import {
   recognised,
   withDocument,
 } from "./recognise.ts";
-import { documentsHtml, judgedHtml } from "./verdict-html.ts";
+import { showJudged } from "./verdict-html.ts";
 
 // Runs inside a receipt, a file that may ask nobody: it judges the documents that stand in it.
 
@@ -25,10 +24,7 @@ const held = (JSON.parse(element(DOCUMENTS_ID).textContent || "[]") as ReadonlyA
   ({ name, text, service }): Given => ({ name, text, service: service ?? MAKER }),
 );
 
-const show = (documents: ReadonlyArray<Recognised>): void => {
-  element("verdict").innerHTML = judgedHtml(judgeDocuments(documents)).text;
-  element("given").innerHTML = documentsHtml(documents, false).text;
-};
+const show = (documents: ReadonlyArray<Recognised>): void => showJudged(document, documents, false);
 
 /** Links that save the documents as they stand in the file. */
 const links = held.map(({ text }) => {

@@ -1,4 +1,4 @@
-import { TRUST_VERSION } from "../../../../core/protocol/evidence/trust-policy.ts";
+import { TRUST_VERSION } from "../../../../core/domain/evidence/evidence-check.ts";
 
 /** What a document can be to the verifier. */
 export type Kind =

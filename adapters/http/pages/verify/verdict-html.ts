@@ -5,7 +5,7 @@ import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { formatUnixTime } from "../../../../core/domain/unix-time.ts";
 import { html, type Html, type Inner, sentence } from "../shell/html.ts";
 import { facts, notice, pill, statePill, table, type Tone, wholeKey } from "../shell/parts.ts";
-import type { Judged, Judgement } from "./judge-documents.ts";
+import { judgeDocuments, type Judged, type Judgement } from "./judge-documents.ts";
 import { KIND_WORDS, type Recognised } from "./recognise.ts";
 
 const TONE_OF_CHECK: Readonly<Record<EvidenceCheck["outcome"], Tone>> = {
@@ -148,3 +148,17 @@ export const documentsHtml = (documents: ReadonlyArray<Recognised>, canRemove: b
     ]),
     empty: "Nothing was given yet.",
   });
+
+/** Shows documents and the verdict on them in the page's elements `given` and `verdict`. Without documents there is none. */
+export const showJudged = (
+  page: Document,
+  documents: ReadonlyArray<Recognised>,
+  canRemove: boolean,
+): void => {
+  const put = (id: string, shown: string): void => {
+    const part = page.getElementById(id);
+    if (part !== null) part.innerHTML = shown;
+  };
+  put("verdict", documents.length === 0 ? "" : judgedHtml(judgeDocuments(documents)).text);
+  put("given", documentsHtml(documents, canRemove).text);
+};

@@ -1,9 +1,9 @@
-import { judgeDocuments } from "./judge-documents.ts";
 import { filledReceipt } from "./receipt-data.ts";
 import { type Given, givenBytes, type Recognised, withDocument } from "./recognise.ts";
-import { documentsHtml, judgedHtml } from "./verdict-html.ts";
+import type * as Verdict from "./verdict-html.ts";
 
-// Runs in the browser, on /verify. It asks only its own service, for what the reader names; it sends no document.
+// Runs in the browser, on /verify. It asks only its own service, for what the reader names; it sends no document. The
+// verifier itself is most of the page's bytes, so it is loaded with the first document.
 
 const byId = <E extends HTMLElement>(id: string, kind: new () => E): E => {
   const there = document.getElementById(id);
@@ -20,25 +20,24 @@ const trouble = byId("trouble", HTMLElement);
 
 let documents: ReadonlyArray<Recognised> = [];
 
-const show = (): void => {
-  byId("verdict", HTMLElement).innerHTML =
-    documents.length === 0 ? "" : judgedHtml(judgeDocuments(documents)).text;
-  byId("given", HTMLElement).innerHTML = documentsHtml(documents, true).text;
-  for (const button of verifier.querySelectorAll<HTMLButtonElement>(".copy")) button.hidden = false;
-  save.disabled = documents.every(({ kind }) => kind === "unknown" || kind === "trust");
-};
-
-const add = (given: Given): void => {
-  documents = withDocument(documents, given);
-  show();
-};
-
 /** Runs what may fail, and says why it did. */
 const trying = (work: Promise<void>): void => {
   trouble.textContent = "";
   work.catch((cause: unknown) => {
     trouble.textContent = cause instanceof Error ? cause.message : String(cause);
   });
+};
+
+const show = async (): Promise<void> => {
+  const { showJudged } = (await import(verifier.dataset["verdict"] ?? "")) as typeof Verdict;
+  showJudged(document, documents, true);
+  for (const button of verifier.querySelectorAll<HTMLButtonElement>(".copy")) button.hidden = false;
+  save.disabled = documents.every(({ kind }) => kind === "unknown" || kind === "trust");
+};
+
+const add = (given: Given): void => {
+  documents = withDocument(documents, given);
+  trying(show());
 };
 
 const addFiles = async (chosen: ReadonlyArray<File>): Promise<void> => {
@@ -101,7 +100,7 @@ byId("given", HTMLElement).addEventListener("click", ({ target }) => {
   const at = button?.getAttribute("data-remove") ?? null;
   if (at === null) return;
   documents = documents.filter((_, index) => index !== Number(at));
-  show();
+  trying(show());
 });
 
 // A file that misses the box must not make the browser leave the page.
@@ -118,7 +117,10 @@ document.addEventListener("drop", (event) => {
 
 verifier.hidden = false;
 byId("unscripted", HTMLElement).hidden = true;
-show();
+const carried = sessionStorage.getItem("carried");
+sessionStorage.removeItem("carried");
+for (const { name, text } of JSON.parse(carried ?? "[]") as ReadonlyArray<Given>)
+  add({ name, text, service: null });
 const { escrow } = verifier.dataset;
 if (escrow !== undefined && escrow !== "")
   trying(

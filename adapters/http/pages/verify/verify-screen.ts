@@ -50,6 +50,7 @@ export const verifyScreen: Screen = {
         <div
           id="verifier"
           data-escrow="${escrow}"
+          data-verdict="${assetPath("verdict.js")}"
           data-template="${assetPath("receipt.html")}"
           hidden
         >
@@ -70,7 +71,7 @@ export const verifyScreen: Screen = {
             </p>
           </div>
           <p id="trouble" role="alert"></p>
-          <div id="given"></div>
+          <div id="given"><p class="empty">Nothing was given yet.</p></div>
         </div>
         ${notice(
           "warn",

@@ -67,8 +67,15 @@ describe("pages", () => {
     expect(ids.filter((id) => !page.includes(`<article id="${id}">`))).toEqual([]);
     const prepare = page.slice(page.indexOf('<article id="prepareEscrow">'));
     const [, article = ""] = /^([^]*?)<\/article>/.exec(prepare) ?? [];
-    for (const code of ["task_required", "validation_failed", "payload_too_large", "rate_limited"])
-      expect(article).toContain(`<a href="/problems/${code}"><code>${code}</code></a>`);
+    const linkTo = (code: string): string => `<a href="/problems/${code}"><code>${code}</code></a>`;
+    for (const code of ["task_required", "payload_too_large", "rate_limited"])
+      expect(article).toContain(linkTo(code));
+    // What every operation can answer with stands once.
+    const [, shared = ""] = /<section id="problems">([^]*?)<\/section>/.exec(page) ?? [];
+    expect([
+      shared.includes(linkTo("validation_failed")),
+      article.includes("validation_failed"),
+    ]).toEqual([true, false]);
   });
 
   test.each(PROBLEM_CODES.map((code) => [code]))("the problem %s has its page", async (code) => {

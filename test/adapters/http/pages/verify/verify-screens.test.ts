@@ -35,7 +35,7 @@ const fixedPart = (receipt: string): string => receipt.replace(/^\[\{.*\n/m, "")
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-test("the page of /verify loads its bundle, warns of itself, and has the commands for who runs no script", async () => {
+test("the page of /verify names its verifier, warns of itself, and has the commands for who runs no script", async () => {
   const answer = await get(`/verify?escrow=${paid.address}`);
   const page = await answer.text();
   expect(answer.status).toBe(200);
@@ -45,7 +45,7 @@ test("the page of /verify loads its bundle, warns of itself, and has the command
   expect(page).toContain(`href="/receipts/${paid.address}"`);
   expect(page).toContain(await receiptHash());
   expect(page).not.toMatch(/<script[^>]*>[^<]/);
-  const [, bundle = ""] = /src="(\/assets\/verify\.[^"]+)"/.exec(page) ?? [];
+  const [, bundle = ""] = /data-verdict="([^"]+)"/.exec(page) ?? [];
   const [, template = ""] = /data-template="([^"]+)"/.exec(page) ?? [];
   const script = await (await get(bundle)).text();
   for (const name of [...EVIDENCE_CHECKS, ...CALL_CHECKS]) expect(script).toContain(name);
