@@ -10,7 +10,7 @@ const fromEnvironment = (name: string): number | undefined => {
 
 /** The path of the test file that calls this, from the root; empty for a contract suite or a helper. */
 const askingFile = (): string => {
-  const file = /\/[^\s():]+\.(?:test|chaos|postgres|proxy)\.ts(?=:)/.exec(
+  const file = /\/[^\s():]+\.(?:test|chaos|postgres|proxy|alerts)\.ts(?=:)/.exec(
     new Error().stack ?? "",
   )?.[0];
   return file === undefined ? "" : relative(`${import.meta.dir}/../..`, file);

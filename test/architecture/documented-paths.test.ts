@@ -13,7 +13,7 @@ const DOCUMENTS = [
   ...[...new Bun.Glob("docs/*.md").scanSync({ cwd: root })].sort(),
 ];
 
-const FOLDERS = "core|ports|adapters|app|client|programs|test|tools|docs|\\.ci";
+const FOLDERS = "core|ports|adapters|app|client|programs|test|tools|docs|ops|\\.ci";
 /** A path from the root, in prose or in a picture; what comes before it makes neither a URL nor a longer path. */
 const IN_TEXT = new RegExp(`(?<![\\w/.:@-])(?:${FOLDERS})/[\\w./*{},-]*`, "g");
 /** A file in the root, in backquotes. */

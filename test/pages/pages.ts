@@ -2,6 +2,8 @@ import { join } from "node:path";
 import { readFiles, VECTORS } from "../conformance/http-answers/vector-folder.ts";
 import { commandsPage } from "./commands-page.ts";
 import { httpPage } from "./http-page.ts";
+import { markdownTable } from "./markdown-table.ts";
+import { alertRules, dashboard, metricsPage } from "./operator-files.ts";
 import { variables } from "../../app/config/environment.ts";
 import type { Documented } from "../../app/config/variable.ts";
 import { witnessVariables } from "../../app/config/witness-environment.ts";
@@ -21,33 +23,33 @@ const WITNESS = `## A witness by itself
 \`bun run cli witness\` reads these ([log.md](log.md), "Run a witness").
 `;
 
-const cell = (text: string): string => text.replaceAll("|", "\\|");
-
-const table = (all: Readonly<Record<string, { readonly documented: Documented }>>): string => {
-  const rows = Object.values(all).map(({ documented: { name, expected, unset, about } }) =>
-    [`\`${name}\``, unset, about, expected].map(cell),
+const table = (all: Readonly<Record<string, { readonly documented: Documented }>>): string =>
+  markdownTable(
+    ["variable", "when unset", "what it is", "takes"],
+    Object.values(all).map(({ documented: { name, expected, unset, about } }) => [
+      `\`${name}\``,
+      unset,
+      about,
+      expected,
+    ]),
   );
-  const lines = [["variable", "when unset", "what it is", "takes"], ...rows];
-  const widths = [0, 1, 2, 3].map((at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
-  const printed = lines.map(
-    (line) => `| ${line.map((text, at) => text.padEnd(widths[at] ?? 0)).join(" | ")} |`,
-  );
-  printed.splice(1, 0, `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`);
-  return `${printed.join("\n")}\n`;
-};
 
 /** docs/settings.md. */
 const settingsPage = (): string =>
   [HEAD, table(variables), WITNESS, table(witnessVariables)].join("\n");
 
-const DOCS = join(import.meta.dir, "../../docs");
+const ROOT = join(import.meta.dir, "../..");
+const DOCS = join(ROOT, "docs");
 
-/** What each generated page of docs/ must be, by the path of its file. */
+/** What each generated page of docs/ and each generated file of ops/ must be, by the path of its file. */
 export const generatedPages = async (): Promise<ReadonlyMap<string, string>> =>
   new Map([
     [join(DOCS, "http.md"), httpPage(await readFiles(VECTORS))],
     [join(DOCS, "settings.md"), settingsPage()],
     [join(DOCS, "commands.md"), await commandsPage()],
+    [join(DOCS, "metrics.md"), metricsPage()],
+    [join(ROOT, "ops/alerts.yml"), alertRules()],
+    [join(ROOT, "ops/dashboard.json"), dashboard()],
   ]);
 
 /** Writes them. */

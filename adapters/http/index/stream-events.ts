@@ -206,7 +206,8 @@ const confirmedSource = Effect.fnUntraced(function* (
   return { next: events, grown, close };
 });
 
-const openStreams = Metric.gauge("event_streams_open", {
+/** How many clients follow the events. */
+export const openStreams = Metric.gauge("event_streams_open", {
   description: "Clients that follow the events over server-sent events now.",
 });
 

@@ -4,7 +4,6 @@ import {
   type OperatorFacts,
   readOperatorFacts,
 } from "../../../core/use-cases/service/operator-facts.ts";
-import { operatorWarnings } from "../../../core/use-cases/service/operator-warnings.ts";
 import { html, type Html, sentence } from "../pages/shell/html.ts";
 import {
   codeBlock,
@@ -20,6 +19,7 @@ import { pageAnswer } from "../pages/shell/screen.ts";
 import type { Page } from "../pages/shell/shell.ts";
 import { htmlContent } from "../pages/static-page.ts";
 import type { Endpoint } from "../server/endpoint.ts";
+import { operatorWarnings } from "./operator-alerts.ts";
 
 const UNKNOWN = "not known";
 const MIB = 1_048_576;
@@ -34,9 +34,9 @@ const warningsOf = (shown: OperatorFacts): Html => {
   const warnings = operatorWarnings(shown);
   if (warnings.length === 0) return notice("good", "Nothing needs the operator now.");
   return html`${warnings.map(
-    ({ alert, says, cure, command }) =>
+    ({ name, says, cure, command }) =>
       html`<section>
-        ${notice("warn", html`<strong>${alert}</strong>: ${sentence(says)} ${sentence(cure)}`)}
+        ${notice("warn", html`<strong>${name}</strong>: ${sentence(says)} ${sentence(cure)}`)}
         ${codeBlock("What to run", command)}
       </section>`,
   )}`;

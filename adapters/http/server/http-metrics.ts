@@ -3,10 +3,10 @@ import { type Context, Metric } from "effect";
 /** Bounds in seconds: a prepare takes tens of microseconds, a relay that waits tens of seconds. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
 
-const requests = Metric.counter("http_requests_total", {
+export const requests = Metric.counter("http_requests_total", {
   description: "Requests answered, by method, route template and status.",
 });
-const durations = Metric.histogram("http_request_duration_seconds", {
+export const durations = Metric.histogram("http_request_duration_seconds", {
   description: "Time from a request's arrival to its answer, by method and route template.",
   boundaries: SECONDS,
 });

@@ -1,95 +1,18 @@
 import { Type } from "@sinclair/typebox";
 import { Effect, Metric } from "effect";
-import type { SyncError } from "../../../core/use-cases/index/sync/sync-failure.ts";
-import type { SyncMark } from "../../../core/domain/index/sync-report.ts";
+import { leaseHeld } from "../../../core/use-cases/index/sync/replicated-index-sync.ts";
 import { contradictoryAnswers } from "../../../core/use-cases/or-ask-another.ts";
+import { relayOutcomes } from "../../../core/use-cases/relay/outcome/resolve-relays.ts";
 import {
   type OperatorFacts,
   readOperatorFacts,
 } from "../../../core/use-cases/service/operator-facts.ts";
 import { type LedgerCallCount, LedgerCalls } from "../../../ports/ledger/ledger-calls.ts";
-import { gaugeOperator } from "../operator/operator-gauges.ts";
+import { openStreams } from "../index/stream-events.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { syncErrorCode } from "./status/index-status-contract.ts";
+import { durations, requests } from "../server/http-metrics.ts";
+import { FACT_GAUGES, type FactGauge } from "./fact-gauges.ts";
 
-const syncedSlot = Metric.gauge("index_synced_slot", {
-  description:
-    "Slot at which the last completed sync read the ledger's count of events; NaN before the first sync or without the store.",
-});
-const syncedAt = Metric.gauge("index_synced_timestamp_seconds", {
-  description:
-    "When the last completed sync ended, unix seconds; NaN before the first sync or without the store.",
-});
-const lag = Metric.gauge("index_lag_slots", {
-  description: "Finalized slots that the index is behind; NaN while the ledger does not answer.",
-});
-
-const snapshotAt = Metric.gauge("index_snapshot_timestamp_seconds", {
-  description:
-    "When the last snapshot was complete, unix seconds: the build of the index, or a scan of all merchants; NaN before or without the store.",
-});
-
-const snapshotFailures = Metric.gauge("index_snapshot_failures", {
-  description: "Snapshots of this process that failed since its last completed one.",
-});
-
-const signalsLive = Metric.gauge("ledger_signals_live", {
-  description:
-    "1 while a node has taken the subscription to the ledger's signals, 0 while none has; NaN where this process listens to none.",
-});
-
-const signalFailures = Metric.gauge("ledger_signals_failures", {
-  description:
-    "Connections for the ledger's signals that were lost in a row, or that no node took; NaN where this process listens to none.",
-});
-
-const signalsSilent = Metric.gauge("ledger_signals_silent", {
-  description:
-    "1 while a node has taken the subscription to the ledger's signals and tells of nothing, not even of slots, or a sync has found events that it did not tell of; otherwise 0; NaN where this process listens to none.",
-});
-
-const syncFailed = Metric.gauge("index_sync_failed", {
-  description:
-    "1 for the problem code of the last sync of this process when it failed, 0 for the others: ledger_unavailable, ledger_timeout, slot_beyond_reach, store_unavailable, internal_error.",
-});
-/** Every error that can end a sync. */
-const SYNC_ERRORS = [
-  "LedgerUnavailable",
-  "LedgerTimeout",
-  "SlotBeyondReach",
-  "StoreUnavailable",
-  "InternalError",
-] as const satisfies ReadonlyArray<SyncError>;
-
-const historyContradicted = Metric.gauge("index_history_contradicted", {
-  description:
-    "1 while the ledger shows another history than the index, or an earlier state of it, and nobody has confirmed that; otherwise 0.",
-});
-
-const peerPackets = Metric.gauge("peer_packets_used", {
-  description:
-    "Packets of archived escrows that a peer showed and the ledger's digest confirmed, in this process.",
-});
-const peerIgnored = Metric.gauge("peer_answers_ignored", {
-  description:
-    "Answers of a peer about archived escrows that came too late, were no packet, or were not what the ledger keeps, in this process.",
-});
-
-const logSize = Metric.gauge("log_size", {
-  description:
-    "Leaves of the settlement log that were signed last; NaN without a log or the store.",
-});
-const logPublished = Metric.gauge("log_published_size", {
-  description: "Leaves of the published checkpoint; NaN before the first.",
-});
-const logNonsense = Metric.gauge("log_witness_nonsense", {
-  description: "Answers of a witness that were no answer of a witness, in this process.",
-});
-
-const indexEvents = Metric.gauge("index_events", {
-  description:
-    "Events that the index holds: two for an escrow that was settled. NaN before the first sync or without the store.",
-});
 const ledgerCalls = Metric.counter("ledger_calls_total", {
   description:
     "Calls of nodes by JSON-RPC method and purpose (sync, relay, status, witness, request), in this process. Failed and repeated ones count, and each request of a batch.",
@@ -122,13 +45,9 @@ const countCalls = Effect.fnUntraced(function* (elsewhere: ReadonlyArray<LedgerC
 });
 
 /** Sets what the calls of nodes come to for each event, for a scrape. */
-const gaugeCalls = Effect.fnUntraced(function* (
-  mark: SyncMark | null,
-  elsewhere: ReadonlyArray<LedgerCallCount>,
-) {
-  const calls = yield* countCalls(elsewhere);
+const gaugeCalls = Effect.fnUntraced(function* ({ index: { mark }, activity }: OperatorFacts) {
+  const calls = yield* countCalls(activity.callsElsewhere);
   const events = mark === null ? Number.NaN : Number(mark.count);
-  yield* Metric.update(indexEvents, events);
   const registry = yield* Metric.MetricRegistry;
   const first = firstScrapes.get(registry) ?? { calls, events };
   if (mark !== null) firstScrapes.set(registry, first);
@@ -136,38 +55,24 @@ const gaugeCalls = Effect.fnUntraced(function* (
   yield* Metric.update(callsPerEvent, grown > 0 ? (calls - first.calls) / grown : Number.NaN);
 });
 
-/** Sets how the settlement log stands, for a scrape. */
-const gaugeLog = Effect.fnUntraced(function* ({ log }: OperatorFacts) {
-  yield* Metric.update(logSize, log?.size ?? Number.NaN);
-  yield* Metric.update(logPublished, log?.publishedSize ?? Number.NaN);
-  for (const { name, nonsense } of log?.witnesses ?? [])
-    yield* Metric.update(Metric.withAttributes(logNonsense, { witness: name }), nonsense);
-});
+/** The time series of each gauge that a registry has been told of, by name and labels. */
+const seriesOf = new WeakMap<object, Map<string, Metric.Gauge<number>>>();
 
-/** Sets how far the index has got, for a scrape. */
-const gaugeIndex = Effect.fnUntraced(function* ({ index, activity }: OperatorFacts) {
-  const { mark, lagSlots, snapshotAtMs } = index;
-  yield* Metric.update(syncedSlot, mark === null ? Number.NaN : Number(mark.slot));
-  yield* Metric.update(syncedAt, mark === null ? Number.NaN : mark.atMs / 1000);
-  yield* Metric.update(snapshotAt, snapshotAtMs === null ? Number.NaN : snapshotAtMs / 1000);
-  yield* Metric.update(lag, lagSlots === null ? Number.NaN : Number(lagSlots));
-  for (const error of SYNC_ERRORS)
-    yield* Metric.update(
-      Metric.withAttributes(syncFailed, { code: String(syncErrorCode(error)) }),
-      activity.lastError === error ? 1 : 0,
-    );
-  const { signals } = activity;
-  yield* Metric.update(signalsLive, signals === null ? Number.NaN : Number(signals.isLive));
-  yield* Metric.update(signalsSilent, signals === null ? Number.NaN : Number(signals.isSilent));
-  yield* Metric.update(signalFailures, signals?.failures ?? Number.NaN);
-  yield* gaugeCalls(mark, activity.callsElsewhere);
-  yield* Metric.update(snapshotFailures, activity.snapshotFailures);
-  yield* Metric.update(historyContradicted, activity.contradiction === null ? 0 : 1);
-  yield* Metric.update(contradictoryAnswers, activity.contradictedAnswers);
-  for (const [peer, { used, ignored }] of activity.peers) {
-    yield* Metric.update(Metric.withAttributes(peerPackets, { peer }), used);
-    yield* Metric.update(Metric.withAttributes(peerIgnored, { peer }), ignored);
-  }
+/** Sets the gauges that say how the service stands, for a scrape. One that the facts no longer name becomes NaN. */
+const gaugeFacts = Effect.fnUntraced(function* (facts: OperatorFacts) {
+  const registry = yield* Metric.MetricRegistry;
+  const series = seriesOf.get(registry) ?? new Map<string, Metric.Gauge<number>>();
+  seriesOf.set(registry, series);
+  const values = new Map<string, number>();
+  for (const [name, { about, of }] of Object.entries<FactGauge>(FACT_GAUGES))
+    for (const { labels, value } of of(facts)) {
+      const key = JSON.stringify([name, labels]);
+      if (!series.has(key))
+        series.set(key, Metric.gauge(name, { description: about, attributes: labels }));
+      values.set(key, Number(value ?? Number.NaN));
+    }
+  for (const [key, gauge] of series) yield* Metric.update(gauge, values.get(key) ?? Number.NaN);
+  yield* Metric.update(contradictoryAnswers, facts.activity.contradictedAnswers);
 });
 
 /** The exposition format's version (prometheus.io, "Exposition formats"). */
@@ -175,6 +80,44 @@ const MEDIA_TYPE = "text/plain";
 
 /** What the name of every metric begins with. */
 export const METRICS_PREFIX = "settlement_evidence";
+
+/** What a metric is, for its scrape, its documentation and its panel. */
+export type MetricRow = {
+  readonly type: "gauge" | "counter" | "histogram";
+  readonly unit: string;
+  readonly labels: ReadonlyArray<string>;
+  readonly about: string;
+};
+
+const TYPES = { Gauge: "gauge", Counter: "counter", Histogram: "histogram" } as const;
+
+/** The row of a metric that counts by itself. */
+const counted = (
+  { type, description = "" }: { readonly type: string; readonly description: string | undefined },
+  unit: string,
+  labels: ReadonlyArray<string> = [],
+): MetricRow => ({
+  type: TYPES[type as keyof typeof TYPES],
+  unit,
+  labels,
+  about: description,
+});
+
+/** Every metric of the service, by its name without the prefix. */
+export const METRICS = {
+  http_requests_total: counted(requests, "requests", ["method", "route", "status"]),
+  http_request_duration_seconds: counted(durations, "seconds", ["method", "route"]),
+  event_streams_open: counted(openStreams, "clients"),
+  ...FACT_GAUGES,
+  index_lease_held: counted(leaseHeld, "0 or 1"),
+  ledger_calls_total: counted(ledgerCalls, "calls", ["method", "purpose"]),
+  ledger_calls_per_event: counted(callsPerEvent, "calls"),
+  ledger_contradictory_answers: counted(contradictoryAnswers, "answers", ["node", "method"]),
+  relay_outcomes_total: counted(relayOutcomes, "transactions", ["outcome"]),
+} satisfies Readonly<Record<string, MetricRow>>;
+
+/** The name of a metric, without the prefix. */
+export type MetricName = keyof typeof METRICS;
 
 /** Loaded at the first scrape: the module brings Effect's own HTTP server along. */
 const format = Effect.flatMap(
@@ -211,9 +154,8 @@ export const metricsEndpoint = endpoint({
 }).handle(() =>
   Effect.gen(function* () {
     const facts = yield* readOperatorFacts;
-    yield* gaugeIndex(facts);
-    yield* gaugeLog(facts);
-    yield* gaugeOperator(facts);
+    yield* gaugeCalls(facts);
+    yield* gaugeFacts(facts);
     return {
       text: yield* format,
       headers: { "content-type": `${MEDIA_TYPE}; version=0.0.4; charset=utf-8` },

@@ -11,7 +11,7 @@ const LOOK_AGAIN = Duration.millis(250);
 const BACK_OFF = Duration.seconds(2);
 
 /** Whether this replica syncs the shared index. */
-const leaseHeld = Metric.gauge("index_lease_held", {
+export const leaseHeld = Metric.gauge("index_lease_held", {
   description:
     "1 while this replica holds the lease on the shared index, 0 while another does; absent without a shared database.",
 });

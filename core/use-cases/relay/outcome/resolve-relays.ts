@@ -103,7 +103,7 @@ const needsReads = ({ landed, searched }: Found): boolean =>
 type RelayEnd = "landed" | "failed" | "expired" | "given_up";
 
 /** Counts the outcomes that this process found. */
-const relayOutcomes = Metric.counter("relay_outcomes_total", {
+export const relayOutcomes = Metric.counter("relay_outcomes_total", {
   description:
     "Relayed transactions whose outcome this process found: landed, failed on the ledger, expired, or given_up for those that it no longer follows.",
   incremental: true,

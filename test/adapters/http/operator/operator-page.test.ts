@@ -1,15 +1,28 @@
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Context, Effect } from "effect";
 import { createHttpApp } from "../../../../adapters/http/server/http-app.ts";
 import { operatorPage } from "../../../../adapters/http/operator/operator-screen.ts";
 import {
   type OperatorFacts,
   readOperatorFacts,
 } from "../../../../core/use-cases/service/operator-facts.ts";
-import { operatorWarnings } from "../../../../core/use-cases/service/operator-warnings.ts";
+import {
+  OPERATOR_ALERTS,
+  operatorWarnings,
+} from "../../../../adapters/http/operator/operator-alerts.ts";
+import { FACT_GAUGES } from "../../../../adapters/http/service/fact-gauges.ts";
+import {
+  type MetricName,
+  type MetricRow,
+  METRICS,
+} from "../../../../adapters/http/service/metrics.ts";
+import { HostReports } from "../../../../ports/host-report.ts";
 import { pageText } from "../../../../adapters/http/pages/shell/shell.ts";
 import { NodeTally } from "../../../../adapters/solana-rpc/pool/node-tally.ts";
 import { NodeFault, RpcRefusal } from "../../../../adapters/solana-rpc/transport/rpc-failure.ts";
-import { statusExample } from "../../../../adapters/http/service/status/status-contract.ts";
+import { plantedFacts } from "./planted-facts.ts";
 import { standing } from "../support/standing-service.ts";
 
 const { service } = await standing();
@@ -17,70 +30,18 @@ const operator = createHttpApp({ context: service.context, serves: "metrics" });
 const get = (app: typeof operator, path: string) =>
   app.handle(new Request(`http://localhost${path}`, { headers: { accept: "text/html" } }));
 
-const well: OperatorFacts = {
-  ...(await service.runtime.runPromise(readOperatorFacts)),
-  nodes: [],
-  log: null,
-};
-const node = (isPaused: boolean) => ({
-  ...new NodeTally("https://node.example", 0).report(0),
-  isPaused,
-});
-const log: NonNullable<OperatorFacts["log"]> = {
-  state: "publishing",
-  origin: "o",
-  vkey: "o+01234567+AQ",
-  nextVkey: null,
-  size: 9,
-  root: null,
-  publishedSize: 9,
-  quorum: null,
-  cosignedAt: null,
-  cosignatures: [],
-  hindrance: null,
-  ended: null,
-  predecessors: [],
-  witnesses: [],
-  missingWitnesses: [],
-};
-const head = { count: 1n, root: `${statusExample().indexer.root}` };
-const { index, activity, relay, host, nowMs } = well;
-
-/** For each warning a state in which that alone is wrong. */
-const PLANTED: Readonly<Record<string, Partial<OperatorFacts>>> = {
-  IndexHistoryContradicted: {
-    activity: {
-      ...activity,
-      contradiction: {
-        kind: "earlier_state",
-        index: head,
-        ledger: head,
-        firstDifference: null,
-      } as NonNullable<(typeof activity)["contradiction"]>,
-    },
-  },
-  IndexSyncFailing: { activity: { ...activity, lastError: "LedgerTimeout" } },
-  IndexSnapshotFailing: { activity: { ...activity, snapshotFailures: 1 } },
-  IndexBehind: { index: { ...index, lagSlots: 751n } },
-  LedgerNodePaused: { nodes: [node(true)] },
-  RelayStuck: { relay: { ...relay, oldestAgeMs: 300_001 } },
-  RelayQueueFilling: { relay: { ...relay, pending: 801 } },
-  LogNotPublished: { log: { ...log, publishedSize: 8, hindrance: "quorum_missing" } },
-  WitnessCosignatureOld: {
-    log: {
-      ...log,
-      cosignatures: [{ name: "w.example", time: BigInt(Math.floor(nowMs / 1000) - 3601) }],
-    },
-  },
-  DiskAlmostFull: {
-    host: { stores: [], residentBytes: 1, disk: { freeBytes: 9, sizeBytes: 100 } },
-  },
-};
+const {
+  well,
+  log,
+  node,
+  planted: PLANTED,
+} = plantedFacts(await service.runtime.runPromise(readOperatorFacts));
+const { index, relay, host, nowMs } = well;
 
 test.each(Object.entries(PLANTED))("%s is shown alone, with its cure", (alert, planted) => {
   const facts = { ...well, ...planted };
   const warnings = operatorWarnings(facts);
-  expect(warnings.map((warning) => warning.alert)).toEqual([alert]);
+  expect(warnings.map((warning) => warning.name)).toEqual([alert]);
   const page = pageText(operatorPage(facts), null);
   expect(page).toContain(`<strong>${alert}</strong>`);
   expect(page).toContain("What to run");
@@ -161,4 +122,76 @@ test("page and metrics show what a node did, and hostile names as text", async (
   for (const name of ["relay_pending 0", "relay_capacity 1000", "log_publishing 0"])
     expect(metrics).toContain(`\nsettlement_evidence_${name}\n`);
   expect(metrics).toContain("settlement_evidence_build_info{");
+});
+
+test("a scrape has the table's metrics with their labels, and no other", async () => {
+  const app = createHttpApp({ context: service.context });
+  await app.handle(new Request("http://localhost/health"));
+  const text = await (await app.handle(new Request("http://localhost/metrics"))).text();
+  const types = Array.from(text.matchAll(/^# TYPE settlement_evidence_(\w+) (\w+)$/gm), (m) => m);
+  expect(types.length).toBeGreaterThan(20);
+  for (const [, name = "", type] of types)
+    expect([name, type]).toEqual([name, METRICS[name as MetricName]?.type]);
+  for (const [name, { about }] of Object.entries<MetricRow>(METRICS)) {
+    const help = new RegExp(`^# HELP settlement_evidence_${name} (.*)$`, "m").exec(text)?.[1];
+    if (help !== undefined) expect([name, help]).toEqual([name, about]);
+  }
+  for (const [, name = "", labels = ""] of text.matchAll(/^settlement_evidence_(\w+)\{(.*)\} /gm)) {
+    const family = name.replace(/^(http_request_duration_seconds)_\w+$/, "$1") as MetricName;
+    const names = Array.from(labels.matchAll(/(\w+)="/g), (m) => m[1] ?? "");
+    expect([name, names.filter((label) => label !== "le").toSorted()]).toEqual([
+      name,
+      METRICS[family].labels.toSorted(),
+    ]);
+  }
+});
+
+test("a metric is declared where the table has it", () => {
+  const root = join(import.meta.dir, "../../../..");
+  const declared = [...new Bun.Glob("{core,ports,adapters,app}/**/*.ts").scanSync({ cwd: root })]
+    .flatMap((file) =>
+      Array.from(
+        readFileSync(join(root, file), "utf8").matchAll(
+          /Metric\.(?:gauge|counter|histogram|frequency|summary|timer)\("(\w+)"/g,
+        ),
+        ([, name = ""]) => name,
+      ),
+    )
+    .concat(Object.keys(FACT_GAUGES));
+  expect(declared.toSorted()).toEqual(Object.keys(METRICS).toSorted());
+});
+
+test("a gauge whose subject is gone is not told as it was", async () => {
+  let cosigned = true;
+  const context = Context.add(
+    service.context,
+    HostReports,
+    Effect.sync(() => ({
+      stores: cosigned ? [{ name: "index", kind: "sqlite", bytes: 7, schema: 1 } as const] : [],
+      residentBytes: 1,
+      disk: null,
+    })),
+  );
+  const app = createHttpApp({ context, serves: "metrics" });
+  const bytes = async () =>
+    /^settlement_evidence_store_bytes\{.*\} (\S+)$/m.exec(
+      await (await app.handle(new Request("http://localhost/metrics"))).text(),
+    )?.[1];
+  expect(await bytes()).toBe("7");
+  cosigned = false;
+  expect(await bytes()).toBe("NaN");
+});
+
+test("the runbook has a heading for each alert, with the alert's command", () => {
+  const page = readFileSync(join(import.meta.dir, "../../../../docs/runbook.md"), "utf8");
+  const sections = page.split(/^## /m).slice(1);
+  expect(sections.map((section) => section.slice(0, section.indexOf("\n")))).toEqual(
+    OPERATOR_ALERTS.map(({ name }) => name),
+  );
+  for (const [at, { name, command }] of OPERATOR_ALERTS.entries()) {
+    const section = (sections[at] ?? "").replaceAll(/\s+/g, " ");
+    expect([name, section.includes(command)]).toEqual([name, true]);
+    for (const part of ["**It means**", "**Look at**", "**Do**"])
+      expect([name, part, section.includes(part)]).toEqual([name, part, true]);
+  }
 });

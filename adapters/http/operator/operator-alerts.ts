@@ -1,0 +1,192 @@
+import type { OperatorFacts } from "../../../core/use-cases/service/operator-facts.ts";
+import { type MetricName, METRICS_PREFIX } from "../service/metrics.ts";
+
+/** Slots from which the index is stale: five minutes at 400 ms a slot. */
+const STALE_SLOTS = 750n;
+/** A relayed transaction expires some ninety seconds after it was signed; it is final or gone well within this. */
+const RELAY_AGE_SECONDS = 300;
+/** The share of the relay's queue from which clients are soon turned away. */
+const FULL_SHARE = 0.8;
+/** Witnesses are asked every ten minutes at rest, so an hour is six that failed. */
+const COSIGNATURE_AGE_SECONDS = 3600;
+/** The share of the disk below which it counts as almost full. */
+const FREE_SHARE = 0.1;
+
+/** A metric's name in PromQL. */
+const m = (name: MetricName): string => `${METRICS_PREFIX}_${name}`;
+
+/** Something that the operator must act on, as the operator's page and Prometheus know it. */
+export type OperatorAlert = {
+  /** Its stable name. */
+  readonly name: string;
+  readonly severity: "critical" | "warning";
+  /** What is wrong now, a sentence for each; empty where nothing is. Null where the page could not answer. */
+  readonly says: ((facts: OperatorFacts) => ReadonlyArray<string>) | null;
+  /** The same condition in PromQL. */
+  readonly expr: string;
+  /** How long Prometheus waits before it alerts, minutes. The page shows it at once. */
+  readonly forMinutes: number;
+  /** What is wrong, in general. */
+  readonly means: string;
+  readonly cure: string;
+  /** A command that shows more, or mends it. */
+  readonly command: string;
+};
+
+const STATUS = "curl -s http://127.0.0.1:$PORT/v1/status | jq .data";
+
+/** Every alert, the gravest first. */
+export const OPERATOR_ALERTS = [
+  {
+    name: "ServiceDown",
+    severity: "critical",
+    says: null,
+    expr: 'up{job="settlement-evidence"} == 0',
+    forMinutes: 1,
+    means: "The service does not answer Prometheus.",
+    cure: "Read the last line of its log: it says what stops it, and what to do.",
+    command: "journalctl -u settlement-evidence -n 50",
+  },
+  {
+    name: "IndexHistoryContradicted",
+    severity: "critical",
+    says: ({ activity }) =>
+      activity.contradiction === null ? [] : ["The ledger shows another history than the index."],
+    expr: `${m("index_history_contradicted")} == 1`,
+    forMinutes: 0,
+    means: "The ledger shows another history than the index, or an earlier state of it.",
+    cure: "Compare the roots at a node that you trust; the index stays as it is until you decide.",
+    command: `${STATUS}.indexer.contradiction`,
+  },
+  {
+    name: "IndexSyncFailing",
+    severity: "critical",
+    says: ({ activity: { lastError } }) =>
+      lastError === null ? [] : [`The last sync failed: ${lastError}.`],
+    expr: `${m("index_sync_failed")} == 1`,
+    forMinutes: 2,
+    means: "Syncs fail, so that the index does not follow the ledger.",
+    cure: "Look at the nodes and at the store's disk; a sync is tried again by itself.",
+    command: "bun run doctor",
+  },
+  {
+    name: "IndexSnapshotFailing",
+    severity: "warning",
+    says: ({ activity: { snapshotFailures } }) =>
+      snapshotFailures === 0
+        ? []
+        : [`${snapshotFailures} snapshots have failed since the last complete one.`],
+    expr: `${m("index_snapshot_failures")} > 0`,
+    forMinutes: 5,
+    means: "The index cannot be built, or merchants cannot be scanned.",
+    cure: "Configure a node that answers scans of program accounts.",
+    command: "bun run doctor",
+  },
+  {
+    name: "IndexBehind",
+    severity: "warning",
+    says: ({ index: { lagSlots } }) =>
+      lagSlots === null || lagSlots <= STALE_SLOTS
+        ? []
+        : [`The index is ${lagSlots} slots behind the ledger.`],
+    expr: `${m("index_lag_slots")} > ${STALE_SLOTS}`,
+    forMinutes: 1,
+    means: "The index is five minutes or more behind the ledger.",
+    cure: "Ask for a sync and read its problem; if it is slow, configure a nearer node.",
+    command: "curl -s -X POST http://127.0.0.1:$PORT/v1/indexer/sync",
+  },
+  {
+    name: "DiskAlmostFull",
+    severity: "critical",
+    says: ({ host }) =>
+      host?.disk && host.disk.freeBytes < FREE_SHARE * host.disk.sizeBytes
+        ? ["The disk of the data directory is almost full."]
+        : [],
+    expr: `${m("disk_free_bytes")} < ${FREE_SHARE} * ${m("disk_size_bytes")}`,
+    forMinutes: 5,
+    means:
+      "Less than a tenth of the data directory's disk is free. On a full one nothing is relayed or indexed.",
+    cure: "Move the data directory to a larger disk, or free what others use.",
+    command: 'du -sh "$DATA_DIR"/* | sort -h',
+  },
+  {
+    name: "LedgerNodePaused",
+    severity: "warning",
+    says: ({ nodes }) =>
+      nodes
+        .filter(({ isPaused }) => isPaused)
+        .map(({ address }) => `The node ${address} failed and is left alone for a while.`),
+    expr: `${m("ledger_node_paused")} == 1`,
+    forMinutes: 2,
+    means: "A node fails again and again, and is left alone between the attempts.",
+    cure: "See whether it answers; if it stays away, put another one into SOLANA_RPC_URL.",
+    command: "bun run doctor",
+  },
+  {
+    name: "RelayStuck",
+    severity: "warning",
+    says: ({ relay }) =>
+      (relay.oldestAgeMs ?? 0) > RELAY_AGE_SECONDS * 1000
+        ? ["A relayed transaction has had no final outcome for more than five minutes."]
+        : [],
+    expr: `${m("relay_oldest_age_seconds")} > ${RELAY_AGE_SECONDS}`,
+    forMinutes: 0,
+    means: "A relayed transaction has had no final outcome for more than five minutes.",
+    cure: "The nodes do not show finality or history: configure one that does. Nobody needs to pay again.",
+    command: `${STATUS}.network`,
+  },
+  {
+    name: "RelayQueueFilling",
+    severity: "warning",
+    says: ({ relay: { pending, capacity } }) =>
+      pending > FULL_SHARE * capacity
+        ? [`${pending} of ${capacity} places of the relay's queue are taken.`]
+        : [],
+    expr: `${m("relay_pending")} > ${FULL_SHARE} * ${m("relay_capacity")}`,
+    forMinutes: 1,
+    means: "Most places of the relay's queue are taken; when all are, clients are turned away.",
+    cure: "Look at the nodes first; then lower the budget of relays for each client.",
+    command: "curl -s http://127.0.0.1:$METRICS_PORT/metrics | grep relay_",
+  },
+  {
+    name: "LogNotPublished",
+    severity: "warning",
+    // What was signed a moment ago is published once the witnesses have answered; until then nothing hinders it.
+    says: ({ log }) =>
+      log === null || log.hindrance === null || (log.size ?? 0) <= (log.publishedSize ?? 0)
+        ? []
+        : [
+            `The log has signed ${log.size} leaves and published ${log.publishedSize ?? 0}. What hinders it: ${log.hindrance}.`,
+          ],
+    expr: `${m("log_hindered")} == 1 and on (job, instance) ${m("log_size")} > 0 unless on (job, instance) ${m("log_size")} <= ${m("log_published_size")}`,
+    forMinutes: 5,
+    means: "The log has signed leaves that it cannot publish.",
+    cure: "Reach the witnesses that are missing, or have the quorum changed.",
+    command: `${STATUS}.log`,
+  },
+  {
+    name: "WitnessCosignatureOld",
+    severity: "warning",
+    says: ({ log, nowMs }) => {
+      const late = (log?.cosignatures ?? []).filter(
+        ({ time }) => nowMs - Number(time) * 1000 > COSIGNATURE_AGE_SECONDS * 1000,
+      );
+      const names = new Set([...(log?.missingWitnesses ?? []), ...late.map(({ name }) => name)]);
+      return [...names].map((name) => `The witness ${name} has not cosigned for some time.`);
+    },
+    expr: `${m("log_witness_missing")} == 1 or time() - ${m("log_cosigned_timestamp_seconds")} > ${COSIGNATURE_AGE_SECONDS}`,
+    forMinutes: 5,
+    means: "A witness of the log's policy has not cosigned for some time.",
+    cure: "Ask its operator whether it runs, and see what it answered last.",
+    command: `${STATUS}.log.witnesses`,
+  },
+] as const satisfies ReadonlyArray<OperatorAlert>;
+
+/** The name of an alert. */
+export type AlertName = (typeof OPERATOR_ALERTS)[number]["name"];
+
+/** What the operator must act on now, the gravest first; empty where nothing is. */
+export const operatorWarnings = (facts: OperatorFacts) =>
+  (OPERATOR_ALERTS as ReadonlyArray<OperatorAlert>).flatMap(({ name, says, cure, command }) =>
+    (says?.(facts) ?? []).map((wrong) => ({ name, says: wrong, cure, command })),
+  );
