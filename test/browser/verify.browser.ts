@@ -170,7 +170,7 @@ test("what a saved receipt says from disk, offline: verified, failed with one by
   );
   expect(refused).toBe("refused");
   await sound.page
-    .locator("#trust")
+    .locator("#own")
     .setInputFiles([file("other.json", TRUST.replace('"localnet"', '"devnet"'))]);
   await sound.page.locator("#verdict .pill.bad").first().waitFor();
   expect(await verdictsOf(sound.page)).toEqual(["Failed"]);
@@ -183,6 +183,26 @@ test("what a saved receipt says from disk, offline: verified, failed with one by
   expect(broken.asked).toEqual([broken.address]);
   await broken.close();
 }, 180_000);
+
+test("the verifier in one file judges its reader's documents from disk, offline", async () => {
+  const template = await (await fetch(`${service.url}/assets/receipt.html`)).text();
+  const { page, asked, address, complaints, close } = await openReceipt("verify.html", template);
+  await page.getByRole("heading", { name: "The verifier in one file" }).waitFor();
+  await page.locator("#own").setInputFiles([file("p", PACKET), file("c", CALL), file("t", TRUST)]);
+  expect(await verdictsOf(page)).toEqual(["Verified", "Verified"]);
+  expect(await faultsIn(page, "verifier in one file")).toEqual([]);
+  const forged = PACKET.replace('"Fulfilled"', '"Refunded"');
+  await page.locator("#own").setInputFiles([file("p", forged)]);
+  await page.locator("#verdict .pill.bad").first().waitFor();
+  expect(await verdictsOf(page)).toEqual(["Failed", "Verified"]);
+  await page
+    .locator("#own")
+    .setInputFiles([{ ...file("picture", ""), buffer: Buffer.of(255, 254) }]);
+  await page.getByText("No text in UTF-8, so not read: picture.").waitFor();
+  expect(asked).toEqual([address]);
+  expect(complaints).toEqual([]);
+  await close();
+}, 120_000);
 
 test("the service's own receipt of an escrow verifies from disk, and names its trust document", async () => {
   const answer = await fetch(`${service.url}/receipts/${FULFILLED}`, {

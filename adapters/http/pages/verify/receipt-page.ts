@@ -9,7 +9,7 @@ import {
 } from "./recognise.ts";
 import { showJudged } from "./verdict-html.ts";
 
-// Runs inside a receipt, a file that may ask nobody: it judges the documents that stand in it.
+// Runs inside a receipt, a file that may ask nobody: it judges the documents that stand in it and those of its reader.
 
 const element = (id: string): HTMLElement => {
   const there = document.getElementById(id);
@@ -20,9 +20,9 @@ const element = (id: string): HTMLElement => {
 /** A document that no service handed out is in the receipt by the word of its maker, not of its reader. */
 const MAKER = "whoever made this file";
 
-const held = (JSON.parse(element(DOCUMENTS_ID).textContent || "[]") as ReadonlyArray<Given>).map(
-  ({ name, text, service }): Given => ({ name, text, service: service ?? MAKER }),
-);
+const held = (
+  JSON.parse(element(DOCUMENTS_ID).textContent.trim() || "[]") as ReadonlyArray<Given>
+).map(({ name, text, service }): Given => ({ name, text, service: service ?? MAKER }));
 
 const show = (documents: ReadonlyArray<Recognised>): void => showJudged(document, documents, false);
 
@@ -37,19 +37,30 @@ const links = held.map(({ text }) => {
 });
 element("save").append(...links.flatMap((link) => [link, " "]));
 
-const documents = held.map(recognised);
+let documents: ReadonlyArray<Recognised> = held.map(recognised);
 show(documents);
 
-/** Judges the documents under a trust document of the reader's own. */
-const judgeUnder = async (file: File): Promise<void> => {
-  const given = givenBytes(file.name, new Uint8Array(await file.arrayBuffer()));
-  const isTrust = given !== null && kindOf(given.text) === "trust";
-  if (isTrust) show(withDocument(documents, given));
-  else element("verdict").textContent = "This file is no trust document, so nothing was judged.";
+/** Judges the documents beside the reader's own, each of which takes the place of one of its kind. */
+const judgeWith = async (files: ReadonlyArray<File>): Promise<void> => {
+  const read = await Promise.all(
+    files.map(async (file) => ({
+      name: file.name,
+      given: givenBytes(file.name, new Uint8Array(await file.arrayBuffer())),
+    })),
+  );
+  for (const { given } of read) if (given !== null) documents = withDocument(documents, given);
+  show(documents);
+  const unread = read.filter(({ given }) => given === null).map(({ name }) => name);
+  element("trouble").textContent =
+    unread.length === 0 ? "" : `No text in UTF-8, so not read: ${unread.join(", ")}.`;
 };
 
-element("trust").addEventListener("change", ({ target }) => {
-  const file = target instanceof HTMLInputElement ? target.files?.[0] : undefined;
-  if (file === undefined) show(documents);
-  else void judgeUnder(file);
+element("own").addEventListener("change", ({ target }) => {
+  if (target instanceof HTMLInputElement) void judgeWith([...(target.files ?? [])]);
 });
+
+if (held.length === 0) {
+  document.title = "The verifier in one file";
+  element("title").textContent = document.title;
+  element("holds").textContent = "This file is the verifier, and holds no document yet.";
+}

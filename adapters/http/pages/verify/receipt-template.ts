@@ -16,21 +16,23 @@ const insideScript = (script: string): string =>
 
 const body = (): Html =>
   html`<main id="main">
-    <h1>A receipt that checks itself</h1>
+    <h1 id="title">A receipt that checks itself</h1>
     <p class="lead">
-      This file holds an evidence packet and the verifier. It verifies by itself, on your machine:
-      it asks nobody, and may not.
+      <span id="holds">This file holds an evidence packet and the verifier.</span> It verifies by
+      itself, on your machine: it asks nobody, and may not.
     </p>
     <div id="verdict" role="status">
       <p>The verifier is a script, which does not run here.</p>
     </div>
-    <h2>Check it under your own trust document</h2>
+    <h2>Check documents of your own</h2>
     <p>
-      <label for="trust"
-        >A trust document that you obtained beforehand, from someone you trust</label
+      <label for="own"
+        >A trust document that you obtained beforehand, from someone you trust; a packet, a payload,
+        a proof of the log, the evidence of a call. Each takes the place of one of its kind</label
       >
-      <input id="trust" type="file" accept=".json,application/json" />
+      <input id="own" type="file" multiple />
     </p>
+    <p id="trouble" role="alert"></p>
     <h2>What is in this file</h2>
     <div id="given"></div>
     <h2>Whom to believe</h2>
@@ -49,7 +51,8 @@ const body = (): Html =>
   </main>`;
 
 /**
- * Builds the fixed part of every receipt: a page without documents that loads nothing. Its policy names its own style
+ * Builds the fixed part of every receipt: a page without documents that loads nothing. By itself it is the verifier in
+ * one file, for documents that its reader gives. Its policy names its own style
  * and script by their hashes, and allows no request. The same sources give the same bytes.
  */
 export const buildReceiptTemplate = async (): Promise<string> => {
