@@ -256,11 +256,14 @@ export class ScheduleWitnesses {
     this.#all[NUMBERS.findIndex((number) => urlOf(number) === url)]?.answer(body) ??
     Effect.die(new Error(`nobody is at ${url}`));
 
-  /** Some of them begin another life, one of them with an older copy of what it kept, and a log lies to some. */
-  stir(events: ReadonlyArray<Uint8Array>, others: ReadonlyArray<Uint8Array>) {
+  /**
+   * Some of them begin another life, one of them with an older copy of what it kept, and a log lies to some. Of a log
+   * that is to end they keep what they cosigned: without that they compare nothing with an end that their nodes passed.
+   */
+  stir(events: ReadonlyArray<Uint8Array>, others: ReadonlyArray<Uint8Array>, isToEnd: boolean) {
     return Effect.gen({ self: this }, function* () {
       for (const witness of this.#all) {
-        const chance = this.#below(8);
+        const chance = this.#below(8) + Number(isToEnd);
         if (chance === 0) this.restored += 1;
         if (chance === 0) yield* witness.restore;
         else if (chance < 4) yield* witness.restart;
