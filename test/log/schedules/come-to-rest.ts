@@ -51,7 +51,7 @@ export const comeToRest = Effect.fnUntraced(function* (
   });
   if (!(yield* witnesses.haveCosigned(operator.expectOf(yield* standing))))
     yield* living.pass(Duration.toMillis(OFFER_UNCHANGED_EVERY));
-  const size = operator.expectOf(yield* standing);
+  const last = operator.expectOf(yield* standing);
 
   const tree = new IndependentTree(
     { genesisHash: TEST_GENESIS_HASH, ...TEST_DEPLOYMENT },
@@ -64,7 +64,7 @@ export const comeToRest = Effect.fnUntraced(function* (
     yield* expectOfLedger(process.index, { ledger: tree, fork: null, sizes: "all" });
   }
   // Whatever happened on the way, a log that goes on is signed to the ledger's head, by all that sign and cosign it.
-  if (!operator.isToEnd) expect(size).toBe(tree.leaves.length);
-  signed.expectOf(tree, size);
-  yield* witnesses.expectOf(tree, size, operator.isToEnd);
+  if (!last.isLast) expect(last.size).toBe(tree.leaves.length);
+  signed.expectOf(tree, last.size);
+  yield* witnesses.expectOf(tree, last);
 });

@@ -190,7 +190,7 @@ export const runSchedule = async (seed: number, kind: StoreKind): Promise<Tally>
       operator.stir();
       return Effect.andThen(
         backUp,
-        witnesses.stir(treeOf(ledger).leaves, treeOf(world.fork).leaves.slice(1)),
+        witnesses.stir(treeOf(ledger).leaves, treeOf(world.fork).leaves.slice(1), operator.isToEnd),
       );
     });
     yield* grow(world, living, tally, chance() < 0.3 ? Effect.void : stirred);

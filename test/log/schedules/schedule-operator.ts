@@ -23,6 +23,9 @@ export const LOG_PUBLIC_KEYS = Array.from({ length: MOST_KEYS }, (_, number) =>
   publicKeyOf(number),
 );
 
+/** The checkpoint to which a log has come at rest: its size, and whether it is the last one of a log that ended. */
+export type LastHead = { readonly size: number; readonly isLast: boolean };
+
 /** What one replica has on its machine: the key's number, that of the second one, and the file beside them. */
 type KeyFiles = {
   readonly first: number;
@@ -143,9 +146,9 @@ export class ScheduleOperator {
   /**
    * Expects of the store's standing, once nothing is wrong any more, that the published checkpoint has a line of each
    * key that signs the log and of two witnesses, and that it is the last one of a log that was to end, and of no other.
-   * Gives its size.
+   * Gives it.
    */
-  expectOf(text: string | null): number {
+  expectOf(text: string | null): LastHead {
     const standing = text === null ? undefined : parseLogStanding(text);
     if (standing === undefined || standing.published === null)
       throw new Error("nothing is published");
@@ -160,6 +163,6 @@ export class ScheduleOperator {
     expect(isLast).toBe(this.isToEnd);
     expect(standing.ended).toBe(this.isToEnd ? ENDED_BY_OPERATOR : null);
     expect(standing.signed.size).toBe(size);
-    return size;
+    return { size, isLast };
   }
 }

@@ -29,7 +29,7 @@ import { custodyConfigAccount } from "../../doubles/custody-config.ts";
 import { ledgerPort } from "../../world/ledger-port.ts";
 import type { WeatheredChain } from "../../world/weathered-chain.ts";
 import type { IndependentTree } from "../independent-tree.ts";
-import { LOG_PUBLIC_KEYS } from "./schedule-operator.ts";
+import { type LastHead, LOG_PUBLIC_KEYS } from "./schedule-operator.ts";
 
 const LEAF_0 = networkLeaf(TEST_GENESIS_HASH, TEST_DEPLOYMENT.custodyProgram);
 const ORIGIN = `log.example/log/${networkIdOf(LEAF_0)}/0`;
@@ -64,8 +64,13 @@ type Life = {
 /** A cosignature that was given: of which tree, and the size that the witness's state held by then. */
 type Cosigned = { readonly size: number; readonly root: string; readonly keptSize: number };
 
-const cosignedSizeIn = (state: WitnessState["Service"]) =>
-  Effect.orDie(Effect.map(state.read(ORIGIN), (last) => last?.size ?? 0));
+const cosignedIn = (state: WitnessState["Service"]) =>
+  Effect.orDie(
+    Effect.map(state.read(ORIGIN), (last) => ({
+      size: last?.size ?? 0,
+      isLast: last?.isLast ?? false,
+    })),
+  );
 
 /**
  * A witness of the schedule's log, by a node of its own that is honest and some events behind. Between two of its lives
@@ -124,8 +129,8 @@ class ScheduleWitness {
     );
   }
 
-  /** The size that it cosigned last, 0 for none. */
-  readonly cosignedSize = Effect.suspend(() => cosignedSizeIn(this.#state));
+  /** What it cosigned last, of size 0 for nothing. */
+  readonly newest = Effect.suspend(() => cosignedIn(this.#state));
 
   /** Begins another life with an older copy of what it cosigned, and notes a copy of what it has now. */
   readonly restore = Effect.gen({ self: this }, function* () {
@@ -171,14 +176,14 @@ class ScheduleWitness {
       const { success } = answer;
       if (success.kind === "conflict")
         return { status: 409, contentType: TLOG_SIZE_TYPE, body: `${success.size}\n` };
-      this.#note(body, yield* cosignedSizeIn(life.state));
+      this.#note(body, (yield* cosignedIn(life.state)).size);
       return { status: 200, contentType: "text/plain", body: success.lines };
     });
 
   /** Has a lying log offer another history, which begins as the ledger's does where the witness looks. */
   lie(events: ReadonlyArray<Uint8Array>, others: ReadonlyArray<Uint8Array>) {
     return Effect.gen({ self: this }, function* () {
-      const from = Math.max(yield* this.cosignedSize, 1);
+      const from = Math.max((yield* this.newest).size, 1);
       const invented = others.slice(0, 1 + this.#below(others.length));
       yield* this.#offer([...events.slice(0, from), ...invented]);
     });
@@ -187,7 +192,7 @@ class ScheduleWitness {
   /** Offers it the tree of leaves, signed by the log's key. */
   #offer(leaves: ReadonlyArray<Uint8Array>) {
     return Effect.gen({ self: this }, function* () {
-      const oldSize = yield* this.cosignedSize;
+      const { size: oldSize } = yield* this.newest;
       const head = { origin: ORIGIN, size: leaves.length, root: referenceRoot(leaves) };
       const text = checkpointText(head);
       const signature = LOG_SIGNER.sign(noteMessage(text));
@@ -210,21 +215,21 @@ class ScheduleWitness {
   }
 
   /**
-   * Expects that each cosigned root is a tree's, that the witness kept its size first, and that it cosigned a size last.
-   * Of a log that has ended it may have cosigned less, since it can compare nothing with an end that its node had passed
+   * Expects that each cosigned root is a tree's, that the witness kept its size first, and that it has cosigned the log's
+   * newest head. Of a log that ended it may have less, since it can compare nothing with an end that its node had passed
    * before; one that cosigned the end cosigns no more of that tree.
    */
-  expectOf(tree: IndependentTree, last: number, isEnded: boolean) {
+  expectOf(tree: IndependentTree, head: LastHead) {
     return Effect.gen({ self: this }, function* () {
       for (const { size, root, keptSize } of this.cosigned) {
         expect(root, `the cosigned root of size ${size}`).toBe(tree.roots[size - 1] ?? "");
         expect(keptSize, `kept when size ${size} was cosigned`).toBeGreaterThanOrEqual(size);
       }
-      const size = yield* this.cosignedSize;
-      if (!isEnded || size > last) expect(size).toBe(last);
-      if (size < last || tree.leaves.length === last) return;
+      const newest = yield* this.newest;
+      if (!head.isLast || newest.size >= head.size) expect(newest).toEqual(head);
+      if (!newest.isLast || tree.leaves.length === head.size) return;
       yield* this.#offer(tree.leaves);
-      expect(yield* this.cosignedSize).toBe(last);
+      expect(yield* this.newest).toEqual(head);
     });
   }
 }
@@ -251,11 +256,14 @@ export class ScheduleWitnesses {
     this.#all[NUMBERS.findIndex((number) => urlOf(number) === url)]?.answer(body) ??
     Effect.die(new Error(`nobody is at ${url}`));
 
-  /** Some of them begin another life, one of them with an older copy of what it kept, and a log lies to some. */
-  stir(events: ReadonlyArray<Uint8Array>, others: ReadonlyArray<Uint8Array>) {
+  /**
+   * Some of them begin another life, one of them with an older copy of what it kept, and a log lies to some. Of a log
+   * that is to end they keep what they cosigned: without that they compare nothing with an end that their nodes passed.
+   */
+  stir(events: ReadonlyArray<Uint8Array>, others: ReadonlyArray<Uint8Array>, isToEnd: boolean) {
     return Effect.gen({ self: this }, function* () {
       for (const witness of this.#all) {
-        const chance = this.#below(8);
+        const chance = this.#below(8) + Number(isToEnd);
         if (chance === 0) this.restored += 1;
         if (chance === 0) yield* witness.restore;
         else if (chance < 4) yield* witness.restart;
@@ -271,17 +279,17 @@ export class ScheduleWitnesses {
     for (const witness of this.#all) witness.mostBehind = 0;
   }
 
-  /** Whether all of them have cosigned a size. */
-  haveCosigned(size: number) {
+  /** Whether all of them have cosigned a head last. */
+  haveCosigned({ size, isLast }: LastHead) {
     return Effect.map(
-      Effect.forEach(this.#all, (witness) => witness.cosignedSize),
-      (sizes) => sizes.every((each) => each === size),
+      Effect.forEach(this.#all, (witness) => witness.newest),
+      (all) => all.every((newest) => newest.size === size && newest.isLast === isLast),
     );
   }
 
   /** Expects of each of them what `ScheduleWitness.expectOf` does. */
-  expectOf(tree: IndependentTree, last: number, isEnded: boolean) {
-    return Effect.forEach(this.#all, (witness) => witness.expectOf(tree, last, isEnded), {
+  expectOf(tree: IndependentTree, head: LastHead) {
+    return Effect.forEach(this.#all, (witness) => witness.expectOf(tree, head), {
       discard: true,
     });
   }
