@@ -1,6 +1,5 @@
 import { Type } from "@sinclair/typebox";
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import type { Content } from "../server/endpoint.ts";
 import { escapeHtml } from "./shell/escape.ts";
 
@@ -69,10 +68,6 @@ export const policyIn = (
   const policy = headers["content-security-policy"];
   return policy === undefined ? {} : { "content-security-policy": policy };
 };
-
-/** The text of a file beside the source file of `moduleUrl`. */
-export const readBeside = (moduleUrl: string, name: string): string =>
-  readFileSync(new URL(name, moduleUrl), "utf8");
 
 /** A text of the documentation as HTML, with text between backquotes as code. */
 export const markedHtml = (text: string): string =>

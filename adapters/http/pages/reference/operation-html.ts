@@ -11,7 +11,7 @@ const exampleHtml = (example: unknown, summary: string): string => {
   const text = typeof example === "string" ? example : JSON.stringify(example, null, 2);
   return text === undefined || /(^|…)$/.test(text)
     ? ""
-    : // Between tags a quotation mark needs no escape, and there are some ten thousand.
+    : // Between tags a quotation mark needs no escape, and there are five thousand.
       `<details><summary>${summary}</summary><pre>${escapeHtml(text).replaceAll("&quot;", '"')}</pre></details>`;
 };
 
