@@ -65,7 +65,7 @@ export const storeCall = <Args extends ReadonlyArray<unknown>, A>(
   Effect.fn(name)((...args: Args) => run((sql) => work(sql, ...args)));
 
 /** An address taken apart: `?schema=` is this program's own parameter, the rest is the client's. */
-const parse = (address: URL) => {
+export const databaseOf = (address: URL) => {
   const url = new URL(address);
   const schema = url.searchParams.get("schema") ?? DEFAULT_SCHEMA;
   url.searchParams.delete("schema");
@@ -85,7 +85,7 @@ export const postgresStore = (address: Redacted.Redacted<URL>) =>
   Layer.effect(
     PostgresStore,
     Effect.gen(function* () {
-      const { url, schema, label } = parse(Redacted.value(address));
+      const { url, schema, label } = databaseOf(Redacted.value(address));
       const sql = yield* Effect.acquireRelease(
         Effect.sync(
           () =>

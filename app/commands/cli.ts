@@ -35,6 +35,14 @@ const COMMANDS: Readonly<Record<string, readonly [string, () => Promise<unknown>
     "gives a service the bytes of archived escrows, out of packets",
     async () => runAsProcess((await import("./import-escrow.ts")).main),
   ],
+  backup: [
+    "copies what a service keeps while it runs, the keys apart",
+    async () => runAsProcess((await import("./backup.ts")).main),
+  ],
+  restore: [
+    "puts a backup into a new data directory once all of it is checked",
+    async () => runAsProcess((await import("./restore.ts")).main),
+  ],
   log: [
     "has a service's log ask one more witness, rotates its key, or ends it",
     async () => runAsProcess((await import("./log.ts")).main),

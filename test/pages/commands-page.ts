@@ -32,7 +32,7 @@ const COMMANDS: Readonly<Record<string, ReadonlyArray<readonly [string, string, 
   ],
   "One command line": [
     ["cli", CLI],
-    ...["verify", "sync", "rebuild-index", "import-escrow"].map(cli),
+    ...["verify", "sync", "rebuild-index", "import-escrow", "backup", "restore"].map(cli),
     ["cli log", CLI, "log"],
     ["cli log add-witness", "app/commands/log.ts", "add-witness"],
     ["cli log remove-witness", "app/commands/log.ts", "remove-witness"],

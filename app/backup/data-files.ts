@@ -1,0 +1,115 @@
+import { readFile, stat } from "node:fs/promises";
+import { basename } from "node:path";
+import { LOCAL_LEDGER_FOLDER } from "../../adapters/local-ledger/options.ts";
+import { parseSeedText } from "../../adapters/signer/ed25519-key.ts";
+import { GENERATED_KEY_FILE } from "../../adapters/signer/evidence-signer.ts";
+import { generatedKeyPath, logKeyFiles } from "../../adapters/signer/log-signer.ts";
+import { STANDING_FILE } from "../../adapters/sqlite/log/standing-file.ts";
+import { backfillPath, logFolder, packetsPath, storePath } from "../lifecycle/started-instance.ts";
+import { JOINED_KEY_FILE } from "../log/join-log.ts";
+import { filesBelow } from "./manifest.ts";
+
+/** Paths below a data directory, as a service names them below its own. */
+const inData = (path: string): string => path.slice("./".length);
+
+/** The generated log key with the files beside it, by their names. */
+const LOG_KEY = logKeyFiles(basename(generatedKeyPath(".")));
+
+export const INDEX_FILE = inData(storePath(".", "index"));
+export const STANDING_PATH = `${inData(logFolder("."))}/${STANDING_FILE}`;
+const PACKETS_FILE = inData(packetsPath("."));
+const RELAY_FILE = inData(storePath(".", "relay"));
+/** The embedded ledger's own file: its process holds it for itself. */
+export const LOCAL_LEDGER_FILE = `${LOCAL_LEDGER_FOLDER}/ledger.sqlite`;
+
+/** What SQLite copies. */
+export const STORE_FILES: ReadonlySet<string> = new Set([
+  PACKETS_FILE,
+  RELAY_FILE,
+  STANDING_PATH,
+  INDEX_FILE,
+  LOCAL_LEDGER_FILE,
+]);
+
+/**
+ * The order of copying, by what a path begins with. What refers to something is copied before it, so that no copy knows
+ * more than those after it: a served packet names a checkpoint, a relay's outcome a slot that the index reaches, the
+ * memory beside the log's key a size that stands in the log, the standing tiles and leaves, all of them the ledger. The
+ * service itself writes in the opposite order. Everything else refers to nothing, and comes first.
+ */
+const ORDER: ReadonlyArray<string> = [
+  PACKETS_FILE,
+  RELAY_FILE,
+  inData(backfillPath(".")),
+  LOG_KEY.memory,
+  STANDING_PATH,
+  inData(logFolder(".")),
+  INDEX_FILE,
+  LOCAL_LEDGER_FILE,
+];
+
+/** How many rounds `filesOfRound` has. */
+export const ROUNDS = ORDER.length + 1;
+
+/** In which round a path is copied, 0 for one that nothing orders. A whole path goes before a folder's. */
+const roundOf = (path: string): number => {
+  const exact = ORDER.indexOf(path);
+  return 1 + (exact >= 0 ? exact : ORDER.findIndex((folder) => path.startsWith(`${folder}/`)));
+};
+
+/**
+ * What is made anew: locks, drafts, what SQLite and a first snapshot keep while they work, and the client's package. A
+ * store's copy has what was in its write-ahead log.
+ */
+const LEFT_OUT =
+  /(\.lock|\.new|-wal|-shm|-journal)$|^snapshot\.spool|^index\.sqlite-build\/|^client-package\//;
+
+/** The files below a data directory that a round copies, as they are now. */
+export const filesOfRound = async (
+  dataDir: string,
+  round: number,
+): Promise<ReadonlyArray<string>> =>
+  (await filesBelow(dataDir)).filter((path) => !LEFT_OUT.test(path) && roundOf(path) === round);
+
+/** The names of keys that the service, a witness and their commands make. */
+const KEY_NAMES: ReadonlySet<string> = new Set([
+  GENERATED_KEY_FILE,
+  LOG_KEY.key,
+  LOG_KEY.next,
+  JOINED_KEY_FILE,
+]);
+
+/** Key files are far shorter, in bytes. */
+const LONGEST_KEY = 4096;
+
+/** Whether a file is a key, or holds one under any other name. */
+export const isKey = async (path: string): Promise<boolean> => {
+  if (KEY_NAMES.has(basename(path))) return true;
+  const size = (await stat(path).catch(() => null))?.size ?? 0;
+  if (size === 0 || size > LONGEST_KEY) return false;
+  return parseSeedText(await readFile(path, "utf8").catch(() => "")) !== undefined;
+};
+
+/**
+ * The keys that settings name, each with the name that it has in a data directory, and those beside them: of a log's
+ * key the second one, what was signed last, and the order to end. Those that are not there are left out later.
+ */
+export const namedKeys = (
+  env: Readonly<Record<string, string | undefined>>,
+): ReadonlyArray<{ readonly from: string; readonly to: string }> => {
+  const named = (setting: string): string => env[setting]?.trim() ?? "";
+  const [evidence, log, witness] = [
+    "EVIDENCE_SIGNING_KEY_FILE",
+    "LOG_SIGNING_KEY_FILE",
+    "WITNESS_KEY_FILE",
+  ].map(named);
+  const ofLog = Object.entries(logKeyFiles(log ?? "")).map(([which, from]) => ({
+    from: log === "" ? "" : from,
+    to: LOG_KEY[which as keyof typeof LOG_KEY],
+  }));
+  return [
+    { from: evidence ?? "", to: GENERATED_KEY_FILE },
+    ...ofLog,
+    { from: witness ?? "", to: JOINED_KEY_FILE },
+  ].filter(({ from }) => from !== "");
+};

@@ -1,0 +1,133 @@
+import { copyFile, mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { clusterOfGenesis } from "../config/cluster.ts";
+import { SCHEMA_VERSION } from "../../adapters/sqlite/open-store.ts";
+import type { Hash32 } from "../../core/domain/hash32.ts";
+import type { Settings } from "../config/settings.ts";
+import { clusterOf, deploymentOf } from "../lifecycle/started-instance.ts";
+import { BackupRefused } from "./backup-refused.ts";
+import { LOCAL_LEDGER_FILE } from "./data-files.ts";
+import { DUMP_FILE } from "./database-dump.ts";
+import { type Manifest, readBackup, syncFile } from "./manifest.ts";
+import { filledWhole, refuseFull } from "./take-backup.ts";
+
+const OTHER_BACKUP = "Restore another backup, or correct the settings";
+
+/** What the restored service will run on. */
+export type Configured = {
+  readonly settings: Pick<Settings, "ledger">;
+  /** The genesis hash that a node of the settings shows; null where none answers. */
+  readonly genesisHash: string | null;
+};
+
+/** @throws BackupRefused for a backup of another schema, and of another ledger than the settings name. */
+const refuseOthers = async (
+  { schema, ledger, files }: Manifest,
+  configured: RestoreOrder["configured"],
+): Promise<void> => {
+  if (schema !== SCHEMA_VERSION)
+    throw new BackupRefused(
+      "backup_of_another_version",
+      `the backup's stores have schema version ${schema}; this version of the service knows version ${SCHEMA_VERSION}`,
+      "Restore it with the version of the service that made it, or begin with an empty DATA_DIR: the index is built from the ledger",
+    );
+  // A witness keeps nothing of a ledger.
+  if (ledger === null) return;
+  const { settings, genesisHash } = await configured();
+  const cure = `${OTHER_BACKUP}: SOLANA_RPC_URL, SOLANA_CLUSTER, CUSTODY_PROGRAM_ID, ATTESTOR_PROGRAM_ID`;
+  const isEmbedded = settings.ledger.kind === "embedded";
+  if (isEmbedded && !files.some(({ path }) => path === LOCAL_LEDGER_FILE))
+    throw new BackupRefused(
+      "backup_of_another_ledger",
+      "the backup is of a ledger at a node, and no node is configured",
+      cure,
+    );
+  const { custodyProgram, attestorProgram } = deploymentOf(settings);
+  const differing = [
+    ["the cluster", clusterOfGenesis(ledger.genesis_hash), clusterOf(settings)],
+    ["the genesis hash", ledger.genesis_hash, genesisHash ?? ledger.genesis_hash],
+    ["the custody program", ledger.custody_program, custodyProgram],
+    ["the attestor program", ledger.attestor_program, attestorProgram],
+  ].find(([, backed, expected]) => backed !== expected);
+  if (differing === undefined) return;
+  const [what, backed, expected] = differing;
+  throw new BackupRefused(
+    "backup_of_another_ledger",
+    `${what} of the backup is ${backed}, and the configured one is ${expected}`,
+    cure,
+  );
+};
+
+/** A backup that is whole, and where it stands. */
+type Whole = { readonly folder: string; readonly manifest: Manifest };
+
+const wholeOf = async (
+  folder: string,
+  holds: Manifest["holds"],
+  expected: Hash32 | null,
+): Promise<Whole> => {
+  const manifest = await readBackup(folder, expected);
+  if (manifest.holds === holds) return { folder, manifest };
+  throw new BackupRefused(
+    "no_backup",
+    `${folder} holds ${manifest.holds}, not ${holds}`,
+    "Name the folder of the data with --from, that of the keys with --keys",
+  );
+};
+
+const copyInto = async (folder: string, { folder: from, manifest }: Whole): Promise<void> => {
+  for (const { path } of manifest.files) {
+    if (path === DUMP_FILE) continue;
+    const to = join(folder, path);
+    await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+    await copyFile(join(from, path), to);
+    await syncFile(to);
+  }
+};
+
+/** What is to be restored, and where to. */
+export type RestoreOrder = {
+  readonly from: string;
+  /** The folder of the keys that were backed up apart; null without. */
+  readonly keys: string | null;
+  /** The SHA-256 of the manifest, as the backup said it; null where the operator does not give it. */
+  readonly digest: Hash32 | null;
+  /** A data directory that is not there yet, or is empty. */
+  readonly dataDir: string;
+  /** What the service's settings say; asked for a backup of a ledger's stores alone. */
+  readonly configured: () => Promise<Configured>;
+  /** Restores the dump of a database; null where no database is configured. */
+  readonly restoreDump: ((file: string, schema: string) => Promise<void>) | null;
+};
+
+/**
+ * Restores a backup into a new data directory, and its dump into the database that is configured. All of it is checked
+ * before anything is written: the digests, the versions, the ledger. The data directory appears once it is whole, after
+ * the database.
+ */
+export const restoreBackup = async (order: RestoreOrder): Promise<Manifest> => {
+  const { dataDir, restoreDump } = order;
+  const data = await wholeOf(order.from, "data", order.digest);
+  const keys = order.keys === null ? null : await wholeOf(order.keys, "keys", null);
+  const { database } = data.manifest;
+  await refuseOthers(data.manifest, order.configured);
+  if ((database === null) !== (restoreDump === null))
+    throw database === null
+      ? new BackupRefused(
+          "database_needed",
+          "the backup's stores are files, and DATABASE_URL names a database",
+          "Unset DATABASE_URL",
+        )
+      : new BackupRefused(
+          "database_needed",
+          `the backup holds a dump of the schema ${database.schema}`,
+          "Set DATABASE_URL to the database that it goes into",
+        );
+  await refuseFull(dataDir, "Name a new folder with --data-dir, or move that one away");
+  await filledWhole(dataDir, async (draft) => {
+    await copyInto(draft, data);
+    if (keys !== null) await copyInto(draft, keys);
+    if (database !== null) await restoreDump?.(join(order.from, DUMP_FILE), database.schema);
+  });
+  return data.manifest;
+};

@@ -1,0 +1,374 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
+import { existsSync, readdirSync, watch } from "node:fs";
+import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Effect } from "effect";
+import { INDEX_KIND } from "../../../adapters/sqlite/index/index-schema.ts";
+import { claimLedger } from "../../../adapters/sqlite/ledger-identity.ts";
+import { STANDING_KIND, standingRow } from "../../../adapters/sqlite/log/standing-file.ts";
+import { openStore } from "../../../adapters/sqlite/open-store.ts";
+import { PACKETS_KIND } from "../../../adapters/sqlite/packets/settled-packets.ts";
+import { OUTCOME_KIND } from "../../../adapters/sqlite/relay/outcome-schema.ts";
+import { MANIFEST_FILE, readBackup } from "../../../app/backup/manifest.ts";
+import { runCommand } from "../../../app/command-line/command-line.ts";
+import { main as backup } from "../../../app/commands/backup.ts";
+import { main as restore } from "../../../app/commands/restore.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
+import { printLogStanding } from "../../../core/use-cases/log/log-standing.ts";
+import { runHere } from "../support/run-here.ts";
+import { temporaryDirectory } from "../support/running-service.ts";
+import { parseHash32 } from "../../../core/domain/hash32.ts";
+
+const GENESIS = "11111111111111111111111111111112";
+const CLI = join(import.meta.dir, "../../../app/commands/cli.ts");
+const KEY = `${Buffer.alloc(32, 7).toString("base64")}\n`;
+const ROOT = "ab".repeat(32);
+
+const directories: Array<Awaited<ReturnType<typeof temporaryDirectory>>> = [];
+afterAll(() => Promise.all(directories.map(({ remove }) => remove())));
+
+const put = async (path: string, content: string): Promise<void> => {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, content, { mode: 0o644 });
+};
+
+const standing = printLogStanding({
+  signed: {
+    origin: "log.example/log/0123456789abcdef/0",
+    size: 300,
+    root:
+      parseHash32(ROOT) ??
+      (() => {
+        throw new Error("a root");
+      })(),
+  },
+  publicKey:
+    parseHash32(ROOT) ??
+    (() => {
+      throw new Error("a key");
+    })(),
+  nextKey: null,
+  retiredKeys: [],
+  published: null,
+  ended: null,
+  predecessors: [],
+});
+
+/** A data directory with each kind of file, and keys under their names and under another one. */
+const dataDirectory = async (tiles = 2) => {
+  const directory = await temporaryDirectory();
+  directories.push(directory);
+  const { path } = directory;
+  const data = join(path, "data");
+  const stores = [
+    ["index.sqlite", INDEX_KIND],
+    ["relay.sqlite", OUTCOME_KIND],
+    ["packets.sqlite", PACKETS_KIND],
+    ["log/standing.sqlite", STANDING_KIND],
+  ] as const;
+  for (const [name, kind] of stores)
+    await openStore(join(data, name), kind).pipe(
+      Effect.map((db) => {
+        if (name !== "packets.sqlite")
+          claimLedger(db, name, { genesisHash: GENESIS, deployment: LOCAL_DEPLOYMENT });
+        if (name === "log/standing.sqlite") standingRow(db).replace(null, standing);
+      }),
+      Effect.scoped,
+      Effect.runPromise,
+    );
+  for (let tile = 0; tile < tiles; tile++)
+    await put(join(data, `log/0/tile/0/${String(tile).padStart(3, "0")}`), `tile ${tile}`);
+  await put(join(data, "log-signing-key.signed.json"), standing);
+  await put(join(data, "log-witnesses"), "quorum none\n");
+  await put(join(data, "imports/one.json"), "{}");
+  await put(join(data, "service.lock"), "");
+  await put(join(data, "snapshot.spool"), "half of a snapshot");
+  for (const name of ["evidence-signing-key", "log-signing-key", "log-signing-key.next", "old-key"])
+    await put(join(data, name), KEY);
+  const ledger = {
+    SOLANA_RPC_URL: "http://127.0.0.1:9",
+    SOLANA_CLUSTER: "localnet",
+    CUSTODY_PROGRAM_ID: LOCAL_DEPLOYMENT.custodyProgram,
+    ATTESTOR_PROGRAM_ID: LOCAL_DEPLOYMENT.attestorProgram,
+  };
+  const to = join(path, "backup");
+  const env: Record<string, string> = { DATA_DIR: data, ...ledger };
+  return {
+    path,
+    data,
+    to,
+    env,
+    backUp: (...args: ReadonlyArray<string>) =>
+      runHere((io) => runCommand(backup, ["--to", to, ...args], io), { env }),
+    restore: (args: ReadonlyArray<string> = [], changes: Record<string, string> = {}) =>
+      runHere(
+        (io) => runCommand(restore, ["--from", to, "--data-dir", join(path, "new"), ...args], io),
+        { env: { ...env, ...changes } },
+      ),
+  };
+};
+
+const filesIn = async (folder: string): Promise<ReadonlyArray<string>> =>
+  (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
+    .sort();
+
+describe("a backup", () => {
+  test("has every store and file but locks, spools and keys, and is restored as it was", async () => {
+    const { to, path, data, backUp, restore: restoring } = await dataDirectory();
+    const made = await backUp();
+    expect(made).toMatchObject({ code: 0, stderr: "" });
+    expect(made.stdout).toContain("with the log log.example/log/0123456789abcdef/0 at 300 leaves");
+    const digest = /SHA-256 ([0-9a-f]{64})/.exec(made.stdout)?.[1] ?? "";
+    const expected = [
+      "imports/one.json",
+      "index.sqlite",
+      "log-signing-key.signed.json",
+      "log-witnesses",
+      "log/0/tile/0/000",
+      "log/0/tile/0/001",
+      "log/standing.sqlite",
+      "packets.sqlite",
+      "relay.sqlite",
+    ];
+    expect(await filesIn(to)).toEqual([...expected, MANIFEST_FILE].sort());
+    for (const name of expected) expect((await stat(join(to, name))).mode & 0o777).toBe(0o600);
+    expect((await stat(to)).mode & 0o777).toBe(0o700);
+    const manifest = await readBackup(to, null);
+    expect(manifest).toMatchObject({
+      protocol: 3,
+      schema: 4,
+      ledger: { genesis_hash: GENESIS, custody_program: LOCAL_DEPLOYMENT.custodyProgram },
+      log: { size: 300, root: ROOT },
+    });
+    expect(await restoring(["--sha256", digest])).toMatchObject({ code: 0, stderr: "" });
+    const restored = join(path, "new");
+    expect(await filesIn(restored)).toEqual(expected);
+    for (const name of expected.filter((each) => !each.endsWith(".sqlite")))
+      expect(await readFile(join(restored, name), "utf8")).toBe(
+        await readFile(join(data, name), "utf8"),
+      );
+  });
+
+  test("has the keys in a folder of their own, for its user alone, also those that settings name", async () => {
+    const { path, backUp, restore: restoring, env } = await dataDirectory();
+    const [own, beside] = [join(path, "own-log-key"), join(path, "own-log-key.next")];
+    await put(own, KEY.toLowerCase());
+    await put(beside, KEY);
+    await put(`${own}.signed.json`, standing);
+    Object.assign(env, { LOG_SIGNING_KEY_FILE: own, LOG_NAME: "log.example" });
+    const keys = join(path, "keys");
+    expect(await backUp("--keys", keys)).toMatchObject({ code: 0, stderr: "" });
+    const expected = [
+      "evidence-signing-key",
+      "log-signing-key",
+      "log-signing-key.next",
+      "log-signing-key.signed.json",
+      "old-key",
+    ];
+    expect(await filesIn(keys)).toEqual([...expected, MANIFEST_FILE].sort());
+    for (const name of expected) expect((await stat(join(keys, name))).mode & 0o777).toBe(0o600);
+    expect((await stat(keys)).mode & 0o777).toBe(0o700);
+    expect(await readFile(join(keys, "log-signing-key"), "utf8")).toBe(KEY.toLowerCase());
+    expect(await restoring(["--keys", keys])).toMatchObject({ code: 0 });
+    expect(await readFile(join(path, "new/log-signing-key"), "utf8")).toBe(KEY.toLowerCase());
+    const swapped = ["--from", keys, "--data-dir", join(path, "other")];
+    expect(await runHere((io) => runCommand(restore, swapped, io), { env })).toMatchObject({
+      code: 65,
+      stderr: expect.stringMatching(/^no_backup: .* holds keys, not data\./),
+    });
+  });
+
+  test("copies a store as one transaction sees it while another one is written", async () => {
+    const { data, to, backUp } = await dataDirectory();
+    using writer = new Database(join(data, "packets.sqlite"));
+    const insert = writer.query(
+      "INSERT INTO settled_packet (escrow, packet, digest) VALUES (?1, '{}', ?1)",
+    );
+    insert.run("committed");
+    writer.run("BEGIN IMMEDIATE");
+    insert.run("on its way");
+    expect(await backUp()).toMatchObject({ code: 0 });
+    writer.run("COMMIT");
+    using copy = new Database(join(to, "packets.sqlite"), { readonly: true });
+    expect(copy.query("SELECT escrow FROM settled_packet").values()).toEqual([["committed"]]);
+    expect(copy.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
+  });
+
+  test("is refused by name where it cannot be whole", async () => {
+    const { data, to, path, backUp, env } = await dataDirectory();
+    const refused = async (name: string, ...args: ReadonlyArray<string>) => {
+      const run = await backUp(...args);
+      expect(run.code).toBe(65);
+      expect(run.stderr).toStartWith(`${name}: `);
+      expect((await readdir(path)).filter((each) => each.startsWith("backup."))).toEqual([]);
+    };
+    await refused("nothing_to_back_up", "--data-dir", join(path, "nowhere"));
+    await put(join(to, "file"), "");
+    await refused("target_not_empty");
+    await rm(to, { recursive: true });
+    const inside = await runHere((io) => runCommand(backup, ["--to", join(data, "b")], io), {
+      env,
+    });
+    expect(inside).toMatchObject({ code: 64, stderr: expect.stringContaining("data directory") });
+    const held = join(data, "local-ledger/ledger.sqlite");
+    await mkdir(dirname(held));
+    {
+      using ledger = new Database(held, { create: true });
+      ledger.run("PRAGMA locking_mode = exclusive");
+      ledger.run("CREATE TABLE held (a)");
+      await refused("ledger_in_use");
+    }
+    expect(await backUp()).toMatchObject({ code: 0 });
+    await rm(to, { recursive: true });
+    await put(join(data, "index.sqlite"), "no database at all, but longer than a key".repeat(200));
+    await refused("store_unusable");
+  });
+
+  test("that is killed on its way is never taken for a whole one", async () => {
+    const { path, data, to, env } = await dataDirectory(120);
+    let unfinished = 0;
+    for (const killAt of [1, 5, 40, 90]) {
+      const child = Bun.spawn([process.execPath, CLI, "backup", "--to", to], {
+        env: { PATH: process.env["PATH"] ?? "", ...env },
+        stdout: "ignore",
+        stderr: "ignore",
+      });
+      // It is killed once so many tiles are copied.
+      const draftOf = () => readdirSync(path).find((name) => name.startsWith("backup.unfinished-"));
+      const copied = (draft: string): number => {
+        const tiles = join(path, draft, "log/0/tile/0");
+        return existsSync(tiles) ? readdirSync(tiles).length : 0;
+      };
+      const watcher = watch(path, { recursive: true }, () => {
+        const draft = draftOf();
+        if (draft !== undefined && copied(draft) >= killAt) child.kill("SIGKILL");
+      });
+      await child.exited;
+      watcher.close();
+      const draft = draftOf();
+      if (draft === undefined) {
+        // It was over before the kill: what stands there is whole.
+        await readBackup(to, null);
+        await rm(to, { recursive: true });
+        continue;
+      }
+      expect(existsSync(to)).toBe(false);
+      if (!existsSync(join(path, draft, MANIFEST_FILE))) {
+        unfinished += 1;
+        const args = ["--from", join(path, draft), "--data-dir", join(path, "new")];
+        const run = await runHere((io) => runCommand(restore, args, io), { env });
+        expect(run.stderr).toStartWith("backup_unfinished: ");
+        expect(existsSync(join(path, "new"))).toBe(false);
+      }
+      await rm(join(path, draft), { recursive: true });
+    }
+    expect(unfinished).toBeGreaterThan(0);
+    expect(existsSync(join(data, "index.sqlite"))).toBe(true);
+  });
+});
+
+describe("a restore is refused, and leaves nothing,", () => {
+  const refuses = async (
+    world: Awaited<ReturnType<typeof dataDirectory>>,
+    name: string,
+    args: ReadonlyArray<string> = [],
+    changes: Record<string, string> = {},
+  ) => {
+    const run = await world.restore(args, changes);
+    expect({ name, ...run }).toMatchObject({
+      code: 65,
+      stderr: expect.stringMatching(new RegExp(`^${name}: `)),
+    });
+    expect(run.stderr).toMatch(/\. \S.*\n$/);
+    expect((await readdir(world.path)).filter((each) => each.startsWith("new"))).toEqual([]);
+  };
+
+  test("for any file that is changed, missing or not of the backup", async () => {
+    const world = await dataDirectory();
+    await world.backUp();
+    const sound = join(world.path, "sound");
+    await cp(world.to, sound, { recursive: true });
+    const anew = async (): Promise<void> => {
+      await rm(world.to, { recursive: true });
+      await cp(sound, world.to, { recursive: true });
+    };
+    const names = (await filesIn(sound)).filter((name) => name !== MANIFEST_FILE);
+    for (const [at, name] of names.entries()) {
+      const file = join(world.to, name);
+      const bytes = await readFile(file);
+      const place = (at * 7919) % bytes.length;
+      bytes[place] = (bytes[place] ?? 0) ^ 1;
+      await writeFile(file, bytes);
+      await refuses(world, "backup_changed");
+      await rm(file);
+      await refuses(world, "backup_changed");
+      await anew();
+    }
+    await put(join(world.to, "log/one-more"), "");
+    await refuses(world, "backup_changed");
+    await anew();
+    await refuses(world, "backup_changed", ["--sha256", "00".repeat(32)]);
+    await rm(join(world.to, MANIFEST_FILE));
+    await refuses(world, "backup_unfinished");
+    await rm(world.to, { recursive: true });
+    await refuses(world, "no_backup");
+  });
+
+  test("for a manifest of another form, version or schema, and for paths that lead out", async () => {
+    const world = await dataDirectory();
+    await world.backUp();
+    const path = join(world.to, MANIFEST_FILE);
+    const text = await readFile(path, "utf8");
+    const changed = async (name: string, change: (manifest: Record<string, unknown>) => void) => {
+      const manifest = JSON.parse(text) as Record<string, unknown>;
+      change(manifest);
+      await writeFile(path, JSON.stringify(manifest));
+      await refuses(world, name);
+    };
+    await changed("backup_of_another_version", (manifest) => (manifest["protocol"] = 4));
+    await changed("backup_of_another_version", (manifest) => (manifest["schema"] = 5));
+    await changed("backup_of_another_version", (manifest) => (manifest["format"] = "other/1"));
+    await changed("backup_changed", (manifest) => (manifest["files"] = "none"));
+    for (const out of ["../data/old-key", "/etc/hostname", "log//x", "."])
+      await changed("backup_changed", (manifest) => {
+        manifest["files"] = [{ path: out, bytes: 1, sha256: ROOT }];
+      });
+    await writeFile(path, "{");
+    await refuses(world, "backup_changed");
+  });
+
+  test("for another ledger, another kind of store, and a place that is taken", async () => {
+    const world = await dataDirectory();
+    await world.backUp();
+    const other = { CUSTODY_PROGRAM_ID: LOCAL_DEPLOYMENT.attestorProgram };
+    await refuses(world, "backup_of_another_ledger", [], other);
+    await refuses(world, "backup_of_another_ledger", [], { SOLANA_CLUSTER: "devnet" });
+    const embedded = {
+      SOLANA_RPC_URL: "",
+      SOLANA_CLUSTER: "",
+      CUSTODY_PROGRAM_ID: "",
+      ATTESTOR_PROGRAM_ID: "",
+    };
+    await refuses(world, "backup_of_another_ledger", [], embedded);
+    await refuses(world, "database_needed", [], { DATABASE_URL: "postgres://u@127.0.0.1:9/x" });
+    using node = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: async (request) => {
+        const { id } = (await request.json()) as { readonly id: unknown };
+        const result = LOCAL_DEPLOYMENT.custodyProgram;
+        return Response.json({ jsonrpc: "2.0", id, result });
+      },
+    });
+    await refuses(world, "backup_of_another_ledger", [], { SOLANA_RPC_URL: node.url.href });
+    await put(join(world.path, "new/file"), "");
+    expect(await world.restore()).toMatchObject({
+      code: 65,
+      stderr: expect.stringMatching(/^target_not_empty: /),
+    });
+    expect(await filesIn(join(world.path, "new"))).toEqual(["file"]);
+  });
+});
