@@ -7,6 +7,7 @@ import {
   type OperatorFacts,
   readOperatorFacts,
 } from "../../../core/use-cases/service/operator-facts.ts";
+import { WebhookReports } from "../../../core/use-cases/webhook/webhook-delivery.ts";
 import { type LedgerCallCount, LedgerCalls } from "../../../ports/ledger/ledger-calls.ts";
 import { gaugeOperator } from "../operator/operator-gauges.ts";
 import { endpoint } from "../server/endpoint.ts";
@@ -86,6 +87,21 @@ const logNonsense = Metric.gauge("log_witness_nonsense", {
   description: "Answers of a witness that were no answer of a witness, in this process.",
 });
 
+const webhookDelivered = Metric.gauge("webhook_delivered", {
+  description: "Requests that the receiver of a webhook took, by webhook, in this process.",
+});
+const webhookFailed = Metric.gauge("webhook_failed", {
+  description: "Requests to the receiver of a webhook that failed, by webhook, in this process.",
+});
+const webhookBehind = Metric.gauge("webhook_behind_events", {
+  description:
+    "Events of the index that a webhook has not been brought to; NaN where this process does not deliver it.",
+});
+const webhookEnded = Metric.gauge("webhook_disabled", {
+  description:
+    "1 for a webhook that is not delivered any more: its receiver answered 410 or failed for five days; otherwise 0.",
+});
+
 const indexEvents = Metric.gauge("index_events", {
   description:
     "Events that the index holds: two for an escrow that was settled. NaN before the first sync or without the store.",
@@ -142,6 +158,17 @@ const gaugeLog = Effect.fnUntraced(function* ({ log }: OperatorFacts) {
   yield* Metric.update(logPublished, log?.publishedSize ?? Number.NaN);
   for (const { name, nonsense } of log?.witnesses ?? [])
     yield* Metric.update(Metric.withAttributes(logNonsense, { witness: name }), nonsense);
+});
+
+/** Sets how the operator's webhooks stand, for a scrape. */
+const gaugeWebhooks = Effect.gen(function* () {
+  for (const { id, delivered, failed, behind, isEnded } of yield* yield* WebhookReports) {
+    const of = (metric: Metric.Gauge<number>) => Metric.withAttributes(metric, { webhook: id });
+    yield* Metric.update(of(webhookDelivered), delivered);
+    yield* Metric.update(of(webhookFailed), failed);
+    yield* Metric.update(of(webhookBehind), behind ?? Number.NaN);
+    yield* Metric.update(of(webhookEnded), Number(isEnded));
+  }
 });
 
 /** Sets how far the index has got, for a scrape. */
@@ -214,6 +241,7 @@ export const metricsEndpoint = endpoint({
     yield* gaugeIndex(facts);
     yield* gaugeLog(facts);
     yield* gaugeOperator(facts);
+    yield* gaugeWebhooks;
     return {
       text: yield* format,
       headers: { "content-type": `${MEDIA_TYPE}; version=0.0.4; charset=utf-8` },
