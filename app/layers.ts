@@ -48,9 +48,16 @@ import {
   ledgerFloorSolanaRpc,
   ledgerNodesSolanaRpc,
 } from "../adapters/solana-rpc/ledger-nodes-solana-rpc.ts";
+import { webhookBody } from "../adapters/http/index/webhook-body.ts";
+import { webhookSenderHttp } from "../adapters/webhook-http/webhook-sender.ts";
 import { witnessClientHttp } from "../adapters/witness-http/witness-client.ts";
 import { LogPublisher } from "../core/use-cases/log/log-publisher.ts";
 import { makeSettlementLog, SettlementLog } from "../core/use-cases/log/serving/published-log.ts";
+import {
+  makeWebhookDelivery,
+  WebhookDelivery,
+  WebhookReports,
+} from "../core/use-cases/webhook/webhook-delivery.ts";
 import type { Witness } from "../core/use-cases/witness/witness.ts";
 import {
   type LogKeyUnusable,
@@ -59,6 +66,7 @@ import {
   publicKeysOf,
 } from "../ports/log/log-signer.ts";
 import { IndexNews } from "../ports/index/index-news.ts";
+import { Instance } from "../ports/instance.ts";
 import { SyncEpoch } from "../ports/index/sync-lease.ts";
 import type { WitnessUnusable } from "../ports/log/witness-state.ts";
 import type { GrownMark } from "./syncing/syncing-side.ts";
@@ -105,21 +113,24 @@ const witness = ({
 };
 
 /**
- * Tells how far the index is complete: the streams of events, the log's publisher, under the term of the sync that
- * found it, and the readers of the ledger, which then show nothing older than the index.
+ * Tells how far the index is complete: the streams of events, the log's publisher and the webhooks, under the term of
+ * the sync that found it, and the readers of the ledger, which then show nothing older than the index.
  */
 const publishing = (
   marks: Queue.Dequeue<GrownMark>,
-): Layer.Layer<never, never, IndexNews | LogPublisher | LedgerFloor> =>
+): Layer.Layer<never, never, IndexNews | LogPublisher | LedgerFloor | WebhookDelivery> =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const { grown } = yield* LogPublisher;
+      const webhooks = yield* WebhookDelivery;
       const { raise } = yield* LedgerFloor;
       const news = yield* IndexNews;
       const tell = Effect.flatMap(Queue.take(marks), ({ mark, epoch }) =>
         raise(mark.slot).pipe(
           Effect.andThen(Effect.forkChild(news.tell)),
-          Effect.andThen(Effect.provideService(grown(mark), SyncEpoch, epoch)),
+          Effect.andThen(
+            Effect.provideService(Effect.andThen(grown(mark), webhooks.grown), SyncEpoch, epoch),
+          ),
         ),
       );
       yield* Effect.forkScoped(Effect.forever(tell));
@@ -156,7 +167,7 @@ export const serviceLayer = (
   indexRefused: Deferred.Deferred<never, IndexRefused>,
   thread: SyncThread | null = null,
 ): Layer.Layer<
-  HttpServices,
+  HttpServices | WebhookDelivery,
   EvidenceKeyUnusable | LogKeyUnusable | LogWitnessesUnusable | WitnessUnusable
 > =>
   Layer.unwrap(
@@ -164,6 +175,20 @@ export const serviceLayer = (
       servicesOf({ started, refused: indexRefused, marks }, thread),
     ),
   );
+
+/** What delivers the operator's webhooks, and how they stand. */
+const webhooks = Layer.effect(
+  WebhookReports,
+  Effect.map(WebhookDelivery, ({ reports }) => reports),
+).pipe(
+  Layer.provideMerge(
+    Layer.effect(
+      WebhookDelivery,
+      Effect.flatMap(Instance, (instance) => makeWebhookDelivery(webhookBody(instance))),
+    ),
+  ),
+  Layer.provide(webhookSenderHttp()),
+);
 
 /** The terms of prepared transactions, by which the relay knows their blockhashes again. */
 const transactionTerms = Layer.effectContext(
@@ -215,10 +240,8 @@ const servicesOf = (parts: StorageParts, thread: SyncThread | null) => {
     Layer.effect(RelayDelivery, makeRelayDelivery),
     Layer.effect(ArchivedEscrows, makeArchivedEscrows),
     Layer.effect(SettledEvidence, makeSettledEvidence),
-    Layer.effect(IndexClock, makeIndexClock),
     Layer.effect(ConfirmedEvents, makeConfirmedEvents).pipe(
       Layer.provide(signalsOfConfirmed(started)),
-      Layer.provideMerge(Layer.effect(IndexGrowth, makeIndexGrowth)),
     ),
     Layer.effect(RecentPages, makeRecentPages),
     Layer.effect(DailyOutcomesCount, makeDailyOutcomesCount),
@@ -228,6 +251,9 @@ const servicesOf = (parts: StorageParts, thread: SyncThread | null) => {
     Layer.effect(UnpinnedPrograms, makeUnpinnedPrograms),
     clientPackageLayer(started.dataDir),
   ).pipe(
+    Layer.provideMerge(webhooks),
+    Layer.provideMerge(Layer.effect(IndexGrowth, makeIndexGrowth)),
+    Layer.provideMerge(Layer.effect(IndexClock, makeIndexClock)),
     Layer.provideMerge(log),
     Layer.provideMerge(logPublisher(started)),
     Layer.provideMerge(ports),

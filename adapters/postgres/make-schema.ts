@@ -1,7 +1,7 @@
 import type { SQL } from "bun";
 import { StoreCorrupt, StoreTooNew } from "../../ports/index/store-refusal.ts";
 import { type Queries, rowsOf } from "./queries.ts";
-import { SCHEMA_VERSION, STORE_TABLES } from "./store-schema.ts";
+import { SCHEMA_VERSION, STORE_TABLES, WEBHOOK_TABLE } from "./store-schema.ts";
 
 /** The advisory lock that is held while any schema of the database is made. The number is arbitrary. */
 const MAKING_LOCK = 0x53_45_69_78;
@@ -31,19 +31,26 @@ export const makeSchema = async (
   return await sql.begin(async (step) => {
     await rowsOf(step, "SELECT pg_advisory_xact_lock($1)", [MAKING_LOCK]);
     const named = [schema];
-    const [there] = await rowsOf<{ schema: boolean; version: boolean; tables: bigint }>(
+    const [there] = await rowsOf<{
+      schema: boolean;
+      version: boolean;
+      webhook: boolean;
+      tables: bigint;
+    }>(
       step,
       `SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1) AS schema,
          EXISTS (SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = 'schema_version') AS version,
+         EXISTS (SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = 'webhook') AS webhook,
          (SELECT count(*) FROM pg_tables WHERE schemaname = $1) AS tables`,
       named,
     );
     if (there?.version === true) {
       const [row] = await rowsOf<{ version: number }>(step, "SELECT version FROM schema_version");
       const version = row?.version ?? 0;
-      return version === SCHEMA_VERSION
-        ? undefined
-        : new StoreTooNew({ store, found: version, supported: SCHEMA_VERSION });
+      if (version !== SCHEMA_VERSION)
+        return new StoreTooNew({ store, found: version, supported: SCHEMA_VERSION });
+      if (!there.webhook) await step.unsafe(WEBHOOK_TABLE);
+      return undefined;
     }
     if (there !== undefined && there.tables > 0n)
       return new StoreCorrupt({

@@ -47,10 +47,19 @@ const PACKET_TABLE = `
   CREATE INDEX packet_by_digest ON settled_packet (digest);
 `;
 
+/** The operator's webhooks. Schemas of this version that were made without the table get it when they are opened. */
+export const WEBHOOK_TABLE = `
+  CREATE TABLE webhook (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    text TEXT NOT NULL
+  );
+`;
+
 /**
  * The version of the schema, in its table `schema_version`. A schema of another version is refused, never rewritten.
  */
 export const SCHEMA_VERSION = 4;
 
 /** The SQL that makes the tables in an empty schema. */
-export const STORE_TABLES = INDEX_TABLES + LOG_TABLES + OUTCOME_TABLES + PACKET_TABLE;
+export const STORE_TABLES =
+  INDEX_TABLES + LOG_TABLES + OUTCOME_TABLES + PACKET_TABLE + WEBHOOK_TABLE;

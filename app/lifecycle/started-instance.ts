@@ -65,6 +65,9 @@ export const storePath = (dataDir: string, store: StoreName): string =>
 /** The file in the data directory of the evidence packets that were served. */
 export const packetsPath = (dataDir: string): string => `${dataDir}/packets.sqlite`;
 
+/** The file in the data directory of the operator's webhooks. */
+export const webhooksPath = (dataDir: string): string => `${dataDir}/webhooks.sqlite`;
+
 /** The file in the data directory of what an unfinished first snapshot has fetched. */
 export const snapshotPath = (dataDir: string): string => `${dataDir}/snapshot.spool`;
 

@@ -6,6 +6,7 @@ import { outcomeLogPostgres } from "../../adapters/postgres/outcome-log.ts";
 import { settledPacketsPostgres } from "../../adapters/postgres/packets/settled-packets.ts";
 import { postgresStore } from "../../adapters/postgres/postgres-store.ts";
 import { syncLeasePostgres } from "../../adapters/postgres/sync-lease.ts";
+import { webhookRecordsPostgres } from "../../adapters/postgres/webhook-records.ts";
 import { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { makeReplicatedIndexSync } from "../../core/use-cases/index/sync/replicated-index-sync.ts";
 import { clusterOf, deploymentOf } from "../lifecycle/started-instance.ts";
@@ -41,5 +42,6 @@ export const storageInDatabase = (
   );
   const packets = Layer.provide(settledPacketsPostgres(), database);
   const news = Layer.provide(indexNewsPostgres, database);
-  return Layer.mergeAll(Layer.provideMerge(replicated, stores), packets, news);
+  const webhooks = Layer.provide(webhookRecordsPostgres, database);
+  return Layer.mergeAll(Layer.provideMerge(replicated, stores), packets, news, webhooks);
 };

@@ -3,7 +3,13 @@ import { indexNewsMemory } from "../../adapters/memory/index-news.ts";
 import { indexSqlite } from "../../adapters/sqlite/index-store.ts";
 import { settledPacketsSqlite } from "../../adapters/sqlite/packets/settled-packets.ts";
 import { outcomeLogSqlite } from "../../adapters/sqlite/relay/outcome-log.ts";
-import { clusterOf, deploymentOf, packetsPath } from "../lifecycle/started-instance.ts";
+import { webhookRecordsSqlite } from "../../adapters/sqlite/webhook-records.ts";
+import {
+  clusterOf,
+  deploymentOf,
+  packetsPath,
+  webhooksPath,
+} from "../lifecycle/started-instance.ts";
 import { syncingSide } from "../syncing/syncing-side.ts";
 import { recordedBySqlite, relaySqlite, sqliteBroken, sqliteIndex } from "./sqlite-stores.ts";
 import { type Storage, type StorageParts, tellOf } from "./storage.ts";
@@ -25,5 +31,10 @@ export const storageInThisThread = (parts: StorageParts): Storage => {
     broken: sqliteBroken(started),
   });
   const syncs = Layer.provideMerge(syncingSide(started, tellOf(parts)), stores);
-  return Layer.mergeAll(syncs, settledPacketsSqlite(packetsPath(started.dataDir)), indexNewsMemory);
+  return Layer.mergeAll(
+    syncs,
+    settledPacketsSqlite(packetsPath(started.dataDir)),
+    webhookRecordsSqlite(webhooksPath(started.dataDir)),
+    indexNewsMemory,
+  );
 };

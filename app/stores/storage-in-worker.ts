@@ -3,8 +3,14 @@ import { indexNewsMemory } from "../../adapters/memory/index-news.ts";
 import { indexReaderSqlite, logStoreSqlite } from "../../adapters/sqlite/index-store.ts";
 import { settledPacketsSqlite } from "../../adapters/sqlite/packets/settled-packets.ts";
 import { outcomeLogSqlite } from "../../adapters/sqlite/relay/outcome-log.ts";
+import { webhookRecordsSqlite } from "../../adapters/sqlite/webhook-records.ts";
 import { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
-import { clusterOf, deploymentOf, packetsPath } from "../lifecycle/started-instance.ts";
+import {
+  clusterOf,
+  deploymentOf,
+  packetsPath,
+  webhooksPath,
+} from "../lifecycle/started-instance.ts";
 import type { StoreUnavailable } from "../../ports/index/store-refusal.ts";
 import { startSyncWorker } from "../sync-worker/start-sync-worker.ts";
 import type { SyncThread } from "../sync-worker/sync-thread.ts";
@@ -50,6 +56,7 @@ export const storageInWorker = (parts: StorageParts, thread: SyncThread): Storag
       return Layer.mergeAll(
         stores,
         settledPacketsSqlite(packetsPath(started.dataDir)),
+        webhookRecordsSqlite(webhooksPath(started.dataDir)),
         Layer.succeed(IndexSync, sync),
         indexNewsMemory,
       );

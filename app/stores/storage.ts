@@ -9,6 +9,7 @@ import type { LogIdentity } from "../../ports/log/log-signer.ts";
 import type { LogStore } from "../../ports/log/log-store.ts";
 import type { OutcomeLog } from "../../ports/outcome-log.ts";
 import type { SettledPackets } from "../../ports/settled-packets.ts";
+import type { WebhookRecords } from "../../ports/webhook-records.ts";
 import type { StartedInstance } from "../lifecycle/started-instance.ts";
 import type { SyncThread } from "../sync-worker/sync-thread.ts";
 import type { GrownMark } from "../syncing/syncing-side.ts";
@@ -16,7 +17,14 @@ import type { IndexRefused } from "./index-refused.ts";
 
 /** The stores and the syncs on them. One that lacks a part does not compile. */
 export type Storage = Layer.Layer<
-  IndexReader | IndexNews | LogStore | LogIdentity | OutcomeLog | SettledPackets | IndexSync,
+  | IndexReader
+  | IndexNews
+  | LogStore
+  | LogIdentity
+  | OutcomeLog
+  | SettledPackets
+  | IndexSync
+  | WebhookRecords,
   never,
   Ledger | LedgerArchive | LedgerNodes | Instance
 >;

@@ -159,6 +159,12 @@ export const escrowRecord = (
     ? recordWith(NOTHING_KNOWN, escrow, ledgerTime, instance)
     : recordWith(captured(escrow), escrow, ledgerTime, instance);
 
+/** As `escrowRecord`, for readers of the index, which does not know whether a settled escrow's account is archived. */
+export const indexedEscrowRecord: typeof escrowRecord = (escrow, ledgerTime, instance) => {
+  const shown = escrowRecord(escrow, ledgerTime, instance);
+  return escrow.state === "Pending" ? shown : { ...shown, next_actions: [] };
+};
+
 /** The example escrow of the documentation. */
 export const escrowExample = () =>
   escrowRecord(sampleEscrow(), SAMPLE.createdAt + 30n, sampleInstance());

@@ -11,7 +11,7 @@ import type { EscrowPage, Page } from "../../../core/use-cases/index/recent-page
 import { Instance } from "../../../ports/instance.ts";
 import { isLedgerStale } from "../../../ports/ledger/ledger-record.ts";
 import { LogIdentity } from "../../../ports/log/log-signer.ts";
-import { Escrow, escrowExample, escrowRecord } from "../escrow/escrow-contract.ts";
+import { Escrow, escrowExample, indexedEscrowRecord } from "../escrow/escrow-contract.ts";
 import { indexPage, PAGE_EXAMPLE, pageParameters } from "../openapi/envelopes.ts";
 import { EscrowState, RequestAddress } from "../openapi/values.ts";
 import { NotReady } from "../problems/http-failures.ts";
@@ -94,11 +94,8 @@ const recordOf = (
   isStale: boolean,
 ) => {
   const ledgerTime = page.ledgerTime ?? 0n;
-  const record = (row: EscrowPage["rows"][number]) => {
-    const shown = escrowRecord(row, ledgerTime, instance);
-    // The index does not know whether the account of a settled escrow is archived.
-    return row.state === "Pending" ? shown : { ...shown, next_actions: [] };
-  };
+  const record = (row: EscrowPage["rows"][number]) =>
+    indexedEscrowRecord(row, ledgerTime, instance);
   return pageAnswer(page, limit, cursor, record, isStale);
 };
 

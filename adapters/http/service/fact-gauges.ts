@@ -53,6 +53,15 @@ const ofNodes = (
     nodes.map((node) => [{ node: node.address, place: String(node.place) }, of(node)]),
   );
 
+const ofWebhooks = (
+  unit: string,
+  about: string,
+  of: (webhook: OperatorFacts["webhooks"][number]) => Scraped,
+): FactGauge =>
+  gauges(unit, ["webhook"], about, ({ webhooks }) =>
+    webhooks.map((webhook) => [{ webhook: webhook.id }, of(webhook)]),
+  );
+
 /** Every error that can end a sync. */
 const SYNC_ERRORS = [
   "LedgerUnavailable",
@@ -240,6 +249,26 @@ export const FACT_GAUGES = {
     ["witness"],
     "Answers of a witness that were no answer of a witness, in this process.",
     ({ log }) => (log?.witnesses ?? []).map(({ name, nonsense }) => [{ witness: name }, nonsense]),
+  ),
+  webhook_delivered: ofWebhooks(
+    "requests",
+    "Requests that the receiver of a webhook took, in this process.",
+    ({ delivered }) => delivered,
+  ),
+  webhook_failed: ofWebhooks(
+    "requests",
+    "Requests to the receiver of a webhook that failed, in this process.",
+    ({ failed }) => failed,
+  ),
+  webhook_behind_events: ofWebhooks(
+    "events",
+    "Events of the index that a webhook has not been brought to; NaN where this process does not deliver it.",
+    ({ behind }) => behind,
+  ),
+  webhook_disabled: ofWebhooks(
+    "0 or 1",
+    "1 for a webhook that is not delivered any more: its receiver answered 410 or failed for five days.",
+    ({ isEnded }) => isEnded,
   ),
   store_bytes: gauges(
     "bytes",

@@ -7,6 +7,7 @@ import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import { printVerifierKey } from "../../log/notes/verifier-key.ts";
 import { IndexSync } from "../index/sync/index-sync.ts";
 import { RelayDelivery } from "../relay/relay-delivery.ts";
+import { WebhookReports } from "../webhook/webhook-delivery.ts";
 import { Witness } from "../witness/witness.ts";
 import { orNull, readLogStatus } from "./log-status.ts";
 import { readIndexLag } from "./read-readiness.ts";
@@ -18,13 +19,14 @@ const keyIdOf = ({ keyId, status }: EvidenceKey) => ({ keyId, status });
  * without credentials. Null means not known. Never fails, and answers within a second.
  */
 export const readOperatorFacts = Effect.gen(function* () {
-  const [index, log, nodes, host, activity] = yield* Effect.all(
+  const [index, log, nodes, host, activity, webhooks] = yield* Effect.all(
     [
       readIndexLag,
       orNull(readLogStatus),
       yield* NodeReports,
       yield* HostReports,
       Effect.flatMap(IndexSync, (sync) => sync.activity),
+      yield* WebhookReports,
     ],
     { concurrency: "unbounded" },
   );
@@ -52,6 +54,7 @@ export const readOperatorFacts = Effect.gen(function* () {
       witness: witnessKey && printVerifierKey(witnessKey),
     },
     host,
+    webhooks,
   };
 }).pipe(Effect.withSpan("readOperatorFacts"));
 

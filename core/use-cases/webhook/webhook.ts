@@ -1,0 +1,103 @@
+import { Option, Redacted, Schema } from "effect";
+import { parseAddress } from "../../domain/address.ts";
+import type { WebhookRecord } from "../../../ports/webhook-records.ts";
+import { isWebhookSecret } from "./webhook-signature.ts";
+
+/** How many webhooks a service has at most. */
+export const MOST_WEBHOOKS = 100;
+const MAX_URL_LENGTH = 2048;
+
+/** `wh_` and 16 random hex digits. A webhook's id is part of what is signed, so that it holds no full stop. */
+const ID = /^wh_[0-9a-f]{16}$/;
+
+/** The id of a new webhook, from 8 random bytes. */
+export const webhookIdOf = (bytes: Uint8Array): string =>
+  `wh_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+
+const Address = Schema.String.check(Schema.makeFilter((text) => parseAddress(text) !== undefined));
+const Position = Schema.String.check(Schema.isPattern(/^(0|[1-9][0-9]{0,17})$/));
+
+/** Why a webhook is not delivered any more: its receiver answered 410, or has failed for five days. */
+export const WEBHOOK_ENDS = ["gone", "failing"] as const;
+
+/** A record's text. What only the operator changes stands apart from what delivering changes. */
+const Text = Schema.fromJsonString(
+  Schema.Struct({
+    url: Schema.String,
+    secret: Schema.String.check(Schema.makeFilter(isWebhookSecret)),
+    merchant: Schema.NullOr(Address),
+    agentOwner: Schema.NullOr(Address),
+    allowPrivate: Schema.Boolean,
+    /** Grows with each change by the operator. */
+    edition: Schema.Natural,
+    /** Every event up to this number is delivered, or passed by the filter. Null: begin with what comes next. */
+    position: Schema.NullOr(Position),
+    /** Attempts that failed in a row. */
+    failures: Schema.Natural,
+    /** When the first of them failed, unix milliseconds; null while none did. */
+    failingSinceMs: Schema.NullOr(Schema.Natural),
+    ended: Schema.NullOr(Schema.Literals(WEBHOOK_ENDS)),
+  }),
+);
+type Fields = typeof Text.Type;
+
+/** Where settlement events are sent, which of them, and how far that has come. */
+export type Webhook = Omit<Fields, "secret" | "position"> & {
+  readonly id: string;
+  readonly secret: Redacted.Redacted;
+  readonly position: bigint | null;
+};
+
+const decode = Schema.decodeUnknownOption(Text);
+
+/** The webhook of a record; null for a record that this version did not write. */
+export const webhookOf = ({ id, text }: WebhookRecord): Webhook | null => {
+  const fields = Option.getOrNull(decode(text));
+  if (fields === null || !ID.test(id)) return null;
+  const { secret, position, ...others } = fields;
+  return {
+    ...others,
+    id,
+    secret: Redacted.make(secret),
+    position: position === null ? null : BigInt(position),
+  };
+};
+
+/** The text of a webhook's record, its secret in it. */
+export const webhookText = (webhook: Webhook): string =>
+  JSON.stringify({
+    ...webhook,
+    id: undefined,
+    secret: Redacted.value(webhook.secret),
+    position: webhook.position?.toString() ?? null,
+  } satisfies Fields & { readonly id: undefined });
+
+/** How a webhook stands whose receiver took what it was sent last. */
+export const NEVER_FAILED = { failures: 0, failingSinceMs: null } as const;
+
+/** A webhook that the operator has sent to deliver from behind a position on, whatever failed before. */
+export const restarted = (webhook: Webhook, position: bigint): Webhook => ({
+  ...webhook,
+  position,
+  edition: webhook.edition + 1,
+  ...NEVER_FAILED,
+  ended: null,
+});
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** The address of a receiver, or why it is none: `https`, or `http` on this machine. */
+export const parseWebhookUrl = (
+  text: string,
+): { readonly url: URL } | { readonly fault: string } => {
+  const url = text.length <= MAX_URL_LENGTH ? URL.parse(text) : null;
+  if (url === null)
+    return { fault: `expected an https:// address of at most ${MAX_URL_LENGTH} characters` };
+  if (url.username !== "" || url.password !== "")
+    return { fault: "expected no user name and password: requests are signed" };
+  if (url.hash !== "") return { fault: "expected no #fragment, which is never sent" };
+  if (url.protocol === "https:") return { url };
+  return url.protocol === "http:" && LOOPBACK.test(url.hostname)
+    ? { url }
+    : { fault: "expected https://, or http:// on this machine (localhost)" };
+};
