@@ -69,7 +69,7 @@ export const startService = (
     provideSha256(sha256Bun);
     const dataDir = yield* claimDataDirectory(settings.dataDir);
     const beginThread =
-      workerEnvironment === null || settings.databaseUrl !== null
+      workerEnvironment === null || settings.database !== null
         ? Effect.succeed(null)
         : spawnSyncThread(workerEnvironment);
     const [{ rpcUrls, webSocketUrl, ledgerPid }, own, { serveInstance }, thread] =

@@ -10,8 +10,8 @@ export const notificationChannel = (schema: string): string => `${schema}_news`;
 
 /**
  * `next` completes at the next notification after it was begun. Bun renews a lost subscription by
- * itself, but what was sent meanwhile is gone: a wake-up, never a queue. Where the server refuses LISTEN
- * (a pooler in transaction mode), it never completes, and `isListening` stays false.
+ * itself, but what was sent meanwhile is gone: a wake-up, never a queue. Where nobody can
+ * listen (a pooler in transaction mode, and no direct address), it never completes, and `isListening` stays false.
  */
 export const storeNotifications = Effect.gen(function* () {
   const store = yield* PostgresStore;
@@ -24,21 +24,19 @@ export const storeNotifications = Effect.gen(function* () {
     next = Deferred.makeUnsafe<void>();
     Deferred.doneUnsafe(woken, Effect.void);
   };
-  const subscribed = Effect.acquireRelease(
-    store.run((sql) => sql.listen(notificationChannel(store.schema), wake, wake)),
-    (subscription) => Effect.ignore(store.run(() => subscription.unlisten())),
-  );
-  yield* subscribed.pipe(
-    Effect.retry({ schedule: TRY_AGAIN, while: (failure) => failure.retryable }),
-    Effect.andThen(Effect.never),
-    Effect.scoped,
-    Effect.ignore,
-    Effect.forkScoped,
-  );
+  yield* store
+    .listen(notificationChannel(store.schema), wake)
+    .pipe(
+      Effect.retry({ schedule: TRY_AGAIN, while: (failure) => failure.retryable }),
+      Effect.andThen(Effect.never),
+      Effect.scoped,
+      Effect.ignore,
+      Effect.forkScoped,
+    );
   return { next: Effect.suspend(() => Deferred.await(next)), isListening: () => isListening };
 });
 
-/** How often a reader looks by itself, milliseconds: while the database tells, and where it refuses LISTEN. */
+/** How often a reader looks by itself, milliseconds: while the database tells, and where nobody listens. */
 const LOOK_EVERY_MS = { told: 250, alone: 20 };
 
 /** Hints among the replicas of a schema, by LISTEN and NOTIFY. */

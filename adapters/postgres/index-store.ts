@@ -45,12 +45,10 @@ type Store = PostgresStore["Service"];
 /** Runs work in one transaction, under the lease's term. */
 const inTerm = <A>(store: Store, work: (sql: Queries) => Promise<A>) =>
   Effect.flatMap(SyncEpoch, (epoch) =>
-    store.run((sql) =>
-      sql.begin(async (step) => {
-        await holdTerm(step, epoch);
-        return work(step);
-      }),
-    ),
+    store.transaction(async (step) => {
+      await holdTerm(step, epoch);
+      return work(step);
+    }),
   );
 
 const readerOf = ({ run }: Store): IndexReader["Service"] => ({

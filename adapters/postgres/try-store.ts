@@ -15,6 +15,16 @@ const LASTING = ["28", "3D", "42501", "25006", "XX001", "XX002"];
 const AWAY = /^ERR_POSTGRES_(CONNECTION_|.*_TIMEOUT$|COMMIT_ROLLED_BACK)/;
 const DISAGREED = /^ERR_POSTGRES_(.*AUTHENTICATION_|TLS_|SASL_|CHANNEL_BINDING_)/;
 
+/** What a pooler says under one SQLSTATE (08P01) of what the server has states for. */
+const OF_POOLER: ReadonlyArray<readonly [words: RegExp, sqlState: string]> = [
+  [/authentication failed|no such user/, "28000"],
+  [/^no such database|^database ".*" does not exist/, "3D000"],
+];
+
+/** The SQLSTATE of a failure, undefined where the server said nothing. */
+const sqlStateOf = ({ errno, message }: SQL.PostgresError): string | undefined =>
+  errno === "08P01" ? (OF_POOLER.find(([words]) => words.test(message))?.[1] ?? errno) : errno;
+
 /** Whether an error is one of the file system, such as a full disk under the rows of a build. */
 const isOfFileSystem = (cause: unknown): boolean => cause instanceof Error && "syscall" in cause;
 
@@ -22,10 +32,11 @@ const isOfFileSystem = (cause: unknown): boolean => cause instanceof Error && "s
 const isPassing = (cause: unknown): boolean | undefined => {
   if (isOfFileSystem(cause)) return true;
   if (!(cause instanceof SQL.PostgresError)) return undefined;
-  const { code, errno } = cause;
-  const has = (prefixes: ReadonlyArray<string>) => prefixes.some((p) => errno?.startsWith(p));
-  if (errno === undefined ? AWAY.test(code) : has(PASSING)) return true;
-  return (errno === undefined ? DISAGREED.test(code) : has(LASTING)) ? false : undefined;
+  const { code } = cause;
+  const state = sqlStateOf(cause);
+  const has = (prefixes: ReadonlyArray<string>) => prefixes.some((p) => state?.startsWith(p));
+  if (state === undefined ? AWAY.test(code) : has(PASSING)) return true;
+  return (state === undefined ? DISAGREED.test(code) : has(LASTING)) ? false : undefined;
 };
 
 const AWAY_FAULT: StoreFault = {
@@ -68,8 +79,9 @@ const CURES: ReadonlyArray<readonly [sqlStates: RegExp, fault: StoreFault]> = [
 /** What a failure says of the database, undefined where no more is known than the failure itself. */
 const faultOf = (cause: unknown): StoreFault | undefined => {
   if (!(cause instanceof SQL.PostgresError)) return undefined;
-  const { code, errno } = cause;
-  if (errno !== undefined) return CURES.find(([sqlStates]) => sqlStates.test(errno))?.[1];
+  const { code } = cause;
+  const state = sqlStateOf(cause);
+  if (state !== undefined) return CURES.find(([sqlStates]) => sqlStates.test(state))?.[1];
   return DISAGREED.test(code)
     ? {
         problem: "the database server and the service do not agree on how to connect",

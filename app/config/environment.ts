@@ -207,6 +207,18 @@ export const variables = {
     "a database that several replicas share, one of which syncs",
     "files in `DATA_DIR`",
   ),
+  databaseDirectUrl: variable(
+    "DATABASE_DIRECT_URL",
+    kinds.databaseUrl,
+    null,
+    'the server itself, where `DATABASE_URL` is a pooler in transaction mode: replicas hear of each other over it, and poll without it ([scale.md](scale.md), "Several replicas")',
+  ),
+  databaseReadUrl: variable(
+    "DATABASE_READ_URL",
+    kinds.databaseUrl,
+    null,
+    'a streaming standby of that database, whose rows are shown once it holds what the primary does ([scale.md](scale.md), "Several replicas")',
+  ),
   syncIntervalSeconds: variable(
     "SYNC_INTERVAL_SECONDS",
     kinds.wholeNumber(0, 86_400),

@@ -58,6 +58,14 @@ export const faultsAcross = (values: Values): ReadonlyArray<ConfigFault> => {
     });
   if (values.yellowstoneTokenFile && values.yellowstoneUrl === null)
     faults.push(missing("YELLOWSTONE_URL", "the server that takes YELLOWSTONE_TOKEN_FILE's token"));
+  for (const [name, value] of Object.entries({
+    DATABASE_DIRECT_URL: values.databaseDirectUrl,
+    DATABASE_READ_URL: values.databaseReadUrl,
+  }))
+    if (value && values.databaseUrl === null)
+      faults.push(
+        missing("DATABASE_URL", `the database that takes writes, because ${name} is set`),
+      );
   if (values.metricsPort && values.metricsPort === values.port)
     faults.push({
       variable: "METRICS_PORT",

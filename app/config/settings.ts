@@ -38,6 +38,16 @@ export type LedgerSettings =
       readonly deployment: Deployment;
     };
 
+/** The addresses of one database. They may hold passwords. */
+export type DatabaseSettings = {
+  /** The server that takes writes, or a pooler before it. */
+  readonly url: Redacted.Redacted<URL>;
+  /** The server behind a pooler; null where `url` is the server, or replicas poll. */
+  readonly directUrl: Redacted.Redacted<URL> | null;
+  /** A streaming standby that rows are read from; null for none. */
+  readonly readUrl: Redacted.Redacted<URL> | null;
+};
+
 /** All validated settings of the environment. */
 export type Settings = {
   readonly host: string;
@@ -68,8 +78,8 @@ export type Settings = {
   readonly archivePeers: ReadonlyArray<URL>;
   /** The witness of other services' logs; null for none. */
   readonly witness: WitnessSettings | null;
-  /** The database that replicas share. It may hold a password. Null means files in `dataDir`. */
-  readonly databaseUrl: Redacted.Redacted<URL> | null;
+  /** The database that replicas share. Null means files in `dataDir`. */
+  readonly database: DatabaseSettings | null;
   /** 0 means no background sync. */
   readonly syncIntervalSeconds: number;
   /** The interval of scans of all merchants; 0 for none. */
@@ -123,6 +133,19 @@ const ledgerSettings = (values: Required<Values>): LedgerSettings => {
   };
 };
 
+const databaseSettings = ({
+  databaseUrl,
+  databaseDirectUrl,
+  databaseReadUrl,
+}: Required<Values>): DatabaseSettings | null =>
+  databaseUrl === null
+    ? null
+    : {
+        url: redacted(databaseUrl),
+        directUrl: databaseDirectUrl === null ? null : redacted(databaseDirectUrl),
+        readUrl: databaseReadUrl === null ? null : redacted(databaseReadUrl),
+      };
+
 const witnessSettings = ({
   witnessLogs,
   witnessKeyFile,
@@ -164,7 +187,7 @@ export const readSettings = Effect.fnUntraced(function* (
     logWitnessesAppendOnly: values.logWitnessesAppendOnly,
     archivePeers: values.archivePeers,
     witness: witnessSettings(values),
-    databaseUrl: values.databaseUrl === null ? null : redacted(values.databaseUrl),
+    database: databaseSettings(values),
     syncIntervalSeconds: values.syncIntervalSeconds ?? SYNC_SECONDS[ledger.kind],
     scanEverySeconds: values.scanEverySeconds,
     rateLimits: {

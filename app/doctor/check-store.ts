@@ -4,8 +4,6 @@ import { dirname, join, resolve } from "node:path";
 import { Effect } from "effect";
 import { LOCAL_LEDGER_FOLDER } from "../../adapters/local-ledger/options.ts";
 import { inspectLedgerDatabase } from "../../adapters/local-ledger/runtime/ledger-database.ts";
-import { inspectStore as inspectPostgres } from "../../adapters/postgres/inspect-store.ts";
-import { postgresStore } from "../../adapters/postgres/postgres-store.ts";
 import { INDEX_KIND } from "../../adapters/sqlite/index/index-schema.ts";
 import { inspectStore } from "../../adapters/sqlite/inspect-store.ts";
 import { STANDING_FILE, STANDING_KIND } from "../../adapters/sqlite/log/standing-file.ts";
@@ -15,6 +13,7 @@ import { OUTCOME_KIND } from "../../adapters/sqlite/relay/outcome-schema.ts";
 import type { Settings } from "../config/settings.ts";
 import { DataDirectoryUnusable, notWritable, readableByAll } from "../stores/data-directory.ts";
 import { deploymentOf, logFolder, packetsPath, storePath } from "../lifecycle/started-instance.ts";
+import { checkDatabase, storeText } from "./check-database.ts";
 import { type Finding, finding, Problem } from "./finding.ts";
 
 /** Every file that a service opens as a store below its data directory. */
@@ -44,9 +43,6 @@ const checkDirectory = (path: string) =>
     catch: (cause) => new DataDirectoryUnusable({ path, reason: notWritable(cause) }),
   });
 
-const storeText = (store: string, version: number | null): string =>
-  version === null ? `${store} will be made` : `${store}: schema version ${version}`;
-
 /** What the embedded ledger would find in DATA_DIR. */
 const checkLocalLedger = (dataDir: string) => {
   const inspected = inspectLedgerDatabase(join(dataDir, LOCAL_LEDGER_FOLDER));
@@ -68,26 +64,15 @@ export const checkStore = Effect.fnUntraced(function* (
   settings: Settings,
   genesisHash: string | null,
 ): Effect.fn.Return<ReadonlyArray<Finding>> {
-  const { databaseUrl } = settings;
+  const { database } = settings;
   const dataDir = resolve(settings.dataDir);
   const identity =
     genesisHash === null ? null : { genesisHash, deployment: deploymentOf(settings) };
   const directory = yield* finding("data", checkDirectory(dataDir));
   const hasLedger = settings.ledger.kind === "embedded" && directory.ok;
   const ledger = hasLedger ? [yield* finding("store", checkLocalLedger(dataDir))] : [];
-  if (databaseUrl !== null) {
-    const inspected = inspectPostgres(identity).pipe(Effect.provide(postgresStore(databaseUrl)));
-    const work = Effect.flatMap(inspected, ({ label, writable, version }) =>
-      writable
-        ? Effect.succeed(storeText(label, version))
-        : Effect.fail(
-            new Problem({
-              message: `${label} takes no writes; name the primary server and a role that may CREATE there`,
-            }),
-          ),
-    );
-    return [directory, yield* finding("store", work), ...ledger];
-  }
+  if (database !== null)
+    return [directory, ...(yield* checkDatabase(database, identity)), ...ledger];
   if (!directory.ok) return [directory];
   const stores = yield* Effect.forEach(storesIn(dataDir), ([path, kind]) => {
     const inspected = inspectStore(path, kind, kind === PACKETS_KIND ? null : identity);

@@ -28,7 +28,7 @@ const storesOf = async ({
   settings,
   dataDir,
 }: StartedInstance): Promise<ReadonlyArray<StoreReport>> => {
-  if (settings.databaseUrl !== null) {
+  if (settings.database !== null) {
     // Loaded only where a database is used, as everything of PostgreSQL.
     const { SCHEMA_VERSION: schema } = await import("../../adapters/postgres/store-schema.ts");
     return [{ name: "database", kind: "postgres", bytes: null, schema }];

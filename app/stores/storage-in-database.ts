@@ -1,4 +1,4 @@
-import { Effect, Layer, type Redacted } from "effect";
+import { Effect, Layer } from "effect";
 import { indexNewsPostgres } from "../../adapters/postgres/index-news.ts";
 import { indexPostgres } from "../../adapters/postgres/index-store.ts";
 import { recordedGenesis } from "../../adapters/postgres/ledger-identity.ts";
@@ -9,6 +9,7 @@ import { syncLeasePostgres } from "../../adapters/postgres/sync-lease.ts";
 import { webhookRecordsPostgres } from "../../adapters/postgres/webhook-records.ts";
 import { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { makeReplicatedIndexSync } from "../../core/use-cases/index/sync/replicated-index-sync.ts";
+import type { DatabaseSettings } from "../config/settings.ts";
 import { clusterOf, deploymentOf } from "../lifecycle/started-instance.ts";
 import { syncingSide } from "../syncing/syncing-side.ts";
 import { ledgerIdentity } from "./sqlite-stores.ts";
@@ -16,12 +17,9 @@ import { type Storage, type StorageParts, tellOf } from "./storage.ts";
 import { storesOfLedger } from "./stores-of-ledger.ts";
 
 /** A database that replicas share. What it writes is sent to it, so that the server does most of the work. */
-export const storageInDatabase = (
-  parts: StorageParts,
-  databaseUrl: Redacted.Redacted<URL>,
-): Storage => {
+export const storageInDatabase = (parts: StorageParts, addresses: DatabaseSettings): Storage => {
   const { started, refused } = parts;
-  const database = postgresStore(databaseUrl);
+  const database = postgresStore(addresses);
   const open = (genesisHash: string) => {
     const identity = ledgerIdentity(started, genesisHash);
     return Layer.merge(indexPostgres(identity), outcomeLogPostgres(identity));

@@ -50,11 +50,11 @@ export const tellOf =
  * this thread. Only the modules of that choice are loaded.
  */
 export const storage = (parts: StorageParts, thread: SyncThread | null): Storage => {
-  const { databaseUrl } = parts.started.settings;
+  const { database } = parts.started.settings;
   const chosen = async (): Promise<Storage> => {
-    if (databaseUrl !== null) {
+    if (database !== null) {
       const { storageInDatabase } = await import("./storage-in-database.ts");
-      return storageInDatabase(parts, databaseUrl);
+      return storageInDatabase(parts, database);
     }
     if (thread !== null) {
       const { storageInWorker } = await import("./storage-in-worker.ts");

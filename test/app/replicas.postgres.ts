@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { runDemo } from "../../app/demo/run-demo.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { spawnLedger } from "../adapters/local-ledger/ledger-process.ts";
-import { freshSchema } from "../adapters/postgres/test-database.ts";
+import { databaseEnvironment, freshSchema } from "../adapters/postgres/test-database.ts";
 import { temporaryDirectory, until } from "./support/running-service.ts";
 import { type ServiceProcess, startServiceProcess } from "./support/service-process.ts";
 import { silentNarrator } from "./commands/silent-narrator.ts";
@@ -52,7 +52,7 @@ describe("three services share one database", () => {
         LOG_LEVEL: "info",
         ...env,
       });
-    const shared = { DATABASE_URL: freshSchema().href };
+    const shared = databaseEnvironment(freshSchema());
     let started = 0;
     const replica = () => start(`replica-${++started}`, shared);
     const replicas = [replica(), replica(), replica()];

@@ -161,6 +161,12 @@ describe("refuses", () => {
       "LOCAL_LEDGER_PORT",
     ],
     ["the port of the metrics for the ledger", { METRICS_PORT: "8899" }, "LOCAL_LEDGER_PORT"],
+    [
+      "a server behind a pooler without the pooler",
+      { DATABASE_DIRECT_URL: "postgres://db/x" },
+      "DATABASE_URL",
+    ],
+    ["a standby without its primary", { DATABASE_READ_URL: "postgres://db/x" }, "DATABASE_URL"],
     ["a misspelt port for the metrics", { METRICS_PROT: "9100" }, "METRICS_PROT"],
     ["one origin where origins are listed", { CORS_ORIGIN: "*" }, "CORS_ORIGIN"],
     ["a limit without its s", { ENFORCE_BETA_LIMIT: "true" }, "ENFORCE_BETA_LIMIT"],

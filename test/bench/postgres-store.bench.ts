@@ -34,7 +34,7 @@ try {
     const url = new URL(cluster.url);
     url.searchParams.set("schema", schema);
     return indexPostgres({ genesisHash: walletOf("genesis"), deployment: LOCAL_DEPLOYMENT }).pipe(
-      Layer.provide(postgresStore(Redacted.make(url))),
+      Layer.provide(postgresStore({ url: Redacted.make(url), directUrl: null })),
     );
   };
   for (const rows of SIZES) {

@@ -111,7 +111,10 @@ const answerKey = async (
  * clock and is renewed each second while its request runs. So the claims of a replica that is killed, frozen or cut off
  * are free soon, also behind a pooler, which keeps no session.
  */
-export const idempotencyKeys = Effect.fnUntraced(function* ({ run }: PostgresStore["Service"]) {
+export const idempotencyKeys = Effect.fnUntraced(function* ({
+  run,
+  transaction,
+}: PostgresStore["Service"]) {
   const holder = crypto.randomUUID();
   const held = new Map<string, Key>();
   const nameOf = ({ client, key }: Key): string => JSON.stringify([client, key]);
@@ -131,7 +134,7 @@ export const idempotencyKeys = Effect.fnUntraced(function* ({ run }: PostgresSto
   yield* Effect.forkScoped(Effect.repeat(Effect.ignore(renew), RENEW));
   return {
     claim: (use: KeyUse) =>
-      run((sql) => sql.begin((step) => claimKey(step, use, holder))).pipe(
+      transaction((step) => claimKey(step, use, holder)).pipe(
         Effect.tap(({ status }) =>
           Effect.sync(() => status === "claimed" && held.set(nameOf(use), use)),
         ),

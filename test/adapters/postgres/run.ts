@@ -1,15 +1,21 @@
 import { readCommandLine } from "../../../app/command-line/command-line.ts";
+import { hasPooler, startPooler } from "./pooler.ts";
 import { serverPrograms, startCluster } from "./temporary-cluster.ts";
 
 const HELP = `Runs the tests that need a Postgres server (*.postgres.ts), or those whose path holds one of the names, on a server that is
 started for them and gone afterwards.
 
-usage: bun run test:more postgres [name...]
+usage: bun run test:more postgres [--pooled] [name...]
 
-  --help   this text
+  --pooled  through PgBouncer in transaction mode, with ops/pgbouncer.ini
+  --help    this text
 `;
 
-const { positionals: names } = readCommandLine(HELP, {}, ["[name...]"]);
+const { values, positionals: names } = readCommandLine(
+  HELP,
+  { pooled: { type: "boolean", default: false } },
+  ["[name...]"],
+);
 const programs = serverPrograms();
 if (programs === undefined) {
   process.stderr.write(
@@ -17,7 +23,19 @@ if (programs === undefined) {
   );
   process.exit(1);
 }
-const files = [...new Bun.Glob("test/**/*.postgres.ts").scanSync()]
+if (values.pooled && !hasPooler()) {
+  process.stderr.write(
+    "PgBouncer is not installed. Debian and Ubuntu: apt-get install pgbouncer\n",
+  );
+  process.exit(1);
+}
+const files = [
+  ...new Bun.Glob(
+    values.pooled ? "test/**/*.{postgres,pooled}.ts" : "test/**/*.postgres.ts",
+  ).scanSync(),
+]
+  // What the client package keeps for sellers takes a client of theirs, which sets its own sessions.
+  .filter((file) => !values.pooled || !file.startsWith("test/client/"))
   .filter((file) => names.length === 0 || names.some((name) => file.includes(name)))
   .map((file) => `./${file}`);
 if (files.length === 0) {
@@ -25,11 +43,17 @@ if (files.length === 0) {
   process.exit(1);
 }
 const cluster = await startCluster(programs);
+const pooler = values.pooled ? await startPooler(cluster.url) : null;
+const addresses =
+  pooler === null
+    ? { TEST_DATABASE_URL: cluster.url }
+    : { TEST_DATABASE_URL: pooler.url, TEST_DATABASE_DIRECT_URL: cluster.url };
 const tests = Bun.spawn([process.execPath, "test", "--timeout", "600000", ...files], {
-  env: { ...process.env, TEST_DATABASE_URL: cluster.url },
+  env: { ...process.env, ...addresses },
   stdio: ["inherit", "inherit", "inherit"],
 });
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => tests.kill(signal));
 await tests.exited;
+await pooler?.stop();
 await cluster.stop();
 process.exit(tests.exitCode ?? 1);

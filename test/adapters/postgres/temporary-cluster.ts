@@ -37,7 +37,8 @@ const AS_SERVER_USER = [
   "KILL",
   "--",
 ];
-const asServerUser = (command: ReadonlyArray<string>) =>
+/** The command as the server's user runs it. */
+export const asServerUser = (command: ReadonlyArray<string>) =>
   isRoot ? [...AS_SERVER_USER, ...command] : [...command];
 
 const run = (command: ReadonlyArray<string>, cwd: string): string => {
@@ -46,8 +47,15 @@ const run = (command: ReadonlyArray<string>, cwd: string): string => {
   return stdout.toString().trim();
 };
 
+/** Whose the server's files are; null where this process runs it under its own name. */
+export const idsOfServerUser = (): { readonly user: number; readonly group: number } | null => {
+  if (!isRoot) return null;
+  const id = (flag: string) => Number(run(["id", flag, SERVER_USER], tmpdir()));
+  return { user: id("-u"), group: id("-g") };
+};
+
 /** A port that was free a moment ago; the server cannot choose one by itself. */
-const freePort = (): number => {
+export const freePort = (): number => {
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   const { port } = listener;
   listener.stop(true);
@@ -61,7 +69,8 @@ export type Cluster = {
   readonly stop: () => Promise<void>;
 };
 
-const answers = async (url: string): Promise<boolean> => {
+/** Whether a server answers a query. */
+export const answers = async (url: string): Promise<boolean> => {
   const sql = new SQL(url, { max: 1, connectionTimeout: 1 });
   try {
     await sql.unsafe("SELECT 1");
@@ -100,10 +109,8 @@ const untilListening = async (start: () => Started): Promise<Started> => {
  */
 export const startCluster = async (programs: string): Promise<Cluster> => {
   const folder = mkdtempSync(join(tmpdir(), "postgres-"));
-  if (isRoot) {
-    const id = (flag: string) => Number(run(["id", flag, SERVER_USER], folder));
-    chownSync(folder, id("-u"), id("-g"));
-  }
+  const ids = idsOfServerUser();
+  if (ids !== null) chownSync(folder, ids.user, ids.group);
   const data = join(folder, "data");
   const user = ["--username=test", "--auth=trust", "--encoding=UTF8", "--locale=C"];
   run(asServerUser([join(programs, "initdb"), "--no-sync", `--pgdata=${data}`, ...user]), folder);

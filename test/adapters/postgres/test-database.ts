@@ -26,8 +26,23 @@ export const freshSchema = (): URL => {
 /** The ledger whose index the tests' stores hold. */
 export const TEST_LEDGER = { genesisHash: TEST_GENESIS_HASH, deployment: TEST_DEPLOYMENT };
 
+/** The server itself where the tests run through a pooler, null where they do not. */
+const directUrl = process.env["TEST_DATABASE_DIRECT_URL"] ?? null;
+
+/** The addresses of a schema: through the pooler and around it, where there is one. */
+export const addressesAt = (url: URL) => ({
+  url: Redacted.make(url),
+  directUrl: directUrl === null ? null : Redacted.make(new URL(directUrl)),
+});
+
+/** As `addressesAt`, as a service's settings. */
+export const databaseEnvironment = (url: URL): Readonly<Record<string, string>> => ({
+  DATABASE_URL: url.href,
+  ...(directUrl === null ? {} : { DATABASE_DIRECT_URL: directUrl }),
+});
+
 /** A store's layer. */
-export const storeAt = (url: URL) => postgresStore(Redacted.make(url));
+export const storeAt = (url: URL) => postgresStore(addressesAt(url));
 
 /** The index in a schema, with connections of its own. */
 export const indexAt = (url: URL, identity = TEST_LEDGER) =>
@@ -42,7 +57,7 @@ export const withStore = <A, E>(
 
 /** A client in a store's schema, beside the service. It closes when it goes out of scope. */
 export const besideStore = (url: URL, settings: Readonly<Record<string, string | number>> = {}) => {
-  const plain = new URL(url);
+  const plain = new URL(directUrl ?? url);
   plain.searchParams.delete("schema");
   const search_path = String(url.searchParams.get("schema"));
   return new SQL(plain.href, { max: 1, bigint: true, connection: { ...settings, search_path } });

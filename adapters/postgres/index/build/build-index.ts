@@ -42,8 +42,6 @@ const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true })),
 );
 
-type StoreSql = Parameters<Parameters<PostgresStore["Service"]["run"]>[0]>[0];
-
 /** Rows and leaves in a turn of the event loop, some milliseconds of work. */
 const ROWS_AT_ONCE = 500;
 const LEAVES_AT_ONCE = 5000;
@@ -60,7 +58,10 @@ const inTurns = (work: Generator<void, void>): Effect.Effect<void, StoreUnavaila
  * transaction holds the term and finds its own build in the ledger's row: neither a replica whose term is over nor a
  * build that another has replaced writes anything.
  */
-export const buildIndex = Effect.fnUntraced(function* ({ run, runLong }: PostgresStore["Service"]) {
+export const buildIndex = Effect.fnUntraced(function* ({
+  transaction,
+  longTransaction,
+}: PostgresStore["Service"]) {
   const epoch = yield* SyncEpoch;
   const id = crypto.randomUUID();
   const spool = new RowSpool(yield* temporaryFolder);
@@ -72,62 +73,58 @@ export const buildIndex = Effect.fnUntraced(function* ({ run, runLong }: Postgre
 
   const step =
     (work: (sql: Queries) => Promise<unknown>) =>
-    (sql: StoreSql): Promise<unknown> =>
-      sql.begin(async (within) => {
-        await holdTerm(within, epoch);
-        const { building } = await lockLedger(within);
-        if (building !== id)
-          throw new StoreUnavailable({ retryable: true, cause: "another build has begun" });
-        await work(within);
-      });
+    async (within: Queries): Promise<void> => {
+      await holdTerm(within, epoch);
+      const { building } = await lockLedger(within);
+      if (building !== id)
+        throw new StoreUnavailable({ retryable: true, cause: "another build has begun" });
+      await work(within);
+    };
 
   const takeOver = async (within: Queries): Promise<void> => {
     await emptyForBuild(within);
     await nameBuild(within, id);
   };
   /** Runs work while the mark stands on which the build began. */
-  const beside = (work: (sql: Queries) => Promise<void>) => (sql: StoreSql) =>
-    sql.begin(async (within) => {
-      await holdTerm(within, epoch);
-      const { count } = await lockLedger(within);
-      if (count !== standing)
-        throw new StoreUnavailable({ retryable: true, cause: "another process has written" });
-      await work(within);
-    });
+  const beside = (work: (sql: Queries) => Promise<void>) => async (within: Queries) => {
+    await holdTerm(within, epoch);
+    const { count } = await lockLedger(within);
+    if (count !== standing)
+      throw new StoreUnavailable({ retryable: true, cause: "another process has written" });
+    await work(within);
+  };
 
   yield* Effect.acquireRelease(
-    run((sql) =>
-      sql.begin(async (within) => {
-        await holdTerm(within, epoch);
-        const { count } = await lockLedger(within);
-        if (count === null) await takeOver(within);
-        standing = count;
-      }),
-    ),
+    transaction(async (within) => {
+      await holdTerm(within, epoch);
+      const { count } = await lockLedger(within);
+      if (count === null) await takeOver(within);
+      standing = count;
+    }),
     // After `finish` there is no build of this name; one whose term is over is removed by the next writer.
-    () => Effect.ignore(run(step(emptyIndex))),
+    () => Effect.ignore(transaction(step(emptyIndex))),
   );
 
   return {
     add: Effect.fnUntraced(function* (rows) {
       yield* inTurns(spool.add(rows, ROWS_AT_ONCE));
       if (rows.merchants.length === 0) return;
-      if (standing === null) yield* run(step((sql) => putMerchants(sql, rows.merchants)));
+      if (standing === null) yield* transaction(step((sql) => putMerchants(sql, rows.merchants)));
       else {
-        yield* run(beside(() => Promise.resolve()));
+        yield* transaction(beside(() => Promise.resolve()));
         merchants.push(...rows.merchants);
       }
     }),
     leaves: (sink) => Effect.suspend(() => inTurns(spool.leaves(sink, LEAVES_AT_ONCE))),
     finish: Effect.fnUntraced(function* (mark) {
       if (standing !== null) {
-        yield* run(beside(takeOver));
+        yield* transaction(beside(takeOver));
         standing = null;
       }
-      if (merchants.length > 0) yield* run(step((sql) => putMerchants(sql, merchants)));
+      if (merchants.length > 0) yield* transaction(step((sql) => putMerchants(sql, merchants)));
       merchants = [];
       // A `finish` that failed is begun anew.
-      yield* run(step(emptyEscrows));
+      yield* transaction(step(emptyEscrows));
       const counts = { escrow: 0, unseen_escrow: 0 };
       const chunks = copyChunks(spool.rows());
       for (;;) {
@@ -135,7 +132,7 @@ export const buildIndex = Effect.fnUntraced(function* ({ run, runLong }: Postgre
         if (next.done === true) break;
         const chunk = next.value;
         counts[chunk.table] += chunk.rows;
-        yield* run(
+        yield* transaction(
           step(async (sql) => {
             await sql.unsafe(NOT_DURABLE);
             await chunk.copy(sql);
@@ -143,14 +140,14 @@ export const buildIndex = Effect.fnUntraced(function* ({ run, runLong }: Postgre
         );
       }
       for (const index of ESCROW_INDEXES)
-        yield* runLong(
+        yield* longTransaction(
           step(async (sql) => {
             await sql.unsafe(NOT_DURABLE);
             await sql.unsafe(LARGE);
             await rowsOf(sql, createIndex(index));
           }),
         );
-      yield* runLong(
+      yield* longTransaction(
         step(async (sql) => {
           await sql.unsafe(LARGE);
           for (const statement of COUNT_ALL) await rowsOf(sql, statement);
