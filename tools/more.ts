@@ -13,6 +13,10 @@ const MORE: Readonly<Record<string, readonly [string, string]>> = {
     "writes the types of what the client asks and is answered",
     "bun test/client/generated/contract-types.ts",
   ],
+  golden: [
+    "writes this version's golden files, which later versions are held to",
+    "bun test/golden/golden-files.ts",
+  ],
   "build-programs": [
     "compiles the on-chain programs with clang-14 and links them",
     "bun programs/build.ts",

@@ -38,7 +38,7 @@ export type McpParts = Pick<Requests, "stream" | "clock"> & {
 };
 
 /** How it names itself to clients; the version is the service's. */
-export const SERVER_INFO = { name: "settlement-evidence", version: "1.0.0-devnet" };
+export const SERVER_INFO = { name: "settlement-evidence", version: "1.0.0-devnet.1" };
 
 const INSTRUCTIONS = `Payments into escrow with evidence. The tools prepare unsigned transactions; sign them with your own wallet, never send a key.
 Delivered: prepare_payment, sign, relay_transaction; the merchant attests (prepare_attestation, sign) and releases (prepare_settlement release, sign, relay_transaction); read_evidence.
