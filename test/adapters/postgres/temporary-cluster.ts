@@ -2,6 +2,7 @@ import { SQL } from "bun";
 import { chownSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { freePort } from "../../app/support/running-service.ts";
 
 /** The unprivileged user that Debian's package makes; the server refuses to run as root. */
 const SERVER_USER = "postgres";
@@ -44,14 +45,6 @@ const run = (command: ReadonlyArray<string>, cwd: string): string => {
   const { exitCode, stdout, stderr } = Bun.spawnSync([...command], { cwd });
   if (exitCode !== 0) throw new ClusterFailed(`${command.join(" ")}: ${stderr.toString()}`);
   return stdout.toString().trim();
-};
-
-/** A port that was free a moment ago; the server cannot choose one by itself. */
-const freePort = (): number => {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
 };
 
 /** A database server of one's own. */
