@@ -74,6 +74,10 @@ const MORE: Readonly<Record<string, readonly [string, string]>> = {
     "deployment, demo and hostile nodes before a real node, or the local ledger",
     "bun test/cluster/run.ts",
   ],
+  alerts: [
+    "each alert fires on its planted fault and only then; needs promtool and prometheus",
+    "bun test ./test/alerts/planted.alerts.ts ./test/alerts/faults.alerts.ts ./test/alerts/prometheus.alerts.ts --timeout 600000",
+  ],
   "hostile-facilitator": [
     "the default x402 buyer against ten facilitators that fail; needs Python",
     "bun test ./test/hostile-facilitator/battery.hostile.ts --timeout 120000",

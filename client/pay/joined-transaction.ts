@@ -1,5 +1,6 @@
 import type { Address } from "../../core/domain/address.ts";
 import { parseAddress } from "../../core/domain/address.ts";
+import type { Instruction } from "../../core/domain/ledger/instruction.ts";
 import { COMPUTE_BUDGET_PROGRAM } from "../../core/protocol/addresses/well-known-addresses.ts";
 import {
   computeBudgetInstructions,
@@ -19,6 +20,24 @@ import { MOST_PRIORITY_FEE } from "../signing/expected-transaction.ts";
 /** The most compute units of a transaction (Agave `MAX_COMPUTE_UNIT_LIMIT`). */
 const MOST_UNITS = 1_400_000;
 const MICRO = 1_000_000n;
+
+/**
+ * The same transaction with one more instruction at its end, or as it is where that does not fit. It was checked, and
+ * takes the compute units of what it has.
+ */
+export const withLast = (
+  transaction: UnsignedTransaction,
+  last: Instruction,
+): UnsignedTransaction => {
+  const decoded = decodeWireTransaction(transaction.bytes);
+  if ("malformed" in decoded) return transaction;
+  const { feePayer: payer, blockhash: text } = decoded.value;
+  const blockhash = parseAddress(text);
+  if (blockhash === undefined) return transaction;
+  const instructions = [...openedInstructions(decoded.value), last];
+  const longer = unsignedTransaction({ payer, instructions, blockhash });
+  return longer.bytes.length <= MAX_TRANSACTION_BYTES ? longer : transaction;
+};
 
 /**
  * One transaction that does what several do, in their order, all or nothing: with the compute units of all, the highest

@@ -13,6 +13,7 @@ import {
 import type { UnsignedTransaction } from "../../core/protocol/transaction/unsigned-transaction.ts";
 import type { CarriedBy, Operation } from "../service/operation.ts";
 import { SettlementError } from "../settlement-error.ts";
+import { withLast } from "./joined-transaction.ts";
 import { type PrepareContext, preparedTransaction } from "./prepared-transaction.ts";
 
 /** Of an escrow, what the calls that follow its settlement name. */
@@ -89,7 +90,9 @@ type SettlingOperation = Extract<
  * Has an operation prepare a settlement, and returns it when it is the instructions of `own`, byte for byte, and behind
  * them at most the `claim_refund` and `return_rent` of this escrow: the agent's rest and the rents come home by them.
  * Only the ledger knows which would succeed now, so those that the service prepared are taken; anybody can send the
- * others later. With `isBare` nothing may follow, and `carried` must say so to the service. @throws SettlementError
+ * others later. With `isBare` nothing may follow, and `carried` must say so to the service. Prepared transactions leave
+ * room for what wallets add; where a program signs (`isOfProgram`), the `return_rent` of a session that was left out for
+ * it is put there. @throws SettlementError
  */
 export const preparedSettlement = async <
   Name extends SettlingOperation,
@@ -102,6 +105,7 @@ export const preparedSettlement = async <
     escrow,
     own,
     isBare,
+    isOfProgram = false,
   }: {
     readonly escrow: SettledEscrow;
     readonly own: (
@@ -109,10 +113,12 @@ export const preparedSettlement = async <
       prepared: ReadonlyArray<Instruction>,
     ) => ReadonlyArray<Instruction>;
     readonly isBare: boolean;
+    readonly isOfProgram?: boolean;
   },
   signal: AbortSignal | undefined,
 ): Promise<PreparedSettlement> => {
   let following: ReadonlyArray<Instruction> = [];
+  let leftOut: Instruction | null = null;
   const transaction = await preparedTransaction(
     context,
     operation,
@@ -124,11 +130,16 @@ export const preparedSettlement = async <
         : claimIn(deployment, prepared, escrow);
       const rent = rentIn(deployment, prepared, escrow);
       following = isBare ? [] : [claim, rent].filter((each) => each !== undefined);
+      const isLeftOut = isOfProgram && following.length === 1 && rent === undefined;
+      leftOut = isLeftOut ? returnRentInstruction(deployment, escrow) : null;
       return [...calls, ...following];
     },
     signal,
   );
-  return { transaction, isBare: following.length === 0 };
+  return {
+    transaction: leftOut === null ? transaction : withLast(transaction, leftOut),
+    isBare: following.length === 0,
+  };
 };
 
 /** Statuses with which a relay refuses a transaction as it stands. */

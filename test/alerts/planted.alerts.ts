@@ -132,6 +132,6 @@ withPromtool("Prometheus alerts on what the page warns of, in any state", async 
       const timelines = states.map((facts, at) => timelineOf(`state ${at}`, facts));
       expect(await differences(RULES, timelines)).toBeNull();
     }),
-    runs(5),
+    runs(3),
   );
 });

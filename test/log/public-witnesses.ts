@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { emptyRoot } from "../../core/log/tree/tree-hash.ts";
-import { until } from "../app/support/running-service.ts";
+import { freePort, until } from "../app/support/running-service.ts";
 
 const MODULE = join(import.meta.dir, "go-witnesses");
 const LITEWITNESS = "filippo.io/torchwood/cmd/litewitness";
@@ -20,13 +20,6 @@ const firstLine = async (stream: ReadableStream<Uint8Array>): Promise<string> =>
     if (end >= 0) return text.slice(0, end);
   }
   throw new Error("the witnesses' helper ended");
-};
-
-/** A free port of this machine. */
-const freePort = (): number => {
-  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
-  server.stop(true);
-  return server.port;
 };
 
 /** What litewitness's `witnessctl add-log` and `add-key` write. */

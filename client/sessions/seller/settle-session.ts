@@ -141,6 +141,7 @@ export const releaseSession = async (
             releaseEscrowInstruction(deployment, paymentOf(escrow)),
           ],
           isBare,
+          isOfProgram: true,
         },
         undefined,
       ),

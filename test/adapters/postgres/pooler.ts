@@ -2,7 +2,8 @@ import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { answers, asServerUser, freePort, idsOfServerUser } from "./temporary-cluster.ts";
+import { freePort } from "../../app/support/running-service.ts";
+import { answers, asServerUser, idsOfServerUser } from "./temporary-cluster.ts";
 
 /** The file that operators are given; only addresses and what lets people in are the tests' own. */
 const SHIPPED = fileURLToPath(new URL("../../../ops/pgbouncer.ini", import.meta.url));

@@ -2,6 +2,7 @@ import { SQL } from "bun";
 import { chownSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { freePort } from "../../app/support/running-service.ts";
 
 /** The unprivileged user that Debian's package makes; the server refuses to run as root. */
 const SERVER_USER = "postgres";
@@ -52,14 +53,6 @@ export const idsOfServerUser = (): { readonly user: number; readonly group: numb
   if (!isRoot) return null;
   const id = (flag: string) => Number(run(["id", flag, SERVER_USER], tmpdir()));
   return { user: id("-u"), group: id("-g") };
-};
-
-/** A port that was free a moment ago; the server cannot choose one by itself. */
-export const freePort = (): number => {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
 };
 
 /** A database server of one's own. */

@@ -25,6 +25,13 @@ export const temporaryDirectory = async () => {
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 };
 
+/** A free port of this machine. */
+export const freePort = (): number => {
+  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
+  server.stop(true);
+  return server.port;
+};
+
 /** Starts a service in this process, with its ledger in a child process. `stop` ends it as SIGTERM would. */
 export const runService = async (
   env: Readonly<Record<string, string>>,

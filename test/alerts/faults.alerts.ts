@@ -1,0 +1,308 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Effect } from "effect";
+import { OPERATOR_ALERTS } from "../../adapters/http/operator/operator-alerts.ts";
+import { ed25519Key } from "../../adapters/signer/ed25519-key.ts";
+import { outcomeLogSqlite } from "../../adapters/sqlite/relay/outcome-log.ts";
+import { addressFromBytes } from "../../core/domain/address.ts";
+import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
+import { printVerifierKey, verifierKey } from "../../core/log/notes/verifier-key.ts";
+import { OutcomeLog } from "../../ports/outcome-log.ts";
+import { startGate } from "../app/support/gate.ts";
+import { runService, temporaryDirectory, until } from "../app/support/running-service.ts";
+import { environmentOn } from "../chaos/support/service-environment.ts";
+import { setFull, watchStores } from "../chaos/support/kills/opened-stores.ts";
+import { WORLD_LEDGER } from "../simulation/index-of-node.ts";
+import { serveNode } from "../simulation/serve-node.ts";
+import { worldEscrow } from "../simulation/world-escrow.ts";
+import { worldOf } from "../simulation/world.ts";
+import { ChainNode } from "../world/chain-node.ts";
+import type { RpcAnswer, RpcCall } from "../world/rpc-answer.ts";
+import { tmpdir } from "../temporary-root.ts";
+import { differences, PROMTOOL, type Samples, samplesOf } from "./promtool.ts";
+
+const RULES = join(import.meta.dir, "../../ops/alerts.yml");
+const ESCROWS = 20;
+const SECONDS = 120;
+const LONG_MS = 600_000;
+
+/** What a fault can reach: the node's answers and chain, the data directory, and the stores of this process. */
+type Place = {
+  readonly chain: ReturnType<typeof worldOf>;
+  readonly dataDir: string;
+  readonly stores: ReturnType<typeof watchStores>["opened"];
+  /** Takes the node away from its address, or brings it back. */
+  readonly isThere: (there: boolean) => void;
+  /** Changes what the node answers; null for the truth. */
+  readonly answers: (
+    other: ((call: RpcCall) => RpcAnswer | Promise<RpcAnswer> | null) | null,
+  ) => void;
+};
+
+/** Something that happens to a service. */
+type Fault = {
+  readonly alerts: ReadonlyArray<string>;
+  /** Whether it needs a file system of its own. */
+  readonly mounts?: boolean;
+  /** Settings that differ from a usual service's. */
+  readonly settings?: (dataDir: string) => Readonly<Record<string, string>>;
+  /** Happens before the start, in place of `breaks`; the service is then never seen well. */
+  readonly before?: (place: Place) => unknown;
+  readonly breaks?: (place: Place) => unknown;
+  readonly heals?: (place: Place) => unknown;
+};
+
+const refuses =
+  (answer: RpcAnswer, ...methods: ReadonlyArray<string>) =>
+  ({ method }: RpcCall): RpcAnswer | null =>
+    methods.includes(method) ? answer : null;
+const REFUSED: RpcAnswer = { error: { code: -32_000, message: "not for you" } };
+
+/** Puts transactions without an outcome into the relay's log, as a killed service leaves them. */
+const leftRelays = async (dataDir: string, count: number, ageMs: number): Promise<void> => {
+  const path = join(dataDir, "relay.sqlite");
+  await mkdir(dataDir, { recursive: true });
+  const openedAtMs = Date.now() - ageMs;
+  await Effect.runPromise(
+    Effect.provide(
+      OutcomeLog.use((log) =>
+        Effect.forEach(
+          Array.from({ length: count }, (_, at) => at),
+          (at) =>
+            log.open({
+              signature: ledgerSignatureFromBytes(
+                new Uint8Array(64).fill(at % 256).fill(at >> 8, 0, 2),
+              ),
+              transaction: Uint8Array.of(1),
+              feePayer: addressFromBytes(new Uint8Array(32).fill(7)),
+              lastValidBlockHeight: 1_000_000_000n,
+              openedAtSlot: 1n,
+              openedAtMs,
+              outcome: null,
+            }),
+          { discard: true },
+        ),
+      ),
+      outcomeLogSqlite({ path, ...WORLD_LEDGER }),
+    ),
+  );
+};
+/** No node shows what became of a transaction. */
+const hidesOutcomes = ({ answers }: Place): void =>
+  answers(refuses(REFUSED, "getSignatureStatuses", "getTransaction"));
+
+const DEAD = printVerifierKey(
+  verifierKey("dead.example", "cosignature", ed25519Key(new Uint8Array(32).fill(3)).publicKey),
+);
+/** A service with a log and a witness at a port where nobody listens. */
+const deadWitness = (quorum: string) => ({
+  settings: (dataDir: string) => ({
+    LOG_NAME: "log.example",
+    LOG_SIGNING_KEY: Buffer.alloc(32, 5).toString("base64"),
+    LOG_WITNESSES: join(dataDir, "policy"),
+  }),
+  before: async ({ dataDir }: Place) => {
+    await mkdir(dataDir, { recursive: true });
+    await writeFile(
+      join(dataDir, "policy"),
+      `witness dead ${DEAD} http://127.0.0.1:9/witness\nquorum ${quorum}\n`,
+    );
+  },
+  heals: ({ dataDir }: Place) => writeFile(join(dataDir, "policy"), "quorum none\n"),
+});
+
+const mount = (...args: ReadonlyArray<string>): boolean =>
+  Bun.spawnSync(["mount", ...args], { stderr: "ignore" }).exitCode === 0;
+
+const FAULTS: Readonly<Record<string, Fault>> = {
+  "nothing is behind the node's address": {
+    alerts: ["IndexSyncFailing", "LedgerNodePaused"],
+    breaks: ({ isThere }) => isThere(false),
+    heals: ({ isThere }) => isThere(true),
+  },
+  "the stores cannot grow": {
+    alerts: ["IndexSyncFailing"],
+    breaks: ({ stores, chain }) => {
+      for (const store of stores) setFull(store, true);
+      for (let number = ESCROWS; number < ESCROWS + 400; number++)
+        chain.putEscrow(worldEscrow(number));
+      chain.slot += 10n;
+    },
+    heals: ({ stores }) => {
+      for (const store of stores) setFull(store, false);
+    },
+  },
+  "the node shows an earlier state of the ledger": {
+    alerts: ["IndexHistoryContradicted", "IndexSyncFailing"],
+    breaks: ({ answers, chain }) => {
+      const earlier = worldOf(ESCROWS / 2);
+      earlier.slot = chain.slot + 200n;
+      answers(new ChainNode(earlier).answer);
+    },
+    heals: ({ answers, chain }) => {
+      chain.slot += 1000n;
+      answers(null);
+    },
+  },
+  "the node refuses scans while the index is built": {
+    alerts: ["IndexSnapshotFailing", "IndexSyncFailing"],
+    before: ({ answers }) => answers(refuses(REFUSED, "getProgramAccounts")),
+  },
+  "nobody syncs the index": {
+    alerts: ["IndexBehind"],
+    settings: () => ({ SYNC_INTERVAL_SECONDS: "3600" }),
+    breaks: ({ chain }) => {
+      chain.slot += 800n;
+    },
+  },
+  "relays of six minutes ago have no outcome": {
+    alerts: ["RelayStuck"],
+    before: async (place) => {
+      hidesOutcomes(place);
+      await leftRelays(place.dataDir, 3, 360_000);
+    },
+  },
+  "more relays than four fifths of the queue have no outcome": {
+    alerts: ["RelayQueueFilling"],
+    before: async (place) => {
+      hidesOutcomes(place);
+      await leftRelays(place.dataDir, 850, 0);
+    },
+  },
+  "the quorum's witness is gone": {
+    alerts: ["LogNotPublished", "WitnessCosignatureOld"],
+    ...deadWitness("dead"),
+  },
+  "a witness beyond the quorum is gone": {
+    alerts: ["WitnessCosignatureOld"],
+    ...deadWitness("none"),
+  },
+  "the data directory's disk is almost full": {
+    alerts: ["DiskAlmostFull"],
+    mounts: true,
+    before: async ({ dataDir }) => {
+      await mkdir(dataDir, { recursive: true });
+      expect(mount("-t", "tmpfs", "-o", "size=8m", "tmpfs", dataDir)).toBe(true);
+    },
+    breaks: ({ dataDir }) => {
+      // Grows until a tenth and a bit less is left, whatever the stores take.
+      const fill = Bun.spawnSync([
+        "sh",
+        "-c",
+        'cd "$1" && while [ "$(df --output=pcent . | tr -dc 0-9)" -lt 92 ]; do head -c 65536 /dev/zero >>filler; done',
+        "sh",
+        dataDir,
+      ]);
+      expect(fill.exitCode).toBe(0);
+    },
+    heals: ({ dataDir }) => rm(join(dataDir, "filler")),
+  },
+};
+
+/** The names on the operator's page. */
+const warned = async (url: string): Promise<ReadonlyArray<string>> => {
+  const page = await (await fetch(url, { headers: { accept: "text/html" } })).text();
+  return [...new Set(Array.from(page.matchAll(/<strong>(\w+)<\/strong>:/g), (m) => m[1] ?? ""))];
+};
+
+/** A scrape between two looks at the page that both warn of exactly these. */
+const scrapedAs = async (url: string, alerts: ReadonlyArray<string>): Promise<Samples> => {
+  const want = JSON.stringify(alerts.toSorted());
+  const { text } = await until(
+    `the page warns of ${want}`,
+    async () => {
+      const before = await warned(url);
+      const text = await (await fetch(`${url}/metrics`)).text();
+      return { names: [before, await warned(url)], text };
+    },
+    ({ names }) => names.every((each) => JSON.stringify(each.toSorted()) === want),
+    SECONDS,
+  ).catch((cause: unknown) => {
+    // The scrapes are long; the names say what differs.
+    throw new Error(String(cause).replace(/"text":.*/s, ""));
+  });
+  return samplesOf(text);
+};
+
+/** Mounting a file system takes root, and a container may be denied it. */
+const canMount = (): boolean => {
+  const folder = mkdtempSync(join(tmpdir(), "settlement-mount-"));
+  try {
+    return mount("-t", "tmpfs", "-o", "size=8m", "tmpfs", folder);
+  } finally {
+    Bun.spawnSync(["umount", folder], { stderr: "ignore" });
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+const isSkipped = ({ mounts = false }: Fault): boolean =>
+  PROMTOOL === null || (mounts && !canMount());
+
+for (const [name, fault] of Object.entries(FAULTS))
+  test.skipIf(isSkipped(fault))(
+    name,
+    async () => {
+      const { alerts, settings, before, breaks, heals } = fault;
+      const directory = await temporaryDirectory();
+      const dataDir = join(directory.path, "data");
+      const chain = worldOf(ESCROWS);
+      const truth = new ChainNode(chain).answer;
+      let other: Parameters<Place["answers"]>[0] = null;
+      using served = serveNode((call) => other?.(call) ?? truth(call));
+      const gate = startGate();
+      gate.passTo(served.url);
+      using stores = watchStores();
+      const place: Place = {
+        isThere: (there) => gate.passTo(there ? served.url : null),
+        chain,
+        dataDir,
+        stores: stores.opened,
+        answers: (next) => {
+          other = next;
+        },
+      };
+      await before?.(place);
+      const service = await runService({
+        ...environmentOn(gate.url, dataDir),
+        METRICS_PORT: "0",
+        ...settings?.(dataDir),
+      });
+      try {
+        const url = service.metricsUrl ?? "";
+        const moments: Array<{ samples: Samples; fires: ReadonlyArray<string> }> = [];
+        const see = async (fires: ReadonlyArray<string>) => {
+          moments.push({ samples: await scrapedAs(url, fires), fires });
+        };
+        if (breaks !== undefined) {
+          await until(
+            "the first sync is complete",
+            async () => (await fetch(`${service.url}/ready`)).status,
+            (status) => status === 200,
+            SECONDS,
+          );
+          await see([]);
+          await breaks(place);
+        }
+        await see(alerts);
+        if (heals !== undefined) {
+          await heals(place);
+          await see([]);
+        }
+        expect(await differences(RULES, [{ name, moments }])).toBeNull();
+      } finally {
+        await service.stop();
+        await gate.stop();
+        Bun.spawnSync(["umount", dataDir], { stderr: "ignore" });
+        await directory.remove();
+      }
+    },
+    LONG_MS,
+  );
+
+test("every alert of the page has a fault here", () => {
+  const planted = new Set(Object.values(FAULTS).flatMap(({ alerts }) => alerts));
+  expect([...planted, "ServiceDown"].toSorted()).toEqual(
+    OPERATOR_ALERTS.map(({ name }) => name).toSorted(),
+  );
+});
