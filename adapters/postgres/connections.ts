@@ -66,7 +66,7 @@ const pooledTransaction =
       await connection.unsafe("ROLLBACK").catch(() => undefined);
       throw failure;
     } finally {
-      connection.release();
+      void connection.release();
     }
   };
 

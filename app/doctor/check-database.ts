@@ -45,13 +45,13 @@ const checkStandby = Effect.gen(function* () {
   return yield* problem(`${label} is no standby; name one in DATABASE_READ_URL, or leave it out`);
 });
 
+const at = (url: Redacted.Redacted<URL>) => Effect.provide(postgresStore({ url, directUrl: null }));
+
 /** Every database that is named in the settings. Nothing is written. */
 export const checkDatabase = Effect.fnUntraced(function* (
   database: DatabaseSettings,
   identity: LedgerIdentity | null,
 ): Effect.fn.Return<ReadonlyArray<Finding>> {
-  const at = (url: Redacted.Redacted<URL>) =>
-    Effect.provide(postgresStore({ url, directUrl: null }));
   const { directUrl, readUrl } = database;
   const primary = checkPrimary(database, identity).pipe(Effect.provide(postgresStore(database)));
   const found = [yield* finding("store", primary)];

@@ -1,4 +1,4 @@
-import { Duration, Effect, Schedule } from "effect";
+import { Duration, Effect, Exit, Schedule } from "effect";
 import type { LedgerSignature } from "../../../core/domain/ledger/signature.ts";
 import type { FinalOutcome, RelayEntry } from "../../../core/domain/relay/relay-entry.ts";
 import type { KeyClaim, KeyUse } from "../../../ports/outcome-log.ts";
@@ -63,9 +63,15 @@ const KEY_COLUMNS = columnsOf({ client: "TEXT", key: "TEXT" });
 
 /**
  * Takes a key for a request, or says how it was used before, within a transaction: whoever inserts the
- * row or takes over one whose holder has ended has the key, on whatever replica the others ask.
+ * row or takes over one whose holder has ended has the key, on whatever replica the others ask. A claim of this replica
+ * that still runs (`isRunning`) is not taken over, however late it is.
  */
-const claimKey = async (sql: Queries, use: KeyUse, holder: string): Promise<KeyClaim> => {
+const claimKey = async (
+  sql: Queries,
+  use: KeyUse,
+  holder: string,
+  isRunning: boolean,
+): Promise<KeyClaim> => {
   await rowsOf(sql, "DELETE FROM idempotency_key WHERE claimed_at_ms < $1", [
     use.forgottenBeforeMs,
   ]);
@@ -76,9 +82,9 @@ const claimKey = async (sql: Queries, use: KeyUse, holder: string): Promise<KeyC
      ON CONFLICT (client, key) DO UPDATE
        SET claimed_at_ms = excluded.claimed_at_ms, holder = $5, held_until = ${HELD_UNTIL}
      WHERE held.answer IS NULL AND held.held_until <= clock_timestamp()
-       AND held.fingerprint = excluded.fingerprint
+       AND held.fingerprint = excluded.fingerprint AND NOT (held.holder = $5 AND $6)
      RETURNING key`,
-    [use.client, use.key, use.fingerprint, use.nowMs, holder],
+    [use.client, use.key, use.fingerprint, use.nowMs, holder, isRunning],
   );
   if (taken.length > 0) return { status: "claimed" };
   const [row] = await rowsOf<KeyRow>(
@@ -92,18 +98,17 @@ const claimKey = async (sql: Queries, use: KeyUse, holder: string): Promise<KeyC
   return row.answer === null ? { status: "in_flight" } : { status: "answered", answer: row.answer };
 };
 
-/** Keeps the answer of a key, or with null gives a key free that this holder has. */
+/** Keeps the answer of a key that this holder has, or with null gives it free. Another's stays as it is. */
 const answerKey = async (
   sql: Queries,
   { client, key }: Key,
   answer: string | null,
   holder: string,
 ): Promise<void> => {
-  const [text, last] =
-    answer === null
-      ? ["DELETE FROM idempotency_key WHERE client = $1 AND key = $2 AND holder = $3", holder]
-      : ["UPDATE idempotency_key SET answer = $3 WHERE client = $1 AND key = $2", answer];
-  await rowsOf(sql, text, [client, key, last]);
+  const own = "WHERE client = $1 AND key = $2 AND holder = $3 AND answer IS NULL";
+  await (answer === null
+    ? rowsOf(sql, `DELETE FROM idempotency_key ${own}`, [client, key, holder])
+    : rowsOf(sql, `UPDATE idempotency_key SET answer = $4 ${own}`, [client, key, holder, answer]));
 };
 
 /**
@@ -134,15 +139,25 @@ export const idempotencyKeys = Effect.fnUntraced(function* ({
   yield* Effect.forkScoped(Effect.repeat(Effect.ignore(renew), RENEW));
   return {
     claim: (use: KeyUse) =>
-      transaction((step) => claimKey(step, use, holder)).pipe(
-        Effect.tap(({ status }) =>
-          Effect.sync(() => status === "claimed" && held.set(nameOf(use), use)),
-        ),
-      ),
-    answer: (use: Key, answer: string | null) =>
       Effect.suspend(() => {
-        held.delete(nameOf(use));
-        return run((sql) => answerKey(sql, use, answer, holder));
+        const name = nameOf(use);
+        const isRunning = held.has(name);
+        // Held before the database answers: its answer may take longer than the claim is good for.
+        if (!isRunning) held.set(name, use);
+        return transaction((step) => claimKey(step, use, holder, isRunning)).pipe(
+          Effect.onExit((exit) =>
+            Effect.sync(() => {
+              const isClaimed = Exit.isSuccess(exit) && exit.value.status === "claimed";
+              if (!isRunning && !isClaimed) held.delete(name);
+            }),
+          ),
+        );
       }),
+    answer: (use: Key, answer: string | null) =>
+      // Held until the database has it: a claim that this replica makes meanwhile is not freed in its place.
+      Effect.ensuring(
+        run((sql) => answerKey(sql, use, answer, holder)),
+        Effect.sync(() => held.delete(nameOf(use))),
+      ),
   };
 });

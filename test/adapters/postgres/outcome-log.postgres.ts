@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Effect, Layer, Schedule } from "effect";
+import { Context, Effect, Layer, Schedule } from "effect";
 import { outcomeLogPostgres } from "../../../adapters/postgres/outcome-log.ts";
 import { type KeyUse, OutcomeLog } from "../../../ports/outcome-log.ts";
 import { outcomeLogContract } from "../../contracts/outcome-log.ts";
@@ -46,5 +46,42 @@ test("a claim is held for as long as its replica lives, and only that one releas
     yield* inOne((log) => log.answerKey(USE, "1"));
     const answered = yield* inOther((log) => log.claimKey(USE));
     expect(answered).toEqual({ status: "answered", answer: "1" });
+  }).pipe(Effect.scoped, Effect.runPromise);
+});
+
+/** Ends every claim, as three seconds without a renewal do. */
+const endClaims = (url: URL) =>
+  Effect.promise(() => aside(url, "UPDATE idempotency_key SET held_until = '-infinity'"));
+
+test("a replica whose claim has run out while its request goes on does not take it over itself", () => {
+  const url = freshSchema();
+  return Effect.gen(function* () {
+    const log = yield* OutcomeLog;
+    expect(yield* log.claimKey(USE)).toEqual({ status: "claimed" });
+    yield* endClaims(url);
+    expect(yield* log.claimKey(USE)).toEqual({ status: "in_flight" });
+    yield* log.answerKey(USE, null);
+    expect(yield* log.claimKey(USE)).toEqual({ status: "claimed" });
+  }).pipe(Effect.provide(logAt(url)), Effect.runPromise);
+});
+
+test("the late answer of a claim that others have taken over and freed is not that of the next request", () => {
+  const url = freshSchema();
+  return Effect.gen(function* () {
+    const [one, other] = (yield* Effect.all([
+      Layer.build(logAt(url)),
+      Layer.build(logAt(url)),
+    ])).map((built) => Context.get(built, OutcomeLog));
+    if (one === undefined || other === undefined) throw new Error("two were built");
+    expect(yield* one.claimKey(USE)).toEqual({ status: "claimed" });
+    yield* endClaims(url);
+    expect(yield* other.claimKey(USE)).toEqual({ status: "claimed" });
+    yield* other.answerKey(USE, null);
+    const next = { ...USE, fingerprint: "bb" };
+    expect(yield* other.claimKey(next)).toEqual({ status: "claimed" });
+    yield* one.answerKey(USE, "late");
+    expect(yield* one.claimKey(next)).toEqual({ status: "in_flight" });
+    yield* other.answerKey(next, "its own");
+    expect(yield* one.claimKey(next)).toEqual({ status: "answered", answer: "its own" });
   }).pipe(Effect.scoped, Effect.runPromise);
 });

@@ -21,7 +21,7 @@ const behindPooler = async <A, E>(
   const store = postgresStore({ url: Redacted.make(url), directUrl: null });
   const layer = Layer.provideMerge(indexNewsPostgres, store);
   const outcome = await Effect.runPromise(
-    program.pipe(Effect.provide(layer), Effect.provide(logged)),
+    program.pipe(Effect.provide(Layer.provideMerge(layer, logged))),
   );
   return { outcome, lines: lines.flat() };
 };
