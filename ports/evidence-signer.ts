@@ -11,6 +11,20 @@ export class EvidenceKeyUnusable extends Data.TaggedError("EvidenceKeyUnusable")
   }
 }
 
+/**
+ * A key that is held outside of this process gave no signature of its own in time: nothing was signed. Neither field
+ * ever holds key material.
+ */
+export class KeyUnavailable extends Data.TaggedError("KeyUnavailable")<{
+  /** Who holds the key, and its public key as base58. */
+  readonly source: string;
+  readonly reason: string;
+}> {
+  override get message() {
+    return `The key of ${this.source} signs nothing: ${this.reason}`;
+  }
+}
+
 /** An Ed25519 key that signs or has signed evidence. */
 export type EvidenceKey = {
   /** RFC 7638 thumbprint of the public key. */
@@ -31,6 +45,6 @@ export class EvidenceSigner extends Context.Service<
     /** The keys of earlier packets. */
     readonly former: ReadonlyArray<EvidenceKey>;
     /** The 64-byte Ed25519 signature of a message under the current key. Dies without a key. */
-    readonly sign: (message: Uint8Array) => Effect.Effect<Uint8Array>;
+    readonly sign: (message: Uint8Array) => Effect.Effect<Uint8Array, KeyUnavailable>;
   }
 >()("settlement-evidence/ports/EvidenceSigner") {}

@@ -9,8 +9,10 @@ import {
   EvidenceKeyUnusable,
   EvidenceSigner,
 } from "../../ports/evidence-signer.ts";
-import { ed25519Key, parseSeedText, SEED_TEXT_FORMS } from "./ed25519-key.ts";
+import type { SigningKey } from "../../ports/log/log-signer.ts";
+import { ed25519Key } from "./ed25519-key.ts";
 import { createNewKeyFile, readKeyFile } from "./key-file.ts";
+import { KEY_TEXT_FORMS, keyOfText } from "./key-text.ts";
 
 /** A public key of 32 bytes, and the setting that it comes from. */
 export type NamedKey = { readonly setting: string; readonly publicKey: Uint8Array };
@@ -86,17 +88,13 @@ export const parseFormerKeys = (
 /** The text of EVIDENCE_RETIRED_KEYS (see `parseFormerKeys`), null for none. */
 type FormerKeysText = string | null;
 
-/** A signer with the key of a 32-byte seed. Messages name `source` as the key's origin. */
+/** A signer with a key. Messages name `source` as the key's origin. */
 const signerOf = Effect.fnUntraced(function* (
-  seed: Redacted.Redacted<Uint8Array>,
+  { publicKey, sign }: SigningKey,
   formerKeys: FormerKeysText,
   source: string,
 ) {
   const former = yield* parseFormerKeys(formerKeys);
-  const bytes = Redacted.value(seed);
-  if (bytes.length !== 32)
-    return yield* new EvidenceKeyUnusable({ source, reason: "a seed has 32 bytes" });
-  const { publicKey, sign } = ed25519Key(bytes);
   const keyId = jwkThumbprint(publicKey);
   if (former.some((key) => key.keyId === keyId))
     return yield* new EvidenceKeyUnusable({
@@ -106,29 +104,41 @@ const signerOf = Effect.fnUntraced(function* (
   return EvidenceSigner.of({
     current: { keyId, publicKey, status: "current", endedAtMs: null },
     former,
-    sign: (message) => Effect.sync(() => sign(message)),
+    sign,
   });
 });
 
-/** A signer with the key in `text`, which has one of the forms of `SEED_TEXT_FORMS`. */
+/** A signer with the key in `text`, which has one of the forms of `KEY_TEXT_FORMS`. */
 const signerOfText = Effect.fnUntraced(function* (
   text: Redacted.Redacted,
   formerKeys: FormerKeysText,
   source: string,
 ) {
-  const seed = parseSeedText(Redacted.value(text));
-  if (seed === undefined)
-    return yield* new EvidenceKeyUnusable({ source, reason: `it must be ${SEED_TEXT_FORMS}` });
-  return yield* signerOf(Redacted.make(seed), formerKeys, source);
+  const key = keyOfText(text);
+  if (key === undefined)
+    return yield* new EvidenceKeyUnusable({ source, reason: `it must be ${KEY_TEXT_FORMS}` });
+  return yield* signerOf(key, formerKeys, source);
 });
 
 /** Signs with the Ed25519 key of a 32-byte seed. */
 export const evidenceSignerFromSeed = (
   seed: Redacted.Redacted<Uint8Array>,
   formerKeys: FormerKeysText = null,
-) => Layer.effect(EvidenceSigner, signerOf(seed, formerKeys, "the given seed"));
+) =>
+  Layer.effect(
+    EvidenceSigner,
+    Effect.suspend(() => {
+      const source = "the given seed";
+      const bytes = Redacted.value(seed);
+      if (bytes.length !== 32)
+        return Effect.fail(new EvidenceKeyUnusable({ source, reason: "a seed has 32 bytes" }));
+      const { publicKey, sign } = ed25519Key(bytes);
+      const key = { publicKey, sign: (message: Uint8Array) => Effect.sync(() => sign(message)) };
+      return signerOf(key, formerKeys, source);
+    }),
+  );
 
-/** Signs with the key in the text of EVIDENCE_SIGNING_KEY, in one of the forms of `SEED_TEXT_FORMS`. */
+/** Signs with the key in the text of EVIDENCE_SIGNING_KEY, in one of the forms of `KEY_TEXT_FORMS`. */
 export const evidenceSignerFromText = (
   text: Redacted.Redacted,
   formerKeys: FormerKeysText = null,
@@ -155,7 +165,7 @@ const signerOfFile = Effect.fnUntraced(function* (path: string, formerKeys: Form
 });
 
 /**
- * Signs with the key in a file (EVIDENCE_SIGNING_KEY_FILE), in one of the forms of `SEED_TEXT_FORMS`. Only the file's
+ * Signs with the key in a file (EVIDENCE_SIGNING_KEY_FILE), in one of the forms of `KEY_TEXT_FORMS`. Only the file's
  * owner may be able to read it.
  */
 export const evidenceSignerFromFile = (path: string, formerKeys: FormerKeysText = null) =>

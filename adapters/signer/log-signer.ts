@@ -1,4 +1,4 @@
-import { Effect, Layer, Redacted } from "effect";
+import { Effect, Layer, type Redacted } from "effect";
 import { existsSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -17,9 +17,9 @@ import {
   withFileLock,
   writeDurably,
 } from "../bun/durable-file.ts";
-import { ed25519Key, parseSeedText, SEED_TEXT_FORMS } from "./ed25519-key.ts";
 import { type NamedKey, sameKeys } from "./evidence-signer.ts";
-import { createNewKeyFile, readKeyFile } from "./key-file.ts";
+import { createKeyFile, createNewKeyFile, readKeyFile } from "./key-file.ts";
+import { KEY_TEXT_FORMS, keyOfText } from "./key-text.ts";
 
 /** The name of the generated key's file in the data directory. */
 const GENERATED_KEY_FILE = "log-signing-key";
@@ -56,21 +56,20 @@ const onFile = <A>(path: string, work: () => Promise<A>): Effect.Effect<A, LogKe
   });
 
 /** The key in a text. Messages name `source`. */
-const keyOfText = (
+const logKeyOf = (
   text: Redacted.Redacted,
   source: string,
 ): Effect.Effect<SigningKey, LogKeyUnusable> => {
-  const seed = parseSeedText(Redacted.value(text));
-  if (seed === undefined)
-    return Effect.fail(new LogKeyUnusable({ source, reason: `it must be ${SEED_TEXT_FORMS}` }));
-  const { publicKey, sign } = ed25519Key(seed);
-  return Effect.succeed({ publicKey, sign: (message) => Effect.sync(() => sign(message)) });
+  const key = keyOfText(text);
+  return key === undefined
+    ? Effect.fail(new LogKeyUnusable({ source, reason: `it must be ${KEY_TEXT_FORMS}` }))
+    : Effect.succeed(key);
 };
 
 const keyOfFile = (path: string): Effect.Effect<SigningKey, LogKeyUnusable> =>
   readKeyFile(path).pipe(
     Effect.mapError(({ source, reason }) => new LogKeyUnusable({ source, reason })),
-    Effect.flatMap((text) => keyOfText(text, path)),
+    Effect.flatMap((text) => logKeyOf(text, path)),
   );
 
 /** What the files beside a key say, and what is written there. */
@@ -122,13 +121,19 @@ export const logSignerFromFile = (name: string, path: string) => signerOf(name, 
 /** Signs with the key in a text (LOG_SIGNING_KEY), and remembers in the data directory what it signed last. */
 export const logSignerFromText = (name: string, text: Redacted.Redacted, dataDir: string) => {
   const beside = besideKey(logKeyFiles(generatedKeyPath(dataDir)));
-  const keys = Effect.map(keyOfText(text, "LOG_SIGNING_KEY"), (key) => [key] as const);
+  const keys = Effect.map(logKeyOf(text, "LOG_SIGNING_KEY"), (key) => [key] as const);
   return signerOf(name, { ...beside, keys });
 };
 
-/** Makes a key's file from 32 random bytes, for its owner alone, unless there is one. */
-export const createLogKey = (path: string): Effect.Effect<void, LogKeyUnusable> =>
-  createNewKeyFile(path).pipe(
+/**
+ * Makes a key's file for its owner alone, unless there is one: from a text in one of the forms of `KEY_TEXT_FORMS`, or
+ * from 32 random bytes.
+ */
+export const createLogKey = (
+  path: string,
+  text: Redacted.Redacted | null = null,
+): Effect.Effect<void, LogKeyUnusable> =>
+  (text === null ? createNewKeyFile(path) : createKeyFile(path, text)).pipe(
     Effect.mapError(({ source, reason }) => new LogKeyUnusable({ source, reason })),
   );
 
@@ -161,7 +166,7 @@ export const logSignerGenerated = (name: string, dataDir: string) => {
 const SOURCE = "WITNESS_KEY_FILE";
 
 /**
- * Signs cosignatures under a name with the key in a file, in one of the forms of `SEED_TEXT_FORMS`. Only the file's
+ * Signs cosignatures under a name with the key in a file, in one of the forms of `KEY_TEXT_FORMS`. Only the file's
  * owner may be able to read it. The key must differ from all `others`: each states something else by its signature.
  */
 export const witnessKeyFromFile = (
@@ -179,15 +184,15 @@ export const witnessKeyFromFile = (
           reason: "it must have no spaces and no plus",
         });
       const text = yield* readKeyFile(path).pipe(Effect.mapError(({ reason }) => unusable(reason)));
-      const seed = parseSeedText(Redacted.value(text));
-      if (seed === undefined) return yield* unusable(`it must be ${SEED_TEXT_FORMS}`);
-      const { publicKey, sign } = ed25519Key(seed);
+      const key = keyOfText(text);
+      if (key === undefined) return yield* unusable(`it must be ${KEY_TEXT_FORMS}`);
+      const { publicKey, sign } = key;
       const same = sameKeys([{ setting: SOURCE, publicKey }, ...others]);
       if (same !== null) return yield* unusable(same);
       return WitnessKey.of({
         name,
         publicKey,
-        sign: (message) => Effect.sync(() => sign(message)),
+        sign,
       });
     }),
   );

@@ -1,8 +1,9 @@
 import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
+import { Redacted } from "effect";
 import { LOCAL_LEDGER_FOLDER } from "../../adapters/local-ledger/options.ts";
-import { parseSeedText } from "../../adapters/signer/ed25519-key.ts";
 import { GENERATED_KEY_FILE } from "../../adapters/signer/evidence-signer.ts";
+import { keyOfText } from "../../adapters/signer/key-text.ts";
 import { generatedKeyPath, logKeyFiles } from "../../adapters/signer/log-signer.ts";
 import { STANDING_FILE } from "../../adapters/sqlite/log/standing-file.ts";
 import { backfillPath, logFolder, packetsPath, storePath } from "../lifecycle/started-instance.ts";
@@ -82,12 +83,13 @@ const KEY_NAMES: ReadonlySet<string> = new Set([
 /** Key files are far shorter, in bytes. */
 const LONGEST_KEY = 4096;
 
-/** Whether a file is a key, or holds one under any other name. */
+/** Whether a file is a key or says who holds one, under its own or any other name. */
 export const isKey = async (path: string): Promise<boolean> => {
   if (KEY_NAMES.has(basename(path))) return true;
   const size = (await stat(path).catch(() => null))?.size ?? 0;
   if (size === 0 || size > LONGEST_KEY) return false;
-  return parseSeedText(await readFile(path, "utf8").catch(() => "")) !== undefined;
+  const text = await readFile(path, "utf8").catch(() => "");
+  return keyOfText(Redacted.make(text)) !== undefined;
 };
 
 /**

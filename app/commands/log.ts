@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { Cause, Effect, Exit } from "effect";
+import { Cause, Effect, Exit, Redacted } from "effect";
+import { isHeldKey } from "../../adapters/signer/key-text.ts";
 import {
   createLogKey,
   generatedKeyPath,
@@ -29,7 +30,8 @@ usage: bun run cli log ACTION [options]
   add-witness LINE has the running service ask one more witness; it says more with --help
   remove-witness NAME
                    has it ask one no more; it says more with --help
-  rotate-key       makes a second key, which signs beside the first from then on: the overlap begins
+  rotate-key       makes a second key, which signs beside the first from then on: the overlap begins. With --next
+                   agent:ADDRESS or --next 'command:ADDRESS COMMAND' somebody else holds it
   retire-key       puts the second key in the place of the first, which signs no more: the overlap ends
   end [ORIGIN]     ends the log ORIGIN for good: its last checkpoint says so, and it signs nothing after it.
                    Without ORIGIN it only says which log it is.
@@ -79,13 +81,18 @@ const refuseEnded = ({ signed, ended }: LogStanding): void => {
 const vkeyOf = ({ signed }: LogStanding, publicKey: Uint8Array): string =>
   printVerifierKey(verifierKey(signed.origin, "ed25519", publicKey));
 
-const rotate = async ({ path, standing, publicKeys }: Keyed): Promise<string> => {
+const rotate = async (
+  { path, standing, publicKeys }: Keyed,
+  held: string | undefined,
+): Promise<string> => {
   refuseEnded(standing);
   const { next } = logKeyFiles(path);
   if (standing.nextKey !== null)
     return endWith(1, "Both keys sign already. End the overlap with: bun run cli log retire-key");
   const isThere = existsSync(next);
-  if (!isThere) await done(createLogKey(next));
+  if (isThere && held !== undefined)
+    return endWith(1, `${next} is there already; remove it, or leave --next out`);
+  if (!isThere) await done(createLogKey(next, held === undefined ? null : Redacted.make(held)));
   const [old, second] = isThere ? publicKeys : (await read(path)).publicKeys;
   if (second === undefined) return endWith(1, `${next} has the same key as ${path}; remove it`);
   if (standing.retiredKeys.includes(hash32FromBytes(second)))
@@ -158,6 +165,7 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
     HELP,
     {
       "key-file": { type: "string" },
+      next: { type: "string" },
       "data-dir": { type: "string", default: io.env["DATA_DIR"] ?? "./data" },
     },
     ["ACTION", "[ORIGIN...]"],
@@ -176,11 +184,17 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
       EX_USAGE,
       "expected add-witness LINE, remove-witness NAME, rotate-key, retire-key or end [ORIGIN]; see --help",
     );
+  const { next } = values;
+  if (next !== undefined && (action !== "rotate-key" || !isHeldKey(next)))
+    return endWith(
+      EX_USAGE,
+      "--next goes with rotate-key, and is agent:ADDRESS or command:ADDRESS COMMAND; a key itself never stands on a command line",
+    );
   const keyed = await read(resolve(named ?? generated));
   const text =
     action === "end"
       ? await end(keyed, operands[0])
-      : await (action === "rotate-key" ? rotate(keyed) : retire(keyed));
+      : await (action === "rotate-key" ? rotate(keyed, next) : retire(keyed));
   io.stdout.write(text);
   return 0;
 };

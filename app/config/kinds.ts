@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { Effect, Option, Redacted } from "effect";
 import { isDatabaseAddress, isSchemaName } from "../../adapters/postgres/schema-name.ts";
 import { parseFormerKeys } from "../../adapters/signer/evidence-signer.ts";
-import { parseSeedText, SEED_TEXT_FORMS } from "../../adapters/signer/ed25519-key.ts";
+import { KEY_TEXT_FORMS, keyOfText } from "../../adapters/signer/key-text.ts";
 import { isKeyName } from "../../core/log/notes/verifier-key.ts";
 import { type Address, parseAddress } from "../../core/domain/address.ts";
 import { type Hash32, parseHash32 } from "../../core/domain/hash32.ts";
@@ -142,10 +142,13 @@ export const addressBlock: Kind<string> = {
   expected: "an IP address or a block such as 10.0.0.0/8",
 };
 
-/** A private key. */
+/** A private key, or who holds it. */
 export const signingKey: Kind<Redacted.Redacted> = {
-  parse: (value) => (parseSeedText(value) === undefined ? undefined : Redacted.make(value)),
-  expected: SEED_TEXT_FORMS,
+  parse: (value) => {
+    const key = Redacted.make(value);
+    return keyOfText(key) === undefined ? undefined : key;
+  },
+  expected: KEY_TEXT_FORMS,
   secret: true,
 };
 

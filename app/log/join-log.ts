@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { Duration, Effect, Redacted } from "effect";
+import { Duration, Effect } from "effect";
 import { readIfThere, writeDurably } from "../../adapters/bun/durable-file.ts";
-import { ed25519PublicKey, parseSeedText } from "../../adapters/signer/ed25519-key.ts";
 import { createNewKeyFile, readKeyFile } from "../../adapters/signer/key-file.ts";
+import { keyOfText } from "../../adapters/signer/key-text.ts";
 import { fetchDirectly } from "../../client/service/fetch-directly.ts";
 import { SettlementError } from "../../client/settlement-error.ts";
 import { parseAddress } from "../../core/domain/address.ts";
@@ -118,9 +118,7 @@ const addToList = Effect.fnUntraced(function* (
 });
 
 const keyOf = Effect.fnUntraced(function* (path: string) {
-  const text = Redacted.value(yield* readKeyFile(path));
-  const seed = parseSeedText(text);
-  return seed === undefined ? null : ed25519PublicKey(seed);
+  return keyOfText(yield* readKeyFile(path))?.publicKey ?? null;
 });
 
 const unusable = ({ source, reason }: { readonly source: string; readonly reason: string }) =>

@@ -97,7 +97,7 @@ const unusable = (detail: string, cure: string): SettlementError =>
   new SettlementError("signer_unusable", detail, `Nothing was signed. ${cure}`);
 
 /** The agent's answer to one request, without its length. */
-const ask = (socketPath: string, request: Uint8Array): Promise<Uint8Array> =>
+const ask = (socketPath: string, request: Uint8Array, answerMs: number): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
     let got = Buffer.alloc(0);
     const socket = connect(socketPath);
@@ -110,7 +110,7 @@ const ask = (socketPath: string, request: Uint8Array): Promise<Uint8Array> =>
         ),
       );
     };
-    socket.setTimeout(ANSWER_MS, () => end(new Error("no answer")));
+    socket.setTimeout(answerMs, () => end(new Error("no answer")));
     socket.on("error", end);
     socket.on("end", () => end(new Error("ended")));
     socket.on("connect", () => socket.write(request));
@@ -127,7 +127,7 @@ const ask = (socketPath: string, request: Uint8Array): Promise<Uint8Array> =>
 
 /**
  * A signer whose Ed25519 key an ssh-agent holds (draft-miller-ssh-agent). `address` is the key as base58; `socketPath`
- * the agent's socket, SSH_AUTH_SOCK unless given. @throws SettlementError `signer_unusable` without agent, and for a
+ * the agent's socket, SSH_AUTH_SOCK unless given; `answerMs` how long an answer may take, 120,000 unless given. @throws SettlementError `signer_unusable` without agent, and for a
  * key that it does not hold.
  * @example
  * import { sshAgentSigner } from "settlement-evidence/node";
@@ -138,13 +138,14 @@ const ask = (socketPath: string, request: Uint8Array): Promise<Uint8Array> =>
 export const sshAgentSigner = async (
   address: string,
   socketPath: string | undefined = process.env["SSH_AUTH_SOCK"],
+  answerMs: number = ANSWER_MS,
 ): Promise<MessageSigner> => {
   const key = parseAddress(address);
   if (key === undefined)
     throw unusable(`${address} is no address.`, "Name the agent's key as base58.");
   if (socketPath === undefined || socketPath === "")
     throw unusable("SSH_AUTH_SOCK names no ssh-agent.", "Start one, and add the key with ssh-add.");
-  const keys = keysInAnswer(await ask(socketPath, identitiesRequest())) ?? [];
+  const keys = keysInAnswer(await ask(socketPath, identitiesRequest(), answerMs)) ?? [];
   const held = keys.map(addressFromBytes);
   if (!held.includes(key))
     throw unusable(
@@ -154,7 +155,7 @@ export const sshAgentSigner = async (
   return {
     publicKey: key,
     sign: async (message) => {
-      const answer = await ask(socketPath, signRequest(addressToBytes(key), message));
+      const answer = await ask(socketPath, signRequest(addressToBytes(key), message), answerMs);
       const signature = signatureInAnswer(answer);
       if (signature === undefined)
         throw unusable(

@@ -1,4 +1,5 @@
 import { Context, Data, Effect } from "effect";
+import type { KeyUnavailable } from "../evidence-signer.ts";
 import type { StoreUnavailable } from "../index/store-refusal.ts";
 
 /**
@@ -26,12 +27,12 @@ export class LogKeyUnusable extends Data.TaggedError("LogKeyUnusable")<{
   }
 }
 
-/** A key that signs checkpoints. The private key never leaves the adapter. */
+/** A key that signs. The private key never leaves the adapter, or whoever holds it for this process. */
 export type SigningKey = {
   /** 32 bytes */
   readonly publicKey: Uint8Array;
   /** The 64-byte Ed25519 signature of a message. */
-  readonly sign: (message: Uint8Array) => Effect.Effect<Uint8Array>;
+  readonly sign: (message: Uint8Array) => Effect.Effect<Uint8Array, KeyUnavailable>;
 };
 
 /** The key of the settlement log, what it signed last, and what its operator wants of it. */

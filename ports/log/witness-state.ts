@@ -1,4 +1,5 @@
 import { Context, Data, type Effect } from "effect";
+import type { KeyUnavailable } from "../evidence-signer.ts";
 import type { Address } from "../../core/domain/address.ts";
 
 /** The state cannot be read or written, or what is kept is damaged. */
@@ -84,6 +85,6 @@ export class WitnessKey extends Context.Service<
     /** 32 bytes */
     readonly publicKey: Uint8Array;
     /** The Ed25519 signature of a message, 64 bytes. */
-    readonly sign: (message: Uint8Array) => Effect.Effect<Uint8Array>;
+    readonly sign: (message: Uint8Array) => Effect.Effect<Uint8Array, KeyUnavailable>;
   }
 >()("settlement-evidence/ports/WitnessKey") {}

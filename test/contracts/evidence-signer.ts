@@ -13,7 +13,7 @@ export const evidenceSignerContract = <E>(
   name: string,
   open: () => Layer.Layer<EvidenceSigner, E>,
 ) => {
-  const use = <A>(program: (signer: EvidenceSigner["Service"]) => Effect.Effect<A>) =>
+  const use = <A, F>(program: (signer: EvidenceSigner["Service"]) => Effect.Effect<A, F>) =>
     Effect.runPromise(Effect.provide(EvidenceSigner.use(program), open()));
 
   describe(`${name} is an evidence signer`, () => {

@@ -89,7 +89,7 @@ export const buildEvidenceEndpoint = endpoint({
       },
     },
   },
-  problems: [...READ_ESCROW_PROBLEMS, "not_final_yet"],
+  problems: [...READ_ESCROW_PROBLEMS, "not_final_yet", "evidence_key_unavailable"],
 }).handle(
   Effect.fnUntraced(function* (input) {
     const { params, query, mediaType, publicUrl } = input;

@@ -1,4 +1,5 @@
 import type { ClientPackageUnavailable } from "../../../ports/client-package.ts";
+import type { KeyUnavailable } from "../../../ports/evidence-signer.ts";
 import type { SlotBeyondReach } from "../../../ports/index/index-news.ts";
 import type { StoreUnavailable } from "../../../ports/index/store-refusal.ts";
 import type { LedgerFailure } from "../../../ports/ledger/ledger.ts";
@@ -33,6 +34,7 @@ export type ApiFailure =
   | LedgerFailure
   | SlotBeyondReach
   | StoreUnavailable
+  | KeyUnavailable
   | ClientPackageUnavailable
   | Http.InvalidRequest
   | Http.InvalidRequestAddress
@@ -96,6 +98,7 @@ export const CODE_OF_FAILURE = {
   LedgerTimeout: "ledger_timeout",
   SlotBeyondReach: "slot_beyond_reach",
   StoreUnavailable: "store_unavailable",
+  KeyUnavailable: "evidence_key_unavailable",
   ClientPackageUnavailable: "client_package_unavailable",
   InvalidRequest: "validation_failed",
   InvalidRequestAddress: "invalid_address",

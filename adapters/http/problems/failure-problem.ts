@@ -179,6 +179,8 @@ const told = (failure: ApiFailure): Told => {
     }
     case "StoreUnavailable":
       return { detail: "The index cannot be reached.", headers: RETRY_SOON };
+    case "KeyUnavailable":
+      return { detail: "The evidence key gives no signature.", headers: RETRY_SOON };
     case "ClientPackageUnavailable":
       return { detail: "The build of the client package failed." };
     case "MalformedHost":

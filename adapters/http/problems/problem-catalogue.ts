@@ -40,6 +40,12 @@ const SERVICE_PROBLEMS = {
     "The store behind the index failed. Reads straight from the ledger still work.",
     "Ask again after the seconds in `Retry-After`.",
   ),
+  evidence_key_unavailable: kind(
+    503,
+    "Nobody signs evidence now",
+    "Whoever holds the evidence key for this service gave no signature in time, or one of another key. Nothing was signed. Packets that were signed before are served.",
+    "Ask again after the seconds in `Retry-After`.",
+  ),
   relay_queue_full: kind(
     503,
     "The relay is full",
@@ -89,7 +95,7 @@ const WITNESS_PROBLEMS = {
   witness_not_ready: kind(
     503,
     "The witness cannot judge the checkpoint yet",
-    "The witness's node has not finalized as many events, or more than the log serves; or the node, the log or the witness's state does not answer; or another checkpoint of the log is being judged.",
+    "The witness's node has not finalized as many events, or more than the log serves; or the node, the log, the witness's state or whoever holds its key does not answer; or another checkpoint of the log is being judged.",
     "Offer the same checkpoint again after the seconds in `Retry-After`.",
   ),
 } as const satisfies Readonly<Record<string, ProblemKind>>;

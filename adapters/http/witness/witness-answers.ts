@@ -42,6 +42,7 @@ const LACKS: Readonly<Record<WitnessLack, string>> = {
   log_unavailable: "The log does not answer.",
   another_request: "Another checkpoint of this log is being judged.",
   state_unavailable: "The witness's state cannot be read or written.",
+  key_unavailable: "Whoever holds the witness's key gives no signature now.",
 };
 
 /** What a problem says of a witness's refusal, without its code. */

@@ -13,6 +13,7 @@ export const LOG_HINDRANCES = [
   "witness_missing",
   "log_key_missing",
   "ending",
+  "log_key_unavailable",
 ] as const;
 
 /** What keeps the log from being published at the index's size. */

@@ -34,7 +34,9 @@ export type WitnessLack =
   | "node_rolled_back"
   | "log_unavailable"
   | "another_request"
-  | "state_unavailable";
+  | "state_unavailable"
+  /** Whoever holds the witness's key gives no signature. What was cosigned stands in its state already. */
+  | "key_unavailable";
 
 /** The witness cannot judge the checkpoint yet; asking again after `retrySeconds` can help. */
 export class WitnessNotReady extends Data.TaggedError("WitnessNotReady")<{

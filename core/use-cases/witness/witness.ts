@@ -74,6 +74,7 @@ const RETRY_SECONDS: Readonly<Record<WitnessLack, number>> = {
   log_unavailable: 5,
   another_request: 1,
   state_unavailable: 10,
+  key_unavailable: 5,
 };
 
 /** For how long a log may lack what the witness's node shows, and still have a smaller size cosigned. */
@@ -139,7 +140,10 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
 
   const cosign = Effect.fnUntraced(function* ({ text }: OfferedCheckpoint, timeMs: number) {
     const time = BigInt(Math.floor(timeMs / 1000));
-    const signature = yield* sign(cosignatureMessage(text, time));
+    const signature = yield* sign(cosignatureMessage(text, time)).pipe(
+      Effect.tapError(({ message }) => Effect.logWarning(message)),
+      Effect.mapError(() => notReady("key_unavailable")),
+    );
     return {
       kind: "cosigned",
       lines: printSignatures([cosignatureOf(key, time, signature)]),

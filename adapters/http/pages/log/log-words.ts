@@ -18,6 +18,8 @@ export const HINDRANCE_SENTENCES: Readonly<Record<LogHindrance, string>> = {
   witness_missing:
     "Enough witnesses cosign, but one of them has not done so for more than ten seconds.",
   log_key_missing: "This process lacks a key that the log is signed with.",
+  log_key_unavailable:
+    "Whoever holds the log's key gives no signature now. It is asked again; nothing else waits for it.",
   ending: "The operator ends the log. The witnesses still have to cosign what was signed last.",
 };
 

@@ -1,0 +1,150 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { Effect, Fiber, Redacted } from "effect";
+import { TestClock } from "effect/testing";
+import fc from "fast-check";
+import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
+import { evidenceSignerFromText } from "../../../adapters/signer/evidence-signer.ts";
+import { isHeldKey, keyOfText } from "../../../adapters/signer/key-text.ts";
+import { addressFromBytes } from "../../../core/domain/address.ts";
+import { verifyEd25519 } from "../../../core/protocol/crypto/strict-ed25519.ts";
+import type { KeyUnavailable } from "../../../ports/evidence-signer.ts";
+import type { SigningKey } from "../../../ports/log/log-signer.ts";
+import { runs } from "../../arbitraries/runs.ts";
+import { temporaryDirectory } from "../../app/support/running-service.ts";
+import { evidenceSignerContract } from "../../contracts/evidence-signer.ts";
+import { KMS_FAILURES, type KmsMood, startKms } from "../../doubles/fake-kms.ts";
+
+const directory = await temporaryDirectory();
+const seed = new Uint8Array(32).fill(21);
+const { publicKey, sign } = ed25519Key(seed);
+const address = addressFromBytes(publicKey);
+const socket = join(directory.path, "kms");
+let mood: () => KmsMood | Promise<KmsMood> = () => "signs";
+const kms = startKms(socket, seed, () => mood());
+afterAll(async () => {
+  kms[Symbol.dispose]();
+  await directory.remove();
+});
+
+const keyOf = (text: string): SigningKey => {
+  const key = keyOfText(Redacted.make(text));
+  if (key === undefined) throw new Error("no key");
+  return key;
+};
+const message = Uint8Array.of(1, 2, 3);
+const failureOf = (key: SigningKey): Promise<KeyUnavailable> =>
+  Effect.runPromise(Effect.flip(key.sign(message)));
+
+describe("a key that an agent holds", () => {
+  evidenceSignerContract("agent:", () =>
+    evidenceSignerFromText(Redacted.make(`agent:${address} ${socket}\n`)),
+  );
+
+  test("gives a signature that verifies or a named failure, whatever the KMS does", () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom("signs" as const, ...KMS_FAILURES.filter((each) => each !== "hangs")),
+        fc.integer({ min: 0, max: 3 }),
+        fc.uint8Array({ maxLength: 200 }),
+        async (now, waitTurns, asked) => {
+          mood = async () => {
+            for (let turn = 0; turn < waitTurns; turn++) await Promise.resolve();
+            return now;
+          };
+          const exit = await Effect.runPromise(
+            Effect.result(keyOf(`agent:${address} ${socket}`).sign(asked)),
+          );
+          expect(exit._tag).toBe(now === "signs" ? "Success" : "Failure");
+          if (exit._tag === "Success")
+            expect(verifyEd25519(exit.success, asked, publicKey)).toBe(true);
+          else {
+            expect(exit.failure._tag).toBe("KeyUnavailable");
+            expect(exit.failure.message).toStartWith(`The key of the ssh-agent, ${address},`);
+          }
+        },
+      ),
+      runs(60),
+    ));
+
+  test("fails after ten seconds where the KMS hangs, and is asked anew", async () => {
+    mood = () => "hangs";
+    const key = keyOf(`agent:${address} ${socket}`);
+    const late = await Effect.runPromise(
+      Effect.gen(function* () {
+        const asked = yield* Effect.forkChild(Effect.flip(key.sign(message)));
+        yield* TestClock.adjust("9 seconds");
+        expect(asked.pollUnsafe()).toBeUndefined();
+        yield* TestClock.adjust("1 seconds");
+        return yield* Fiber.join(asked);
+      }).pipe(Effect.provide(TestClock.layer())),
+    );
+    expect(late.reason).toBe("no answer in 10 s");
+    mood = () => "signs";
+    expect(await Effect.runPromise(key.sign(message))).toEqual(sign(message));
+  });
+
+  test("asks for four signatures at the same time, and no more", async () => {
+    const held = Promise.withResolvers<KmsMood>();
+    const four = Promise.withResolvers<void>();
+    let waiting = 0;
+    mood = () => {
+      waiting += 1;
+      if (waiting === 4) four.resolve();
+      return held.promise;
+    };
+    const key = keyOf(`agent:${address} ${socket}`);
+    const all = Promise.all(Array.from({ length: 9 }, () => Effect.runPromise(key.sign(message))));
+    await four.promise;
+    expect(waiting).toBe(4);
+    held.resolve("signs");
+    expect(await all).toEqual(Array.from({ length: 9 }, () => sign(message)));
+  });
+
+  test("is unavailable without the agent, and where the agent lacks it", async () => {
+    const nowhere = await failureOf(keyOf(`agent:${address} ${directory.path}/nowhere`));
+    expect(nowhere.reason).toContain("does not answer");
+    const other = addressFromBytes(ed25519Key(new Uint8Array(32).fill(22)).publicKey);
+    expect((await failureOf(keyOf(`agent:${other} ${socket}`))).reason).toContain("does not hold");
+  });
+});
+
+describe("a key that a command signs with", () => {
+  const command = join(import.meta.dir, "../../doubles/kms-command.ts");
+  const text = `command:${address} ${process.execPath} ${command} ${socket} ${address}`;
+
+  test("signs what the command gets on standard input", async () => {
+    mood = () => "signs";
+    expect(await Effect.runPromise(keyOf(text).sign(message))).toEqual(sign(message));
+    mood = () => "other_key";
+    expect((await failureOf(keyOf(text))).reason).toContain("no signature of this message");
+  });
+
+  test.each([
+    ["exit 3", "ended with 3"],
+    ["/nowhere/at-all 2>/dev/null", "ended with 127"],
+    ["head -c 64 /dev/zero", "no signature of this message"],
+    ["printf short", "printed 5 bytes"],
+    ["cat /dev/zero", "printed more than"],
+  ])("fails by name for the command %s", async (shell, reason) => {
+    expect((await failureOf(keyOf(`command:${address} ${shell}`))).reason).toContain(reason);
+  });
+});
+
+test("other texts are no keys, and a text with a key in it names no holder", () => {
+  const base64 = Buffer.from(seed).toString("base64");
+  for (const none of [
+    "agent:",
+    "agent:x",
+    `agent ${address}`,
+    `command:${address}`,
+    `command:${address} `,
+    `agent:${address} a\nb`,
+    `http:${address}`,
+  ])
+    expect(keyOfText(Redacted.make(none))).toBeUndefined();
+  expect(keyOf(base64).publicKey).toEqual(publicKey);
+  expect(isHeldKey(base64)).toBe(false);
+  expect(isHeldKey(`agent:${address}`)).toBe(true);
+  expect(isHeldKey(`command:${address} sign it`)).toBe(true);
+});
