@@ -5,7 +5,7 @@ import { printAddCheckpoint } from "../../core/log/witness/add-checkpoint.ts";
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../core/protocol/verification/verify-evidence.ts";
 import { NETWORK } from "../arbitraries/evidence.ts";
-import { loggedEscrow, packetWithLog } from "../conformance/evidence/log-vectors.ts";
+import { loggedEscrow, packetWithLog } from "../conformance/evidence/logged-packets.ts";
 import {
   checkpointNote,
   LOG_KEY,

@@ -13,7 +13,7 @@ import { encodeMerchantAccount } from "../../../core/protocol/accounts/merchant-
 import { merchantAddress } from "../../../core/protocol/addresses/addresses.ts";
 import { accountOf, clockAccount } from "../../doubles/accounts.ts";
 import { custodyConfigAccount } from "../../doubles/custody-config.ts";
-import { loggedEscrow, packetWithLog } from "../../conformance/evidence/log-vectors.ts";
+import { loggedEscrow, packetWithLog } from "../../conformance/evidence/logged-packets.ts";
 import {
   checkpointNote,
   leavesWith,

@@ -5,7 +5,7 @@ import { anyAttestedEscrow, packetText, TRUST } from "../../arbitraries/evidence
 import { runs } from "../../arbitraries/runs.ts";
 import { parseTrustPolicy } from "../../../core/protocol/evidence/trust-policy.ts";
 import { GOLDEN_ESCROWS } from "../../core/use-cases/escrow/golden-escrows.ts";
-import { loggedEscrow, packetWithLog } from "./log-vectors.ts";
+import { loggedEscrow, packetWithLog } from "./logged-packets.ts";
 import { logPolicyText, logProofOf, WITNESSES } from "./log-world.ts";
 import { goldenDraft } from "./packet-edits.ts";
 import { trustDocument } from "./policy-vectors.ts";

@@ -4,7 +4,7 @@ import type { TrustPolicy } from "../../../core/domain/evidence/evidence-check.t
 import { parseTrustPolicy } from "../../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../../core/protocol/verification/verify-evidence.ts";
 import { verifyIndependently } from "./independent-verifier.ts";
-import type { LogVector } from "./log-vectors.ts";
+import type { LogVector } from "./logged-packets.ts";
 
 const FOLDER = join(import.meta.dir, "../../vectors/evidence");
 const vectors = (await Bun.file(

@@ -1,15 +1,16 @@
 import { evidenceRecord } from "../../../adapters/http/evidence/evidence-contract.ts";
 import { GOLDEN_ESCROWS } from "../../core/use-cases/escrow/golden-escrows.ts";
 import { goldenPacket } from "../../core/use-cases/evidence/golden-packets.ts";
+import { acceptingLog } from "./accepting-log.ts";
 import { acceptingVectors } from "./accepting-vectors.ts";
 import { instructionVectors } from "./ed25519-instruction-vectors.ts";
 import { accountVectors, fieldVectors } from "./rejecting-account.ts";
 import { anyValueVectors, claimVectors, decisionVectors } from "./rejecting-claim.ts";
 import { callVectors } from "./call-vectors.ts";
 import { equivocationVectors } from "./equivocation-vectors.ts";
-import { logVectors } from "./log-vectors.ts";
 import { logPolicyText } from "./log-world.ts";
 import { policyVectors, trustDocument } from "./policy-vectors.ts";
+import { rejectingLog } from "./rejecting-log.ts";
 import { networkVectors, signatureVectors } from "./rejecting-signature.ts";
 import { formVectors, versionVectors } from "./rejecting-form.ts";
 
@@ -38,7 +39,7 @@ export const vectorFiles = (): ReadonlyMap<string, string> =>
     ["accepting.json", text(acceptingVectors())],
     ["rejecting.json", text(rejectingVectors())],
     ["log-trust.json", text({ ...trustDocument(), log_on_ledger: logPolicyText() })],
-    ["log-packets.json", text(logVectors())],
+    ["log-packets.json", text([...acceptingLog(), ...rejectingLog()])],
     ["policies.json", text(policyVectors())],
     ["calls.json", text(callVectors())],
     ["equivocations.json", text(equivocationVectors())],

@@ -28,6 +28,7 @@ export const comeToRest = Effect.fnUntraced(function* (
 ) {
   nodes.calm();
   witnesses.calm();
+  operator.completeKeys();
   for (let replica = 0; replica < replicas; replica++) yield* living.start(replica);
   const { custodyLog } = ledger;
   const isComplete = Effect.gen(function* () {

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { Effect } from "effect";
 import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
-import { hash32FromBytes } from "../../../core/domain/hash32.ts";
+import { type Hash32, hash32FromBytes } from "../../../core/domain/hash32.ts";
 import { parseCheckpoint } from "../../../core/log/checkpoint/checkpoint.ts";
 import {
   ENDED_BY_OPERATOR,
@@ -122,7 +122,7 @@ export class ScheduleOperator {
       this.#endOrdered = origin;
       return;
     }
-    const newest = Math.max(...this.#files.map(({ first, next }) => next ?? first));
+    const newest = this.#newest;
     const isOverlap = this.#files.some(({ first }) => first !== newest);
     const isFinished = this.#files.every(({ first, next }) => first === newest && next === null);
     if (isFinished && newest + 1 < MOST_KEYS && this.#below(2) === 0) {
@@ -143,16 +143,38 @@ export class ScheduleOperator {
     }
   }
 
+  /** The newest key that a replica has. */
+  get #newest(): number {
+    return Math.max(...this.#files.map(({ first, next }) => next ?? first));
+  }
+
+  /** Copies the newest key to each replica that lacks it: a log's checkpoint lacks its line while one of them signs. */
+  completeKeys(): void {
+    const newest = this.#newest;
+    for (const [replica, { first, next }] of this.#files.entries())
+      if (first !== newest && next !== newest) this.#change(replica, { next: newest });
+  }
+
+  /** Whether each replica has a key. A log that ends in an overlap may keep one in its standing that some have retired. */
+  #isEverywhere(key: Hash32): boolean {
+    const number = LOG_PUBLIC_KEYS.findIndex((each) => hash32FromBytes(each) === key);
+    return this.#files.every(({ first, next }) => first === number || next === number);
+  }
+
   /**
-   * Expects of the store's standing, once nothing is wrong any more, that the published checkpoint has a line of each
-   * key that signs the log and of two witnesses, and that it is the last one of a log that was to end, and of no other.
-   * Gives it.
+   * Expects of the store's standing, once nothing is wrong any more, that the published checkpoint has a line of the
+   * newest key, of each other one that signs the log, and of two witnesses, and that it is the last one of a log that was
+   * to end, and of no other. Gives it.
    */
   expectOf(text: string | null): LastHead {
     const standing = text === null ? undefined : parseLogStanding(text);
     if (standing === undefined || standing.published === null)
       throw new Error("nothing is published");
-    for (const key of signingKeysOf(standing))
+    const keys = signingKeysOf(standing).filter((key) => this.#isEverywhere(key));
+    // A rotation that begins behind the end is none.
+    const newest = hash32FromBytes(publicKeyOf(this.#newest));
+    expect(keys).toContain(standing.ended === null ? newest : (keys[0] ?? newest));
+    for (const key of keys)
       expect(isSignedBy(standing.published, standing.signed.origin, key)).toBe(true);
     const parsed = parseCheckpoint(standing.published);
     if ("fault" in parsed) throw new Error(parsed.fault);

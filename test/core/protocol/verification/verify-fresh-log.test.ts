@@ -8,7 +8,7 @@ import {
 import { verifyEvidence } from "../../../../core/protocol/verification/verify-evidence.ts";
 import { NETWORK, TRUST } from "../../../arbitraries/evidence.ts";
 import { runs } from "../../../arbitraries/runs.ts";
-import { loggedEscrow, packetWithLog } from "../../../conformance/evidence/log-vectors.ts";
+import { loggedEscrow, packetWithLog } from "../../../conformance/evidence/logged-packets.ts";
 import {
   checkpointNote,
   leavesWith,

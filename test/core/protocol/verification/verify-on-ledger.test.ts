@@ -15,7 +15,7 @@ import type { LedgerWitness } from "../../../../core/protocol/verification/verif
 import { SYSTEM_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { anyAttestedEscrow, NETWORK, packetText, TRUST } from "../../../arbitraries/evidence.ts";
 import { runs } from "../../../arbitraries/runs.ts";
-import { loggedEscrow, packetWithLog } from "../../../conformance/evidence/log-vectors.ts";
+import { loggedEscrow, packetWithLog } from "../../../conformance/evidence/logged-packets.ts";
 import { logPolicyText, logProofOf } from "../../../conformance/evidence/log-world.ts";
 import { tombstoneAccount } from "../../../doubles/tombstone.ts";
 import { settled } from "../../../doubles/escrow-steps.ts";

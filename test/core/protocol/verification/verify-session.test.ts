@@ -12,7 +12,7 @@ import { verifyEvidence } from "../../../../core/protocol/verification/verify-ev
 import { anyEscrow } from "../../../arbitraries/escrow.ts";
 import { attested, NETWORK, packetText, TRUST } from "../../../arbitraries/evidence.ts";
 import { runs } from "../../../arbitraries/runs.ts";
-import { loggedEscrow } from "../../../conformance/evidence/log-vectors.ts";
+import { loggedEscrow } from "../../../conformance/evidence/logged-packets.ts";
 import { captured, closed, settled } from "../../../doubles/escrow-steps.ts";
 import { tombstoneAccount } from "../../../doubles/tombstone.ts";
 import { pendingOf } from "../../../simulation/world-escrow.ts";

@@ -20,7 +20,7 @@ import {
   TRUST,
 } from "../../../arbitraries/evidence.ts";
 import { runs } from "../../../arbitraries/runs.ts";
-import { loggedEscrow, packetWithLog } from "../../../conformance/evidence/log-vectors.ts";
+import { loggedEscrow, packetWithLog } from "../../../conformance/evidence/logged-packets.ts";
 import { logPolicyText, logProofOf } from "../../../conformance/evidence/log-world.ts";
 import { accountOf } from "../../../doubles/accounts.ts";
 import { custodyConfigAccount } from "../../../doubles/custody-config.ts";
