@@ -79,8 +79,8 @@ const MORE: Readonly<Record<string, readonly [string, string]>> = {
     "bun test ./test/alerts/planted.alerts.ts ./test/alerts/faults.alerts.ts ./test/alerts/prometheus.alerts.ts --timeout 600000",
   ],
   "hostile-facilitator": [
-    "the default x402 buyer against ten facilitators that fail; needs Python",
-    "bun test ./test/hostile-facilitator/battery.hostile.ts --timeout 120000",
+    "the x402 buyer against ten facilitators that fail, and PyPI's x402; needs Python",
+    "bun test ./test/hostile-facilitator/battery.hostile.ts ./test/x402-python/x402-python.hostile.ts --timeout 120000",
   ],
   mcp: [
     "both generations of MCP clients, and the official conformance suite",

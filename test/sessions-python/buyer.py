@@ -311,8 +311,8 @@ class Session:
         return ("settled" if is_settled else "closing"), used, self.tally.count
 
 
-def main():
-    session = Session(Journal(ENV["JOURNAL"]))
+def main(kind):
+    session = kind(Journal(ENV["JOURNAL"]))
     line("opened", session.escrow.address)
     try:
         while session.tally.count < int(ENV["CALLS"]) and not session.journal.data.get("closing"):
@@ -328,11 +328,17 @@ def main():
         line("ended", *session.close(f"{ENV['SELLER_URL']}/quotes/1"))
 
 
-try:
-    main()
-except TryAgain as cause:
-    print(cause, file=sys.stderr)
-    sys.exit(75)
-except Refused as cause:
-    print(cause, file=sys.stderr)
-    sys.exit(1)
+def run(kind):
+    """Opens a session of this kind or goes on with it, makes the calls, and ends with the code that tells how it went."""
+    try:
+        main(kind)
+    except TryAgain as cause:
+        print(cause, file=sys.stderr)
+        sys.exit(75)
+    except Refused as cause:
+        print(cause, file=sys.stderr)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    run(Session)
