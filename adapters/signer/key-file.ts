@@ -1,4 +1,4 @@
-import { constants, existsSync } from "node:fs";
+import { constants, existsSync, type Stats } from "node:fs";
 import { link, mkdir, open, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Effect, Redacted } from "effect";
@@ -10,17 +10,26 @@ import { EvidenceKeyUnusable } from "../../ports/evidence-signer.ts";
 const MAX_BYTES = 4096;
 /** The permission bits of everyone but the owner. */
 const OTHERS = 0o077;
+/** The same without the group's right to read. */
+const OTHERS_THAN_GROUP = 0o037;
 
 /**
- * A file's mode and text, read through one handle so that both belong to the same file. The text is null for a file
+ * Whether only its owner may use a file. One of root may be readable by root's group: so a credential of systemd looks,
+ * whose service reads it by an access list (systemd `src/core/credential.c`, `write_credential`).
+ */
+export const isOwnersAlone = ({ mode, uid, gid }: Pick<Stats, "mode" | "uid" | "gid">): boolean =>
+  (mode & (uid === 0 && gid === 0 ? OTHERS_THAN_GROUP : OTHERS)) === 0;
+
+/**
+ * A file's state and text, read through one handle so that both belong to the same file. The text is null for a file
  * that is too long.
  */
-const readBounded = async (path: string): Promise<{ mode: number; text: string | null }> => {
+const readBounded = async (path: string): Promise<{ stat: Stats; text: string | null }> => {
   const file = await open(path, constants.O_RDONLY);
   try {
     const stat = await file.stat();
     const isKeySized = stat.isFile() && stat.size <= MAX_BYTES;
-    return { mode: stat.mode, text: isKeySized ? await file.readFile("utf8") : null };
+    return { stat, text: isKeySized ? await file.readFile("utf8") : null };
   } finally {
     await file.close();
   }
@@ -38,7 +47,7 @@ const codeOf = (cause: unknown): string =>
  */
 export const readKeyFile = Effect.fnUntraced(function* (path: string) {
   const unusable = (reason: string) => new EvidenceKeyUnusable({ source: path, reason });
-  const { mode, text } = yield* Effect.tryPromise({
+  const { stat, text } = yield* Effect.tryPromise({
     try: () => readBounded(path),
     catch: (cause) =>
       unusable(
@@ -49,9 +58,9 @@ export const readKeyFile = Effect.fnUntraced(function* (path: string) {
     return yield* unusable(
       "it is not a file, or far too long for a key; name a file that the service's user can read",
     );
-  if ((mode & OTHERS) !== 0)
+  if (!isOwnersAlone(stat))
     return yield* unusable(
-      `its mode is ${(mode & 0o777).toString(8)}, so others than its owner can use it; run chmod 600 on it`,
+      `its mode is ${(stat.mode & 0o777).toString(8)}, so others than its owner can use it; run chmod 600 on it`,
     );
   return Redacted.make(text);
 });
