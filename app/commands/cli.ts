@@ -47,6 +47,10 @@ const COMMANDS: Readonly<Record<string, readonly [string, () => Promise<unknown>
     "has a service's log ask one more witness, rotates its key, or ends it",
     async () => runAsProcess((await import("./log.ts")).main),
   ],
+  webhook: [
+    "has a service send settlement events to an address, signed; lists, replays, tests",
+    async () => runAsProcess((await import("./webhook.ts")).main),
+  ],
   witness: [
     "cosigns the checkpoints of other services' logs after comparing them with the ledger",
     runWitness,

@@ -36,7 +36,7 @@ const COMMANDS: Readonly<Record<string, ReadonlyArray<readonly [string, string, 
     ["cli log", CLI, "log"],
     ["cli log add-witness", "app/commands/log.ts", "add-witness"],
     ["cli log remove-witness", "app/commands/log.ts", "remove-witness"],
-    ...["witness", "local-ledger", "attestor", "published-idl"].map(cli),
+    ...["webhook", "witness", "local-ledger", "attestor", "published-idl"].map(cli),
   ],
   "The package": [
     ["settlement-evidence", PACKAGE],

@@ -76,7 +76,7 @@ export const webhookText = (webhook: Webhook): string =>
 export const NEVER_FAILED = { failures: 0, failingSinceMs: null } as const;
 
 /** A webhook that the operator has sent to deliver from behind a position on, whatever failed before. */
-export const restarted = (webhook: Webhook, position: bigint): Webhook => ({
+export const restarted = (webhook: Webhook, position: bigint | null): Webhook => ({
   ...webhook,
   position,
   edition: webhook.edition + 1,

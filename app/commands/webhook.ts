@@ -1,0 +1,270 @@
+import { resolve } from "node:path";
+import { Cause, Clock, Effect, Exit, Layer, Logger, Redacted, Schedule } from "effect";
+import { webhookRecordsSqlite } from "../../adapters/sqlite/webhook-records.ts";
+import { webhookSenderHttp } from "../../adapters/webhook-http/webhook-sender.ts";
+import type { CommandIo } from "../../client/command-line/command-io.ts";
+import { parseAddress } from "../../core/domain/address.ts";
+import { foreignLines } from "../../core/domain/encoding/foreign-text.ts";
+import {
+  MOST_WEBHOOKS,
+  NEVER_FAILED,
+  parseWebhookUrl,
+  restarted,
+  type Webhook,
+  webhookIdOf,
+  webhookOf,
+  webhookText,
+} from "../../core/use-cases/webhook/webhook.ts";
+import {
+  receiverKey,
+  WEBHOOK_SECRET_BYTES,
+  webhookHeaders,
+  webhookSecret,
+} from "../../core/use-cases/webhook/webhook-signature.ts";
+import type { StoreUnavailable } from "../../ports/index/store-refusal.ts";
+import { WebhookRecords } from "../../ports/webhook-records.ts";
+import { WebhookSender } from "../../ports/webhook-sender.ts";
+import {
+  EX_DATAERR,
+  EX_NOINPUT,
+  EX_USAGE,
+  endWith,
+  parseCommandLine,
+  runAsProcess,
+} from "../command-line/command-line.ts";
+import { readSettings, type Settings } from "../config/settings.ts";
+import { webhooksPath } from "../lifecycle/started-instance.ts";
+import { TAKEN_WITHIN_MS, within } from "./log/running-log.ts";
+
+const HELP = `Has the service send settlement events to an address, signed as Standard Webhooks says. The service may run meanwhile: it
+looks every two seconds. docs/webhooks.md is for receivers.
+
+usage: bun run cli webhook ACTION [options]
+
+  add URL       begins to send to an https:// address, or to http:// on this machine, and prints the secret
+    --merchant ADDRESS   only events of this merchant wallet
+    --agent ADDRESS      only events of this agent wallet
+    --from POSITION      from the event of this number on, 1 for all; without it, from the next one on
+    --ed25519            signs with a key of its own (v1a) and prints its public half, in place of a shared secret (v1)
+    --allow-private      the address may be in a private network
+  list          every webhook, how far it is and what keeps it; no secrets
+  remove ID     sends nothing more
+  replay ID     goes on where it ended, or with --from POSITION sends again from there on
+  test ID       sends one request of type "test" now, from here, and says what was answered
+
+  --data-dir DIR  the service's DATA_DIR   ($DATA_DIR, otherwise ./data); with DATABASE_URL the webhooks are there
+  --help          this text
+
+Ends with 0 when it is done, 1 when a test was not taken, 64 for a wrong command line, 65 for what cannot be added or is
+not there, 66 when the webhooks cannot be read or written.
+`;
+
+const OPTIONS = {
+  merchant: { type: "string" },
+  agent: { type: "string" },
+  from: { type: "string" },
+  ed25519: { type: "boolean", default: false },
+  "allow-private": { type: "boolean", default: false },
+  "data-dir": { type: "string" },
+} as const;
+type Options = ReturnType<typeof parseCommandLine<typeof OPTIONS>>["values"];
+
+/** What an effect gives; ends the command with the message of its failure. */
+const done = async <A>(work: Effect.Effect<A, Error>): Promise<A> => {
+  const exit = await Effect.runPromiseExit(Effect.provide(work, Logger.layer([])));
+  if (Exit.isSuccess(exit)) return exit.value;
+  const failure = exit.cause.reasons.find(Cause.isFailReason)?.error;
+  if (failure === undefined) throw Cause.squash(exit.cause);
+  return endWith(EX_NOINPUT, failure.message);
+};
+
+/** Where the service of these settings keeps its webhooks. */
+const recordsOf = async ({
+  databaseUrl,
+  dataDir,
+}: Settings): Promise<Layer.Layer<WebhookRecords>> => {
+  if (databaseUrl === null) return webhookRecordsSqlite(webhooksPath(resolve(dataDir)));
+  const [{ postgresStore }, { webhookRecordsPostgres }] = await Promise.all([
+    import("../../adapters/postgres/postgres-store.ts"),
+    import("../../adapters/postgres/webhook-records.ts"),
+  ]);
+  return Layer.provide(webhookRecordsPostgres, postgresStore(databaseUrl));
+};
+
+const TRY_AGAIN = { schedule: Schedule.spaced("100 millis"), times: 20 };
+
+/** What the actions do with the stored webhooks. */
+const openWebhooks = (records: Layer.Layer<WebhookRecords>) => {
+  const using = <A>(
+    work: (service: WebhookRecords["Service"]) => Effect.Effect<A, StoreUnavailable>,
+  ): Promise<A> =>
+    done(
+      WebhookRecords.use(work).pipe(
+        // The service writes at the same time.
+        Effect.retry({ ...TRY_AGAIN, while: ({ retryable }) => retryable }),
+        Effect.provide(records),
+      ),
+    );
+  const all = async (): Promise<ReadonlyArray<Webhook>> =>
+    (await using((service) => service.all)).flatMap((record) => webhookOf(record) ?? []);
+  return {
+    all,
+    add: (webhook: Webhook) =>
+      using(({ replace }) => replace(webhook.id, null, webhookText(webhook))),
+    at: async (id: string): Promise<Webhook> =>
+      (await all()).find((webhook) => webhook.id === id) ??
+      endWith(EX_DATAERR, `there is no webhook ${id}; see: bun run cli webhook list`),
+    /** Changes a webhook, null for its removal, as often as the service changes it at the same time. */
+    change: (id: string, next: (webhook: Webhook) => Webhook | null): Promise<boolean> =>
+      using(({ all: read, replace }) =>
+        Effect.gen(function* () {
+          for (;;) {
+            const record = (yield* read).find((each) => each.id === id);
+            const webhook = record === undefined ? null : webhookOf(record);
+            if (record === undefined || webhook === null) return false;
+            const changed = next(webhook);
+            const text = changed === null ? null : webhookText(changed);
+            if (yield* replace(id, record.text, text)) return true;
+          }
+        }),
+      ),
+  };
+};
+type Webhooks = ReturnType<typeof openWebhooks>;
+
+/** The position behind which `--from` begins. */
+const positionBehind = (from: string): bigint =>
+  /^[1-9][0-9]{0,17}$/.test(from)
+    ? BigInt(from) - 1n
+    : endWith(EX_USAGE, "--from: expected the number of an event, from 1 on");
+
+const walletIn = (option: string, text: string | undefined): string | null => {
+  if (text === undefined) return null;
+  return parseAddress(text) ?? endWith(EX_USAGE, `${option}: expected the address of a wallet`);
+};
+
+const random = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length));
+
+const add = async (webhooks: Webhooks, url: string, options: Options): Promise<string> => {
+  const parsed = parseWebhookUrl(url);
+  if ("fault" in parsed) return endWith(EX_DATAERR, `the webhook cannot be added: ${parsed.fault}`);
+  if ((await webhooks.all()).length >= MOST_WEBHOOKS)
+    return endWith(
+      EX_DATAERR,
+      `there are ${MOST_WEBHOOKS} webhooks, which is the most; remove one`,
+    );
+  const scheme = options.ed25519 ? "ed25519" : "hmac";
+  const secret = webhookSecret(scheme, random(WEBHOOK_SECRET_BYTES));
+  const webhook: Webhook = {
+    id: webhookIdOf(random(8)),
+    url: parsed.url.href,
+    secret: Redacted.make(secret),
+    merchant: walletIn("--merchant", options.merchant),
+    agentOwner: walletIn("--agent", options.agent),
+    allowPrivate: options["allow-private"],
+    edition: 0,
+    position: options.from === undefined ? null : positionBehind(options.from),
+    ended: null,
+    ...NEVER_FAILED,
+  };
+  await webhooks.add(webhook);
+  const { position } = await within(
+    webhook.position === null ? TAKEN_WITHIN_MS : 0,
+    () => webhooks.at(webhook.id),
+    (now) => now.position !== null,
+  );
+  return `${webhook.id}
+${options.ed25519 ? "public key" : "secret    "}  ${receiverKey(secret)}
+
+Give the receiver this line; it is not shown again. ${
+    position === null
+      ? "No service has taken the webhook yet: it begins with the next event once one runs on these stores."
+      : `Events are sent from position ${position + 1n} on.`
+  }
+`;
+};
+
+const stateOf = ({ ended, failures, failingSinceMs, position }: Webhook): string => {
+  const at = position === null ? "begins with the next event" : `sent up to position ${position}`;
+  if (ended === "gone") return `${at}; disabled: the receiver answered 410`;
+  if (ended === "failing") return `${at}; disabled: the receiver failed for five days`;
+  return failingSinceMs === null
+    ? at
+    : `${at}; failing since ${new Date(failingSinceMs).toISOString()}, ${failures} attempts`;
+};
+
+const lineOf = (webhook: Webhook): string => {
+  const { id, url, merchant, agentOwner, allowPrivate, secret } = webhook;
+  const scheme = Redacted.value(secret).startsWith("whsec_") ? "v1" : "v1a";
+  const only = [
+    ...(merchant === null ? [] : [`merchant ${merchant}`]),
+    ...(agentOwner === null ? [] : [`agent ${agentOwner}`]),
+    ...(allowPrivate ? ["private networks allowed"] : []),
+  ];
+  return `${id}  ${scheme}  ${url}
+  ${[...only, stateOf(webhook)].join("; ")}
+`;
+};
+
+/** Sends one request from this process, and says what came of it. */
+const test = ({ id, url, secret, allowPrivate }: Webhook) =>
+  Effect.gen(function* () {
+    const nowMs = yield* Clock.currentTimeMillis;
+    const timestamp = new Date(nowMs).toISOString();
+    const body = JSON.stringify({ type: "test", timestamp, data: {} });
+    const headers = webhookHeaders(Redacted.value(secret), {
+      id: `${id}-test-${Buffer.from(random(8)).toString("hex")}`,
+      atSeconds: Math.floor(nowMs / 1000),
+      body,
+    });
+    const { send } = yield* WebhookSender;
+    const { status } = yield* send({ url: new URL(url), allowPrivate, headers, body });
+    return { text: `the receiver answered ${status}\n`, isTaken: status >= 200 && status < 300 };
+  }).pipe(
+    Effect.catch(({ reason }) => Effect.succeed({ text: `${reason}\n`, isTaken: false })),
+    Effect.provide(webhookSenderHttp()),
+  );
+
+/** Runs the command. */
+export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
+  const { values, positionals } = parseCommandLine(args, HELP, OPTIONS, ["ACTION", "[OPERAND...]"]);
+  const [action = "", operand, ...more] = positionals;
+  const wants = { add: "URL", remove: "ID", replay: "ID", test: "ID" }[action];
+  if (
+    (wants === undefined && action !== "list") ||
+    (operand === undefined) !== (action === "list") ||
+    more.length > 0
+  )
+    return endWith(EX_USAGE, "expected add URL, list, remove ID, replay ID or test ID; see --help");
+  const dataDir = values["data-dir"] ?? io.env["DATA_DIR"] ?? "./data";
+  const settings = await done(readSettings({ ...io.env, DATA_DIR: dataDir }));
+  const webhooks = openWebhooks(await recordsOf(settings));
+  const say = (text: string) => io.stdout.write(foreignLines(text));
+  if (operand === undefined) {
+    const lines = (await webhooks.all()).map(lineOf);
+    say(lines.length === 0 ? "There is no webhook.\n" : lines.join(""));
+    return 0;
+  }
+  if (action === "add") {
+    say(await add(webhooks, operand, values));
+    return 0;
+  }
+  const webhook = await webhooks.at(operand);
+  if (action === "test") {
+    const { text, isTaken } = await Effect.runPromise(test(webhook));
+    say(text);
+    return isTaken ? 0 : 1;
+  }
+  const from = values.from === undefined ? null : positionBehind(values.from);
+  await webhooks.change(operand, (now) =>
+    action === "remove" ? null : restarted(now, from ?? now.position),
+  );
+  say(
+    action === "remove"
+      ? `${operand} is removed\n`
+      : `${operand} goes on ${from === null ? "where it ended" : `from position ${from + 1n} on`}\n`,
+  );
+  return 0;
+};
+
+if (import.meta.main) await runAsProcess(main);
