@@ -47,7 +47,7 @@ export const packageManifest = () => ({
   bin: Object.fromEntries(
     Object.entries(COMMANDS).map(([name, module]) => [name, `./client/${module}.js`]),
   ),
-  files: ["client", "core", "README.md", "LICENSE"],
+  files: ["client", "core", "README.md", "CHANGELOG.md", "LICENSE"],
   dependencies: Object.fromEntries(
     DEPENDENCIES.map((name) => [name, packageJson.dependencies[name]]),
   ),
@@ -129,7 +129,7 @@ export const buildPackage = async (folder: string): Promise<BuiltPackage> => {
     Object.values(ENTRIES).map((module) => `client/${module}.d.ts`),
   );
   await writeFile(join(place, "package.json"), `${JSON.stringify(packageManifest(), null, 2)}\n`);
-  await cp(join(ROOT, "LICENSE"), join(place, "LICENSE"));
+  for (const name of ["LICENSE", "CHANGELOG.md"]) await cp(join(ROOT, name), join(place, name));
   await cp(join(ROOT, "client/README.md"), join(place, "README.md"));
   // The package holds its files' modes, which the umask of this process must not decide.
   for (const entry of await readdir(place, { recursive: true, withFileTypes: true }))

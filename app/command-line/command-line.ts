@@ -16,7 +16,7 @@ export const EX_NOINPUT = 66;
 export const EX_UNAVAILABLE = 69;
 
 /** A command ends here: with 0 its text is an answer, otherwise it is the reason. */
-class CommandEnded extends Error {
+export class CommandEnded extends Error {
   override readonly name = "CommandEnded";
   readonly code: number;
   constructor(code: number, text: string) {

@@ -34,8 +34,9 @@ export type ReleaseFile = {
 
 /** Says what the release's files are, each with its SHA-256: all but these two. */
 export const RELEASE_FILE = "release.json";
-/** What `sha256sum --check` reads: all but itself. */
+/** What `sha256sum --check` reads: all but itself and the proof that the log of releases holds it. */
 export const SUMS_FILE = "SHA256SUMS";
+export const PROOF_FILE = "release.tlog-proof";
 
 /**
  * Where the released bundle of the service runs. A service that is started from this folder, at the release's commit,
@@ -131,4 +132,28 @@ export const makeRelease = async (
   // A program's mode tells nobody what its bytes are, and the umask of this process must not decide it.
   for (const { path } of await filesBelow(folder)) await chmod(join(folder, path), 0o644);
   return filesBelow(folder);
+};
+
+/**
+ * Which files of a release, by its SHA256SUMS, are below `folder` as they must be, and which are not there. @throws Error
+ * for a file of other bytes, and for sums of another form.
+ */
+export const checkSums = async (
+  folder: string,
+): Promise<{ readonly sound: ReadonlyArray<string>; readonly absent: ReadonlyArray<string> }> => {
+  const there = new Map((await filesBelow(folder)).map(({ path, sha256 }) => [path, sha256]));
+  const text = await readFile(join(folder, SUMS_FILE), "utf8");
+  const stated = text
+    .trimEnd()
+    .split("\n")
+    .map((line) => /^([0-9a-f]{64}) {2}(.+)$/.exec(line)?.slice(1) ?? []);
+  const [sound, absent]: [Array<string>, Array<string>] = [[], []];
+  for (const [sha256, path] of stated) {
+    if (path === undefined) throw new Error(`${SUMS_FILE} has a line of another form`);
+    const actual = there.get(path);
+    if (actual !== undefined && actual !== sha256)
+      throw new Error(`${path} has the SHA-256 ${actual}, and ${SUMS_FILE} says ${sha256}`);
+    (actual === undefined ? absent : sound).push(path);
+  }
+  return { sound, absent };
 };

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { ROOT } from "../bundle/service-bundle.ts";
-import { filesBelow } from "./make-release.ts";
+import { filesBelow, PROOF_FILE, type ReleaseFile } from "./make-release.ts";
 
 /** Runs a program to its end. @throws Error with what it said when it fails. */
 const run = async (
@@ -43,15 +43,18 @@ const firstDifference = (one: Uint8Array, other: Uint8Array): string => {
   return `from byte ${from} on: ${around(one)} and ${around(other)}`;
 };
 
+const releasedBelow = async (folder: string): Promise<ReadonlyArray<ReleaseFile>> =>
+  (await filesBelow(folder)).filter(({ path }) => path !== PROOF_FILE);
+
 /**
  * How the files below two folders differ, by their paths: none where each has the same files of the same bytes. Modes
- * and times do not count.
+ * and times do not count, nor does a proof of the log of releases, which comes after a release.
  */
 export const differences = async (
   one: string,
   other: string,
 ): Promise<ReadonlyArray<Difference>> => {
-  const [ours, theirs] = await Promise.all([filesBelow(one), filesBelow(other)]);
+  const [ours, theirs] = await Promise.all([releasedBelow(one), releasedBelow(other)]);
   const sums = new Map(theirs.map(({ path, sha256 }) => [path, sha256]));
   const own = new Set(ours.map(({ path }) => path));
   const changed = await Promise.all(

@@ -21,7 +21,13 @@ import { ROOT, sourceKey } from "../../../app/bundle/service-bundle.ts";
 
 const CACHE = join(ROOT, "node_modules/.cache/client-package");
 /** What a package is made of beside the sources that a bundle of the service is made of. */
-const MORE = ["tsconfig.json", "tsconfig.client.json", "client/README.md", "LICENSE"];
+const MORE = [
+  "tsconfig.json",
+  "tsconfig.client.json",
+  "client/README.md",
+  "CHANGELOG.md",
+  "LICENSE",
+];
 
 const keyOfNow = async (): Promise<string> => {
   const hash = createHash("sha256").update(sourceKey(ROOT));

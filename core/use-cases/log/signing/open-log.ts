@@ -50,7 +50,7 @@ export const signCheckpoint = Effect.fnUntraced(function* (
 
 /** A signed checkpoint as a note, with cosignatures behind the log's signatures. */
 export const printSignedCheckpoint = (
-  { text, signatures }: SignedCheckpoint,
+  { text, signatures }: Pick<SignedCheckpoint, "text" | "signatures">,
   cosignatures: ReadonlyArray<NoteSignature>,
 ): string => printSignedNote({ text, signatures: [...signatures, ...cosignatures] });
 

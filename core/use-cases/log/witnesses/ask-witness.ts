@@ -11,6 +11,7 @@ import { WitnessClient } from "../../../../ports/log/log-source.ts";
 import { monotonicMs } from "../../single-flight.ts";
 import { type LogTree, readConsistencyProof } from "../read-tree.ts";
 import { printSignedCheckpoint, type SignedCheckpoint } from "../signing/open-log.ts";
+import type { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 
 /** What is known of one witness. */
 export type WitnessRecord = {
@@ -43,10 +44,20 @@ const shortened = (body: string): string => body.replaceAll(/[^ -~]/g, "").slice
 /** What a witness answers that cannot judge a checkpoint yet. */
 const NOT_READY = 503;
 
+/** The proof that the tree of the checkpoint begins with its first `oldSize` leaves. */
+export type ProofFrom<R> = (
+  oldSize: number,
+) => Effect.Effect<ReadonlyArray<Uint8Array>, StoreUnavailable, R>;
+
+/** What is offered: a log's signature, over a size. */
+export type OfferedCheckpoint = Pick<SignedCheckpoint, "text" | "signatures"> & {
+  readonly head: { readonly size: number };
+};
+
 /** One offer to one witness: its cosignature, the size to begin at, or why there is neither. */
-const offer = Effect.fnUntraced(function* (
-  tree: LogTree,
-  checkpoint: SignedCheckpoint,
+const offer = Effect.fnUntraced(function* <R>(
+  proofFrom: ProofFrom<R>,
+  checkpoint: OfferedCheckpoint,
   { key, url }: PolicyWitness,
   oldSize: number,
 ) {
@@ -54,7 +65,7 @@ const offer = Effect.fnUntraced(function* (
   const { size } = checkpoint.head;
   const body = printAddCheckpoint({
     oldSize,
-    proof: yield* readConsistencyProof(tree, oldSize, size),
+    proof: yield* proofFrom(oldSize),
     checkpoint: printSignedCheckpoint(checkpoint, []),
   });
   const answer = yield* client.addCheckpoint(url ?? "", body);
@@ -88,9 +99,9 @@ const offer = Effect.fnUntraced(function* (
  * another reason. What it answered is noted. A witness that names the
  * size that it cosigned last gets the proof from there at once, one time.
  */
-export const askWitness = Effect.fnUntraced(function* (
-  tree: LogTree,
-  checkpoint: SignedCheckpoint,
+export const askForCosignature = Effect.fnUntraced(function* <R>(
+  proofFrom: ProofFrom<R>,
+  checkpoint: OfferedCheckpoint,
   witness: PolicyWitness,
   records: WitnessRecords,
 ) {
@@ -107,7 +118,7 @@ export const askWitness = Effect.fnUntraced(function* (
   for (const isTold of [false, true]) {
     const known = (yield* Ref.get(records)).get(witness.name) ?? NEW_WITNESS;
     const oldSize = Math.min(known.size, checkpoint.head.size);
-    const outcome = yield* Effect.result(offer(tree, checkpoint, witness, oldSize));
+    const outcome = yield* Effect.result(offer(proofFrom, checkpoint, witness, oldSize));
     if (outcome._tag === "Failure") {
       const { failure } = outcome;
       const reason = failure._tag === "WitnessUnreachable" ? failure.reason : "the store is away";
@@ -135,3 +146,17 @@ export const askWitness = Effect.fnUntraced(function* (
   }
   return null;
 });
+
+/** A witness's cosignature of a checkpoint of the settlement log, as `askForCosignature` gets it. */
+export const askWitness = (
+  tree: LogTree,
+  checkpoint: SignedCheckpoint,
+  witness: PolicyWitness,
+  records: WitnessRecords,
+) =>
+  askForCosignature(
+    (oldSize) => readConsistencyProof(tree, oldSize, checkpoint.head.size),
+    checkpoint,
+    witness,
+    records,
+  );
