@@ -37,6 +37,16 @@ const heldKey = ({ source, address, signer }: Holder): SigningKey => {
   const publicKey = addressToBytes(address);
   const turns = Semaphore.makeUnsafe(AT_ONCE);
   const unavailable = (reason: string) => new KeyUnavailable({ source, reason });
+  let lastReason: string | null = null;
+  /** Logs a failure once until it is another one, or over. */
+  const tell = (reason: string | null): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      if (reason === lastReason) return Effect.void;
+      lastReason = reason;
+      return reason === null
+        ? Effect.logInfo(`The key of ${source} signs again`)
+        : Effect.logWarning(unavailable(reason).message);
+    });
   const ask = Effect.fnUntraced(function* (message: Uint8Array) {
     const signature = yield* Effect.tryPromise({
       try: async () => (await signer()).sign(message),
@@ -56,6 +66,8 @@ const heldKey = ({ source, address, signer }: Holder): SigningKey => {
           duration: ANSWER,
           orElse: () => Effect.fail(unavailable(`no answer in ${Duration.toSeconds(ANSWER)} s`)),
         }),
+        Effect.tapError(({ reason }) => tell(reason)),
+        Effect.tap(() => tell(null)),
       ),
   };
 };

@@ -43,7 +43,7 @@ Environment variables configure it; with --join only the node is needed:
   CUSTODY_PROGRAM_ID    the programs of the ledger whose logs it watches   (those that SERVICE names)
   ATTESTOR_PROGRAM_ID
   WITNESS_LOGS          a file with a line "VKEY URL" for each log         (logs.txt in DATA_DIR)
-  WITNESS_KEY_FILE      a file with the witness's own key: 32 bytes as base64, mode 0600
+  WITNESS_KEY_FILE      a file with the witness's own key: 32 bytes as base64, mode 0600, or who holds it
                                                                            (witness.key in DATA_DIR, made)
   WITNESS_NAME          its name: a URL without scheme, such as witness.example.com
                                                                            (witness- and digits of its key)

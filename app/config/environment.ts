@@ -146,7 +146,7 @@ export const variables = {
     "EVIDENCE_SIGNING_KEY_FILE",
     kinds.text,
     null,
-    "the file of that key, instead",
+    "the file of that key, instead; it may say who holds it ([keys.md](keys.md))",
   ),
   evidenceRetiredKeys: variable(
     "EVIDENCE_RETIRED_KEYS",
@@ -168,7 +168,12 @@ export const variables = {
     "signs the settlement log, another key than the evidence's; without one there is no log",
     "generated on the local ledger, none on a remote one",
   ),
-  logKeyFile: variable("LOG_SIGNING_KEY_FILE", kinds.text, null, "the file of that key, instead"),
+  logKeyFile: variable(
+    "LOG_SIGNING_KEY_FILE",
+    kinds.text,
+    null,
+    "the file of that key, instead; it may say who holds it ([keys.md](keys.md))",
+  ),
   logWitnesses: variable(
     "LOG_WITNESSES",
     kinds.text,
@@ -197,7 +202,7 @@ export const variables = {
     "WITNESS_KEY_FILE",
     kinds.text,
     null,
-    "the file of the witness's own key",
+    "the file of the witness's own key, which may say who holds it ([keys.md](keys.md))",
   ),
   witnessName: variable("WITNESS_NAME", kinds.text, null, "the witness's name"),
   databaseUrl: variable(

@@ -95,7 +95,7 @@ export const witnessVariables = {
     NEEDED.keyFile,
     kinds.text,
     null,
-    "the file of the witness's key",
+    "the file of the witness's key, which may say who holds it ([keys.md](keys.md))",
     "needed; with `--join` the file `witness.key` in `DATA_DIR`, made with a new key",
   ),
   name: variable(

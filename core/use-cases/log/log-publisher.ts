@@ -209,7 +209,7 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: AskedPolicy
       Effect.provideService(SyncEpoch, epoch),
       Effect.catch((failure) => {
         if (failure._tag === "KeyUnavailable")
-          return Effect.as(Effect.logWarning(failure.message), "log_key_unavailable" as const);
+          return Effect.succeed("log_key_unavailable" as const);
         log.growing = null;
         const tried = "the settlement log could not be published, and is tried again";
         const hinders: LogHindrance = "store_or_ledger_unavailable";

@@ -141,7 +141,6 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
   const cosign = Effect.fnUntraced(function* ({ text }: OfferedCheckpoint, timeMs: number) {
     const time = BigInt(Math.floor(timeMs / 1000));
     const signature = yield* sign(cosignatureMessage(text, time)).pipe(
-      Effect.tapError(({ message }) => Effect.logWarning(message)),
       Effect.mapError(() => notReady("key_unavailable")),
     );
     return {

@@ -1,8 +1,9 @@
-import { Redacted } from "effect";
+import { Effect, Layer, Redacted } from "effect";
 import {
   evidenceSignerFromSeed,
   evidenceSignerNone,
 } from "../../../adapters/signer/evidence-signer.ts";
+import { EvidenceSigner, KeyUnavailable } from "../../../ports/evidence-signer.ts";
 import { ed25519Key } from "../../arbitraries/evidence.ts";
 import type { Scene } from "./exchange.ts";
 import {
@@ -15,6 +16,7 @@ import { escrowBetaExchanges, escrowExchanges } from "./exchanges/escrow.ts";
 import { everyOperation, overBudget } from "./exchanges/every-operation.ts";
 import {
   evidenceExchanges,
+  heldKeyExchanges,
   rotatedExchanges,
   unsignedExchanges,
   proofTemplateExchanges,
@@ -140,6 +142,19 @@ export const SCENES: ReadonlyArray<Scene> = [
       ),
     },
     exchanges: [...otherSettingsExchanges, ...rotatedExchanges, ...drainingExchanges],
+  },
+  {
+    name: "an evidence key whose holder does not answer",
+    options: {
+      signer: Layer.effect(
+        EvidenceSigner,
+        Effect.map(EvidenceSigner, (signer) => ({
+          ...signer,
+          sign: () => new KeyUnavailable({ source: "a KMS", reason: "no answer in 10 s" }),
+        })),
+      ).pipe(Layer.provide(evidenceSignerFromSeed(Redacted.make(new Uint8Array(32).fill(7))))),
+    },
+    exchanges: heldKeyExchanges,
   },
   ...witnessScenes,
 ];

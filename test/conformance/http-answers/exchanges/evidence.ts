@@ -164,6 +164,11 @@ export const unsignedExchanges: ReadonlyArray<Exchange> = [
   trust("no key, and a former one"),
 ];
 
+/** What is answered while whoever holds the key does not sign. */
+export const heldKeyExchanges: ReadonlyArray<Exchange> = [
+  packet("the evidence key gives no signature", FULFILLED.address),
+];
+
 /** What they answer after two rotations. */
 export const rotatedExchanges: ReadonlyArray<Exchange> = [
   packet("a third key: Fulfilled", FULFILLED.address),

@@ -61,7 +61,15 @@ export const witnessScenes: ReadonlyArray<Scene> = [
   sceneOf("an unknown log", Effect.fail(new LogUnknown({ detail: "no log has this origin" }))),
   sceneOf("another key's signature", Effect.fail(new LogSignatureInvalid())),
   sceneOf("a false checkpoint", Effect.fail(new CheckpointRefused({ detail: "it is false" }))),
-  ...(["node_behind", "node_ahead", "log_unavailable", "state_unavailable"] as const).map((lack) =>
+  ...(
+    [
+      "node_behind",
+      "node_ahead",
+      "log_unavailable",
+      "state_unavailable",
+      "key_unavailable",
+    ] as const
+  ).map((lack) =>
     sceneOf(lack.replace("_", " "), Effect.fail(new WitnessNotReady({ lack, retrySeconds: 2 }))),
   ),
 ];

@@ -206,3 +206,15 @@ test("one checkpoint of a log is judged at a time", () => {
     expect(yield* Fiber.join(first)).toBe("cosigned");
   });
 });
+
+test("a checkpoint is cosigned once whoever holds the witness's key signs again", () => {
+  const world = WitnessWorld.after(10);
+  world.keyAnswers = false;
+  return world.run(function* (witness) {
+    expect(yield* say(witness, world.log.offer(0, 11))).toBe("key_unavailable");
+    // It is noted already as cosigned: the log offers it again from that size.
+    expect(yield* say(witness, world.log.offer(11, 11))).toBe("key_unavailable");
+    world.keyAnswers = true;
+    expect(yield* say(witness, world.log.offer(11, 11))).toBe("cosigned");
+  });
+});

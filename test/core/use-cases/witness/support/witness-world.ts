@@ -11,6 +11,7 @@ import { type VerifierKey, verifierKey } from "../../../../../core/log/notes/ver
 import { LOCAL_DEPLOYMENT } from "../../../../../core/protocol/addresses/local-deployment.ts";
 import { makeWitness, type Witness } from "../../../../../core/use-cases/witness/witness.ts";
 import { Ledger, LedgerUnavailable } from "../../../../../ports/ledger/ledger.ts";
+import { KeyUnavailable } from "../../../../../ports/evidence-signer.ts";
 import { AccountNews, type AccountTold } from "../../../../../ports/ledger/account-news.ts";
 import { LogSource } from "../../../../../ports/log/log-source.ts";
 import { WitnessKey, type WitnessState } from "../../../../../ports/log/witness-state.ts";
@@ -58,6 +59,8 @@ export class WitnessWorld {
   readonly log: SimulatedLog;
   /** The keys of the log that the witness knows. */
   knownKeys: ReadonlyArray<VerifierKey>;
+  /** Whether whoever holds the witness's key signs. */
+  keyAnswers = true;
   /** How often the node was asked for the log's root. */
   nodeReads = 0;
   /** What the node's WebSocket tells. */
@@ -165,7 +168,12 @@ export class WitnessWorld {
       Layer.succeed(WitnessKey, {
         name: WITNESS_KEY.name,
         publicKey: WITNESS_KEY.publicKey,
-        sign: (message) => Effect.sync(() => testKey(77).sign(message)),
+        sign: (message) =>
+          Effect.suspend(() =>
+            this.keyAnswers
+              ? Effect.succeed(testKey(77).sign(message))
+              : Effect.fail(new KeyUnavailable({ source: "a KMS", reason: "no answer" })),
+          ),
       }),
       this.state,
       patientClock(),
