@@ -16,6 +16,7 @@ const MORE: Readonly<Record<string, readonly [string, string]>> = {
   golden: [
     "writes this version's golden files, which later versions are held to",
     "bun test/golden/golden-files.ts",
+  ],
   "golden-store": [
     "writes the stores of this schema, which later versions open or refuse with the cure",
     "bun test/app/backup/golden-store.ts",

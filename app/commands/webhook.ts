@@ -80,15 +80,15 @@ const done = async <A>(work: Effect.Effect<A, Error>): Promise<A> => {
 
 /** Where the service of these settings keeps its webhooks. */
 const recordsOf = async ({
-  databaseUrl,
+  database,
   dataDir,
 }: Settings): Promise<Layer.Layer<WebhookRecords>> => {
-  if (databaseUrl === null) return webhookRecordsSqlite(webhooksPath(resolve(dataDir)));
+  if (database === null) return webhookRecordsSqlite(webhooksPath(resolve(dataDir)));
   const [{ postgresStore }, { webhookRecordsPostgres }] = await Promise.all([
     import("../../adapters/postgres/postgres-store.ts"),
     import("../../adapters/postgres/webhook-records.ts"),
   ]);
-  return Layer.provide(webhookRecordsPostgres, postgresStore(databaseUrl));
+  return Layer.provide(webhookRecordsPostgres, postgresStore(database));
 };
 
 const TRY_AGAIN = { schedule: Schedule.spaced("100 millis"), times: 20 };
