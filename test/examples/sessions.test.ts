@@ -14,7 +14,7 @@ import {
 /** The pairs, and what the buyer's calls come to. */
 const PAIRS = [
   { pair: "session", used: "1000000", aCall: "15691" },
-  { pair: "x402-session", used: "100000", aCall: "156904" },
+  { pair: "x402-session", used: "100000", aCall: "156404" },
 ] as const;
 /** Beside imports, comments and empty lines. */
 const MAX_LINES = 15;
@@ -83,5 +83,5 @@ test.each(PAIRS)(
       await Promise.all([fixture.stop(), folder.remove()]);
     }
   },
-  60_000,
+  240_000,
 );
