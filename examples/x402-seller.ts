@@ -1,6 +1,7 @@
 // Sells GET /quotes for 0.01 USDC through hono, with x402's own packages. Prints its address.
 // ATTESTOR_KEY, WALLET_KEY: key files; SERVICE; TRUST_FILE: its trust document.
 import { readFileSync } from "node:fs";
+import { serve } from "@hono/node-server";
 import { HTTPFacilitatorClient, x402ResourceServer } from "@x402/core/server";
 import { paymentMiddleware } from "@x402/hono";
 import { Hono } from "hono";
@@ -21,7 +22,7 @@ try {
   const app = new Hono();
   app.use(paymentMiddleware(withHead({ "GET /quotes": { accepts: price } }), resources));
   app.get("/quotes", (c) => c.json({ symbol: c.req.query("symbol"), price: "1.50" }));
-  console.log(Bun.serve({ port: 0, fetch: app.fetch }).url.origin);
+  serve({ port: 0, fetch: app.fetch }, ({ port }) => console.log(`http://127.0.0.1:${port}`));
 } catch ({ message, cure = "See SERVICE, TRUST_FILE, ATTESTOR_KEY, WALLET_KEY." }) {
   console.error(message, cure);
   process.exitCode = 1;

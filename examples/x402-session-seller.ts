@@ -1,6 +1,7 @@
 // Sells GET /quotes for 0.01 USDC out of sessions through hono, with x402's own packages. Prints its address.
 // ATTESTOR_KEY, WALLET_KEY: key files; SERVICE; TRUST_FILE: its trust document; RPC: a node of yours.
 import { readFileSync } from "node:fs";
+import { serve } from "@hono/node-server";
 import { HTTPFacilitatorClient, x402ResourceServer } from "@x402/core/server";
 import { paymentMiddleware } from "@x402/hono";
 import { Hono } from "hono";
@@ -21,4 +22,4 @@ const price = { scheme: "delivery-session", network, payTo: payer.address, price
 const app = new Hono();
 app.use(paymentMiddleware(withHead({ "GET /quotes": { accepts: price } }), resources));
 app.get("/quotes", (c) => c.json({ symbol: c.req.query("symbol"), price: "1.50" }));
-console.log(Bun.serve({ port: 0, fetch: app.fetch }).url.origin);
+serve({ port: 0, fetch: app.fetch }, ({ port }) => console.log(`http://127.0.0.1:${port}`));

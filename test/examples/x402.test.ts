@@ -1,14 +1,13 @@
 import { expect, test } from "bun:test";
-import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { keyText } from "../../client/node/key-file.ts";
 import { AGENT, ATTESTOR, WALLET, x402Fixture } from "../client/x402/x402-fixture.ts";
 import { temporaryDirectory } from "../app/support/running-service.ts";
+import { boughtByExample, exampleEnvironment, X402_PRINTED } from "./bought-by-example.ts";
 
 const MAX_LINES = 30;
-const example = (name: string): string =>
-  fileURLToPath(new URL(`../../examples/${name}.ts`, import.meta.url));
+const EXAMPLES = fileURLToPath(new URL("../../examples", import.meta.url));
+const example = (name: string): string => join(EXAMPLES, `${name}.ts`);
 
 test("the pair has at most 30 lines each", async () => {
   for (const name of ["x402-seller", "x402-buyer"]) {
@@ -19,51 +18,15 @@ test("the pair has at most 30 lines each", async () => {
 
 test("the seller delivers, and the buyer prints the answer and its evidence", async () => {
   const [x402, folder] = await Promise.all([x402Fixture(), temporaryDirectory()]);
-  const file = async (name: string, text: string): Promise<string> => {
-    const path = join(folder.path, name);
-    await Bun.write(path, text);
-    await chmod(path, 0o600);
-    return path;
-  };
-  const env = {
-    ...process.env,
-    SERVICE: x402.service.url,
-    TRUST_FILE: await file("trust.json", x402.trust),
-    AGENT_KEY: await file("agent.json", keyText(AGENT.seed)),
-    ATTESTOR_KEY: await file("attestor.json", keyText(ATTESTOR.seed)),
-    WALLET_KEY: await file("wallet.json", keyText(WALLET.seed)),
-  };
-  const start = (name: string, more: Readonly<Record<string, string>> = {}) =>
-    Bun.spawn([process.execPath, example(name)], {
-      env: { ...env, ...more },
-      stdout: "pipe",
-      stderr: "inherit",
-    });
-  const seller = start("x402-seller");
   try {
-    const first = await firstLineOf(seller.stdout);
-    const buyer = start("x402-buyer", { URL: `${first}/quotes?symbol=SOL` });
-    const printed = await new Response(buyer.stdout).text();
-    expect(await buyer.exited).toBe(0);
-    expect(printed).toMatch(
-      /^200 \{"symbol":"SOL","price":"1.50"\}\nhttp:\/\/127\.0\.0\.1:\d+\/v1\/evidence\/\w+ [0-9a-f]{64}\n$/,
-    );
+    const world = { service: x402.service.url, rpc: "", trust: x402.trust };
+    const seeds = { agent: AGENT.seed, attestor: ATTESTOR.seed, wallet: WALLET.seed };
+    const env = await exampleEnvironment(folder.path, world, seeds);
+    const pair = { examples: EXAMPLES, pair: "x402", cwd: folder.path };
+    const { code, printed } = await boughtByExample([process.execPath], pair, env);
+    expect(code).toBe(0);
+    expect(printed).toMatch(X402_PRINTED);
   } finally {
-    seller.kill();
-    await seller.exited;
     await Promise.all([x402.stop(), folder.remove()]);
   }
-}, 60_000);
-
-/** The first line that a process prints. */
-const firstLineOf = async (stream: ReadableStream<Uint8Array>): Promise<string> => {
-  const reader = stream.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-  while (!text.includes("\n")) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    text += decoder.decode(value, { stream: true });
-  }
-  return text.split("\n", 1)[0] ?? "";
-};
+}, 120_000);

@@ -141,12 +141,15 @@ export const openCase = async (battery: Battery, name: string, options: CaseOpti
     sellers[index] = { url: await process.firstLine, process };
   };
   const killSeller = (index: number) => {
-    const struck = sellers[index];
-    struck?.process.kill();
+    sellers[index]?.process.kill();
     const before = starting;
     const startAgain = async (): Promise<void> => {
       await before;
-      await struck?.process.ended;
+      // Another kill may have had it started again meanwhile, and the case may have stopped it.
+      const struck = sellers[index] ?? null;
+      if (struck === null) return;
+      struck.process.kill();
+      await struck.process.ended;
       await startSeller(index);
     };
     starting = startAgain().catch((cause: unknown) =>

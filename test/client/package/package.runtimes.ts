@@ -127,6 +127,10 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
       `${title}: a model opens a session, pays, closes it and proves a call`,
       () => world.live(runtime, name),
     );
+  if (WITH_SESSIONS.has(name))
+    test.skipIf(isAbsent)(`${title}: the examples of x402 sell and buy`, () =>
+      world.trade(runtime, name),
+    );
 }
 
 test.skipIf(browserProgram === null)(

@@ -1,22 +1,45 @@
 import { expect } from "bun:test";
-import { symlink } from "node:fs/promises";
-import { join } from "node:path";
+import { copyFile, mkdir, symlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { AGREES, modernClient } from "../mcp/mcp-clients.ts";
 import { signed } from "../mcp/mcp-service.ts";
-import { agentKey, sellerFixture, sellingAt } from "../sessions/seller-fixture.ts";
+import {
+  agentKey,
+  attestorKey,
+  merchantKey,
+  sellerFixture,
+  sellingAt,
+} from "../sessions/seller-fixture.ts";
+import {
+  boughtByExample,
+  exampleEnvironment,
+  X402_PRINTED,
+} from "../../examples/bought-by-example.ts";
 import type { Installed } from "./installed.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-const PROTOCOL = "node_modules/@modelcontextprotocol";
+/** What the package is used with, and examples of it are. */
+const BESIDE = [
+  "@modelcontextprotocol",
+  "@x402/core",
+  "@x402/fetch",
+  "@x402/hono",
+  "@hono/node-server",
+  "hono",
+];
 const BIN = "node_modules/settlement-evidence/client/bin/settlement-evidence.js";
 
 /** A service and a seller, and a model's session with it in a runtime, out of the installed package. */
 export const sessionWorld = async (installed: Installed) => {
   const { folder } = installed;
-  await symlink(join(ROOT, PROTOCOL), join(folder, PROTOCOL)).catch((cause: unknown) => {
-    if ((cause as { code?: string }).code !== "EEXIST") throw cause;
-  });
+  for (const name of BESIDE) {
+    const place = join(folder, "node_modules", name);
+    await mkdir(dirname(place), { recursive: true });
+    await symlink(join(ROOT, "node_modules", name), place).catch((cause: unknown) => {
+      if ((cause as { code?: string }).code !== "EEXIST") throw cause;
+    });
+  }
   const fixture = await sellerFixture();
   await Bun.write(join(folder, "local-trust.json"), fixture.trust);
   const selling = sellingAt(fixture, (_, { count }) => Response.json({ count }));
@@ -71,8 +94,34 @@ export const sessionWorld = async (installed: Installed) => {
       await client.close();
     }
   };
+  /** Has the examples of x402 sell and buy in a runtime: one payment, and ten calls out of a session. */
+  const trade = async (runtime: ReadonlyArray<string>, name: string) => {
+    const cwd = join(folder, `x402-${name}`);
+    for (const pair of ["x402", "x402-session"])
+      for (const side of ["seller", "buyer"]) {
+        const file = `${pair}-${side}.ts`;
+        await mkdir(cwd, { recursive: true });
+        await copyFile(join(ROOT, "examples", file), join(cwd, file));
+      }
+    const { service, rpc, trust } = fixture;
+    const seeds = { agent: agentKey.seed, attestor: attestorKey.seed, wallet: merchantKey.seed };
+    const env = await exampleEnvironment(cwd, { service: service.url, rpc, trust }, seeds);
+    const single = await boughtByExample(runtime, { examples: cwd, pair: "x402", cwd }, env);
+    expect([name, single.code, single.printed]).toEqual([
+      name,
+      0,
+      expect.stringMatching(X402_PRINTED),
+    ]);
+    const place = { examples: cwd, pair: "x402-session", cwd };
+    const calls = await boughtByExample(runtime, place, env);
+    expect([name, calls.code]).toEqual([name, 0]);
+    expect(calls.printed).toStartWith('{"symbol":"SOL","price":"1.50"}\n');
+    expect(calls.printed).toMatch(/outcome: ["']settled["']/);
+    expect(calls.printed).toMatch(/used: ["']100000["']/);
+  };
   return {
     live,
+    trade,
     stop: async () => {
       await selling.stop();
       await fixture.stop();
