@@ -13,6 +13,8 @@ import { webhookHeaders } from "./webhook-signature.ts";
 
 /** Requests to one receiver at the same time, each of another escrow. */
 const ESCROWS_AT_ONCE = 8;
+/** Events that are sent before their success is written down: as many come again after a kill at most. */
+const MOST_REPEATED = 24;
 /** The pause behind the first failed attempt; each further one doubles it. */
 const FIRST_PAUSE_MS = 5000;
 const LONGEST_PAUSE_MS = 3_600_000;
@@ -183,12 +185,15 @@ export const deliverWebhook = Effect.fn("deliverWebhook")(function* (
     const hasEvents = pending.length > 0;
     while (pending.length > 0) {
       if (!(yield* isDelivering)) return yield* new Superseded();
-      const { taken, failure } = yield* sendAll(webhook, pending, delivering);
+      const batch = pending.slice(0, MOST_REPEATED);
+      const { taken, failure } = yield* sendAll(webhook, batch, delivering);
       pending = pending.filter(({ position }) => !taken.has(position));
       const [next] = pending;
-      if (next === undefined || failure === null) break;
-      counts.position = next.position - 1n;
-      if (yield* noteFailure(failure, next.position, taken.size > 0)) return;
+      if (next === undefined) break;
+      const position = next.position - 1n;
+      counts.position = position;
+      if (failure === null) yield* save({ position, ...NEVER_FAILED });
+      else if (yield* noteFailure(failure, next.position, taken.size > 0)) return;
     }
     const position = follower.position();
     counts.position = position;
