@@ -98,84 +98,85 @@ export type DatabaseAddresses = {
  * `isSchemaName` accepts. Behind a pooler in transaction mode nothing depends on a session, and the direct address,
  * whose own `schema` counts for nothing, is where it listens. Nothing is opened before it is used; closed with the scope.
  */
-export const postgresStore = (addresses: DatabaseAddresses) =>
-  Layer.effect(
-    PostgresStore,
-    Effect.gen(function* () {
-      const { url, schema, label } = databaseOf(Redacted.value(addresses.url));
-      const direct =
-        addresses.directUrl === null ? null : databaseOf(Redacted.value(addresses.directUrl)).url;
-      const { connections } = yield* Effect.acquireRelease(
-        Effect.sync(() => makeConnections({ url, direct, schema, settings: SETTINGS })),
-        ({ close }) => Effect.promise(close),
-      );
-      const within = <A>(
-        work: (connected: Connections) => Promise<A>,
-        duration: Duration.Duration = GIVEN_UP_AFTER,
-      ) =>
-        tryStore(async () => work(await connections())).pipe(
-          Effect.timeoutOrElse({
-            duration,
-            orElse: () =>
-              Effect.fail(new StoreUnavailable({ retryable: true, cause: "no answer in time" })),
-          }),
-          Effect.mapError(
-            ({ retryable, cause, fault }) =>
-              new StoreUnavailable({ retryable, cause, fault, store: label }),
-          ),
-        );
-      const run: Run = (work) => within((connected) => connected.run(work));
-      const transaction: Run = (work) => within((connected) => connected.transaction(work));
-      const longTransaction: Run = (work) =>
-        within((connected) => connected.transaction(work), LONG_GIVEN_UP_AFTER);
-
-      const oneAtATime = yield* Semaphore.make(1);
-      let isReady = false;
-      const ready = oneAtATime.withPermit(
-        Effect.gen(function* () {
-          if (isReady) return;
-          const refusal = yield* transaction((sql) => makeSchema(sql, label, schema));
-          if (refusal !== undefined) return yield* refusal;
-          isReady = true;
+export const makePostgresStore = (addresses: DatabaseAddresses) =>
+  Effect.gen(function* () {
+    const { url, schema, label } = databaseOf(Redacted.value(addresses.url));
+    const direct =
+      addresses.directUrl === null ? null : databaseOf(Redacted.value(addresses.directUrl)).url;
+    const { connections } = yield* Effect.acquireRelease(
+      Effect.sync(() => makeConnections({ url, direct, schema, settings: SETTINGS })),
+      ({ close }) => Effect.promise(close),
+    );
+    const within = <A>(
+      work: (connected: Connections) => Promise<A>,
+      duration: Duration.Duration = GIVEN_UP_AFTER,
+    ) =>
+      tryStore(async () => work(await connections())).pipe(
+        Effect.timeoutOrElse({
+          duration,
+          orElse: () =>
+            Effect.fail(new StoreUnavailable({ retryable: true, cause: "no answer in time" })),
         }),
+        Effect.mapError(
+          ({ retryable, cause, fault }) =>
+            new StoreUnavailable({ retryable, cause, fault, store: label }),
+        ),
       );
-      const runReady: Run = (work) =>
-        ready.pipe(
-          Effect.catchTags({ StoreTooNew: refused, StoreCorrupt: refused }),
-          Effect.andThen(run(work)),
-        );
+    const run: Run = (work) => within((connected) => connected.run(work));
+    const transaction: Run = (work) => within((connected) => connected.transaction(work));
+    const longTransaction: Run = (work) =>
+      within((connected) => connected.transaction(work), LONG_GIVEN_UP_AFTER);
 
-      let saidSo = false;
-      const sayThatItPolls = Effect.suspend(() => {
-        if (saidSo) return Effect.void;
-        saidSo = true;
-        return Effect.logInfo(
-          "DATABASE_URL is a pooler and DATABASE_DIRECT_URL is not set: replicas poll the database for news",
-        );
-      });
-      const listen = Effect.fnUntraced(function* (channel: string, wake: () => void) {
-        const listener = yield* within(async (connected) => connected.listener);
-        if (listener === null) {
-          yield* sayThatItPolls;
-          return false;
-        }
-        yield* Effect.acquireRelease(
-          within(() => listener.listen(channel, wake, wake)),
-          (subscription) => Effect.ignore(within(() => subscription.unlisten())),
-        );
-        return true;
-      });
-      const isPooled = within(async (connected) => connected.isPooled);
-      return PostgresStore.of({
-        label,
-        schema,
-        ready,
-        run,
-        runReady,
-        transaction,
-        longTransaction,
-        listen,
-        isPooled,
-      });
-    }),
-  );
+    const oneAtATime = yield* Semaphore.make(1);
+    let isReady = false;
+    const ready = oneAtATime.withPermit(
+      Effect.gen(function* () {
+        if (isReady) return;
+        const refusal = yield* transaction((sql) => makeSchema(sql, label, schema));
+        if (refusal !== undefined) return yield* refusal;
+        isReady = true;
+      }),
+    );
+    const runReady: Run = (work) =>
+      ready.pipe(
+        Effect.catchTags({ StoreTooNew: refused, StoreCorrupt: refused }),
+        Effect.andThen(run(work)),
+      );
+
+    let saidSo = false;
+    const sayThatItPolls = Effect.suspend(() => {
+      if (saidSo) return Effect.void;
+      saidSo = true;
+      return Effect.logInfo(
+        "DATABASE_URL is a pooler and DATABASE_DIRECT_URL is not set: replicas poll the database for news",
+      );
+    });
+    const listen = Effect.fnUntraced(function* (channel: string, wake: () => void) {
+      const listener = yield* within(async (connected) => connected.listener);
+      if (listener === null) {
+        yield* sayThatItPolls;
+        return false;
+      }
+      yield* Effect.acquireRelease(
+        within(() => listener.listen(channel, wake, wake)),
+        (subscription) => Effect.ignore(within(() => subscription.unlisten())),
+      );
+      return true;
+    });
+    const isPooled = within(async (connected) => connected.isPooled);
+    return PostgresStore.of({
+      label,
+      schema,
+      ready,
+      run,
+      runReady,
+      transaction,
+      longTransaction,
+      listen,
+      isPooled,
+    });
+  });
+
+/** As `makePostgresStore`, the store that the service writes. */
+export const postgresStore = (addresses: DatabaseAddresses) =>
+  Layer.effect(PostgresStore, makePostgresStore(addresses));
