@@ -15,7 +15,11 @@ import { decodeEntryBundle } from "../../core/log/tiles/entry-bundle.ts";
 import { TileBuilder } from "../../core/log/tiles/tile-builder.ts";
 import { type Tile, tilePath, tileWidthIn } from "../../core/log/tiles/tile-path.ts";
 import { type HashSource, rootAt } from "../../core/log/tree/subtree.ts";
-import { consistencyProof, inclusionProof, verifyInclusion } from "../../core/log/tree/tree-proofs.ts";
+import {
+  consistencyProof,
+  inclusionProof,
+  verifyInclusion,
+} from "../../core/log/tree/tree-proofs.ts";
 import { isSameHash, leafHash, nodeHash } from "../../core/log/tree/tree-hash.ts";
 import {
   askForCosignature,
@@ -130,7 +134,9 @@ const cosignaturesOf = async (
   });
   const { given, records } = await Effect.runPromise(Effect.provide(ask, witnessClientHttp));
   return {
-    signatures: given.filter((each): each is NoteSignature => each !== null && each !== "not_ready"),
+    signatures: given.filter(
+      (each): each is NoteSignature => each !== null && each !== "not_ready",
+    ),
     problems: [...records].flatMap(([name, { lastProblem }]) =>
       lastProblem === null ? [] : [`${name}: ${lastProblem}`],
     ),

@@ -17,10 +17,11 @@ import { flippedNoteCases, noteCases, SIGNERS } from "./note-cases.ts";
 import { flippedProofCases, proofCases } from "./proof-cases.ts";
 import { startPublicLog } from "./public-log.ts";
 import { startPublicWitnesses } from "./public-witnesses.ts";
+import { RELEASE_LOG, releaseLogFaults } from "./release-log.ts";
 
 const HELP = `Go's sumdb/tlog and sumdb/note judge what core/log makes, and the roots that the custody program keeps. Tessera's
 fsck judges the log of an embedded ledger by the root in that ledger's account. litewitness and the core of omniwitness
-cosign its log, and that of a service which invents escrows. LOG_SEED chooses other cases. Skips without Go.
+cosign its log, a log of releases, and that of a service which invents escrows. LOG_SEED chooses other cases. Skips without Go.
 
 usage: bun run test:more log [--quick]
 
@@ -48,6 +49,8 @@ const ACCOUNTS = 2000;
 const LARGE_LOGS = quick ? 100 : 1000;
 /** Sizes of an embedded ledger's log at which fsck looks. */
 const LEDGER_SIZES = quick ? [9, 12] : [9, 255, 256, 270];
+/** Releases that are logged: beyond the width of a tile. */
+const RELEASES = quick ? 20 : 260;
 const TREES = [1, 2, 255, 256, 257, 511, 3000, ...(quick ? [] : [65_535, 65_536, 65_537, 70_000])];
 /** Cases that are held at once. */
 const BATCH = 1000;
@@ -230,7 +233,15 @@ const places = await Promise.all(
   }),
 );
 const publicLog = await startPublicLog(places[0] ?? folder);
-const ordinary = await startPublicWitnesses(go, places[1] ?? folder, [publicLog.vkey, LYING_LOG]);
+const ordinary = await startPublicWitnesses(go, places[1] ?? folder, [
+  publicLog.vkey,
+  LYING_LOG,
+  RELEASE_LOG,
+]);
+await check(
+  "litewitness and omniwitness's core cosign a log of releases, of which each is proved",
+  () => releaseLogFaults(folder, ordinary.witnesses, RELEASES),
+);
 await check("litewitness and omniwitness's core cosign a service's log as it grows", () =>
   publicLog.faultsWith(ordinary.witnesses),
 );

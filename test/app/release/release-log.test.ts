@@ -48,7 +48,9 @@ const startWitness = (name: string, seed: number) => {
       const next = parsed.value.checkpoint;
       if (!verifyConsistency(seen.head, next, proof)) return new Response("", { status: 422 });
       seen.head = next;
-      return new Response(printSignatures([cosigned(witness, parsed.value.note.text, 1_800_000_000n)]));
+      return new Response(
+        printSignatures([cosigned(witness, parsed.value.note.text, 1_800_000_000n)]),
+      );
     },
   });
   const line = `witness ${name} ${printVerifierKey(witness.key)} ${server.url.href}\n`;
@@ -90,7 +92,8 @@ const refusal = (work: Promise<string>): Promise<string> =>
     () => "it was logged",
     (cause: unknown) => String(cause),
   );
-const sizeOf = (proof: string): number => checkLogged(entry("one"), proof, policy()).checkpoint.size;
+const sizeOf = (proof: string): number =>
+  checkLogged(entry("one"), proof, policy()).checkpoint.size;
 
 test("each release gets a proof, and the proofs of before hold on", async () => {
   const first = await log("one");
@@ -106,7 +109,9 @@ test("each release gets a proof, and the proofs of before hold on", async () => 
   expect(sizeOf(first)).toBe(1);
   expect(existsSync(join(directory.path, "tile/entries/000.p/20"))).toBe(true);
   const checkpoint = readFileSync(join(directory.path, "checkpoint"), "utf8");
-  expect(judgeCheckpoint(policy(), checkpoint)).toMatchObject({ value: { checkpoint: { size: 20 } } });
+  expect(judgeCheckpoint(policy(), checkpoint)).toMatchObject({
+    value: { checkpoint: { size: 20 } },
+  });
 });
 
 test("a proof shows no other sums, no other log's and none without its quorum", async () => {
@@ -132,7 +137,9 @@ test("without the quorum nothing is published, and the same release alone goes o
   for (const { seen } of witnesses.slice(0, 2)) seen.isAway = true;
   expect(await refusal(log("two"))).toMatch(/quorum all wants 2 .*one.example: it answered 503/);
   const checkpoint = readFileSync(join(directory.path, "checkpoint"), "utf8");
-  expect(judgeCheckpoint(policy(), checkpoint)).toMatchObject({ value: { checkpoint: { size: 1 } } });
+  expect(judgeCheckpoint(policy(), checkpoint)).toMatchObject({
+    value: { checkpoint: { size: 1 } },
+  });
   for (const { seen } of witnesses) seen.isAway = false;
   expect(await refusal(log("another"))).toMatch("Another release waits");
   expect(checkLogged(entry("two"), await log("two"), policy()).checkpoint.size).toBe(2);
@@ -146,14 +153,17 @@ test("a log that forgot what it signed gets no quorum for another history", asyn
   await log("two", folder);
   expect(await refusal(log("not two", copy))).toMatch("quorum all wants 2");
   await log("three", folder);
-  expect(await refusal(log("not two", copy))).toMatch("it has cosigned size 3, and this log has less");
+  expect(await refusal(log("not two", copy))).toMatch(
+    "it has cosigned size 3, and this log has less",
+  );
 });
 
 test("files that are not the checkpoint's, and a signer of another log, are refused", async () => {
   await log("one");
   const other = keySigner(new Uint8Array(32).fill(3));
   const wrong = { publicKey: other.address, sign: other.signMessage };
-  expect(await refusal(logRelease(directory.path, entry("two"), policy(), wrong))).toMatch("is not that of the policy's log",
+  expect(await refusal(logRelease(directory.path, entry("two"), policy(), wrong))).toMatch(
+    "is not that of the policy's log",
   );
   const bundle = join(directory.path, "tile/entries/000.p/1");
   writeFileSync(bundle, Buffer.from([0, 3, ...entry("eno")]));
@@ -174,7 +184,14 @@ test("by command: a release is logged by a key file, and a stranger checks it of
   writeFileSync(key, Buffer.from(LOG.secret).toString("base64"), { mode: 0o600 });
   const run = (...args: ReadonlyArray<string>) =>
     runHere((io) => runCommand(main, ["--out", release, ...args], io));
-  const logged = await run("--log", join(directory.path, "log"), "--policy", policyFile, "--key", key);
+  const logged = await run(
+    "--log",
+    join(directory.path, "log"),
+    "--policy",
+    policyFile,
+    "--key",
+    key,
+  );
   expect(logged).toMatchObject({ code: 0, stderr: "" });
   await Promise.all(witnesses.map(({ stop }) => stop()));
   expect(await run("--check", "--policy", policyFile)).toEqual({
