@@ -90,17 +90,18 @@ const connected = async <A>(url: URL, schema: string, work: (sql: SQL) => Promis
   }
 };
 
-/** Whether the database at an address has the schema of a store. */
-export const hasStore = (address: Redacted.Redacted<URL>) => {
+/** Whether the database at an address has the schema that it names, and a store's tables in it. */
+export const inspectDatabase = (address: Redacted.Redacted<URL>) => {
   const { url, schema } = databaseOf(Redacted.value(address));
   return onTool(() =>
     connected(url, schema, async (sql) => {
-      const [row] = await rowsOf<{ there: boolean }>(
+      const [row] = await rowsOf<{ schema: boolean; store: boolean }>(
         sql,
-        "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1) AS there",
+        `SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1) AS schema,
+           EXISTS (SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = 'schema_version') AS store`,
         [schema],
       );
-      return { schema, isThere: row?.there === true };
+      return { schema, hasSchema: row?.schema === true, hasStore: row?.store === true };
     }),
   );
 };

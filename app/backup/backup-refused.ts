@@ -4,6 +4,7 @@ export type BackupRefusal =
   | "nothing_to_back_up"
   | "ledger_in_use"
   | "store_unusable"
+  | "key_missing"
   | "no_backup"
   | "backup_unfinished"
   | "backup_changed"

@@ -94,11 +94,11 @@ export const isKey = async (path: string): Promise<boolean> => {
 
 /**
  * The keys that settings name, each with the name that it has in a data directory, and those beside them: of a log's
- * key the second one, what was signed last, and the order to end. Those that are not there are left out later.
+ * key the second one, what was signed last, and the order to end, which need not be there.
  */
 export const namedKeys = (
   env: Readonly<Record<string, string | undefined>>,
-): ReadonlyArray<{ readonly from: string; readonly to: string }> => {
+): ReadonlyArray<{ readonly from: string; readonly to: string; readonly isKey: boolean }> => {
   const named = (setting: string): string => env[setting]?.trim() ?? "";
   const [evidence, log, witness] = [
     "EVIDENCE_SIGNING_KEY_FILE",
@@ -108,10 +108,11 @@ export const namedKeys = (
   const ofLog = Object.entries(logKeyFiles(log ?? "")).map(([which, from]) => ({
     from: log === "" ? "" : from,
     to: LOG_KEY[which as keyof typeof LOG_KEY],
+    isKey: which === "key",
   }));
   return [
-    { from: evidence ?? "", to: GENERATED_KEY_FILE },
+    { from: evidence ?? "", to: GENERATED_KEY_FILE, isKey: true },
     ...ofLog,
-    { from: witness ?? "", to: JOINED_KEY_FILE },
+    { from: witness ?? "", to: JOINED_KEY_FILE, isKey: true },
   ].filter(({ from }) => from !== "");
 };

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { Cause, Effect, Exit, type Redacted } from "effect";
 import {
   dumpStore,
-  hasStore,
+  inspectDatabase,
   PostgresToolFailed,
   restoreDump,
 } from "../../adapters/postgres/dump-store.ts";
@@ -48,7 +48,7 @@ export const dumpOf =
   (address: Redacted.Redacted<URL>): DumpDatabase =>
   async (folder) => {
     const file = join(folder, DUMP_FILE);
-    if (!(await done(hasStore(address))).isThere)
+    if (!(await done(inspectDatabase(address))).hasStore)
       throw new BackupRefused(
         "nothing_to_back_up",
         "the database has no store of this service",
@@ -64,14 +64,14 @@ export const dumpOf =
 export const restoreInto =
   (address: Redacted.Redacted<URL>) =>
   async (file: string, schema: string): Promise<void> => {
-    const target = await done(hasStore(address));
+    const target = await done(inspectDatabase(address));
     if (target.schema !== schema)
       throw new BackupRefused(
         "database_refused",
         `the dump is of the schema ${schema}, and DATABASE_URL names ${target.schema}`,
         `Add ?schema=${schema} to DATABASE_URL`,
       );
-    if (target.isThere)
+    if (target.hasSchema)
       throw new BackupRefused(
         "target_not_empty",
         `the database has the schema ${schema} already`,

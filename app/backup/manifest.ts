@@ -1,4 +1,4 @@
-import { createReadStream } from "node:fs";
+import { createReadStream, existsSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { open, readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -57,6 +57,10 @@ export type Manifest = {
   readonly files: ReadonlyArray<BackedFile>;
 };
 
+/** Whether the file system says that there is no such file or folder. */
+export const isMissing = (cause: unknown): boolean =>
+  cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+
 /** The SHA-256 of a file's bytes. Rejects like the file system. */
 const digestOf = async (path: string): Promise<Hash32> => {
   const hash = createHash("sha256");
@@ -66,18 +70,21 @@ const digestOf = async (path: string): Promise<Hash32> => {
   return digest;
 };
 
+/** How often a folder is listed anew in which another one was removed meanwhile. */
+const LISTINGS = 20;
+
 /** The files below a folder by their paths with `/`, sorted; none where there is no folder. */
 export const filesBelow = async (folder: string): Promise<ReadonlyArray<string>> => {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(
-    (cause: unknown) => {
-      if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return [];
-      throw cause;
-    },
-  );
-  return entries
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
-    .sort();
+  for (let tries = LISTINGS; ; tries--)
+    try {
+      return (await readdir(folder, { recursive: true, withFileTypes: true }))
+        .filter((entry) => entry.isFile())
+        .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
+        .sort();
+    } catch (cause) {
+      if (!isMissing(cause) || tries === 0) throw cause;
+      if (!existsSync(folder)) return [];
+    }
 };
 
 /** Makes a file and its name durable. */
@@ -155,8 +162,8 @@ export const readBackup = async (folder: string, expected: Hash32 | null): Promi
   const path = join(folder, MANIFEST_FILE);
   const text = await readFile(path, "utf8").catch(() => null);
   if (text === null) {
-    const there = await filesBelow(folder).catch(() => []);
-    throw there.length === 0
+    const leftovers = await filesBelow(folder).catch(() => []);
+    throw leftovers.length === 0
       ? new BackupRefused("no_backup", `${folder} holds no backup`, "Name the folder of one")
       : new BackupRefused(
           "backup_unfinished",
@@ -168,9 +175,9 @@ export const readBackup = async (folder: string, expected: Hash32 | null): Promi
     throw changed(`${path} has another SHA-256 than --sha256 says`);
   const manifest = parse(text, folder);
   const named = new Map(manifest.files.map((file) => [file.path, file]));
-  for (const there of await filesBelow(folder))
-    if (there !== MANIFEST_FILE && !named.has(there))
-      throw changed(`${join(folder, there)} is not in the backup's manifest`);
+  for (const name of await filesBelow(folder))
+    if (name !== MANIFEST_FILE && !named.has(name))
+      throw changed(`${join(folder, name)} is not in the backup's manifest`);
   for (const { path: name, bytes, sha256 } of named.values()) {
     const file = join(folder, name);
     const size = (await stat(file).catch(() => null))?.size;

@@ -1,6 +1,7 @@
 import { copyFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { clusterOfGenesis } from "../config/cluster.ts";
+import { SCHEMA_VERSION as DATABASE_SCHEMA_VERSION } from "../../adapters/postgres/store-schema.ts";
 import { SCHEMA_VERSION } from "../../adapters/sqlite/open-store.ts";
 import type { Hash32 } from "../../core/domain/hash32.ts";
 import type { Settings } from "../config/settings.ts";
@@ -22,13 +23,14 @@ export type Configured = {
 
 /** @throws BackupRefused for a backup of another schema, and of another ledger than the settings name. */
 const refuseOthers = async (
-  { schema, ledger, files }: Manifest,
+  { schema, ledger, files, database }: Manifest,
   configured: RestoreOrder["configured"],
 ): Promise<void> => {
-  if (schema !== SCHEMA_VERSION)
+  const supported = database === null ? SCHEMA_VERSION : DATABASE_SCHEMA_VERSION;
+  if (schema !== supported)
     throw new BackupRefused(
       "backup_of_another_version",
-      `the backup's stores have schema version ${schema}; this version of the service knows version ${SCHEMA_VERSION}`,
+      `the backup's stores have schema version ${schema}; this version of the service knows version ${supported}`,
       "Restore it with the version of the service that made it, or begin with an empty DATA_DIR: the index is built from the ledger",
     );
   // A witness keeps nothing of a ledger.

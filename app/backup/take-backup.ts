@@ -20,7 +20,14 @@ import {
   STANDING_PATH,
   STORE_FILES,
 } from "./data-files.ts";
-import { type BackedLog, type Manifest, syncFile, writeManifest } from "./manifest.ts";
+import {
+  type BackedLog,
+  filesBelow,
+  isMissing,
+  type Manifest,
+  syncFile,
+  writeManifest,
+} from "./manifest.ts";
 
 /** A backup that was made: its manifest, and the SHA-256 of the manifest's file. */
 export type Backed = { readonly manifest: Manifest; readonly digest: Hash32 };
@@ -47,7 +54,7 @@ const copyPlain = async (from: string, to: string): Promise<void> => {
   try {
     await copyFile(from, to);
   } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return;
+    if (isMissing(cause)) return;
     throw cause;
   }
   await chmod(to, 0o600);
@@ -56,11 +63,11 @@ const copyPlain = async (from: string, to: string): Promise<void> => {
 
 /** @throws BackupRefused where something stands at a folder's place already. */
 export const refuseFull = async (folder: string, cure: string): Promise<void> => {
-  const there = await readdir(folder).catch((cause: unknown) => {
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return [];
+  const names = await readdir(folder).catch((cause: unknown) => {
+    if (isMissing(cause)) return [];
     throw cause;
   });
-  if (there.length > 0) throw new BackupRefused("target_not_empty", `${folder} is not empty`, cure);
+  if (names.length > 0) throw new BackupRefused("target_not_empty", `${folder} is not empty`, cure);
 };
 
 /**
@@ -135,6 +142,12 @@ export const backUpData = async (
         }
       }
     const { standing, ...dumped } = (await dump?.(draft)) ?? { standing: null };
+    if ((await filesBelow(draft)).length === 0)
+      throw new BackupRefused(
+        "nothing_to_back_up",
+        `${dataDir} holds nothing`,
+        "Name the service's DATA_DIR with --data-dir",
+      );
     const told = await toldByCopies(draft);
     const log = told.log ?? logIn(standing);
     const service = packageJson.version;
@@ -166,7 +179,15 @@ export const backUpKeys = async (
     for (let round = 0; round < ROUNDS; round++)
       for (const path of await filesOfRound(dataDir, round))
         if (await isKey(join(dataDir, path))) keys.set(path, join(dataDir, path));
-    for (const { from, to: name } of namedKeys(env)) keys.set(name, resolve(from));
+    for (const { from, to: name, isKey: isNeeded } of namedKeys(env)) {
+      if (isNeeded && !existsSync(resolve(from)))
+        throw new BackupRefused(
+          "key_missing",
+          `${from} is not there, and a setting names it as a key`,
+          "Correct the setting, or put the key there",
+        );
+      keys.set(name, resolve(from));
+    }
     for (const [name, from] of keys) {
       const copy = join(draft, name);
       await mkdir(dirname(copy), { recursive: true, mode: 0o700 });

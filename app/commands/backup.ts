@@ -92,8 +92,9 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
       await refuseFull(folder, "Name a new folder; each backup has its own");
     const dump =
       database === null ? null : (await import("../backup/database-dump.ts")).dumpOf(database);
-    io.stdout.write(said(to, await backUpData(dataDir, to, dump)));
+    // What a key has signed stands beside it, and must not be newer than the log's copy.
     if (keys !== null) io.stdout.write(said(keys, await backUpKeys(dataDir, keys, io.env)));
+    io.stdout.write(said(to, await backUpData(dataDir, to, dump)));
     return 0;
   });
 };

@@ -42,11 +42,10 @@ type LogStatus = {
 };
 
 test("a service whose keys a KMS holds reads without it, signs nothing false, and goes on when it does", async () => {
-  let moods: Record<"evidence" | "log" | "next" | "witness", KmsMood> = {
+  let moods: Record<"evidence" | "log" | "next", KmsMood> = {
     evidence: "signs",
     log: "signs",
     next: "signs",
-    witness: "signs",
   };
   const evidence = await heldKey("evidence", 31, () => moods.evidence);
   const log = await heldKey("log", 32, () => moods.log);

@@ -174,6 +174,12 @@ describe("a backup", () => {
     expect(await readFile(join(keys, "log-signing-key"), "utf8")).toBe(KEY.toLowerCase());
     expect(await restoring(["--keys", keys])).toMatchObject({ code: 0 });
     expect(await readFile(join(path, "new/log-signing-key"), "utf8")).toBe(KEY.toLowerCase());
+    env["LOG_SIGNING_KEY_FILE"] = join(path, "lost-key");
+    const lost = ["--to", join(path, "later"), "--keys", join(path, "later-keys")];
+    expect(await runHere((io) => runCommand(backup, lost, io), { env })).toMatchObject({
+      code: 65,
+      stderr: expect.stringMatching(/^key_missing: /),
+    });
     const swapped = ["--from", keys, "--data-dir", join(path, "other")];
     expect(await runHere((io) => runCommand(restore, swapped, io), { env })).toMatchObject({
       code: 65,
@@ -206,6 +212,8 @@ describe("a backup", () => {
       expect((await readdir(path)).filter((each) => each.startsWith("backup."))).toEqual([]);
     };
     await refused("nothing_to_back_up", "--data-dir", join(path, "nowhere"));
+    await mkdir(join(path, "empty"));
+    await refused("nothing_to_back_up", "--data-dir", join(path, "empty"));
     await put(join(to, "file"), "");
     await refused("target_not_empty");
     await rm(to, { recursive: true });
