@@ -16,7 +16,7 @@ export class PostgresToolFailed extends Data.TaggedError("PostgresToolFailed")<{
 }> {}
 
 /** What a dump holds, as one snapshot of the database shows it. */
-export type DumpedStore = {
+type DumpedStore = {
   readonly schema: string;
   /** The program and its version. */
   readonly dumpedBy: string;

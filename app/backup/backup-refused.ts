@@ -1,5 +1,5 @@
 /** Why nothing is backed up or restored; names are stable. */
-export type BackupRefusal =
+type BackupRefusal =
   | "target_not_empty"
   | "nothing_to_back_up"
   | "ledger_in_use"

@@ -15,7 +15,7 @@ const FORMAT = "settlement-evidence-backup/1";
 const PROTOCOL = 3;
 
 /** A file of a backup. */
-export type BackedFile = {
+type BackedFile = {
   /** Below the backup's folder, with `/`. */
   readonly path: string;
   readonly bytes: number;
@@ -23,7 +23,7 @@ export type BackedFile = {
 };
 
 /** The ledger whose rows a backup holds: genesis hash and programs, base58. */
-export type BackedLedger = {
+type BackedLedger = {
   readonly genesis_hash: string;
   readonly custody_program: string;
   readonly attestor_program: string;

@@ -88,7 +88,7 @@ const copyInto = async (folder: string, { folder: from, manifest }: Whole): Prom
 };
 
 /** What is to be restored, and where to. */
-export type RestoreOrder = {
+type RestoreOrder = {
   readonly from: string;
   /** The folder of the keys that were backed up apart; null without. */
   readonly keys: string | null;

@@ -42,7 +42,7 @@ type LogStatus = {
 };
 
 test("a service whose keys a KMS holds reads without it, signs nothing false, and goes on when it does", async () => {
-  let moods: Record<"evidence" | "log" | "next", KmsMood> = {
+  const moods: Record<"evidence" | "log" | "next", KmsMood> = {
     evidence: "signs",
     log: "signs",
     next: "signs",
@@ -105,7 +105,7 @@ test("a service whose keys a KMS holds reads without it, signs nothing false, an
 
     // A KMS that signs with another key, or other bytes, is believed nothing. What was signed before is served.
     for (const mood of ["other_key", "other_bytes", "refuses"] as const) {
-      moods = { ...moods, evidence: mood, log: mood };
+      Object.assign(moods, { evidence: mood, log: mood });
       expect((await packet(2)).status).toBe(503);
       expect((await packet(1)).status).toBe(200);
     }
@@ -117,7 +117,7 @@ test("a service whose keys a KMS holds reads without it, signs nothing false, an
       (each) => each.hindrance === "log_key_unavailable",
     );
     expect((await published())?.checkpoint.size).toBe(size);
-    moods = { ...moods, evidence: "signs", log: "signs" };
+    Object.assign(moods, { evidence: "signs", log: "signs" });
     const grown = chain.custodyLog.events.length + 1;
     await until("the log goes on", published, (each) => each?.checkpoint.size === grown);
     expect((await packet(2)).status).toBe(200);

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Effect, Fiber, Redacted } from "effect";
 import { TestClock } from "effect/testing";
@@ -6,12 +7,13 @@ import fc from "fast-check";
 import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
 import { evidenceSignerFromText } from "../../../adapters/signer/evidence-signer.ts";
 import { isHeldKey, keyOfText } from "../../../adapters/signer/key-text.ts";
+import { commandSigner } from "../../../client/node/command-signer.ts";
 import { addressFromBytes } from "../../../core/domain/address.ts";
 import { verifyEd25519 } from "../../../core/protocol/crypto/strict-ed25519.ts";
 import type { KeyUnavailable } from "../../../ports/evidence-signer.ts";
 import type { SigningKey } from "../../../ports/log/log-signer.ts";
 import { runs } from "../../arbitraries/runs.ts";
-import { temporaryDirectory } from "../../app/support/running-service.ts";
+import { temporaryDirectory, until } from "../../app/support/running-service.ts";
 import { evidenceSignerContract } from "../../contracts/evidence-signer.ts";
 import { KMS_FAILURES, type KmsMood, startKms } from "../../doubles/fake-kms.ts";
 
@@ -129,6 +131,30 @@ describe("a key that a command signs with", () => {
   ])("fails by name for the command %s", async (shell, reason) => {
     expect((await failureOf(keyOf(`command:${address} ${shell}`))).reason).toContain(reason);
   });
+});
+
+test("a command that hangs is killed when its time is over", async () => {
+  const pidFile = join(directory.path, "pid");
+  const signer = commandSigner(`echo $$ > ${pidFile}; exec sleep 1000`, address, 200);
+  const failure = await signer.sign(message).then(
+    () => "it signed",
+    (cause: unknown) => String(cause),
+  );
+  expect(failure).toContain("took longer than 0.2 seconds");
+  // It may have been killed before it came to its first line.
+  const pid = Number(await readFile(pidFile, "utf8").catch(() => "0"));
+  const isThere = (): boolean => {
+    try {
+      return pid > 0 && process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  };
+  await until(
+    "the command is gone",
+    () => Promise.resolve(isThere()),
+    (there) => !there,
+  );
 });
 
 test("other texts are no keys, and a text with a key in it names no holder", () => {

@@ -32,7 +32,7 @@ import { synced } from "../support/started-services.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 
 /** Where a drill runs: how its services are started, and settings of theirs before the kill and after it. */
-export type DrillPlace = {
+type DrillPlace = {
   readonly folder: string;
   readonly start: (env: Readonly<Record<string, string>>) => ServiceProcess;
   readonly before?: Readonly<Record<string, string>>;
