@@ -56,7 +56,7 @@ const MORE: Readonly<Record<string, readonly [string, string]>> = {
   ],
   browser: [
     "every page in Chromium, on two screens; PAGE_PICTURES=FOLDER keeps pictures",
-    "bun test ./test/browser/pages.browser.ts ./test/browser/prepare.browser.ts ./test/browser/verify.browser.ts --timeout 600000",
+    "bun test ./test/browser/*.browser.ts --max-concurrency 4 --timeout 600000",
   ],
   clients: [
     "generated clients in Python, Go, Java and TypeScript call a service",

@@ -20,3 +20,12 @@ export const launchBrowser = (program: string): Promise<Browser> =>
       "--disable-sync",
     ],
   });
+
+/** Starts the browser of a test. Without one nothing is tested, which is no success: the process ends. */
+export const testBrowser = (): Promise<Browser> => {
+  if (browserProgram !== null) return launchBrowser(browserProgram);
+  process.stderr.write(
+    "chromium is not installed, so nothing was tested. Debian and Ubuntu: apt-get install chromium\n",
+  );
+  return process.exit(1);
+};

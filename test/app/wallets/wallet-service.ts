@@ -26,8 +26,12 @@ export const walletService = async () => {
   const { child } = await spawnLedger(directory.path, "--skip-days", "8");
   child.kill("SIGTERM");
   await child.exited;
-  const service = await runService({ ...quietEnvironment(directory.path), PUBLIC_URL });
-  const { url, rpcUrl } = service;
+  const service = await runService({
+    ...quietEnvironment(directory.path),
+    PUBLIC_URL,
+    METRICS_PORT: "0",
+  });
+  const { url, rpcUrl, metricsUrl } = service;
   await untilReady(url);
 
   const rpc = async <A>(method: string, params: ReadonlyArray<unknown>): Promise<A> => {
@@ -53,6 +57,7 @@ export const walletService = async () => {
 
   return {
     url,
+    metricsUrl: metricsUrl ?? "",
     rpc,
     relay,
     latestBlockhash: async (): Promise<string> =>

@@ -58,7 +58,10 @@ export const nextSteps = (escrow: Escrow, origin: string, publicUrl: string | nu
         ${
           action.awaiting === null &&
           html`<p>
-            <a href="/prepare?escrow=${escrow.escrow_pda}&amp;action=${action.action}">Prepare it</a
+            <a
+              href="/prepare?escrow=${escrow.escrow_pda}&amp;action=${action.action}"
+              aria-label="Prepare it: ${ACTION_WORDS[action.action]}"
+              >Prepare it</a
             >, and sign it with a wallet of this browser
           </p>`
         }

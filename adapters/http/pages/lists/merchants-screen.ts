@@ -44,7 +44,7 @@ const merchantTable = (merchants: ReadonlyArray<RegistryEntryRecord>): Html =>
       merchant.stats.pending,
       merchant.volume_usdc === null
         ? "not in USDC"
-        : html`<span class="money">${merchant.volume_usdc}</span> USDC`,
+        : html`<span class="money">${merchant.volume_usdc} USDC</span>`,
       time(merchant.registered_at),
     ]),
     empty: "No merchant passes these filters.",

@@ -102,6 +102,7 @@ const renew = async () => {
 
 // News that come together are one look.
 const AT_ONCE_MS = 400;
+const AT_LEAST_MS = 30_000;
 const { follows } = document.body.dataset;
 if (follows !== undefined) {
   let waiting = null;
@@ -124,4 +125,8 @@ if (follows !== undefined) {
     if (document.visibilityState !== "hidden") soon();
   });
   follow();
+  // How the service stands changes without news too.
+  setInterval(() => {
+    if (document.visibilityState !== "hidden") soon();
+  }, AT_LEAST_MS);
 }

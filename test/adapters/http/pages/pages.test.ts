@@ -16,6 +16,24 @@ describe("pages", () => {
 
   const html = { headers: { accept: "text/html" } };
 
+  test.each(["/", "/docs", "/verify", "/prepare", "/problems/validation_failed"])(
+    "the first view of %s, with what it loads and 300 bytes of headers each, is below 60 kB",
+    async (path) => {
+      const bytesOf = async (at: string): Promise<number> => {
+        const headers = { accept: "text/html", "accept-encoding": "br" };
+        const request = new Request(`http://localhost${at}`, { headers });
+        return 300 + (await (await service.app.handle(request)).bytes()).length;
+      };
+      const page = await service.app.handle(new Request(`http://localhost${path}`, html));
+      const named = (await page.text()).matchAll(/(?:src|href)="(\/assets\/[^"]+|\/icon.svg)"/g);
+      const parts = await Promise.all(
+        [path, ...Array.from(named, ([, at = ""]) => at)].map(bytesOf),
+      );
+      expect(parts.length).toBeGreaterThan(3);
+      expect(parts.reduce((sum, each) => sum + each, 0)).toBeLessThan(60_000);
+    },
+  );
+
   describe.each(["/", "/docs", "/problems/validation_failed"])("the page at %s", (path) => {
     test("holds no script and no style, and loads those of its own service, which are there", async () => {
       const response = await client.send(path, html);

@@ -1,0 +1,110 @@
+import { join } from "node:path";
+import axe, { type AxeResults } from "axe-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+
+/** A folder for a picture of each page, empty for none. */
+const PICTURES = process.env["PAGE_PICTURES"] ?? "";
+
+export const DESKTOP = { width: 1280, height: 900 };
+export const PHONE = { width: 375, height: 812 };
+
+type View = {
+  readonly name: string;
+  readonly size: { readonly width: number; readonly height: number };
+  readonly colorScheme: "light" | "dark";
+};
+
+/** How each page is looked at. A browser that shows 1280 pixels at 200 % lays a page out in 640. */
+export const VIEWS: ReadonlyArray<View> = [
+  { name: "desktop, light", size: DESKTOP, colorScheme: "light" },
+  { name: "desktop, dark", size: DESKTOP, colorScheme: "dark" },
+  { name: "phone, light", size: PHONE, colorScheme: "light" },
+  { name: "phone, dark", size: PHONE, colorScheme: "dark" },
+  { name: "desktop at 200 %", size: { width: 640, height: 450 }, colorScheme: "light" },
+];
+
+/** What axe finds in the page. Scripts that the page may not run are run by the browser's own protocol. */
+export const violationsIn = async (page: Page): Promise<ReadonlyArray<string>> => {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<AxeResults>(
+    'axe.run(document, { resultTypes: ["violations"] })',
+  );
+  return violations.map(
+    ({ id, help, nodes }) => `axe: ${id}: ${help}: ${nodes.length} times, first ${nodes[0]?.html}`,
+  );
+};
+
+/** What does not fit: a page or a part that is wider than the window, text that is cut, a placeholder longer than its field. */
+export const cutsIn = (page: Page): Promise<ReadonlyArray<string>> =>
+  page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    const cuts = scrollWidth > clientWidth ? [`scrolls sideways: ${scrollWidth} px`] : [];
+    const pen = document.createElement("canvas").getContext("2d");
+    for (const part of document.querySelectorAll<HTMLElement>("body *")) {
+      if (!part.checkVisibility() || part.closest(".hidden, .skip, svg") !== null) continue;
+      const { overflowX, font, paddingLeft, paddingRight } = getComputedStyle(part);
+      // Only of what is wrong: a page has thousands of parts, and the text of each is slow to read.
+      const name = (): string => `${part.tagName} "${part.innerText.slice(0, 40)}"`;
+      const isField = part instanceof HTMLInputElement;
+      const isClipped = ["hidden", "clip"].includes(overflowX) && !isField;
+      if (isClipped && part.scrollWidth > part.clientWidth + 1) cuts.push(`cut: ${name()}`);
+      const isInScroller = part.closest(".wide, pre") !== null;
+      if (!isInScroller && part.getBoundingClientRect().right > clientWidth + 1)
+        cuts.push(`out of the window: ${name()}`);
+      if (isField && pen !== null) {
+        pen.font = font;
+        const room = part.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+        const wide = pen.measureText(part.placeholder).width;
+        if (wide > room) cuts.push(`cut placeholder: "${part.placeholder}", ${wide} in ${room} px`);
+      }
+    }
+    return cuts;
+  });
+
+/** What is wrong with the page in each view, by the view's name; none for a page without faults. `more` looks for further faults. */
+export const faultsByView = async (
+  page: Page,
+  name: string,
+  more: () => Promise<ReadonlyArray<string>> = () => Promise.resolve([]),
+): Promise<Readonly<Record<string, ReadonlyArray<string>>>> => {
+  const all: Record<string, ReadonlyArray<string>> = {};
+  for (const { name: view, size, colorScheme } of VIEWS) {
+    await page.setViewportSize(size);
+    await page.emulateMedia({ colorScheme });
+    const faults = [...(await more()), ...(await cutsIn(page)), ...(await violationsIn(page))];
+    if (faults.length > 0) all[`${name} (${view})`] = faults;
+    if (PICTURES !== "")
+      await page.screenshot({
+        path: join(PICTURES, `${name} ${view}.png`.replaceAll(/[^\w.]+/g, "-")),
+        fullPage: true,
+        timeout: 120_000,
+      });
+  }
+  return all;
+};
+
+/** A page of the browser, what it asks for, and what it does that no page of the service at `origin` may do. */
+export const openPage = async (
+  browser: Browser,
+  origin: string,
+  options: BrowserContextOptions = {},
+) => {
+  const context = await browser.newContext(options);
+  // A machine under load is slow, and not wrong.
+  context.setDefaultTimeout(120_000);
+  const page = await context.newPage();
+  const faults: Array<string> = [];
+  const asked: Array<string> = [];
+  page.on("console", (line) => {
+    if (line.type() === "error" || line.type() === "warning")
+      faults.push(`console: ${line.text()} ${line.location().url}`);
+  });
+  page.on("pageerror", ({ message }) => faults.push(`script: ${message}`));
+  page.on("request", (request) => {
+    const { protocol, origin: to } = new URL(request.url());
+    asked.push(request.url());
+    if (!["data:", "blob:", "file:"].includes(protocol) && to !== origin)
+      faults.push(`asks ${request.url()}`);
+  });
+  return { page, faults, asked, close: () => context.close() };
+};
