@@ -46,6 +46,10 @@ const MORE: Readonly<Record<string, readonly [string, string]>> = {
     "the tests on PostgreSQL, on a server started for them; needs its package",
     "bun test/adapters/postgres/run.ts",
   ],
+  replicas: [
+    "three replicas behind HAProxy, PgBouncer and a standby: 20 kills of the primary",
+    "bun test/replicas/main.ts",
+  ],
   calls: [
     "what a payment, a session and an hour at rest ask a node for",
     "bun test/budget/tell.ts",

@@ -12,8 +12,10 @@ const SHIPPED = fileURLToPath(new URL("../../../ops/pgbouncer.ini", import.meta.
 export type Pooler = {
   /** The server's address through the pooler. */
   readonly url: string;
-  /** Sends what is asked from now on to a server at another port. */
-  readonly moveTo: (port: number) => void;
+  /** As `url`, of the standby. */
+  readonly standbyUrl: string;
+  /** Sends what is asked from now on to a primary and a standby at other ports. */
+  readonly moveTo: (port: number, standbyPort: number) => void;
   readonly stop: () => Promise<void>;
 };
 
@@ -38,9 +40,10 @@ export const startPooler = async (
   const port = freePort();
   // The server's user may not be let into this folder, so the text is taken and not its path.
   const shipped = readFileSync(SHIPPED, "utf8");
-  const write = (serverPort: number): void => {
+  const write = (serverPort: number, standbyPort: number): void => {
     const own = {
       "*": `host=127.0.0.1 port=${serverPort}`,
+      evidence_standby: `host=127.0.0.1 port=${standbyPort} dbname=${server.pathname.slice(1)}`,
       listen_port: String(port),
       auth_type: "trust",
       auth_file: users,
@@ -53,7 +56,7 @@ export const startPooler = async (
     const added = Object.entries(others).map(([name, value]) => `${name} = ${value}\n`);
     writeFileSync(file, lines.join("\n") + added.join(""));
   };
-  write(Number(server.port));
+  write(Number(server.port), Number(server.port));
   const program = Bun.which("pgbouncer", { PATH: WIDER_PATH }) ?? "pgbouncer";
   const pooler = Bun.spawn(asServerUser([program, file]), {
     stdout: "ignore",
@@ -68,8 +71,9 @@ export const startPooler = async (
   }
   return {
     url: url.href,
-    moveTo: (serverPort) => {
-      write(serverPort);
+    standbyUrl: Object.assign(new URL(url), { pathname: "/evidence_standby" }).href,
+    moveTo: (serverPort, standbyPort) => {
+      write(serverPort, standbyPort);
       pooler.kill("SIGHUP");
     },
     stop: async () => {
