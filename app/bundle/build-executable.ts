@@ -5,11 +5,10 @@ import { join } from "node:path";
 import { ROOT } from "./service-bundle.ts";
 
 /** What a service needs of the repository, beside the packages of package.json. */
-export const SHIPPED = [
-  ...["LICENSE", "README.md", "CHANGELOG.md", "package.json", "bun.lock"],
-  ...["tsconfig.json", "tsconfig.client.json"],
-  ...["adapters", "app", "client", "core", "docs", "ports", "programs"],
-] as const;
+export const SHIPPED: ReadonlyArray<string> =
+  "LICENSE README.md CHANGELOG.md package.json bun.lock tsconfig.json tsconfig.client.json adapters app client core docs ports programs".split(
+    " ",
+  );
 
 /** The executable could not be built: what the failing tool said. */
 class ExecutableNotBuilt extends Error {

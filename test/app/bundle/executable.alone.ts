@@ -57,7 +57,7 @@ test("the executable serves in an empty folder, with its ledger, pages and packa
       (status) => status === 200,
       240,
     );
-    for (const path of ["/health", "/docs", "/docs/operating.md", "/", "/verify", "/v1/status"])
+    for (const path of ["/health", "/docs", "/docs/settings.md", "/", "/verify", "/v1/status"])
       expect([path, (await fetch(url + path)).status]).toEqual([path, 200]);
     const packed = await fetch(`${url}/client/settlement-evidence.tgz`);
     expect(packed.status).toBe(200);
