@@ -70,6 +70,10 @@ const MORE: Readonly<Record<string, readonly [string, string]>> = {
     "the client's tarball in Node 20, 22 and 24, Bun, Deno and a page",
     "bun test/client/package/run.ts",
   ],
+  executable: [
+    "bun run build --executable, started in an empty folder",
+    "bun test ./test/app/bundle/executable.alone.ts --timeout 900000",
+  ],
   examples: [
     "examples/ in TypeScript, Python, Go and shell, where they are installed",
     "bun test/examples/run.ts",

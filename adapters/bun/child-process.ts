@@ -35,10 +35,13 @@ const firstLineOf = (stdout: ReadableStream<Uint8Array>): Promise<string | undef
   return line.promise;
 };
 
-/** The environment of every child. None needs the service's settings, or must see its secrets. */
+/**
+ * The environment of every child. None needs the service's settings, or must see its secrets. `BUN_BE_BUN` is set where
+ * Bun is in the service's own executable.
+ */
 const environment = (): Record<string, string> =>
   Object.fromEntries(
-    ["PATH", "HOME", "TMPDIR", "BUN_INSTALL"].flatMap((name) => {
+    ["PATH", "HOME", "TMPDIR", "BUN_INSTALL", "BUN_BE_BUN"].flatMap((name) => {
       const value = process.env[name];
       return value === undefined ? [] : [[name, value]];
     }),

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
+import { SHIPPED } from "../../app/bundle/build-executable.ts";
 import { variables } from "../../app/config/environment.ts";
 import { witnessVariables } from "../../app/config/witness-environment.ts";
 import { isOwnersAlone } from "../../adapters/signer/key-file.ts";
@@ -78,6 +79,13 @@ test("the image has the Bun of package.json", () => {
     (m) => m[1],
   );
   expect(new Set(versions)).toEqual(new Set([packageJson.engines.bun]));
+});
+
+test("the image and the executable hold the same of the repository", () => {
+  const copied = Array.from(read("Containerfile").matchAll(/^COPY (?!--)(.*) \S+$/gm), (m) =>
+    (m[1] ?? "").split(" "),
+  ).flat();
+  expect(copied.toSorted()).toEqual([...SHIPPED].toSorted());
 });
 
 test("a key that a group may read is refused, but for systemd's credentials", () => {
