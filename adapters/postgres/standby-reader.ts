@@ -1,6 +1,6 @@
 import { Context, Duration, Effect, Layer, Metric } from "effect";
 import { monotonicMs } from "../../core/use-cases/single-flight.ts";
-import { IndexReader, type IndexSummary } from "../../ports/index/index-reader.ts";
+import { IndexReader, type IndexSummary, pageReads } from "../../ports/index/index-reader.ts";
 import { StoreUnavailable } from "../../ports/index/store-refusal.ts";
 import { type IdentityRow, IDENTITY_COLUMNS } from "../sql/ledger-identity.ts";
 import { escrowPage, escrowsOfHash } from "./index/escrow-pages.ts";
@@ -25,13 +25,8 @@ const REST_MS = 5000;
 /** A page of the primary costs less than waiting any longer. */
 const GIVEN_UP_AFTER = Duration.seconds(2);
 
-const rowReads = Metric.counter("index_page_reads_total", {
-  description:
-    "Pages of the index by where they were read: standby; behind or away, where the primary read them in the standby's place. Absent without DATABASE_READ_URL.",
-  incremental: true,
-});
 const count = (from: "standby" | "behind" | "away") =>
-  Metric.update(Metric.withAttributes(rowReads, { from }), 1);
+  Metric.update(Metric.withAttributes(pageReads, { from }), 1);
 
 type Held = IdentityRow & { readonly mark_count: bigint | null };
 

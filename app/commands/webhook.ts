@@ -79,10 +79,7 @@ const done = async <A>(work: Effect.Effect<A, Error>): Promise<A> => {
 };
 
 /** Where the service of these settings keeps its webhooks. */
-const recordsOf = async ({
-  database,
-  dataDir,
-}: Settings): Promise<Layer.Layer<WebhookRecords>> => {
+const recordsOf = async ({ database, dataDir }: Settings): Promise<Layer.Layer<WebhookRecords>> => {
   if (database === null) return webhookRecordsSqlite(webhooksPath(resolve(dataDir)));
   const [{ postgresStore }, { webhookRecordsPostgres }] = await Promise.all([
     import("../../adapters/postgres/postgres-store.ts"),

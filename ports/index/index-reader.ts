@@ -1,4 +1,4 @@
-import { Context, type Effect } from "effect";
+import { Context, type Effect, Metric } from "effect";
 import type { Address } from "../../core/domain/address.ts";
 import type { Escrow, EscrowState } from "../../core/domain/escrow/escrow.ts";
 import type { Hash32 } from "../../core/domain/hash32.ts";
@@ -124,3 +124,10 @@ export class IndexReader extends Context.Service<
     readonly summary: Effect.Effect<IndexSummary, StoreUnavailable>;
   }
 >()("settlement-evidence/ports/IndexReader") {}
+
+/** Where the pages of an index that has a standby are read, by `from`. */
+export const pageReads = Metric.counter("index_page_reads_total", {
+  description:
+    "Pages of the index by where they were read: standby; behind or away, where the primary read them in the standby's place. Absent without DATABASE_READ_URL.",
+  incremental: true,
+});

@@ -7,6 +7,7 @@ import {
   type OperatorFacts,
   readOperatorFacts,
 } from "../../../core/use-cases/service/operator-facts.ts";
+import { pageReads } from "../../../ports/index/index-reader.ts";
 import { type LedgerCallCount, LedgerCalls } from "../../../ports/ledger/ledger-calls.ts";
 import { openStreams } from "../index/stream-events.ts";
 import { endpoint } from "../server/endpoint.ts";
@@ -110,6 +111,7 @@ export const METRICS = {
   event_streams_open: counted(openStreams, "clients"),
   ...FACT_GAUGES,
   index_lease_held: counted(leaseHeld, "0 or 1"),
+  index_page_reads_total: counted(pageReads, "pages", ["from"]),
   ledger_calls_total: counted(ledgerCalls, "calls", ["method", "purpose"]),
   ledger_calls_per_event: counted(callsPerEvent, "calls"),
   ledger_contradictory_answers: counted(contradictoryAnswers, "answers", ["node", "method"]),
