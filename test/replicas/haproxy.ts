@@ -40,7 +40,10 @@ export const startBalancer = async (replicas: ReadonlyArray<string>) => {
       () => false,
     );
   while (!(await isThere())) {
-    if (balancer.exitCode !== null) throw new Error("HAProxy did not start");
+    if (balancer.exitCode !== null) {
+      rmSync(folder, { recursive: true, force: true });
+      throw new Error("HAProxy did not start");
+    }
     await Bun.sleep(50);
   }
   return {

@@ -44,6 +44,8 @@ const MEASURED = 200;
 const MOST_CPU = 1.1;
 /** From the kill to the end of the first relay that began after it. */
 const LONGEST_MS = 5000;
+/** How long there is no primary before the replicas are asked for what the standby holds. */
+const OUTAGE_MS = 4000;
 const CLIENTS = 4;
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
 const random = seededRandom(seed);
@@ -186,6 +188,25 @@ const run = async (): Promise<void> => {
   leaseUrl.searchParams.set("schema", "lease_history");
   const stopLeases = await leaseLoad({ url: Redacted.make(leaseUrl), directUrl: null }, history);
   const stopLoad = load.start(CLIENTS);
+
+  // Longer than PgBouncer and HAProxy take to notice.
+  await Bun.sleep(1000);
+  await pair.untilInStep();
+  await pair.killPrimary();
+  await Bun.sleep(OUTAGE_MS);
+  const statuses = await Promise.all(
+    replicas.flatMap(({ url }) =>
+      ["/ready", "/v1/indexer/events?limit=5"].map((path) =>
+        fetch(`${url}${path}`).then(({ status }) => status),
+      ),
+    ),
+  );
+  await pair.restartPrimary();
+  tell(
+    statuses.every((status) => status === 200),
+    `after ${OUTAGE_MS} ms without a primary the replicas answer ${statuses.join(", ")} for /ready and a page of events`,
+  );
+
   const waits: Array<number> = [];
   for (let kill = 1; kill <= KILLS; kill++) {
     await Bun.sleep(500 + 1500 * random());

@@ -65,8 +65,11 @@ export const startPooler = async (
   const url = new URL(server);
   url.port = String(port);
   while (!(await answers(url.href))) {
-    if (pooler.exitCode !== null)
-      throw new Error(`PgBouncer: ${await Bun.file(join(folder, "log")).text()}`);
+    if (pooler.exitCode !== null) {
+      const said = await Bun.file(join(folder, "log")).text();
+      rmSync(folder, { recursive: true, force: true });
+      throw new Error(`PgBouncer: ${said}`);
+    }
     await Bun.sleep(20);
   }
   return {
