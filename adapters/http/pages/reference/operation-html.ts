@@ -15,15 +15,11 @@ const exampleHtml = (example: unknown, summary: string): string => {
       `<details><summary>${summary}</summary><pre>${escapeHtml(text).replaceAll("&quot;", '"')}</pre></details>`;
 };
 
-/** A media type with its record; of a record also the members, by type. */
-const contentHtml = (contents: Contents, records: Records): string =>
+/** A media type with its record, whose members stand with the records, and its example. */
+const contentHtml = (contents: Contents): string =>
   Object.entries(contents)
     .map(([mediaType, { schema, example }]) => {
-      const name = recordName(schema);
-      const members = membersOf(records[name ?? ""] ?? {}, records).map(
-        (field) => `<code>${field.name}</code> ${typeHtml(field.schema)}`,
-      );
-      const type = name === undefined ? "" : `: ${typeHtml(schema)}, with ${members.join(", ")}`;
+      const type = recordName(schema) === undefined ? "" : `: ${typeHtml(schema)}`;
       return `<p><code>${mediaType}</code>${type}</p>${exampleHtml(example, "Example")}`;
     })
     .join("\n");
@@ -42,7 +38,7 @@ ${exampleHtml(example, "Example of the body")}`;
   })
   .join("\n")}`;
 
-const answersHtml = ({ answers }: Operation, records: Records): string =>
+const answersHtml = ({ answers }: Operation): string =>
   answers
     .map(({ status, description, headers, content }) => {
       const own = Object.entries(headers).map(
@@ -50,7 +46,7 @@ const answersHtml = ({ answers }: Operation, records: Records): string =>
       );
       return `<h5>${status}</h5>
 <p>${markedHtml(description)}</p>
-${contentHtml(content, records)}
+${contentHtml(content)}
 ${own.join("\n")}`;
     })
     .join("\n");
@@ -86,6 +82,6 @@ export const operationHtml = (
 ${operation.parameters.length === 0 ? "" : `<h4>Parameters</h4>${inputsHtml(operation.parameters)}`}
 ${bodyHtml(operation, records)}
 <h4>Answers</h4>
-${answersHtml(operation, records)}
+${answersHtml(operation)}
 ${own.length === 0 ? "" : `<h4>Problems</h4>\n${problemsHtml(own)}`}
 </article>`;
