@@ -2,14 +2,22 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Effect } from "effect";
+import { Effect, Redacted } from "effect";
 import { OPERATOR_ALERTS } from "../../adapters/http/operator/operator-alerts.ts";
 import { ed25519Key } from "../../adapters/signer/ed25519-key.ts";
 import { outcomeLogSqlite } from "../../adapters/sqlite/relay/outcome-log.ts";
+import { webhookRecordsSqlite } from "../../adapters/sqlite/webhook-records.ts";
 import { addressFromBytes } from "../../core/domain/address.ts";
 import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
 import { printVerifierKey, verifierKey } from "../../core/log/notes/verifier-key.ts";
+import { NEVER_FAILED, webhookText } from "../../core/use-cases/webhook/webhook.ts";
+import {
+  WEBHOOK_SECRET_BYTES,
+  webhookSecret,
+} from "../../core/use-cases/webhook/webhook-signature.ts";
+import type { StoreUnavailable } from "../../ports/index/store-refusal.ts";
 import { OutcomeLog } from "../../ports/outcome-log.ts";
+import { WebhookRecords } from "../../ports/webhook-records.ts";
 import { startGate } from "../app/support/gate.ts";
 import { runService, temporaryDirectory, until } from "../app/support/running-service.ts";
 import { environmentOn } from "../chaos/support/service-environment.ts";
@@ -113,6 +121,47 @@ const deadWitness = (quorum: string) => ({
   heals: ({ dataDir }: Place) => writeFile(join(dataDir, "policy"), "quorum none\n"),
 });
 
+const WEBHOOK = "wh_0123456789abcdef";
+const withWebhooks = (
+  dataDir: string,
+  work: (records: WebhookRecords["Service"]) => Effect.Effect<unknown, StoreUnavailable>,
+) =>
+  Effect.runPromise(
+    Effect.provide(
+      WebhookRecords.use(work),
+      webhookRecordsSqlite(join(dataDir, "webhooks.sqlite")),
+    ),
+  );
+/** A webhook for every event whose receiver is gone for good. */
+const endedWebhook: Fault = {
+  alerts: ["WebhookEnded"],
+  before: async ({ dataDir }) => {
+    const receiver = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: () => new Response(null, { status: 410 }),
+    });
+    receiver.unref();
+    const text = webhookText({
+      id: WEBHOOK,
+      url: receiver.url.href,
+      secret: Redacted.make(webhookSecret("hmac", new Uint8Array(WEBHOOK_SECRET_BYTES))),
+      merchant: null,
+      agentOwner: null,
+      allowPrivate: false,
+      edition: 0,
+      position: 0n,
+      ended: null,
+      ...NEVER_FAILED,
+    });
+    await withWebhooks(dataDir, ({ replace }) => replace(WEBHOOK, null, text));
+  },
+  heals: ({ dataDir }) =>
+    withWebhooks(dataDir, ({ all, replace }) =>
+      Effect.flatMap(all, ([record]) => replace(WEBHOOK, record?.text ?? null, null)),
+    ),
+};
+
 const mount = (...args: ReadonlyArray<string>): boolean =>
   Bun.spawnSync(["mount", ...args], { stderr: "ignore" }).exitCode === 0;
 
@@ -179,6 +228,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     alerts: ["WitnessCosignatureOld"],
     ...deadWitness("none"),
   },
+  "the receiver of a webhook is gone": endedWebhook,
   "the data directory's disk is almost full": {
     alerts: ["DiskAlmostFull"],
     mounts: true,

@@ -22,7 +22,7 @@ const WAITS_MS = Math.max(...OPERATOR_ALERTS.map(({ forMinutes }) => forMinutes)
 const NOW_MS = endOf(1) * 1000 - WAITS_MS;
 
 const { service } = await standing();
-const { well, log, node, planted } = plantedFacts({
+const { well, log, node, webhook, planted } = plantedFacts({
   ...(await service.runtime.runPromise(readOperatorFacts)),
   nowMs: NOW_MS,
 });
@@ -102,6 +102,7 @@ const anyFacts = fc
     pending: fc.integer({ min: 798, max: 803 }),
     oldestAgeMs: fc.option(fc.integer({ min: 299_990, max: 300_010 })),
     log: fc.option(logState),
+    webhooks: fc.array(fc.boolean(), { maxLength: 1 }),
     disk: fc.option(fc.record({ freeBytes: fc.integer({ min: 8, max: 12 }) })),
   })
   .map((drawn): OperatorFacts => ({
@@ -118,6 +119,7 @@ const anyFacts = fc
     nodes: drawn.nodes.map((isPaused, place) => ({ ...node(isPaused), place })),
     relay: { ...well.relay, pending: drawn.pending, oldestAgeMs: drawn.oldestAgeMs },
     log: drawn.log && { ...log, ...drawn.log },
+    webhooks: drawn.webhooks.map(webhook),
     host: drawn.disk && {
       stores: [],
       residentBytes: 1,

@@ -180,6 +180,20 @@ export const OPERATOR_ALERTS = [
     cure: "Ask its operator whether it runs, and see what it answered last.",
     command: `${STATUS}.log.witnesses`,
   },
+  {
+    name: "WebhookEnded",
+    severity: "warning",
+    says: ({ webhooks }) =>
+      webhooks
+        .filter(({ isEnded }) => isEnded)
+        .map(({ id }) => `The webhook ${id} is not delivered any more.`),
+    expr: `${m("webhook_disabled")} == 1`,
+    forMinutes: 0,
+    means:
+      "A webhook is not delivered any more: its receiver answered 410 or failed for five days.",
+    cure: "Ask its receiver; then have it go on where it ended, or remove it.",
+    command: "bun run cli webhook list",
+  },
 ] as const satisfies ReadonlyArray<OperatorAlert>;
 
 /** The name of an alert. */

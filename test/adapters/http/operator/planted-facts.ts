@@ -25,11 +25,19 @@ const log: NonNullable<OperatorFacts["log"]> = {
   witnesses: [],
   missingWitnesses: [],
 };
+/** A webhook's report. */
+const webhook = (isEnded: boolean) => ({
+  id: "wh_0123456789abcdef",
+  delivered: 3,
+  failed: 1,
+  behind: 0,
+  isEnded,
+});
 const head = { count: 1n, root: `${statusExample().indexer.root}` };
 
 /** From the facts of a service, those of one that is well, and for each alert of the page a state in which that alone is wrong. */
 export const plantedFacts = (facts: OperatorFacts) => {
-  const well: OperatorFacts = { ...facts, nodes: [], log: null };
+  const well: OperatorFacts = { ...facts, nodes: [], log: null, webhooks: [webhook(false)] };
   const { index, activity, relay, nowMs } = well;
   const planted: Readonly<Record<Exclude<AlertName, "ServiceDown">, Partial<OperatorFacts>>> = {
     IndexHistoryContradicted: {
@@ -59,6 +67,7 @@ export const plantedFacts = (facts: OperatorFacts) => {
     DiskAlmostFull: {
       host: { stores: [], residentBytes: 1, disk: { freeBytes: 9, sizeBytes: 100 } },
     },
+    WebhookEnded: { webhooks: [webhook(true)] },
   };
-  return { well, log, node, planted };
+  return { well, log, node, webhook, planted };
 };
