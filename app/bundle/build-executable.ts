@@ -23,8 +23,13 @@ const run = async (cwd: string, ...command: ReadonlyArray<string>): Promise<void
 
 /** The same content gives the same bytes, whoever packs it, where, when and under which umask. */
 const REPRODUCIBLE = [
-  ...["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner"],
-  ...["--mode=u=rwX,go=rX", "--use-compress-program=gzip -n"],
+  "--sort=name",
+  "--mtime=@0",
+  "--owner=0",
+  "--group=0",
+  "--numeric-owner",
+  "--mode=u=rwX,go=rX",
+  "--use-compress-program=gzip -n",
 ] as const;
 
 /**
