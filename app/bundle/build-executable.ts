@@ -21,11 +21,20 @@ const run = async (cwd: string, ...command: ReadonlyArray<string>): Promise<void
   if (code !== 0) throw new ExecutableNotBuilt(`${command[0]}: ${said.trim()}`);
 };
 
-/** The same content gives the same bytes, whoever packs it and when. */
-const REPRODUCIBLE = ["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner"];
+/** The same content gives the same bytes, whoever packs it, where, when and under which umask. */
+const REPRODUCIBLE = [
+  "--sort=name",
+  "--mtime=@0",
+  "--owner=0",
+  "--group=0",
+  "--numeric-owner",
+  "--mode=u=rwX,go=rX",
+  "--use-compress-program=gzip -n",
+] as const;
 
 /**
- * Builds one file with Bun, the service and its packages for this machine's kind, at an absolute path. It needs GNU tar.
+ * Builds one file with Bun, the service and its packages for this machine's kind, at an absolute path, whose last
+ * name is in it. It needs GNU tar.
  * Returns the file's SHA-256 and its size. @throws ExecutableNotBuilt with what the failing tool said.
  */
 export const buildExecutable = async (
@@ -38,7 +47,7 @@ export const buildExecutable = async (
     await run(draft, process.execPath, ...install, "--backend=copyfile");
     const tree = join(draft, "tree.tar.gz");
     const packed = [...SHIPPED, "-C", draft, "node_modules"];
-    await run(ROOT, "tar", ...REPRODUCIBLE, "-czf", tree, "-C", ROOT, ...packed);
+    await run(ROOT, "tar", ...REPRODUCIBLE, "-cf", tree, "-C", ROOT, ...packed);
     const key = createHash("sha256")
       .update(await readFile(tree))
       .digest("hex")
@@ -52,7 +61,8 @@ import { runUnpacked } from ${runs};
 await runUnpacked(tree, ${JSON.stringify(key)});
 `,
     );
-    await run(draft, process.execPath, "build", "--compile", entry, "--outfile", file);
+    // Minified, it has no comments, in which Bun names the sources' folder.
+    await run(draft, process.execPath, "build", "--compile", "--minify", entry, "--outfile", file);
     const bytes = await readFile(file);
     return { sha256: createHash("sha256").update(bytes).digest("hex"), bytes: bytes.length };
   } finally {

@@ -27,9 +27,9 @@ import {
 import { checkLogged, logRelease, releasePolicy } from "../release/release-log.ts";
 import { reproduce } from "../release/reproduce.ts";
 
-const HELP = `Makes a release of the commit that is checked out: the client package, the service's bundle, the programs
-and their IDLs, the verifier in one HTML file, a bill of materials, release.json and SHA256SUMS. The same commit gives
-the same bytes on every machine of one platform. docs/releases.md says what each file is, and how to check one.
+const HELP = `Makes a release of the commit that is checked out: the client package, the service's bundle and its executable, the
+programs and their IDLs, the verifier in one HTML file, a bill of materials, release.json and SHA256SUMS. The same commit
+gives the same bytes on every machine of one platform. docs/releases.md says what each file is, and how to check one.
 
 usage: bun run release [options]
        bun run release --verify [--against DIR]

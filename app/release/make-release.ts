@@ -11,6 +11,7 @@ import {
   PROGRAM_NAMES,
   SBPF_VERSIONS,
 } from "../../programs/compile.ts";
+import { buildExecutable } from "../bundle/build-executable.ts";
 import { bundledFiles } from "../bundle/bundle-scripts.ts";
 import { ROOT, serviceBundle } from "../bundle/service-bundle.ts";
 import { buildPackage } from "../client-package/build-package.ts";
@@ -43,6 +44,9 @@ export const PROOF_FILE = "release.tlog-proof";
  * runs these very bytes (app/bundle/service-bundle.ts).
  */
 const SERVICE_PLACE = "/opt/settlement-evidence";
+
+/** The service in one file, for machines like this one. */
+const EXECUTABLE = "settlement-evidence";
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
@@ -82,6 +86,7 @@ const takePrograms = async (folder: string): Promise<void> => {
 const PARTS: ReadonlyArray<(folder: string, revision: Revision) => Promise<void>> = [
   packClient,
   bundleService,
+  async (folder) => void (await buildExecutable(join(folder, EXECUTABLE))),
   takePrograms,
   // A receipt without documents is the verifier in one file.
   async (folder) => writeFile(join(folder, "verify.html"), await receiptTemplate()),
@@ -130,7 +135,8 @@ export const makeRelease = async (
   const sums = (await filesBelow(folder)).map(({ path, sha256 }) => `${sha256}  ${path}\n`);
   await writeFile(join(folder, SUMS_FILE), sums.join(""));
   // A program's mode tells nobody what its bytes are, and the umask of this process must not decide it.
-  for (const { path } of await filesBelow(folder)) await chmod(join(folder, path), 0o644);
+  for (const { path } of await filesBelow(folder))
+    await chmod(join(folder, path), path === EXECUTABLE ? 0o755 : 0o644);
   return filesBelow(folder);
 };
 
