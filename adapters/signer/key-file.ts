@@ -10,15 +10,12 @@ import { EvidenceKeyUnusable } from "../../ports/evidence-signer.ts";
 const MAX_BYTES = 4096;
 /** The permission bits of everyone but the owner. */
 const OTHERS = 0o077;
-/** The same without the group's right to read. */
-const OTHERS_THAN_GROUP = 0o037;
+/** How a credential of systemd looks, whose service reads it by an access list (systemd `src/core/credential.c`). */
+const CREDENTIAL = 0o440;
 
-/**
- * Whether only its owner may use a file. One of root may be readable by root's group: so a credential of systemd looks,
- * whose service reads it by an access list (systemd `src/core/credential.c`, `write_credential`).
- */
+/** Whether only its owner may use a file, or it is a credential of root's that nobody can write. */
 export const isOwnersAlone = ({ mode, uid, gid }: Pick<Stats, "mode" | "uid" | "gid">): boolean =>
-  (mode & (uid === 0 && gid === 0 ? OTHERS_THAN_GROUP : OTHERS)) === 0;
+  (mode & OTHERS) === 0 || ((mode & 0o777) === CREDENTIAL && uid === 0 && gid === 0);
 
 /**
  * A file's state and text, read through one handle so that both belong to the same file. The text is null for a file

@@ -277,7 +277,7 @@ test("a session is captured twice and released, and its packets say what moved",
   const page = await fetch(`${service.url}/v1/evidence/${escrow}`, {
     headers: { accept: "text/html" },
   });
-  expect(await page.text()).toMatch(/Closed: .*0\.300000.*1\.000000.* used for 6 deliveries/);
+  expect(await page.text()).toMatch(/Closed: .*0\.300000.*1\.000000.*\s+used for 6 deliveries/);
 });
 
 test("a merchant cancels a session with what it captured", async () => {

@@ -97,6 +97,6 @@ test("a key that a group may read is refused, but for systemd's credentials", ()
     false,
     false,
   ]);
-  for (const others of [0o444, 0o404, 0o460, 0o450, 0o402, 0o401])
+  for (const others of [0o640, 0o444, 0o404, 0o460, 0o450, 0o402, 0o401])
     expect([others, file(others)]).toEqual([others, false]);
 });

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Effect, Fiber, Redacted } from "effect";
 import { TestClock } from "effect/testing";
+import { patientClock } from "../../doubles/patient-clock.ts";
 import fc from "fast-check";
 import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
 import { evidenceSignerFromText } from "../../../adapters/signer/evidence-signer.ts";
@@ -79,7 +80,7 @@ describe("a key that an agent holds", () => {
         expect(asked.pollUnsafe()).toBeUndefined();
         yield* TestClock.adjust("1 seconds");
         return yield* Fiber.join(asked);
-      }).pipe(Effect.provide(TestClock.layer())),
+      }).pipe(Effect.provide(patientClock())),
     );
     expect(late.reason).toBe("no answer in 10 s");
     mood = () => "signs";
