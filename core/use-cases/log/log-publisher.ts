@@ -181,7 +181,7 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: AskedPolicy
       const isPublished = yield* offers.isPublished(last, value?.published ?? null);
       if (last.isLast || isPublished) {
         const head = { ...last, isLast: true } as const;
-        if (yield* offers.isDue(head, value?.published ?? null))
+        if (yield* offers.isDue(log, head, value?.published ?? null))
           yield* offers.offer(log, yield* log.sign(head));
         return "ended";
       }
@@ -197,7 +197,7 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: AskedPolicy
     }
     if (yield* offers.areAhead(growing.size())) return "witnesses_ahead";
     const { head, hinders } = yield* signable(log, growing);
-    if (head !== null && (yield* offers.isDue(head, value?.published ?? null)))
+    if (head !== null && (yield* offers.isDue(log, head, value?.published ?? null)))
       yield* offers.offer(log, yield* log.sign(head));
     if (log.isToEnd) return "ending";
     return hinders ?? (keys.lack === null ? null : "log_key_missing");

@@ -36,6 +36,12 @@ export class SigningKeys {
     this.rotation = rotation && rotationIn(rotation);
   }
 
+  /** Whether a published checkpoint of this log has a line of each key that signs here. Nothing is verified. */
+  haveSigned(published: string): boolean {
+    const { origin } = this.#kept;
+    return keysIn(this.signers).every((key) => isSignedBy(published, origin, key));
+  }
+
   get #endOrdered() {
     return Effect.map(this.#key.endOrdered, (origin) => origin === this.#kept.origin);
   }

@@ -6,7 +6,7 @@ import { LogStore } from "../../../../ports/log/log-store.ts";
 import { monotonicMs } from "../../single-flight.ts";
 import type { AskedPolicy } from "../witness-policies.ts";
 import { askWitness, type WitnessRecords } from "./ask-witness.ts";
-import { type Offered, OfferedRound, publishedIn } from "./offered-round.ts";
+import { type Offered, OfferedRound, publishedIn, sizeOf } from "./offered-round.ts";
 import { isSameHead, type LogHindrance, type SignedHead } from "../log-standing.ts";
 import { printSignedCheckpoint, type SignedCheckpoint } from "../signing/open-log.ts";
 import type { SigningLog } from "../signing/signing-log.ts";
@@ -36,9 +36,6 @@ export const isWriter = (epoch: bigint) =>
     Effect.provideService(SyncEpoch, epoch),
     Effect.orElseSucceed(() => true),
   );
-
-/** The size of a published checkpoint, 0 for none. */
-const sizeOf = (published: string | null): number => publishedIn(published)?.checkpoint.size ?? 0;
 
 /**
  * Publishes a note of a head, unless the log has published a larger one, or has ended and the head is not its last.
@@ -80,10 +77,15 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
   /** When the newest one is offered again. */
   let againAtMs = Infinity;
 
-  /** Whether a head is to be published: a larger one, or the same one whose cosignatures have become old. */
-  const isDue = Effect.fnUntraced(function* (head: SignedHead, published: string | null) {
+  /** Whether a head is to be published: a larger one, or one that lacks a line of a key here, or has old cosignatures. */
+  const isDue = Effect.fnUntraced(function* (
+    { keys }: SigningLog,
+    head: SignedHead,
+    published: string | null,
+  ) {
     const size = sizeOf(published);
-    if (head.size !== size) return head.size > size;
+    if (published === null || head.size !== size) return head.size > size;
+    if (!keys.haveSigned(published)) return true;
     if (head.isLast !== publishedIn(published)?.checkpoint.isLast) return true;
     return (yield* monotonicMs) - publishedAtMs >= UNCHANGED_MS;
   });
@@ -152,7 +154,7 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
     if (waiting === offered) waiting = null;
     if (!isWitnessed(policy) || value === null) return;
     if (value.ended !== null && !offered.checkpoint.head.isLast) return;
-    if (!(yield* isDue(offered.checkpoint.head, value.published))) return;
+    if (!(yield* isDue(log, offered.checkpoint.head, value.published))) return;
     yield* endRound;
     const begun = new OfferedRound(offered, policy, nowMs);
     round = begun;
@@ -237,12 +239,10 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
 
   return {
     /** What keeps the offered checkpoint from being published, null for nothing. */
-    hindrance: Effect.suspend(() =>
-      Effect.flatMap(
-        newest === null ? Effect.succeed(false) : areAhead(newest.checkpoint.head.size),
-        (ahead) => (ahead ? Effect.succeed<LogHindrance>("witnesses_ahead") : Ref.get(hindrance)),
-      ),
-    ),
+    hindrance: Effect.gen(function* () {
+      const isAhead = newest !== null && (yield* areAhead(newest.checkpoint.head.size));
+      return isAhead ? ("witnesses_ahead" as const) : yield* Ref.get(hindrance);
+    }),
     isDue,
     /**
      * Whether a head's size is published, and its witnesses' quorum has cosigned that for this process. What another

@@ -25,6 +25,10 @@ export const publishedIn = (published: string | null) => {
   return parsed !== null && "value" in parsed ? parsed.value : null;
 };
 
+/** The size of a published checkpoint, 0 for none. */
+export const sizeOf = (published: string | null): number =>
+  publishedIn(published)?.checkpoint.size ?? 0;
+
 /** What is known of witnesses, by their names. */
 type Records = ReadonlyMap<string, WitnessRecord>;
 

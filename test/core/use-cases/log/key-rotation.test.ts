@@ -137,6 +137,36 @@ describe("two processes with files of their own", () => {
     expect(await Effect.runPromise(keysOf(other))).toEqual(BOTH);
   });
 
+  test("one that signs with both adds its line to what the other one published, long before the next offer is due", async () => {
+    for (const isWitnessed of [false, true]) {
+      const [world, other] = [await rotating(), worldOf(20)];
+      const witnesses = isWitnessed ? withWitnesses(world, [soundly, soundly], "w0.example") : [];
+      [other.policy, other.witness, other.store] = [world.policy, world.witness, world.store];
+      other.keyFiles.set(1, world.keyFiles.get(1) ?? "");
+      world.nextSeed = 2;
+      await world.run(({ grown, status }) =>
+        Effect.gen(function* () {
+          yield* grown(world.mark());
+          yield* TestClock.adjust("5 seconds");
+          expect(yield* publishedBy(world)).toEqual({ size: 21, seeds: [1, 2] });
+          // The lease goes to the other one, and comes back with the mark of a sync.
+          yield* Effect.promise(() => other.publish());
+          expect(yield* publishedBy(world)).toEqual({ size: 21, seeds: [1] });
+          yield* grown(world.mark());
+          yield* TestClock.adjust("5 seconds");
+          expect(yield* publishedBy(world)).toEqual({ size: 21, seeds: [1, 2] });
+          expect((yield* status).hindrance).toBeNull();
+          // Nothing lacks any more, so it is signed and offered no more than before.
+          const [signed, asked] = [world.signed.length, witnesses.flatMap((each) => each.asked)];
+          yield* grown(world.mark());
+          yield* TestClock.adjust("5 seconds");
+          expect(world.signed.length).toBe(signed);
+          expect(witnesses.flatMap((each) => each.asked)).toEqual(asked);
+        }),
+      );
+    }
+  });
+
   test("one that still has the old key beside the new one signs with the new one alone", async () => {
     const [world, other] = [await rotating(), worldOf(23)];
     other.store = world.store;
