@@ -23,7 +23,7 @@ const ESCROW = "escrow";
  * The span that all operations on an escrow stand below, in whatever process they ran. Nobody records it. Its trace is
  * the first 16 bytes of the SHA-256 of the address as text, its own id the 8 that follow (docs/operating.md, "Traces").
  */
-export const spanOfEscrow = (address: string): Tracer.ExternalSpan => {
+const spanOfEscrow = (address: string): Tracer.ExternalSpan => {
   const hash = new Bun.CryptoHasher("sha256").update(address).digest("hex");
   return Tracer.externalSpan({ traceId: hash.slice(0, 32), spanId: hash.slice(32, 48) });
 };
@@ -35,7 +35,7 @@ type SpanOptions = Parameters<Tracer.Tracer["span"]>[0];
  * as well. At its end that span is recorded once more in the escrow's own trace, with a link to the request's: which
  * escrow a request is about may be known only long after its trace has begun.
  */
-export const tracerByEscrow = (tracer: Tracer.Tracer): Tracer.Tracer => {
+const tracerByEscrow = (tracer: Tracer.Tracer): Tracer.Tracer => {
   const record = (
     span: Tracer.Span,
     { startTime }: SpanOptions,
