@@ -275,6 +275,18 @@ export const variables = {
     false,
     "refuse what is beyond the planned beta's limits",
   ),
+  otlpEndpoint: variable(
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    kinds.serviceUrl,
+    null,
+    'a collector for traces and logs over OTLP/HTTP ([operating.md](operating.md), "Traces")',
+  ),
+  otlpHeaders: variable(
+    "OTEL_EXPORTER_OTLP_HEADERS",
+    kinds.headerList,
+    null,
+    "the headers of requests to it, such as a token",
+  ),
   ...logLines,
 };
 

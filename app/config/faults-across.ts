@@ -66,6 +66,10 @@ export const faultsAcross = (values: Values): ReadonlyArray<ConfigFault> => {
       faults.push(
         missing("DATABASE_URL", `the database that takes writes, because ${name} is set`),
       );
+  if (values.otlpHeaders && values.otlpEndpoint === null)
+    faults.push(
+      missing("OTEL_EXPORTER_OTLP_ENDPOINT", "the collector, because its headers are set"),
+    );
   if (values.metricsPort && values.metricsPort === values.port)
     faults.push({
       variable: "METRICS_PORT",

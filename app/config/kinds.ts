@@ -116,6 +116,30 @@ export const serviceUrl: Kind<URL> = {
   expected: "an http:// or https:// address of a service, without query and password",
 };
 
+/** Request headers as OpenTelemetry writes them: `name=value`, values percent-encoded. They often hold a token. */
+export const headerList: Kind<Redacted.Redacted<Readonly<Record<string, string>>>> = {
+  parse: (value) => {
+    const headers: Record<string, string> = {};
+    for (const item of value.split(",")) {
+      const [, name, encoded] = /^\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(.*)$/.exec(item) ?? [];
+      const text = percentDecoded(encoded ?? "%");
+      if (name === undefined || text === undefined || !/^[ -~]+$/.test(text)) return undefined;
+      headers[name] = text.trim();
+    }
+    return Redacted.make(headers);
+  },
+  expected: "NAME=VALUE, the value percent-encoded; several separated by commas",
+  secret: true,
+};
+
+const percentDecoded = (text: string): string | undefined => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+};
+
 /** A web origin (RFC 6454) that may call the service, or `*` for all. */
 export const webOrigin: Kind<string> = {
   parse: (value) => {

@@ -48,6 +48,14 @@ export type DatabaseSettings = {
   readonly readUrl: Redacted.Redacted<URL> | null;
 };
 
+/** A collector of traces and logs. */
+export type TelemetrySettings = {
+  /** `/v1/traces` and `/v1/logs` are below it. */
+  readonly endpoint: URL;
+  /** The headers of each request to it. They may hold a token. */
+  readonly headers: Redacted.Redacted<Readonly<Record<string, string>>>;
+};
+
 /** All validated settings of the environment. */
 export type Settings = {
   readonly host: string;
@@ -91,6 +99,8 @@ export type Settings = {
   readonly publicUrl: string | null;
   readonly corsOrigins: ReadonlyArray<string>;
   readonly enforceBetaLimits: boolean;
+  /** Where traces and logs are exported to; null for nowhere. */
+  readonly telemetry: TelemetrySettings | null;
   readonly logLevel: keyof typeof LOG_LEVELS;
   readonly logFormat: LogFormat;
 };
@@ -200,6 +210,10 @@ export const readSettings = Effect.fnUntraced(function* (
     publicUrl: values.publicUrl,
     corsOrigins: values.corsOrigins,
     enforceBetaLimits: values.enforceBetaLimits,
+    telemetry:
+      values.otlpEndpoint === null
+        ? null
+        : { endpoint: values.otlpEndpoint, headers: values.otlpHeaders ?? redacted({}) },
     logLevel: values.logLevel,
     logFormat: values.logFormat ?? usualLogFormat(),
   };

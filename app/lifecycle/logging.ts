@@ -75,6 +75,9 @@ const prettyLine = (line: Line): string => {
 const jsonLine = ({ fields, ...line }: Line): string =>
   JSON.stringify({ ...line, ...fields, ...line }, plain);
 
+/** A log line as one JSON object, as standard output has it. */
+export const lineAsJson = (options: Logger.Options<unknown>): string => jsonLine(lineOf(options));
+
 /** Writes every log line at `level` or above, with its newline, to standard output unless `write` says where. */
 export const logging = (
   format: LogFormat,

@@ -26,6 +26,7 @@ test("an empty environment gives a service on the embedded ledger", () => {
     rateLimits: { reads: 1200, prepare: 600, relay: 120, sync: 20 },
     corsOrigins: ["*"],
     publicUrl: null,
+    telemetry: null,
     logLevel: "info",
   });
 });
@@ -105,6 +106,22 @@ test.each([
   expect(lines[0]).not.toContain("hunter2");
 });
 
+test("a collector's headers are percent-decoded, and shown to nobody", () => {
+  const { telemetry } = Effect.runSync(
+    readSettings({
+      OTEL_EXPORTER_OTLP_ENDPOINT: "https://otlp.example:4318/in",
+      OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20secret, x-scope=a=b",
+    }),
+  );
+  if (telemetry === null) throw new Error("no collector");
+  expect(telemetry.endpoint.href).toBe("https://otlp.example:4318/in");
+  expect(Redacted.value(telemetry.headers)).toEqual({
+    authorization: "Bearer secret",
+    "x-scope": "a=b",
+  });
+  expect(JSON.stringify(telemetry)).not.toContain("secret");
+});
+
 test("all faults are reported at once, one line each, without any secret", () => {
   const lines = linesOf({
     PORT: "70000",
@@ -167,6 +184,16 @@ describe("refuses", () => {
       "DATABASE_URL",
     ],
     ["a standby without its primary", { DATABASE_READ_URL: "postgres://db/x" }, "DATABASE_URL"],
+    [
+      "a collector's headers without the collector",
+      { OTEL_EXPORTER_OTLP_HEADERS: "authorization=x" },
+      "OTEL_EXPORTER_OTLP_ENDPOINT",
+    ],
+    [
+      "a collector's header without a value",
+      { OTEL_EXPORTER_OTLP_ENDPOINT: "http://x", OTEL_EXPORTER_OTLP_HEADERS: "authorization" },
+      "OTEL_EXPORTER_OTLP_HEADERS",
+    ],
     ["a misspelt port for the metrics", { METRICS_PROT: "9100" }, "METRICS_PROT"],
     ["one origin where origins are listed", { CORS_ORIGIN: "*" }, "CORS_ORIGIN"],
     ["a limit without its s", { ENFORCE_BETA_LIMIT: "true" }, "ENFORCE_BETA_LIMIT"],

@@ -1,4 +1,5 @@
-import { Effect, Exit } from "effect";
+import { Context, Effect, Exit, Tracer } from "effect";
+import { parseAddress } from "../../../core/domain/address.ts";
 import { actionHeaders } from "../actions/action-operation.ts";
 import { admission } from "./admission.ts";
 import { type Answer, type Endpoint, openingOf } from "./endpoint.ts";
@@ -28,6 +29,32 @@ const payloadOf = (answer: Answer, isHead: boolean) => {
 };
 
 /**
+ * Makes an answer one span, named by its operation, where traces are exported. It carries the escrow that the path
+ * names.
+ */
+const inSpan = (
+  { context }: ExchangeSettings,
+  { operationId, path }: Endpoint,
+): (<A, E, R>(
+  answer: Effect.Effect<A, E, R>,
+  exchange: Exchange,
+  params: Params,
+) => Effect.Effect<A, E, Exclude<R, Tracer.ParentSpan>>) => {
+  if (Context.getOrUndefined(context, Tracer.Tracer) === undefined)
+    return (answer) => answer as never;
+  return (answer, { request, requestId }, params) => {
+    const escrow = parseAddress(params?.["pda"] ?? "");
+    const attributes = {
+      "http.request.method": request.method,
+      "http.route": path,
+      request_id: requestId,
+      ...(escrow === undefined ? {} : { escrow }),
+    };
+    return Effect.withSpan(answer, operationId, { root: true, kind: "server", attributes });
+  };
+};
+
+/**
  * The handler of one operation's route: budget, Accept, query and body are judged in this order, then the operation
  * answers what was decoded. Throws only for a defect.
  */
@@ -40,6 +67,8 @@ export const operationRoute = (settings: ExchangeSettings, operation: Endpoint) 
   const forWallets = operation.forWallets === true;
   const route = { path, meter: routeMeter(settings.context, path), forWallets };
   const opening = openingOf(operation);
+
+  const spanned = inSpan(settings, operation);
 
   const decide = (exchange: Exchange, params: Params) =>
     Effect.flatMap(judge(exchange), ({ query, body, text }) => {
@@ -72,7 +101,7 @@ export const operationRoute = (settings: ExchangeSettings, operation: Endpoint) 
     if (forWallets) Object.assign(exchange.headers, await actionHeaders(settings));
     // Only a read ends with its client's interest; what a POST began is finished.
     const options = method === "POST" ? undefined : exchange.request;
-    const exit = await settings.run(decide(exchange, params), options);
+    const exit = await settings.run(spanned(decide(exchange, params), exchange, params), options);
     return Exit.isSuccess(exit)
       ? respond(exchange, exit.value)
       : problemResponse(exchange, exit.cause);

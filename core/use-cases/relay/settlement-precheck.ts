@@ -94,11 +94,13 @@ export const readGround = Effect.fnUntraced(function* (
       : read.at("escrow"),
   );
   for (const escrow of new Set(escrows))
-    if (escrow !== undefined)
+    if (escrow !== undefined) {
+      yield* Effect.annotateCurrentSpan({ escrow });
       yield* refuseContradicted(escrow, byAddress.get(escrow) ?? null, {
         slot,
         commitment: "confirmed",
       });
+    }
   const config = custodyConfigAddress(deployment).address;
   const isConfigRead = addresses.includes(config);
   if (isConfigRead && !byAddress.has(config)) yield* refuseEmptied(null, slot);

@@ -261,6 +261,7 @@ export const prepareEscrow = Effect.fnUntraced(function* (request: PrepareEscrow
   yield* requirePinned;
   const { deployment } = yield* Instance;
   const addresses = createEscrowAddresses(deployment, terms);
+  yield* Effect.annotateCurrentSpan({ escrow: addresses.escrow.address });
   const prepared: PreparedEscrow = {
     ...terms,
     escrow: addresses.escrow.address,

@@ -1,0 +1,122 @@
+import { afterEach, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { runDemo } from "../../../app/demo/run-demo.ts";
+import { silentNarrator } from "../commands/silent-narrator.ts";
+import { withDemoLedger } from "../support/demo-ledger.ts";
+import {
+  quietEnvironment,
+  runService,
+  temporaryDirectory,
+  untilReady,
+} from "../support/running-service.ts";
+
+type Attribute = { readonly key: string; readonly value: Readonly<Record<string, unknown>> };
+type Span = {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly attributes: ReadonlyArray<Attribute>;
+  readonly links: ReadonlyArray<{ readonly traceId: string; readonly spanId: string }>;
+};
+type Traces = {
+  readonly resourceSpans: ReadonlyArray<{
+    readonly resource: { readonly attributes: ReadonlyArray<Attribute> };
+    readonly scopeSpans: ReadonlyArray<{ readonly spans: ReadonlyArray<Span> }>;
+  }>;
+};
+type Received = { readonly path: string; readonly token: string | null; readonly text: string };
+
+const TOKEN = "Bearer only-for-the-collector";
+const ends: Array<() => Promise<void>> = [];
+
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+/** A collector that keeps what it is sent, and answers with `answer`. */
+const collector = (answer: () => Promise<Response> | Response) => {
+  const received: Array<Received> = [];
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: async (request) => {
+      const token = request.headers.get("authorization");
+      received.push({ path: new URL(request.url).pathname, token, text: await request.text() });
+      return answer();
+    },
+  });
+  ends.push(() => server.stop(true));
+  return { received, url: `http://127.0.0.1:${server.port}` };
+};
+
+/** A ready service on the demo data's ledger; `stop` ends it as SIGTERM would. */
+const serviceWith = async (env: Readonly<Record<string, string>>) => {
+  const directory = await temporaryDirectory();
+  ends.push(directory.remove);
+  const dataDir = withDemoLedger(join(directory.path, "data"));
+  const service = await runService({ ...quietEnvironment(dataDir), LOG_LEVEL: "info", ...env });
+  await untilReady(service.url);
+  return service;
+};
+
+const attributesOf = (attributes: ReadonlyArray<Attribute>) =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+
+test("one trace has an escrow's life from prepare to packet, and the collector learns no secret", async () => {
+  const { received, url } = collector(() => new Response("{}"));
+  const service = await serviceWith({
+    OTEL_EXPORTER_OTLP_ENDPOINT: url,
+    OTEL_EXPORTER_OTLP_HEADERS: `authorization=${encodeURIComponent(TOKEN)}`,
+  });
+  const { released } = await runDemo(service.url, silentNarrator);
+  await service.stop();
+
+  expect(new Set(received.map(({ path }) => path))).toEqual(new Set(["/v1/traces", "/v1/logs"]));
+  expect(received.filter(({ token }) => token !== TOKEN)).toEqual([]);
+  const text = received.map((each) => each.text).join("\n");
+  expect(text).not.toContain("only-for-the-collector");
+  expect(text).not.toContain("signed_transaction");
+
+  const resources = received
+    .filter(({ path }) => path === "/v1/traces")
+    .flatMap((each) => (JSON.parse(each.text) as Traces).resourceSpans);
+  expect(attributesOf(resources[0]?.resource.attributes ?? [])).toMatchObject({
+    "service.name": "settlement-evidence",
+    "service.version": expect.any(String),
+    "service.instance.id": expect.stringMatching(/^[0-9a-f-]{36}$/),
+  });
+  const spans = resources.flatMap(({ scopeSpans }) => scopeSpans.flatMap((each) => each.spans));
+  const hash = createHash("sha256").update(released).digest("hex");
+  const life = spans.filter(({ traceId }) => traceId === hash.slice(0, 32));
+  const names = life.map(({ name }) => name);
+  // Its creation and its release.
+  expect(names.filter((name) => name === "relayTransaction")).toHaveLength(2);
+  for (const name of ["prepareEscrow", "readEscrow", "buildEvidence"])
+    expect(names).toContain(name);
+  for (const { attributes, parentSpanId, links } of life) {
+    const { escrow, request_id: _, ...others } = attributesOf(attributes);
+    expect({ escrow, parentSpanId }).toEqual({
+      escrow: released,
+      parentSpanId: hash.slice(32, 48),
+    });
+    expect(Object.keys(others).toSorted()).toEqual(["http.request.method", "http.route"]);
+    // The request's own trace has the details: the node calls among them.
+    const own = spans.find(({ spanId }) => spanId === links[0]?.spanId);
+    expect(own?.traceId).toBe(links[0]?.traceId ?? "");
+    expect(attributesOf(own?.attributes ?? [])).toMatchObject({ escrow: released });
+  }
+}, 90_000);
+
+test("a collector that never answers delays neither an answer nor the stop", async () => {
+  const asked = Promise.withResolvers<void>();
+  const { url } = collector(() => {
+    asked.resolve();
+    return new Promise<Response>(() => undefined);
+  });
+  const service = await serviceWith({ OTEL_EXPORTER_OTLP_ENDPOINT: url });
+  await asked.promise;
+  expect((await fetch(`${service.url}/v1/status`)).status).toBe(200);
+  await service.stop();
+}, 60_000);
