@@ -160,6 +160,10 @@ export const logScreen: Screen = {
                 <h2>Witnesses</h2>
                 ${trust instanceof Refused && problemNotice(trust.problem)}
                 ${witnessTable(log, trust instanceof Refused ? null : trust, text, nowMs)}
+                <p class="note">
+                  A witness counts for as much as whoever runs it is independent of this service,
+                  which no page of this service can show.
+                </p>
                 ${predecessors(log)}`,
         )}
         ${curl(origin, "/v1/status")}`,

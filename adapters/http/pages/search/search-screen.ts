@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { SearchAnswer } from "../../index/search.ts";
 import { echoed, isShort } from "../../../../core/domain/encoding/foreign-text.ts";
 import { html, type Html } from "../shell/html.ts";
-import { curl, table } from "../shell/parts.ts";
+import { curl, key, table } from "../shell/parts.ts";
 import { Moved, Refused, type Screen } from "../shell/screen.ts";
 import { searchBox } from "../shell/shell.ts";
 
@@ -44,7 +44,8 @@ const matchTable = ({ data }: Answer, asked: string): Html =>
     head: ["What", "Which", "Found by"],
     rows: data.map((match) => [
       KINDS[match.kind],
-      html`<a href="${pathOf(match, asked)}">${match.label ?? KINDS[match.kind]}</a>`,
+      html`<a href="${pathOf(match, asked)}">${match.label ?? KINDS[match.kind]}</a>
+        ${match.kind === "merchant" && key(match.path.slice("/merchants/".length))}`,
       match.by === null ? (match.is_exact ? "the whole of it" : "a part of it") : BY[match.by],
     ]),
     empty: "",
@@ -94,7 +95,7 @@ export const searchScreen: Screen = {
       title: "Find",
       body: html`<h1>Find</h1>
         ${box} ${only === undefined ? nothing(answer, asked) : matchTable(answer, asked)}
-        ${curl(origin, `/v1/search?q=${echoed(asked)}`)}`,
+        ${isShort(asked) && curl(origin, path)}`,
     };
   },
 };

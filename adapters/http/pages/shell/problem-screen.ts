@@ -15,12 +15,22 @@ export type ShownProblem = {
     | undefined;
 };
 
-/** A problem in two sentences, inside a page that shows the rest. */
-export const problemNotice = ({ code, detail, cure }: ShownProblem): Html =>
+type Fault = NonNullable<ShownProblem["errors"]>[number];
+
+/** A place of what was sent, and what it must be. */
+const faultText = ({ pointer = "", detail }: Fault): Html =>
+  html`<code>${pointer}</code> ${sentence(detail)}`;
+
+/** A problem in two sentences, inside a page that shows the rest. Named faults say what to do better than the usual cure. */
+export const problemNotice = ({ code, detail, cure, errors = [] }: ShownProblem): Html =>
   notice(
     "warn",
     html`${PROBLEM_CATALOGUE[code].title}. ${sentence(detail)}
-      ${markedText(cure ?? PROBLEM_CATALOGUE[code].cure)} <a href="/problems/${code}">More</a>`,
+      ${
+        errors.length > 0
+          ? errors.map((fault) => html`${faultText(fault)}. `)
+          : markedText(cure ?? PROBLEM_CATALOGUE[code].cure)
+      } <a href="/problems/${code}">More</a>`,
   );
 
 /** A problem as the page that a browser gets in place of what it asked for. */
@@ -41,9 +51,10 @@ export const problemPage = ({
       <p class="lead">${sentence(detail)}</p>
       ${
         errors.length > 0 &&
-        html`<ul>
-          ${errors.map((fault) => html`<li><code>${fault.pointer ?? ""}</code> ${sentence(fault.detail)}</li>`)}
-        </ul>`
+        html`<p>The <code>errors</code>:</p>
+          <ul>
+            ${errors.map((fault) => html`<li>${faultText(fault)}</li>`)}
+          </ul>`
       }
       <h2>What to do</h2>
       <p>${markedText(cure ?? usual)}</p>

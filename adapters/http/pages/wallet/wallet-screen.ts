@@ -57,7 +57,7 @@ export const walletScreen: Screen = {
       body: html`<h1>Wallet</h1>
         <p>${wholeKey(params["address"] ?? "")}</p>
         ${live(
-          "wallet",
+          "paid",
           html`${dues > 0 && notice("warn", `${dues === A_PAGE ? `${A_PAGE} or more` : dues} can be refunded now: open one, and run its refund.`)}
             <h2>Can be refunded now</h2>
             ${part(due, "Expired without a claim", "Nothing waits to be refunded.", `agent_owner=${address}&refundable=true`)}

@@ -79,6 +79,26 @@ test("a program gets problems as documents, whatever it accepts", async () => {
   }
 });
 
+test.each(["/escrows?merchant=nonsense", "/log?leaf=nonsense", "/escrows/nonsense"])(
+  "%s names the value that is wrong and what it must be",
+  async (path) => {
+    expect(await textOf(path)).toMatch(/[/?](merchant|index|pda) must (be|match)/);
+  },
+);
+
+test("a part that a page fetches again has no look of another page's part", async () => {
+  const style = await Bun.file(
+    new URL("../../../../adapters/http/pages/shell/console.css", import.meta.url),
+  ).text();
+  const pages = ["/", "/escrows", `/escrows/${open.address}`];
+  for (const path of [...pages, `/wallets/${open.agentOwner}`]) {
+    const page = await (await get(path)).text();
+    const ids = [...page.matchAll(/id="([^"]+)" data-live/g)].map(([, id = ""]) => id);
+    expect(ids).not.toBeEmpty();
+    for (const id of ids) expect(style).not.toMatch(new RegExp(`#${id}\\b`));
+  }
+});
+
 test("the home page shows health, events and days, and follows the stream", async () => {
   await service.app.handle(new Request("http://localhost/v1/indexer/sync", { method: "POST" }));
   const page = await (await get("/")).text();

@@ -77,6 +77,20 @@ test.each([
   expect(page).not.toContain(HOSTILE);
 });
 
+test("merchants of one name differ by their wallets", async () => {
+  const { wallet } = merchant();
+  expect(await (await pageOf("alert(1")).text()).toContain(
+    `<code class="key" title="${wallet}">${wallet.slice(0, 6)}`,
+  );
+});
+
+test("the command of a text with blanks asks for the whole of it, and a long text has none", async () => {
+  expect(await (await pageOf("no body & #1")).text()).toContain(
+    "/v1/search?q=no%20body%20%26%20%231&#39;",
+  );
+  expect(await (await pageOf("n".repeat(37))).text()).not.toContain("/v1/search?q=");
+});
+
 test("no id stands twice in a page with two search boxes", async () => {
   const page = await (await pageOf("nobody at all")).text();
   const ids = Array.from(page.matchAll(/ id="([^"]*)"/g), ([, id]) => id);
