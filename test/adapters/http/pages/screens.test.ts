@@ -99,6 +99,12 @@ test("a part that a page fetches again has no look of another page's part", asyn
   }
 });
 
+test("a merchant's page tells that its name is nobody's word", async () => {
+  expect(await textOf(`/merchants/${merchant().wallet}`)).toContain(
+    "Anybody can register any name.",
+  );
+});
+
 test("the home page shows health, events and days, and follows the stream", async () => {
   await service.app.handle(new Request("http://localhost/v1/indexer/sync", { method: "POST" }));
   const page = await (await get("/")).text();
