@@ -123,7 +123,9 @@ export const escrowScreen: Screen = {
         ${live(
           "state",
           html`<p class="amount">${amount(data.amount_stroops, data.mint)}</p>
-            <p>${statePill(data.state)}${data.archived !== null && html` archived`}</p>
+            <p>
+              ${statePill(data.state, data.refundable)}${data.archived !== null && html` archived`}
+            </p>
             <p class="lead">${sentenceOf(data, amount)}</p>
             ${data.state === "Pending" && !data.refundable && html`<p>Ends in ${countdown(context.ledger_time, endOf(data))}, at ${time(endOf(data))} by the ledger's clock.</p>`}
             ${context.source === "index" && notice("warn", html`No node of the ledger answers. This is what the index proved up to slot ${context.slot}.`)}`,

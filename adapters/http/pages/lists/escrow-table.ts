@@ -14,7 +14,7 @@ export const escrowTable = (
     head: ["Escrow", "State", "Amount", "Merchant", "Agent", "Created", "Expires"],
     rows: escrows.map((escrow) => [
       key(escrow.escrow_pda, `/escrows/${escrow.escrow_pda}`),
-      statePill(escrow.refundable ? "Refundable" : escrow.state),
+      statePill(escrow.state, escrow.refundable),
       amount(escrow.amount_stroops, escrow.mint),
       key(escrow.merchant, `/merchants/${escrow.merchant}`),
       key(escrow.agent_owner, `/wallets/${escrow.agent_owner}`),

@@ -84,6 +84,7 @@ export const merchantScreen: Screen = {
       title: `Merchant ${data.merchant}`,
       follows: `/v1/indexer/events/stream?merchant=${data.merchant}`,
       body: html`<h1>${data.name}</h1>
+        <p class="note">Anybody can register any name. Know a merchant by its wallet.</p>
         <p>${statusPill(data.status)}</p>
         ${
           data.same_name !== null &&

@@ -30,7 +30,7 @@ export type Filled = Readonly<Partial<Record<Name, string>>>;
 
 /**
  * The request that a filled form makes. What is no number, and an amount that is none of the mint, go as they were
- * typed: the service says what is wrong with them.
+ * typed: the service refuses them.
  */
 export const requestOf = (filled: Filled, mints: ReadonlyArray<SupportedMint>) => {
   const { agent = "", merchant = "", amount = "", mint = "", ttl = "", task, nonce } = filled;
@@ -45,6 +45,13 @@ export const requestOf = (filled: Filled, mints: ReadonlyArray<SupportedMint>) =
     ...(task === undefined || task === "" ? {} : { task_intent: task }),
     ...(nonce === undefined || nonce === "" ? {} : { nonce }),
   };
+};
+
+/** What is wrong with an amount of money that is none of the mint, which the service is sent as base units. */
+const amountFault = ({ amount = "", mint = "" }: Filled, mints: ReadonlyArray<SupportedMint>) => {
+  const listed = listedMint(mints, mint);
+  if (listed === undefined || (parseUnits(amount, listed.decimals) ?? 0n) > 0n) return null;
+  return `must be an amount above 0 with at most ${listed.decimals} decimals after a point`;
 };
 
 const faultsAt = (problem: ShownProblem | null, member: string): ReadonlyArray<string> =>
@@ -100,8 +107,13 @@ export const paymentForm = (
             )}
           </select>`
       : typed(filled[name] ?? "");
+  const faultsOf = (name: Name, member: string): ReadonlyArray<string> => {
+    const faults = faultsAt(problem, member);
+    const own = name === "amount" && faults.length > 0 ? amountFault(filled, mints) : null;
+    return own === null ? faults : [own];
+  };
   return html`<form class="prepare" action="/prepare">
-    ${FIELDS.map(([name, member, label, hint]) => field({ name, label, hint }, faultsAt(problem, member), control(name)))}
+    ${FIELDS.map(([name, member, label, hint]) => field({ name, label, hint }, faultsOf(name, member), control(name)))}
     <button>Prepare</button>
   </form>`;
 };

@@ -32,7 +32,7 @@ export const actionPage = async (
   const head = html`<h1>${title}</h1>
     <p>
       Escrow ${wholeKey(escrow.escrow_pda, `/escrows/${escrow.escrow_pda}`)}
-      ${statePill(escrow.state)}
+      ${statePill(escrow.state, escrow.refundable)}
     </p>`;
   const next = escrow.next_actions.find(({ action }) => action === asked.action);
   if (next === undefined)

@@ -45,7 +45,7 @@ const matchTable = ({ data }: Answer, asked: string): Html =>
     rows: data.map((match) => [
       KINDS[match.kind],
       html`<a href="${pathOf(match, asked)}">${match.label ?? KINDS[match.kind]}</a>
-        ${match.kind === "merchant" && key(match.path.slice("/merchants/".length))}`,
+        ${match.kind === "merchant" && key(match.path.slice("/merchants/".length), match.path)}`,
       match.by === null ? (match.is_exact ? "the whole of it" : "a part of it") : BY[match.by],
     ]),
     empty: "",

@@ -33,9 +33,11 @@ const WORD_OF_STATE: Readonly<Record<string, string>> = {
   Refundable: "Ended, refundable",
 };
 
-/** An escrow's state as a pill. */
-export const statePill = (state: string): Html =>
-  pill(TONE_OF_STATE[state] ?? "plain", WORD_OF_STATE[state] ?? state);
+/** An escrow's state as a pill; one that has ended and can be refunded says so. */
+export const statePill = (escrowState: string, isRefundable = false): Html => {
+  const state = isRefundable ? "Refundable" : escrowState;
+  return pill(TONE_OF_STATE[state] ?? "plain", WORD_OF_STATE[state] ?? state);
+};
 
 /** How amounts of one mint are shown. */
 export type AmountOf = (units: string, mint: string) => Html;

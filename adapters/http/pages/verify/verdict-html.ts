@@ -70,10 +70,14 @@ const callFacts = (call: JudgedCall): Html =>
     ],
   ]);
 
-const escrowFacts = (escrow: Escrow): Html =>
+/** A state in its colour only where the packet is verified: of any other it is no more than the packet's word. */
+const escrowFacts = (escrow: Escrow, verdict: Verdict): Html =>
   facts([
     ["Escrow", wholeKey(escrow.address)],
-    ["State", statePill(escrow.state)],
+    [
+      "State",
+      verdict === "verified" ? statePill(escrow.state) : pill("plain", `${escrow.state}, it says`),
+    ],
     ["Agent", wholeKey(escrow.agentOwner)],
     ["Merchant", wholeKey(escrow.merchant)],
     ["Attestor", wholeKey(escrow.attestor)],
@@ -90,7 +94,7 @@ const judgementHtml = (judgement: Judgement, under: Inner): Html => {
     <p class="verdict">${pill(tone, word)}</p>
     <p class="lead">${sentence(sentenceOf(judgement))}</p>
     ${under} ${result.amounts !== null && html`<p>${sentence(amountsText(result.amounts))}</p>`}
-    ${call !== null && callFacts(call)} ${escrow !== null && escrowFacts(escrow)}
+    ${call !== null && callFacts(call)} ${escrow !== null && escrowFacts(escrow, result.verdict)}
     ${table({
       caption: `Checks of the ${KIND_WORDS[of]}`,
       head: ["Check", "Outcome", "Why"],

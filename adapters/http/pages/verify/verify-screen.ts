@@ -64,7 +64,7 @@ export const verifyScreen: Screen = {
               <label for="pasted">Or paste one</label>
               <textarea id="pasted" rows="4" spellcheck="false" autocomplete="off"></textarea>
             </p>
-            <p>
+            <p class="tries">
               <button type="button" id="add">Add what was pasted</button>
               <button type="button" id="own-trust">Use this service's own trust document</button>
               <button type="button" id="save" class="main" disabled>Save as one file</button>

@@ -75,6 +75,15 @@ test.each([
   expect(page.match(/aria-invalid/g)).toHaveLength(1);
 });
 
+test.each(["", "0", "abc", "1,50", "1.1234567"])(
+  "an amount of %p is told in money, as it is typed, not in base units",
+  async (amount) => {
+    const { page } = await pageOf(form({ amount }));
+    expect(faultsBeside(page, "amount")).toContain("with at most 6 decimals");
+    expect(faultsBeside(page, "amount")).not.toContain("integer");
+  },
+);
+
 test("a filled form shows what it comes to, what it costs, and what is in the way", async () => {
   const { status, text } = await pageOf(form());
   expect(status).toBe(200);

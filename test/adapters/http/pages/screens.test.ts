@@ -99,6 +99,26 @@ test("a part that a page fetches again has no look of another page's part", asyn
   }
 });
 
+test("an ended escrow has one state in its list, on its page and where its refund is prepared", async () => {
+  const ended = escrow("ended", "Pending", 90_000n);
+  service.seed({ escrows: [paid, partly, back, open, ended] });
+  await service.app.handle(new Request("http://localhost/v1/indexer/sync", { method: "POST" }));
+  for (const path of [
+    "/escrows?refundable=true",
+    `/escrows/${ended.address}`,
+    `/prepare?escrow=${ended.address}&action=claim_refund`,
+  ])
+    expect(await (await get(path)).text()).toMatch(
+      /class="pill bad"><span aria-hidden="true">✗<\/span> Ended, refundable/,
+    );
+});
+
+test("a merchant's page tells that its name is nobody's word", async () => {
+  expect(await textOf(`/merchants/${merchant().wallet}`)).toContain(
+    "Anybody can register any name.",
+  );
+});
+
 test("the home page shows health, events and days, and follows the stream", async () => {
   await service.app.handle(new Request("http://localhost/v1/indexer/sync", { method: "POST" }));
   const page = await (await get("/")).text();

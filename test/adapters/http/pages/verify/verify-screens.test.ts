@@ -140,6 +140,8 @@ describe("words", () => {
     expect(shown(PACKET, TRUST)).toMatch(/class="pill good"[^]*Verified/);
     expect(shown(PACKET, TRUST)).toMatch(/class="pill wait"[^<]*<span[^]*unproven/);
     expect(shown(PACKET)).toContain("nobody is trusted yet");
+    expect(shown(PACKET)).toContain("Fulfilled, it says");
+    expect(shown(PACKET, TRUST)).not.toContain("it says");
     const failed = shown(PACKET.replace('"Fulfilled"', '"Refunded"'), TRUST);
     expect(failed).toMatch(/class="pill bad"[^]*Failed/);
     expect(failed).toContain("Do not rely on it");
