@@ -95,6 +95,8 @@ const post = async (
     headers: { ...headers, host: url.host, "content-type": "application/json" },
     redirect: "manual",
     keepalive: false,
+    // A proxy of the environment would resolve and connect for itself.
+    proxy: false,
     signal,
     ...(url.protocol === "https:"
       ? {

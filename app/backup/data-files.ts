@@ -6,7 +6,13 @@ import { GENERATED_KEY_FILE } from "../../adapters/signer/evidence-signer.ts";
 import { keyOfText } from "../../adapters/signer/key-text.ts";
 import { generatedKeyPath, logKeyFiles } from "../../adapters/signer/log-signer.ts";
 import { STANDING_FILE } from "../../adapters/sqlite/log/standing-file.ts";
-import { backfillPath, logFolder, packetsPath, storePath } from "../lifecycle/started-instance.ts";
+import {
+  backfillPath,
+  logFolder,
+  packetsPath,
+  storePath,
+  webhooksPath,
+} from "../lifecycle/started-instance.ts";
 import { JOINED_KEY_FILE } from "../log/join-log.ts";
 import { filesBelow } from "./manifest.ts";
 
@@ -20,6 +26,8 @@ export const INDEX_FILE = inData(storePath(".", "index"));
 export const STANDING_PATH = `${inData(logFolder("."))}/${STANDING_FILE}`;
 const PACKETS_FILE = inData(packetsPath("."));
 const RELAY_FILE = inData(storePath(".", "relay"));
+/** The webhooks, whose secrets are in it: it goes with the keys. */
+const WEBHOOKS_FILE = inData(webhooksPath("."));
 /** The embedded ledger's own file: its process holds it for itself. */
 export const LOCAL_LEDGER_FILE = `${LOCAL_LEDGER_FOLDER}/ledger.sqlite`;
 
@@ -30,6 +38,7 @@ export const STORE_FILES: ReadonlySet<string> = new Set([
   STANDING_PATH,
   INDEX_FILE,
   LOCAL_LEDGER_FILE,
+  WEBHOOKS_FILE,
 ]);
 
 /**
@@ -72,8 +81,9 @@ export const filesOfRound = async (
 ): Promise<ReadonlyArray<string>> =>
   (await filesBelow(dataDir)).filter((path) => !LEFT_OUT.test(path) && roundOf(path) === round);
 
-/** The names of keys that the service, a witness and their commands make. */
+/** The names of files with keys or secrets that the service, a witness and their commands make. */
 const KEY_NAMES: ReadonlySet<string> = new Set([
+  WEBHOOKS_FILE,
   GENERATED_KEY_FILE,
   LOG_KEY.key,
   LOG_KEY.next,

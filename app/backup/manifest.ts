@@ -62,7 +62,7 @@ export const isMissing = (cause: unknown): boolean =>
   cause instanceof Error && "code" in cause && cause.code === "ENOENT";
 
 /** The SHA-256 of a file's bytes. Rejects like the file system. */
-const digestOf = async (path: string): Promise<Hash32> => {
+export const digestOf = async (path: string): Promise<Hash32> => {
   const hash = createHash("sha256");
   for await (const part of createReadStream(path)) hash.update(part as Uint8Array);
   const digest = parseHash32(hash.digest("hex"));
@@ -131,7 +131,8 @@ const isFile = (value: unknown): value is BackedFile => {
 
 const MADE_ANEW = "Make a backup anew, or restore another one";
 
-const changed = (detail: string) => new BackupRefused("backup_changed", detail, MADE_ANEW);
+/** The refusal of a backup whose bytes are not those that its manifest names. */
+export const changed = (detail: string) => new BackupRefused("backup_changed", detail, MADE_ANEW);
 
 const parse = (text: string, folder: string): Manifest => {
   const value = ((): Readonly<Record<string, unknown>> => {
@@ -175,14 +176,15 @@ export const readBackup = async (folder: string, expected: Hash32 | null): Promi
     throw changed(`${path} has another SHA-256 than --sha256 says`);
   const manifest = parse(text, folder);
   const named = new Map(manifest.files.map((file) => [file.path, file]));
-  for (const name of await filesBelow(folder))
+  const there = new Set(await filesBelow(folder));
+  for (const name of there)
     if (name !== MANIFEST_FILE && !named.has(name))
       throw changed(`${join(folder, name)} is not in the backup's manifest`);
   for (const { path: name, bytes, sha256 } of named.values()) {
     const file = join(folder, name);
-    const size = (await stat(file).catch(() => null))?.size;
-    if (size === undefined) throw changed(`${file} is missing`);
-    if (size !== bytes || (await digestOf(file)) !== sha256)
+    // A link to a file elsewhere is none of the backup's.
+    if (!there.has(name)) throw changed(`${file} is missing`);
+    if ((await stat(file)).size !== bytes || (await digestOf(file)) !== sha256)
       throw changed(`${file} has other bytes than were backed up`);
   }
   return manifest;

@@ -1,4 +1,4 @@
-import { copyFile, mkdir } from "node:fs/promises";
+import { chmod, copyFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { clusterOfGenesis } from "../config/cluster.ts";
 import { SCHEMA_VERSION as DATABASE_SCHEMA_VERSION } from "../../adapters/postgres/store-schema.ts";
@@ -9,7 +9,7 @@ import { clusterOf, deploymentOf } from "../lifecycle/started-instance.ts";
 import { BackupRefused } from "./backup-refused.ts";
 import { LOCAL_LEDGER_FILE } from "./data-files.ts";
 import { DUMP_FILE } from "./database-dump.ts";
-import { type Manifest, readBackup, syncFile } from "./manifest.ts";
+import { changed, digestOf, type Manifest, readBackup, syncFile } from "./manifest.ts";
 import { filledWhole, refuseFull } from "./take-backup.ts";
 
 const OTHER_BACKUP = "Restore another backup, or correct the settings";
@@ -78,11 +78,15 @@ const wholeOf = async (
 };
 
 const copyInto = async (folder: string, { folder: from, manifest }: Whole): Promise<void> => {
-  for (const { path } of manifest.files) {
+  for (const { path, sha256 } of manifest.files) {
     if (path === DUMP_FILE) continue;
     const to = join(folder, path);
     await mkdir(dirname(to), { recursive: true, mode: 0o700 });
     await copyFile(join(from, path), to);
+    // A backup that was carried may have lost its modes: read-only, or readable by all.
+    await chmod(to, 0o600);
+    // Whoever writes where the backup stands may have changed it since it was checked.
+    if ((await digestOf(to)) !== sha256) throw changed(`${join(from, path)} changed meanwhile`);
     await syncFile(to);
   }
 };

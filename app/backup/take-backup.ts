@@ -61,6 +61,13 @@ const copyPlain = async (from: string, to: string): Promise<void> => {
   await syncFile(to);
 };
 
+/** Copies a store's file as one transaction sees it. */
+const copyWhole = async (path: string, from: string, to: string): Promise<void> => {
+  await onStore(copyStore(from, to), path);
+  await chmod(to, 0o600);
+  await syncFile(to);
+};
+
 /** @throws BackupRefused where something stands at a folder's place already. */
 export const refuseFull = async (folder: string, cure: string): Promise<void> => {
   const names = await readdir(folder).catch((cause: unknown) => {
@@ -134,12 +141,7 @@ export const backUpData = async (
         const [from, copy] = [join(dataDir, path), join(draft, path)];
         if (await isKey(from)) continue;
         await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
-        if (!STORE_FILES.has(path)) await copyPlain(from, copy);
-        else {
-          await onStore(copyStore(from, copy), path);
-          await chmod(copy, 0o600);
-          await syncFile(copy);
-        }
+        await (STORE_FILES.has(path) ? copyWhole(path, from, copy) : copyPlain(from, copy));
       }
     const { standing, ...dumped } = (await dump?.(draft)) ?? { standing: null };
     if ((await filesBelow(draft)).length === 0)
@@ -191,7 +193,7 @@ export const backUpKeys = async (
     for (const [name, from] of keys) {
       const copy = join(draft, name);
       await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
-      await copyPlain(from, copy);
+      await (STORE_FILES.has(name) ? copyWhole(name, from, copy) : copyPlain(from, copy));
     }
     return writeManifest(draft, {
       holds: "keys",

@@ -94,9 +94,12 @@ const PARTS: ReadonlyArray<(folder: string, revision: Revision) => Promise<void>
     writeFile(join(folder, "sbom.cdx.json"), json(billOfMaterials(ROOT, isoOf(revision)))),
 ];
 
-/** The files below a folder, in the order of their paths. */
+/** The files below a folder, in the order of their paths. @throws Error for a link, whose bytes are elsewhere. */
 export const filesBelow = async (folder: string): Promise<ReadonlyArray<ReleaseFile>> => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  for (const entry of entries)
+    if (!entry.isFile() && !entry.isDirectory())
+      throw new Error(`${join(entry.parentPath, entry.name)} is neither a file nor a folder`);
   const paths = entries
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => relative(folder, join(parentPath, name)))
@@ -142,7 +145,7 @@ export const makeRelease = async (
 
 /**
  * Which files of a release, by its SHA256SUMS, are below `folder` as they must be, and which are not there. @throws Error
- * for a file of other bytes, and for sums of another form.
+ * for a file of other bytes, for one that the sums do not name, and for sums of another form.
  */
 export const checkSums = async (
   folder: string,
@@ -161,5 +164,9 @@ export const checkSums = async (
       throw new Error(`${path} has the SHA-256 ${actual}, and ${SUMS_FILE} says ${sha256}`);
     (actual === undefined ? absent : sound).push(path);
   }
+  const named = new Set([...sound, SUMS_FILE, PROOF_FILE]);
+  const planted = [...there.keys()].find((path) => !named.has(path));
+  if (planted !== undefined)
+    throw new Error(`${planted} is there, and ${SUMS_FILE} does not name it`);
   return { sound, absent };
 };

@@ -178,6 +178,36 @@ describe("addresses", () => {
     expect(times).toBe(1);
   });
 
+  test("are connected to directly: a proxy of the environment would connect to whom it likes", async () => {
+    const names = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"];
+    const before = names.map((name) => process.env[name]);
+    let throughProxy = 0;
+    using proxy = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        open: (socket) => {
+          throughProxy += 1;
+          socket.end();
+        },
+        data: () => undefined,
+      },
+    });
+    for (const name of names) process.env[name] = `http://127.0.0.1:${proxy.port}`;
+    try {
+      expect(await send(`${here}/taken`)).toMatchObject({ status: 200 });
+      expect(await send(`https://hooks.example:${secure.port}/taken`, true)).toMatchObject({
+        status: 200,
+      });
+    } finally {
+      for (const [at, name] of names.entries()) {
+        delete process.env[name];
+        if (before[at] !== undefined) process.env[name] = before[at];
+      }
+    }
+    expect(throughProxy).toBe(0);
+  });
+
   test("are public only outside of every special network", () => {
     for (const address of [
       "1.1.1.1",

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
-import { existsSync, readdirSync, watch } from "node:fs";
-import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { existsSync, readdirSync, symlinkSync, watch } from "node:fs";
+import { chmod, cp, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Effect } from "effect";
 import { INDEX_KIND } from "../../../adapters/sqlite/index/index-schema.ts";
@@ -10,12 +10,14 @@ import { STANDING_KIND, standingRow } from "../../../adapters/sqlite/log/standin
 import { openStore } from "../../../adapters/sqlite/open-store.ts";
 import { PACKETS_KIND } from "../../../adapters/sqlite/packets/settled-packets.ts";
 import { OUTCOME_KIND } from "../../../adapters/sqlite/relay/outcome-schema.ts";
-import { MANIFEST_FILE, readBackup } from "../../../app/backup/manifest.ts";
+import { webhookRecordsSqlite } from "../../../adapters/sqlite/webhook-records.ts";
+import { filesBelow, MANIFEST_FILE, readBackup } from "../../../app/backup/manifest.ts";
 import { runCommand } from "../../../app/command-line/command-line.ts";
 import { main as backup } from "../../../app/commands/backup.ts";
 import { main as restore } from "../../../app/commands/restore.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { printLogStanding } from "../../../core/use-cases/log/log-standing.ts";
+import { WebhookRecords } from "../../../ports/webhook-records.ts";
 import { runHere } from "../support/run-here.ts";
 import { temporaryDirectory } from "../support/running-service.ts";
 import { parseHash32 } from "../../../core/domain/hash32.ts";
@@ -33,21 +35,15 @@ const put = async (path: string, content: string): Promise<void> => {
   await writeFile(path, content, { mode: 0o644 });
 };
 
+const HASH = parseHash32(ROOT);
+if (HASH === undefined) throw new Error("ROOT is no hash");
 const standing = printLogStanding({
   signed: {
     origin: "log.example/log/0123456789abcdef/0",
     size: 300,
-    root:
-      parseHash32(ROOT) ??
-      (() => {
-        throw new Error("a root");
-      })(),
+    root: HASH,
   },
-  publicKey:
-    parseHash32(ROOT) ??
-    (() => {
-      throw new Error("a key");
-    })(),
+  publicKey: HASH,
   nextKey: null,
   retiredKeys: [],
   published: null,
@@ -109,11 +105,7 @@ const dataDirectory = async (tiles = 2) => {
   };
 };
 
-const filesIn = async (folder: string): Promise<ReadonlyArray<string>> =>
-  (await readdir(folder, { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
-    .sort();
+const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
 
 describe("a backup", () => {
   test("has every store and file but locks, spools and keys, and is restored as it was", async () => {
@@ -133,19 +125,20 @@ describe("a backup", () => {
       "packets.sqlite",
       "relay.sqlite",
     ];
-    expect(await filesIn(to)).toEqual([...expected, MANIFEST_FILE].sort());
-    for (const name of expected) expect((await stat(join(to, name))).mode & 0o777).toBe(0o600);
-    expect((await stat(to)).mode & 0o777).toBe(0o700);
-    const manifest = await readBackup(to, null);
-    expect(manifest).toMatchObject({
+    expect(await filesBelow(to)).toEqual([...expected, MANIFEST_FILE].sort());
+    for (const name of expected) expect(await modeOf(join(to, name))).toBe(0o600);
+    expect(await modeOf(to)).toBe(0o700);
+    expect(await readBackup(to, null)).toMatchObject({
       protocol: 3,
       schema: 4,
       ledger: { genesis_hash: GENESIS, custody_program: LOCAL_DEPLOYMENT.custodyProgram },
       log: { size: 300, root: ROOT },
     });
+    for (const name of expected) await chmod(join(to, name), 0o444);
     expect(await restoring(["--sha256", digest])).toMatchObject({ code: 0, stderr: "" });
     const restored = join(path, "new");
-    expect(await filesIn(restored)).toEqual(expected);
+    for (const name of expected) expect(await modeOf(join(restored, name))).toBe(0o600);
+    expect(await filesBelow(restored)).toEqual(expected);
     for (const name of expected.filter((each) => !each.endsWith(".sqlite")))
       expect(await readFile(join(restored, name), "utf8")).toBe(
         await readFile(join(data, name), "utf8"),
@@ -168,9 +161,9 @@ describe("a backup", () => {
       "log-signing-key.signed.json",
       "old-key",
     ];
-    expect(await filesIn(keys)).toEqual([...expected, MANIFEST_FILE].sort());
-    for (const name of expected) expect((await stat(join(keys, name))).mode & 0o777).toBe(0o600);
-    expect((await stat(keys)).mode & 0o777).toBe(0o700);
+    expect(await filesBelow(keys)).toEqual([...expected, MANIFEST_FILE].sort());
+    for (const name of expected) expect(await modeOf(join(keys, name))).toBe(0o600);
+    expect(await modeOf(keys)).toBe(0o700);
     expect(await readFile(join(keys, "log-signing-key"), "utf8")).toBe(KEY.toLowerCase());
     expect(await restoring(["--keys", keys])).toMatchObject({ code: 0 });
     expect(await readFile(join(path, "new/log-signing-key"), "utf8")).toBe(KEY.toLowerCase());
@@ -185,6 +178,24 @@ describe("a backup", () => {
       code: 65,
       stderr: expect.stringMatching(/^no_backup: .* holds keys, not data\./),
     });
+  });
+
+  test("has the webhooks with the keys, whole, and their secrets nowhere in the data", async () => {
+    const { path, data, to, backUp, restore: restoring } = await dataDirectory();
+    const secret = `whsec_${Buffer.alloc(32, 9).toString("base64")}`;
+    const keys = join(path, "keys");
+    // While the service has the file open, its rows stand in the write-ahead log.
+    await WebhookRecords.use(({ replace }) => replace("wh_0123456789abcdef", null, secret)).pipe(
+      Effect.andThen(Effect.promise(() => backUp("--keys", keys))),
+      Effect.provide(webhookRecordsSqlite(join(data, "webhooks.sqlite"))),
+      Effect.scoped,
+      Effect.runPromise,
+    );
+    for (const name of await filesBelow(to))
+      expect((await readFile(join(to, name))).includes(secret)).toBe(false);
+    expect(await restoring(["--keys", keys])).toMatchObject({ code: 0 });
+    using copy = new Database(join(path, "new/webhooks.sqlite"), { readonly: true });
+    expect(copy.query("SELECT text FROM webhook").values()).toEqual([[secret]]);
   });
 
   test("copies a store as one transaction sees it while another one is written", async () => {
@@ -303,7 +314,7 @@ describe("a restore is refused, and leaves nothing,", () => {
       await rm(world.to, { recursive: true });
       await cp(sound, world.to, { recursive: true });
     };
-    const names = (await filesIn(sound)).filter((name) => name !== MANIFEST_FILE);
+    const names = (await filesBelow(sound)).filter((name) => name !== MANIFEST_FILE);
     for (const [at, name] of names.entries()) {
       const file = join(world.to, name);
       const bytes = await readFile(file);
@@ -312,6 +323,8 @@ describe("a restore is refused, and leaves nothing,", () => {
       await writeFile(file, bytes);
       await refuses(world, "backup_changed");
       await rm(file);
+      await refuses(world, "backup_changed");
+      symlinkSync(join(sound, name), file);
       await refuses(world, "backup_changed");
       await anew();
     }
@@ -354,12 +367,13 @@ describe("a restore is refused, and leaves nothing,", () => {
     const other = { CUSTODY_PROGRAM_ID: LOCAL_DEPLOYMENT.attestorProgram };
     await refuses(world, "backup_of_another_ledger", [], other);
     await refuses(world, "backup_of_another_ledger", [], { SOLANA_CLUSTER: "devnet" });
-    const embedded = {
-      SOLANA_RPC_URL: "",
-      SOLANA_CLUSTER: "",
-      CUSTODY_PROGRAM_ID: "",
-      ATTESTOR_PROGRAM_ID: "",
-    };
+    const settings = [
+      "SOLANA_RPC_URL",
+      "SOLANA_CLUSTER",
+      "CUSTODY_PROGRAM_ID",
+      "ATTESTOR_PROGRAM_ID",
+    ];
+    const embedded = Object.fromEntries(settings.map((name) => [name, ""]));
     await refuses(world, "backup_of_another_ledger", [], embedded);
     await refuses(world, "database_needed", [], { DATABASE_URL: "postgres://u@127.0.0.1:9/x" });
     using node = Bun.serve({
@@ -377,6 +391,6 @@ describe("a restore is refused, and leaves nothing,", () => {
       code: 65,
       stderr: expect.stringMatching(/^target_not_empty: /),
     });
-    expect(await filesIn(join(world.path, "new"))).toEqual(["file"]);
+    expect(await filesBelow(join(world.path, "new"))).toEqual(["file"]);
   });
 });

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { main } from "../../../app/commands/release.ts";
 import { runCommand } from "../../../app/command-line/command-line.ts";
@@ -201,6 +209,15 @@ test("by command: a release is logged by a key file, and a stranger checks it of
 example.com/settlement-evidence/releases holds them among its 1, cosigned by one.example at 2027-01-15T08:00:00.000Z, two.example at 2027-01-15T08:00:00.000Z.
 `,
   });
+  for (const [plant, reason] of [
+    [(path: string) => writeFileSync(path, "planted"), "planted is there, and SHA256SUMS"],
+    [(path: string) => symlinkSync("file", path), "planted is neither a file nor a folder"],
+  ] as const) {
+    plant(join(release, "planted"));
+    const stderr = expect.stringContaining(reason);
+    expect(await run("--check")).toMatchObject({ code: 1, stderr });
+    rmSync(join(release, "planted"));
+  }
   writeFileSync(join(release, "file"), "contents");
   expect(await run("--check")).toMatchObject({
     code: 1,
