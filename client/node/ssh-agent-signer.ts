@@ -110,7 +110,9 @@ const ask = (socketPath: string, request: Uint8Array, answerMs: number): Promise
         ),
       );
     };
-    socket.setTimeout(answerMs, () => end(new Error("no answer")));
+    // Not the socket's own timeout, which each byte begins anew.
+    const timer = setTimeout(() => end(new Error("no answer")), answerMs);
+    socket.on("close", () => clearTimeout(timer));
     socket.on("error", end);
     socket.on("end", () => end(new Error("ended")));
     socket.on("connect", () => socket.write(request));

@@ -82,6 +82,7 @@ const dataDirectory = async (tiles = 2) => {
   await put(join(data, "snapshot.spool"), "half of a snapshot");
   for (const name of ["evidence-signing-key", "log-signing-key", "log-signing-key.next", "old-key"])
     await put(join(data, name), KEY);
+  await put(join(data, "pem"), "-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n");
   const ledger = {
     SOLANA_RPC_URL: "http://127.0.0.1:9",
     SOLANA_CLUSTER: "localnet",
@@ -160,6 +161,7 @@ describe("a backup", () => {
       "log-signing-key.next",
       "log-signing-key.signed.json",
       "old-key",
+      "pem",
     ];
     expect(await filesBelow(keys)).toEqual([...expected, MANIFEST_FILE].sort());
     for (const name of expected) expect(await modeOf(join(keys, name))).toBe(0o600);

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import fc from "fast-check";
 import { addressFromBytes } from "../../../core/domain/address.ts";
@@ -70,6 +71,28 @@ test("a request to sign holds key, message and no flags", () => {
       "00000000",
     ].join(""),
   );
+});
+
+test("an agent that sends its answer byte by byte has its time for all of it, and no more", async () => {
+  const directory = await temporaryDirectory();
+  const socket = join(directory.path, "agent");
+  const closed = Promise.withResolvers<void>();
+  const agent = createServer((asking) => {
+    asking.write(Uint8Array.of(0, 2, 0, 0));
+    const drip = setInterval(() => asking.write(Uint8Array.of(0)), 20);
+    asking.on("error", () => undefined);
+    asking.on("close", () => {
+      clearInterval(drip);
+      closed.resolve();
+    });
+  });
+  await new Promise<void>((listening) => void agent.listen(socket, listening));
+  const asked = sshAgentSigner("11111111111111111111111111111111", socket, 200);
+  const cause: unknown = await asked.catch((failure: unknown) => failure);
+  expect(cause).toMatchObject({ code: "signer_unusable" });
+  await closed.promise;
+  agent.close();
+  await directory.remove();
 });
 
 const hasAgent = ["ssh-agent", "ssh-add", "ssh-keygen"].every((name) => Bun.which(name) !== null);
