@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { runCommand } from "../../../app/command-line/command-line.ts";
 import { main as backup } from "../../../app/commands/backup.ts";
 import { main as restore } from "../../../app/commands/restore.ts";
+import { main as webhook } from "../../../app/commands/webhook.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { freshSchema } from "../../adapters/postgres/test-database.ts";
 import { runHere } from "../support/run-here.ts";
@@ -61,6 +62,22 @@ test("a database that is dumped under load and restored gives the same tree, and
   elsewhere.searchParams.set("schema", "another_name");
   const wrong = await restoring({ ...programs, DATABASE_URL: elsewhere.href });
   expect(wrong.stderr).toStartWith("database_refused: the dump is of the schema ");
+
+  // The restored store has room for webhooks, and no dump has their secrets.
+  const webhooks = (args: ReadonlyArray<string>, of: Readonly<Record<string, string>>) =>
+    runHere((io) => runCommand(webhook, args, io), { env: { ...env, ...programs, ...of } });
+  expect((await webhooks(["list"], after)).stdout).toBe("There is no webhook.\n");
+  const added = await webhooks(["add", "https://shop.example/settled"], before);
+  const secret = /whsec_\S+/.exec(added.stdout)?.[0];
+  expect(secret).toBeString();
+  const kept = join(folder, "kept");
+  const backedUp = await runHere((io) => runCommand(backup, ["--to", kept], io), {
+    env: { ...env, ...before },
+  });
+  expect(backedUp).toMatchObject({ code: 0 });
+  const dump = Bun.spawnSync(["pg_restore", "--file=-", join(kept, "database.dump")]);
+  expect(dump.stdout.toString()).toContain("CREATE TABLE");
+  expect(dump.stdout.toString()).not.toContain(secret ?? "");
 });
 
 test("relays are told once, and the same, by a database that is restored from before them", async () =>
