@@ -151,6 +151,6 @@ test("what the client and its tools ask of an operation that has gone does not c
 
 test("a storage without one of its parts does not compile", async () => {
   const file = "app/stores/storage-in-database.ts";
-  const files = await filesRefusing(file, (text) => text.replace(", packets, news)", ", packets)"));
+  const files = await filesRefusing(file, (text) => text.replace(", packets, news,", ", packets,"));
   expect(files).toContain(file);
 });
