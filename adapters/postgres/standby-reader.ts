@@ -134,6 +134,8 @@ export const standbyReader: Layer.Layer<
       return summary;
     };
     const summary = Effect.map(primary.summary, show).pipe(
+      // Known before it is needed: without the primary nobody could tell whose the standby is.
+      Effect.tap(() => Effect.ignore(ownIdentity)),
       Effect.catch((failure) =>
         Effect.flatMap(onStandby(summaryIn), (read) =>
           read === null ? Effect.fail(failure) : Effect.succeed(show(read.outcome)),

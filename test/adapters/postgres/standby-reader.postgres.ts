@@ -38,8 +38,12 @@ const overTwo = <A, E>(
         const live = Context.get(primary, IndexReader);
         let isAway = false;
         const summary = Effect.suspend(() => (isAway ? Effect.fail(AWAY) : live.summary));
+        const store = Context.get(primary, PostgresStore);
+        const run: typeof store.run = (work) =>
+          Effect.suspend(() => (isAway ? Effect.fail(AWAY) : store.run(work)));
         const services = primary.pipe(
           Context.add(IndexReader, { ...live, summary }),
+          Context.add(PostgresStore, { ...store, run }),
           Context.add(StandbyStore, standby),
         );
         const reader = Context.get(
