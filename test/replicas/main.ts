@@ -25,7 +25,7 @@ acknowledged relay may be lost, and the histories of relays, idempotency keys an
 usage: bun run test:more replicas [--quick] [--kills N] [--seed N]
 
   --quick    2 kills, and no CPU time
-  --kills N  so many kills instead of 20
+  --kills N  how many kills   (20)
   --seed N   another schedule   (the time)
   --help     this text
 

@@ -196,7 +196,7 @@ export const relayLoad = (url: string, rpcUrl: string, history: History, seed: n
         if (status !== 202) throw new Error(`a merchant was not registered: ${status} ${body}`);
       }
     },
-    /** Relays so many transactions, four at a time, each until it is acknowledged. */
+    /** Relays `count` transactions, four at a time, each until it is acknowledged. */
     relayMany: async (count: number): Promise<void> => {
       let left = count;
       const connection = async (): Promise<void> => {

@@ -257,7 +257,7 @@ describe("a backup", () => {
         stdout: "ignore",
         stderr: "ignore",
       });
-      // It is killed once so many tiles are copied.
+      // The kill comes when `killAt` tiles are copied.
       const draftOf = () => readdirSync(path).find((name) => name.startsWith("backup.unfinished-"));
       const copied = (draft: string): number => {
         const tiles = join(path, draft, "log/0/tile/0");

@@ -13,7 +13,7 @@ import { freshPath, randomOf, SEED, tell } from "../chaos-run.ts";
 import { environmentOn } from "../service-environment.ts";
 
 const FIRST_ESCROWS = 40;
-/** The receiver takes up to so long, and refuses so many of its requests. */
+/** The longest that the receiver takes for a request, milliseconds, and the share of requests that it refuses. */
 const SLOWEST_MS = 30;
 const REFUSED = 0.02;
 
@@ -21,7 +21,7 @@ type Told = {
   readonly data: { readonly event: { readonly position: number; readonly escrow_pda: string } };
 };
 
-/** A receiver that is slow and sometimes refuses. `took` completes when it has taken so many in all. */
+/** A receiver that is slow and sometimes refuses. `took` completes when it has taken that many requests in all. */
 const slowReceiver = (random: () => number) => {
   const taken: Array<{ readonly position: number; readonly escrow: string }> = [];
   let check: Webhook | null = null;
