@@ -174,17 +174,15 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: AskedPolicy
     const keys = yield* log.keys.take(log.isEnded);
     const { value } = keys;
     yield* log.compare(value);
-    if (keys.isChanged) yield* offers.resigned;
+    if (keys.isDueAnew) yield* offers.renewed;
     if (keys.lack === "all") return "log_key_missing";
     const { last } = log;
     if (last?.isLast || (last !== null && log.isToEnd)) {
       const isPublished = yield* offers.isPublished(last, value?.published ?? null);
-      if (last.isLast || isPublished) {
-        const head = { ...last, isLast: true } as const;
-        if (yield* offers.isDue(log, head, value?.published ?? null))
-          yield* offers.offer(log, yield* log.sign(head));
-        return "ended";
-      }
+      const head = last.isLast || isPublished ? ({ ...last, isLast: true } as const) : last;
+      if (yield* offers.isDue(log, head, value?.published ?? null))
+        yield* offers.offer(log, yield* log.sign(head));
+      if (head.isLast) return "ended";
       const heldMs = (yield* monotonicMs) - log.signedAtMs;
       if (log.growing !== null && heldMs < HOLD_FOR_MS) return "ending";
     }

@@ -40,7 +40,7 @@ export const manySchedules = async (
   expect(totals.rotated).toBeGreaterThan(amount / 5);
   expect(totals.retired).toBeGreaterThan(amount / 10);
   expect(totals.ended).toBeGreaterThan(amount / 40);
-  expect(totals.takenBack).toBeGreaterThan(amount / 10);
+  expect(totals.takenBack).toBeGreaterThan(amount / 20);
   expect(totals.kills).toBeGreaterThan(amount / 3);
   expect(totals.failedSyncs).toBeGreaterThan(amount);
   expect(totals.onFork).toBeGreaterThan(amount / 10);

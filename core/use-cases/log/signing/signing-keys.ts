@@ -48,8 +48,8 @@ export class SigningKeys {
 
   /**
    * Reads the store's standing and the process's keys, and takes part in a rotation of the log's, in the store and
-   * beside the key. Says whether other keys sign from now on, and whether one of the log's is missing here: with none,
-   * nothing may be signed.
+   * beside the key. Says whether the checkpoint is due anew, since other keys sign from now on or the end was ordered,
+   * and whether one of the log's keys is missing here: with none, nothing may be signed.
    */
   take(isEnded: boolean) {
     const taken = Effect.gen({ self: this }, function* () {
@@ -57,6 +57,7 @@ export class SigningKeys {
       const keys = yield* this.#key.keys;
       const [first, ...others] = keys;
       const own = [hash32FromBytes(first.publicKey), ...keysIn(others)] as const;
+      const wasEndOrdered = this.isEndOrdered;
       this.isEndOrdered = yield* this.#endOrdered;
       const { text, value } = yield* kept.inStore;
       const furthest = furtherAlong(this.rotation, value && rotationIn(value));
@@ -85,9 +86,11 @@ export class SigningKeys {
       const signers = keys.filter(({ publicKey }) => wanted.includes(hash32FromBytes(publicKey)));
       const before = this.signers;
       this.signers = signers;
+      const isChanged = before.length > 0 && !isSameKeys(keysIn(before), keysIn(signers));
       return {
         value: standing,
-        isChanged: before.length > 0 && !isSameKeys(keysIn(before), keysIn(signers)),
+        // Witnesses may have lost since what they cosigned, and cannot cosign an end that their nodes have passed.
+        isDueAnew: isChanged || (this.isEndOrdered && !wasEndOrdered),
         lack: signers.length === 0 ? "all" : signers.length < wanted.length ? "one" : null,
       } as const;
     });

@@ -16,6 +16,7 @@ export const OFFER_UNCHANGED_EVERY = Duration.minutes(10);
 /** Between two attempts while something hinders, and two looks whether this process may still write. */
 export const TRY_AGAIN = Duration.seconds(2);
 
+const NOTHING_PUBLISHED = { size: 0, atMs: -Infinity };
 const UNCHANGED_MS = Duration.toMillis(OFFER_UNCHANGED_EVERY);
 const TRY_AGAIN_MS = Duration.toMillis(TRY_AGAIN);
 /**
@@ -71,9 +72,8 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
   let waiting: Offered | null = null;
   let newest: Offered | null = null;
   let round: OfferedRound | null = null;
-  let publishedAtMs = -Infinity;
-  /** The size that the quorum has cosigned for this process last. */
-  let cosignedSize = 0;
+  /** The size that this process published last, as its quorum cosigned it, and when in monotonic milliseconds. */
+  let own = NOTHING_PUBLISHED;
   /** When the newest one is offered again. */
   let againAtMs = Infinity;
 
@@ -87,7 +87,8 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
     if (published === null || head.size !== size) return head.size > size;
     if (!keys.haveSigned(published)) return true;
     if (head.isLast !== publishedIn(published)?.checkpoint.isLast) return true;
-    return (yield* monotonicMs) - publishedAtMs >= UNCHANGED_MS;
+    // How old another process's cosignatures are is not known here.
+    return own.size !== size || (yield* monotonicMs) - own.atMs >= UNCHANGED_MS;
   });
 
   /**
@@ -173,9 +174,8 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
       const { head } = ofRound.offered.checkpoint;
       const isPublished = yield* publish(log, head, (before) => ofRound.note(before));
       if (isPublished && ofRound.publishedCount === null) {
-        publishedAtMs = nowMs;
+        own = { size: head.size, atMs: nowMs };
         againAtMs = nowMs + UNCHANGED_MS;
-        cosignedSize = head.size;
       }
       ofRound.publishedCount = count;
       yield* Ref.set(hindrance, null);
@@ -249,7 +249,7 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
      * one published may be of a copy, and the witnesses further.
      */
     isPublished: Effect.fnUntraced(function* ({ size }: SignedHead, published: string | null) {
-      const isCosigned = cosignedSize === size || !isWitnessed(yield* Ref.get(policyRef));
+      const isCosigned = own.size === size || !isWitnessed(yield* Ref.get(policyRef));
       return isCosigned && sizeOf(published) === size;
     }),
     areAhead,
@@ -263,18 +263,18 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
         return;
       }
       const note = () => printSignedCheckpoint(checkpoint, []);
-      if (yield* publish(log, checkpoint.head, note)) publishedAtMs = yield* monotonicMs;
+      if (yield* publish(log, checkpoint.head, note))
+        own = { size: checkpoint.head.size, atMs: yield* monotonicMs };
     }),
     /** Takes another policy: the newest checkpoint is offered to its witnesses. */
     changed: Effect.suspend(() => {
-      publishedAtMs = -Infinity;
+      own = NOTHING_PUBLISHED;
       againAtMs = -Infinity;
-      cosignedSize = 0;
       return Effect.andThen(endRound, ring);
     }),
-    /** Drops what other keys have signed. The next checkpoint is due, also one of the same size. */
-    resigned: Effect.suspend(() => {
-      publishedAtMs = -Infinity;
+    /** Drops what is offered. The next checkpoint is due, also one of the same size. */
+    renewed: Effect.suspend(() => {
+      own = NOTHING_PUBLISHED;
       [waiting, newest] = [null, null];
       return endRound;
     }),

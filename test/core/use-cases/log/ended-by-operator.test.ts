@@ -174,6 +174,51 @@ test("another process on the store takes the end over, beside its own key as wel
   expect(other.keyFiles.get(1)).toContain('"isLast":true');
 });
 
+test("a process that gets the lease back ends the log at once where another one has published it", async () => {
+  const [world, other] = [worldOf(20), worldOf(23)];
+  withWitnesses(world, [soundly], "w0.example");
+  Object.assign(other, { store: world.store, policy: world.policy, witness: world.witness });
+  await world.run(({ grown }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark());
+      yield* TestClock.adjust("10 seconds");
+      world.isWriter = false;
+      world.grow(3);
+      yield* TestClock.adjust("10 seconds");
+      yield* Effect.promise(() => other.publish());
+      expect(yield* published(world)).toMatchObject({ size: 24, isLast: false });
+      world.isWriter = true;
+      world.endOrdered = ORIGIN;
+      yield* grown(world.mark());
+      yield* TestClock.adjust("15 seconds");
+      expect(yield* published(world)).toMatchObject({ size: 24, isLast: true });
+    }),
+  );
+});
+
+test("a log does not end at a size that its witnesses have cosigned and lost since", async () => {
+  const world = worldOf(20);
+  const [witness] = withWitnesses(world, [soundly], "w0.example");
+  if (witness === undefined) throw new Error("there is a witness");
+  await world.run(({ grown, status }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark());
+      yield* TestClock.adjust("10 seconds");
+      // It begins anew, and its node has passed this size.
+      witness.size = 0;
+      witness.habit = answers(503);
+      world.endOrdered = ORIGIN;
+      yield* TestClock.adjust("10 seconds");
+      expect((yield* status).hindrance).toBe("ending");
+      world.grow(3);
+      yield* grown(world.mark());
+      witness.habit = (request) => (witness.asked.at(-1) === 24 ? soundly : answers(503))(request);
+      yield* TestClock.adjust("2 minutes");
+      expect(yield* published(world)).toMatchObject({ size: 24, isLast: true });
+    }),
+  );
+});
+
 test("another key begins the next log, and the ended log's key is refused from then on", async () => {
   const world = worldOf(20);
   await world.publish();
