@@ -7,7 +7,7 @@ test(
   "two services share their webhooks: one delivers, and when either is killed nothing is lost or out of order",
   () =>
     killDeliveries({
-      kills: amountOf({ quick: 5, long: 25 }),
+      kills: amountOf({ quick: 2, long: 25 }),
       replicas: 2,
       shared: { DATABASE_URL: freshSchema().href },
     }),

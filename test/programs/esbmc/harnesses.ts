@@ -16,6 +16,8 @@ export type Harness = {
   readonly rounds: number;
   /** Who decides the claims; Bitwuzla but where it runs out of memory. */
   readonly solver?: "z3";
+  /** Whether the proof takes minutes. `--quick` leaves it out, and has the fault refuted only. */
+  readonly isLong?: true;
   /** The first one is also tried by `--quick`. */
   readonly mutants: ReadonlyArray<Mutant>;
 };
@@ -173,6 +175,7 @@ export const HARNESSES: ReadonlyArray<Harness> = [
     name: "payment",
     rounds: 5,
     solver: "z3",
+    isLong: true,
     mutants: [
       drop(payment, "the amount", " && total <= escrow->amount"),
       drop(payment, "what was released", " && total >= escrow->released"),
