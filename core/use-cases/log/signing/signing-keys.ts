@@ -71,8 +71,6 @@ export class SigningKeys {
       const isFixed = isEnded || (value?.ended ?? null) !== null || !isUsable;
       const next = furthest !== null && isFixed ? furthest : rotatedBy(furthest, own, isPublished);
       const standing = value && { ...value, ...next };
-      if (value !== null && standing !== null && !isSameRotation(value, next))
-        yield* kept.replace(text, standing);
       if (!this.#isRemembered || this.rotation === null || !isSameRotation(this.rotation, next)) {
         this.#isRemembered = false;
         const beside = yield* kept.besideKey;
@@ -80,6 +78,9 @@ export class SigningKeys {
           yield* kept.remember(beside.text, { ...beside.value, ...next });
         this.#isRemembered = true;
       }
+      // Behind the file: who sees the status show a key may retire the other one at once, and that command reads the file.
+      if (value !== null && standing !== null && !isSameRotation(value, next))
+        yield* kept.replace(text, standing);
       this.rotation = next;
       this.#own = own;
       const wanted = signingKeysOf(next);

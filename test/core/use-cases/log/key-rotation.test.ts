@@ -72,6 +72,23 @@ describe("in a process that runs", () => {
     expect(world.keyFiles.get(1)).toContain(hashOf(2));
   });
 
+  test("a second key stands in the file beside the keys, which retire-key reads, before a status can show it", async () => {
+    const world = await rotating();
+    const { store } = world;
+    const inFile: Array<boolean> = [];
+    world.store = {
+      ...store,
+      replaceStanding: (before, next) => {
+        if (next.includes(`"nextKey":"${hashOf(2)}"`))
+          inFile.push(world.keyFiles.get(1)?.includes(hashOf(2)) === true);
+        return store.replaceStanding(before, next);
+      },
+    };
+    world.nextSeed = 2;
+    await world.publish();
+    expect(inFile[0]).toBe(true);
+  });
+
   test("the old key stays in the log's keys until a checkpoint of the new one is published", async () => {
     const world = worldOf(20);
     world.fileOf = 1;
