@@ -9,6 +9,10 @@ const MORE: Readonly<Record<string, readonly [string, string]>> = {
     "bun test/conformance/http-answers/record.ts",
   ],
   pages: ["writes the generated pages of docs/", "bun test/pages/pages.ts"],
+  pictures: [
+    "writes the pictures that pages are compared with, and the README's",
+    "bun test/browser/pictures.ts",
+  ],
   "generate-client": [
     "writes the types of what the client asks and is answered",
     "bun test/client/generated/contract-types.ts",

@@ -9,7 +9,7 @@ import {
   walletService,
 } from "../app/wallets/wallet-service.ts";
 import { testBrowser } from "./chromium.ts";
-import { faultsByView } from "./walk.ts";
+import { faultsByView, openPage } from "./walk.ts";
 import { type Manner, signed, walletPage } from "./wallet-page.ts";
 
 const AGENT = localKey("agent/planner");
@@ -209,13 +209,13 @@ test.each([
 ])(
   "the home page of a local ledger has the demo: %s",
   async (button, ended, state) => {
-    const { page, faults, close } = await pageWithWallet("signs");
+    const { page, faults, close } = await openPage(browser, service.url);
     await page.goto(service.url);
     await page.getByRole("button", { name: button }).click();
     await page.getByText(ended).waitFor({ timeout: 60_000 });
     await page.locator("#demo").getByRole("link", { name: "The escrow" }).click();
     await page.getByText(state).first().waitFor();
-    expect(faults()).toEqual([]);
+    expect(faults).toEqual([]);
     await close();
   },
   600_000,

@@ -34,11 +34,16 @@ export const violationsIn = async (page: Page): Promise<ReadonlyArray<string>> =
   );
 };
 
-/** What does not fit: a page or a part that is wider than the window, text that is cut, a placeholder longer than its field. */
+/** What does not fit: a page that is wider than its header, a page or a part that is wider than the window, text that is cut, a placeholder longer than its field. */
 export const cutsIn = (page: Page): Promise<ReadonlyArray<string>> =>
   page.evaluate(() => {
     const { scrollWidth, clientWidth } = document.documentElement;
     const cuts = scrollWidth > clientWidth ? [`scrolls sideways: ${scrollWidth} px`] : [];
+    const [header, content] = [".top", "main"].map((part) =>
+      document.querySelector(part)?.getBoundingClientRect(),
+    );
+    if (header && content && (content.left < header.left || content.right > header.right))
+      cuts.push(`wider than its header: ${content.width} px, not ${header.width}`);
     const pen = document.createElement("canvas").getContext("2d");
     for (const part of document.querySelectorAll<HTMLElement>("body *")) {
       if (!part.checkVisibility() || part.closest(".hidden, .skip, svg") !== null) continue;

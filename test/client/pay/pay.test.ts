@@ -61,6 +61,21 @@ describe("paying", () => {
     expect(service.escrows.size).toBe(1);
   });
 
+  test("a payment without a nonce is another one each time, and its escrow is not looked for before", async () => {
+    const service = fakeService();
+    const paths: Array<string> = [];
+    const { pay } = clientOf(service, (pass, _at, path) => {
+      paths.push(path);
+      return pass();
+    });
+    const nonces = [await pay({ nonce: undefined }), await pay({ nonce: undefined })].map(
+      ({ nonce }) => nonce,
+    );
+    expect(new Set(nonces).size).toBe(2);
+    expect(service.escrows.size).toBe(2);
+    expect(paths.filter((path) => /\/v1\/escrows\/\w{32,}/.test(path))).toEqual([]);
+  });
+
   test("other terms under the same nonce are refused, with both sides", async () => {
     const service = fakeService();
     const { pay } = clientOf(service);
