@@ -99,7 +99,10 @@ const endOf = async (connection: NatsConnection, origin: string): Promise<Stream
   throw new LogStreamUnavailable({ reason });
 };
 
-/** Sends all, and waits for all: the server takes them in order, so where it refuses one it refuses those behind it. */
+/**
+ * Sends one after the other, so that nothing follows an entry that the server has refused: a later one could fit again
+ * behind a message that somebody else has put there.
+ */
 const append = async (
   connection: NatsConnection,
   origin: string,
@@ -108,21 +111,20 @@ const append = async (
 ): Promise<boolean> => {
   const streamName = streamOf(origin);
   const server = jetstream(connection, { timeout: ANSWER_WITHIN_MS });
-  const sent = await Promise.allSettled(
-    entries.map(({ kind, leaf }, at) =>
-      server.publish(`${streamName}.${kind}`, leaf, {
-        msgID: messageId(origin, from + at),
-        expect: { streamName, lastSequence: from + at },
+  for (const [at, { kind, leaf }] of entries.entries()) {
+    const lastSequence = from + at;
+    try {
+      const { seq } = await server.publish(`${streamName}.${kind}`, leaf, {
+        msgID: messageId(origin, lastSequence),
+        expect: { streamName, lastSequence },
         retries: 0,
-      }),
-    ),
-  );
-  for (const [at, answer] of sent.entries()) {
-    if (answer.status === "fulfilled") {
-      // One that the server has seen lately is not taken again; it stands at its own place, unless it is not ours.
-      if (answer.value.seq !== from + at + 1) return false;
-    } else if (isMisplaced(answer.reason)) return false;
-    else throw answer.reason;
+      });
+      // One that the server has seen lately is not taken again; it stands in its place already, or it is not ours.
+      if (seq !== lastSequence + 1) return false;
+    } catch (cause) {
+      if (isMisplaced(cause)) return false;
+      throw cause;
+    }
   }
   return true;
 };

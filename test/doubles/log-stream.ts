@@ -12,11 +12,11 @@ export type StreamReaction = {
   readonly takesMs: number;
   /** The share of the entries that it takes, [0, 1]. */
   readonly taken: number;
-  /** Whether it then answers, fails, or is never heard of again. */
-  readonly then: "answers" | "fails" | "hangs";
+  /** Whether it answers then, fails, or is not heard of until the request has taken too long. */
+  readonly outcome: "answers" | "fails" | "hangs";
 };
 
-const WELL: StreamReaction = { takesMs: 0, taken: 1, then: "answers" };
+const WELL: StreamReaction = { takesMs: 0, taken: 1, outcome: "answers" };
 
 /** Streams in memory, which outlive the processes that fill them. */
 export class StreamServer {
@@ -32,12 +32,12 @@ export class StreamServer {
 
   #react<A>(take: (share: number) => A): Effect.Effect<A, LogStreamUnavailable> {
     return Effect.gen({ self: this }, function* () {
-      const { takesMs, taken, then } = this.reactions.shift() ?? WELL;
+      const { takesMs, taken, outcome } = this.reactions.shift() ?? WELL;
       yield* Effect.sleep(takesMs);
       const answer = take(taken);
-      if (then === "hangs") return yield* Effect.never;
-      if (then === "fails") return yield* new LogStreamUnavailable({ reason: "it failed" });
-      return answer;
+      if (outcome === "answers") return answer;
+      if (outcome === "hangs") yield* Effect.sleep("5 seconds");
+      return yield* new LogStreamUnavailable({ reason: "it failed" });
     });
   }
 

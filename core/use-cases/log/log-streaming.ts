@@ -7,12 +7,15 @@ import { eventInLeaf } from "../../log/leaf/event-leaf.ts";
 import { decodeEntryBundle } from "../../log/tiles/entry-bundle.ts";
 import { TILE_WIDTH } from "../../log/tiles/tile-path.ts";
 import { isSameHash } from "../../log/tree/tree-hash.ts";
+import { monotonicMs } from "../single-flight.ts";
 import { LogPublisher } from "./log-publisher.ts";
 import { type PublishedLog, SettlementLog } from "./serving/published-log.ts";
 import { readTileOf } from "./serving/read-log.ts";
 
 /** Between two looks at what is published: a log signs once a second at most. */
 const LOOK_EVERY = Duration.seconds(1);
+/** Between two looks at where the stream ends while nothing grows: its server may be away, or have lost its end. */
+const READ_EVERY_MS = Duration.toMillis(Duration.seconds(30));
 /** The pause behind a failure. */
 const TRY_AGAIN = Duration.seconds(5);
 
@@ -61,16 +64,18 @@ export const makeLogStreaming = Effect.gen(function* () {
   const stream = yield* LogStream;
   const { published } = yield* SettlementLog;
   const { status } = yield* LogPublisher;
-  /** Where the stream of a log is known to end; null before that is read, and after a failure. */
-  let reached: { readonly origin: string; readonly size: number } | null = null;
+  /** Where the stream of a log ends, and when that was read; null before, and after a failure. */
+  let reached: { readonly origin: string; readonly size: number; readonly readMs: number } | null =
+    null;
   let report: LogStreamReport = { behind: null, problem: null };
 
   /** The stream's end. Fails where its last entry is not the log's. */
   const findEnd = Effect.fnUntraced(function* (log: PublishedLog, origin: string, size: number) {
     const end = yield* stream.end(origin);
-    if (end.last === null || end.size > size) return { origin, size: end.size };
+    const read = { origin, size: end.size, readMs: yield* monotonicMs };
+    if (end.last === null || end.size > size) return read;
     const [leaf] = yield* leavesFrom(log, end.size - 1, size);
-    if (leaf !== undefined && isSameHash(leaf, end.last)) return { origin, size: end.size };
+    if (leaf !== undefined && isSameHash(leaf, end.last)) return read;
     const reason = `its entry ${end.size - 1} is not the log's`;
     return yield* new LogStreamUnavailable({ reason });
   });
@@ -86,7 +91,8 @@ export const makeLogStreaming = Effect.gen(function* () {
     }
     const { origin } = log.standing.signed;
     const { size } = log.checkpoint;
-    if (reached?.origin !== origin) reached = yield* findEnd(log, origin, size);
+    const isRead = reached !== null && (yield* monotonicMs) - reached.readMs < READ_EVERY_MS;
+    if (!isRead || reached?.origin !== origin) reached = yield* findEnd(log, origin, size);
     while (reached.size < size) {
       report = { ...report, behind: size - reached.size };
       const from: number = reached.size;
@@ -99,7 +105,7 @@ export const makeLogStreaming = Effect.gen(function* () {
         reached = null;
         return;
       }
-      reached = { origin, size: from + entries.length };
+      reached = { ...reached, size: from + entries.length };
     }
     if (report.problem !== null)
       yield* Effect.logInfo("the stream of the settlement log takes entries again");
