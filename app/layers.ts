@@ -71,7 +71,12 @@ import { SyncEpoch } from "../ports/index/sync-lease.ts";
 import type { WitnessUnusable } from "../ports/log/witness-state.ts";
 import type { GrownMark } from "./syncing/syncing-side.ts";
 import { signalsOfConfirmed } from "./lifecycle/signals-of-ledger.ts";
-import { logPublisher, logSigner, type LogWitnessesUnusable } from "./log/log-services.ts";
+import {
+  logPublisher,
+  logSigner,
+  logStreaming,
+  type LogWitnessesUnusable,
+} from "./log/log-services.ts";
 import { noWitness, witnessLayer } from "./log/witness-layer.ts";
 import { type EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";
 import { type Ledger, LedgerFloor } from "../ports/ledger/ledger.ts";
@@ -250,6 +255,7 @@ const servicesOf = (parts: StorageParts, thread: SyncThread | null) => {
     Layer.effect(LedgerPulse, makeLedgerPulse),
     Layer.effect(UnpinnedPrograms, makeUnpinnedPrograms),
     clientPackageLayer(started.dataDir),
+    logStreaming(settings),
   ).pipe(
     Layer.provideMerge(webhooks),
     Layer.provideMerge(Layer.effect(IndexGrowth, makeIndexGrowth)),

@@ -3,6 +3,7 @@ import { createHttpApp } from "../adapters/http/server/http-app.ts";
 import type { HttpServices } from "../adapters/http/server/http-services.ts";
 import { type ListenFailed, serveHttp } from "../adapters/http/server/serve-http.ts";
 import { LogPublisher } from "../core/use-cases/log/log-publisher.ts";
+import { LogStreaming } from "../core/use-cases/log/log-streaming.ts";
 import { WebhookDelivery } from "../core/use-cases/webhook/webhook-delivery.ts";
 import { readLogStatus } from "../core/use-cases/service/log-status.ts";
 import type { EvidenceKeyUnusable } from "../ports/evidence-signer.ts";
@@ -110,6 +111,10 @@ export const serveInstance = (
       Effect.forkScoped,
     );
     yield* WebhookDelivery.use(({ run }) => run).pipe(Effect.provide(context), Effect.forkScoped);
+    yield* Effect.flatMap(LogStreaming, ({ run }) => run).pipe(
+      Effect.provide(context),
+      Effect.forkScoped,
+    );
     if (thread === null) {
       const { runSyncingSide } = yield* Effect.promise(() => import("./syncing/syncing-side.ts"));
       const syncing = runSyncingSide(started, indexRefused);

@@ -4,6 +4,7 @@ import * as kinds from "./kinds.ts";
 import { supportedMint } from "./supported-mints.ts";
 import { type splitReadings, variable } from "./variable.ts";
 
+const port = kinds.wholeNumber(0, 65_535);
 const perMinute = kinds.wholeNumber(1, 1_000_000);
 
 /** The variables of the log lines that a service or a witness writes. */
@@ -26,15 +27,10 @@ export const logLines = {
 /** Every variable with its kind, its default and its meaning; docs/settings.md is made of them. */
 export const variables = {
   host: variable("HOST", kinds.host, "127.0.0.1", "the interface to listen on"),
-  port: variable(
-    "PORT",
-    kinds.wholeNumber(0, 65_535),
-    3000,
-    "0 takes a free one; a taken port is an error",
-  ),
+  port: variable("PORT", port, 3000, "0 takes a free one; a taken port is an error"),
   metricsPort: variable(
     "METRICS_PORT",
-    kinds.wholeNumber(0, 65_535),
+    port,
     null,
     "a listener of its own on `HOST` for `/metrics`, for which `PORT` then answers 404, and for the operator's page at `/`",
   ),
@@ -185,6 +181,12 @@ export const variables = {
     kinds.text,
     null,
     "path of a policy that names ordinary witnesses, which only see the log grow, and their quorum",
+  ),
+  natsUrl: variable(
+    "NATS_URL",
+    kinds.natsUrl,
+    null,
+    'a NATS server with JetStream, which gets each published entry of the log once ([log.md](log.md), "The log in NATS JetStream")',
   ),
   archivePeers: variable(
     "ARCHIVE_PEERS",

@@ -134,6 +134,7 @@ const logFaults = (values: Values): ReadonlyArray<ConfigFault> => {
     LOG_NAME: logName,
     LOG_WITNESSES: logWitnesses,
     LOG_WITNESSES_APPEND_ONLY: logWitnessesAppendOnly,
+    NATS_URL: values.natsUrl,
   }))
     if (value && !hasKey)
       faults.push({

@@ -116,6 +116,19 @@ export const serviceUrl: Kind<URL> = {
   expected: "an http:// or https:// address of a service, without query and password",
 };
 
+/** The address of a NATS server. It may hold a token, or a name and its password. */
+export const natsUrl: Kind<URL> = {
+  parse: (value) => {
+    const url = urlWith(value, ["nats:", "tls:"]);
+    if (url === undefined || url.hostname === "" || url.search !== "") return undefined;
+    const isWritten = percentDecoded(url.username + url.password) !== undefined;
+    return isWritten && ["", "/"].includes(url.pathname) ? url : undefined;
+  },
+  expected:
+    "a nats:// or tls:// address of host and port, with TOKEN@ or NAME:PASSWORD@ before them, % written as %25",
+  secret: true,
+};
+
 /** Request headers as OpenTelemetry writes them: `name=value`, values percent-encoded. They often hold a token. */
 export const headerList: Kind<Redacted.Redacted<Readonly<Record<string, string>>>> = {
   parse: (value) => {

@@ -82,6 +82,8 @@ export type Settings = {
   readonly logWitnesses: string | null;
   /** The file of the policy that names witnesses that only see the log grow, null without. */
   readonly logWitnessesAppendOnly: string | null;
+  /** The NATS server that gets the log's entries; null for none. It may hold a password. */
+  readonly natsUrl: Redacted.Redacted<URL> | null;
   /** Services that are asked for the packets of archived escrows that nobody has shown here. */
   readonly archivePeers: ReadonlyArray<URL>;
   /** The witness of other services' logs; null for none. */
@@ -195,6 +197,7 @@ export const readSettings = Effect.fnUntraced(function* (
     logKeyFile: values.logKeyFile,
     logWitnesses: values.logWitnesses,
     logWitnessesAppendOnly: values.logWitnessesAppendOnly,
+    natsUrl: values.natsUrl && redacted(values.natsUrl),
     archivePeers: values.archivePeers,
     witness: witnessSettings(values),
     database: databaseSettings(values),

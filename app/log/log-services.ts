@@ -10,6 +10,7 @@ import { hash32FromBytes } from "../../core/domain/hash32.ts";
 import type { LogPolicy } from "../../core/log/policy/log-policy.ts";
 import { parseLogPolicy } from "../../core/log/policy/parse-log-policy.ts";
 import { LogPublisher, makeLogPublisher } from "../../core/use-cases/log/log-publisher.ts";
+import { LogStreaming, makeLogStreaming } from "../../core/use-cases/log/log-streaming.ts";
 import {
   askedPolicy,
   faultOfPolicies,
@@ -189,3 +190,17 @@ export const logPublisher = (source: LogSource) =>
       Layer.effect(WitnessPolicies, Effect.flatMap(readWitnesses(source), Ref.make)),
     ),
   );
+
+/** What streams the log's entries where a server for them is configured; its library loads only then. */
+export const logStreaming = ({ natsUrl }: Pick<Settings, "natsUrl">) =>
+  natsUrl === null
+    ? Layer.empty
+    : Layer.effect(LogStreaming, makeLogStreaming).pipe(
+        Layer.provide(
+          Layer.unwrap(
+            Effect.promise(async () =>
+              (await import("../../adapters/nats/log-stream-nats.ts")).logStreamNats(natsUrl),
+            ),
+          ),
+        ),
+      );

@@ -103,6 +103,7 @@ const anyFacts = fc
     oldestAgeMs: fc.option(fc.integer({ min: 299_990, max: 300_010 })),
     log: fc.option(logState),
     webhooks: fc.array(fc.boolean(), { maxLength: 1 }),
+    streamProblem: fc.option(fc.constant("the NATS server: timeout")),
     disk: fc.option(fc.record({ freeBytes: fc.integer({ min: 8, max: 12 }) })),
   })
   .map((drawn): OperatorFacts => ({
@@ -120,6 +121,7 @@ const anyFacts = fc
     relay: { ...well.relay, pending: drawn.pending, oldestAgeMs: drawn.oldestAgeMs },
     log: drawn.log && { ...log, ...drawn.log },
     webhooks: drawn.webhooks.map(webhook),
+    logStream: drawn.streamProblem === null ? null : { behind: null, problem: drawn.streamProblem },
     host: drawn.disk && {
       stores: [],
       residentBytes: 1,

@@ -181,6 +181,19 @@ export const OPERATOR_ALERTS = [
     command: `${STATUS}.log.witnesses`,
   },
   {
+    name: "LogStreamFailing",
+    severity: "warning",
+    says: ({ logStream }) =>
+      logStream === null || logStream.problem === null
+        ? []
+        : [`The log's entries do not reach NATS: ${logStream.problem}.`],
+    expr: `${m("log_stream_failing")} == 1`,
+    forMinutes: 5,
+    means: "The log's entries do not reach the NATS server. None is lost: it gets them later.",
+    cure: "See whether the server answers and has room; the page and the log line say what it refused.",
+    command: "curl -s http://127.0.0.1:$METRICS_PORT/metrics | grep log_stream_",
+  },
+  {
     name: "WebhookEnded",
     severity: "warning",
     says: ({ webhooks }) =>

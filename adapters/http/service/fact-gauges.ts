@@ -1,4 +1,4 @@
-import type { SyncError } from "../../../core/use-cases/index/sync/sync-failure.ts";
+import { SYNC_ERRORS } from "../../../core/use-cases/index/sync/sync-failure.ts";
 import { LOG_HINDRANCES } from "../../../core/use-cases/log/log-standing.ts";
 import type { OperatorFacts } from "../../../core/use-cases/service/operator-facts.ts";
 import { syncErrorCode } from "./status/index-status-contract.ts";
@@ -7,10 +7,7 @@ import { syncErrorCode } from "./status/index-status-contract.ts";
 type Scraped = number | bigint | boolean | null | undefined;
 
 /** One time series of a gauge. */
-type Sample = {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: Scraped;
-};
+type Sample = { readonly labels: Readonly<Record<string, string>>; readonly value: Scraped };
 
 /** A gauge that is set from the operator's facts at each scrape. */
 export type FactGauge = {
@@ -61,15 +58,6 @@ const ofWebhooks = (
   gauges(unit, ["webhook"], about, ({ webhooks }) =>
     webhooks.map((webhook) => [{ webhook: webhook.id }, of(webhook)]),
   );
-
-/** Every error that can end a sync. */
-const SYNC_ERRORS = [
-  "LedgerUnavailable",
-  "LedgerTimeout",
-  "SlotBeyondReach",
-  "StoreUnavailable",
-  "InternalError",
-] as const satisfies ReadonlyArray<SyncError>;
 
 const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1000);
 
@@ -249,6 +237,16 @@ export const FACT_GAUGES = {
     ["witness"],
     "Answers of a witness that were no answer of a witness, in this process.",
     ({ log }) => (log?.witnesses ?? []).map(({ name, nonsense }) => [{ witness: name }, nonsense]),
+  ),
+  log_stream_behind_leaves: gauge(
+    "leaves",
+    "Published leaves of the log that are not in its NATS stream; NaN without one, and where this process does not fill it.",
+    ({ logStream }) => logStream?.behind,
+  ),
+  log_stream_failing: gauge(
+    "0 or 1",
+    "1 while the NATS stream of the log cannot be filled; NaN without one.",
+    ({ logStream }) => logStream && logStream.problem !== null,
   ),
   webhook_delivered: ofWebhooks(
     "requests",

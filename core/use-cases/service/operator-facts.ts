@@ -7,6 +7,7 @@ import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import { printVerifierKey } from "../../log/notes/verifier-key.ts";
 import { IndexSync } from "../index/sync/index-sync.ts";
 import { RelayDelivery } from "../relay/relay-delivery.ts";
+import { LogStreaming } from "../log/log-streaming.ts";
 import { WebhookReports } from "../webhook/webhook-delivery.ts";
 import { Witness } from "../witness/witness.ts";
 import { orNull, readLogStatus } from "./log-status.ts";
@@ -19,10 +20,11 @@ const keyIdOf = ({ keyId, status }: EvidenceKey) => ({ keyId, status });
  * without credentials. Null means not known. Never fails, and answers within a second.
  */
 export const readOperatorFacts = Effect.gen(function* () {
-  const [index, log, nodes, host, activity, webhooks] = yield* Effect.all(
+  const [index, log, logStream, nodes, host, activity, webhooks] = yield* Effect.all(
     [
       readIndexLag,
       orNull(readLogStatus),
+      Effect.flatMap(LogStreaming, ({ report }) => report),
       yield* NodeReports,
       yield* HostReports,
       Effect.flatMap(IndexSync, (sync) => sync.activity),
@@ -48,6 +50,7 @@ export const readOperatorFacts = Effect.gen(function* () {
       oldestAgeMs: oldestMs === null ? null : Math.max(0, nowMs - oldestMs),
     },
     log,
+    logStream,
     keys: {
       evidence: (current === null ? former : [current, ...former]).map(keyIdOf),
       log: [log?.vkey, log?.nextVkey].filter((key) => typeof key === "string"),

@@ -15,8 +15,17 @@ import { untrustworthy } from "../../or-ask-another.ts";
 /** How a sync fails. */
 export type SyncFailure = LedgerFailure | SlotBeyondReach | StoreUnavailable;
 
-/** What ended work on the index: the tag of a failure, or a defect. */
-export type SyncError = SyncFailure["_tag"] | "InternalError";
+/** What can end work on the index: the tag of each failure, and a defect. */
+export const SYNC_ERRORS = [
+  "LedgerUnavailable",
+  "LedgerTimeout",
+  "SlotBeyondReach",
+  "StoreUnavailable",
+  "InternalError",
+] as const satisfies ReadonlyArray<SyncFailure["_tag"] | "InternalError">;
+
+/** What ended work on the index. */
+export type SyncError = (typeof SYNC_ERRORS)[number];
 
 /** A failure by its own name: a node's fault about a slot that no ledger can have reached is `SlotBeyondReach`. */
 export const namedFailure = <E extends SyncFailure>(failure: E): E | SlotBeyondReach =>

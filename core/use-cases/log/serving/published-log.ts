@@ -138,7 +138,7 @@ export const readSignedTile = Effect.fnUntraced(function* (
 });
 
 /** The log that this service publishes, as it stands. */
-type PublishedLog = {
+export type PublishedLog = {
   readonly standing: LogStanding;
   readonly tree: LogTree;
   /**

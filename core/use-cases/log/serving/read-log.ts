@@ -8,13 +8,13 @@ import { RecentlyUsed } from "../../../domain/recently-used.ts";
 import { printTlogProof } from "../../../log/checkpoint/tlog-proof.ts";
 import { isSettlementLeaf } from "../../../log/leaf/event-leaf.ts";
 import { decodeEntryBundle, encodeEntryBundle } from "../../../log/tiles/entry-bundle.ts";
-import { parseTilePath, tileWidthIn } from "../../../log/tiles/tile-path.ts";
+import { parseTilePath, type Tile, tileWidthIn } from "../../../log/tiles/tile-path.ts";
 import { HASH_LENGTH, leafHash } from "../../../log/tree/tree-hash.ts";
 import { verifyInclusion } from "../../../log/tree/tree-proofs.ts";
 import { readFinalizedEscrow } from "../../escrow/read-escrow.ts";
 import { monotonicMs } from "../../single-flight.ts";
 import { readInclusionProof, readLeaves } from "../read-tree.ts";
-import { readSignedTile, SettlementLog } from "./published-log.ts";
+import { type PublishedLog, readSignedTile, SettlementLog } from "./published-log.ts";
 
 /** A proof that a log holds an event of an escrow, as a packet carries it. */
 export type LogProof = {
@@ -51,21 +51,16 @@ export const readCheckpoint = Effect.gen(function* () {
 }).pipe(Effect.withSpan("readCheckpoint"));
 
 /**
- * A tile or entry bundle of the log by its path, such as `tile/0/x001/234` or `tile/entries/000.p/7`. Every signed
- * size's tiles are there. Fails with `NotInLog`, and like the store while its leaves are not those that were signed.
+ * A tile or entry bundle of a log as it stands. Fails with `NotInLog` for one beyond what was signed, and like the store
+ * while its leaves are not those that were signed.
  */
-export const readLogTile = Effect.fn("readLogTile")(function* (path: string) {
-  const settlementLog = yield* SettlementLog;
-  const log = yield* settlementLog.published;
-  const tile = parseTilePath(path);
-  if (log === null || tile === undefined) return yield* new NotInLog({ what: "tile" });
+export const readTileOf = Effect.fnUntraced(function* (log: PublishedLog, tile: Tile) {
   const { standing, tree } = log;
-  if (tile.width > tileWidthIn(tile, standing.signed.size))
-    return yield* new NotInLog({ what: "tile" });
   const signedWidth = tileWidthIn(tile, standing.signed.size);
+  if (tile.width > signedWidth) return yield* new NotInLog({ what: "tile" });
   // A full tile is kept when it is signed. The first hashes or entries of a tile are those of each narrower one.
   const signed = { ...tile, width: signedWidth };
-  const edge = settlementLog.signedEdge(log);
+  const edge = (yield* SettlementLog).signedEdge(log);
   const bytes = yield* readSignedTile({ tree, size: standing.signed.size, edge }, signed);
   if (bytes === undefined) return yield* new NotInLog({ what: "tile" });
   if (tile.width === signedWidth) return bytes;
@@ -74,6 +69,17 @@ export const readLogTile = Effect.fn("readLogTile")(function* (path: string) {
   if ("fault" in entries)
     return yield* new StoreUnavailable({ retryable: true, cause: entries.fault });
   return encodeEntryBundle(entries.value.slice(0, tile.width));
+});
+
+/**
+ * A tile or entry bundle of the log by its path, such as `tile/0/x001/234` or `tile/entries/000.p/7`. Every signed
+ * size's tiles are there. Fails like `readTileOf`, and with `NotInLog` without a log.
+ */
+export const readLogTile = Effect.fn("readLogTile")(function* (path: string) {
+  const log = yield* (yield* SettlementLog).published;
+  const tile = parseTilePath(path);
+  if (log === null || tile === undefined) return yield* new NotInLog({ what: "tile" });
+  return yield* readTileOf(log, tile);
 });
 
 /** The escrow's last event is not below the published checkpoint yet. */

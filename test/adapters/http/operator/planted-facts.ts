@@ -37,7 +37,13 @@ const head = { count: 1n, root: `${statusExample().indexer.root}` };
 
 /** From the facts of a service, those of one that is well, and for each alert of the page a state in which that alone is wrong. */
 export const plantedFacts = (facts: OperatorFacts) => {
-  const well: OperatorFacts = { ...facts, nodes: [], log: null, webhooks: [webhook(false)] };
+  const well: OperatorFacts = {
+    ...facts,
+    nodes: [],
+    log: null,
+    webhooks: [webhook(false)],
+    logStream: { behind: 0, problem: null },
+  };
   const { index, activity, relay, nowMs } = well;
   const planted: Readonly<Record<Exclude<AlertName, "ServiceDown">, Partial<OperatorFacts>>> = {
     IndexHistoryContradicted: {
@@ -64,6 +70,7 @@ export const plantedFacts = (facts: OperatorFacts) => {
         cosignatures: [{ name: "w.example", time: BigInt(Math.floor(nowMs / 1000) - 3601) }],
       },
     },
+    LogStreamFailing: { logStream: { behind: 3, problem: "the NATS server: timeout" } },
     DiskAlmostFull: {
       host: { stores: [], residentBytes: 1, disk: { freeBytes: 9, sizeBytes: 100 } },
     },
