@@ -44,14 +44,19 @@ export type ServedInstance = {
   readonly refused: Effect.Effect<never, IndexRefused>;
 };
 
-/** Starts a listener for the metrics alone when one is configured, and returns its address. */
+/**
+ * Starts a listener for the metrics alone when one is configured, and returns its address. Of several workers each has
+ * its own, which the process that runs them asks.
+ */
 const serveMetrics = Effect.fnUntraced(function* (
-  { host, metricsPort, trustedProxies }: Settings,
+  { host, metricsPort, trustedProxies, workers }: Settings,
   context: Context.Context<HttpServices>,
 ) {
   if (metricsPort === null) return null;
   const app = createHttpApp({ context, trustedProxies, corsOrigins: [], serves: "metrics" });
-  const { url } = yield* serveHttp(app, { hostname: host, port: metricsPort }).pipe(
+  const place =
+    workers > 1 ? { hostname: "127.0.0.1", port: 0 } : { hostname: host, port: metricsPort };
+  const { url } = yield* serveHttp(app, place).pipe(
     Effect.mapError((cause) => new MetricsListenFailed({ cause })),
   );
   return url;
@@ -95,16 +100,19 @@ export const serveInstance = (
     const { logFormat, logLevel } = settings;
     const seen = Layer.provideMerge(exported(settings.telemetry), logging(logFormat, logLevel));
     const context = yield* Layer.build(Layer.provideMerge(services, seen));
+    const isShared = settings.workers > 1;
     const app = createHttpApp({
       context,
       trustedProxies: settings.trustedProxies,
       corsOrigins: settings.corsOrigins,
       publicUrl: settings.publicUrl,
       mcp: answerMcpClients,
-      serves: settings.metricsPort === null ? "all" : "all_but_metrics",
+      // Counters of whichever worker answers would jump from scrape to scrape.
+      serves: settings.metricsPort === null && !isShared ? "all" : "all_but_metrics",
     });
     const metricsUrl = yield* serveMetrics(settings, context);
-    const { url } = yield* serveHttp(app, { hostname: settings.host, port: settings.port });
+    const { host: hostname, port } = settings;
+    const { url } = yield* serveHttp(app, { hostname, port, isShared });
     yield* LogPublisher.use(({ run }) => run).pipe(
       Effect.catchCause((cause) => Deferred.failCause(indexRefused, cause)),
       Effect.provide(context),

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { Clock, Duration, Effect, Redacted, Schedule, type Scope } from "effect";
 import { sha256Bun } from "../adapters/bun/sha256.ts";
 import type { LocalLedgerDidNotStart } from "../adapters/local-ledger/ledger-process.ts";
@@ -58,7 +59,7 @@ const serving = Effect.promise(() => import("./serve-instance.ts"));
  * and then store and index as soon as the ledger answers. Closing the scope stops all in reverse order, so that
  * requests finish first and ledger and directory are released last. With `workerEnvironment`, which the settings were
  * read from, what SQLite stores hold is written by a worker; without, by this thread. Ledger, worker and this thread
- * load side by side.
+ * load side by side. One of several workers finds the data directory claimed by the process that runs them.
  */
 export const startService = (
   settings: Settings,
@@ -67,7 +68,10 @@ export const startService = (
   Effect.gen(function* () {
     const startedAtMs = yield* Clock.currentTimeMillis;
     provideSha256(sha256Bun);
-    const dataDir = yield* claimDataDirectory(settings.dataDir);
+    const dataDir =
+      settings.workers > 1
+        ? resolve(settings.dataDir)
+        : yield* claimDataDirectory(settings.dataDir);
     const beginThread =
       workerEnvironment === null || settings.database !== null
         ? Effect.succeed(null)

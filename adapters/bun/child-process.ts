@@ -1,4 +1,4 @@
-import { Effect, type Scope } from "effect";
+import { Clock, Duration, Effect, type Scope } from "effect";
 
 /** How a child process ended, and the end of what it wrote to standard error. */
 export type ChildEnd = { readonly how: string; readonly said: string };
@@ -105,3 +105,28 @@ export const runChild = (
       ended: Effect.promise(() => ended),
     })),
   );
+
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 5000;
+/** After a process has run this long, the next restart waits the shortest time again. */
+const STEADY_MS = 10_000;
+
+/**
+ * Runs `live`, which gives why a process has ended, again and again: after a pause that doubles from 50 ms to 5 s, and
+ * which `say` is told before. Where `live` gives null, it runs again at once.
+ */
+export const liveAgainAndAgain = Effect.fnUntraced(function* <E, R>(
+  live: Effect.Effect<string | null, E, R>,
+  say: (reason: string, pauseMs: number) => Effect.Effect<void>,
+): Effect.fn.Return<never, E, R> {
+  let pauseMs = FIRST_PAUSE_MS;
+  for (;;) {
+    const startedMs = yield* Clock.currentTimeMillis;
+    const reason = yield* live;
+    if (reason === null) continue;
+    if ((yield* Clock.currentTimeMillis) - startedMs >= STEADY_MS) pauseMs = FIRST_PAUSE_MS;
+    yield* say(reason, pauseMs);
+    yield* Effect.sleep(Duration.millis(pauseMs));
+    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+  }
+});

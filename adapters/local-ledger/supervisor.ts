@@ -1,4 +1,5 @@
-import { Clock, Deferred, Duration, Effect, type Scope } from "effect";
+import { Deferred, Effect, type Scope } from "effect";
+import { liveAgainAndAgain } from "../bun/child-process.ts";
 import {
   type LedgerAddresses,
   type LedgerProcess,
@@ -22,11 +23,6 @@ export type SupervisedLedger = LedgerAddresses & {
   /** Its present process, undefined while it is down. */
   readonly process: Effect.Effect<Pick<LedgerProcess, "pid"> | undefined>;
 };
-
-const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 5000;
-/** After a process has run this long, the next restart waits the shortest time again. */
-const STEADY_MS = 10_000;
 
 const argumentsOf = (options: SupervisedLedgerOptions, addresses: LedgerAddresses | undefined) => [
   "--data-dir",
@@ -69,25 +65,15 @@ export const superviseLocalLedger = (
       ),
     );
 
-    const liveAgainAndAgain = Effect.gen(function* () {
-      let pauseMs = FIRST_PAUSE_MS;
-      for (;;) {
-        const startedMs = yield* Clock.currentTimeMillis;
-        const reason = yield* live.pipe(
-          Effect.catchTag("LocalLedgerDidNotStart", (error) =>
-            Effect.as(Deferred.fail(ready, error), `it did not start: ${error.reason}`),
-          ),
-        );
+    const restarting = liveAgainAndAgain(
+      Effect.catchTag(live, "LocalLedgerDidNotStart", (error) =>
         // Without a first start there is nothing to restart. The caller gets the failure.
-        if (addresses === undefined) return;
-        if ((yield* Clock.currentTimeMillis) - startedMs >= STEADY_MS) pauseMs = FIRST_PAUSE_MS;
-        yield* Effect.logError("the local ledger is down and restarts", { reason, pauseMs });
-        yield* Effect.sleep(Duration.millis(pauseMs));
-        pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
-      }
-    });
-
-    yield* Effect.forkScoped(liveAgainAndAgain);
+        addresses === undefined ? error : Effect.succeed(`it did not start: ${error.reason}`),
+      ),
+      (reason, pauseMs) =>
+        Effect.logError("the local ledger is down and restarts", { reason, pauseMs }),
+    );
+    yield* Effect.forkScoped(Effect.catch(restarting, (error) => Deferred.fail(ready, error)));
     const { rpcUrl, webSocketUrl } = yield* Deferred.await(ready);
     return {
       rpcUrl,

@@ -69,12 +69,12 @@ const KEPT = 3;
 const DRAFT_MS = 3_600_000;
 
 const STARTED = [
+  "app/main.ts",
   "adapters/local-ledger/main.ts",
   "app/sync-worker/worker.ts",
   "app/commands/witness.ts",
 ];
 const SCRIPTS = [
-  "app/main.ts",
   ...["demo", "doctor", "sync", "verify"].map((name) => `app/commands/${name}.ts`),
   ...STARTED,
 ];

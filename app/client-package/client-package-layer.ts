@@ -1,4 +1,4 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Effect, Layer } from "effect";
 import { ClientPackage, ClientPackageUnavailable } from "../../ports/client-package.ts";
@@ -17,8 +17,14 @@ export const clientPackageLayer = (dataDir: string): Layer.Layer<ClientPackage> 
     let built: Promise<Uint8Array<ArrayBuffer>> | null = null;
     const build = async (): Promise<Uint8Array<ArrayBuffer>> => {
       await mkdir(folder, { recursive: true });
-      const { path } = await buildPackage(folder);
-      return new Uint8Array(await readFile(path));
+      // Workers of one service build beside each other.
+      const place = await mkdtemp(join(folder, "build-"));
+      try {
+        const { path } = await buildPackage(place);
+        return new Uint8Array(await readFile(path));
+      } finally {
+        await rm(place, { recursive: true, force: true });
+      }
     };
     return {
       bytes: Effect.tryPromise({

@@ -15,6 +15,9 @@ export const EX_NOINPUT = 66;
 /** A service outside does not answer (sysexits.h). */
 export const EX_UNAVAILABLE = 69;
 
+/** The configuration cannot be used (sysexits.h). */
+export const EX_CONFIG = 78;
+
 /** A command ends here: with 0 its text is an answer, otherwise it is the reason. */
 export class CommandEnded extends Error {
   override readonly name = "CommandEnded";

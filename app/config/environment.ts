@@ -7,6 +7,9 @@ import { type splitReadings, variable } from "./variable.ts";
 const port = kinds.wholeNumber(0, 65_535);
 const perMinute = kinds.wholeNumber(1, 1_000_000);
 
+const program = (name: string) =>
+  variable(name, kinds.ledgerAddress, null, "required with `SOLANA_RPC_URL`", "the local one");
+
 /** The variables of the log lines that a service or a witness writes. */
 export const logLines = {
   logLevel: variable(
@@ -33,6 +36,12 @@ export const variables = {
     port,
     null,
     "a listener of its own on `HOST` for `/metrics`, for which `PORT` then answers 404, and for the operator's page at `/`",
+  ),
+  workers: variable(
+    "WORKERS",
+    kinds.wholeNumber(1, 64),
+    1,
+    'processes that share `PORT`, to use as many cores; `--workers N` says it too; more than 1 needs `DATABASE_URL` and `SOLANA_RPC_URL` ([scale.md](scale.md), "Several workers")',
   ),
   dataDir: variable(
     "DATA_DIR",
@@ -73,20 +82,8 @@ export const variables = {
     "the cluster of the nodes",
     "from the URL",
   ),
-  custodyProgram: variable(
-    "CUSTODY_PROGRAM_ID",
-    kinds.ledgerAddress,
-    null,
-    "required with `SOLANA_RPC_URL`",
-    "the local one",
-  ),
-  attestorProgram: variable(
-    "ATTESTOR_PROGRAM_ID",
-    kinds.ledgerAddress,
-    null,
-    "required with `SOLANA_RPC_URL`",
-    "the local one",
-  ),
+  custodyProgram: program("CUSTODY_PROGRAM_ID"),
+  attestorProgram: program("ATTESTOR_PROGRAM_ID"),
   custodyPins: variable(
     "CUSTODY_PROGRAM_SHA256",
     kinds.listOf(kinds.programHash),

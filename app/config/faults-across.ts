@@ -32,6 +32,32 @@ const localPortFaults = ({
   });
 };
 
+/** Workers are replicas: they need what replicas share, and what may run once only has another process. */
+const workerFaults = ({
+  workers = 1,
+  databaseUrl,
+  rpcUrls,
+  witnessLogs,
+}: Values): ReadonlyArray<ConfigFault> => {
+  if (workers === 1) return [];
+  const refuse = (expected: string): ConfigFault => ({
+    variable: "WORKERS",
+    problem: `is ${workers}`,
+    expected,
+  });
+  return [
+    ...(databaseUrl === null
+      ? [refuse("1, or DATABASE_URL as well: only one process writes files in DATA_DIR")]
+      : []),
+    ...(rpcUrls === null
+      ? [refuse("1, or SOLANA_RPC_URL as well: only one process runs the embedded ledger")]
+      : []),
+    ...(witnessLogs
+      ? [refuse("1, or no WITNESS_LOGS: a witness is one process; run it as cli witness")]
+      : []),
+  ];
+};
+
 /** The faults of combinations: variables that need or exclude each other. */
 export const faultsAcross = (values: Values): ReadonlyArray<ConfigFault> => {
   const faults: Array<ConfigFault> = [];
@@ -113,7 +139,7 @@ export const faultsAcross = (values: Values): ReadonlyArray<ConfigFault> => {
   if (Object.values(witness).some((value) => typeof value === "string"))
     for (const [name, value] of Object.entries(witness))
       if (value === null) faults.push(missing(name, "a value: a witness needs all three"));
-  return [...faults, ...logFaults(values)];
+  return [...faults, ...workerFaults(values), ...logFaults(values)];
 };
 
 /** The faults of the settlement log's variables. */

@@ -63,6 +63,8 @@ export type Settings = {
   readonly port: number;
   /** The port of a listener for metrics alone; 0 takes a free one; null serves the metrics on `port`. */
   readonly metricsPort: number | null;
+  /** Processes that share `port`, [1, 64]. With more than one, each of them has these settings. */
+  readonly workers: number;
   readonly dataDir: string;
   readonly ledger: LedgerSettings;
   /** The hashes of the programs that this service works with. */
@@ -185,6 +187,7 @@ export const readSettings = Effect.fnUntraced(function* (
     host: values.host,
     port: values.port,
     metricsPort: values.metricsPort,
+    workers: values.workers,
     dataDir: values.dataDir,
     ledger,
     programPins: { custody: values.custodyPins, attestor: values.attestorPins },

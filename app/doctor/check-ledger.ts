@@ -16,7 +16,7 @@ import { clusterOf, deploymentOf } from "../lifecycle/started-instance.ts";
 import { WrongLedger } from "../stores/stores-of-ledger.ts";
 import { askNodeAt, checkMethods } from "./check-methods.ts";
 import { checkPrograms, NO_ACCOUNTS } from "./check-programs.ts";
-import { takePort } from "./check-port.ts";
+import { takePort } from "../../adapters/http/server/serve-http.ts";
 import { type Finding, finding, Problem } from "./finding.ts";
 
 /** A ledger's time follows its validators' clocks within seconds; beyond this something is wrong. */

@@ -1,22 +1,11 @@
 import { fetchDirectly } from "../../client/service/fetch-directly.ts";
 import { Effect } from "effect";
-import { ListenFailed } from "../../adapters/http/server/serve-http.ts";
+import { takePort } from "../../adapters/http/server/serve-http.ts";
 import { METRICS_PATH, METRICS_PREFIX } from "../../adapters/http/service/metrics.ts";
 import { MetricsListenFailed } from "../lifecycle/shutdown.ts";
 import { SERVICE_NAME } from "../../adapters/http/openapi/openapi-document.ts";
 
 const ANSWER_MS = 2000;
-
-const codeOf = (cause: unknown): string =>
-  cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
-
-/** Takes a port and releases it at once. Fails with `ListenFailed` when it cannot be taken. */
-export const takePort = (hostname: string, port: number): Effect.Effect<void, ListenFailed> =>
-  Effect.tryPromise({
-    try: () =>
-      Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response() }).stop(true),
-    catch: (cause) => new ListenFailed({ hostname, port, reason: codeOf(cause) }),
-  });
 
 /** What a listener answers at a path, undefined where it answers nothing in time. */
 const textAt = (hostname: string, port: number, path: string): Effect.Effect<string | undefined> =>

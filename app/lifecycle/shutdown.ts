@@ -2,6 +2,7 @@ import { Data, Deferred, Effect } from "effect";
 import type { ListenFailed } from "../../adapters/http/server/serve-http.ts";
 import { type ConfigInvalid, faultLines } from "../config/variable.ts";
 import type { StartFailure } from "../serve.ts";
+import type { WorkerRefused } from "../workers/start-workers.ts";
 import type { IndexRefused } from "../stores/index-refused.ts";
 
 /** The port for the metrics could not be taken. */
@@ -97,7 +98,9 @@ const listenFailed = ({ hostname, port, reason }: ListenFailed, variable: string
     : `HOST ${hostname}, ${variable} ${port} cannot be listened on (${reason}); set an address of this machine and a port that this user may take`;
 
 /** The operator's message when the service cannot start or continue: what is wrong, and the cure. */
-export const startFailureText = (failure: ConfigInvalid | StartFailure | IndexRefused): string => {
+export const startFailureText = (
+  failure: ConfigInvalid | StartFailure | IndexRefused | WorkerRefused,
+): string => {
   switch (failure._tag) {
     case "ConfigInvalid":
       return `The configuration is not usable:\n  ${faultLines(failure.faults).join("\n  ")}`;
@@ -121,6 +124,7 @@ export const startFailureText = (failure: ConfigInvalid | StartFailure | IndexRe
     case "StoreOfAnotherLedger":
     case "StoreCorrupt":
     case "SyncWorkerEnded":
+    case "WorkerRefused":
       return failure.message;
   }
 };

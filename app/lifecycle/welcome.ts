@@ -5,7 +5,11 @@ import type { RunningService } from "../serve.ts";
  * One line each, with a newline at the end.
  */
 export const welcome = (
-  { url, rpcUrl, ownWitnesses }: Pick<RunningService, "url" | "rpcUrl" | "ownWitnesses">,
+  {
+    url,
+    rpcUrl = "",
+    ownWitnesses = [],
+  }: Pick<RunningService, "url"> & Partial<Pick<RunningService, "rpcUrl" | "ownWitnesses">>,
   ledger: "embedded" | "remote",
 ): string => {
   const at = url === "http://127.0.0.1:3000" ? "" : ` --service ${url}`;

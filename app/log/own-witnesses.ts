@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Clock, Duration, Effect, Redacted, Schedule } from "effect";
-import { runChild } from "../../adapters/bun/child-process.ts";
+import { Effect, Redacted, Schedule } from "effect";
+import { liveAgainAndAgain, runChild } from "../../adapters/bun/child-process.ts";
 import { ed25519PublicKey, parseSeedText } from "../../adapters/signer/ed25519-key.ts";
 import { createNewKeyFile, readKeyFile } from "../../adapters/signer/key-file.ts";
 import { verifierKey } from "../../core/log/notes/verifier-key.ts";
@@ -45,11 +45,6 @@ const CANNOT_LISTEN = "it cannot listen there";
  * milliseconds.
  */
 const LITTLE_MEMORY = { BUN_JSC_useJIT: "0" };
-
-const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 5000;
-/** After a process has run this long, the next restart waits the shortest time again. */
-const STEADY_MS = 10_000;
 
 const refuse = (path: string, reason: string) =>
   new LogWitnessesUnusable({ setting: "LOG_WITNESSES", path, reason });
@@ -205,24 +200,18 @@ export const runOwnWitnesses = (
         ),
     Effect.forEach(
       witnesses,
-      Effect.fnUntraced(function* (witness) {
-        let pauseMs = FIRST_PAUSE_MS;
-        for (;;) {
-          const startedMs = yield* Clock.currentTimeMillis;
-          const reason = yield* live(witness, file, at, listening).pipe(
+      (witness) =>
+        liveAgainAndAgain(
+          live(witness, file, at, listening).pipe(
             Effect.catch(({ message }) => Effect.succeed(message)),
-          );
-          if (reason === null) continue;
-          if ((yield* Clock.currentTimeMillis) - startedMs >= STEADY_MS) pauseMs = FIRST_PAUSE_MS;
-          yield* Effect.logError("a witness of the service's own is down and restarts", {
-            witness: witness.name,
-            reason,
-            pauseMs,
-          });
-          yield* Effect.sleep(Duration.millis(pauseMs));
-          pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
-        }
-      }),
+          ),
+          (reason, pauseMs) =>
+            Effect.logError("a witness of the service's own is down and restarts", {
+              witness: witness.name,
+              reason,
+              pauseMs,
+            }),
+        ),
       { concurrency: "unbounded", discard: true },
     ),
   );

@@ -19,6 +19,7 @@ test("an empty environment gives a service on the embedded ledger", () => {
     host: "127.0.0.1",
     port: 3000,
     metricsPort: null,
+    workers: 1,
     dataDir: "./data",
     ledger: { kind: "embedded", port: 8899, demo: true },
     syncIntervalSeconds: 2,
@@ -48,6 +49,19 @@ test("a remote ledger has its nodes in order, its programs, and the cluster that
   expect(String(settings.ledger.deployment.custodyProgram)).toBe(PROGRAMS.CUSTODY_PROGRAM_ID);
   expect(settings.syncIntervalSeconds).toBe(30);
   expect(JSON.stringify(settings)).not.toContain("api-key");
+});
+
+test("several workers need a database and a ledger that they share, and none of them is a witness", () => {
+  const env = { ...PROGRAMS, SOLANA_RPC_URL: "https://api.devnet.solana.com", WORKERS: "2" };
+  expect(linesOf({ ...env, DATABASE_URL: "postgres://u@db/x" })).toEqual([]);
+  expect(linesOf({ WORKERS: "2" })).toEqual([
+    "WORKERS is 2; expected 1, or DATABASE_URL as well: only one process writes files in DATA_DIR",
+    "WORKERS is 2; expected 1, or SOLANA_RPC_URL as well: only one process runs the embedded ledger",
+  ]);
+  const witness = { WITNESS_LOGS: "/l", WITNESS_KEY_FILE: "/k", WITNESS_NAME: "w" };
+  expect(linesOf({ ...env, DATABASE_URL: "postgres://u@db/x", ...witness })).toEqual([
+    "WORKERS is 2; expected 1, or no WITNESS_LOGS: a witness is one process; run it as cli witness",
+  ]);
 });
 
 test("a program's pins are hashes in any case, several separated by commas, and none by default", () => {

@@ -30,7 +30,8 @@ export const metricsPage = (): string =>
     `<!-- ${GENERATED} -->`,
     `# Metrics and alerts
 
-\`GET /metrics\` answers in Prometheus's text format, on \`PORT\` or, where it is set, on \`METRICS_PORT\`. Labels are bounded:
+\`GET /metrics\` answers in Prometheus's text format, on \`PORT\` or, where it is set, on \`METRICS_PORT\`. With \`WORKERS\` it
+answers there alone, and each sample has a label \`worker\`. Labels are bounded:
 routes, nodes, witnesses and codes, never paths or addresses of accounts. A gauge is \`NaN\` while its value is not known. ops/prometheus.yml scrapes it.`,
     `## Metrics
 

@@ -158,7 +158,7 @@ export const OPERATOR_ALERTS = [
         : [
             `The log has signed ${log.size} leaves and published ${log.publishedSize ?? 0}. What hinders it: ${log.hindrance}.`,
           ],
-    expr: `${m("log_hindered")} == 1 and on (job, instance) ${m("log_size")} > 0 unless on (job, instance) ${m("log_size")} <= ${m("log_published_size")}`,
+    expr: `${m("log_hindered")} == 1 and on (job, instance, worker) ${m("log_size")} > 0 unless on (job, instance, worker) ${m("log_size")} <= ${m("log_published_size")}`,
     forMinutes: 5,
     means: "The log has signed leaves that it cannot publish.",
     cure: "Reach the witnesses that are missing, or have the quorum changed.",

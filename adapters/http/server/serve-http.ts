@@ -12,6 +12,8 @@ export type ListenOptions = {
   readonly hostname: string;
   /** 0 takes a free port. */
   readonly port: number;
+  /** Whether other processes of this service's user take the same port. Linux then shares out the connections. */
+  readonly isShared?: boolean;
   /** Seconds without traffic after which a connection is closed, [1, 255]. */
   readonly idleTimeoutSeconds?: number;
 };
@@ -73,7 +75,7 @@ const listen = (app: HttpApp, options: ListenOptions) => {
     hostname: options.hostname,
     port: options.port,
     // With a shared port, a forgotten second instance would take half of the requests unnoticed.
-    reusePort: false,
+    reusePort: options.isShared ?? false,
     development: false,
     idleTimeout: options.idleTimeoutSeconds ?? IDLE_SECONDS,
     // The app counts a body's bytes itself: Bun's own limit answers a 413 without a body.
@@ -87,6 +89,14 @@ const listen = (app: HttpApp, options: ListenOptions) => {
 
 const reasonOf = (error: unknown): string =>
   typeof error === "object" && error !== null && "code" in error ? String(error.code) : "unknown";
+
+/** Takes a port and releases it at once. Fails with `ListenFailed` when it cannot be taken. */
+export const takePort = (hostname: string, port: number): Effect.Effect<void, ListenFailed> =>
+  Effect.tryPromise({
+    try: () =>
+      Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response() }).stop(true),
+    catch: (error) => new ListenFailed({ hostname, port, reason: reasonOf(error) }),
+  });
 
 /**
  * Listens until the scope closes, then drains. It accepts no new connections and answers the requests that have begun.

@@ -1,0 +1,139 @@
+import { fileURLToPath } from "node:url";
+import { Data, Deferred, Effect, type Scope } from "effect";
+import { liveAgainAndAgain } from "../../adapters/bun/child-process.ts";
+import { type ListenFailed, takePort } from "../../adapters/http/server/serve-http.ts";
+import { EX_CONFIG } from "../command-line/command-line.ts";
+import type { Settings } from "../config/settings.ts";
+import type { MetricsListenFailed } from "../lifecycle/shutdown.ts";
+import { claimDataDirectory, type DataDirectoryUnusable } from "../stores/data-directory.ts";
+import { serveWorkerMetrics } from "./worker-metrics.ts";
+
+/** A worker cannot serve with these settings. It has said why. */
+export class WorkerRefused extends Data.TaggedError("WorkerRefused")<{ readonly worker: number }> {
+  override get message() {
+    return `Worker ${this.worker} cannot serve, and the others end with it`;
+  }
+}
+
+/** What a worker tells the process that runs it once it listens: scheme, host and port of its listeners. */
+export type WorkerListens = { readonly url: string; readonly metricsUrl: string | null };
+
+/** Workers that listen, as one service. */
+export type RunningWorkers = WorkerListens & {
+  /** Never succeeds. Fails when a worker cannot continue with these settings. */
+  readonly refused: Effect.Effect<never, WorkerRefused>;
+};
+
+/** Why workers do not start. */
+export type WorkersFailure =
+  | DataDirectoryUnusable
+  | ListenFailed
+  | MetricsListenFailed
+  | WorkerRefused;
+
+const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
+
+/** The processes of workers that have not ended. */
+type Children = Set<Bun.Subprocess>;
+
+/** The worker's process until the scope closes, which asks it to end and waits until it has drained. */
+const workerProcess = (
+  worker: number,
+  port: number,
+  children: Children,
+  listens: (at: WorkerListens) => void,
+) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const child = Bun.spawn([process.execPath, MAIN, "--worker", String(worker)], {
+        // It ends when this closes, however this process ends.
+        stdin: "pipe",
+        stdout: "inherit",
+        stderr: "inherit",
+        env: { ...process.env, PORT: String(port) },
+        ipc: (message) => listens(message as WorkerListens),
+      });
+      children.add(child);
+      return child;
+    }),
+    (child) =>
+      Effect.promise(async () => {
+        const isAsked = child.exitCode === null && child.signalCode === null;
+        if (isAsked) child.kill("SIGTERM");
+        // One that did not stop in order may have lost a request, which the service's own exit code tells.
+        if ((await child.exited) !== 0 && isAsked) process.exitCode = 1;
+        children.delete(child);
+      }),
+  );
+
+/** No children yet. Those that are in it when this process exits at once are killed with it. */
+const noChildren = Effect.gen(function* () {
+  const children: Children = new Set();
+  const killAll = (): void => {
+    for (const child of children) child.kill("SIGKILL");
+  };
+  yield* Effect.acquireRelease(
+    Effect.sync(() => process.on("exit", killAll)),
+    () => Effect.sync(() => process.off("exit", killAll)),
+  );
+  return children;
+});
+
+/**
+ * Starts as many workers as the settings say, which share the port, and keeps them running until the scope closes:
+ * another one takes the place of each that ends. Completes once all listen. The first one takes the port before the
+ * others, so that 0 stands for a free one.
+ */
+export const startWorkers = (
+  settings: Settings,
+): Effect.Effect<RunningWorkers, WorkersFailure, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { host: hostname, metricsPort } = settings;
+    let { port } = settings;
+    yield* claimDataDirectory(settings.dataDir);
+    // Who shares a port does not notice that another service has it.
+    if (port !== 0) yield* takePort(hostname, port);
+    const listening = new Map<number, WorkerListens>();
+    const metricsUrl =
+      metricsPort === null
+        ? null
+        : yield* serveWorkerMetrics(listening, { hostname, port: metricsPort });
+    const children = yield* noChildren;
+
+    const keep = (worker: number, begun: Deferred.Deferred<WorkerListens>) => {
+      const live = Effect.gen(function* () {
+        const child = yield* workerProcess(worker, port, children, (at) => {
+          if (port === 0) port = Number(new URL(at.url).port);
+          listening.set(worker, at);
+          Deferred.doneUnsafe(begun, Effect.succeed(at));
+        });
+        const code = yield* Effect.promise(() => child.exited);
+        listening.delete(worker);
+        if (code === EX_CONFIG) return yield* new WorkerRefused({ worker });
+        return child.signalCode === null ? `exit code ${code}` : String(child.signalCode);
+      });
+      return liveAgainAndAgain(Effect.scoped(live), (reason, pauseMs) =>
+        Effect.logError("a worker has ended, and another one takes its place", {
+          worker,
+          reason,
+          pauseMs,
+        }),
+      );
+    };
+    const refused = yield* Deferred.make<never, WorkerRefused>();
+    const first = yield* Deferred.make<WorkerListens>();
+    const others = yield* Effect.forEach(Array.from({ length: settings.workers - 1 }), () =>
+      Deferred.make<WorkerListens>(),
+    );
+    const keepers = others.map((begun, at) =>
+      Effect.andThen(Deferred.await(first), keep(at + 2, begun)),
+    );
+    yield* Effect.all([keep(1, first), ...keepers], { concurrency: "unbounded" }).pipe(
+      Effect.catch((failure) => Deferred.fail(refused, failure)),
+      Effect.forkScoped,
+    );
+    const all = Effect.forEach([...others, first], Deferred.await);
+    yield* Effect.raceFirst(all, Deferred.await(refused));
+    const { url } = yield* Deferred.await(first);
+    return { url, metricsUrl, refused: Deferred.await(refused) };
+  });

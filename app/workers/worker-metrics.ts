@@ -1,0 +1,98 @@
+import { Effect, type Scope } from "effect";
+import { ListenFailed } from "../../adapters/http/server/serve-http.ts";
+import { METRICS_PATH } from "../../adapters/http/service/metrics.ts";
+import { fetchDirectly } from "../../client/service/fetch-directly.ts";
+import { MetricsListenFailed } from "../lifecycle/shutdown.ts";
+
+/** Where each worker that listens now serves its metrics, by its number. */
+export type MetricsOfWorkers = ReadonlyMap<number, { readonly metricsUrl: string | null }>;
+
+/** How long a worker may take to answer a scrape. */
+const ANSWER_WITHIN_MS = 5000;
+
+/** A sample with the label of its worker before its others. */
+const labelled = (sample: string, worker: number): string => {
+  const end = sample.search(/[{ ]/);
+  const labels = `{worker="${worker}"`;
+  return sample[end] === "{"
+    ? `${sample.slice(0, end)}${labels},${sample.slice(end + 1)}`
+    : `${sample.slice(0, end)}${labels}}${sample.slice(end)}`;
+};
+
+/**
+ * The metrics of several processes in Prometheus's text format, by the number of each, as one text: a family's samples
+ * stand together, as the format asks, and each has the label `worker`. A counter never jumps between two processes.
+ */
+export const joinedMetrics = (texts: ReadonlyMap<number, string>): string => {
+  const families = new Map<string, Array<string>>();
+  for (const [worker, text] of texts)
+    for (const family of text.split(/^(?=# HELP )/m)) {
+      const lines = family.split("\n").filter((line) => line !== "");
+      const comments = lines.filter((line) => line.startsWith("#"));
+      const name = comments[0]?.split(" ", 3)[2] ?? "";
+      const samples = lines.filter((line) => !line.startsWith("#"));
+      const joined = families.get(name) ?? comments;
+      families.set(name, [...joined, ...samples.map((sample) => labelled(sample, worker))]);
+    }
+  return [...families.values()]
+    .flat()
+    .map((line) => `${line}\n`)
+    .join("");
+};
+
+const ask = (base: string, path: string): Promise<Response> =>
+  fetchDirectly(`${base}${path}`, {
+    // The answer is passed on with its headers, and what was compressed arrives here as it was before.
+    headers: { "accept-encoding": "identity" },
+    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+  });
+
+const addresses = (workers: MetricsOfWorkers): ReadonlyArray<readonly [number, string]> =>
+  [...workers]
+    .flatMap(([worker, { metricsUrl }]) =>
+      metricsUrl === null ? [] : [[worker, metricsUrl] as const],
+    )
+    .toSorted(([one], [other]) => one - other);
+
+const answer = async (workers: MetricsOfWorkers, path: string): Promise<Response> => {
+  const at = addresses(workers);
+  const [first] = at;
+  if (first === undefined) return new Response("No worker listens.\n", { status: 503 });
+  if (path !== METRICS_PATH) return ask(first[1], path);
+  const texts = await Promise.all(
+    at.map(async ([worker, url]) => {
+      const response = await ask(url, path).catch(() => null);
+      // One that has just ended has no samples.
+      return response?.ok === true ? [[worker, await response.text()] as const] : [];
+    }),
+  );
+  return new Response(joinedMetrics(new Map(texts.flat())), {
+    headers: { "content-type": "text/plain; version=0.0.4" },
+  });
+};
+
+/**
+ * Serves the metrics of all workers at one address until the scope closes, and returns it. Every other path is the first
+ * worker's own: the operator's page.
+ */
+export const serveWorkerMetrics = (
+  workers: MetricsOfWorkers,
+  place: { readonly hostname: string; readonly port: number },
+): Effect.Effect<string, MetricsListenFailed, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.try({
+      try: () =>
+        Bun.serve({
+          ...place,
+          reusePort: false,
+          development: false,
+          fetch: (request) => answer(workers, new URL(request.url).pathname),
+          error: () => new Response("The worker does not answer.\n", { status: 502 }),
+        }),
+      catch: (error) => {
+        const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+        return new MetricsListenFailed({ cause: new ListenFailed({ ...place, reason }) });
+      },
+    }),
+    (server) => Effect.promise(() => server.stop(true)),
+  ).pipe(Effect.map((server) => server.url.origin));

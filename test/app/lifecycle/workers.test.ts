@@ -1,0 +1,174 @@
+import { afterAll, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { joinedMetrics } from "../../../app/workers/worker-metrics.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
+import {
+  freePort,
+  quietEnvironment,
+  temporaryDirectory,
+  until,
+} from "../support/running-service.ts";
+import { type ServiceProcess, startShortLivedService } from "../support/service-process.ts";
+
+const started: Array<ServiceProcess> = [];
+const directory = await temporaryDirectory();
+afterAll(async () => {
+  for (const service of started) service.kill("SIGKILL");
+  await Promise.all(started.map(({ ended }) => ended));
+  await directory.remove();
+});
+
+/** Two workers, whose database and node are away: they serve what needs neither. */
+const startTwo = (more: Readonly<Record<string, string>> = {}): ServiceProcess => {
+  const service = startShortLivedService({
+    ...quietEnvironment(`${directory.path}/${started.length}`),
+    LOG_LEVEL: "info",
+    WORKERS: "2",
+    DATABASE_URL: "postgres://nobody@127.0.0.1:1/nothing",
+    SOLANA_RPC_URL: "http://127.0.0.1:2",
+    CUSTODY_PROGRAM_ID: LOCAL_DEPLOYMENT.custodyProgram,
+    ATTESTOR_PROGRAM_ID: LOCAL_DEPLOYMENT.attestorProgram,
+    ...more,
+  });
+  started.push(service);
+  return service;
+};
+
+/** The process ids of the workers that live. */
+const workersOf = ({ pid }: ServiceProcess): ReadonlyArray<number> =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
+
+const areGone = (pids: ReadonlyArray<number>) =>
+  until(
+    "no worker is left",
+    async () => pids.filter((pid) => existsSync(`/proc/${pid}`)),
+    (left) => left.length === 0,
+    120,
+  );
+
+const CLIENTS = 4;
+
+/** Clients that open a connection for each request, until they are stopped. */
+const startClients = (url: string) => {
+  const stopped = new AbortController();
+  const lost: Array<number> = [];
+  const client = async (): Promise<void> => {
+    while (!stopped.signal.aborted) {
+      // They leave the machine to the workers.
+      await Bun.sleep(5);
+      const beganMs = performance.now();
+      const answer = await fetch(`${url}/health`, { keepalive: false }).catch(() => null);
+      if (answer === null) lost.push(beganMs);
+      else expect(answer.status).toBe(200);
+    }
+  };
+  const ended = Promise.all(Array.from({ length: CLIENTS }, client));
+  return {
+    /** When each request began that got no answer. */
+    stop: async (): Promise<ReadonlyArray<number>> => {
+      stopped.abort();
+      await ended;
+      return lost;
+    },
+  };
+};
+
+test.concurrent.if(process.platform === "linux")(
+  "two workers answer at one port, one that is killed has a successor and loses only its own requests, and SIGTERM drains both",
+  async () => {
+    const metricsPort = freePort();
+    const service = startTwo({ METRICS_PORT: String(metricsPort) });
+    const url = await service.url;
+    const metricsUrl = `http://127.0.0.1:${metricsPort}`;
+    const clients = startClients(url);
+    /** The numbers of the workers that have answered a client. */
+    const answering = async () => {
+      const text = await (await fetch(`${metricsUrl}/metrics`)).text();
+      const samples = text.matchAll(/^settlement_evidence_http_requests_total\{(.*)\} /gm);
+      const health = [...samples].filter(([, labels = ""]) => labels.includes('route="/health"'));
+      return new Set(health.map(([, labels = ""]) => /worker="(\d)"/.exec(labels)?.[1]));
+    };
+    const both = (workers: ReadonlySet<unknown>) => workers.size === 2;
+    await until("both workers answer", answering, both, 120);
+    expect((await fetch(`${url}/metrics`)).status).toBe(404);
+    expect(await (await fetch(metricsUrl)).text()).toContain("<html");
+
+    const [killed = 0] = workersOf(service);
+    process.kill(killed, "SIGKILL");
+    await areGone([killed]);
+    const goneMs = performance.now();
+    await until("its successor answers", answering, both, 120);
+    const lost = await clients.stop();
+    expect(lost.length).toBeLessThanOrEqual(CLIENTS);
+    expect(lost.filter((beganMs) => beganMs > goneMs)).toEqual([]);
+
+    const workers = workersOf(service);
+    expect(workers).toHaveLength(2);
+    service.kill("SIGTERM");
+    const { code, stdout, stderr } = await service.ended;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    await areGone(workers);
+    const lines = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as object);
+    const replaced = { message: "a worker has ended, and another one takes its place" };
+    expect(lines).toContainEqual(expect.objectContaining({ ...replaced, reason: "SIGKILL" }));
+    for (const worker of [{ worker: 1 }, { worker: 2 }, {}])
+      expect(lines).toContainEqual(expect.objectContaining({ message: "stopped", ...worker }));
+  },
+  180_000,
+);
+
+test.concurrent.if(process.platform === "linux")(
+  "workers end with the process that runs them when that is killed",
+  async () => {
+    const service = startTwo();
+    await service.url;
+    const workers = workersOf(service);
+    expect(workers).toHaveLength(2);
+    service.kill("SIGKILL");
+    await areGone(workers);
+    const { stdout } = await service.ended;
+    expect(stdout.match(/"by":"the end of its parent"/g)).toHaveLength(2);
+  },
+  180_000,
+);
+
+test.concurrent("workers that cannot serve end the service with the reason", async () => {
+  using taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
+  const services = [
+    startTwo({ PORT: String(taken.port) }),
+    startTwo({ EVIDENCE_SIGNING_KEY_FILE: "/dev/null/key" }),
+  ];
+  const [samePort, noKey] = await Promise.all(services.map(({ ended }) => ended));
+  expect(samePort?.code).toBe(1);
+  expect(samePort?.stderr).toStartWith(`Port ${taken.port} on 127.0.0.1 is taken`);
+  expect(noKey?.code).toBe(1);
+  expect(noKey?.stderr).toContain("/dev/null/key");
+  expect(noKey?.stderr).toEndWith("Worker 1 cannot serve, and the others end with it\n");
+}, 60_000);
+
+test("the metrics of several workers are one text, whose families stand together and whose samples name their worker", () => {
+  const textOf = (count: number, gauge: string) =>
+    `# HELP a_total Calls by kind.\n# TYPE a_total counter\na_total{kind="x # HELP"} ${count}\n# HELP b A gauge.\n# TYPE b gauge\nb ${gauge}\n`;
+  expect(
+    joinedMetrics(
+      new Map([
+        [1, textOf(3, "NaN")],
+        [2, `${textOf(5, "7")}# HELP c Of one.\n# TYPE c gauge\nc 1\n`],
+      ]),
+    ),
+  ).toBe(`# HELP a_total Calls by kind.
+# TYPE a_total counter
+a_total{worker="1",kind="x # HELP"} 3
+a_total{worker="2",kind="x # HELP"} 5
+# HELP b A gauge.
+# TYPE b gauge
+b{worker="1"} NaN
+b{worker="2"} 7
+# HELP c Of one.
+# TYPE c gauge
+c{worker="2"} 1
+`);
+});
