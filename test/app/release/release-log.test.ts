@@ -127,15 +127,14 @@ test("each release gets a proof, and the proofs of before hold on", async () => 
 test("each file of the log, and its name, is on disk before the checkpoint is replaced", async () => {
   const probe = await open(directory.path);
   const [files, folders]: [Array<number>, Array<number>] = [[], []];
-  const { sync } = Object.getPrototypeOf(probe) as FileHandle;
   await probe.close();
-  const syncing = spyOn(Object.getPrototypeOf(probe) as FileHandle, "sync").mockImplementation(
-    async function (this: FileHandle) {
-      const { ino } = await this.stat();
-      ((await this.stat()).isFile() ? files : folders).push(ino);
-      return sync.call(this);
-    },
-  );
+  const handles = Object.getPrototypeOf(probe) as { sync: (this: FileHandle) => Promise<void> };
+  const { sync } = handles;
+  const syncing = spyOn(handles, "sync").mockImplementation(async function (this: FileHandle) {
+    const state = await this.stat();
+    (state.isFile() ? files : folders).push(state.ino);
+    await sync.call(this);
+  });
   const folder = join(directory.path, "log");
   try {
     await log("one", folder);
