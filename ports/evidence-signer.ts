@@ -12,13 +12,15 @@ export class EvidenceKeyUnusable extends Data.TaggedError("EvidenceKeyUnusable")
 }
 
 /**
- * A key that is held outside of this process gave no signature of its own in time: nothing was signed. Neither field
- * ever holds key material.
+ * A key that is held outside of this process gave no signature of its own in time: nothing was signed. No field holds
+ * key material, unless the holder printed it.
  */
 export class KeyUnavailable extends Data.TaggedError("KeyUnavailable")<{
   /** Who holds the key, and its public key as base58. */
   readonly source: string;
   readonly reason: string;
+  /** What the holder printed last on its standard error, null for nothing. For logs: it may differ each time. */
+  readonly said: string | null;
 }> {
   override get message() {
     return `The key of ${this.source} signs nothing: ${this.reason}`;

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { constants } from "node:fs";
 import { mkdir, open, rename } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 
 /** How often the lock is tried while another process holds it, and the wait between two tries, milliseconds. */
 const TRIES = 100;
@@ -67,15 +67,22 @@ export const replaceFile = async (
 };
 
 /** Writes a file so that it is either as before or complete, also after a power cut. One writer at a time. */
-export const writeDurably = async (path: string, text: string, mode?: number): Promise<void> => {
-  await replaceFile(path, text, mode);
+export const writeDurably = async (
+  path: string,
+  content: string | Uint8Array,
+  mode?: number,
+): Promise<void> => {
+  await replaceFile(path, content, mode);
   await syncFolder(dirname(path));
 };
 
 /** Makes a folder, with those above it, so that it is there after a power cut. */
 export const makeFolderDurably = async (path: string): Promise<void> => {
-  await mkdir(path, { recursive: true });
-  await syncFolder(dirname(path));
+  const first = resolve((await mkdir(path, { recursive: true })) ?? path);
+  for (let made = resolve(path); ; made = dirname(made)) {
+    await syncFolder(dirname(made));
+    if (made === first || made === dirname(made)) return;
+  }
 };
 
 /** The text of a file, null when there is none. Rejects for any other failure. */

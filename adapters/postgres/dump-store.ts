@@ -107,11 +107,15 @@ export const inspectDatabase = (address: Redacted.Redacted<URL>) => {
 };
 
 /**
- * Writes the schema of a store into a file with `pg_dump`, as one snapshot shows it, while others read and write. The
- * webhooks are left out.
+ * Writes the schema of a store into a file with `pg_dump`, as one snapshot shows it, while others read and write: for
+ * the data all but the webhooks, whose rows hold secrets, and for the keys these rows alone.
  * `identity` and `standing` are of the same snapshot.
  */
-export const dumpStore = (address: Redacted.Redacted<URL>, file: string) => {
+export const dumpStore = (
+  address: Redacted.Redacted<URL>,
+  file: string,
+  holds: "data" | "keys",
+) => {
   const { url, schema } = databaseOf(Redacted.value(address));
   return onTool(() =>
     connected(url, schema, (sql) =>
@@ -124,23 +128,35 @@ export const dumpStore = (address: Redacted.Redacted<URL>, file: string) => {
         const standing = await standingIn(step);
         const env = environmentOf(url);
         const dumpedBy = await run("pg_dump", ["--version"], env);
-        const what = ["--format=custom", `--schema=${schema}`, "--no-owner", "--no-privileges"];
-        // The rows hold secrets, and a dump goes where data goes.
-        const without = `--exclude-table-data=${schema}.webhook`;
+        const what =
+          holds === "data"
+            ? [`--schema=${schema}`, `--exclude-table-data=${schema}.webhook`]
+            : ["--data-only", `--table=${schema}.webhook`];
+        const how = ["--format=custom", "--no-owner", "--no-privileges"];
         const of = [`--snapshot=${snapshot?.id ?? ""}`, `--file=${file}`];
-        await run("pg_dump", [...what, without, ...of], env);
+        await run("pg_dump", [...how, ...what, ...of], env);
         return { schema, dumpedBy, version: row?.version ?? 0, identity, standing };
       }),
     ),
   );
 };
 
-/** Reads a dump into the database with `pg_restore`: whole, or not at all. The schema must not be there. */
-export const restoreDump = (address: Redacted.Redacted<URL>, file: string) => {
-  const { url } = databaseOf(Redacted.value(address));
+/**
+ * Reads the dumps of a schema into the database with `pg_restore`, one after the other. The schema must not be there. A
+ * dump is read whole or not at all, and where a later one fails, the schema is dropped.
+ */
+export const restoreDumps = (address: Redacted.Redacted<URL>, files: ReadonlyArray<string>) => {
+  const { url, schema } = databaseOf(Redacted.value(address));
   const env = environmentOf(url);
-  const args = ["--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges"];
-  return onTool(() =>
-    run("pg_restore", [...args, `--dbname=${env["PGDATABASE"] ?? ""}`, file], env),
-  );
+  const how = ["--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges"];
+  return onTool(async () => {
+    for (const [at, file] of files.entries())
+      try {
+        await run("pg_restore", [...how, `--dbname=${env["PGDATABASE"] ?? ""}`, file], env);
+      } catch (cause) {
+        if (at > 0)
+          await connected(url, schema, (sql) => sql.unsafe(`DROP SCHEMA "${schema}" CASCADE`));
+        throw cause;
+      }
+  });
 };

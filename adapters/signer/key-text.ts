@@ -1,5 +1,5 @@
 import { Duration, Effect, Redacted, Semaphore } from "effect";
-import { commandSigner } from "../../client/node/command-signer.ts";
+import { unattendedSigner } from "../../client/node/command-signer.ts";
 import { sshAgentSigner } from "../../client/node/ssh-agent-signer.ts";
 import type { MessageSigner } from "../../client/signing/sign-transaction.ts";
 import { type Address, addressToBytes, parseAddress } from "../../core/domain/address.ts";
@@ -29,6 +29,10 @@ const reasonOf = (cause: unknown): string => {
   return [message, cure].filter((each) => typeof each === "string").join(" ");
 };
 
+/** What a command printed last on its standard error. */
+const saidIn = (cause: unknown): string | null =>
+  cause instanceof Error && typeof cause.cause === "string" ? cause.cause : null;
+
 /**
  * A key that somebody else holds. An answer counts once it verifies under the public key: another key's signature, and
  * one of other bytes, are failures, and so is one that is late.
@@ -36,21 +40,23 @@ const reasonOf = (cause: unknown): string => {
 const heldKey = ({ source, address, signer }: Holder): SigningKey => {
   const publicKey = addressToBytes(address);
   const turns = Semaphore.makeUnsafe(AT_ONCE);
-  const unavailable = (reason: string) => new KeyUnavailable({ source, reason });
+  const unavailable = (reason: string, said: string | null = null) =>
+    new KeyUnavailable({ source, reason, said });
   let lastReason: string | null = null;
-  /** Logs a failure once until it is another one, or over. */
-  const tell = (reason: string | null): Effect.Effect<void> =>
+  /** Logs a failure once until its reason is another one, or over. */
+  const tell = (failure: KeyUnavailable | null): Effect.Effect<void> =>
     Effect.suspend(() => {
+      const reason = failure?.reason ?? null;
       if (reason === lastReason) return Effect.void;
       lastReason = reason;
-      return reason === null
-        ? Effect.logInfo(`The key of ${source} signs again`)
-        : Effect.logWarning(unavailable(reason).message);
+      if (failure === null) return Effect.logInfo(`The key of ${source} signs again`);
+      const { message, said } = failure;
+      return said === null ? Effect.logWarning(message) : Effect.logWarning(message, { said });
     });
   const ask = Effect.fnUntraced(function* (message: Uint8Array) {
     const signature = yield* Effect.tryPromise({
       try: async () => (await signer()).sign(message),
-      catch: (cause) => unavailable(reasonOf(cause)),
+      catch: (cause) => unavailable(reasonOf(cause), saidIn(cause)),
     });
     return verifyEd25519(signature, message, publicKey)
       ? signature
@@ -66,7 +72,7 @@ const heldKey = ({ source, address, signer }: Holder): SigningKey => {
           duration: ANSWER,
           orElse: () => Effect.fail(unavailable(`no answer in ${Duration.toSeconds(ANSWER)} s`)),
         }),
-        Effect.tapError(({ reason }) => tell(reason)),
+        Effect.tapError(tell),
         Effect.tap(() => tell(null)),
       ),
   };
@@ -88,7 +94,7 @@ const holderIn = (text: string): Holder | undefined => {
     : {
         source: `the signing command, ${address},`,
         address,
-        signer: () => Promise.resolve(commandSigner(rest ?? "", address, answerMs)),
+        signer: () => Promise.resolve(unattendedSigner(rest ?? "", address, answerMs)),
       };
 };
 

@@ -11,13 +11,16 @@ import {
 /** How long a receiver may take, name and connection included (Standard Webhooks: 15 to 30 s). */
 const WITHIN = Duration.seconds(20);
 
-/** Networks that are no public receiver's (IANA, "IPv4 Special-Purpose Address Registry"; RFC 5771). */
-const NOT_PUBLIC_IPV4 = `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12
-  192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24
-  224.0.0.0/4 240.0.0.0/4`;
-/** Of IPv6 only global unicast is public (RFC 4291, section 2.4), without what is reserved or translated in it. */
+/**
+ * Networks that are no public receiver's (IANA, "IPv4 Special-Purpose Address Registry"; RFC 5771), and Azure's wire
+ * server, which answers each virtual machine there at an address that is otherwise a public one.
+ */
+const NOT_PUBLIC_IPV4 = `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32 169.254.0.0/16 172.16.0.0/12
+  192.0.0.0/24 192.0.2.0/24 192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24
+  198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4`;
+/** Of IPv6 only global unicast is public (RFC 4291, section 2.4), without what is special in it (IANA's other registry). */
 const PUBLIC_IPV6 = "2000::/3";
-const NOT_PUBLIC_IPV6 = "2001::/23 2001:db8::/32 2002::/16 3fff::/20";
+const NOT_PUBLIC_IPV6 = "2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20";
 
 const networks = (text: string, family: "ipv4" | "ipv6"): BlockList => {
   const list = new BlockList();

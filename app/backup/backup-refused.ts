@@ -3,6 +3,7 @@ type BackupRefusal =
   | "target_not_empty"
   | "nothing_to_back_up"
   | "ledger_in_use"
+  | "link_in_data"
   | "store_unusable"
   | "key_missing"
   | "no_backup"

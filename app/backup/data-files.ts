@@ -14,7 +14,7 @@ import {
   webhooksPath,
 } from "../lifecycle/started-instance.ts";
 import { JOINED_KEY_FILE } from "../log/join-log.ts";
-import { filesBelow } from "./manifest.ts";
+import { filesBelow, linksBelow } from "./manifest.ts";
 
 /** Paths below a data directory, as a service names them below its own. */
 const inData = (path: string): string => path.slice("./".length);
@@ -27,7 +27,7 @@ export const STANDING_PATH = `${inData(logFolder("."))}/${STANDING_FILE}`;
 const PACKETS_FILE = inData(packetsPath("."));
 const RELAY_FILE = inData(storePath(".", "relay"));
 /** The webhooks, whose secrets are in it: it goes with the keys. */
-const WEBHOOKS_FILE = inData(webhooksPath("."));
+export const WEBHOOKS_FILE = inData(webhooksPath("."));
 /** The embedded ledger's own file: its process holds it for itself. */
 export const LOCAL_LEDGER_FILE = `${LOCAL_LEDGER_FOLDER}/ledger.sqlite`;
 
@@ -80,6 +80,13 @@ export const filesOfRound = async (
   round: number,
 ): Promise<ReadonlyArray<string>> =>
   (await filesBelow(dataDir)).filter((path) => !LEFT_OUT.test(path) && roundOf(path) === round);
+
+/** The symbolic links below a data directory at places that would be copied. */
+export const linksIn = async (dataDir: string): Promise<ReadonlyArray<string>> =>
+  (await linksBelow(dataDir)).filter((path) => !LEFT_OUT.test(path));
+
+/** What a setting's key brings with it, whose place in the data may be taken: what it has signed, and its end. */
+export const BESIDE_LOG_KEY: ReadonlySet<string> = new Set([LOG_KEY.memory, LOG_KEY.end]);
 
 /** The names of files with keys or secrets that the service, a witness and their commands make. */
 const KEY_NAMES: ReadonlySet<string> = new Set([

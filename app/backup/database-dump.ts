@@ -1,17 +1,19 @@
+import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { Cause, Effect, Exit, type Redacted } from "effect";
 import {
   dumpStore,
   inspectDatabase,
   PostgresToolFailed,
-  restoreDump,
+  restoreDumps,
 } from "../../adapters/postgres/dump-store.ts";
 import type { StoreUnavailable } from "../../ports/index/store-refusal.ts";
 import { BackupRefused } from "./backup-refused.ts";
 import { syncFile } from "./manifest.ts";
+import type { RestoreDumps } from "./restore-backup.ts";
 import type { DumpDatabase } from "./take-backup.ts";
 
-/** The name of a database's dump in a backup. */
+/** The name of a database's dump in a backup: of all but the webhooks in the data's, of these in that of the keys. */
 export const DUMP_FILE = "database.dump";
 
 const refusalOf = (failure: StoreUnavailable | PostgresToolFailed): BackupRefused => {
@@ -46,7 +48,7 @@ const done = async <A>(
 /** Dumps the database at an address. */
 export const dumpOf =
   (address: Redacted.Redacted<URL>): DumpDatabase =>
-  async (folder) => {
+  async (folder, holds) => {
     const file = join(folder, DUMP_FILE);
     if (!(await done(inspectDatabase(address))).hasStore)
       throw new BackupRefused(
@@ -54,16 +56,22 @@ export const dumpOf =
         "the database has no store of this service",
         "Correct DATABASE_URL, or start the service first",
       );
-    const { schema, dumpedBy, version, identity, standing } = await done(dumpStore(address, file));
+    const { schema, dumpedBy, version, identity, standing } = await done(
+      dumpStore(address, file, holds),
+    );
+    await chmod(file, 0o600);
     await syncFile(file);
     const database = { schema, dumped_by: dumpedBy };
     return { database, ledger: identity, schema: version, standing };
   };
 
-/** Restores a dump into the database at an address, where its schema must not be. */
+/**
+ * Restores dumps of a schema into the database at an address, one after the other. The schema must not be there, and is
+ * not there afterwards where one of them fails.
+ */
 export const restoreInto =
-  (address: Redacted.Redacted<URL>) =>
-  async (file: string, schema: string): Promise<void> => {
+  (address: Redacted.Redacted<URL>): RestoreDumps =>
+  async (files, schema) => {
     const target = await done(inspectDatabase(address));
     if (target.schema !== schema)
       throw new BackupRefused(
@@ -77,5 +85,5 @@ export const restoreInto =
         `the database has the schema ${schema} already`,
         `Name another database, or drop the schema: DROP SCHEMA "${schema}" CASCADE`,
       );
-    await done(restoreDump(address, file));
+    await done(restoreDumps(address, files));
   };

@@ -1,7 +1,8 @@
-import { createReadStream, existsSync } from "node:fs";
+import { createReadStream, type Dirent } from "node:fs";
 import { createHash } from "node:crypto";
 import { open, readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { Option, Schema } from "effect";
 import { syncFolder, writeDurably } from "../../adapters/bun/durable-file.ts";
 import { type Hash32, parseHash32 } from "../../core/domain/hash32.ts";
 import { BackupRefused } from "./backup-refused.ts";
@@ -14,48 +15,51 @@ const FORMAT = "settlement-evidence-backup/1";
 /** The version of the protocol whose accounts the stores hold. */
 const PROTOCOL = 3;
 
-/** A file of a backup. */
-type BackedFile = {
-  /** Below the backup's folder, with `/`. */
-  readonly path: string;
-  readonly bytes: number;
-  readonly sha256: Hash32;
-};
+const Hash = Schema.declare(
+  (value): value is Hash32 => typeof value === "string" && parseHash32(value) === value,
+);
 
-/** The ledger whose rows a backup holds: genesis hash and programs, base58. */
-type BackedLedger = {
-  readonly genesis_hash: string;
-  readonly custody_program: string;
-  readonly attestor_program: string;
-};
-
-/** The log as a backup holds it. */
-export type BackedLog = {
-  readonly origin: string;
-  /** Leaves of the tree that was signed last. */
-  readonly size: number;
-  readonly root: Hash32;
-};
+const isInside = (path: string): boolean =>
+  path.split("/").every((part) => !["", ".", ".."].includes(part));
 
 /** What a backup says of itself. */
-export type Manifest = {
-  readonly format: typeof FORMAT;
-  readonly holds: "data" | "keys";
+const Told = Schema.Struct({
+  format: Schema.Literal(FORMAT),
+  holds: Schema.Literals(["data", "keys"]),
   /** When it was begun, ISO 8601. */
-  readonly made_at: string;
+  made_at: Schema.String,
   /** The version of the service that made it. */
-  readonly service: string;
-  readonly protocol: typeof PROTOCOL;
+  service: Schema.String,
+  protocol: Schema.Literal(PROTOCOL),
   /** The version of the stores' schema. */
-  readonly schema: number;
+  schema: Schema.Natural,
   /** The database's dump; null where the stores are files. */
-  readonly database: { readonly schema: string; readonly dumped_by: string } | null;
-  /** Null while no ledger was known, and for keys. */
-  readonly ledger: BackedLedger | null;
-  /** Null before the log's first signature, and for keys. */
-  readonly log: BackedLog | null;
-  readonly files: ReadonlyArray<BackedFile>;
-};
+  database: Schema.NullOr(Schema.Struct({ schema: Schema.String, dumped_by: Schema.String })),
+  /** The ledger whose rows it holds: genesis hash and programs, base58. Null while none was known, and for keys. */
+  ledger: Schema.NullOr(
+    Schema.Struct({
+      genesis_hash: Schema.String,
+      custody_program: Schema.String,
+      attestor_program: Schema.String,
+    }),
+  ),
+  /** The tree that the log signed last, by its leaves and root. Null before its first signature, and for keys. */
+  log: Schema.NullOr(Schema.Struct({ origin: Schema.String, size: Schema.Natural, root: Hash })),
+  /** Each file by its path below the backup's folder, with `/`. */
+  files: Schema.Array(
+    Schema.Struct({
+      path: Schema.String.check(Schema.makeFilter(isInside)),
+      bytes: Schema.Natural,
+      sha256: Hash,
+    }),
+  ),
+});
+export type Manifest = typeof Told.Type;
+
+/** What every version's manifest has. */
+const AnyVersion = Schema.fromJsonString(
+  Schema.Struct({ format: Schema.String, protocol: Schema.Number }),
+);
 
 /** Whether the file system says that there is no such file or folder. */
 export const isMissing = (cause: unknown): boolean =>
@@ -70,22 +74,33 @@ export const digestOf = async (path: string): Promise<Hash32> => {
   return digest;
 };
 
-/** How often a folder is listed anew in which another one was removed meanwhile. */
-const LISTINGS = 20;
-
-/** The files below a folder by their paths with `/`, sorted; none where there is no folder. */
-export const filesBelow = async (folder: string): Promise<ReadonlyArray<string>> => {
-  for (let tries = LISTINGS; ; tries--)
-    try {
-      return (await readdir(folder, { recursive: true, withFileTypes: true }))
-        .filter((entry) => entry.isFile())
-        .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
-        .sort();
-    } catch (cause) {
-      if (!isMissing(cause) || tries === 0) throw cause;
-      if (!existsSync(folder)) return [];
-    }
+/**
+ * What stands below a folder, of one sort, by its paths with `/`; nothing where there is no folder. A link to a folder
+ * is not followed, which a recursive `readdir` of Bun does.
+ */
+const below = async (
+  folder: string,
+  isWanted: (entry: Dirent) => boolean,
+): Promise<ReadonlyArray<string>> => {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((cause: unknown) => {
+    if (isMissing(cause)) return [];
+    throw cause;
+  });
+  const paths = entries.filter(isWanted).map(({ name }) => name);
+  for (const entry of entries)
+    if (entry.isDirectory())
+      for (const path of await below(join(folder, entry.name), isWanted))
+        paths.push(`${entry.name}/${path}`);
+  return paths;
 };
+
+/** The files below a folder, sorted. */
+export const filesBelow = async (folder: string): Promise<ReadonlyArray<string>> =>
+  (await below(folder, (entry) => entry.isFile())).toSorted();
+
+/** The symbolic links below a folder. */
+export const linksBelow = (folder: string): Promise<ReadonlyArray<string>> =>
+  below(folder, (entry) => entry.isSymbolicLink());
 
 /** Makes a file and its name durable. */
 export const syncFile = async (path: string): Promise<void> => {
@@ -106,7 +121,7 @@ export const writeManifest = async (
   folder: string,
   told: Omit<Manifest, "format" | "protocol" | "files">,
 ): Promise<{ readonly manifest: Manifest; readonly digest: Hash32 }> => {
-  const files: Array<BackedFile> = [];
+  const files: Array<Manifest["files"][number]> = [];
   for (const path of await filesBelow(folder)) {
     const file = join(folder, path);
     files.push({ path, bytes: (await stat(file)).size, sha256: await digestOf(file) });
@@ -117,41 +132,26 @@ export const writeManifest = async (
   return { manifest, digest: await digestOf(path) };
 };
 
-const isFile = (value: unknown): value is BackedFile => {
-  const { path, bytes, sha256 } = (value ?? {}) as Readonly<Record<string, unknown>>;
-  const isInside =
-    typeof path === "string" && path.split("/").every((part) => !["", ".", ".."].includes(part));
-  return (
-    isInside &&
-    Number.isSafeInteger(bytes) &&
-    typeof sha256 === "string" &&
-    parseHash32(sha256) !== undefined
-  );
-};
-
 const MADE_ANEW = "Make a backup anew, or restore another one";
 
 /** The refusal of a backup whose bytes are not those that its manifest names. */
 export const changed = (detail: string) => new BackupRefused("backup_changed", detail, MADE_ANEW);
 
+const versionOf = Schema.decodeUnknownOption(AnyVersion);
+const manifestOf = Schema.decodeUnknownOption(Schema.fromJsonString(Told));
+
 const parse = (text: string, folder: string): Manifest => {
-  const value = ((): Readonly<Record<string, unknown>> => {
-    try {
-      return (JSON.parse(text) ?? {}) as Readonly<Record<string, unknown>>;
-    } catch {
-      return {};
-    }
-  })();
-  const { format, protocol, files } = value;
-  if (typeof format !== "string" || !Array.isArray(files) || !files.every(isFile))
-    throw changed(`${join(folder, MANIFEST_FILE)} is not what a backup writes there`);
-  if (format !== FORMAT || protocol !== PROTOCOL)
+  const version = Option.getOrNull(versionOf(text));
+  if (version !== null && (version.format !== FORMAT || version.protocol !== PROTOCOL))
     throw new BackupRefused(
       "backup_of_another_version",
-      `the backup is ${format} of protocol ${String(protocol)}; this version reads ${FORMAT} of protocol ${PROTOCOL}`,
+      `the backup is ${version.format} of protocol ${version.protocol}; this version reads ${FORMAT} of protocol ${PROTOCOL}`,
       "Restore it with the version of the service that made it",
     );
-  return value as Manifest;
+  const manifest = Option.getOrNull(manifestOf(text));
+  if (manifest === null)
+    throw changed(`${join(folder, MANIFEST_FILE)} is not what a backup writes there`);
+  return manifest;
 };
 
 /**

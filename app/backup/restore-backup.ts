@@ -7,7 +7,7 @@ import type { Hash32 } from "../../core/domain/hash32.ts";
 import type { Settings } from "../config/settings.ts";
 import { clusterOf, deploymentOf } from "../lifecycle/started-instance.ts";
 import { BackupRefused } from "./backup-refused.ts";
-import { LOCAL_LEDGER_FILE } from "./data-files.ts";
+import { BESIDE_LOG_KEY, LOCAL_LEDGER_FILE, WEBHOOKS_FILE } from "./data-files.ts";
 import { DUMP_FILE } from "./database-dump.ts";
 import { changed, digestOf, type Manifest, readBackup, syncFile } from "./manifest.ts";
 import { filledWhole, refuseFull } from "./take-backup.ts";
@@ -21,11 +21,8 @@ export type Configured = {
   readonly genesisHash: string | null;
 };
 
-/** @throws BackupRefused for a backup of another schema, and of another ledger than the settings name. */
-const refuseOthers = async (
-  { schema, ledger, files, database }: Manifest,
-  configured: RestoreOrder["configured"],
-): Promise<void> => {
+/** @throws BackupRefused for stores of another schema. */
+const refuseOtherSchema = ({ schema, database }: Manifest): void => {
   const supported = database === null ? SCHEMA_VERSION : DATABASE_SCHEMA_VERSION;
   if (schema !== supported)
     throw new BackupRefused(
@@ -33,6 +30,15 @@ const refuseOthers = async (
       `the backup's stores have schema version ${schema}; this version of the service knows version ${supported}`,
       "Restore it with the version of the service that made it, or begin with an empty DATA_DIR: the index is built from the ledger",
     );
+};
+
+/** @throws BackupRefused for a backup of another schema, and of another ledger than the settings name. */
+const refuseOthers = async (
+  manifest: Manifest,
+  configured: RestoreOrder["configured"],
+): Promise<void> => {
+  refuseOtherSchema(manifest);
+  const { ledger, files } = manifest;
   // A witness keeps nothing of a ledger.
   if (ledger === null) return;
   const { settings, genesisHash } = await configured();
@@ -69,12 +75,35 @@ const wholeOf = async (
   expected: Hash32 | null,
 ): Promise<Whole> => {
   const manifest = await readBackup(folder, expected);
-  if (manifest.holds === holds) return { folder, manifest };
-  throw new BackupRefused(
-    "no_backup",
-    `${folder} holds ${manifest.holds}, not ${holds}`,
-    "Name the folder of the data with --from, that of the keys with --keys",
-  );
+  if (manifest.holds !== holds)
+    throw new BackupRefused(
+      "no_backup",
+      `${folder} holds ${manifest.holds}, not ${holds}`,
+      "Name the folder of the data with --from, that of the keys with --keys",
+    );
+  const hasDump = manifest.files.some(({ path }) => path === DUMP_FILE);
+  if (hasDump !== (manifest.database !== null))
+    throw changed(`${folder} and its manifest differ in whether it has ${DUMP_FILE}`);
+  return { folder, manifest };
+};
+
+/** @throws BackupRefused for keys that do not go with the data: their webhooks, or a file in another one's place. */
+const refuseOtherKeys = ({ folder, manifest }: Whole, data: Manifest): void => {
+  const { database, files } = manifest;
+  if (database !== null && database.schema !== data.database?.schema)
+    throw new BackupRefused(
+      "database_refused",
+      `${folder} holds the webhooks of the schema ${database.schema}, and the data is ${
+        data.database === null ? "in files" : `of the schema ${data.database.schema}`
+      }`,
+      "Name the keys that were backed up with the data",
+    );
+  if (database !== null || files.some(({ path }) => path === WEBHOOKS_FILE))
+    refuseOtherSchema(manifest);
+  const ofData = new Set(data.files.map(({ path }) => path));
+  for (const { path } of files)
+    if (path !== DUMP_FILE && ofData.has(path) && !BESIDE_LOG_KEY.has(path))
+      throw changed(`${join(folder, path)} would take the place of a file of the data`);
 };
 
 const copyInto = async (folder: string, { folder: from, manifest }: Whole): Promise<void> => {
@@ -98,13 +127,18 @@ type RestoreOrder = {
   readonly keys: string | null;
   /** The SHA-256 of the manifest, as the backup said it; null where the operator does not give it. */
   readonly digest: Hash32 | null;
+  /** The same of the keys' manifest. */
+  readonly keysDigest: Hash32 | null;
   /** A data directory that is not there yet, or is empty. */
   readonly dataDir: string;
   /** What the service's settings say; asked for a backup of a ledger's stores alone. */
   readonly configured: () => Promise<Configured>;
-  /** Restores the dump of a database; null where no database is configured. */
-  readonly restoreDump: ((file: string, schema: string) => Promise<void>) | null;
+  /** Null where no database is configured. */
+  readonly restoreDumps: RestoreDumps | null;
 };
+
+/** Restores dumps of a schema into a database, each on the one before it. */
+export type RestoreDumps = (files: ReadonlyArray<string>, schema: string) => Promise<void>;
 
 /**
  * Restores a backup into a new data directory, and its dump into the database that is configured. All of it is checked
@@ -112,12 +146,13 @@ type RestoreOrder = {
  * the database.
  */
 export const restoreBackup = async (order: RestoreOrder): Promise<Manifest> => {
-  const { dataDir, restoreDump } = order;
+  const { dataDir, restoreDumps } = order;
   const data = await wholeOf(order.from, "data", order.digest);
-  const keys = order.keys === null ? null : await wholeOf(order.keys, "keys", null);
+  const keys = order.keys === null ? null : await wholeOf(order.keys, "keys", order.keysDigest);
   const { database } = data.manifest;
   await refuseOthers(data.manifest, order.configured);
-  if ((database === null) !== (restoreDump === null))
+  if (keys !== null) refuseOtherKeys(keys, data.manifest);
+  if ((database === null) !== (restoreDumps === null))
     throw database === null
       ? new BackupRefused(
           "database_needed",
@@ -133,7 +168,10 @@ export const restoreBackup = async (order: RestoreOrder): Promise<Manifest> => {
   await filledWhole(dataDir, async (draft) => {
     await copyInto(draft, data);
     if (keys !== null) await copyInto(draft, keys);
-    if (database !== null) await restoreDump?.(join(order.from, DUMP_FILE), database.schema);
+    const dumps = [data, ...(keys === null ? [] : [keys])]
+      .filter(({ manifest }) => manifest.database !== null)
+      .map(({ folder }) => join(folder, DUMP_FILE));
+    if (database !== null) await restoreDumps?.(dumps, database.schema);
   });
   return data.manifest;
 };

@@ -14,20 +14,14 @@ import {
   filesOfRound,
   INDEX_FILE,
   isKey,
+  linksIn,
   LOCAL_LEDGER_FILE,
   namedKeys,
   ROUNDS,
   STANDING_PATH,
   STORE_FILES,
 } from "./data-files.ts";
-import {
-  type BackedLog,
-  filesBelow,
-  isMissing,
-  type Manifest,
-  syncFile,
-  writeManifest,
-} from "./manifest.ts";
+import { filesBelow, isMissing, type Manifest, syncFile, writeManifest } from "./manifest.ts";
 
 /** A backup that was made: its manifest, and the SHA-256 of the manifest's file. */
 export type Backed = { readonly manifest: Manifest; readonly digest: Hash32 };
@@ -77,6 +71,17 @@ export const refuseFull = async (folder: string, cure: string): Promise<void> =>
   if (names.length > 0) throw new BackupRefused("target_not_empty", `${folder} is not empty`, cure);
 };
 
+/** @throws BackupRefused for a link in a data directory: what it leads to would be missing in a backup. */
+export const refuseLinks = async (dataDir: string): Promise<void> => {
+  const [link] = await linksIn(dataDir);
+  if (link !== undefined)
+    throw new BackupRefused(
+      "link_in_data",
+      `${join(dataDir, link)} is a symbolic link, which a backup does not follow`,
+      "Put the file or folder itself there, or name a key's place by its setting",
+    );
+};
+
 /**
  * Has work fill a folder that nobody sees under its name before it is whole: it is renamed at the end. What fails
  * leaves nothing; a process that is killed leaves a folder with another name.
@@ -100,7 +105,7 @@ export const filledWhole = async <A>(
 };
 
 /** The head that the standing in a copy says was signed last. */
-const logIn = (text: string | null): BackedLog | null => {
+const logIn = (text: string | null): Manifest["log"] => {
   const signed = text === null ? undefined : parseLogStanding(text)?.signed;
   return signed === undefined
     ? null
@@ -118,9 +123,10 @@ const toldByCopies = async (folder: string): Promise<Pick<Manifest, "ledger" | "
   };
 };
 
-/** Dumps a database into a folder, and says what it holds. */
+/** Dumps what data or keys hold of a database into a folder, and says what it is. */
 export type DumpDatabase = (
   folder: string,
+  holds: Manifest["holds"],
 ) => Promise<
   Pick<Manifest, "database" | "ledger" | "schema"> & { readonly standing: string | null }
 >;
@@ -143,7 +149,7 @@ export const backUpData = async (
         await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
         await (STORE_FILES.has(path) ? copyWhole(path, from, copy) : copyPlain(from, copy));
       }
-    const { standing, ...dumped } = (await dump?.(draft)) ?? { standing: null };
+    const { standing, ...dumped } = (await dump?.(draft, "data")) ?? { standing: null };
     if ((await filesBelow(draft)).length === 0)
       throw new BackupRefused(
         "nothing_to_back_up",
@@ -168,12 +174,13 @@ export const backUpData = async (
 
 /**
  * Copies the keys of a data directory and of the settings into a folder of their own, for its user alone, under the
- * names that they have in a data directory.
+ * names that they have in a data directory, and the webhooks of the database where there is one.
  */
 export const backUpKeys = async (
   dataDir: string,
   to: string,
   env: Readonly<Record<string, string | undefined>>,
+  dump: DumpDatabase | null,
 ): Promise<Backed> => {
   const made_at = new Date().toISOString();
   return filledWhole(to, async (draft) => {
@@ -195,12 +202,13 @@ export const backUpKeys = async (
       await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
       await (STORE_FILES.has(name) ? copyWhole(name, from, copy) : copyPlain(from, copy));
     }
+    const dumped = await dump?.(draft, "keys");
     return writeManifest(draft, {
       holds: "keys",
       made_at,
       service: packageJson.version,
-      schema: SCHEMA_VERSION,
-      database: null,
+      schema: dumped?.schema ?? SCHEMA_VERSION,
+      database: dumped?.database ?? null,
       ledger: null,
       log: null,
     });

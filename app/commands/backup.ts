@@ -3,7 +3,13 @@ import { relative, resolve } from "node:path";
 import { Redacted } from "effect";
 import type { CommandIo } from "../../client/command-line/command-io.ts";
 import { BackupRefused } from "../backup/backup-refused.ts";
-import { type Backed, backUpData, backUpKeys, refuseFull } from "../backup/take-backup.ts";
+import {
+  type Backed,
+  backUpData,
+  backUpKeys,
+  refuseFull,
+  refuseLinks,
+} from "../backup/take-backup.ts";
 import {
   EX_DATAERR,
   EX_NOINPUT,
@@ -23,7 +29,8 @@ usage: bun run cli backup --to FOLDER [options]
   --data-dir DIR  the service's DATA_DIR   ($DATA_DIR, otherwise ./data)
   --help          this text
 
-With DATABASE_URL in the environment the database is dumped by pg_dump, as one snapshot shows it. No key goes into FOLDER.
+With DATABASE_URL in the environment the database is dumped by pg_dump, as one snapshot shows it. No key goes into --to, and
+no webhook, whose secrets go with the keys. A symbolic link in DIR is refused: what it leads to would be missing.
 EVIDENCE_SIGNING_KEY_FILE, LOG_SIGNING_KEY_FILE and WITNESS_KEY_FILE name keys that are not in DIR.
 
 Ends with 0 when the backup is whole, 64 for a wrong command line, 65 when nothing is backed up, for a reason that one line
@@ -90,10 +97,11 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
       );
     for (const folder of keys === null ? [to] : [to, keys])
       await refuseFull(folder, "Name a new folder; each backup has its own");
+    await refuseLinks(dataDir);
     const dump =
       database === null ? null : (await import("../backup/database-dump.ts")).dumpOf(database);
     // What a key has signed stands beside it, and must not be newer than the log's copy.
-    if (keys !== null) io.stdout.write(said(keys, await backUpKeys(dataDir, keys, io.env)));
+    if (keys !== null) io.stdout.write(said(keys, await backUpKeys(dataDir, keys, io.env, dump)));
     io.stdout.write(said(to, await backUpData(dataDir, to, dump)));
     return 0;
   });

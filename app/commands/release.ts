@@ -1,5 +1,6 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { writeDurably } from "../../adapters/bun/durable-file.ts";
 import type { CommandIo } from "../../client/command-line/command-io.ts";
 import {
   readSigners,
@@ -21,7 +22,9 @@ import {
   checkSums,
   makeRelease,
   PROOF_FILE,
+  RELEASE_FILE,
   type Revision,
+  statedBy,
   SUMS_FILE,
 } from "../release/make-release.ts";
 import { checkLogged, logRelease, releasePolicy } from "../release/release-log.ts";
@@ -41,7 +44,8 @@ usage: bun run release [options]
   --against DIR  compares with this release too, such as one that you were given
   --log DIR      appends the release to the log of releases in DIR, has its witnesses cosign it, and writes the proof,
                  ${PROOF_FILE}, into the release
-  --check        checks a release's files by its SHA256SUMS and, with --policy, these by the proof. Offline.
+  --check        checks a release's files by its SHA256SUMS and, with --policy, these by the proof; says which version and
+                 commit they are. Offline.
   --policy FILE  the log of releases, its witnesses and their quorum (C2SP tlog-policy)
   --key FILE     the log's key; or --ssh-agent ADDRESS, or --signer-command CMD with --signer ADDRESS
   --help         this text
@@ -98,7 +102,7 @@ const log = async (
   await checkSums(folder);
   const entry = await readFile(join(folder, SUMS_FILE));
   const proof = await logRelease(logFolder, entry, policy, signer);
-  await writeFile(join(folder, PROOF_FILE), proof);
+  await writeDurably(join(folder, PROOF_FILE), proof);
   io.stdout.write(`${join(folder, PROOF_FILE)} shows that the log holds this release.\n`);
 };
 
@@ -106,6 +110,11 @@ const check = async (folder: string, policy: string | undefined, io: CommandIo):
   const { sound, absent } = await checkSums(folder);
   const missing = absent.length === 0 ? "" : `; not here: ${absent.join(", ")}`;
   io.stdout.write(`${sound.length} files are those of ${SUMS_FILE}${missing}.\n`);
+  io.stdout.write(
+    sound.includes(RELEASE_FILE)
+      ? `They are the release ${await statedBy(folder)}.\n`
+      : `Of which version and commit they are, ${RELEASE_FILE} says, which is not here.\n`,
+  );
   if (policy === undefined) return;
   const [entry, proof] = await Promise.all([
     readFile(join(folder, SUMS_FILE)),

@@ -20,6 +20,7 @@ usage: bun run cli restore --from FOLDER --data-dir NEW [options]
   --data-dir NEW  where to: not there yet, or empty; it appears once it is whole
   --keys FOLDER   the keys that were backed up apart; without it put them back yourself
   --sha256 HEX    what the backup said of its manifest; refuses another one
+  --keys-sha256 HEX   what it said of the keys' manifest; the same
   --help          this text
 
 The environment is the service's: a backup of another ledger than it names is refused, and DATABASE_URL names the database
@@ -60,24 +61,32 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
     "data-dir": { type: "string" },
     keys: { type: "string" },
     sha256: { type: "string" },
+    "keys-sha256": { type: "string" },
   });
-  const { from, keys, sha256: given } = values;
+  const { from, keys } = values;
   if (from === undefined || values["data-dir"] === undefined)
     return endWith(EX_USAGE, "--from and --data-dir are needed; see --help");
-  const digest = given === undefined ? null : parseHash32(given);
-  if (digest === undefined) return endWith(EX_USAGE, "--sha256: expected 64 hex digits");
+  const digestIn = (option: "sha256" | "keys-sha256") => {
+    const given = values[option];
+    if (given === undefined) return null;
+    return parseHash32(given) ?? endWith(EX_USAGE, `--${option}: expected 64 hex digits`);
+  };
+  const [digest, keysDigest] = [digestIn("sha256"), digestIn("keys-sha256")];
+  if (keysDigest !== null && keys === undefined)
+    return endWith(EX_USAGE, "--keys-sha256 is of the keys that --keys names");
   const dataDir = resolve(values["data-dir"]);
   const database = databaseIn(io.env);
-  const restoreDump =
+  const restoreDumps =
     database === null ? null : (await import("../backup/database-dump.ts")).restoreInto(database);
   const manifest = await onBackup(() =>
     restoreBackup({
       from: resolve(from),
       keys: keys === undefined ? null : resolve(keys),
       digest,
+      keysDigest,
       dataDir,
       configured: () => configuredBy(io.env),
-      restoreDump,
+      restoreDumps,
     }),
   );
   const { log, made_at } = manifest;

@@ -3,6 +3,8 @@ import { Cause, Clock, Effect, Exit, Layer, Logger, Redacted, Schedule } from "e
 import { webhookRecordsSqlite } from "../../adapters/sqlite/webhook-records.ts";
 import { webhookSenderHttp } from "../../adapters/webhook-http/webhook-sender.ts";
 import type { CommandIo } from "../../client/command-line/command-io.ts";
+import { readInput } from "../../client/command-line/read-input.ts";
+import { SettlementError } from "../../client/settlement-error.ts";
 import { parseAddress } from "../../core/domain/address.ts";
 import { foreignLines } from "../../core/domain/encoding/foreign-text.ts";
 import {
@@ -41,7 +43,8 @@ looks every two seconds. docs/webhooks.md is for receivers.
 
 usage: bun run cli webhook ACTION [options]
 
-  add URL       begins to send to an https:// address, or to http:// on this machine, and prints the secret
+  add URL       begins to send to an https:// address, or to http:// on this machine, and prints the secret; - reads the
+                address from standard input, so that other users' ps does not show it
     --merchant ADDRESS   only events of this merchant wallet
     --agent ADDRESS      only events of this agent wallet
     --from POSITION      from the event of this number on, 1 for all; without it, from the next one on
@@ -141,6 +144,16 @@ const walletIn = (option: string, text: string | undefined): string | null => {
 };
 
 const random = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length));
+
+/** The address on standard input. An address can hold a token in its path, and other users see arguments. */
+const urlFrom = async (io: CommandIo): Promise<string> => {
+  try {
+    return new TextDecoder().decode(await readInput("-", io)).trim();
+  } catch (cause) {
+    if (cause instanceof SettlementError) return endWith(EX_NOINPUT, cause.message);
+    throw cause;
+  }
+};
 
 const add = async (webhooks: Webhooks, url: string, options: Options): Promise<string> => {
   const parsed = parseWebhookUrl(url);
@@ -243,7 +256,7 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
     return 0;
   }
   if (action === "add") {
-    say(await add(webhooks, operand, values));
+    say(await add(webhooks, operand === "-" ? await urlFrom(io) : operand, values));
     return 0;
   }
   const webhook = await webhooks.at(operand);

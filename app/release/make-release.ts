@@ -143,6 +143,21 @@ export const makeRelease = async (
   return filesBelow(folder);
 };
 
+/** What a release says of itself, such as "1.0.0 of the commit 0123…". @throws Error for a file of another form. */
+export const statedBy = async (folder: string): Promise<string> => {
+  const text = await readFile(join(folder, RELEASE_FILE), "utf8");
+  const { version, commit } = ((): { readonly version?: unknown; readonly commit?: unknown } => {
+    try {
+      return (JSON.parse(text) ?? {}) as object;
+    } catch {
+      return {};
+    }
+  })();
+  if (!/^[0-9A-Za-z.+-]{1,64}$/.test(String(version)) || !/^[0-9a-f]{40}$/.test(String(commit)))
+    throw new Error(`${RELEASE_FILE} names no version and commit`);
+  return `${String(version)} of the commit ${String(commit)}`;
+};
+
 /**
  * Which files of a release, by its SHA256SUMS, are below `folder` as they must be, and which are not there. @throws Error
  * for a file of other bytes, for one that the sums do not name, and for sums of another form.

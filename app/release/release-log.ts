@@ -1,6 +1,6 @@
-import { mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Effect, Ref } from "effect";
+import { makeFolderDurably, writeDurably } from "../../adapters/bun/durable-file.ts";
 import { witnessClientHttp } from "../../adapters/witness-http/witness-client.ts";
 import type { MessageSigner } from "../../client/signing/sign-transaction.ts";
 import { addressFromBytes } from "../../core/domain/address.ts";
@@ -48,13 +48,6 @@ const isSame = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) =
 const bytesAt = async (path: string): Promise<Uint8Array | null> => {
   const file = Bun.file(path);
   return (await file.exists()) ? file.bytes() : null;
-};
-
-/** A file is there as a whole or not at all. */
-const put = async (path: string, bytes: Uint8Array | string): Promise<void> => {
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(`${path}.new`, bytes);
-  await rename(`${path}.new`, path);
 };
 
 /** The entries of a log of a size, null where they are not all there. @throws Error for a damaged bundle. */
@@ -107,7 +100,11 @@ const putTiles = async (folder: string, entries: ReadonlyArray<Uint8Array>): Pro
   const builder = new TileBuilder((tile, bytes) => void tiles.push([tile, bytes]));
   for (const entry of entries) builder.append(entry);
   builder.writePartials();
-  for (const [tile, bytes] of tiles) await put(join(folder, tilePath(tile)), bytes);
+  for (const [tile, bytes] of tiles) {
+    const path = join(folder, tilePath(tile));
+    await makeFolderDurably(dirname(path));
+    await writeDurably(path, bytes);
+  }
 };
 
 /** The cosignatures that the policy's witnesses give, and why others gave none. */
@@ -145,8 +142,8 @@ const cosignaturesOf = async (
 
 /**
  * Appends a release's SHA256SUMS to the log in `folder`, signs the log's new size, has the witnesses cosign it, and gives
- * the proof of the entry (C2SP tlog-proof). The same release again gives its proof anew. The checkpoint is replaced last:
- * whatever stops before it, the next call goes on with the same entry. @throws Error where the log's files are not its
+ * the proof of the entry (C2SP tlog-proof). The same release again gives its proof anew. Each file is on disk before the
+ * next, and the checkpoint is replaced last: whatever stops before it, the next call goes on with the same entry. @throws Error where the log's files are not its
  * own, the signer is another one, another entry waits, or the witnesses make no quorum.
  */
 export const logRelease = async (
@@ -178,7 +175,7 @@ export const logRelease = async (
   if ("fault" in judged) throw new Error(`The signer's checkpoint: ${judged.fault}`);
   const { quorum } = judged.value;
   if (!quorum.isMet) throw new Error([quorum.reason, ...problems].join("; "));
-  await put(join(folder, CHECKPOINT), checkpoint);
+  await writeDurably(join(folder, CHECKPOINT), checkpoint);
   const index = known === -1 ? before.length : known;
   return printTlogProof({ index, proof: inclusionProof(index, size, source), checkpoint });
 };

@@ -5,29 +5,63 @@ import type { MessageSigner } from "../signing/sign-transaction.ts";
 import { errorCode } from "./key-file.ts";
 
 const SIGNATURE_BYTES = 64;
-/** Output beyond this is none of a signature, and is not waited for. */
+/** Output beyond this is none of a signature, and is not waited for. Of standard error this much is kept. */
 const MOST_BYTES = 4096;
 /** A person may have to touch a key or answer a dialogue. */
 const ANSWER_MS = 120_000;
 
-const unusable = (detail: string): SettlementError =>
+const unusable = (detail: string, said = ""): SettlementError =>
   new SettlementError(
     "signer_unusable",
     detail,
     "Nothing was signed. The command gets the message on standard input and must print 64 bytes, the raw Ed25519 signature.",
+    said === "" ? {} : { cause: said },
   );
 
-/** What a command prints when it gets `input`. Its standard error is the caller's. One that takes too long is killed. */
-const outputOf = (command: string, input: Uint8Array, answerMs: number): Promise<Uint8Array> =>
+/** How a command is run. */
+type Terms = {
+  readonly answerMs: number;
+  /**
+   * Whether nobody is there to answer a dialogue: the command then has a process group of its own, all of which ends
+   * with it, and the end of its standard error goes into the failure. Otherwise both are the caller's: a process in the
+   * background must not read the terminal.
+   */
+  readonly isUnattended: boolean;
+};
+
+/** What a command prints when it gets `input`. One that takes too long is killed. */
+const outputOf = (
+  command: string,
+  input: Uint8Array,
+  { answerMs, isUnattended }: Terms,
+): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
-    const child = spawn(command, { shell: true, stdio: ["pipe", "pipe", "inherit"] });
+    const child = spawn(command, {
+      shell: true,
+      stdio: ["pipe", "pipe", isUnattended ? "pipe" : "inherit"],
+      detached: isUnattended,
+    });
     const parts: Array<Buffer> = [];
     let bytes = 0;
+    let said = Buffer.alloc(0);
+    child.stderr?.on("data", (part: Buffer) => {
+      said = Buffer.concat([said, part]).subarray(-MOST_BYTES);
+    });
+    const end = (): void => {
+      if (!isUnattended || child.pid === undefined) return void child.kill("SIGKILL");
+      try {
+        process.kill(-child.pid, "SIGKILL");
+      } catch {
+        // All of the group is gone.
+      }
+    };
+    const fail = (detail: string): void => reject(unusable(detail, said.toString("utf8").trim()));
     const giveUp = (detail: string): void => {
-      child.kill("SIGKILL");
-      // What the command started itself may hold its output open.
-      child.stdout.destroy();
-      reject(unusable(detail));
+      end();
+      // What has left the group may hold these open.
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+      fail(detail);
     };
     const timer = setTimeout(
       () => giveUp(`The signer's command took longer than ${answerMs / 1000} seconds.`),
@@ -35,22 +69,41 @@ const outputOf = (command: string, input: Uint8Array, answerMs: number): Promise
     );
     child.on("error", (cause) => {
       clearTimeout(timer);
-      reject(unusable(`The signer's command cannot be run (${errorCode(cause)}).`));
+      fail(`The signer's command cannot be run (${errorCode(cause)}).`);
     });
-    child.stdout.on("data", (part: Buffer) => {
+    child.stdout?.on("data", (part: Buffer) => {
       parts.push(part);
       bytes += part.length;
       if (bytes > MOST_BYTES) giveUp(`The signer's command printed more than ${MOST_BYTES} bytes.`);
     });
     // A command need not read its input. Only its output counts.
-    child.stdin.on("error", () => undefined);
+    child.stdin?.on("error", () => undefined);
     child.on("close", (code) => {
       clearTimeout(timer);
-      if (code !== 0) reject(unusable(`The signer's command ended with ${code ?? "a signal"}.`));
+      if (code !== 0) fail(`The signer's command ended with ${code ?? "a signal"}.`);
       else resolve(new Uint8Array(Buffer.concat(parts)));
     });
-    child.stdin.end(input);
+    child.stdin?.end(input);
   });
+
+const signerOn = (command: string, address: string, terms: Terms): MessageSigner => {
+  const publicKey = parseAddress(address);
+  if (publicKey === undefined)
+    throw new SettlementError(
+      "invalid_signer",
+      `${address} is no address.`,
+      "Give the public key of the command's signer as base58.",
+    );
+  return {
+    publicKey,
+    sign: async (message) => {
+      const signature = await outputOf(command, message, terms);
+      if (signature.length !== SIGNATURE_BYTES)
+        throw unusable(`The signer's command printed ${signature.length} bytes.`);
+      return signature;
+    },
+  };
+};
 
 /**
  * A signer that runs a command for each message, through the shell: the message on standard input, 64 bytes on standard
@@ -66,21 +119,15 @@ export const commandSigner = (
   command: string,
   address: string,
   answerMs: number = ANSWER_MS,
-): MessageSigner => {
-  const publicKey = parseAddress(address);
-  if (publicKey === undefined)
-    throw new SettlementError(
-      "invalid_signer",
-      `${address} is no address.`,
-      "Give the public key of the command's signer as base58.",
-    );
-  return {
-    publicKey,
-    sign: async (message) => {
-      const signature = await outputOf(command, message, answerMs);
-      if (signature.length !== SIGNATURE_BYTES)
-        throw unusable(`The signer's command printed ${signature.length} bytes.`);
-      return signature;
-    },
-  };
-};
+): MessageSigner => signerOn(command, address, { answerMs, isUnattended: false });
+
+/**
+ * The same signer for a process without a person: a command that hangs is ended with all that it started, and what it
+ * printed last on standard error, 4 kB at most, is the `cause` of its failure.
+ * @throws SettlementError for no address.
+ */
+export const unattendedSigner = (
+  command: string,
+  address: string,
+  answerMs: number,
+): MessageSigner => signerOn(command, address, { answerMs, isUnattended: true });

@@ -9,6 +9,8 @@ import packageJson from "../../package.json" with { type: "json" };
 import { type Installed, installedOffline } from "../client/package/installed.ts";
 import { verifyCallIndependently } from "../conformance/evidence/independent-call.ts";
 import { verifyIndependently } from "../conformance/evidence/independent-verifier.ts";
+import { packetsInPython } from "../conformance/evidence/verifiers-in-python.ts";
+import { hasSolders, PYTHON } from "../pays-once/clients.ts";
 import { clientFaults, type Declarations } from "./client-compatible.ts";
 import {
   GOLDEN,
@@ -90,6 +92,15 @@ describe.each(versions)("packets of %s", (version) => {
       );
       expect(changed).not.toBe(text(version, "packets", name));
       expect(verifyEvidence(changed, trust).verdict).toBe("failed");
+    },
+  );
+
+  test.skipIf(!hasSolders())(
+    `all verify by the verifier in Python too; it needs solders for ${PYTHON} (examples/requirements.txt)`,
+    () => {
+      const packets = [...PACKETS, "logged.json"].map((name) => text(version, "packets", name));
+      const trustFile = join(GOLDEN, version, "packets/trust.json");
+      expect(packetsInPython(trustFile, packets)).toEqual(packets.map(() => null));
     },
   );
 

@@ -8,7 +8,7 @@ import fc from "fast-check";
 import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
 import { evidenceSignerFromText } from "../../../adapters/signer/evidence-signer.ts";
 import { isHeldKey, keyOfText } from "../../../adapters/signer/key-text.ts";
-import { commandSigner } from "../../../client/node/command-signer.ts";
+import { commandSigner, unattendedSigner } from "../../../client/node/command-signer.ts";
 import { addressFromBytes } from "../../../core/domain/address.ts";
 import { verifyEd25519 } from "../../../core/protocol/crypto/strict-ed25519.ts";
 import type { KeyUnavailable } from "../../../ports/evidence-signer.ts";
@@ -134,28 +134,49 @@ describe("a key that a command signs with", () => {
   });
 });
 
-test("a command that hangs is killed when its time is over", async () => {
-  const pidFile = join(directory.path, "pid");
-  const signer = commandSigner(`echo $$ > ${pidFile}; exec sleep 1000`, address, 200);
+const isThere = (pid: number): boolean => {
+  try {
+    return pid > 0 && process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+test.each([
+  ["a command", commandSigner, "exec sleep 1000"],
+  ["every part of a service's pipeline", unattendedSigner, "sleep 1000 | cat"],
+  ["what a service's command leaves behind", unattendedSigner, "sleep 1000 & exit 0"],
+] as const)("%s that hangs is killed when its time is over", async (title, signerOf, hanging) => {
+  const pidFile = join(directory.path, title.replaceAll(/\W/g, "-"));
+  // The process that hangs writes its number before it does.
+  const line = `sh -c 'echo $$ > ${pidFile}; exec sleep 1000'`;
+  const signer = signerOf(
+    hanging.replace("sleep 1000", () => line),
+    address,
+    500,
+  );
   const failure = await signer.sign(message).then(
     () => "it signed",
     (cause: unknown) => String(cause),
   );
-  expect(failure).toContain("took longer than 0.2 seconds");
+  expect(failure).toContain("took longer than 0.5 seconds");
   // It may have been killed before it came to its first line.
   const pid = Number(await readFile(pidFile, "utf8").catch(() => "0"));
-  const isThere = (): boolean => {
-    try {
-      return pid > 0 && process.kill(pid, 0);
-    } catch {
-      return false;
-    }
-  };
   await until(
     "the command is gone",
-    () => Promise.resolve(isThere()),
+    () => Promise.resolve(isThere(pid)),
     (there) => !there,
   );
+});
+
+test("of what a command says on its standard error the last 4 kB are kept, for the log", async () => {
+  const shell = "yes no-such-key | head -c 1200000 >&2; echo the token is stale >&2; exit 3";
+  const failure = await failureOf(keyOf(`command:${address} ${shell}`));
+  expect(failure.reason).toContain("ended with 3");
+  expect(failure.message).not.toContain("token");
+  expect(failure.said).toEndWith("no-such-key\nthe token is stale");
+  expect(failure.said?.length).toBeLessThanOrEqual(4096);
+  expect((await failureOf(keyOf(`command:${address} exit 3`))).said).toBeNull();
 });
 
 test("other texts are no keys, and a text with a key in it names no holder", () => {

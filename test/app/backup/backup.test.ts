@@ -1,110 +1,22 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { existsSync, readdirSync, symlinkSync, watch } from "node:fs";
-import { chmod, cp, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Effect } from "effect";
-import { INDEX_KIND } from "../../../adapters/sqlite/index/index-schema.ts";
-import { claimLedger } from "../../../adapters/sqlite/ledger-identity.ts";
-import { STANDING_KIND, standingRow } from "../../../adapters/sqlite/log/standing-file.ts";
-import { openStore } from "../../../adapters/sqlite/open-store.ts";
-import { PACKETS_KIND } from "../../../adapters/sqlite/packets/settled-packets.ts";
-import { OUTCOME_KIND } from "../../../adapters/sqlite/relay/outcome-schema.ts";
 import { webhookRecordsSqlite } from "../../../adapters/sqlite/webhook-records.ts";
 import { filesBelow, MANIFEST_FILE, readBackup } from "../../../app/backup/manifest.ts";
 import { runCommand } from "../../../app/command-line/command-line.ts";
 import { main as backup } from "../../../app/commands/backup.ts";
 import { main as restore } from "../../../app/commands/restore.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
-import { printLogStanding } from "../../../core/use-cases/log/log-standing.ts";
 import { WebhookRecords } from "../../../ports/webhook-records.ts";
 import { runHere } from "../support/run-here.ts";
-import { temporaryDirectory } from "../support/running-service.ts";
-import { parseHash32 } from "../../../core/domain/hash32.ts";
+import { GENESIS, KEY, ROOT, put, standing, dataDirectories } from "./backup-world.ts";
 
-const GENESIS = "11111111111111111111111111111112";
+const dataDirectory = dataDirectories();
+
 const CLI = join(import.meta.dir, "../../../app/commands/cli.ts");
-const KEY = `${Buffer.alloc(32, 7).toString("base64")}\n`;
-const ROOT = "ab".repeat(32);
-
-const directories: Array<Awaited<ReturnType<typeof temporaryDirectory>>> = [];
-afterAll(() => Promise.all(directories.map(({ remove }) => remove())));
-
-const put = async (path: string, content: string): Promise<void> => {
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, content, { mode: 0o644 });
-};
-
-const HASH = parseHash32(ROOT);
-if (HASH === undefined) throw new Error("ROOT is no hash");
-const standing = printLogStanding({
-  signed: {
-    origin: "log.example/log/0123456789abcdef/0",
-    size: 300,
-    root: HASH,
-  },
-  publicKey: HASH,
-  nextKey: null,
-  retiredKeys: [],
-  published: null,
-  ended: null,
-  predecessors: [],
-});
-
-/** A data directory with each kind of file, and keys under their names and under another one. */
-const dataDirectory = async (tiles = 2) => {
-  const directory = await temporaryDirectory();
-  directories.push(directory);
-  const { path } = directory;
-  const data = join(path, "data");
-  const stores = [
-    ["index.sqlite", INDEX_KIND],
-    ["relay.sqlite", OUTCOME_KIND],
-    ["packets.sqlite", PACKETS_KIND],
-    ["log/standing.sqlite", STANDING_KIND],
-  ] as const;
-  for (const [name, kind] of stores)
-    await openStore(join(data, name), kind).pipe(
-      Effect.map((db) => {
-        if (name !== "packets.sqlite")
-          claimLedger(db, name, { genesisHash: GENESIS, deployment: LOCAL_DEPLOYMENT });
-        if (name === "log/standing.sqlite") standingRow(db).replace(null, standing);
-      }),
-      Effect.scoped,
-      Effect.runPromise,
-    );
-  for (let tile = 0; tile < tiles; tile++)
-    await put(join(data, `log/0/tile/0/${String(tile).padStart(3, "0")}`), `tile ${tile}`);
-  await put(join(data, "log-signing-key.signed.json"), standing);
-  await put(join(data, "log-witnesses"), "quorum none\n");
-  await put(join(data, "imports/one.json"), "{}");
-  await put(join(data, "service.lock"), "");
-  await put(join(data, "snapshot.spool"), "half of a snapshot");
-  for (const name of ["evidence-signing-key", "log-signing-key", "log-signing-key.next", "old-key"])
-    await put(join(data, name), KEY);
-  await put(join(data, "pem"), "-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n");
-  const ledger = {
-    SOLANA_RPC_URL: "http://127.0.0.1:9",
-    SOLANA_CLUSTER: "localnet",
-    CUSTODY_PROGRAM_ID: LOCAL_DEPLOYMENT.custodyProgram,
-    ATTESTOR_PROGRAM_ID: LOCAL_DEPLOYMENT.attestorProgram,
-  };
-  const to = join(path, "backup");
-  const env: Record<string, string> = { DATA_DIR: data, ...ledger };
-  return {
-    path,
-    data,
-    to,
-    env,
-    backUp: (...args: ReadonlyArray<string>) =>
-      runHere((io) => runCommand(backup, ["--to", to, ...args], io), { env }),
-    restore: (args: ReadonlyArray<string> = [], changes: Record<string, string> = {}) =>
-      runHere(
-        (io) => runCommand(restore, ["--from", to, "--data-dir", join(path, "new"), ...args], io),
-        { env: { ...env, ...changes } },
-      ),
-  };
-};
 
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
 
@@ -244,6 +156,17 @@ describe("a backup", () => {
     }
     expect(await backUp()).toMatchObject({ code: 0 });
     await rm(to, { recursive: true });
+    for (const name of ["imports/elsewhere", "gone"]) {
+      symlinkSync(name === "gone" ? "/nowhere" : path, join(data, name));
+      await refused("link_in_data", "--keys", join(path, "keys"));
+      expect((await backUp()).stderr).toContain(`${join(data, name)} is a symbolic link`);
+      await rm(join(data, name));
+    }
+    // What is made anew is not copied, so that a link there leaves nothing out.
+    await mkdir(join(data, "client-package"));
+    symlinkSync("/nowhere", join(data, "client-package/bin"));
+    expect(await backUp()).toMatchObject({ code: 0 });
+    await rm(to, { recursive: true });
     await put(join(data, "index.sqlite"), "no database at all, but longer than a key".repeat(200));
     await refused("store_unusable");
   });
@@ -288,111 +211,5 @@ describe("a backup", () => {
     }
     expect(unfinished).toBeGreaterThan(0);
     expect(existsSync(join(data, "index.sqlite"))).toBe(true);
-  });
-});
-
-describe("a restore is refused, and leaves nothing,", () => {
-  const refuses = async (
-    world: Awaited<ReturnType<typeof dataDirectory>>,
-    name: string,
-    args: ReadonlyArray<string> = [],
-    changes: Record<string, string> = {},
-  ) => {
-    const run = await world.restore(args, changes);
-    expect({ name, ...run }).toMatchObject({
-      code: 65,
-      stderr: expect.stringMatching(new RegExp(`^${name}: `)),
-    });
-    expect(run.stderr).toMatch(/\. \S.*\n$/);
-    expect((await readdir(world.path)).filter((each) => each.startsWith("new"))).toEqual([]);
-  };
-
-  test("for any file that is changed, missing or not of the backup", async () => {
-    const world = await dataDirectory();
-    await world.backUp();
-    const sound = join(world.path, "sound");
-    await cp(world.to, sound, { recursive: true });
-    const anew = async (): Promise<void> => {
-      await rm(world.to, { recursive: true });
-      await cp(sound, world.to, { recursive: true });
-    };
-    const names = (await filesBelow(sound)).filter((name) => name !== MANIFEST_FILE);
-    for (const [at, name] of names.entries()) {
-      const file = join(world.to, name);
-      const bytes = await readFile(file);
-      const place = (at * 7919) % bytes.length;
-      bytes[place] = (bytes[place] ?? 0) ^ 1;
-      await writeFile(file, bytes);
-      await refuses(world, "backup_changed");
-      await rm(file);
-      await refuses(world, "backup_changed");
-      symlinkSync(join(sound, name), file);
-      await refuses(world, "backup_changed");
-      await anew();
-    }
-    await put(join(world.to, "log/one-more"), "");
-    await refuses(world, "backup_changed");
-    await anew();
-    await refuses(world, "backup_changed", ["--sha256", "00".repeat(32)]);
-    await rm(join(world.to, MANIFEST_FILE));
-    await refuses(world, "backup_unfinished");
-    await rm(world.to, { recursive: true });
-    await refuses(world, "no_backup");
-  });
-
-  test("for a manifest of another form, version or schema, and for paths that lead out", async () => {
-    const world = await dataDirectory();
-    await world.backUp();
-    const path = join(world.to, MANIFEST_FILE);
-    const text = await readFile(path, "utf8");
-    const changed = async (name: string, change: (manifest: Record<string, unknown>) => void) => {
-      const manifest = JSON.parse(text) as Record<string, unknown>;
-      change(manifest);
-      await writeFile(path, JSON.stringify(manifest));
-      await refuses(world, name);
-    };
-    await changed("backup_of_another_version", (manifest) => (manifest["protocol"] = 4));
-    await changed("backup_of_another_version", (manifest) => (manifest["schema"] = 5));
-    await changed("backup_of_another_version", (manifest) => (manifest["format"] = "other/1"));
-    await changed("backup_changed", (manifest) => (manifest["files"] = "none"));
-    for (const out of ["../data/old-key", "/etc/hostname", "log//x", "."])
-      await changed("backup_changed", (manifest) => {
-        manifest["files"] = [{ path: out, bytes: 1, sha256: ROOT }];
-      });
-    await writeFile(path, "{");
-    await refuses(world, "backup_changed");
-  });
-
-  test("for another ledger, another kind of store, and a place that is taken", async () => {
-    const world = await dataDirectory();
-    await world.backUp();
-    const other = { CUSTODY_PROGRAM_ID: LOCAL_DEPLOYMENT.attestorProgram };
-    await refuses(world, "backup_of_another_ledger", [], other);
-    await refuses(world, "backup_of_another_ledger", [], { SOLANA_CLUSTER: "devnet" });
-    const settings = [
-      "SOLANA_RPC_URL",
-      "SOLANA_CLUSTER",
-      "CUSTODY_PROGRAM_ID",
-      "ATTESTOR_PROGRAM_ID",
-    ];
-    const embedded = Object.fromEntries(settings.map((name) => [name, ""]));
-    await refuses(world, "backup_of_another_ledger", [], embedded);
-    await refuses(world, "database_needed", [], { DATABASE_URL: "postgres://u@127.0.0.1:9/x" });
-    using node = Bun.serve({
-      hostname: "127.0.0.1",
-      port: 0,
-      fetch: async (request) => {
-        const { id } = (await request.json()) as { readonly id: unknown };
-        const result = LOCAL_DEPLOYMENT.custodyProgram;
-        return Response.json({ jsonrpc: "2.0", id, result });
-      },
-    });
-    await refuses(world, "backup_of_another_ledger", [], { SOLANA_RPC_URL: node.url.href });
-    await put(join(world.path, "new/file"), "");
-    expect(await world.restore()).toMatchObject({
-      code: 65,
-      stderr: expect.stringMatching(/^target_not_empty: /),
-    });
-    expect(await filesBelow(join(world.path, "new"))).toEqual(["file"]);
   });
 });

@@ -1,4 +1,5 @@
 import { expect } from "bun:test";
+import { createHmac } from "node:crypto";
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
@@ -7,6 +8,7 @@ import { openStage } from "../../../app/demo/stage.ts";
 import { runCommand } from "../../../app/command-line/command-line.ts";
 import { main as backup } from "../../../app/commands/backup.ts";
 import { main as restore } from "../../../app/commands/restore.ts";
+import { main as webhook } from "../../../app/commands/webhook.ts";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import { verifierKey, printVerifierKey } from "../../../core/log/notes/verifier-key.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
@@ -100,6 +102,40 @@ const logOf = async (url: string): Promise<LogStatus> => {
   return data.log;
 };
 
+/**
+ * A webhook's receiver, which takes everything: the numbers of the events that it was told of, under a secret that the
+ * drill never shows to the restored service.
+ */
+const startReceiver = () => {
+  const told = new Set<number>();
+  let secret = "";
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: async (request) => {
+      const body = await request.text();
+      const [id, time] = ["webhook-id", "webhook-timestamp"].map((name) =>
+        request.headers.get(name),
+      );
+      const key = Buffer.from(secret.slice("whsec_".length), "base64");
+      const mac = createHmac("sha256", key).update(`${id}.${time}.${body}`).digest("base64");
+      if (request.headers.get("webhook-signature") === `v1,${mac}`)
+        told.add(Number(id?.split("-").at(-1)));
+      return new Response(null, { status: 204 });
+    },
+  });
+  return {
+    told,
+    add: async (env: Readonly<Record<string, string>>) => {
+      const args = ["add", `http://127.0.0.1:${server.port}/`, "--from", "1"];
+      const run = await runHere((io) => runCommand(webhook, args, io), { env });
+      secret = /whsec_\S+/.exec(run.stdout)?.[0] ?? "";
+      expect(run).toMatchObject({ code: 0 });
+    },
+    stop: () => server.stop(true),
+  };
+};
+
 /** The ledger with the first `escrows` of a world, at a slot that grows with them. */
 const chainOf = (escrows: number): SettlementChain => {
   const chain = worldOf(escrows);
@@ -117,7 +153,8 @@ const sizeOf = (chain: SettlementChain): number => chain.custodyLog.events.lengt
 
 /**
  * Backs a service up under load, lets its log grow, kills it and restores it before a node that is behind what its
- * witness has cosigned: it signs the same tree and no other tail, and its packets are the same bytes.
+ * witness has cosigned: it signs the same tree and no other tail, its packets are the same bytes, and it tells the same
+ * webhook of every event.
  */
 export const expectSameTree = async ({ folder, start, before = {}, after = {} }: DrillPlace) => {
   const chain = chainOf(200);
@@ -169,7 +206,9 @@ export const expectSameTree = async ({ folder, start, before = {}, after = {} }:
     const { data, signature } = (await answer.json()) as Record<string, unknown>;
     return JSON.stringify({ data, signature });
   };
+  const receiver = startReceiver();
   try {
+    await receiver.add(env);
     await cosigned(sizeOf(chain));
     const packet = await packetOf(5);
     // Load: the ledger grows and pages are read while the backup is made.
@@ -212,7 +251,18 @@ export const expectSameTree = async ({ folder, start, before = {}, after = {} }:
     expect(await packetOf(5)).toBe(packet);
     grow(chain, chain.escrows.size + 5);
     expect(await cosigned(sizeOf(chain))).toBe(chain.rootAt(BigInt(sizeOf(chain) - 1)) ?? lastRoot);
+    const events = chain.custodyLog.events.length;
+    await until(
+      "the webhook is told of every event",
+      () => Promise.resolve(receiver.told.size),
+      (told) => told >= events,
+      120,
+    );
+    expect([...receiver.told].toSorted((one, other) => one - other)).toEqual(
+      Array.from({ length: events }, (_, at) => at + 1),
+    );
   } finally {
+    await receiver.stop();
     await witness.stop();
     await gate.stop();
   }

@@ -67,8 +67,9 @@ afterAll(async () => {
   await directory.remove();
 });
 
-const run = (...args: ReadonlyArray<string>) =>
-  runHere((io) => runCommand(main, args, io), { env: { DATA_DIR: dataDir } });
+const runWith = (stdin: string, ...args: ReadonlyArray<string>) =>
+  runHere((io) => runCommand(main, args, io), { env: { DATA_DIR: dataDir }, stdin });
+const run = (...args: ReadonlyArray<string>) => runWith("", ...args);
 const added = async (...args: ReadonlyArray<string>) => {
   const { code, stdout, stderr } = await run("add", ...args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -253,6 +254,19 @@ describe("the examples", () => {
     },
     120_000,
   );
+});
+
+test("an address on standard input is added as one in the arguments is, where other users would see it", async () => {
+  const { code, stdout } = await runWith("http://localhost:9/in?token=t\n", "add", "-");
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining("whsec_") });
+  const id = stdout.split("\n")[0] ?? "";
+  expect((await run("list")).stdout).toContain(`${id}  v1  http://localhost:9/in?token=t\n`);
+  expect(await run("remove", id)).toMatchObject({ code: 0 });
+  const refused = await runWith("", "add", "-");
+  expect(refused).toMatchObject({
+    code: 65,
+    stderr: expect.stringContaining("expected an https://"),
+  });
 });
 
 test("what cannot be added or found is refused with its reason", async () => {

@@ -1,13 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, expect, spyOn, test } from "bun:test";
 import {
   cpSync,
   existsSync,
   mkdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { main } from "../../../app/commands/release.ts";
 import { runCommand } from "../../../app/command-line/command-line.ts";
@@ -122,6 +124,31 @@ test("each release gets a proof, and the proofs of before hold on", async () => 
   });
 });
 
+test("each file of the log, and its name, is on disk before the checkpoint is replaced", async () => {
+  const probe = await open(directory.path);
+  const [files, folders]: [Array<number>, Array<number>] = [[], []];
+  await probe.close();
+  const handles = Object.getPrototypeOf(probe) as { sync: (this: FileHandle) => Promise<void> };
+  const { sync } = handles;
+  const syncing = spyOn(handles, "sync").mockImplementation(async function (this: FileHandle) {
+    const state = await this.stat();
+    (state.isFile() ? files : folders).push(state.ino);
+    await sync.call(this);
+  });
+  const folder = join(directory.path, "log");
+  try {
+    await log("one", folder);
+  } finally {
+    syncing.mockRestore();
+  }
+  const inode = (path: string): number => statSync(join(folder, path)).ino;
+  expect(files.at(-1)).toBe(inode("checkpoint"));
+  for (const path of ["tile/0/000.p/1", "tile/entries/000.p/1"])
+    expect(files).toContain(inode(path));
+  for (const path of ["..", ".", "tile", "tile/0", "tile/0/000.p", "tile/entries/000.p"])
+    expect(folders).toContain(inode(path));
+});
+
 test("a proof shows no other sums, no other log's and none without its quorum", async () => {
   const proof = await log("one");
   expect(() => checkLogged(entry("two"), proof, policy())).toThrow("does not lead from these sums");
@@ -185,7 +212,10 @@ test("by command: a release is logged by a key file, and a stranger checks it of
   mkdirSync(release);
   writeFileSync(join(release, "file"), "content");
   const sum = new Bun.CryptoHasher("sha256").update("content").digest("hex");
-  writeFileSync(join(release, "SHA256SUMS"), `${sum}  file\n${"0".repeat(64)}  large/file\n`);
+  const sums = [`${sum}  file`, `${"0".repeat(64)}  large/file`];
+  const writeSums = (...more: ReadonlyArray<string>) =>
+    writeFileSync(join(release, "SHA256SUMS"), [...sums, ...more, ""].join("\n"));
+  writeSums();
   const policyFile = join(directory.path, "policy");
   writeFileSync(policyFile, policyText);
   const key = join(directory.path, "key");
@@ -206,6 +236,7 @@ test("by command: a release is logged by a key file, and a stranger checks it of
     code: 0,
     stderr: "",
     stdout: `1 files are those of SHA256SUMS; not here: large/file.
+Of which version and commit they are, release.json says, which is not here.
 example.com/settlement-evidence/releases holds them among its 1, cosigned by one.example at 2027-01-15T08:00:00.000Z, two.example at 2027-01-15T08:00:00.000Z.
 `,
   });
@@ -217,6 +248,19 @@ example.com/settlement-evidence/releases holds them among its 1, cosigned by one
     const stderr = expect.stringContaining(reason);
     expect(await run("--check")).toMatchObject({ code: 1, stderr });
     rmSync(join(release, "planted"));
+  }
+  const state = (stated: string): void => {
+    writeFileSync(join(release, "release.json"), stated);
+    writeSums(`${new Bun.CryptoHasher("sha256").update(stated).digest("hex")}  release.json`);
+  };
+  state(JSON.stringify({ version: "1.0.0-devnet.1", commit: "ab".repeat(20) }));
+  expect((await run("--check")).stdout).toEndWith(
+    `They are the release 1.0.0-devnet.1 of the commit ${"ab".repeat(20)}.\n`,
+  );
+  for (const stated of ["null", "{", '{"version":"1.0.0\\u001b[2J","commit":"x"}']) {
+    state(stated);
+    const stderr = "release.json names no version and commit\n";
+    expect(await run("--check")).toMatchObject({ code: 1, stderr });
   }
   writeFileSync(join(release, "file"), "contents");
   expect(await run("--check")).toMatchObject({

@@ -6,9 +6,11 @@ import {
 } from "../../../core/protocol/verification/verify-evidence.ts";
 import type { EvidenceVerdict } from "../../../core/domain/evidence/evidence-check.ts";
 import { parseTrustPolicy } from "../../../core/protocol/evidence/trust-policy.ts";
+import { hasSolders, PYTHON } from "../../pays-once/clients.ts";
 import type { Vector } from "./accepting-vectors.ts";
 import type { PolicyVector } from "./policy-vectors.ts";
 import { verifyIndependently } from "./independent-verifier.ts";
+import { packetsInPython } from "./verifiers-in-python.ts";
 import { vectorFiles } from "./vector-files.ts";
 
 const FOLDER = join(import.meta.dir, "../../vectors/evidence");
@@ -89,6 +91,29 @@ describe.each([...accepting, ...rejecting].map((vector) => [vector.name, vector]
       });
       expect((await verifyIndependently(packet, null)).verdict).toBe(vector.without_policy);
     });
+  },
+);
+
+test.skipIf(!hasSolders())(
+  `the verifier in Python agrees beyond the form; it needs solders for ${PYTHON} (examples/requirements.txt)`,
+  () => {
+    const judged = [...accepting, ...rejecting].flatMap((vector) =>
+      "packet" in vector &&
+      !vector.failed_checks.includes("form") &&
+      vector.without_policy !== "unsupported_version"
+        ? [vector]
+        : [],
+    );
+    expect(judged.length).toBeGreaterThan(150);
+    const firsts = packetsInPython(
+      join(FOLDER, "trust.json"),
+      judged.map(({ packet }) => packet),
+    );
+    for (const [at, { name, failed_checks }] of judged.entries())
+      expect([name, failed_checks.length === 0 ? [null] : failed_checks]).toEqual([
+        name,
+        expect.arrayContaining([firsts[at]]),
+      ]);
   },
 );
 

@@ -150,7 +150,8 @@ export const SCENES: ReadonlyArray<Scene> = [
         EvidenceSigner,
         Effect.map(EvidenceSigner, (signer) => ({
           ...signer,
-          sign: () => new KeyUnavailable({ source: "a KMS", reason: "no answer in 10 s" }),
+          sign: () =>
+            new KeyUnavailable({ source: "a KMS", reason: "no answer in 10 s", said: null }),
         })),
       ).pipe(Layer.provide(evidenceSignerFromSeed(Redacted.make(new Uint8Array(32).fill(7))))),
     },

@@ -172,7 +172,9 @@ export class WitnessWorld {
           Effect.suspend(() =>
             this.keyAnswers
               ? Effect.succeed(testKey(77).sign(message))
-              : Effect.fail(new KeyUnavailable({ source: "a KMS", reason: "no answer" })),
+              : Effect.fail(
+                  new KeyUnavailable({ source: "a KMS", reason: "no answer", said: null }),
+                ),
           ),
       }),
       this.state,
