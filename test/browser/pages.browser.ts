@@ -138,8 +138,12 @@ const SCREENS: Readonly<Record<string, () => Promise<ReadonlyArray<Shown>>>> = {
     ];
   },
   "a transaction": async () => {
-    const { signature = "" } = await firstOf("/v1/indexer/events?limit=1");
-    return [{ path: `/transactions/${signature}`, texts: ["Transaction", "Do not sign it again"] }];
+    const { signature = "", escrow_pda: escrow = "" } = await firstOf("/v1/indexer/events?limit=1");
+    const texts = ["Transaction", "Do not sign it again", escrow];
+    return [
+      { path: `/transactions/${signature}`, texts },
+      { path: `/search?q=${signature}`, texts },
+    ];
   },
   "the log": async () => [
     { path: "/log", texts: ["Settlement log", "How it stands"] },
