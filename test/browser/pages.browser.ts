@@ -344,3 +344,28 @@ test("home shows a new payment, and an escrow's page its settlement, without a r
     await close();
   }
 }, 600_000);
+
+test("an open page says when the service is gone, and when it is live again", async () => {
+  const { page, close } = await openPage(browser, service.url, { viewport: DESKTOP });
+  try {
+    await page.goto(`${service.url}/`);
+    const notice = page.getByRole("status");
+    expect(await notice.innerText()).toBe("");
+    const look = () => page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+    await page.route(`${service.url}/`, (route) => route.fulfill({ status: 503 }));
+    await look();
+    await notice.getByText("Not live any more").waitFor({ timeout: 60_000 });
+    await page.unroute(`${service.url}/`);
+    await look();
+    await notice.getByText("Live again since").waitFor({ timeout: 60_000 });
+
+    const startAgain = await service.interrupt();
+    await notice.getByText("Not live any more").waitFor({ timeout: 60_000 });
+    expect(await faultsByView(page, "not live")).toEqual({});
+    await startAgain();
+    await notice.getByText("Live again since").waitFor({ timeout: 60_000 });
+    expect(await notice.innerText()).not.toContain("Not live");
+  } finally {
+    await close();
+  }
+}, 600_000);
