@@ -1765,6 +1765,12 @@ superseded_by: (string | null)
 nodes: (number | null)
 /** The creation of this very escrow, with the same agent and task hash, can be signed again at any time: the ledger makes it once. Another nonce is another escrow. Null: this relay did not send it, or it does something else. */
 recreatable_escrow: (string | null)
+/**
+ * The escrows that it creates or changes; of one that failed or has not landed, would have. Empty for a transaction of others that is not final yet, and where no node shows what is in it.
+ * 
+ * Items: An escrow.
+ */
+escrows: string[]
 /** A page about the transaction. */
 explorer_url: string
 }

@@ -138,8 +138,12 @@ const SCREENS: Readonly<Record<string, () => Promise<ReadonlyArray<Shown>>>> = {
     ];
   },
   "a transaction": async () => {
-    const { signature = "" } = await firstOf("/v1/indexer/events?limit=1");
-    return [{ path: `/transactions/${signature}`, texts: ["Transaction", "Do not sign it again"] }];
+    const { signature = "", escrow_pda: escrow = "" } = await firstOf("/v1/indexer/events?limit=1");
+    const texts = ["Transaction", "Do not sign it again", escrow];
+    return [
+      { path: `/transactions/${signature}`, texts },
+      { path: `/search?q=${signature}`, texts },
+    ];
   },
   "the log": async () => [
     { path: "/log", texts: ["Settlement log", "How it stands"] },
@@ -336,6 +340,31 @@ test("home shows a new payment, and an escrow's page its settlement, without a r
     expect(await page.locator("#next").innerText()).not.toContain("Give the rest back");
     expect(await page.evaluate(() => "isTheSamePage" in window)).toBe(true);
     expect(faults).toEqual([]);
+  } finally {
+    await close();
+  }
+}, 600_000);
+
+test("an open page says when the service is gone, and when it is live again", async () => {
+  const { page, close } = await openPage(browser, service.url, { viewport: DESKTOP });
+  try {
+    await page.goto(`${service.url}/`);
+    const notice = page.getByRole("status");
+    expect(await notice.innerText()).toBe("");
+    const look = () => page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+    await page.route(`${service.url}/`, (route) => route.fulfill({ status: 503 }));
+    await look();
+    await notice.getByText("Not live any more").waitFor({ timeout: 60_000 });
+    await page.unroute(`${service.url}/`);
+    await look();
+    await notice.getByText("Live again since").waitFor({ timeout: 60_000 });
+
+    const startAgain = await service.interrupt();
+    await notice.getByText("Not live any more").waitFor({ timeout: 60_000 });
+    expect(await faultsByView(page, "not live")).toEqual({});
+    await startAgain();
+    await notice.getByText("Live again since").waitFor({ timeout: 60_000 });
+    expect(await notice.innerText()).not.toContain("Not live");
   } finally {
     await close();
   }

@@ -11,7 +11,7 @@ import type { RelayOutcome as Outcome } from "../../../core/use-cases/relay/read
 import type { TransactionRejected } from "../../../core/use-cases/relay/relay-errors.ts";
 import type { RelayResult as Result } from "../../../core/use-cases/relay/relay-transaction.ts";
 import { sampleInstance, sampleTransaction } from "../openapi/sample-ledger.ts";
-import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
+import { SAMPLE, sampleEscrow, sampleParties } from "../openapi/sample-values.ts";
 import {
   Address,
   Count,
@@ -175,6 +175,10 @@ export const RelayOutcome = record("RelayOutcome", "What is known of a transacti
     description:
       "The creation of this very escrow, with the same agent and task hash, can be signed again at any time: the ledger makes it once. Another nonce is another escrow. Null: this relay did not send it, or it does something else.",
   }),
+  escrows: Type.Array(Address("An escrow."), {
+    description:
+      "The escrows that it creates or changes; of one that failed or has not landed, would have. Empty for a transaction of others that is not final yet, and where no node shows what is in it.",
+  }),
   explorer_url: Type.String({ description: "A page about the transaction." }),
 });
 /** A relayed transaction's outcome, read later, as JSON. */
@@ -218,6 +222,7 @@ export const relayOutcomeRecord = (outcome: Outcome, network: Network): RelayOut
   superseded_by: outcome.supersededBy,
   nodes: outcome.nodes,
   recreatable_escrow: outcome.recreatableEscrow,
+  escrows: [...outcome.escrows],
   explorer_url: explorerUrl(outcome.signature, network),
 });
 
@@ -275,6 +280,7 @@ export const relayOutcomeExample = () => {
       supersededBy: null,
       nodes: 2,
       recreatableEscrow: null,
+      escrows: [sampleEscrow().address],
     },
     instance,
   );

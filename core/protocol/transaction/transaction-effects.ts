@@ -64,21 +64,26 @@ const effectOfCall = (
   return { subject: effect.subject, kind: isLate ? "other" : effect.kind, total };
 };
 
+/** A message's instructions, with the accounts that it names itself; those of address tables are undefined. */
+export const namedCalls = ({ instructions, staticAccounts }: WireTransaction) =>
+  instructions.map(({ program, data, accounts }) => ({
+    program,
+    data,
+    accounts: accounts.map((place) => staticAccounts[place]),
+  }));
+
 /**
  * What a relayed transaction would do to escrows and merchants. Null when an instruction of the two programs is not
  * known, or its subject comes from an address table.
  */
 export const relayedEffects = (
-  { instructions, staticAccounts }: WireTransaction,
+  transaction: WireTransaction,
   deployment: Deployment,
 ): ReadonlyArray<RelayedEffect> | null => {
-  const total = attestedTotal(instructions);
-  const effects = instructions
+  const total = attestedTotal(transaction.instructions);
+  const effects = namedCalls(transaction)
     .filter(({ program }) => isOurs(program, deployment))
-    .map(({ program, data, accounts }) => {
-      const named = accounts.map((place) => staticAccounts[place]);
-      return effectOfCall({ program, data, accounts: named }, total, deployment);
-    });
+    .map((called) => effectOfCall(called, total, deployment));
   return effects.length > 0 && effects.every((effect) => effect !== null) ? effects : null;
 };
 
@@ -109,6 +114,19 @@ export const rivalryOf = (
   if (kind !== "capture") return kind === "refund" ? "did" : "excludes";
   if (others === null || total === null || others < total) return "none";
   return others === total ? "excludes" : "did";
+};
+
+/** The escrows that these instructions create or change, each once, in their order. */
+export const escrowsOf = (
+  instructions: ReadonlyArray<Parameters<typeof readCall>[0]>,
+  deployment: Deployment,
+): ReadonlyArray<Address> => {
+  const subjects = instructions.flatMap((called) => {
+    const read = readCall(called, deployment);
+    if (read?.program !== "custody" || CUSTODY_RECORDS[read.name].subject !== "escrow") return [];
+    return effectOf(read)?.subject ?? [];
+  });
+  return [...new Set(subjects)];
 };
 
 /** What an account says of an effect: that it did not come about, that it did, whoever caused it, or nothing. */

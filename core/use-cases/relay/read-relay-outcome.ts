@@ -1,9 +1,9 @@
 import { Effect } from "effect";
 import { Instance } from "../../../ports/instance.ts";
 import { Broadcaster } from "../../../ports/ledger/broadcaster.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";
 import type { Address } from "../../domain/address.ts";
-import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
 import type {
   LandedTransaction,
@@ -11,8 +11,15 @@ import type {
   TransactionError,
 } from "../../domain/relay/relay-entry.ts";
 import { type ProgramError, programErrorOf } from "../../protocol/instructions/program-errors.ts";
-import { onlyCreates } from "../../protocol/transaction/transaction-effects.ts";
-import { decodeWireTransaction } from "../../protocol/transaction/wire-transaction.ts";
+import {
+  escrowsOf,
+  namedCalls,
+  onlyCreates,
+} from "../../protocol/transaction/transaction-effects.ts";
+import {
+  decodeWireTransaction,
+  type WireTransaction,
+} from "../../protocol/transaction/wire-transaction.ts";
 import { ofTwoNodes } from "../or-ask-another.ts";
 import { heldLanding, type HeldLanding, shownOf } from "./outcome/held-landing.ts";
 import { RelayDelivery } from "./relay-delivery.ts";
@@ -115,19 +122,28 @@ export type RelayOutcome = {
   readonly nodes: number | null;
   /** The one escrow that the transaction creates, null of any other. Its creation can be signed again at any time. */
   readonly recreatableEscrow: Address | null;
+  /** The escrows that its instructions create or change; empty where nobody shows the instructions. */
+  readonly escrows: ReadonlyArray<Address>;
 };
 
-const recreatableIn = (entry: RelayEntry | null, deployment: Deployment): Address | null => {
+/** The transaction that this relay took on, null where it has none. */
+const sentIn = (entry: RelayEntry | null): WireTransaction | null => {
   const decoded = entry === null ? null : decodeWireTransaction(entry.transaction);
-  return decoded !== null && "value" in decoded ? onlyCreates(decoded.value, deployment) : null;
+  return decoded !== null && "value" in decoded ? decoded.value : null;
 };
 
-const programOf = (entry: RelayEntry | null, error: TransactionError | null): Address | null => {
-  const index = error?.instructionIndex ?? null;
-  if (entry === null || index === null) return null;
-  const decoded = decodeWireTransaction(entry.transaction);
-  return "value" in decoded ? (decoded.value.instructions[index]?.program ?? null) : null;
-};
+const programOf = (sent: WireTransaction | null, error: TransactionError | null): Address | null =>
+  sent?.instructions[error?.instructionIndex ?? -1]?.program ?? null;
+
+/** What a transaction asks of the programs: as this relay sent it, else as the ledger's history shows it. */
+const callsOf = Effect.fnUntraced(
+  function* (signature: LedgerSignature, { status }: RelayLookup, sent: WireTransaction | null) {
+    if (sent !== null) return namedCalls(sent);
+    if (status !== "landed") return [];
+    return (yield* (yield* Ledger).transaction(signature))?.instructions ?? [];
+  },
+  Effect.orElseSucceed(() => []),
+);
 
 /**
  * The outcome of any transaction, relayed here or not. Fails with `TransactionNotFound` when neither the relay nor the
@@ -142,6 +158,7 @@ export const readRelayOutcome = Effect.fn("readRelayOutcome")(function* (
   );
   if (lookup.status === "unknown") return yield* new TransactionNotFound({ signature, nodes });
   const { deployment } = yield* Instance;
+  const sent = sentIn(lookup.entry);
   const open: RelayOutcome = {
     signature,
     status: "pending",
@@ -155,7 +172,8 @@ export const readRelayOutcome = Effect.fn("readRelayOutcome")(function* (
     safeToSignAgain: false,
     supersededBy: null,
     nodes: null,
-    recreatableEscrow: recreatableIn(lookup.entry, deployment),
+    recreatableEscrow: sent === null ? null : onlyCreates(sent, deployment),
+    escrows: escrowsOf(yield* callsOf(signature, lookup, sent), deployment),
   };
   switch (lookup.status) {
     case "pending": {
@@ -172,7 +190,7 @@ export const readRelayOutcome = Effect.fn("readRelayOutcome")(function* (
       };
     case "landed": {
       const { commitment, slot, error, logs, nodes: held } = lookup.landed;
-      const program = programOf(lookup.entry, error) ?? lookup.landed.program;
+      const program = programOf(sent, error) ?? lookup.landed.program;
       const outcome: RelayOutcome = {
         ...open,
         status: "landed",

@@ -26,11 +26,8 @@ export const walletService = async () => {
   const { child } = await spawnLedger(directory.path, "--skip-days", "8");
   child.kill("SIGTERM");
   await child.exited;
-  const service = await runService({
-    ...quietEnvironment(directory.path),
-    PUBLIC_URL,
-    METRICS_PORT: "0",
-  });
+  const environment = { ...quietEnvironment(directory.path), PUBLIC_URL, METRICS_PORT: "0" };
+  let service = await runService(environment);
   const { url, rpcUrl, metricsUrl } = service;
   await untilReady(url);
 
@@ -72,6 +69,14 @@ export const walletService = async () => {
     /** The wallet of one of the demo data's parties. */
     wallet: (label: string) =>
       testWallet(localKey(label), { publicUrl: PUBLIC_URL, serviceUrl: url }),
+    /** Ends the service. What comes back starts it again at the same address. */
+    interrupt: async () => {
+      await service.stop();
+      return async (): Promise<void> => {
+        service = await runService({ ...environment, PORT: new URL(url).port });
+        await untilReady(url);
+      };
+    },
     stop: async () => {
       await service.stop();
       await directory.remove();

@@ -79,11 +79,15 @@ countDown();
 setInterval(countDown, 1000);
 
 const LIVE = "[data-live]";
+const MOST_WAIT_MS = 20_000;
 
 // Asks for the page again and puts its live parts in place. A part that holds the focus, or the reader's selection, stays.
 const renew = async () => {
-  const answer = await fetch(location.href, { headers: { accept: "text/html" } });
-  if (!answer.ok) return;
+  const answer = await fetch(location.href, {
+    headers: { accept: "text/html" },
+    signal: AbortSignal.timeout(MOST_WAIT_MS),
+  });
+  if (!answer.ok) throw new Error(`the service answers ${answer.status}`);
   const made = new DOMParser().parseFromString(await answer.text(), "text/html");
   for (const part of made.querySelectorAll(LIVE)) {
     const shown = document.getElementById(part.id);
@@ -103,22 +107,60 @@ const renew = async () => {
 // News that come together are one look.
 const AT_ONCE_MS = 400;
 const AT_LEAST_MS = 30_000;
+// A stream that broke off once comes back by itself, most often at once.
+const BROKEN = 2;
 const { follows } = document.body.dataset;
 if (follows !== undefined) {
   let waiting = null;
-  const soon = () => {
-    waiting ??= setTimeout(() => {
-      waiting = null;
-      renew().catch(() => {});
-    }, AT_ONCE_MS);
-  };
   let source = null;
+  let breaks = 0;
+  let isAnswered = true;
+  let asOf = new Date();
+
+  // Where the reader is told that the page is not live any more, and that it is so again.
+  const told = document.createElement("p");
+  told.setAttribute("role", "status");
+  told.className = "liveness";
+  document.getElementById("main").prepend(told);
+  const tell = () => {
+    const time = `${asOf.toISOString().slice(11, 19)} UTC`;
+    const wasLive = !told.classList.contains("warn");
+    const isLive = isAnswered && breaks < BROKEN;
+    if (isLive && wasLive) return;
+    told.className = `liveness notice ${isLive ? "good" : "warn"}`;
+    told.textContent = isLive
+      ? `Live again since ${time}.`
+      : `Not live any more: nothing new comes from the service. What you see is as of ${time}.`;
+  };
+
+  const look = async () => {
+    waiting = null;
+    try {
+      await renew();
+      isAnswered = true;
+      asOf = new Date();
+    } catch {
+      isAnswered = false;
+    }
+    tell();
+  };
+  const soon = () => (waiting ??= setTimeout(look, AT_ONCE_MS));
   const follow = () => {
     source?.close();
     source = null;
     if (document.visibilityState === "hidden") return;
     source = new EventSource(follows);
     source.addEventListener("message", soon);
+    source.addEventListener("open", () => {
+      if (breaks > 0) soon();
+      breaks = 0;
+    });
+    source.addEventListener("error", ({ target }) => {
+      // The browser does not come back to a stream that was refused.
+      breaks += target.readyState === EventSource.CLOSED ? BROKEN : 1;
+      if (breaks === 1) soon();
+      else tell();
+    });
   };
   document.addEventListener("visibilitychange", () => {
     follow();
@@ -127,6 +169,8 @@ if (follows !== undefined) {
   follow();
   // How the service stands changes without news too.
   setInterval(() => {
-    if (document.visibilityState !== "hidden") soon();
+    if (document.visibilityState === "hidden") return;
+    if (source?.readyState === EventSource.CLOSED) follow();
+    soon();
   }, AT_LEAST_MS);
 }

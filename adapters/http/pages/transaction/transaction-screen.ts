@@ -1,7 +1,18 @@
 import type { Static } from "@sinclair/typebox";
 import type { RelayOutcome } from "../../relay/relay-contract.ts";
 import { html, type Html } from "../shell/html.ts";
-import { codeBlock, curl, facts, json, key, notice, pill, tabs, wholeKey } from "../shell/parts.ts";
+import {
+  codeBlock,
+  curl,
+  type Fact,
+  facts,
+  json,
+  key,
+  notice,
+  pill,
+  tabs,
+  wholeKey,
+} from "../shell/parts.ts";
 import { foreignLines } from "../../../../core/domain/encoding/foreign-text.ts";
 import { Refused, type Screen } from "../shell/screen.ts";
 
@@ -61,12 +72,10 @@ export const transactionScreen: Screen = {
           data.last_valid_block_height === null
             ? null
             : ["Last block height", data.last_valid_block_height],
-          data.recreatable_escrow === null
-            ? null
-            : [
-                "Creates the escrow",
-                wholeKey(data.recreatable_escrow, `/escrows/${data.recreatable_escrow}`),
-              ],
+          ...data.escrows.map((escrow): Fact => [
+            escrow === data.recreatable_escrow ? "Creates the escrow" : "Escrow",
+            wholeKey(escrow, `/escrows/${escrow}`),
+          ]),
           ["Elsewhere", html`<a href="${data.explorer_url}" rel="noreferrer">Solana Explorer</a>`],
         ])}
         ${tabs("transaction", [

@@ -15,6 +15,7 @@ import {
 import type { EffectKind } from "../../../../core/protocol/rules/instruction-records.ts";
 import {
   archivedBytesOf,
+  escrowsOf,
   eventCausesOf,
   rivalryOf,
   signOfEffect,
@@ -88,6 +89,17 @@ describe("events", () => {
     expect(seqCausedBy(session, "refund")).toBeNull();
     expect(seqCausedBy(session, "creation")).toBe(session.createdSeq);
   });
+});
+
+test("every custody instruction of an escrow names it, once, and no other instruction does", () => {
+  const { instructions } = landed(capture, release, cancel, close, claim, rent);
+  expect(escrowsOf(instructions, DEPLOYMENT)).toEqual([session.address]);
+  for (const instruction of instructions) {
+    expect(escrowsOf([instruction], DEPLOYMENT)).toEqual([session.address]);
+    const foreign = { ...instruction, program: MERCHANT };
+    const unread = { ...instruction, data: null };
+    expect(escrowsOf([foreign, unread], DEPLOYMENT)).toEqual([]);
+  }
 });
 
 describe("what an account shows", () => {

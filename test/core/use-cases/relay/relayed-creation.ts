@@ -61,8 +61,8 @@ export const told = (
       script.blockHeight = height;
       yield* round;
       const underWay = yield* delivery.underWay;
-      const { recreatableEscrow, ...outcome } = yield* readRelayOutcome(signature);
-      expect(recreatableEscrow).toBe(escrow.address);
+      const { recreatableEscrow, escrows, ...outcome } = yield* readRelayOutcome(signature);
+      expect([recreatableEscrow, ...escrows]).toEqual([escrow.address, escrow.address]);
       return { ...outcome, underWay };
     },
     { index },

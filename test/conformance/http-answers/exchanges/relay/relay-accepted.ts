@@ -1,7 +1,9 @@
 import { RELAY_POLICY } from "../../../../../core/domain/relay/relay-policy.ts";
 import { type Exchange, get } from "../../exchange.ts";
 import { ledgerDown, ledgerSlow, storeDown, ledgerHangs } from "../../world/conditions.ts";
+import { FULFILLED } from "../../world/escrows.ts";
 import type { World } from "../../world/fixed-world.ts";
+import { historyOf } from "../../world/history.ts";
 import { registration } from "../../world/transactions.ts";
 import {
   customError,
@@ -12,6 +14,8 @@ import {
   transactionError,
   blockhashExpired,
 } from "./relay.ts";
+
+const SETTLEMENT = `/v1/relay/${historyOf(FULFILLED, 0n).at(-1)?.signature}`;
 
 /** The client of these requests. Keys of different clients are separate. */
 const CLIENT = "10.2.0.1";
@@ -107,6 +111,9 @@ export const acceptedExchanges: ReadonlyArray<Exchange> = [
     landed("finalized", transactionError("InsufficientFundsForRent")),
   ),
   outcome("a transaction that this relay did not send", unknown, landed("finalized")),
+  get("readRelayOutcome", "the settlement of an escrow, sent by others", SETTLEMENT, {
+    given: landed("finalized"),
+  }),
   outcome("an unknown transaction", unknown),
   outcome("the ledger is down", unknown, ledgerDown),
   outcome("the ledger is slow", unknown, ledgerSlow),
