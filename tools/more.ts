@@ -131,6 +131,10 @@ const MORE: Readonly<Record<string, readonly [string, string]>> = {
     "10,000 calls of a session are proved, and none once any one field is changed",
     "EVIDENCES=${EVIDENCES:-10000} bun test test/client/sessions/every-evidence.test.ts --timeout 3600000",
   ],
+  nats: [
+    "the log in NATS JetStream: 50 kills of services and server; needs nats-server",
+    "bun test ./test/adapters/nats/log-stream.nats.ts --timeout 120000 && bun test/chaos/run.ts kill-while-streaming",
+  ],
   "log-schedules": [
     "200 schedules of a growing ledger: every store's tree is the ledger's",
     "LOG_SCHEDULES=${LOG_SCHEDULES:-200} bun test test/log/schedules/log-schedules.test.ts --timeout 3600000",

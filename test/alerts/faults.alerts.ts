@@ -104,11 +104,14 @@ const hidesOutcomes = ({ answers }: Place): void =>
 const DEAD = printVerifierKey(
   verifierKey("dead.example", "cosignature", ed25519Key(new Uint8Array(32).fill(3)).publicKey),
 );
+const WITH_LOG = {
+  LOG_NAME: "log.example",
+  LOG_SIGNING_KEY: Buffer.alloc(32, 5).toString("base64"),
+};
 /** A service with a log and a witness at a port where nobody listens. */
 const deadWitness = (quorum: string) => ({
   settings: (dataDir: string) => ({
-    LOG_NAME: "log.example",
-    LOG_SIGNING_KEY: Buffer.alloc(32, 5).toString("base64"),
+    ...WITH_LOG,
     LOG_WITNESSES: join(dataDir, "policy"),
   }),
   before: async ({ dataDir }: Place) => {
@@ -227,6 +230,10 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   "a witness beyond the quorum is gone": {
     alerts: ["WitnessCosignatureOld"],
     ...deadWitness("none"),
+  },
+  "no NATS server listens": {
+    alerts: ["LogStreamFailing"],
+    settings: () => ({ ...WITH_LOG, NATS_URL: "nats://127.0.0.1:9" }),
   },
   "the receiver of a webhook is gone": endedWebhook,
   "the data directory's disk is almost full": {

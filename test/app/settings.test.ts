@@ -120,6 +120,15 @@ test.each([
   expect(lines[0]).not.toContain("hunter2");
 });
 
+test("a NATS server's password is shown to nobody", () => {
+  const { natsUrl } = Effect.runSync(
+    readSettings({ NATS_URL: "tls://log:s3cret%20@nats.example" }),
+  );
+  if (natsUrl === null) throw new Error("the server is set");
+  expect(Redacted.value(natsUrl).host).toBe("nats.example");
+  expect(JSON.stringify(natsUrl)).not.toContain("s3cret");
+});
+
 test("a collector's headers are percent-decoded, and shown to nobody", () => {
   const { telemetry } = Effect.runSync(
     readSettings({
@@ -257,6 +266,15 @@ describe("refuses", () => {
       { ...remote, SOLANA_CLUSTER: "devnet", LOG_WITNESSES_APPEND_ONLY: "/p" },
       "LOG_WITNESSES_APPEND_ONLY",
     ],
+    [
+      "a NATS server on a remote ledger without a log key",
+      { ...remote, SOLANA_CLUSTER: "devnet", NATS_URL: "nats://nats.example:4222" },
+      "NATS_URL",
+    ],
+    ["a NATS server over HTTP", { NATS_URL: "http://nats.example" }, "NATS_URL"],
+    ["a NATS server without a host", { NATS_URL: "nats:4222" }, "NATS_URL"],
+    ["a NATS server with a path", { NATS_URL: "nats://nats.example/log" }, "NATS_URL"],
+    ["a NATS password with a bare %", { NATS_URL: "tls://log:1%@nats.example" }, "NATS_URL"],
     ["a public address without HTTPS", { PUBLIC_URL: "http://evidence.example" }, "PUBLIC_URL"],
     ["a public address with a path", { PUBLIC_URL: "https://evidence.example/" }, "PUBLIC_URL"],
     ["a public address with a user", { PUBLIC_URL: "https://a:b@evidence.example" }, "PUBLIC_URL"],

@@ -6,10 +6,9 @@ import { main } from "../../../../app/commands/webhook.ts";
 import { runHere } from "../../../app/support/run-here.ts";
 import { startShortLivedService } from "../../../app/support/service-process.ts";
 import { serveNode } from "../../../simulation/serve-node.ts";
-import { pendingOf, worldEscrow } from "../../../simulation/world-escrow.ts";
-import { worldOf } from "../../../simulation/world.ts";
 import { ChainNode } from "../../../world/chain-node.ts";
 import { freshPath, randomOf, SEED, tell } from "../chaos-run.ts";
+import { growingChain } from "../growing-chain.ts";
 import { environmentOn } from "../service-environment.ts";
 
 const FIRST_ESCROWS = 40;
@@ -71,7 +70,7 @@ type Plan = {
 export const killDeliveries = async ({ kills, replicas, shared }: Plan): Promise<void> => {
   const random = randomOf("webhooks");
   const below = (n: number): number => Math.floor(random() * n);
-  const chain = worldOf(FIRST_ESCROWS);
+  const { chain, grow } = growingChain(FIRST_ESCROWS, below);
   using node = serveNode(new ChainNode(chain).answer);
   const receiver = slowReceiver(random);
   const environments = Array.from({ length: replicas }, (_, number) => ({
@@ -84,19 +83,6 @@ export const killDeliveries = async ({ kills, replicas, shared }: Plan): Promise
   );
   expect(code).toBe(0);
   receiver.believe(/whsec_\S+/.exec(stdout)?.[0] ?? "");
-
-  /** Escrows are created, and earlier ones settled, so that the events of one are far apart. */
-  let open: Array<number> = [];
-  let created = FIRST_ESCROWS;
-  const grow = (): void => {
-    for (const number of open) {
-      const settled = worldEscrow(number);
-      if (settled.state !== "Pending") chain.settle(settled);
-    }
-    open = Array.from({ length: 20 + below(20) }, () => created++);
-    for (const number of open) chain.create([pendingOf(worldEscrow(number))]);
-    chain.slot += 50n;
-  };
 
   const services = environments.map((env) => startShortLivedService(env));
   for (let kill = 0; kill < kills; kill++) {
