@@ -10,9 +10,9 @@ import type { EvidenceKeyUnusable } from "../ports/evidence-signer.ts";
 import type { LogKeyUnusable } from "../ports/log/log-signer.ts";
 import type { WitnessUnusable } from "../ports/log/witness-state.ts";
 import { answerMcpClients } from "./answer-mcp.ts";
-import type { Settings, TelemetrySettings } from "./config/settings.ts";
+import type { Settings } from "./config/settings.ts";
 import { serviceLayer } from "./layers.ts";
-import { logging } from "./lifecycle/logging.ts";
+import { observing } from "./lifecycle/logging.ts";
 import { MetricsListenFailed } from "./lifecycle/shutdown.ts";
 import type { StartedInstance } from "./lifecycle/started-instance.ts";
 import type { LogWitnessesUnusable } from "./log/log-services.ts";
@@ -62,14 +62,6 @@ const serveMetrics = Effect.fnUntraced(function* (
   return url;
 });
 
-/** What exports traces and logs; it loads only where a collector is configured. */
-const exported = (settings: TelemetrySettings | null): Layer.Layer<never> =>
-  settings === null
-    ? Layer.empty
-    : Layer.unwrap(
-        Effect.promise(async () => (await import("./lifecycle/telemetry.ts")).telemetry(settings)),
-      );
-
 const LOOK_AGAIN = Schedule.spaced(Duration.millis(50));
 
 /** Completes once a process's publisher has begun to publish. */
@@ -97,9 +89,7 @@ export const serveInstance = (
     const { settings } = started;
     const indexRefused = yield* Deferred.make<never, IndexRefused>();
     const services = serviceLayer(started, indexRefused, thread);
-    const { logFormat, logLevel } = settings;
-    const seen = Layer.provideMerge(exported(settings.telemetry), logging(logFormat, logLevel));
-    const context = yield* Layer.build(Layer.provideMerge(services, seen));
+    const context = yield* Layer.build(Layer.provideMerge(services, observing(settings)));
     const isShared = settings.workers > 1;
     const app = createHttpApp({
       context,

@@ -1,5 +1,6 @@
-import { Cause, Layer, Logger, type LogLevel, References } from "effect";
+import { Cause, Effect, Layer, Logger, type LogLevel, References } from "effect";
 import { foreignLines, foreignText } from "../../core/domain/encoding/foreign-text.ts";
+import type { Settings } from "../config/settings.ts";
 
 /** The form of log lines: text for a terminal, or one JSON object per line. */
 export type LogFormat = "pretty" | "json";
@@ -91,5 +92,19 @@ export const logging = (
   return Layer.merge(
     Logger.layer([logger]),
     Layer.succeed(References.MinimumLogLevel, LOG_LEVELS[level]),
+  );
+};
+
+/** As `logging`, and traces and lines go to a collector as well where one is configured; what sends them loads then. */
+export const observing = (
+  { logFormat, logLevel, telemetry }: Pick<Settings, "logFormat" | "logLevel" | "telemetry">,
+  write?: (line: string) => void,
+): Layer.Layer<never> => {
+  const written = logging(logFormat, logLevel, write);
+  if (telemetry === null) return written;
+  const exported = Effect.promise(() => import("./telemetry.ts"));
+  return Layer.provideMerge(
+    Layer.unwrap(Effect.map(exported, (module) => module.telemetry(telemetry))),
+    written,
   );
 };

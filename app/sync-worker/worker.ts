@@ -23,7 +23,7 @@ import { provideSha256 } from "../../core/domain/sha256.ts";
 import { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { encodeOutcome } from "../../core/use-cases/index/sync/sync-failure.ts";
 import { readSettings } from "../config/settings.ts";
-import { logging } from "../lifecycle/logging.ts";
+import { observing } from "../lifecycle/logging.ts";
 import { recordedBySqlite, sqliteBroken, sqliteIndex } from "../stores/sqlite-stores.ts";
 import {
   clusterOf,
@@ -147,8 +147,10 @@ const run = Effect.gen(function* () {
   provideSha256(sha256Bun);
   const started = yield* Effect.orDie(startedInstance(first.start));
   const { logFormat } = first.start;
-  const log = logging(logFormat, started.settings.logLevel, (line) => tell({ kind: "log", line }));
-  yield* Effect.provide(work(inbox, started), log);
+  const observed = observing({ ...started.settings, logFormat }, (line) =>
+    tell({ kind: "log", line }),
+  );
+  yield* Effect.provide(work(inbox, started), observed);
 });
 
 const exit = await Effect.runPromiseExit(run);

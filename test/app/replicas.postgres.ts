@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
 import { runDemo } from "../../app/demo/run-demo.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { spawnLedger } from "../adapters/local-ledger/ledger-process.ts";
 import { databaseEnvironment, freshSchema } from "../adapters/postgres/test-database.ts";
-import { temporaryDirectory, until } from "./support/running-service.ts";
+import { freePort, temporaryDirectory, until } from "./support/running-service.ts";
 import { type ServiceProcess, startServiceProcess } from "./support/service-process.ts";
 import { silentNarrator } from "./commands/silent-narrator.ts";
 
@@ -98,3 +99,73 @@ describe("three services share one database", () => {
     // Three demos and seven services come one after the other, which takes a slow machine minutes.
   }, 600_000);
 });
+
+/** The process of a service's worker. */
+const workerOf = ({ pid }: ServiceProcess, number: string): number => {
+  const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+  const ended = `\0--worker\0${number}\0`;
+  const found = pids.find((each) => readFileSync(`/proc/${each}/cmdline`, "utf8").endsWith(ended));
+  return Number(found);
+};
+
+test.if(process.platform === "linux")(
+  "two workers share a data directory and a log: when the one that syncs and publishes is killed, the other goes on with both",
+  async () => {
+    const directory = await temporaryDirectory();
+    const ledger = await spawnLedger(`${directory.path}/ledger`);
+    const metricsPort = freePort();
+    const service = startServiceProcess({
+      PORT: "0",
+      METRICS_PORT: String(metricsPort),
+      WORKERS: "2",
+      DATA_DIR: `${directory.path}/data`,
+      SOLANA_RPC_URL: ledger.ready.rpc_url,
+      CUSTODY_PROGRAM_ID: LOCAL_DEPLOYMENT.custodyProgram,
+      ATTESTOR_PROGRAM_ID: LOCAL_DEPLOYMENT.attestorProgram,
+      EVIDENCE_SIGNING_KEY: Buffer.alloc(32, 7).toString("base64"),
+      LOG_NAME: "log.example",
+      LOG_SIGNING_KEY: Buffer.alloc(32, 8).toString("base64"),
+      SYNC_INTERVAL_SECONDS: "1",
+      ...databaseEnvironment(freshSchema()),
+    });
+    try {
+      const url = await service.url;
+      /** The leaves of the published log; 0 before there are any. */
+      const published = async (): Promise<number> => {
+        const answer = await fetch(`${url}/log/checkpoint`, { keepalive: false });
+        return answer.ok ? Number((await answer.text()).split("\n")[1]) : 0;
+      };
+      const holder = async (): Promise<string | undefined> => {
+        const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+        return /index_lease_held\{worker="(\d)"\} 1$/m.exec(text)?.[1];
+      };
+      const before = await until("the log is published", published, (size) => size > 0);
+      const killed = await until("a worker syncs", holder, (worker) => worker !== undefined);
+      const pid = workerOf(service, String(killed));
+      process.kill(pid, "SIGKILL");
+      // Until then the system gives it connections.
+      await until(
+        "it is gone",
+        async () => existsSync(`/proc/${pid}`),
+        (isThere) => !isThere,
+      );
+      const { released } = await runDemo(url, silentNarrator);
+      const after = await until("the log grows", published, (size) => size > before);
+      // Any of them shows what any of them has relayed, and no older log.
+      for (let at = 0; at < 8; at++) {
+        expect(await published()).toBeGreaterThanOrEqual(after);
+        const path = `${url}/v1/escrows/${released}`;
+        expect((await fetch(path, { keepalive: false })).status).toBe(200);
+      }
+      expect(await until("a worker syncs", holder, (worker) => worker !== undefined)).toBeDefined();
+    } finally {
+      service.kill("SIGTERM");
+      const { code, stderr } = await service.ended;
+      ledger.child.kill();
+      await ledger.child.exited;
+      await directory.remove();
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    }
+  },
+  600_000,
+);

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { runDemo } from "../../../app/demo/run-demo.ts";
 import { silentNarrator } from "../commands/silent-narrator.ts";
+import { startShortLivedService } from "../support/service-process.ts";
 import { withDemoLedger } from "../support/demo-ledger.ts";
 import {
   quietEnvironment,
@@ -51,27 +52,30 @@ const collector = (answer: () => Promise<Response> | Response) => {
   return { received, url: `http://127.0.0.1:${server.port}` };
 };
 
-/** A ready service on the demo data's ledger; `stop` ends it as SIGTERM would. */
-const serviceWith = async (env: Readonly<Record<string, string>>) => {
+/** The settings of a service on the demo data's ledger. */
+const settingsWith = async (env: Readonly<Record<string, string>>) => {
   const directory = await temporaryDirectory();
   ends.push(directory.remove);
   const dataDir = withDemoLedger(join(directory.path, "data"));
-  const service = await runService({ ...quietEnvironment(dataDir), LOG_LEVEL: "info", ...env });
-  await untilReady(service.url);
-  return service;
+  return { ...quietEnvironment(dataDir), LOG_LEVEL: "info", ...env };
 };
 
 const attributesOf = (attributes: ReadonlyArray<Attribute>) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 
-test("one trace has an escrow's life from prepare to packet, and the collector learns no secret", async () => {
+test("one trace has an escrow's life from prepare to packet, also what the worker that syncs does, and the collector learns no secret", async () => {
   const { received, url } = collector(() => new Response("{}"));
-  const service = await serviceWith({
-    OTEL_EXPORTER_OTLP_ENDPOINT: url,
-    OTEL_EXPORTER_OTLP_HEADERS: `authorization=${encodeURIComponent(TOKEN)}`,
-  });
-  const { released } = await runDemo(service.url, silentNarrator);
-  await service.stop();
+  const service = startShortLivedService(
+    await settingsWith({
+      OTEL_EXPORTER_OTLP_ENDPOINT: url,
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=${encodeURIComponent(TOKEN)}`,
+    }),
+  );
+  ends.push(async () => service.kill("SIGKILL"));
+  await untilReady(await service.url);
+  const { released } = await runDemo(await service.url, silentNarrator);
+  service.kill("SIGTERM");
+  expect((await service.ended).code).toBe(0);
 
   expect(new Set(received.map(({ path }) => path))).toEqual(new Set(["/v1/traces", "/v1/logs"]));
   expect(received.filter(({ token }) => token !== TOKEN)).toEqual([]);
@@ -95,17 +99,27 @@ test("one trace has an escrow's life from prepare to packet, and the collector l
   expect(names.filter((name) => name === "relayTransaction")).toHaveLength(2);
   for (const name of ["prepareEscrow", "readEscrow", "buildEvidence"])
     expect(names).toContain(name);
-  for (const { attributes, parentSpanId, links } of life) {
+  // The index has its creation, and then its release, where no sync has found both.
+  expect([1, 2]).toContain(names.filter((name) => name === "indexEscrow").length);
+  for (const { name, attributes, parentSpanId, links } of life) {
     const { escrow, request_id: _, ...others } = attributesOf(attributes);
     expect({ escrow, parentSpanId }).toEqual({
       escrow: released,
       parentSpanId: hash.slice(32, 48),
     });
-    expect(Object.keys(others).toSorted()).toEqual(["http.request.method", "http.route"]);
+    expect(Object.keys(others).toSorted()).toEqual(
+      name === "indexEscrow" ? ["position"] : ["http.request.method", "http.route"],
+    );
     // The request's own trace has the details: the node calls among them.
     const own = spans.find(({ spanId }) => spanId === links[0]?.spanId);
     expect(own?.traceId).toBe(links[0]?.traceId ?? "");
     expect(attributesOf(own?.attributes ?? [])).toMatchObject({ escrow: released });
+    if (name !== "indexEscrow") continue;
+    // One sync indexes several escrows, so that its trace is linked from each.
+    const sync = spans.filter(({ traceId }) => traceId === own?.links[0]?.traceId);
+    expect(sync.map((span) => span.name)).toEqual(
+      expect.arrayContaining(["applyEvents", "syncIndex"]),
+    );
   }
 }, 90_000);
 
@@ -115,7 +129,8 @@ test("a collector that never answers delays neither an answer nor the stop", asy
     asked.resolve();
     return new Promise<Response>(() => undefined);
   });
-  const service = await serviceWith({ OTEL_EXPORTER_OTLP_ENDPOINT: url });
+  const service = await runService(await settingsWith({ OTEL_EXPORTER_OTLP_ENDPOINT: url }));
+  await untilReady(service.url);
   await asked.promise;
   expect((await fetch(`${service.url}/v1/status`)).status).toBe(200);
   await service.stop();

@@ -3,6 +3,7 @@ import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import {
   BackfillCheckpoints,
   FIRST_CHECKPOINT,
+  type IndexChanges,
   IndexWriter,
   type Observed,
 } from "../../../../ports/index/index-writer.ts";
@@ -34,6 +35,24 @@ import { takeSnapshot, tryPeriodicSnapshot } from "./snapshot-schedule.ts";
 /** Numbers per store transaction. */
 const EVENTS_AT_ONCE = 10_000n;
 
+/** A step of more changes is a catching up, not somebody's payment: only so many of its escrows are told of. */
+const MOST_TRACED = 100;
+
+/**
+ * Tells traces that the index holds these escrows, by a span of its own for each: one that belongs to several escrows
+ * could be found by none of them. Each has a link to the sync's.
+ */
+const traceIndexed = Effect.fnUntraced(function* (
+  escrows: IndexChanges["escrows"],
+  position: bigint,
+) {
+  const links = [{ span: yield* Effect.orDie(Effect.currentSpan), attributes: {} }];
+  for (const { escrow } of escrows.slice(0, MOST_TRACED)) {
+    const attributes = { escrow: escrow.address, position: position.toString() };
+    yield* Effect.withSpan(Effect.void, "indexEscrow", { root: true, links, attributes });
+  }
+});
+
 /**
  * Writes proved events to the index, in steps of at most 10,000 with a mark of its own each, and the merchants with the
  * last one. Returns the last mark. Fails like the store, which then stands at one of the marks.
@@ -57,6 +76,7 @@ const applyEvents = Effect.fn("applyEvents")(function* (
       merchants: isLast ? merchants : [],
       mark: { ...tip, count, frontier, atMs },
     });
+    yield* traceIndexed(changes.escrows, count);
     for (const { createdSeq } of [
       ...changes.escrows.map(({ escrow }) => escrow),
       ...changes.unseen,

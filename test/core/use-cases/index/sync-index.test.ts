@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Effect, Stream } from "effect";
+import { Effect, Stream, Tracer } from "effect";
 import { TestClock } from "effect/testing";
 import fc from "fast-check";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
@@ -79,6 +79,43 @@ describe("a sync", () => {
       expect(report).toMatchObject({ mode: "incremental", vanished: [merchant.address] });
       expect((yield* contents(index)).merchants).toEqual([merchant]);
     }));
+
+  test("tells traces of the escrows that it indexes, each by itself, and of a hundred at most", () => {
+    const firsts = fc.sample(
+      escrowLife.map(([first]) => first),
+      { numRuns: 150, seed: 4 },
+    );
+    const many = new Map(firsts.map((escrow) => [escrow.address, escrow]));
+    const spans: Array<Tracer.Span> = [];
+    const tracer = Tracer.make({
+      span: (options) => {
+        const span = new Tracer.NativeSpan(options);
+        spans.push(span);
+        return span;
+      },
+    });
+    return simulate(ledgerWithOne(), (_, ledger) =>
+      Effect.gen(function* () {
+        const memory = new SyncMemory();
+        yield* syncWith(memory, 0);
+        ledger.slot += 10n;
+        ledger.create([other]);
+        yield* syncWith(memory, 1);
+        const indexed = () => spans.filter(({ name }) => name === "indexEscrow");
+        expect(indexed().map(({ attributes }) => Object.fromEntries(attributes))).toEqual([
+          { escrow: other.address, position: "2" },
+        ]);
+        const [span] = indexed();
+        expect(span?.parent._tag).toBe("None");
+        const traces = spans.filter(({ name }) => name === "syncIndex").map((each) => each.traceId);
+        expect(span?.links.map((link) => link.span.traceId)).toEqual(traces.slice(1));
+        ledger.slot += 10n;
+        for (const escrow of many.values()) ledger.create([escrow]);
+        expect(yield* syncWith(memory, 2)).toMatchObject({ eventsAdded: many.size });
+        expect(indexed()).toHaveLength(1 + 100);
+      }).pipe(Effect.withTracer(tracer)),
+    );
+  });
 
   test("holds a Pending session as it was created, whatever is captured between two syncs", () =>
     simulate(ledgerWithOne(), function* (index, ledger) {
