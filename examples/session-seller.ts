@@ -1,6 +1,7 @@
 // Sells GET /quotes for 0.01 USDC out of sessions. Prints its address.
 // ATTESTOR_KEY, WALLET_KEY: key files; SERVICE; TRUST_FILE: its trust document; RPC: a node of yours.
 import { readFileSync } from "node:fs";
+import { serve } from "@hono/node-server";
 import { readKeyFile } from "settlement-evidence/node";
 import { memorySessions, sessionSeller } from "settlement-evidence/sessions";
 
@@ -11,6 +12,7 @@ const [attestor, payer] = [await readKeyFile(ATTESTOR_KEY), await readKeyFile(WA
 const keys = { merchant: payer.address, attestor, payer };
 const seller = sessionSeller({ service, trust, rpc, ...keys, store: memorySessions() });
 const quote = () => Response.json({ symbol: "SOL", price: "1.50" });
-const server = Bun.serve({ port: 0, fetch: (request) => seller.handle(request, "0.01", quote) });
-console.log(server.url.origin);
-process.once("SIGTERM", () => server.stop().then(seller.close));
+const fetch = (request: Request) => seller.handle(request, "0.01", quote);
+const told = ({ port }: { port: number }) => console.log(`http://127.0.0.1:${port}`);
+const server = serve({ port: 0, hostname: "127.0.0.1", fetch }, told);
+process.once("SIGTERM", () => server.close(() => void seller.close()));

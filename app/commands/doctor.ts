@@ -10,7 +10,8 @@ import {
 
 const HELP = `Checks what a start needs, with the same environment variables: Bun, the ports, the nodes, the ledger's
 genesis, time, programs and listed mints, each method that the service calls, one notification of the WebSocket, the data
-directory, the stores, and the keys and files of a log and a witness. One line each, a problem with its cure.
+directory, the stores, and the keys and files of a log and a witness. A key that an agent or a command holds signs a
+fixed message once. One line each, a problem with its cure.
 
 usage: bun run doctor [--provider [--escrows-a-day N] [--usd-per-million-calls X]]
 

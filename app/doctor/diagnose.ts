@@ -2,6 +2,7 @@ import { Effect, Redacted, Result } from "effect";
 import packageJson from "../../package.json" with { type: "json" };
 import { readSettings, type Settings } from "../config/settings.ts";
 import { faultLines } from "../config/variable.ts";
+import { checkHeldKeys } from "./check-held-keys.ts";
 import { checkLedger } from "./check-ledger.ts";
 import { checkLog } from "./check-log.ts";
 import { checkPort } from "./check-port.ts";
@@ -72,5 +73,6 @@ export const diagnose = Effect.fnUntraced(function* (
   const provider = volume === null ? [] : yield* provided(settings, volume);
   const stores = yield* checkStore(settings, genesisHash);
   const log = yield* checkLog(settings);
-  return [bun, port, ...metrics, ...findings, ...signals, ...provider, ...stores, ...log];
+  const keys = yield* checkHeldKeys(settings);
+  return [bun, port, ...metrics, ...findings, ...signals, ...provider, ...stores, ...log, ...keys];
 });

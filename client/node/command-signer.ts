@@ -29,6 +29,20 @@ type Terms = {
   readonly isUnattended: boolean;
 };
 
+/** Ends each unattended command that runs now: none outlives this process. */
+const running = new Set<() => void>();
+const endAll = (): void => {
+  for (const end of running) end();
+};
+const whileRunning = (end: () => void): (() => void) => {
+  if (running.size === 0) process.on("exit", endAll);
+  running.add(end);
+  return () => {
+    running.delete(end);
+    if (running.size === 0) process.off("exit", endAll);
+  };
+};
+
 /** What a command prints when it gets `input`. One that takes too long is killed. */
 const outputOf = (
   command: string,
@@ -55,9 +69,11 @@ const outputOf = (
         // All of the group is gone.
       }
     };
+    const ended = isUnattended ? whileRunning(end) : () => undefined;
     const fail = (detail: string): void => reject(unusable(detail, said.toString("utf8").trim()));
     const giveUp = (detail: string): void => {
       end();
+      ended();
       // What has left the group may hold these open.
       child.stdout?.destroy();
       child.stderr?.destroy();
@@ -69,6 +85,7 @@ const outputOf = (
     );
     child.on("error", (cause) => {
       clearTimeout(timer);
+      ended();
       fail(`The signer's command cannot be run (${errorCode(cause)}).`);
     });
     child.stdout?.on("data", (part: Buffer) => {
@@ -80,6 +97,7 @@ const outputOf = (
     child.stdin?.on("error", () => undefined);
     child.on("close", (code) => {
       clearTimeout(timer);
+      ended();
       if (code !== 0) fail(`The signer's command ended with ${code ?? "a signal"}.`);
       else resolve(new Uint8Array(Buffer.concat(parts)));
     });

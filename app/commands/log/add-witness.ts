@@ -49,6 +49,12 @@ cannot be read or written, 69 when the service does not answer or does not take 
 /** How long the witness may take to cosign, milliseconds. */
 const COSIGNED_WITHIN_MS = 10_000;
 
+/**
+ * An address to which paths of a witness are joined: host and path alone. Quotes and commas, which come with a line that
+ * is copied out of JSON or a script, would become part of the path.
+ */
+const ADDRESS = /^https?:\/\/[A-Za-z0-9.:[\]-]+(\/[A-Za-z0-9._~%/+=:@!$&()*-]*)?$/;
+
 const witnessIn = (line: string): PolicyWitness => {
   const policy = parseLogPolicy(`${line}\nquorum none\n`);
   if ("fault" in policy) return endWith(EX_DATAERR, `the line cannot be added: ${policy.fault}`);
@@ -58,6 +64,11 @@ const witnessIn = (line: string): PolicyWitness => {
     return endWith(EX_USAGE, "LINE is one line in quotes: witness NAME KEY ADDRESS; see --help");
   if (url === null || !["http:", "https:"].includes(url.protocol))
     return endWith(EX_DATAERR, "the line ends with no http:// or https:// address");
+  if (!ADDRESS.test(witness.url ?? ""))
+    return endWith(
+      EX_DATAERR,
+      `the line's address ${witness.url} is more than a host and a path; copy it without quotes and commas`,
+    );
   return witness;
 };
 

@@ -169,6 +169,26 @@ test.each([
   );
 });
 
+test("a service that ends leaves no command of a key behind", async () => {
+  const pidFile = join(directory.path, "left-behind");
+  const module = join(import.meta.dir, "../../../client/node/command-signer.ts");
+  const code = `
+    import { unattendedSigner } from ${JSON.stringify(module)};
+    import { existsSync } from "node:fs";
+    const command = ${JSON.stringify(`sh -c 'echo $$ > ${pidFile}.new; mv ${pidFile}.new ${pidFile}; exec sleep 1000' | cat`)};
+    void unattendedSigner(command, ${JSON.stringify(address)}, 600_000).sign(new Uint8Array(3));
+    setInterval(() => existsSync(${JSON.stringify(pidFile)}) && process.exit(3), 10);`;
+  const child = Bun.spawn([process.execPath, "-e", code], { stdout: "ignore" });
+  expect(await child.exited).toBe(3);
+  const pid = Number(await readFile(pidFile, "utf8"));
+  expect(pid).toBeGreaterThan(0);
+  await until(
+    "the command is gone",
+    () => Promise.resolve(isThere(pid)),
+    (there) => !there,
+  );
+});
+
 test("of what a command says on its standard error the last 4 kB are kept, for the log", async () => {
   const shell = "yes no-such-key | head -c 1200000 >&2; echo the token is stale >&2; exit 3";
   const failure = await failureOf(keyOf(`command:${address} ${shell}`));

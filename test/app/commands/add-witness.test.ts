@@ -71,6 +71,11 @@ test("a quorum of more than all, and a line without an address, are refused", as
   expect(await add(other, "--quorum", "0")).toEqual(refusal("--quorum", 64));
   expect(await add(other.replace(/ https.*/, ""))).toEqual(refusal("ends with no http"));
   expect(await add(other.replace("https:", "ftp:"))).toEqual(refusal("ends with no http"));
+  for (const behind of ['"', '",', "'", "`", ",", ";", "?a=b", "#a", "\\", "<", "%22,"])
+    expect(await add(`${other}${behind}`)).toEqual(refusal("more than a host and a path"));
+  expect(await add(other.replace("https://", "https://user:word@"))).toEqual(
+    refusal("more than a host and a path"),
+  );
   expect(await Bun.file(file()).exists()).toBe(false);
 });
 

@@ -4,8 +4,10 @@ import { join } from "node:path";
 import { Effect } from "effect";
 import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
 import { diagnose } from "../../../app/doctor/diagnose.ts";
+import { addressFromBytes } from "../../../core/domain/address.ts";
 import { printVerifierKey, verifierKey } from "../../../core/log/notes/verifier-key.ts";
 import packageJson from "../../../package.json" with { type: "json" };
+import { startKms } from "../../doubles/fake-kms.ts";
 import { temporaryDirectory } from "../support/running-service.ts";
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
@@ -50,7 +52,7 @@ const linesWith = async (changed: Record<string, string> = {}) => {
   const findings = await Effect.runPromise(diagnose(env, packageJson.engines.bun));
   expect(await readdir(folder)).not.toContain("data");
   return findings
-    .filter(({ check }) => ["log", "witness", "settings"].includes(check))
+    .filter(({ check }) => ["log", "witness", "key", "settings"].includes(check))
     .map(({ check, ok, text }) => `${ok ? "" : "!"}${check}: ${text}`);
 };
 
@@ -91,4 +93,27 @@ test("a policy or a list of logs that cannot be read is a problem", async () => 
     `witness one ${vkeyOf("one.example", "cosignature", 2)}\nquorum one\n`,
   );
   expect((await linesWith({ LOG_WITNESSES: silent }))[1]).toContain("has no URL");
+});
+
+test("each key that somebody else holds signs once, and a holder that does not is a problem with its cure", async () => {
+  const seed = new Uint8Array(32).fill(5);
+  const address = addressFromBytes(ed25519Key(seed).publicKey);
+  const socket = join(folder, "kms");
+  using _kms = startKms(socket, seed, () => "signs");
+  const log = await save("held.key", `agent:${address} ${socket}\n`);
+  const other = addressFromBytes(ed25519Key(new Uint8Array(32).fill(6)).publicKey);
+  const witness = await save("stale.key", `command:${other} echo the token is stale >&2; exit 3\n`);
+  const lines = await linesWith({ LOG_SIGNING_KEY_FILE: log, WITNESS_KEY_FILE: witness });
+  expect(lines.slice(-2)).toEqual([
+    expect.stringMatching(/^key: the log's key is held by somebody else, who signed in \d+ ms$/),
+    expect.stringMatching(
+      /^!key: the witness's key: The key of the signing command, .* ended with 3\. .* It said: the token is stale\. See docs\/keys\.md/,
+    ),
+  ]);
+  const next = await save("held.key.next", `agent:${other} ${socket}\n`);
+  expect((await linesWith({ LOG_SIGNING_KEY_FILE: log })).at(-1)).toMatch(
+    /^!key: the log's second key: .* does not hold/,
+  );
+  await chmod(next, 0o644);
+  expect((await linesWith({ LOG_SIGNING_KEY_FILE: log }))[0]).toContain("run chmod 600 on it");
 });

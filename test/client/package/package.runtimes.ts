@@ -128,7 +128,7 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
       () => world.live(runtime, name),
     );
   if (WITH_SESSIONS.has(name))
-    test.skipIf(isAbsent)(`${title}: the examples of x402 sell and buy`, () =>
+    test.skipIf(isAbsent)(`${title}: the examples of sessions and x402 sell and buy`, () =>
       world.trade(runtime, name),
     );
 }

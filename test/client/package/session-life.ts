@@ -94,10 +94,10 @@ export const sessionWorld = async (installed: Installed) => {
       await client.close();
     }
   };
-  /** Has the examples of x402 sell and buy in a runtime: one payment, and ten calls out of a session. */
+  /** Has the examples sell and buy in a runtime: by x402 one payment and ten calls of a session, and 100 without it. */
   const trade = async (runtime: ReadonlyArray<string>, name: string) => {
-    const cwd = join(folder, `x402-${name}`);
-    for (const pair of ["x402", "x402-session"])
+    const cwd = join(folder, `examples-${name}`);
+    for (const pair of ["x402", "x402-session", "session"])
       for (const side of ["seller", "buyer"]) {
         const file = `${pair}-${side}.ts`;
         await mkdir(cwd, { recursive: true });
@@ -112,12 +112,16 @@ export const sessionWorld = async (installed: Installed) => {
       0,
       expect.stringMatching(X402_PRINTED),
     ]);
-    const place = { examples: cwd, pair: "x402-session", cwd };
-    const calls = await boughtByExample(runtime, place, env);
-    expect([name, calls.code]).toEqual([name, 0]);
-    expect(calls.printed).toStartWith('{"symbol":"SOL","price":"1.50"}\n');
-    expect(calls.printed).toMatch(/outcome: ["']settled["']/);
-    expect(calls.printed).toMatch(/used: ["']100000["']/);
+    for (const [pair, used] of [
+      ["x402-session", "100000"],
+      ["session", "1000000"],
+    ] as const) {
+      const calls = await boughtByExample(runtime, { examples: cwd, pair, cwd }, env);
+      expect([name, pair, calls.code]).toEqual([name, pair, 0]);
+      expect(calls.printed).toStartWith('{"symbol":"SOL","price":"1.50"}\n');
+      expect(calls.printed).toMatch(/outcome: ["']settled["']/);
+      expect(calls.printed).toMatch(new RegExp(`used: ["']${used}["']`));
+    }
   };
   return {
     live,
