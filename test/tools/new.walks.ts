@@ -42,7 +42,7 @@ const edit = async (file: string, change: (text: string) => string): Promise<voi
   await Bun.write(path, change(text));
 };
 
-test("the made files compile, and keep the project's format and lint rules", async () => {
+test("the made files keep the project's format and lint rules", async () => {
   const made = await Promise.all([
     bun("tools/new.ts", "endpoint", "service/list-mints"),
     bun("tools/new.ts", "store", "duckdb"),
@@ -59,7 +59,6 @@ test("the made files compile, and keep the project's format and lint rules", asy
     Array.from(said.matchAll(/^made {2}(\S+)$/gm), ([, file = ""]) => file),
   );
   expect(files).toHaveLength(6);
-  expect(await tool("tsc", "--project", "tsconfig.json")).toEqual({ code: 0, said: "" });
   expect(await tool("oxfmt", "--check", ...files)).toMatchObject({ code: 0 });
   const sources = files.filter((file) => file.endsWith(".ts"));
   expect(await tool("oxlint", "--deny-warnings", ...sources)).toMatchObject({ code: 0 });
@@ -143,7 +142,7 @@ const UNCOMPILED = [
   },
 ];
 
-test(`what does not compile, and nothing else asks for it: ${UNCOMPILED.map(({ what }) => what).join("; ")}`, async () => {
+test(`the made files compile, and of the rest what must not does not: ${UNCOMPILED.map(({ what }) => what).join("; ")}`, async () => {
   for (const { file, from, to } of UNCOMPILED)
     await edit(file, (text) => text.replace(from, () => to));
   const { code, said } = await tool("tsc", "--project", "tsconfig.json");
