@@ -133,7 +133,14 @@ export const escrowScreen: Screen = {
         <div class="columns">
           <section>
             <h2>What happened</h2>
-            ${live("timeline", escrowTimeline(data, known, context.ledger_time, amount))}
+            ${live(
+              "timeline",
+              html`${
+                events instanceof Refused &&
+                html`<p>Events and transactions are missing here.</p>
+                  ${problemNotice(events.problem)}`
+              }${escrowTimeline(data, known, context.ledger_time, amount)}`,
+            )}
           </section>
           <section>
             <h2>What can be done</h2>

@@ -24,7 +24,10 @@ const health = ({ status, network, indexer, log }: Status): Html => {
   if (network.identity === "contradicted") parts.push("its nodes serve another ledger");
   else if (!network.healthy) parts.push("no node of the ledger answers");
   if (indexer.contradiction !== null) parts.push("the ledger contradicts the index");
-  else if (indexer.status === "degraded") parts.push("the index is behind");
+  else if (indexer.status === "degraded")
+    parts.push(
+      indexer.count === null ? "its index is empty, or cannot be read" : "the index is behind",
+    );
   const events =
     indexer.count === null
       ? ""
@@ -33,15 +36,23 @@ const health = ({ status, network, indexer, log }: Status): Html => {
     log?.published_size === undefined || log.published_size === null
       ? ""
       : ` The log is published up to leaf ${log.published_size - 1}.`;
-  if (status === "online" && parts.length === 0)
+  const isWell = status === "online" && parts.length === 0;
+  if (isWell && indexer.count === null)
+    return notice(
+      "wait",
+      "The service has begun, and reads the ledger for the first time. Until then it lists nothing.",
+    );
+  if (isWell)
     return notice("good", html`The service works: it follows the ledger.${events}${root}`);
   const cause =
     parts.length === 0 ? "a part of it does not work, or is not known to" : parts.join(", and ");
   return notice(
     "warn",
-    html`The service is degraded: ${cause}. What is shown is as of its last
-      sync${indexer.last_synced_at !== null && html`, ${indexer.last_synced_at}`}.${events}
-      <a href="/v1/status">Status</a>`,
+    html`The service is degraded: ${cause}.
+      ${
+        indexer.last_synced_at !== null &&
+        html`What is shown is as of its last sync, ${time(indexer.last_synced_at)}.`
+      }${events} <a href="/v1/status">Status</a>`,
   );
 };
 

@@ -21,34 +21,35 @@ type Fault = NonNullable<ShownProblem["errors"]>[number];
 const faultText = ({ pointer = "", detail }: Fault): Html =>
   html`<code>${pointer}</code> ${sentence(detail)}`;
 
+/** What an occurrence says beside its title, empty where that says all. */
+const detailOf = ({ code, detail }: ShownProblem): string =>
+  detail === `${PROBLEM_CATALOGUE[code].title}.` ? "" : detail;
+
 /** A problem in two sentences, inside a page that shows the rest. Named faults say what to do better than the usual cure. */
-export const problemNotice = ({ code, detail, cure, errors = [] }: ShownProblem): Html =>
-  notice(
+export const problemNotice = (problem: ShownProblem): Html => {
+  const { code, cure, errors = [] } = problem;
+  return notice(
     "warn",
-    html`${PROBLEM_CATALOGUE[code].title}. ${sentence(detail)}
+    html`${PROBLEM_CATALOGUE[code].title}. ${sentence(detailOf(problem))}
       ${
         errors.length > 0
           ? errors.map((fault) => html`${faultText(fault)}. `)
           : markedText(cure ?? PROBLEM_CATALOGUE[code].cure)
       } <a href="/problems/${code}">More</a>`,
   );
+};
 
 /** A problem as the page that a browser gets in place of what it asked for. */
-export const problemPage = ({
-  code,
-  detail,
-  status,
-  requestId,
-  cure,
-  errors = [],
-}: ShownProblem): Page => {
+export const problemPage = (problem: ShownProblem): Page => {
+  const { code, status, requestId, cure, errors = [] } = problem;
+  const detail = detailOf(problem);
   const { title, explanation, cure: usual } = PROBLEM_CATALOGUE[code];
   return {
     title: `${title} (${code})`,
     status,
     kind: "reading",
     body: html`<h1>${title}</h1>
-      <p class="lead">${sentence(detail)}</p>
+      ${detail !== "" && html`<p class="lead">${sentence(detail)}</p>`}
       ${
         errors.length > 0 &&
         html`<p>The <code>errors</code>:</p>
