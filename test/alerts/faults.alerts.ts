@@ -149,6 +149,7 @@ const endedWebhook: Fault = {
       id: WEBHOOK,
       url: receiver.url.href,
       secret: Redacted.make(webhookSecret("hmac", new Uint8Array(WEBHOOK_SECRET_BYTES))),
+      former: null,
       merchant: null,
       agentOwner: null,
       allowPrivate: false,
