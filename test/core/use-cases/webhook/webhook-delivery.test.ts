@@ -73,6 +73,7 @@ describe("events are delivered", () => {
             delivered: Number(world.total),
             failed: 0,
             behind: 0,
+            failingMs: 0,
             isEnded: false,
           },
         ]);
@@ -215,10 +216,12 @@ describe("a receiver that fails", () => {
           const [own, other] = yield* reports;
           expect(own?.behind).toBe(Number(world.total));
           expect(own?.failed).toBeGreaterThan(5);
+          expect(own?.failingMs).toBeWithin(59 * 60_000, 60 * 60_000 + 1);
           // The other receiver does not notice.
-          expect(other).toMatchObject({ delivered: Number(world.total), failed: 0, behind: 0 });
+          expect(other).toMatchObject({ delivered: Number(world.total), failed: 0, failingMs: 0 });
           isDown = false;
           yield* TestClock.adjust("75 minutes");
+          expect((yield* reports)[0]).toMatchObject({ behind: 0, failingMs: 0 });
         }),
       );
       const asked = attempts.reduce((sum, one) => sum + one, 0);
