@@ -1,6 +1,4 @@
-import { resolve } from "node:path";
-import { Cause, Clock, Effect, Exit, Layer, Logger, Redacted, Schedule } from "effect";
-import { webhookRecordsSqlite } from "../../adapters/sqlite/webhook-records.ts";
+import { Clock, Effect, Redacted } from "effect";
 import { webhookSenderHttp } from "../../adapters/webhook-http/webhook-sender.ts";
 import type { CommandIo } from "../../client/command-line/command-io.ts";
 import { readInput } from "../../client/command-line/read-input.ts";
@@ -12,10 +10,10 @@ import {
   NEVER_FAILED,
   parseWebhookUrl,
   restarted,
+  rotated,
+  secretsAt,
   type Webhook,
   webhookIdOf,
-  webhookOf,
-  webhookText,
 } from "../../core/use-cases/webhook/webhook.ts";
 import {
   receiverKey,
@@ -23,20 +21,17 @@ import {
   webhookHeaders,
   webhookSecret,
 } from "../../core/use-cases/webhook/webhook-signature.ts";
-import type { StoreUnavailable } from "../../ports/index/store-refusal.ts";
-import { WebhookRecords } from "../../ports/webhook-records.ts";
 import { WebhookSender } from "../../ports/webhook-sender.ts";
 import {
   EX_DATAERR,
-  EX_NOINPUT,
   EX_USAGE,
   endWith,
   parseCommandLine,
   runAsProcess,
 } from "../command-line/command-line.ts";
-import { readSettings, type Settings } from "../config/settings.ts";
-import { webhooksPath } from "../lifecycle/started-instance.ts";
+import { readSettings } from "../config/settings.ts";
 import { TAKEN_WITHIN_MS, within } from "./log/running-log.ts";
+import { done, openWebhooks, type Webhooks } from "./webhook/open-webhooks.ts";
 
 const HELP = `Has the service send settlement events to an address, signed as Standard Webhooks says. The service may run meanwhile: it
 looks every two seconds. docs/webhooks.md is for receivers.
@@ -53,6 +48,8 @@ usage: bun run cli webhook ACTION [options]
   list          every webhook, how far it is and what keeps it; no secrets
   remove ID     sends nothing more
   replay ID     goes on where it ended, or with --from POSITION sends again from there on
+  rotate ID     gives it another secret, or key, and prints it; the one before signs as well for a day
+    --overlap HOURS      for so many hours instead, from 0 to 720
   test ID       sends one request of type "test" now, from here, and says what was answered
 
   --data-dir DIR  the service's DATA_DIR   ($DATA_DIR, otherwise ./data); with DATABASE_URL the webhooks are there
@@ -68,69 +65,13 @@ const OPTIONS = {
   from: { type: "string" },
   ed25519: { type: "boolean", default: false },
   "allow-private": { type: "boolean", default: false },
+  overlap: { type: "string", default: "24" },
   "data-dir": { type: "string" },
 } as const;
 type Options = ReturnType<typeof parseCommandLine<typeof OPTIONS>>["values"];
 
-/** What an effect gives; ends the command with the message of its failure. */
-const done = async <A>(work: Effect.Effect<A, Error>): Promise<A> => {
-  const exit = await Effect.runPromiseExit(Effect.provide(work, Logger.layer([])));
-  if (Exit.isSuccess(exit)) return exit.value;
-  const failure = exit.cause.reasons.find(Cause.isFailReason)?.error;
-  if (failure === undefined) throw Cause.squash(exit.cause);
-  return endWith(EX_NOINPUT, failure.message);
-};
-
-/** Where the service of these settings keeps its webhooks. */
-const recordsOf = async ({ database, dataDir }: Settings): Promise<Layer.Layer<WebhookRecords>> => {
-  if (database === null) return webhookRecordsSqlite(webhooksPath(resolve(dataDir)));
-  const [{ postgresStore }, { webhookRecordsPostgres }] = await Promise.all([
-    import("../../adapters/postgres/postgres-store.ts"),
-    import("../../adapters/postgres/webhook-records.ts"),
-  ]);
-  return Layer.provide(webhookRecordsPostgres, postgresStore(database));
-};
-
-const TRY_AGAIN = { schedule: Schedule.spaced("100 millis"), times: 20 };
-
-/** What the actions do with the stored webhooks. */
-const openWebhooks = (records: Layer.Layer<WebhookRecords>) => {
-  const using = <A>(
-    work: (service: WebhookRecords["Service"]) => Effect.Effect<A, StoreUnavailable>,
-  ): Promise<A> =>
-    done(
-      WebhookRecords.use(work).pipe(
-        // The service writes at the same time.
-        Effect.retry({ ...TRY_AGAIN, while: ({ retryable }) => retryable }),
-        Effect.provide(records),
-      ),
-    );
-  const all = async (): Promise<ReadonlyArray<Webhook>> =>
-    (await using((service) => service.all)).flatMap((record) => webhookOf(record) ?? []);
-  return {
-    all,
-    add: (webhook: Webhook) =>
-      using(({ replace }) => replace(webhook.id, null, webhookText(webhook))),
-    at: async (id: string): Promise<Webhook> =>
-      (await all()).find((webhook) => webhook.id === id) ??
-      endWith(EX_DATAERR, `there is no webhook ${id}; see: bun run cli webhook list`),
-    /** Changes a webhook, null for its removal, as often as the service changes it at the same time. */
-    change: (id: string, next: (webhook: Webhook) => Webhook | null): Promise<boolean> =>
-      using(({ all: read, replace }) =>
-        Effect.gen(function* () {
-          for (;;) {
-            const record = (yield* read).find((each) => each.id === id);
-            const webhook = record === undefined ? null : webhookOf(record);
-            if (record === undefined || webhook === null) return false;
-            const changed = next(webhook);
-            const text = changed === null ? null : webhookText(changed);
-            if (yield* replace(id, record.text, text)) return true;
-          }
-        }),
-      ),
-  };
-};
-type Webhooks = ReturnType<typeof openWebhooks>;
+/** The longest that a former secret signs: thirty days. */
+const MOST_HOURS = 720;
 
 /** The position behind which `--from` begins. */
 const positionBehind = (from: string): bigint =>
@@ -155,6 +96,12 @@ const urlFrom = async (io: CommandIo): Promise<string> => {
   }
 };
 
+/** Whether requests are signed with a shared secret (v1), or with a key whose public half the receiver has (v1a). */
+const isShared = (secret: string): boolean => secret.startsWith("whsec_");
+
+const keyLine = (secret: string): string =>
+  `${isShared(secret) ? "secret    " : "public key"}  ${receiverKey(secret)}`;
+
 const add = async (webhooks: Webhooks, url: string, options: Options): Promise<string> => {
   const parsed = parseWebhookUrl(url);
   if ("fault" in parsed) return endWith(EX_DATAERR, `the webhook cannot be added: ${parsed.fault}`);
@@ -169,6 +116,7 @@ const add = async (webhooks: Webhooks, url: string, options: Options): Promise<s
     id: webhookIdOf(random(8)),
     url: parsed.url.href,
     secret: Redacted.make(secret),
+    former: null,
     merchant: walletIn("--merchant", options.merchant),
     agentOwner: walletIn("--agent", options.agent),
     allowPrivate: options["allow-private"],
@@ -184,7 +132,7 @@ const add = async (webhooks: Webhooks, url: string, options: Options): Promise<s
     (now) => now.position !== null,
   );
   return `${webhook.id}
-${options.ed25519 ? "public key" : "secret    "}  ${receiverKey(secret)}
+${keyLine(secret)}
 
 Give the receiver this line; it is not shown again. ${
     position === null
@@ -205,7 +153,7 @@ const stateOf = ({ ended, failures, failingSinceMs, position }: Webhook): string
 
 const lineOf = (webhook: Webhook): string => {
   const { id, url, merchant, agentOwner, allowPrivate, secret } = webhook;
-  const scheme = Redacted.value(secret).startsWith("whsec_") ? "v1" : "v1a";
+  const scheme = isShared(Redacted.value(secret)) ? "v1" : "v1a";
   const only = [
     ...(merchant === null ? [] : [`merchant ${merchant}`]),
     ...(agentOwner === null ? [] : [`agent ${agentOwner}`]),
@@ -216,13 +164,39 @@ const lineOf = (webhook: Webhook): string => {
 `;
 };
 
+/** The hours of `--overlap`. */
+const hoursOf = (overlap: string): number => {
+  const hours = /^[0-9]{1,3}$/.test(overlap) ? Number(overlap) : Infinity;
+  if (hours <= MOST_HOURS) return hours;
+  return endWith(EX_USAGE, `--overlap: expected hours, from 0 to ${MOST_HOURS}`);
+};
+
+/** Gives a webhook another secret of its kind, and says how long the one before signs as well. */
+const rotate = async (webhooks: Webhooks, id: string, hours: number): Promise<string> => {
+  const untilMs = Date.now() + hours * 3_600_000;
+  const bytes = random(WEBHOOK_SECRET_BYTES);
+  let line = "";
+  await webhooks.change(id, (now) => {
+    const scheme = isShared(Redacted.value(now.secret)) ? "hmac" : "ed25519";
+    const secret = webhookSecret(scheme, bytes);
+    line = keyLine(secret);
+    return rotated(now, Redacted.make(secret), untilMs);
+  });
+  return `${id}
+${line}
+
+The one before signs as well until ${new Date(untilMs).toISOString()}.
+`;
+};
+
 /** Sends one request from this process, and says what came of it. */
-const test = ({ id, url, secret, allowPrivate }: Webhook) =>
+const test = (webhook: Webhook) =>
   Effect.gen(function* () {
+    const { id, url, allowPrivate } = webhook;
     const nowMs = yield* Clock.currentTimeMillis;
     const timestamp = new Date(nowMs).toISOString();
     const body = JSON.stringify({ type: "test", timestamp, data: {} });
-    const headers = webhookHeaders(Redacted.value(secret), {
+    const headers = webhookHeaders(secretsAt(webhook, nowMs), {
       id: `${id}-test-${Buffer.from(random(8)).toString("hex")}`,
       atSeconds: Math.floor(nowMs / 1000),
       body,
@@ -239,16 +213,19 @@ const test = ({ id, url, secret, allowPrivate }: Webhook) =>
 export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<number> => {
   const { values, positionals } = parseCommandLine(args, HELP, OPTIONS, ["ACTION", "[OPERAND...]"]);
   const [action = "", operand, ...more] = positionals;
-  const wants = { add: "URL", remove: "ID", replay: "ID", test: "ID" }[action];
+  const wants = { add: "URL", remove: "ID", replay: "ID", rotate: "ID", test: "ID" }[action];
   if (
     (wants === undefined && action !== "list") ||
     (operand === undefined) !== (action === "list") ||
     more.length > 0
   )
-    return endWith(EX_USAGE, "expected add URL, list, remove ID, replay ID or test ID; see --help");
+    return endWith(
+      EX_USAGE,
+      "expected add URL, list, remove ID, replay ID, rotate ID or test ID; see --help",
+    );
   const dataDir = values["data-dir"] ?? io.env["DATA_DIR"] ?? "./data";
   const settings = await done(readSettings({ ...io.env, DATA_DIR: dataDir }));
-  const webhooks = openWebhooks(await recordsOf(settings));
+  const webhooks = await openWebhooks(settings);
   const say = (text: string) => io.stdout.write(foreignLines(text));
   if (operand === undefined) {
     const lines = (await webhooks.all()).map(lineOf);
@@ -259,11 +236,16 @@ export const main = async (args: ReadonlyArray<string>, io: CommandIo): Promise<
     say(await add(webhooks, operand === "-" ? await urlFrom(io) : operand, values));
     return 0;
   }
+  const hours = hoursOf(values.overlap);
   const webhook = await webhooks.at(operand);
   if (action === "test") {
     const { text, isTaken } = await Effect.runPromise(test(webhook));
     say(text);
     return isTaken ? 0 : 1;
+  }
+  if (action === "rotate") {
+    say(await rotate(webhooks, operand, hours));
+    return 0;
   }
   const from = values.from === undefined ? null : positionBehind(values.from);
   await webhooks.change(operand, (now) =>

@@ -10,7 +10,7 @@ import { webhookRecordsSqlite } from "../../adapters/sqlite/webhook-records.ts";
 import { addressFromBytes } from "../../core/domain/address.ts";
 import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
 import { printVerifierKey, verifierKey } from "../../core/log/notes/verifier-key.ts";
-import { NEVER_FAILED, webhookText } from "../../core/use-cases/webhook/webhook.ts";
+import { NEVER_FAILED, type Webhook, webhookText } from "../../core/use-cases/webhook/webhook.ts";
 import {
   WEBHOOK_SECRET_BYTES,
   webhookSecret,
@@ -135,27 +135,32 @@ const withWebhooks = (
       webhookRecordsSqlite(join(dataDir, "webhooks.sqlite")),
     ),
   );
-/** A webhook for every event whose receiver is gone for good. */
-const endedWebhook: Fault = {
-  alerts: ["WebhookEnded"],
+/** A webhook for every event whose receiver answers with a status, and has failed before as it says. */
+const badReceiver = (
+  alert: string,
+  status: number,
+  failed: Pick<Webhook, "failures" | "failingSinceMs"> = NEVER_FAILED,
+): Fault => ({
+  alerts: [alert],
   before: async ({ dataDir }) => {
     const receiver = Bun.serve({
       hostname: "127.0.0.1",
       port: 0,
-      fetch: () => new Response(null, { status: 410 }),
+      fetch: () => new Response(null, { status }),
     });
     receiver.unref();
     const text = webhookText({
       id: WEBHOOK,
       url: receiver.url.href,
       secret: Redacted.make(webhookSecret("hmac", new Uint8Array(WEBHOOK_SECRET_BYTES))),
+      former: null,
       merchant: null,
       agentOwner: null,
       allowPrivate: false,
       edition: 0,
       position: 0n,
       ended: null,
-      ...NEVER_FAILED,
+      ...failed,
     });
     await withWebhooks(dataDir, ({ replace }) => replace(WEBHOOK, null, text));
   },
@@ -163,7 +168,7 @@ const endedWebhook: Fault = {
     withWebhooks(dataDir, ({ all, replace }) =>
       Effect.flatMap(all, ([record]) => replace(WEBHOOK, record?.text ?? null, null)),
     ),
-};
+});
 
 const mount = (...args: ReadonlyArray<string>): boolean =>
   Bun.spawnSync(["mount", ...args], { stderr: "ignore" }).exitCode === 0;
@@ -235,7 +240,11 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     alerts: ["LogStreamFailing"],
     settings: () => ({ ...WITH_LOG, NATS_URL: "nats://127.0.0.1:9" }),
   },
-  "the receiver of a webhook is gone": endedWebhook,
+  "the receiver of a webhook is gone": badReceiver("WebhookEnded", 410),
+  "the receiver of a webhook has failed for two hours": badReceiver("WebhookFailing", 500, {
+    failures: 12,
+    failingSinceMs: Date.now() - 7_200_000,
+  }),
   "the data directory's disk is almost full": {
     alerts: ["DiskAlmostFull"],
     mounts: true,

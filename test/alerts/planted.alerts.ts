@@ -102,7 +102,9 @@ const anyFacts = fc
     pending: fc.integer({ min: 798, max: 803 }),
     oldestAgeMs: fc.option(fc.integer({ min: 299_990, max: 300_010 })),
     log: fc.option(logState),
-    webhooks: fc.array(fc.boolean(), { maxLength: 1 }),
+    webhooks: fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 3_599_990, max: 3_600_010 })), {
+      maxLength: 1,
+    }),
     streamProblem: fc.option(fc.constant("the NATS server: timeout")),
     disk: fc.option(fc.record({ freeBytes: fc.integer({ min: 8, max: 12 }) })),
   })
@@ -120,7 +122,7 @@ const anyFacts = fc
     nodes: drawn.nodes.map((isPaused, place) => ({ ...node(isPaused), place })),
     relay: { ...well.relay, pending: drawn.pending, oldestAgeMs: drawn.oldestAgeMs },
     log: drawn.log && { ...log, ...drawn.log },
-    webhooks: drawn.webhooks.map(webhook),
+    webhooks: drawn.webhooks.map(([isEnded, failingMs]) => webhook(isEnded, failingMs)),
     logStream: drawn.streamProblem === null ? null : { behind: null, problem: drawn.streamProblem },
     host: drawn.disk && {
       stores: [],

@@ -9,6 +9,8 @@ const RELAY_AGE_SECONDS = 300;
 const FULL_SHARE = 0.8;
 /** Witnesses are asked every ten minutes at rest, so an hour is six that failed. */
 const COSIGNATURE_AGE_SECONDS = 3600;
+/** A receiver is tried every hour at least once it has failed for this long; after five days it is given up. */
+const WEBHOOK_FAILING_SECONDS = 3600;
 /** The share of the disk below which it counts as almost full. */
 const FREE_SHARE = 0.1;
 
@@ -192,6 +194,21 @@ export const OPERATOR_ALERTS = [
     means: "The log's entries do not reach the NATS server. None is lost: it gets them later.",
     cure: "See whether the server answers and has room; the page and the log line say what it refused.",
     command: "curl -s http://127.0.0.1:$METRICS_PORT/metrics | grep log_stream_",
+  },
+  {
+    name: "WebhookFailing",
+    severity: "warning",
+    says: ({ webhooks }) =>
+      webhooks
+        .filter(({ failingMs }) => (failingMs ?? 0) > WEBHOOK_FAILING_SECONDS * 1000)
+        .map(
+          ({ id, behind }) => `The webhook ${id} has failed for an hour; ${behind} events wait.`,
+        ),
+    expr: `${m("webhook_failing_seconds")} > ${WEBHOOK_FAILING_SECONDS}`,
+    forMinutes: 0,
+    means: "A webhook's receiver has failed for an hour. After five days it is given up.",
+    cure: "Ask its receiver; it gets all that it missed, in order, once it answers 2xx.",
+    command: "bun run cli webhook list",
   },
   {
     name: "WebhookEnded",

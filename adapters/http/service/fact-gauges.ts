@@ -1,5 +1,6 @@
 import { SYNC_ERRORS } from "../../../core/use-cases/index/sync/sync-failure.ts";
 import { LOG_HINDRANCES } from "../../../core/use-cases/log/log-standing.ts";
+import { witnessNames } from "../../../core/use-cases/service/log-status.ts";
 import type { OperatorFacts } from "../../../core/use-cases/service/operator-facts.ts";
 import { syncErrorCode } from "./status/index-status-contract.ts";
 
@@ -60,15 +61,6 @@ const ofWebhooks = (
   );
 
 const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1000);
-
-/** Every witness of the log that is known by name. */
-const witnessNames = (log: NonNullable<OperatorFacts["log"]>): ReadonlyArray<string> => [
-  ...new Set([
-    ...log.witnesses.map(({ name }) => name),
-    ...log.cosignatures.map(({ name }) => name),
-    ...log.missingWitnesses,
-  ]),
-];
 
 /** The gauges that say how the service stands, by name. */
 export const FACT_GAUGES = {
@@ -262,6 +254,11 @@ export const FACT_GAUGES = {
     "events",
     "Events of the index that a webhook has not been brought to; NaN where this process does not deliver it.",
     ({ behind }) => behind,
+  ),
+  webhook_failing_seconds: ofWebhooks(
+    "seconds",
+    "How long the receiver of a webhook has failed, 0 while it does not; NaN where this process does not deliver it.",
+    ({ failingMs }) => seconds(failingMs),
   ),
   webhook_disabled: ofWebhooks(
     "0 or 1",

@@ -74,6 +74,15 @@ export type LogStatus = {
   readonly missingWitnesses: ReadonlyArray<string>;
 };
 
+/** Every witness of the log that is known by name. */
+export const witnessNames = (log: LogStatus): ReadonlyArray<string> => [
+  ...new Set([
+    ...log.witnesses.map(({ name }) => name),
+    ...log.cosignatures.map(({ name }) => name),
+    ...log.missingWitnesses,
+  ]),
+];
+
 /** The quorum of a published checkpoint, and when it was cosigned. */
 const cosignedBy = (
   checkpoint: string | null,

@@ -1,4 +1,4 @@
-import { Clock, Data, Duration, Effect, Random, Redacted } from "effect";
+import { Clock, Data, Duration, Effect, Random } from "effect";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { LogIdentity } from "../../../ports/log/log-signer.ts";
 import { type WebhookRecord, WebhookRecords } from "../../../ports/webhook-records.ts";
@@ -8,7 +8,7 @@ import type { IndexedEvent } from "../../domain/index/settlement-event.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
 import { followEvents } from "../index/follow-events.ts";
 import { coverage } from "../index/index-query.ts";
-import { NEVER_FAILED, type Webhook, webhookText } from "./webhook.ts";
+import { NEVER_FAILED, secretsAt, type Webhook, webhookText } from "./webhook.ts";
 import { webhookHeaders } from "./webhook-signature.ts";
 
 /** Requests to one receiver at the same time, each of another escrow. */
@@ -68,8 +68,9 @@ const attempt = Effect.fnUntraced(function* (
   const body = bodyOf(indexed, escrow, ledgerTime);
   const logId = yield* LogIdentity.use(({ id }) => id);
   const id = `${webhook.id}-${logId}-${indexed.position}`;
-  const atSeconds = Math.floor((yield* Clock.currentTimeMillis) / 1000);
-  const headers = webhookHeaders(Redacted.value(webhook.secret), { id, atSeconds, body });
+  const nowMs = yield* Clock.currentTimeMillis;
+  const message = { id, atSeconds: Math.floor(nowMs / 1000), body };
+  const headers = webhookHeaders(secretsAt(webhook, nowMs), message);
   const { url, allowPrivate } = webhook;
   const { send } = yield* WebhookSender;
   return yield* send({ url: new URL(url), allowPrivate, headers, body }).pipe(

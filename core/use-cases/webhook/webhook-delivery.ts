@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, FiberMap } from "effect";
+import { Clock, Context, Duration, Effect, FiberMap } from "effect";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { SyncEpoch } from "../../../ports/index/sync-lease.ts";
 import type { LogIdentity } from "../../../ports/log/log-signer.ts";
@@ -21,6 +21,8 @@ export type WebhookReport = {
   readonly failed: number;
   /** Events of the index that it has not been brought to; null where this process does not deliver it. */
   readonly behind: number | null;
+  /** How long its receiver has failed, milliseconds, 0 while it does not; null where this process does not deliver it. */
+  readonly failingMs: number | null;
   /** Whether its receiver is gone or was given up. */
   readonly isEnded: boolean;
 };
@@ -60,6 +62,7 @@ export const makeWebhookDelivery = Effect.fnUntraced(function* (bodyOf: WebhookB
   const editions = new Map<string, number>();
   const counted = new Map<string, WebhookCounts>();
   let ended: ReadonlySet<string> = new Set();
+  let failingSinceMs: ReadonlyMap<string, number> = new Map();
   let unreadable: ReadonlySet<string> = new Set();
   let term: bigint | null = null;
 
@@ -117,6 +120,9 @@ export const makeWebhookDelivery = Effect.fnUntraced(function* (bodyOf: WebhookB
     if (!(yield* isDelivering)) return yield* FiberMap.clear(fibers);
     const found = yield* read;
     ended = new Set(found.flatMap(({ webhook }) => (webhook.ended === null ? [] : [webhook.id])));
+    failingSinceMs = new Map(
+      found.map(({ webhook }) => [webhook.id, webhook.failingSinceMs ?? Infinity]),
+    );
     const stored = new Set(found.map(({ webhook }) => webhook.id));
     for (const id of editions.keys())
       if (!stored.has(id)) {
@@ -135,9 +141,12 @@ export const makeWebhookDelivery = Effect.fnUntraced(function* (bodyOf: WebhookB
 
   const reports = Effect.gen(function* () {
     const { mark } = yield* IndexReader.use(({ summary }) => summary);
+    const nowMs = yield* Clock.currentTimeMillis;
     return Array.from(counted, ([id, { delivered, failed, position }]): WebhookReport => {
       const behind = position === null ? null : Math.max(0, Number((mark?.count ?? 0n) - position));
-      return { id, delivered, failed, behind, isEnded: ended.has(id) };
+      const sinceMs = failingSinceMs.get(id) ?? Infinity;
+      const failingMs = position === null ? null : Math.max(0, nowMs - sinceMs);
+      return { id, delivered, failed, behind, failingMs, isEnded: ended.has(id) };
     });
   }).pipe(Effect.orElseSucceed((): ReadonlyArray<WebhookReport> => []));
 

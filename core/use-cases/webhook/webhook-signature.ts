@@ -46,27 +46,32 @@ export const receiverKey = (secret: string): string => {
     : secret;
 };
 
+/** How a secret signs a text. @throws Error for a text that is no secret. */
+const signatureOf = (secret: string, content: Uint8Array): string => {
+  const parsed = parse(secret);
+  if (parsed === undefined) throw new Error("not a secret of a webhook");
+  const { scheme, bytes } = parsed;
+  const signature =
+    scheme === "hmac" ? hmac(sha256, bytes, content) : ed25519Key(bytes).sign(content);
+  return `${SCHEMES[scheme].signature},${encodeBase64(signature)}`;
+};
+
 /**
- * The headers of one attempt: `id` without a full stop, `atSeconds` the attempt's time, unix seconds. The signature is
- * over `id.atSeconds.body`. @throws Error for a text that is no secret.
+ * The headers of one attempt: `id` without a full stop, `atSeconds` the attempt's time, unix seconds. Each secret signs
+ * `id.atSeconds.body`; a receiver needs one of them. @throws Error for a text that is no secret.
  */
 export const webhookHeaders = (
-  secret: string,
+  secrets: ReadonlyArray<string>,
   {
     id,
     atSeconds,
     body,
   }: { readonly id: string; readonly atSeconds: number; readonly body: string },
 ): Readonly<Record<string, string>> => {
-  const parsed = parse(secret);
-  if (parsed === undefined) throw new Error("not a secret of a webhook");
-  const { scheme, bytes } = parsed;
   const content = new TextEncoder().encode(`${id}.${atSeconds}.${body}`);
-  const signature =
-    scheme === "hmac" ? hmac(sha256, bytes, content) : ed25519Key(bytes).sign(content);
   return {
     "webhook-id": id,
     "webhook-timestamp": String(atSeconds),
-    "webhook-signature": `${SCHEMES[scheme].signature},${encodeBase64(signature)}`,
+    "webhook-signature": secrets.map((secret) => signatureOf(secret, content)).join(" "),
   };
 };

@@ -20,11 +20,15 @@ const Position = Schema.String.check(Schema.isPattern(/^(0|[1-9][0-9]{0,17})$/))
 /** Why a webhook is not delivered any more: its receiver answered 410, or has failed for five days. */
 export const WEBHOOK_ENDS = ["gone", "failing"] as const;
 
+const Secret = Schema.String.check(Schema.makeFilter(isWebhookSecret));
+
 /** A record's text. What only the operator changes stands apart from what delivering changes. */
 const Text = Schema.fromJsonString(
   Schema.Struct({
     url: Schema.String,
-    secret: Schema.String.check(Schema.makeFilter(isWebhookSecret)),
+    secret: Secret,
+    /** The secret before it, which signs as well up to a time, unix milliseconds. */
+    former: Schema.optional(Schema.Struct({ secret: Secret, untilMs: Schema.Natural })),
     merchant: Schema.NullOr(Address),
     agentOwner: Schema.NullOr(Address),
     allowPrivate: Schema.Boolean,
@@ -42,9 +46,10 @@ const Text = Schema.fromJsonString(
 type Fields = typeof Text.Type;
 
 /** Where settlement events are sent, which of them, and how far that has come. */
-export type Webhook = Omit<Fields, "secret" | "position"> & {
+export type Webhook = Omit<Fields, "secret" | "former" | "position"> & {
   readonly id: string;
   readonly secret: Redacted.Redacted;
+  readonly former: { readonly secret: Redacted.Redacted; readonly untilMs: number } | null;
   readonly position: bigint | null;
 };
 
@@ -54,11 +59,12 @@ const decode = Schema.decodeUnknownOption(Text);
 export const webhookOf = ({ id, text }: WebhookRecord): Webhook | null => {
   const fields = Option.getOrNull(decode(text));
   if (fields === null || !ID.test(id)) return null;
-  const { secret, position, ...others } = fields;
+  const { secret, former, position, ...others } = fields;
   return {
     ...others,
     id,
     secret: Redacted.make(secret),
+    former: former === undefined ? null : { ...former, secret: Redacted.make(former.secret) },
     position: position === null ? null : BigInt(position),
   };
 };
@@ -69,6 +75,9 @@ export const webhookText = (webhook: Webhook): string =>
     ...webhook,
     id: undefined,
     secret: Redacted.value(webhook.secret),
+    former: webhook.former
+      ? { ...webhook.former, secret: Redacted.value(webhook.former.secret) }
+      : undefined,
     position: webhook.position?.toString() ?? null,
   } satisfies Fields & { readonly id: undefined });
 
@@ -83,6 +92,20 @@ export const restarted = (webhook: Webhook, position: bigint | null): Webhook =>
   ...NEVER_FAILED,
   ended: null,
 });
+
+/** A webhook with another secret; the one that it had signs as well up to a time, unix milliseconds. */
+export const rotated = (webhook: Webhook, secret: Redacted.Redacted, untilMs: number): Webhook => ({
+  ...webhook,
+  secret,
+  former: { secret: webhook.secret, untilMs },
+  edition: webhook.edition + 1,
+});
+
+/** The secrets that sign what is sent at a time, unix milliseconds: the webhook's own first. */
+export const secretsAt = ({ secret, former }: Webhook, nowMs: number): ReadonlyArray<string> =>
+  (former !== null && nowMs < former.untilMs ? [secret, former.secret] : [secret]).map((each) =>
+    Redacted.value(each),
+  );
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 

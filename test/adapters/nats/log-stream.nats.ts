@@ -109,3 +109,11 @@ test.each(Object.entries(WAYS_IN))(
     expect(reason).toBe("the NATS server: Authorization Violation");
   },
 );
+
+test("nothing is sent in the clear to a server that was to speak TLS", async () => {
+  const origin = "tls.example/log/0123456789abcdef/0";
+  const { reason } = await within(`tls://log:pass@${server.address}`, ({ end }) =>
+    Effect.flip(end(origin)),
+  );
+  expect(reason).toBe("the NATS server: server does not support 'tls'");
+});

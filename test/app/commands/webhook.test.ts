@@ -196,6 +196,40 @@ test("a key of its own signs too, and a filter keeps to one merchant", async () 
   await run("remove", id);
 }, 120_000);
 
+test.each([
+  ["a shared secret", []],
+  ["a key", ["--ed25519"]],
+])(
+  "%s is rotated: the one before signs as well until the overlap is over",
+  async (_, options) => {
+    const { state, url, stop } = receiver();
+    stops.push(stop);
+    const { id, key } = await added(url, ...options);
+    const signatures: Array<ReadonlyArray<string>> = [];
+    state.check = (body, headers) => {
+      signatures.push((headers["webhook-signature"] ?? "").split(" "));
+      if (options.length > 0) return;
+      for (const each of keys) new Webhook(each).verify(body, headers);
+    };
+    const rotated = async (...more: ReadonlyArray<string>) => {
+      const { code, stdout } = await run("rotate", id, ...more);
+      expect(code).toBe(0);
+      return /^wh_\S+\n(?:secret|public key) +(\S+)\n/.exec(stdout)?.[1] ?? "";
+    };
+    const second = await rotated();
+    let keys = [second, key];
+    expect((await run("test", id)).code).toBe(0);
+    const third = await rotated("--overlap", "0");
+    keys = [third];
+    expect((await run("test", id)).code).toBe(0);
+    expect(new Set([key, second, third]).size).toBe(3);
+    expect(second.split("_")[0]).toBe(key.split("_")[0] ?? "");
+    expect(signatures.map(({ length }) => length)).toEqual([2, 1]);
+    await run("remove", id);
+  },
+  60_000,
+);
+
 describe("the examples", () => {
   const commands = [
     ["TypeScript", [process.execPath, `${EXAMPLES}webhook-receiver.ts`]],
@@ -279,6 +313,8 @@ test("what cannot be added or found is refused with its reason", async () => {
     [["remove", "wh_0000000000000000"], 65, "there is no webhook"],
     [["replay", "wh_0000000000000000"], 65, "there is no webhook"],
     [["test", "wh_0000000000000000"], 65, "there is no webhook"],
+    [["rotate", "wh_0000000000000000"], 65, "there is no webhook"],
+    [["rotate", "wh_0000000000000000", "--overlap", "721"], 64, "--overlap"],
     [["nothing"], 64, "expected add URL"],
   ] as const) {
     const { code: ended, stderr } = await run(...args);

@@ -26,11 +26,12 @@ const log: NonNullable<OperatorFacts["log"]> = {
   missingWitnesses: [],
 };
 /** A webhook's report. */
-const webhook = (isEnded: boolean) => ({
+const webhook = (isEnded: boolean, failingMs = 0) => ({
   id: "wh_0123456789abcdef",
   delivered: 3,
   failed: 1,
   behind: 0,
+  failingMs: isEnded ? null : failingMs,
   isEnded,
 });
 const head = { count: 1n, root: `${statusExample().indexer.root}` };
@@ -74,6 +75,7 @@ export const plantedFacts = (facts: OperatorFacts) => {
     DiskAlmostFull: {
       host: { stores: [], residentBytes: 1, disk: { freeBytes: 9, sizeBytes: 100 } },
     },
+    WebhookFailing: { webhooks: [webhook(false, 3_600_001)] },
     WebhookEnded: { webhooks: [webhook(true)] },
   };
   return { well, log, node, webhook, planted };

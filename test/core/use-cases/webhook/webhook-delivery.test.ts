@@ -1,9 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { Effect } from "effect";
+import { Effect, Redacted } from "effect";
 import { TestClock } from "effect/testing";
 import { eventsOf } from "../../../../core/domain/index/settlement-event.ts";
 import { webhookHeaders } from "../../../../core/use-cases/webhook/webhook-signature.ts";
-import { restarted, webhookOf, webhookText } from "../../../../core/use-cases/webhook/webhook.ts";
+import {
+  restarted,
+  rotated,
+  webhookOf,
+  webhookText,
+} from "../../../../core/use-cases/webhook/webhook.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { NOBODY, type Received, webhook, webhookWorld } from "./webhook-world.ts";
 
@@ -68,6 +73,7 @@ describe("events are delivered", () => {
             delivered: Number(world.total),
             failed: 0,
             behind: 0,
+            failingMs: 0,
             isEnded: false,
           },
         ]);
@@ -81,7 +87,33 @@ describe("events are delivered", () => {
       expect(id).toMatch(/^wh_0101010101010101-[0-9a-f]{16}-[1-9][0-9]*$/);
       const atSeconds = Number(headers["webhook-timestamp"]);
       const secret = `whsec_${Buffer.alloc(32, 1).toString("base64")}`;
-      expect(headers).toEqual(webhookHeaders(secret, { id, atSeconds, body }));
+      expect(headers).toEqual(webhookHeaders([secret], { id, atSeconds, body }));
+    }
+  });
+
+  test("a rotated secret signs at once, and the one before it beside it until its time is over", async () => {
+    const world = webhookWorld(1);
+    const secretOf = (number: number) => Redacted.value(webhook(number).secret);
+    world.put(webhook(1));
+    await world.run(
+      Effect.gen(function* () {
+        yield* world.growTo(2n);
+        yield* world.begin(1n);
+        yield* TestClock.adjust("5 seconds");
+        world.put(rotated(storedOf(world, 1), webhook(2).secret, 60_000));
+        yield* TestClock.adjust("5 seconds");
+        yield* world.growTo(4n);
+        yield* TestClock.adjust("60 seconds");
+        yield* world.growTo(5n);
+        yield* TestClock.adjust("5 seconds");
+      }),
+    );
+    const [former, next] = [secretOf(1), secretOf(2)];
+    const signers = [[former], [former], [next, former], [next, former], [next]];
+    expect(world.received.map(({ position }) => position)).toEqual([1n, 2n, 3n, 4n, 5n]);
+    for (const [at, { headers, id, body }] of world.received.entries()) {
+      const atSeconds = Number(headers["webhook-timestamp"]);
+      expect(headers).toEqual(webhookHeaders(signers[at] ?? [], { id, atSeconds, body }));
     }
   });
 
@@ -184,10 +216,12 @@ describe("a receiver that fails", () => {
           const [own, other] = yield* reports;
           expect(own?.behind).toBe(Number(world.total));
           expect(own?.failed).toBeGreaterThan(5);
+          expect(own?.failingMs).toBeWithin(59 * 60_000, 60 * 60_000 + 1);
           // The other receiver does not notice.
-          expect(other).toMatchObject({ delivered: Number(world.total), failed: 0, behind: 0 });
+          expect(other).toMatchObject({ delivered: Number(world.total), failed: 0, failingMs: 0 });
           isDown = false;
           yield* TestClock.adjust("75 minutes");
+          expect((yield* reports)[0]).toMatchObject({ behind: 0, failingMs: 0 });
         }),
       );
       const asked = attempts.reduce((sum, one) => sum + one, 0);

@@ -5,6 +5,7 @@ import { createHmac, createPublicKey, verify } from "node:crypto";
 import { inspect } from "node:util";
 import {
   parseWebhookUrl,
+  secretsAt,
   type Webhook,
   webhookIdOf,
   webhookOf,
@@ -24,7 +25,7 @@ const SPKI = Buffer.from("302a300506032b6570032100", "hex");
 describe("signatures", () => {
   test("the published example of the specification's libraries", () => {
     // standard-webhooks/standard-webhooks, libraries/*/webhook.test.*, "sign function works".
-    const headers = webhookHeaders("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", {
+    const headers = webhookHeaders(["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"], {
       id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
       atSeconds: 1_614_265_330,
       body: '{"test": 2432232314}',
@@ -37,7 +38,7 @@ describe("signatures", () => {
       fc.property(bytes32, fc.string({ unit: "binary" }), fc.nat(), (bytes, body, atSeconds) => {
         const content = Buffer.from(`wh_1-2-3.${atSeconds}.${body}`);
         const message = { id: "wh_1-2-3", atSeconds, body };
-        const own = webhookHeaders(webhookSecret("hmac", bytes), message);
+        const own = webhookHeaders([webhookSecret("hmac", bytes)], message);
         const mac = createHmac("sha256", bytes).update(content).digest("base64");
         expect(own).toEqual({
           "webhook-id": "wh_1-2-3",
@@ -46,7 +47,7 @@ describe("signatures", () => {
         });
         const secret = webhookSecret("ed25519", bytes);
         const [version, signature = ""] = (
-          webhookHeaders(secret, message)["webhook-signature"] ?? ""
+          webhookHeaders([secret], message)["webhook-signature"] ?? ""
         ).split(",");
         expect(version).toBe("v1a");
         const [, publicKey = ""] = /^whpk_(.*)$/.exec(receiverKey(secret)) ?? [];
@@ -73,7 +74,7 @@ describe("signatures", () => {
       `whpk_${secret.slice(6)}`,
     ])
       expect(isWebhookSecret(text)).toBe(false);
-    expect(() => webhookHeaders("whsec_AAAA", { id: "a", atSeconds: 1, body: "" })).toThrow();
+    expect(() => webhookHeaders(["whsec_AAAA"], { id: "a", atSeconds: 1, body: "" })).toThrow();
   });
 });
 
@@ -83,6 +84,12 @@ const anyWebhook: fc.Arbitrary<Webhook> = fc.record({
   secret: fc
     .tuple(fc.constantFrom("hmac" as const, "ed25519" as const), bytes32)
     .map(([scheme, bytes]) => Redacted.make(webhookSecret(scheme, bytes))),
+  former: fc.option(
+    fc.record({
+      secret: bytes32.map((bytes) => Redacted.make(webhookSecret("hmac", bytes))),
+      untilMs: fc.nat(),
+    }),
+  ),
   merchant: fc.option(fc.constant(walletOf("merchant"))),
   agentOwner: fc.option(fc.constant(walletOf("agent"))),
   allowPrivate: fc.boolean(),
@@ -100,11 +107,16 @@ describe("records", () => {
         const text = webhookText(webhook);
         const again = webhookOf({ id: webhook.id, text });
         if (again === null) throw new Error(text);
-        expect({ ...again, secret: null }).toEqual({ ...webhook, secret: null });
-        const secret = Redacted.value(webhook.secret);
-        expect(Redacted.value(again.secret)).toBe(secret);
-        expect(JSON.stringify({ ...again, position: null })).not.toContain(secret);
-        expect(inspect(again)).not.toContain(secret);
+        const open = { secret: null, former: null };
+        expect({ ...again, ...open }).toEqual({ ...webhook, ...open });
+        expect(again.former?.untilMs).toBe(webhook.former?.untilMs);
+        const secrets = secretsAt(webhook, -1);
+        expect(secretsAt(again, -1)).toEqual(secrets);
+        expect(secrets.length).toBe(webhook.former === null ? 1 : 2);
+        for (const secret of secrets) {
+          expect(JSON.stringify({ ...again, position: null })).not.toContain(secret);
+          expect(inspect(again)).not.toContain(secret);
+        }
       }),
       { numRuns: 50 },
     );
