@@ -60,8 +60,10 @@ const workerProcess = (
       Effect.promise(async () => {
         const isAsked = child.exitCode === null && child.signalCode === null;
         if (isAsked) child.kill("SIGTERM");
-        // One that did not stop in order may have lost a request, which the service's own exit code tells.
-        if ((await child.exited) !== 0 && isAsked) process.exitCode = 1;
+        const code = await child.exited;
+        // One that did not stop in order may have lost a request, which the service's own exit code tells. One that the
+        // signal itself has ended had not begun to serve.
+        if (isAsked && code !== 0 && child.signalCode !== "SIGTERM") process.exitCode = 1;
         children.delete(child);
       }),
   );

@@ -54,11 +54,12 @@ const addresses = (workers: MetricsOfWorkers): ReadonlyArray<readonly [number, s
     )
     .toSorted(([one], [other]) => one - other);
 
-const answer = async (workers: MetricsOfWorkers, path: string): Promise<Response> => {
+const answer = async (workers: MetricsOfWorkers, { pathname, search }: URL): Promise<Response> => {
+  const path = `${pathname}${search}`;
   const at = addresses(workers);
   const [first] = at;
   if (first === undefined) return new Response("No worker listens.\n", { status: 503 });
-  if (path !== METRICS_PATH) return ask(first[1], path);
+  if (pathname !== METRICS_PATH) return ask(first[1], path);
   const texts = await Promise.all(
     at.map(async ([worker, url]) => {
       const response = await ask(url, path).catch(() => null);
@@ -86,7 +87,7 @@ export const serveWorkerMetrics = (
           ...place,
           reusePort: false,
           development: false,
-          fetch: (request) => answer(workers, new URL(request.url).pathname),
+          fetch: (request) => answer(workers, new URL(request.url)),
           error: () => new Response("The worker does not answer.\n", { status: 502 }),
         }),
       catch: (error) => {
