@@ -74,16 +74,19 @@ const roundOf = (path: string): number => {
 const LEFT_OUT =
   /(\.lock|\.new|-wal|-shm|-journal)$|^snapshot\.spool|^index\.sqlite-build\/|^client-package\//;
 
+/** Whether a path below a data directory is of what no backup has. */
+export const isLeftOut = (path: string): boolean => LEFT_OUT.test(path);
+
 /** The files below a data directory that a round copies, as they are now. */
 export const filesOfRound = async (
   dataDir: string,
   round: number,
 ): Promise<ReadonlyArray<string>> =>
-  (await filesBelow(dataDir)).filter((path) => !LEFT_OUT.test(path) && roundOf(path) === round);
+  (await filesBelow(dataDir)).filter((path) => !isLeftOut(path) && roundOf(path) === round);
 
 /** The symbolic links below a data directory at places that would be copied. */
 export const linksIn = async (dataDir: string): Promise<ReadonlyArray<string>> =>
-  (await linksBelow(dataDir)).filter((path) => !LEFT_OUT.test(path));
+  (await linksBelow(dataDir)).filter((path) => !isLeftOut(path));
 
 /** What a setting's key brings with it, whose place in the data may be taken: what it has signed, and its end. */
 export const BESIDE_LOG_KEY: ReadonlySet<string> = new Set([LOG_KEY.memory, LOG_KEY.end]);

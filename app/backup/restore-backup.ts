@@ -1,4 +1,4 @@
-import { chmod, copyFile, mkdir } from "node:fs/promises";
+import { chmod, copyFile, mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { clusterOfGenesis } from "../config/cluster.ts";
 import { SCHEMA_VERSION as DATABASE_SCHEMA_VERSION } from "../../adapters/postgres/store-schema.ts";
@@ -7,7 +7,7 @@ import type { Hash32 } from "../../core/domain/hash32.ts";
 import type { Settings } from "../config/settings.ts";
 import { clusterOf, deploymentOf } from "../lifecycle/started-instance.ts";
 import { BackupRefused } from "./backup-refused.ts";
-import { BESIDE_LOG_KEY, LOCAL_LEDGER_FILE, WEBHOOKS_FILE } from "./data-files.ts";
+import { BESIDE_LOG_KEY, isLeftOut, LOCAL_LEDGER_FILE, WEBHOOKS_FILE } from "./data-files.ts";
 import { DUMP_FILE } from "./database-dump.ts";
 import { changed, digestOf, type Manifest, readBackup, syncFile } from "./manifest.ts";
 import { filledWhole, refuseFull } from "./take-backup.ts";
@@ -84,6 +84,9 @@ const wholeOf = async (
   const hasDump = manifest.files.some(({ path }) => path === DUMP_FILE);
   if (hasDump !== (manifest.database !== null))
     throw changed(`${folder} and its manifest differ in whether it has ${DUMP_FILE}`);
+  const planted = manifest.files.find(({ path }) => isLeftOut(path));
+  if (planted !== undefined)
+    throw changed(`${join(folder, planted.path)} is a file that no backup has`);
   return { folder, manifest };
 };
 
@@ -108,7 +111,6 @@ const refuseOtherKeys = ({ folder, manifest }: Whole, data: Manifest): void => {
 
 const copyInto = async (folder: string, { folder: from, manifest }: Whole): Promise<void> => {
   for (const { path, sha256 } of manifest.files) {
-    if (path === DUMP_FILE) continue;
     const to = join(folder, path);
     await mkdir(dirname(to), { recursive: true, mode: 0o700 });
     await copyFile(join(from, path), to);
@@ -166,12 +168,16 @@ export const restoreBackup = async (order: RestoreOrder): Promise<Manifest> => {
         );
   await refuseFull(dataDir, "Name a new folder with --data-dir, or move that one away");
   await filledWhole(dataDir, async (draft) => {
-    await copyInto(draft, data);
-    if (keys !== null) await copyInto(draft, keys);
-    const dumps = [data, ...(keys === null ? [] : [keys])]
-      .filter(({ manifest }) => manifest.database !== null)
-      .map(({ folder }) => join(folder, DUMP_FILE));
+    const dumps: Array<string> = [];
+    for (const whole of keys === null ? [data] : [data, keys]) {
+      await copyInto(draft, whole);
+      if (whole.manifest.database === null) continue;
+      const dump = join(draft, `${DUMP_FILE}.${whole.manifest.holds}`);
+      await rename(join(draft, DUMP_FILE), dump);
+      dumps.push(dump);
+    }
     if (database !== null) await restoreDumps?.(dumps, database.schema);
+    for (const dump of dumps) await rm(dump);
   });
   return data.manifest;
 };

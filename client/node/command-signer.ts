@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import type { Readable } from "node:stream";
 import { parseAddress } from "../../core/domain/address.ts";
 import { SettlementError } from "../settlement-error.ts";
 import type { MessageSigner } from "../signing/sign-transaction.ts";
@@ -7,6 +8,8 @@ import { errorCode } from "./key-file.ts";
 const SIGNATURE_BYTES = 64;
 /** Output beyond this is none of a signature, and is not waited for. Of standard error this much is kept. */
 const MOST_BYTES = 4096;
+/** How long the standard error of a command that failed is waited for, milliseconds. */
+const LAST_WORDS_MS = 1000;
 /** A person may have to touch a key or answer a dialogue. */
 const ANSWER_MS = 120_000;
 
@@ -42,6 +45,17 @@ const whileRunning = (end: () => void): (() => void) => {
     if (running.size === 0) process.off("exit", endAll);
   };
 };
+
+/** Resolves once all of a standard error is read, or something that goes on holds it open. */
+const lastWords = (stderr: Readable | null): Promise<void> =>
+  new Promise((resolve) => {
+    if (stderr === null || stderr.closed) return resolve();
+    const late = setTimeout(resolve, LAST_WORDS_MS);
+    stderr.on("close", () => {
+      clearTimeout(late);
+      resolve();
+    });
+  });
 
 /** What a command prints when it gets `input`. One that takes too long is killed. */
 const outputOf = (
@@ -95,12 +109,19 @@ const outputOf = (
     });
     // A command need not read its input. Only its output counts.
     child.stdin?.on("error", () => undefined);
-    child.on("close", (code) => {
+    // Its standard error is not waited for: what it starts for later calls, such as a shared connection, holds that open.
+    const code = new Promise<number | null>((told) => void child.on("exit", told));
+    const isRead = new Promise<void>((told) => void child.stdout?.on("close", told));
+    const whole = async (): Promise<void> => {
+      await isRead;
+      const exitCode = await code;
       clearTimeout(timer);
       ended();
-      if (code !== 0) fail(`The signer's command ended with ${code ?? "a signal"}.`);
+      if (exitCode !== 0) await lastWords(child.stderr);
+      if (exitCode !== 0) fail(`The signer's command ended with ${exitCode ?? "a signal"}.`);
       else resolve(new Uint8Array(Buffer.concat(parts)));
-    });
+    };
+    void whole();
     child.stdin?.end(input);
   });
 

@@ -169,6 +169,15 @@ test.each([
   );
 });
 
+test("what a command starts for later calls may go on: its standard error is not waited for", async () => {
+  const pidFile = join(directory.path, "for-later");
+  const shell = `sleep 1000 >/dev/null & echo $! > ${pidFile}; head -c 64 /dev/zero`;
+  expect(await unattendedSigner(shell, address, 60_000).sign(message)).toHaveLength(64);
+  const pid = Number(await readFile(pidFile, "utf8"));
+  expect(isThere(pid)).toBe(true);
+  process.kill(pid, "SIGKILL");
+});
+
 test("a service that ends leaves no command of a key behind", async () => {
   const pidFile = join(directory.path, "left-behind");
   const module = join(import.meta.dir, "../../../client/node/command-signer.ts");

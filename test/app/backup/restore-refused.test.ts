@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { symlinkSync } from "node:fs";
 import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { filesBelow, MANIFEST_FILE } from "../../../app/backup/manifest.ts";
+import { digestOf, filesBelow, MANIFEST_FILE } from "../../../app/backup/manifest.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { type DataDirectory, ROOT, put, dataDirectories } from "./backup-world.ts";
 
@@ -105,16 +105,23 @@ describe("a restore is refused, and leaves nothing,", () => {
     await refuses(world, "backup_changed", ["--keys", keys, "--keys-sha256", ofData]);
     const path = join(keys, MANIFEST_FILE);
     const text = await readFile(path, "utf8");
-    const added = JSON.parse(text) as { files: Array<object> };
-    added.files.push(
-      ...(
-        JSON.parse(await readFile(join(world.to, MANIFEST_FILE), "utf8")) as typeof added
-      ).files.filter((file) => "path" in file && file.path === "index.sqlite"),
-    );
-    await cp(join(world.to, "index.sqlite"), join(keys, "index.sqlite"));
-    await writeFile(path, JSON.stringify(added));
-    await refuses(world, "backup_changed", ["--keys", keys]);
-    await rm(join(keys, "index.sqlite"));
+    // Whoever can remake the manifest of the keys plants a file, with what else the manifest then says.
+    const planting = async (refusal: string, name: string, told: object = {}) => {
+      const manifest = JSON.parse(text) as { readonly files: ReadonlyArray<object> };
+      await put(join(keys, name), "planted");
+      const planted = { path: name, bytes: 7, sha256: await digestOf(join(keys, name)) };
+      const remade = { ...manifest, ...told, files: [...manifest.files, planted] };
+      await writeFile(path, JSON.stringify(remade));
+      await refuses(world, refusal, ["--keys", keys]);
+      await rm(join(keys, name));
+    };
+    for (const name of ["index.sqlite", "index.sqlite-wal", "packets.sqlite-journal", "a.lock"])
+      await planting("backup_changed", name);
+    const database = { schema: "settlement", dumped_by: "pg_dump" };
+    await planting("database_refused", "database.dump", { database });
+    await planting("backup_changed", "database.dump");
+    await planting("backup_changed", "spare-key", { database });
+    await planting("backup_of_another_version", "webhooks.sqlite", { schema: 3 });
     await writeFile(path, text);
     const without = await world.restore(["--keys-sha256", ofKeys]);
     expect(without.code).toBe(64);

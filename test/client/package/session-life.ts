@@ -112,10 +112,10 @@ export const sessionWorld = async (installed: Installed) => {
       0,
       expect.stringMatching(X402_PRINTED),
     ]);
-    for (const [pair, used] of [
-      ["x402-session", "100000"],
-      ["session", "1000000"],
-    ] as const) {
+    const pairs: Record<string, string> = { "x402-session": "100000" };
+    // In Bun test/examples runs it.
+    if (name !== "bun") pairs["session"] = "1000000";
+    for (const [pair, used] of Object.entries(pairs)) {
       const calls = await boughtByExample(runtime, { examples: cwd, pair, cwd }, env);
       expect([name, pair, calls.code]).toEqual([name, pair, 0]);
       expect(calls.printed).toStartWith('{"symbol":"SOL","price":"1.50"}\n');
