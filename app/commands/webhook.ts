@@ -24,6 +24,7 @@ import {
 import { WebhookSender } from "../../ports/webhook-sender.ts";
 import {
   EX_DATAERR,
+  EX_NOINPUT,
   EX_USAGE,
   endWith,
   parseCommandLine,
