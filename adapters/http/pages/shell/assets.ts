@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { chooseForm, type CodedText, keptText, textAnswer } from "../../server/coded-text.ts";
 import { once } from "../../server/once.ts";
 import { receiptTemplate } from "../verify/receipt-template.ts";
-import { browserScript, shellFile } from "./browser-script.ts";
+import { browserScript, shellFile, shellScript } from "./browser-script.ts";
 
 const TYPES = { css: "text/css", js: "text/javascript", html: "text/html" } as const;
 
-/** A file as it stands, by its path from this folder, or a text that is made at its first use. */
+/** A style sheet or a script that imports nothing, by its path from this folder, or a text that is made at its first use. */
 type Source = { readonly file: string } | { readonly make: () => Promise<string> };
 
 const bundle = (entry: string): Source => ({ make: () => browserScript(entry) });
@@ -46,7 +46,7 @@ const asset = (name: AssetName): Asset => {
       mediaType,
       isFixed: false,
     };
-  const text = shellFile(source.file);
+  const text = (extension === "js" ? shellScript : shellFile)(source.file);
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 16);
   const path = `/assets/${name.slice(0, -extension.length)}${hash}.${extension}`;
   return { path, text: once(() => keptText(text)), mediaType, isFixed: true };

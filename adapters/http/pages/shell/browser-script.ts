@@ -6,6 +6,12 @@ const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta
 /** A file's text, by its path from this folder. */
 export const shellFile = (file: string): string => readFileSync(pathOf(file), "utf8");
 
+/** A script that imports nothing, without its comments and indentation, by its path from this folder. */
+export const shellScript = (file: string): string =>
+  new Bun.Transpiler({ loader: "js", target: "browser", minifyWhitespace: true }).transformSync(
+    shellFile(file),
+  );
+
 /**
  * A script and all that it imports as one minified module for browsers, by its path from this folder. The same sources
  * give the same text.
