@@ -2078,6 +2078,17 @@ links: {
 export interface VersionAnswer {
 data: Version
 }
+/** What a webhook sends of an event. */
+export interface WebhookEvent {
+type: EventKind
+/** When it occurred, by the ledger's clock. */
+timestamp: string
+data: WebhookEventData
+}
+export interface WebhookEventData {
+event: SettlementEvent
+escrow: Escrow
+}
 /** A kind of payment. */
 export interface X402Kind {
 x402Version: number

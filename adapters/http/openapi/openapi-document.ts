@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { type JsonText, jsonText } from "../server/declared-answer.ts";
 import { type Endpoint, routerPath } from "../server/endpoint.ts";
+import { WebhookEvent, webhooksWith } from "../index/webhook-body.ts";
 import { operationObject, sharedComponents } from "./operation-object.ts";
 import { JUDGED } from "./values.ts";
 
@@ -76,6 +77,8 @@ type Place = {
   /** The name of a schema here that has no title; null outside of named schemas. */
   readonly name: string | null;
 };
+
+const ANSWERED: Place = { isSent: false, name: null };
 
 /**
  * A schema with the constraints that only the document states, and without `additionalProperties: false` in answers.
@@ -171,7 +174,7 @@ const finishDocument = (collected: unknown, paths: Iterable<string>): OpenApiDoc
     });
     return named(asEnum(stated(Object.fromEntries(parts), place)), within);
   };
-  const document = finish(collected as Json, { isSent: false, name: null });
+  const document = finish(collected as Json, ANSWERED);
   if (!isObject(document) || !isObject(document["info"]))
     throw new Error("the plugin collected no document");
   const byPath = mapValues(document["paths"], (path) => mapValues(path, operationOf));
@@ -180,12 +183,15 @@ const finishDocument = (collected: unknown, paths: Iterable<string>): OpenApiDoc
     if (operations === undefined) throw new Error(`the plugin collected nothing of ${path}`);
     return [path, operations] as const;
   });
+  // A receiver must not refuse members that come later, so that the body is stated as an answer is.
+  const webhookBody = finish(JSON.parse(JSON.stringify(WebhookEvent)) as Json, ANSWERED);
   const byName = Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1));
   const components = isObject(document["components"]) ? document["components"] : {};
   const finished = {
     ...document,
     info: document["info"],
     paths: Object.fromEntries(ordered),
+    webhooks: webhooksWith(webhookBody),
     openapi: "3.1.0" as const,
     components: { ...components, schemas: Object.fromEntries(byName) },
   };

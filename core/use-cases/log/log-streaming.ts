@@ -64,9 +64,12 @@ export const makeLogStreaming = Effect.gen(function* () {
   const stream = yield* LogStream;
   const { published } = yield* SettlementLog;
   const { status } = yield* LogPublisher;
-  /** Where the stream of a log ends, and when that was read; null before, and after a failure. */
+  /** Where the stream of a log ends, and when that was read; it is read anew behind a failure. */
   let reached: { readonly origin: string; readonly size: number; readonly readMs: number } | null =
     null;
+  const readAgain = (): void => {
+    reached = reached && { ...reached, readMs: -Infinity };
+  };
   let report: LogStreamReport = { behind: null, problem: null };
 
   /** The stream's end. Fails where its last entry is not the log's. */
@@ -91,8 +94,10 @@ export const makeLogStreaming = Effect.gen(function* () {
     }
     const { origin } = log.standing.signed;
     const { size } = log.checkpoint;
-    const isRead = reached !== null && (yield* monotonicMs) - reached.readMs < READ_EVERY_MS;
-    if (!isRead || reached?.origin !== origin) reached = yield* findEnd(log, origin, size);
+    if (reached?.origin !== origin) reached = yield* findEnd(log, origin, size);
+    report = { ...report, behind: Math.max(0, size - reached.size) };
+    if ((yield* monotonicMs) - reached.readMs >= READ_EVERY_MS)
+      reached = yield* findEnd(log, origin, size);
     while (reached.size < size) {
       report = { ...report, behind: size - reached.size };
       const from: number = reached.size;
@@ -101,8 +106,8 @@ export const makeLogStreaming = Effect.gen(function* () {
         leaf,
       }));
       if (!(yield* stream.append(origin, from, entries))) {
-        // Another process was faster, or the stream has lost its end: the next look reads it again.
-        reached = null;
+        // Another process was faster, or the stream has lost its end.
+        readAgain();
         return;
       }
       reached = { ...reached, size: from + entries.length };
@@ -125,7 +130,7 @@ export const makeLogStreaming = Effect.gen(function* () {
     Effect.flatMap((ended) => {
       if (typeof ended !== "string") return Effect.succeed(ended);
       const isNew = report.problem === null;
-      reached = null;
+      readAgain();
       report = { ...report, problem: ended };
       const told = "the settlement log cannot be streamed, and is tried again";
       const tell = isNew ? Effect.logWarning : Effect.logDebug;

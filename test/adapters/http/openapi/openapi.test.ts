@@ -1,9 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { compileErrors, validate } from "@readme/openapi-parser";
 import { Validator } from "@seriousme/openapi-schema-validator";
+import { webhookBody } from "../../../../adapters/http/index/webhook-body.ts";
+import { sampleInstance } from "../../../../adapters/http/openapi/sample-ledger.ts";
+import { SAMPLE, sampleEscrow } from "../../../../adapters/http/openapi/sample-values.ts";
 import { PROBLEM_CODES } from "../../../../adapters/http/problems/problem-catalogue.ts";
+import { indexedEscrowOf } from "../../../../core/log/leaf/escrow-rows.ts";
+import { indexedEventsOf } from "../../../../core/log/leaf/indexed-leaves.ts";
+import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { parseTrustPolicy } from "../../../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../../../core/protocol/verification/verify-evidence.ts";
+import { webhookHeaders } from "../../../../core/use-cases/webhook/webhook-signature.ts";
 import { documentSchemas } from "../support/document-schemas.ts";
 import { makeService } from "../support/service.ts";
 
@@ -17,6 +24,7 @@ type Response_ = { readonly $ref?: string; readonly content?: Readonly<Record<st
 type Operation = {
   readonly operationId: string;
   readonly summary: string;
+  readonly parameters?: ReadonlyArray<{ readonly name: string }>;
   readonly requestBody?: { readonly content: Readonly<Record<string, Content>> };
   readonly responses: Readonly<Record<string, Response_>>;
 };
@@ -24,6 +32,7 @@ type Document = {
   readonly openapi: string;
   readonly info: { readonly version: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly webhooks: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
     readonly responses: Readonly<Record<string, Response_>>;
     readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
@@ -195,4 +204,22 @@ describe("a body that the service refuses by a field", () => {
         expect(isStated(path, change), `${path} ${value}`).toBe(false);
       }
   });
+});
+
+test("what a webhook sends is what the document says of it, under headers that it names", () => {
+  const escrow = sampleEscrow();
+  const instance = sampleInstance();
+  const events = indexedEventsOf(
+    indexedEscrowOf(escrow, encodeEscrowAccount(escrow)),
+    () => undefined,
+  );
+  const { post } = document.webhooks["settlementEvent"] ?? {};
+  const schema = post?.requestBody?.content["application/json"]?.schema ?? {};
+  expect(events).toHaveLength(2);
+  for (const event of events) {
+    const body = webhookBody(instance)(event, escrow, SAMPLE.createdAt);
+    expect(documentSchemas(document.components)(schema, JSON.parse(body))).toBe("");
+    const headers = webhookHeaders([`whsec_${"A".repeat(32)}`], { id: "a", atSeconds: 1, body });
+    expect(post?.parameters?.map(({ name }) => name)).toEqual(Object.keys(headers));
+  }
 });

@@ -231,14 +231,21 @@ test("a server that fails is tried again, and meanwhile the report says how far 
       yield* publishOf(world);
       server.reactions = [fails, fails, fails];
       yield* TestClock.adjust("8 seconds");
-      const during = yield* report;
+      const during = [yield* report];
+      world.grow(3);
+      yield* publishOf(world);
+      yield* TestClock.adjust("5 seconds");
+      during.push(yield* report);
       yield* TestClock.adjust("20 seconds");
       return { during, after: yield* report };
     }),
   );
-  expect(reports.during).toEqual({ behind: 4, problem: "it failed" });
+  expect(reports.during).toEqual([
+    { behind: 4, problem: "it failed" },
+    { behind: 7, problem: "it failed" },
+  ]);
   expect(reports.after).toEqual({ behind: 0, problem: null });
-  expect(streamIn(server)).toHaveLength(14);
+  expect(streamIn(server)).toHaveLength(17);
 });
 
 test("a stream that is ahead of a restored store is left as it is until the log has grown past it", async () => {
