@@ -73,7 +73,10 @@ export const superviseLocalLedger = (
       (reason, pauseMs) =>
         Effect.logError("the local ledger is down and restarts", { reason, pauseMs }),
     );
-    yield* Effect.forkScoped(Effect.catch(restarting, (error) => Deferred.fail(ready, error)));
+    yield* restarting.pipe(
+      Effect.catch((error) => Deferred.fail(ready, error)),
+      Effect.forkScoped,
+    );
     const { rpcUrl, webSocketUrl } = yield* Deferred.await(ready);
     return {
       rpcUrl,

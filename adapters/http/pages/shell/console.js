@@ -144,7 +144,7 @@ if (follows !== undefined) {
     }
     tell();
   };
-  const soon = () => (waiting ??= setTimeout(look, AT_ONCE_MS));
+  const soon = () => (waiting ??= setTimeout(() => void look(), AT_ONCE_MS));
   const follow = () => {
     source?.close();
     source = null;
