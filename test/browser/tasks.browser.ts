@@ -141,7 +141,7 @@ test("refund my payment", async () => {
   const due = user.page.getByRole("region", { name: "Expired without a claim" });
   await user.click(due.getByRole("link").first());
   await user.reads("Anyone can send");
-  await user.follow("Prepare it: Send the rest to the agent");
+  await user.follow("Prepare it: Send what is left to the agent");
   await user.press(/^Take the address of/);
   await user.press("Prepare");
   await user.reads(/REFUND/);

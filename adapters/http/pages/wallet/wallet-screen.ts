@@ -62,7 +62,7 @@ export const walletScreen: Screen = {
             <h2>Can be refunded now</h2>
             ${part(due, "Expired without a claim", "Nothing waits to be refunded.", `agent_owner=${address}&refundable=true`)}
             <h2>Running sessions</h2>
-            ${part(running, "Open sessions", "No session is open.", `agent_owner=${address}&state=Pending`)}
+            ${part(running, "Neither settled nor over, newest first", "No session is open.", `agent_owner=${address}&state=Pending`)}
             <h2>Paid</h2>
             ${part(all, "Every escrow of this wallet, newest first", "This wallet has paid into no escrow.", `agent_owner=${address}`)}`,
         )}

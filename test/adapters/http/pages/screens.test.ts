@@ -48,6 +48,9 @@ test("a pending escrow counts down on the ledger's clock and says who can do wha
   const page = await (await get(`/escrows/${open.address}`)).text();
   expect(Number(/data-left="(\d+)"/.exec(page)?.[1])).toBeGreaterThan(0);
   expect(page).toContain("Pay the merchant and settle");
+  expect(page).toContain("Give what is left back to the agent");
+  const text = (await textOf(`/escrows/${open.address}`)).replaceAll("&#39;", "'");
+  expect(text).toMatch(/UTC ?\. Still needed: the attestor's signature/);
   expect(page).toContain(`/v1/escrows/${open.address}/release/prepare`);
   expect(page).toContain(`data-follows="/v1/indexer/events/stream?escrow=${open.address}`);
 });
@@ -97,6 +100,11 @@ test("a part that a page fetches again has no look of another page's part", asyn
     expect(ids).not.toBeEmpty();
     for (const id of ids) expect(style).not.toMatch(new RegExp(`#${id}\\b`));
   }
+});
+
+test.each(["/escrows", "/merchants"])("%s writes its sync's time as every other", async (path) => {
+  await service.app.handle(new Request("http://localhost/v1/indexer/sync", { method: "POST" }));
+  expect(await textOf(path)).toMatch(/up to the sync at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/);
 });
 
 test("an ended escrow has one state in its list, on its page and where its refund is prepared", async () => {
