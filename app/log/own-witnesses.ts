@@ -8,7 +8,11 @@ import { ed25519PublicKey, parseSeedText } from "../../adapters/signer/ed25519-k
 import { createNewKeyFile, readKeyFile } from "../../adapters/signer/key-file.ts";
 import { verifierKey } from "../../core/log/notes/verifier-key.ts";
 import type { PolicyWitness } from "../../core/log/policy/log-policy.ts";
-import { withoutWitnesses, withWitness } from "../../core/log/policy/witness-group.ts";
+import {
+  OWN_WITNESS_NAMES,
+  withoutWitnesses,
+  withWitness,
+} from "../../core/log/policy/witness-group.ts";
 import { isSameHash } from "../../core/log/tree/tree-hash.ts";
 import type { Settings } from "../config/settings.ts";
 import { JOINED_KEY_FILE, JOINED_LOGS_FILE } from "./join-log.ts";
@@ -28,8 +32,6 @@ export type OwnWitnesses = {
   readonly file: string;
 };
 
-/** Whoever reads a verdict sees in their names that they are the service's own. */
-const NAMES = ["own-1", "own-2", "own-3"];
 /** The folder of their folders in the data directory. */
 const FOLDER = "witnesses";
 /** They listen where only this machine reaches them. */
@@ -95,7 +97,7 @@ export const prepareOwnWitnesses = Effect.fnUntraced(function* (
   const none: OwnWitnesses = { witnesses: [], file };
   if (ledger.kind !== "embedded" || logWitnesses !== null) return none;
   if (!ledger.witnesses && !existsSync(join(dataDir, FOLDER))) return none;
-  const own = yield* Effect.forEach(NAMES, (name) => ownWitness(dataDir, name));
+  const own = yield* Effect.forEach(OWN_WITNESS_NAMES, (name) => ownWitness(dataDir, name));
   yield* onFile(file, () =>
     changeWitnessFile(file, (group) =>
       ledger.witnesses

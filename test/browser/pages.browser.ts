@@ -337,7 +337,7 @@ test("home shows a new payment, and an escrow's page its settlement, without a r
     await connectMerchant(service.url, { trust }).cancel({ escrow, wallet });
     await page.locator("#state").getByText("Refunded").waitFor({ timeout: 60_000 });
     await page.locator("#timeline").getByText("Settled: the merchant cancelled").waitFor();
-    expect(await page.locator("#next").innerText()).not.toContain("Give the rest back");
+    expect(await page.locator("#next").innerText()).not.toContain("Give what is left back");
     expect(await page.evaluate(() => "isTheSamePage" in window)).toBe(true);
     expect(faults).toEqual([]);
   } finally {

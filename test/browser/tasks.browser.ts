@@ -138,10 +138,10 @@ test("refund my payment", async () => {
   await user.fill(BOX, AGENT.address);
   await user.press("Find");
   await user.reads("Can be refunded now", "1 can be refunded now: open one, and run its refund.");
-  const due = user.page.getByRole("region", { name: "Expired without a claim" });
+  const due = user.page.getByRole("region", { name: "Over, with money left in them" });
   await user.click(due.getByRole("link").first());
   await user.reads("Anyone can send");
-  await user.follow("Prepare it: Send the rest to the agent");
+  await user.follow("Prepare it: Send what is left to the agent");
   await user.press(/^Take the address of/);
   await user.press("Prepare");
   await user.reads(/REFUND/);

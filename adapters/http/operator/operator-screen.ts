@@ -22,10 +22,13 @@ import type { Endpoint } from "../server/endpoint.ts";
 import { operatorWarnings } from "./operator-alerts.ts";
 
 const UNKNOWN = "not known";
-const MIB = 1_048_576;
+const MIB = 2 ** 20;
+const GIB = 2 ** 30;
 
-const bytes = (size: number | null | undefined): string =>
-  size === null || size === undefined ? UNKNOWN : `${(size / MIB).toFixed(1)} MiB`;
+const bytes = (size: number | null | undefined): string => {
+  if (size === null || size === undefined) return UNKNOWN;
+  return size < GIB ? `${(size / MIB).toFixed(1)} MiB` : `${(size / GIB).toFixed(1)} GiB`;
+};
 
 const ago = (fromMs: number, nowMs: number): string =>
   `${durationText((nowMs - fromMs) / 1000)} ago`;

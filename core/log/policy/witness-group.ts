@@ -8,6 +8,9 @@ export type WitnessGroup = {
   readonly threshold: number;
 };
 
+/** The names of a service's own witnesses. Whoever reads a verdict sees in them that they are no independent ones. */
+export const OWN_WITNESS_NAMES: ReadonlyArray<string> = ["own-1", "own-2", "own-3"];
+
 /** The word that a written policy has for its group. */
 const GROUP = "witnesses";
 

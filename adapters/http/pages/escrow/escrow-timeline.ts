@@ -19,18 +19,21 @@ const placeOf = (event: SettlementEventRecord | undefined): Html | false =>
     <a href="/log?leaf=${event.position}">${event.position}</a
     >${event.slot !== null && html`, slot ${event.slot}`}${event.signature !== null && html`, ${key(event.signature, `/transactions/${event.signature}`)}`}`;
 
-const captured = (escrow: Escrow, amount: AmountOf): ReadonlyArray<Step> =>
-  escrow.session_key === null || escrow.released_stroops === "0"
-    ? []
-    : [
-        {
-          name: "Captured",
-          at: escrow.attested_at,
-          note: html`${amount(escrow.released_stroops, escrow.mint)} paid to the merchant so far,
-          for ${escrow.deliveries} deliveries`,
-          tone: "good",
-        },
-      ];
+/** What a session has paid. Of a settled one the account does not say which part was captured before. */
+const captured = (escrow: Escrow, amount: AmountOf): ReadonlyArray<Step> => {
+  const { session_key: session, released_stroops: released, deliveries, settled_by: by } = escrow;
+  if (session === null || released === "0") return [];
+  return [
+    {
+      name: by === null ? "Captured" : "Attested last",
+      at: escrow.attested_at,
+      note: html`${amount(released, escrow.mint)} paid to the merchant
+      ${by === null ? "so far" : "in all"}, for ${deliveries}
+      ${deliveries === 1 ? "delivery" : "deliveries"}`,
+      tone: "good",
+    },
+  ];
+};
 
 const closed = ({ closes_at: end }: Escrow): ReadonlyArray<Step> =>
   end === null
@@ -54,7 +57,7 @@ const settled = (
     ? {
         name: "Ended, not settled",
         at: closes_at ?? expires_at,
-        note: `now ${ledgerTime}`,
+        note: html`now ${time(ledgerTime)}`,
         tone: "warn",
       }
     : { name: "Not settled yet", at: null, tone: "wait" };

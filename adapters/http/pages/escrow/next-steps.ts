@@ -13,9 +13,9 @@ type Action = Static<typeof NextAction>;
 export const ACTION_WORDS: Readonly<Record<Action["action"], string>> = {
   capture: "Pay the merchant what is attested so far",
   release_escrow: "Pay the merchant and settle",
-  cancel_escrow: "Give the rest back to the agent",
+  cancel_escrow: "Give what is left back to the agent",
   close_session: "End the session within a quarter of an hour",
-  claim_refund: "Send the rest to the agent",
+  claim_refund: "Send what is left to the agent",
   return_rent: "Return the rent to who paid it",
   archive_escrow: "Shrink the account and return its rent",
 };
@@ -28,9 +28,9 @@ const PARTIES: Readonly<Record<Action["by"], string>> = {
 };
 
 const AWAITED: Readonly<Record<NonNullable<Action["awaiting"]>, string>> = {
-  attestation: "first the attestor's signature",
-  attestation_and_voucher: "first the attestor's signature and a voucher of the session's key",
-  payout_account: "first a token account of the payee",
+  attestation: "the attestor's signature",
+  attestation_and_voucher: "the attestor's signature and a voucher of the session's key",
+  payout_account: "a token account of the payee",
 };
 
 /** A refund that any wallet runs by a link, where the service has a public address. */
@@ -53,7 +53,7 @@ export const nextSteps = (escrow: Escrow, origin: string, publicUrl: string | nu
       const body = { ...action.prepare.body, payer: "YOUR WALLET" };
       return html`<li>
         <strong>${ACTION_WORDS[action.action]}</strong>, by
-        ${PARTIES[action.by]}${action.until !== null && html`, until ${time(action.until)}`}${action.awaiting !== null && html`: ${AWAITED[action.awaiting]}`}
+        ${PARTIES[action.by]}${action.until !== null && html`, until ${time(action.until)}`}${action.awaiting !== null && html`. Still needed: ${AWAITED[action.awaiting]}`}
         ${wallet(action, escrow, publicUrl)}
         ${
           action.awaiting === null &&

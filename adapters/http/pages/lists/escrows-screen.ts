@@ -1,7 +1,7 @@
 import { ESCROW_STATES } from "../../../../core/domain/escrow/escrow.ts";
 import type { EscrowRecord } from "../../escrow/escrow-contract.ts";
 import { html, type Html } from "../shell/html.ts";
-import { curl, live, notice } from "../shell/parts.ts";
+import { curl, live, notice, time } from "../shell/parts.ts";
 import { problemNotice } from "../shell/problem-screen.ts";
 import { Refused, type Screen } from "../shell/screen.ts";
 import { escrowTable } from "./escrow-table.ts";
@@ -32,7 +32,7 @@ export const freshness = ({ index }: Listed<unknown>): Html =>
   html`${index.stale === true && notice("warn", "No node shows the ledger of this index now: the list may be old.")}
     <p class="note">
       Complete up to the sync at
-      ${index.last_synced_at ?? "none yet"}${index.unseen > 0 && html`; ${index.unseen} archived escrows are in no list, because nobody has shown their bytes`}.
+      ${index.last_synced_at === null ? "none yet" : time(index.last_synced_at)}${index.unseen > 0 && html`; ${index.unseen} archived escrows are in no list, because nobody has shown their bytes`}.
     </p>`;
 
 const PATH = "/escrows";

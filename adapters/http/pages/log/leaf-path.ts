@@ -37,6 +37,8 @@ const MIDDLE = WIDTH / 2;
 /** Between a node and its parent. */
 const STEP = 74;
 const BOX = { width: 104, height: 26 };
+/** From a node down to the foot of its label. */
+const LABEL = 16;
 /** How far a sibling stands from the middle. */
 const ASIDE = 122;
 
@@ -52,15 +54,15 @@ const node = (x: number, y: number, hash: string, label: string, isOwn: boolean)
       rx="5"
     />
     <text class="hash" x="${x}" y="${y + 17}" text-anchor="middle">${short(hash)}</text>
-    <text x="${x}" y="${y + BOX.height + 12}" text-anchor="middle">${label}</text>`;
+    <text x="${x}" y="${y + BOX.height + LABEL}" text-anchor="middle">${label}</text>`;
 
 const drawing = (index: number, start: string, steps: ReadonlyArray<PathStep>): Html => {
-  const height = steps.length * STEP + BOX.height + 20;
+  const height = steps.length * STEP + BOX.height + LABEL + 6;
   const top = (level: number): number => 2 + (steps.length - level) * STEP;
   const drawn = steps.map(({ sibling, leaves, isRight, parent }, level) => {
     const x = MIDDLE + (isRight ? ASIDE : -ASIDE);
     const label = level + 1 === steps.length ? "root" : "";
-    const meet = top(level + 1) + BOX.height + (label === "" ? 0 : 16);
+    const meet = top(level + 1) + BOX.height + (label === "" ? 0 : LABEL + 5);
     return html`<line x1="${MIDDLE}" y1="${top(level)}" x2="${MIDDLE}" y2="${meet}" />
       <line x1="${x}" y1="${top(level)}" x2="${MIDDLE}" y2="${meet}" />
       ${node(x, top(level), sibling, leaves, false)}

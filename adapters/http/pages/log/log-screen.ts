@@ -94,7 +94,7 @@ const leafFacts = (leaf: LogLeafRecord, amount: AmountOf): Html => {
             An event of the escrow <a href="/escrows/${pda}"><code>${pda}</code></a
             >, which is archived: its amounts are not known here.
           </p>`
-        : eventTable([event], amount, "");
+        : eventTable([event], amount, "", "The event of this leaf");
   return html`${of}${facts([
     ["Leaf hash", wholeKey(hash)],
     ["Published root", wholeKey(leaf.checkpoint.root)],

@@ -1,6 +1,7 @@
 import { parseCheckpoint } from "../../../../core/log/checkpoint/checkpoint.ts";
 import { notedCosignatures } from "../../../../core/log/policy/noted-cosignatures.ts";
 import { parseLogPolicy } from "../../../../core/log/policy/parse-log-policy.ts";
+import { OWN_WITNESS_NAMES } from "../../../../core/log/policy/witness-group.ts";
 import type { LogStatusRecord } from "../../service/status/status-contract.ts";
 import type { EvidenceTrustRecord } from "../../evidence/evidence-trust.ts";
 import { html, type Html } from "../shell/html.ts";
@@ -10,8 +11,8 @@ import { durationText, pill, table, time } from "../shell/parts.ts";
 type Kind = "on_ledger" | "append_only";
 
 const KIND_WORDS: Readonly<Record<Kind, string>> = {
-  on_ledger: "The root is on the ledger: it asks a node of its own",
-  append_only: "The log only grows: nothing was taken back",
+  on_ledger: "The root is on the ledger, where it looks itself.",
+  append_only: "The log only grows: nothing was taken back.",
 };
 
 type Cosigner = { readonly name: string; readonly kind: Kind; readonly seconds: bigint | null };
@@ -39,6 +40,13 @@ const cosignersOf = (
       seconds: noted.find((line) => line.name === name)?.time ?? null,
     }));
   });
+};
+
+/** What a cosignature of a witness says, and how little that of one of the service's own does. */
+const statement = (name: string, kind: Kind | null): Html => {
+  const words = kind === null ? "Not named in this service's trust document." : KIND_WORDS[kind];
+  const own = "It is this service's own: it shows how witnesses work, and no independence.";
+  return html`<div class="says">${words} ${OWN_WITNESS_NAMES.includes(name) && own}</div>`;
 };
 
 /** The largest second that a date can show. */
@@ -74,7 +82,7 @@ export const witnessTable = (
       const isMissing = log.missing_witnesses.includes(name);
       return [
         name,
-        kind === null ? "Not named in this service's trust document" : KIND_WORDS[kind],
+        statement(name, kind),
         seconds === null ? "no cosignature" : ageOf(seconds, nowMs),
         offered === undefined ? "not known to this process" : `${offered.size} leaves`,
         html`${isMissing ? pill("warn", "missing") : seconds === null ? pill("wait", "not there") : pill("good", "cosigns")}

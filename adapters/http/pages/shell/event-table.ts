@@ -7,9 +7,10 @@ export const eventTable = (
   events: ReadonlyArray<SettlementEventRecord>,
   amount: AmountOf,
   empty: string,
+  caption = "Settlement events, newest first",
 ): Html =>
   table({
-    caption: "Settlement events, newest first",
+    caption,
     head: ["When", "State since", "Amount moved", "Escrow", "Merchant", "Transaction", "Log"],
     rows: events.map((event) => [
       time(event.occurred_at),

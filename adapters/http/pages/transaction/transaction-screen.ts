@@ -71,7 +71,7 @@ export const transactionScreen: Screen = {
           data.program === null ? null : ["Failing program", wholeKey(data.program)],
           data.last_valid_block_height === null
             ? null
-            : ["Last block height", data.last_valid_block_height],
+            : ["Can land up to block height", data.last_valid_block_height],
           ...data.escrows.map((escrow): Fact => [
             escrow === data.recreatable_escrow ? "Creates the escrow" : "Escrow",
             wholeKey(escrow, `/escrows/${escrow}`),

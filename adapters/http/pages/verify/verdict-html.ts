@@ -4,7 +4,16 @@ import { unprovenIn } from "../../../../core/domain/evidence/verdict-text.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { formatUnixTime } from "../../../../core/domain/unix-time.ts";
 import { html, type Html, type Inner, sentence } from "../shell/html.ts";
-import { facts, notice, pill, statePill, table, type Tone, wholeKey } from "../shell/parts.ts";
+import {
+  facts,
+  notice,
+  pill,
+  statePill,
+  table,
+  time,
+  type Tone,
+  wholeKey,
+} from "../shell/parts.ts";
 import { judgeDocuments, type Judged, type Judgement } from "./judge-documents.ts";
 import { KIND_WORDS, type Recognised } from "./recognise.ts";
 
@@ -82,7 +91,7 @@ const escrowFacts = (escrow: Escrow, verdict: Verdict): Html =>
     ["Merchant", wholeKey(escrow.merchant)],
     ["Attestor", wholeKey(escrow.attestor)],
     ["Task hash", wholeKey(escrow.taskHash)],
-    ["Expires", formatUnixTime(escrow.expiresAt)],
+    ["Expires", time(formatUnixTime(escrow.expiresAt))],
   ]);
 
 /** One verdict; `under` warns of the trust document, beside the verdict that stands on it. */

@@ -60,9 +60,9 @@ export const walletScreen: Screen = {
           "paid",
           html`${dues > 0 && notice("warn", `${dues === A_PAGE ? `${A_PAGE} or more` : dues} can be refunded now: open one, and run its refund.`)}
             <h2>Can be refunded now</h2>
-            ${part(due, "Expired without a claim", "Nothing waits to be refunded.", `agent_owner=${address}&refundable=true`)}
+            ${part(due, "Over, with money left in them", "Nothing waits to be refunded.", `agent_owner=${address}&refundable=true`)}
             <h2>Running sessions</h2>
-            ${part(running, "Open sessions", "No session is open.", `agent_owner=${address}&state=Pending`)}
+            ${part(running, "Neither settled nor over, newest first", "No session is open.", `agent_owner=${address}&state=Pending`)}
             <h2>Paid</h2>
             ${part(all, "Every escrow of this wallet, newest first", "This wallet has paid into no escrow.", `agent_owner=${address}`)}`,
         )}

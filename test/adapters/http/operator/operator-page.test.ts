@@ -67,6 +67,13 @@ test("a service that is well has no warning, at the bounds of each", () => {
   expect(host).toBeNull();
 });
 
+test("a large disk is told in GiB, a small store in MiB", () => {
+  const disk = { freeBytes: 72.25 * 2 ** 30, sizeBytes: 252 * 2 ** 30 };
+  const facts = { ...well, host: { stores: [], residentBytes: 177 * 2 ** 20, disk } };
+  const page = pageText(operatorPage(facts), null);
+  for (const text of ["72.3 GiB of 252.0 GiB", "177.0 MiB"]) expect(page).toContain(text);
+});
+
 test("the metrics' listener has the page and its files, and nothing of the public pages", async () => {
   const answer = await get(operator, "/");
   expect([answer.status, answer.headers.get("content-type")]).toEqual([

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { Context, Effect } from "effect";
 import fc from "fast-check";
 import { climb } from "../../../../adapters/http/pages/log/leaf-path.ts";
@@ -23,6 +24,16 @@ import { standing } from "../support/standing-service.ts";
 const BROWSER = "text/html,*/*;q=0.8";
 const { service, client } = await standing(makeService({ logSigner: new Uint8Array(32).fill(21) }));
 const { service: silent } = await standing();
+
+/** Of a drawing's text, in its own units. */
+const LABEL_SIZE = Number(
+  /\.chart text \{[^}]*font-size: (\d+)px/.exec(
+    readFileSync(
+      new URL("../../../../adapters/http/pages/shell/console.css", import.meta.url),
+      "utf8",
+    ),
+  )?.[1],
+);
 
 const pageOf = async (path: string, of = service): Promise<string> =>
   await (
@@ -139,4 +150,25 @@ test("a hostile witness's words are text", () => {
   expect(text).toContain("&lt;i&gt;w&lt;/i&gt;");
   expect(text).toContain("&lt;script&gt;");
   expect(text).toContain("missing");
+});
+
+test("the service's own witnesses are called so, and no other is", () => {
+  const own = "It is this service's own";
+  const words = ["own-1", "w.example"].map((name) => {
+    const witnesses = [{ name, size: 3, nonsense: 0, last_problem: null }];
+    return wordsOf(witnessTable({ witnesses, missing_witnesses: [] }, null, null, 0).text);
+  });
+  expect(words[0]).toContain(own);
+  expect(words[1]).not.toContain(own);
+});
+
+test("a leaf's event is not told as a list, and no label of its drawing touches a node", async () => {
+  const page = await pageOf("/log?leaf=2");
+  expect(wordsOf(page)).not.toContain("newest first");
+  const nodes = [...page.matchAll(/y="(\d+)"\s+width="\d+"\s+height="(\d+)"/g)];
+  const labels = [...page.matchAll(/<text x="\d+" y="(\d+)"/g)].map(([, y]) => Number(y));
+  expect(nodes.length).toBe(5);
+  expect(labels.length).toBe(nodes.length);
+  for (const [at, [, y, height]] of nodes.entries())
+    expect((labels[at] ?? 0) - Number(y) - Number(height)).toBeGreaterThanOrEqual(LABEL_SIZE);
 });

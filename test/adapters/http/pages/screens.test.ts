@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { escrowTimeline } from "../../../../adapters/http/pages/escrow/escrow-timeline.ts";
+import { html } from "../../../../adapters/http/pages/shell/html.ts";
 import { escrow, merchant } from "../support/parties.ts";
 import { standing } from "../support/standing-service.ts";
 
@@ -48,6 +50,9 @@ test("a pending escrow counts down on the ledger's clock and says who can do wha
   const page = await (await get(`/escrows/${open.address}`)).text();
   expect(Number(/data-left="(\d+)"/.exec(page)?.[1])).toBeGreaterThan(0);
   expect(page).toContain("Pay the merchant and settle");
+  expect(page).toContain("Give what is left back to the agent");
+  const text = (await textOf(`/escrows/${open.address}`)).replaceAll("&#39;", "'");
+  expect(text).toMatch(/UTC ?\. Still needed: the attestor's signature/);
   expect(page).toContain(`/v1/escrows/${open.address}/release/prepare`);
   expect(page).toContain(`data-follows="/v1/indexer/events/stream?escrow=${open.address}`);
 });
@@ -99,6 +104,11 @@ test("a part that a page fetches again has no look of another page's part", asyn
   }
 });
 
+test.each(["/escrows", "/merchants"])("%s writes its sync's time as every other", async (path) => {
+  await service.app.handle(new Request("http://localhost/v1/indexer/sync", { method: "POST" }));
+  expect(await textOf(path)).toMatch(/up to the sync at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/);
+});
+
 test("an ended escrow has one state in its list, on its page and where its refund is prepared", async () => {
   const ended = escrow("ended", "Pending", 90_000n);
   service.seed({ escrows: [paid, partly, back, open, ended] });
@@ -111,6 +121,23 @@ test("an ended escrow has one state in its list, on its page and where its refun
     expect(await (await get(path)).text()).toMatch(
       /class="pill bad"><span aria-hidden="true">✗<\/span> Ended, refundable/,
     );
+});
+
+test("a session's timeline counts deliveries in words, and once it is settled no payment is one so far", async () => {
+  const live = await (
+    await get(`/v1/escrows/${paid.address}`, { accept: "application/json" })
+  ).json();
+  const session = { ...live.data, session_key: paid.agentOwner, deliveries: 1 };
+  const told = (changes: object): string =>
+    escrowTimeline({ ...session, ...changes }, [], "2026-03-01T12:00:00Z", (raw) => html`${raw}`)
+      .text.replaceAll(/<[^>]*>/g, " ")
+      .replaceAll(/\s+/g, " ");
+  const running = { state: "Pending", settled_by: null, settled_at: null };
+  expect(told(running)).toContain("paid to the merchant so far, for 1 delivery");
+  expect(told({ ...running, deliveries: 2 })).toContain("for 2 deliveries");
+  expect(told({})).toMatch(/Attested last .* paid to the merchant in all, for 1 delivery/);
+  expect(told({})).not.toMatch(/Captured|so far/);
+  expect(told({ ...running, refundable: true })).toContain("now 2026-03-01 12:00:00 UTC");
 });
 
 test("a merchant's page tells that its name is nobody's word", async () => {

@@ -142,6 +142,7 @@ describe("words", () => {
     expect(shown(PACKET)).toContain("nobody is trusted yet");
     expect(shown(PACKET)).toContain("Fulfilled, it says");
     expect(shown(PACKET, TRUST)).not.toContain("it says");
+    expect(shown(PACKET)).toMatch(/Expires[^]*?<time[^>]*>[\d-]{10} [\d:]{8} UTC</);
     const failed = shown(PACKET.replace('"Fulfilled"', '"Refunded"'), TRUST);
     expect(failed).toMatch(/class="pill bad"[^]*Failed/);
     expect(failed).toContain("Do not rely on it");
