@@ -64,10 +64,14 @@ export const makeLogStreaming = Effect.gen(function* () {
   const stream = yield* LogStream;
   const { published } = yield* SettlementLog;
   const { status } = yield* LogPublisher;
-  /** Where the stream of a log ends, and when that was read; null before, and after a failure. */
+  /** Where the stream of a log ended when that was known last, and since when it is, monotonic; null before. */
   let reached: { readonly origin: string; readonly size: number; readonly readMs: number } | null =
     null;
   let report: LogStreamReport = { behind: null, problem: null };
+  /** Has the next look read the stream's end. */
+  const readAnew = (): void => {
+    if (reached !== null) reached = { ...reached, readMs: -Infinity };
+  };
 
   /** The stream's end. Fails where its last entry is not the log's. */
   const findEnd = Effect.fnUntraced(function* (log: PublishedLog, origin: string, size: number) {
@@ -91,9 +95,11 @@ export const makeLogStreaming = Effect.gen(function* () {
     }
     const { origin } = log.standing.signed;
     const { size } = log.checkpoint;
-    const isRead = reached !== null && (yield* monotonicMs) - reached.readMs < READ_EVERY_MS;
-    if (!isRead || reached?.origin !== origin) reached = yield* findEnd(log, origin, size);
-    while (reached.size < size) {
+    let end = reached?.origin === origin ? reached : null;
+    report = { ...report, behind: end && Math.max(0, size - end.size) };
+    if (end === null || (yield* monotonicMs) - end.readMs >= READ_EVERY_MS)
+      end = yield* findEnd(log, origin, size);
+    for (reached = end; reached.size < size;) {
       report = { ...report, behind: size - reached.size };
       const from: number = reached.size;
       const entries = (yield* leavesFrom(log, from, size)).map((leaf) => ({
@@ -102,7 +108,7 @@ export const makeLogStreaming = Effect.gen(function* () {
       }));
       if (!(yield* stream.append(origin, from, entries))) {
         // Another process was faster, or the stream has lost its end: the next look reads it again.
-        reached = null;
+        readAnew();
         return;
       }
       reached = { ...reached, size: from + entries.length };
@@ -124,8 +130,8 @@ export const makeLogStreaming = Effect.gen(function* () {
     ),
     Effect.flatMap((ended) => {
       if (typeof ended !== "string") return Effect.succeed(ended);
-      const isNew = report.problem === null;
-      reached = null;
+      const isNew = report.problem !== ended;
+      readAnew();
       report = { ...report, problem: ended };
       const told = "the settlement log cannot be streamed, and is tried again";
       const tell = isNew ? Effect.logWarning : Effect.logDebug;
