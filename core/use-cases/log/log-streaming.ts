@@ -87,8 +87,8 @@ export const makeLogStreaming = Effect.gen(function* () {
   /** Brings the stream to the published size, where this process publishes. */
   const round = Effect.gen(function* () {
     const { state } = yield* status;
-    const log = yield* published;
-    if ((state !== "publishing" && state !== "ended") || !log?.checkpoint) {
+    const log = state === "publishing" || state === "ended" ? yield* published : null;
+    if (!log?.checkpoint) {
       reached = null;
       report = { behind: null, problem: null };
       return;

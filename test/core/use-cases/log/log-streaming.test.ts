@@ -13,6 +13,7 @@ import {
   makeSettlementLog,
   SettlementLog,
 } from "../../../../core/use-cases/log/serving/published-log.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
@@ -197,6 +198,20 @@ test("a replica that does not publish sends nothing, and says that it knows of n
     expect(server.streams.size).toBe(0);
     expect(report).toEqual({ behind: null, problem: null });
   }
+});
+
+test("a process that does not publish, whose store is not open yet, has no problem with its stream", async () => {
+  const world = worldOf(9);
+  const standing = Effect.fail(new StoreUnavailable({ retryable: true, cause: "not open yet" }));
+  world.store = { ...world.store, standing };
+  const report = await streaming(world, new StreamServer(), (begin) =>
+    Effect.gen(function* () {
+      const { report } = yield* begin("starting");
+      yield* TestClock.adjust("3 seconds");
+      return yield* report;
+    }),
+  );
+  expect(report).toEqual({ behind: null, problem: null });
 });
 
 test("a stream with an entry of another history gets nothing more, and the operator is told", async () => {
