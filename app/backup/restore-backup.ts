@@ -11,6 +11,7 @@ import {
   BESIDE_LOG_KEY,
   isKey,
   isLeftOut,
+  isNamedAsKey,
   LOCAL_LEDGER_FILE,
   WEBHOOKS_FILE,
 } from "./data-files.ts";
@@ -95,12 +96,11 @@ const wholeOf = async (
     throw changed(`${join(folder, planted.path)} is a file that no backup has`);
   for (const { path } of manifest.files) {
     const file = join(folder, path);
-    // Both have these.
-    if (path === DUMP_FILE || BESIDE_LOG_KEY.has(path)) continue;
-    if ((await isKey(file)) !== (holds === "keys"))
-      throw changed(
-        `${file} is ${holds === "keys" ? "no key" : "a key, which is never with data"}`,
-      );
+    // Of data the name decides: a key under another one is nobody's, and earlier versions knew fewer forms.
+    if (holds === "data" && isNamedAsKey(path))
+      throw changed(`${file} is a key, which is never with data`);
+    const isBeside = path === DUMP_FILE || BESIDE_LOG_KEY.has(path);
+    if (holds === "keys" && !isBeside && !(await isKey(file))) throw changed(`${file} is no key`);
   }
   return { folder, manifest };
 };

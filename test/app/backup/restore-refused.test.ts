@@ -140,7 +140,7 @@ describe("a restore is refused, and leaves nothing,", () => {
     for (const [name, content] of [
       ["evidence-signing-key", KEY],
       ["webhooks.sqlite", "webhooks of somebody else"],
-      ["imports/two.json", KEY],
+      ["log-signing-key.next", KEY],
     ] as const) {
       await put(join(world.to, name), content);
       const sha256 = await digestOf(join(world.to, name));
