@@ -106,9 +106,12 @@ const LONGEST_KEY = 4096;
 /** How a private key in PEM begins (RFC 7468, section 10), and one of OpenSSH, such as an agent is given. */
 const PEM_KEY = /^-----BEGIN ([A-Z]+ )*PRIVATE KEY-----/m;
 
+/** Whether the service would take a file for a key or for its webhooks, by its name alone. */
+export const isNamedAsKey = (path: string): boolean => KEY_NAMES.has(basename(path));
+
 /** Whether a file is a key or says who holds one, under its own or any other name. */
 export const isKey = async (path: string): Promise<boolean> => {
-  if (KEY_NAMES.has(basename(path))) return true;
+  if (isNamedAsKey(path)) return true;
   const size = (await stat(path).catch(() => null))?.size ?? 0;
   if (size === 0 || size > LONGEST_KEY) return false;
   const text = await readFile(path, "utf8").catch(() => "");

@@ -173,7 +173,7 @@ export const readBackup = async (folder: string, expected: Hash32 | null): Promi
         );
   }
   if (expected !== null && (await digestOf(path)) !== expected)
-    throw changed(`${path} has another SHA-256 than --sha256 says`);
+    throw changed(`${path} has another SHA-256 than the one given`);
   const manifest = parse(text, folder);
   const named = new Map(manifest.files.map((file) => [file.path, file]));
   const there = new Set(await filesBelow(folder));

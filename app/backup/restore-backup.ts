@@ -7,7 +7,14 @@ import type { Hash32 } from "../../core/domain/hash32.ts";
 import type { Settings } from "../config/settings.ts";
 import { clusterOf, deploymentOf } from "../lifecycle/started-instance.ts";
 import { BackupRefused } from "./backup-refused.ts";
-import { BESIDE_LOG_KEY, isLeftOut, LOCAL_LEDGER_FILE, WEBHOOKS_FILE } from "./data-files.ts";
+import {
+  BESIDE_LOG_KEY,
+  isKey,
+  isLeftOut,
+  isNamedAsKey,
+  LOCAL_LEDGER_FILE,
+  WEBHOOKS_FILE,
+} from "./data-files.ts";
 import { DUMP_FILE } from "./database-dump.ts";
 import { changed, digestOf, type Manifest, readBackup, syncFile } from "./manifest.ts";
 import { filledWhole, refuseFull } from "./take-backup.ts";
@@ -87,6 +94,14 @@ const wholeOf = async (
   const planted = manifest.files.find(({ path }) => isLeftOut(path));
   if (planted !== undefined)
     throw changed(`${join(folder, planted.path)} is a file that no backup has`);
+  for (const { path } of manifest.files) {
+    const file = join(folder, path);
+    // Of data the name decides: a key under another one is nobody's, and earlier versions knew fewer forms.
+    if (holds === "data" && isNamedAsKey(path))
+      throw changed(`${file} is a key, which is never with data`);
+    const isBeside = path === DUMP_FILE || BESIDE_LOG_KEY.has(path);
+    if (holds === "keys" && !isBeside && !(await isKey(file))) throw changed(`${file} is no key`);
+  }
   return { folder, manifest };
 };
 

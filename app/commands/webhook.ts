@@ -50,7 +50,7 @@ usage: bun run cli webhook ACTION [options]
   remove ID     sends nothing more
   replay ID     goes on where it ended, or with --from POSITION sends again from there on
   rotate ID     gives it another secret, or key, and prints it; the one before signs as well for a day
-    --overlap HOURS      for so many hours instead, from 0 to 720
+    --overlap HOURS      for so many hours instead, up to 720; with 0 none signs but the new one, as after a leak
   test ID       sends one request of type "test" now, from here, and says what was answered
 
   --data-dir DIR  the service's DATA_DIR   ($DATA_DIR, otherwise ./data); with DATABASE_URL the webhooks are there
@@ -117,7 +117,7 @@ const add = async (webhooks: Webhooks, url: string, options: Options): Promise<s
     id: webhookIdOf(random(8)),
     url: parsed.url.href,
     secret: Redacted.make(secret),
-    former: null,
+    formers: [],
     merchant: walletIn("--merchant", options.merchant),
     agentOwner: walletIn("--agent", options.agent),
     allowPrivate: options["allow-private"],
@@ -174,19 +174,24 @@ const hoursOf = (overlap: string): number => {
 
 /** Gives a webhook another secret of its kind, and says how long the one before signs as well. */
 const rotate = async (webhooks: Webhooks, id: string, hours: number): Promise<string> => {
-  const untilMs = Date.now() + hours * 3_600_000;
+  const nowMs = Date.now();
+  const overlapMs = hours * 3_600_000;
   const bytes = random(WEBHOOK_SECRET_BYTES);
   let line = "";
   await webhooks.change(id, (now) => {
     const scheme = isShared(Redacted.value(now.secret)) ? "hmac" : "ed25519";
     const secret = webhookSecret(scheme, bytes);
     line = keyLine(secret);
-    return rotated(now, Redacted.make(secret), untilMs);
+    return rotated(now, Redacted.make(secret), { nowMs, overlapMs });
   });
   return `${id}
 ${line}
 
-The one before signs as well until ${new Date(untilMs).toISOString()}.
+${
+  hours === 0
+    ? "None before it signs any more."
+    : `The one before signs as well until ${new Date(nowMs + overlapMs).toISOString()}.`
+}
 `;
 };
 

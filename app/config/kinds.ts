@@ -122,7 +122,9 @@ export const natsUrl: Kind<URL> = {
     const url = urlWith(value, ["nats:", "tls:"]);
     if (url === undefined || url.hostname === "" || url.search !== "") return undefined;
     const isWritten = percentDecoded(url.username + url.password) !== undefined;
-    return isWritten && ["", "/"].includes(url.pathname) ? url : undefined;
+    // Nobody would ask with a password that belongs to no name.
+    const isWhole = url.username !== "" || url.password === "";
+    return isWritten && isWhole && ["", "/"].includes(url.pathname) ? url : undefined;
   },
   expected:
     "a nats:// or tls:// address of host and port, with TOKEN@ or NAME:PASSWORD@ before them, % written as %25",

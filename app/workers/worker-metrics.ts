@@ -40,12 +40,25 @@ export const joinedMetrics = (texts: ReadonlyMap<number, string>): string => {
     .join("");
 };
 
-const ask = (base: string, path: string): Promise<Response> =>
+const ask = (base: string, path: string, answerMs: number): Promise<Response> =>
   fetchDirectly(`${base}${path}`, {
     // The answer is passed on with its headers, and what was compressed arrives here as it was before.
     headers: { "accept-encoding": "identity" },
-    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    signal: AbortSignal.timeout(answerMs),
   });
+
+/**
+ * A worker's samples: none of one that has just ended, and null of one that lives and does not answer. Nobody else
+ * notices that one, whose share of the connections hangs.
+ */
+const samplesOf = async (url: string, path: string, answerMs: number): Promise<string | null> => {
+  try {
+    const response = await ask(url, path, answerMs);
+    return response.ok ? await response.text() : "";
+  } catch (cause) {
+    return cause instanceof Error && cause.name === "TimeoutError" ? null : "";
+  }
+};
 
 const addresses = (workers: MetricsOfWorkers): ReadonlyArray<readonly [number, string]> =>
   [...workers]
@@ -54,31 +67,41 @@ const addresses = (workers: MetricsOfWorkers): ReadonlyArray<readonly [number, s
     )
     .toSorted(([one], [other]) => one - other);
 
-const answer = async (workers: MetricsOfWorkers, { pathname, search }: URL): Promise<Response> => {
+const answer = async (
+  workers: MetricsOfWorkers,
+  { pathname, search }: URL,
+  answerMs: number,
+): Promise<Response> => {
   const path = `${pathname}${search}`;
   const at = addresses(workers);
-  const [first] = at;
-  if (first === undefined) return new Response("No worker listens.\n", { status: 503 });
-  if (pathname !== METRICS_PATH) return ask(first[1], path);
-  const texts = await Promise.all(
-    at.map(async ([worker, url]) => {
-      const response = await ask(url, path).catch(() => null);
-      // One that has just ended has no samples.
-      return response?.ok === true ? [[worker, await response.text()] as const] : [];
-    }),
-  );
-  return new Response(joinedMetrics(new Map(texts.flat())), {
+  if (at.length === 0) return new Response("No worker listens.\n", { status: 503 });
+  if (pathname !== METRICS_PATH) {
+    for (const [, url] of at) {
+      const response = await ask(url, path, answerMs).catch(() => null);
+      if (response !== null) return response;
+    }
+    return new Response("No worker answers.\n", { status: 502 });
+  }
+  const texts = new Map<number, string>();
+  for (const [worker, text] of await Promise.all(
+    at.map(async ([each, url]) => [each, await samplesOf(url, path, answerMs)] as const),
+  )) {
+    if (text === null) return new Response(`Worker ${worker} does not answer.\n`, { status: 503 });
+    texts.set(worker, text);
+  }
+  return new Response(joinedMetrics(texts), {
     headers: { "content-type": "text/plain; version=0.0.4" },
   });
 };
 
 /**
  * Serves the metrics of all workers at one address until the scope closes, and returns it. Every other path is the first
- * worker's own: the operator's page.
+ * worker's that answers: the operator's page. One that lives and does not answer within `answerMs` fails the scrape.
  */
 export const serveWorkerMetrics = (
   workers: MetricsOfWorkers,
   place: { readonly hostname: string; readonly port: number },
+  answerMs: number = ANSWER_WITHIN_MS,
 ): Effect.Effect<string, MetricsListenFailed, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.try({
@@ -87,7 +110,7 @@ export const serveWorkerMetrics = (
           ...place,
           reusePort: false,
           development: false,
-          fetch: (request) => answer(workers, new URL(request.url)),
+          fetch: (request) => answer(workers, new URL(request.url), answerMs),
           error: () => new Response("The worker does not answer.\n", { status: 502 }),
         }),
       catch: (error) => {

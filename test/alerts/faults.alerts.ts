@@ -153,7 +153,7 @@ const badReceiver = (
       id: WEBHOOK,
       url: receiver.url.href,
       secret: Redacted.make(webhookSecret("hmac", new Uint8Array(WEBHOOK_SECRET_BYTES))),
-      former: null,
+      formers: [],
       merchant: null,
       agentOwner: null,
       allowPrivate: false,

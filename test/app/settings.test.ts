@@ -274,6 +274,7 @@ describe("refuses", () => {
     ["a NATS server over HTTP", { NATS_URL: "http://nats.example" }, "NATS_URL"],
     ["a NATS server without a host", { NATS_URL: "nats:4222" }, "NATS_URL"],
     ["a NATS server with a path", { NATS_URL: "nats://nats.example/log" }, "NATS_URL"],
+    ["a NATS password without a name", { NATS_URL: "nats://:pass@nats.example" }, "NATS_URL"],
     ["a NATS password with a bare %", { NATS_URL: "tls://log:1%@nats.example" }, "NATS_URL"],
     ["a public address without HTTPS", { PUBLIC_URL: "http://evidence.example" }, "PUBLIC_URL"],
     ["a public address with a path", { PUBLIC_URL: "https://evidence.example/" }, "PUBLIC_URL"],

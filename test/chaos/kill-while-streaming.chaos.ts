@@ -115,7 +115,7 @@ test(
       }
     }
     const size = Number(chain.custodyLog.count) + 1;
-    // JetStream answers a moment later than its server.
+    // A server that has just begun again may not answer yet.
     while ((await stream.size().catch(() => 0)) < size) await Bun.sleep(100);
     for (const service of services) service.kill("SIGTERM");
     await Promise.all(services.map(({ ended }) => ended));

@@ -53,7 +53,7 @@ const COSIGNED_WITHIN_MS = 10_000;
  * An address to which paths of a witness are joined: host and path alone. Quotes and commas, which come with a line that
  * is copied out of JSON or a script, would become part of the path.
  */
-const ADDRESS = /^https?:\/\/[A-Za-z0-9.:[\]-]+(\/[A-Za-z0-9._~%/+=:@!$&()*-]*)?$/;
+const ADDRESS = /^https?:\/\/[A-Za-z0-9._:[\]-]+(\/[A-Za-z0-9._~%/+=:@!$&()*-]*)?$/;
 
 const witnessIn = (line: string): PolicyWitness => {
   const policy = parseLogPolicy(`${line}\nquorum none\n`);

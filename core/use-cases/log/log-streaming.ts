@@ -64,13 +64,14 @@ export const makeLogStreaming = Effect.gen(function* () {
   const stream = yield* LogStream;
   const { published } = yield* SettlementLog;
   const { status } = yield* LogPublisher;
-  /** Where the stream of a log ends, and when that was read; it is read anew behind a failure. */
+  /** Where the stream of a log ended when that was known last, and since when it is, monotonic; null before. */
   let reached: { readonly origin: string; readonly size: number; readonly readMs: number } | null =
     null;
-  const readAgain = (): void => {
-    reached = reached && { ...reached, readMs: -Infinity };
-  };
   let report: LogStreamReport = { behind: null, problem: null };
+  /** Has the next look read the stream's end. */
+  const readAnew = (): void => {
+    if (reached !== null) reached = { ...reached, readMs: -Infinity };
+  };
 
   /** The stream's end. Fails where its last entry is not the log's. */
   const findEnd = Effect.fnUntraced(function* (log: PublishedLog, origin: string, size: number) {
@@ -86,19 +87,19 @@ export const makeLogStreaming = Effect.gen(function* () {
   /** Brings the stream to the published size, where this process publishes. */
   const round = Effect.gen(function* () {
     const { state } = yield* status;
-    const log = yield* published;
-    if ((state !== "publishing" && state !== "ended") || !log?.checkpoint) {
+    const log = state === "publishing" || state === "ended" ? yield* published : null;
+    if (!log?.checkpoint) {
       reached = null;
       report = { behind: null, problem: null };
       return;
     }
     const { origin } = log.standing.signed;
     const { size } = log.checkpoint;
-    if (reached?.origin !== origin) reached = yield* findEnd(log, origin, size);
-    report = { ...report, behind: Math.max(0, size - reached.size) };
-    if ((yield* monotonicMs) - reached.readMs >= READ_EVERY_MS)
-      reached = yield* findEnd(log, origin, size);
-    while (reached.size < size) {
+    let end = reached?.origin === origin ? reached : null;
+    report = { ...report, behind: end && Math.max(0, size - end.size) };
+    if (end === null || (yield* monotonicMs) - end.readMs >= READ_EVERY_MS)
+      end = yield* findEnd(log, origin, size);
+    for (reached = end; reached.size < size;) {
       report = { ...report, behind: size - reached.size };
       const from: number = reached.size;
       const entries = (yield* leavesFrom(log, from, size)).map((leaf) => ({
@@ -106,8 +107,8 @@ export const makeLogStreaming = Effect.gen(function* () {
         leaf,
       }));
       if (!(yield* stream.append(origin, from, entries))) {
-        // Another process was faster, or the stream has lost its end.
-        readAgain();
+        // Another process was faster, or the stream has lost its end: the next look reads it again.
+        readAnew();
         return;
       }
       reached = { ...reached, size: from + entries.length };
@@ -129,8 +130,8 @@ export const makeLogStreaming = Effect.gen(function* () {
     ),
     Effect.flatMap((ended) => {
       if (typeof ended !== "string") return Effect.succeed(ended);
-      const isNew = report.problem === null;
-      readAgain();
+      const isNew = report.problem !== ended;
+      readAnew();
       report = { ...report, problem: ended };
       const told = "the settlement log cannot be streamed, and is tried again";
       const tell = isNew ? Effect.logWarning : Effect.logDebug;

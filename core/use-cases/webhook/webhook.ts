@@ -5,6 +5,8 @@ import { isWebhookSecret } from "./webhook-signature.ts";
 
 /** How many webhooks a service has at most. */
 export const MOST_WEBHOOKS = 100;
+/** How many former secrets of a webhook sign at most. */
+const MOST_FORMER = 8;
 const MAX_URL_LENGTH = 2048;
 
 /** `wh_` and 16 random hex digits. A webhook's id is part of what is signed, so that it holds no full stop. */
@@ -27,8 +29,10 @@ const Text = Schema.fromJsonString(
   Schema.Struct({
     url: Schema.String,
     secret: Secret,
-    /** The secret before it, which signs as well up to a time, unix milliseconds. */
-    former: Schema.optional(Schema.Struct({ secret: Secret, untilMs: Schema.Natural })),
+    /** Those before it, the newest first, each of which signs as well up to a time, unix milliseconds. */
+    formers: Schema.optional(
+      Schema.Array(Schema.Struct({ secret: Secret, untilMs: Schema.Natural })),
+    ),
     merchant: Schema.NullOr(Address),
     agentOwner: Schema.NullOr(Address),
     allowPrivate: Schema.Boolean,
@@ -46,10 +50,13 @@ const Text = Schema.fromJsonString(
 type Fields = typeof Text.Type;
 
 /** Where settlement events are sent, which of them, and how far that has come. */
-export type Webhook = Omit<Fields, "secret" | "former" | "position"> & {
+export type Webhook = Omit<Fields, "secret" | "formers" | "position"> & {
   readonly id: string;
   readonly secret: Redacted.Redacted;
-  readonly former: { readonly secret: Redacted.Redacted; readonly untilMs: number } | null;
+  readonly formers: ReadonlyArray<{
+    readonly secret: Redacted.Redacted;
+    readonly untilMs: number;
+  }>;
   readonly position: bigint | null;
 };
 
@@ -59,12 +66,12 @@ const decode = Schema.decodeUnknownOption(Text);
 export const webhookOf = ({ id, text }: WebhookRecord): Webhook | null => {
   const fields = Option.getOrNull(decode(text));
   if (fields === null || !ID.test(id)) return null;
-  const { secret, former, position, ...others } = fields;
+  const { secret, formers = [], position, ...others } = fields;
   return {
     ...others,
     id,
     secret: Redacted.make(secret),
-    former: former === undefined ? null : { ...former, secret: Redacted.make(former.secret) },
+    formers: formers.map(({ secret: each, untilMs }) => ({ secret: Redacted.make(each), untilMs })),
     position: position === null ? null : BigInt(position),
   };
 };
@@ -75,9 +82,7 @@ export const webhookText = (webhook: Webhook): string =>
     ...webhook,
     id: undefined,
     secret: Redacted.value(webhook.secret),
-    former: webhook.former
-      ? { ...webhook.former, secret: Redacted.value(webhook.former.secret) }
-      : undefined,
+    formers: webhook.formers.map((each) => ({ ...each, secret: Redacted.value(each.secret) })),
     position: webhook.position?.toString() ?? null,
   } satisfies Fields & { readonly id: undefined });
 
@@ -93,18 +98,31 @@ export const restarted = (webhook: Webhook, position: bigint | null): Webhook =>
   ended: null,
 });
 
-/** A webhook with another secret; the one that it had signs as well up to a time, unix milliseconds. */
-export const rotated = (webhook: Webhook, secret: Redacted.Redacted, untilMs: number): Webhook => ({
+/**
+ * A webhook with another secret. The one that it had signs as well for `overlapMs` from now on, unix milliseconds, beside
+ * those whose time is not over: its receiver may have any of them. With 0 none but the new one signs.
+ */
+export const rotated = (
+  webhook: Webhook,
+  secret: Redacted.Redacted,
+  { nowMs, overlapMs }: { readonly nowMs: number; readonly overlapMs: number },
+): Webhook => ({
   ...webhook,
   secret,
-  former: { secret: webhook.secret, untilMs },
+  formers:
+    overlapMs === 0
+      ? []
+      : [
+          { secret: webhook.secret, untilMs: nowMs + overlapMs },
+          ...webhook.formers.filter(({ untilMs }) => nowMs < untilMs),
+        ].slice(0, MOST_FORMER),
   edition: webhook.edition + 1,
 });
 
 /** The secrets that sign what is sent at a time, unix milliseconds: the webhook's own first. */
-export const secretsAt = ({ secret, former }: Webhook, nowMs: number): ReadonlyArray<string> =>
-  (former !== null && nowMs < former.untilMs ? [secret, former.secret] : [secret]).map((each) =>
-    Redacted.value(each),
+export const secretsAt = ({ secret, formers }: Webhook, nowMs: number): ReadonlyArray<string> =>
+  [secret, ...formers.filter(({ untilMs }) => nowMs < untilMs).map((each) => each.secret)].map(
+    (each) => Redacted.value(each),
   );
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
@@ -113,9 +131,13 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 export const parseWebhookUrl = (
   text: string,
 ): { readonly url: URL } | { readonly fault: string } => {
-  const url = text.length <= MAX_URL_LENGTH ? URL.parse(text) : null;
+  // A parser drops the ends of lines, and would make one address of two.
+  const isOne = text.length <= MAX_URL_LENGTH && !/\s/.test(text);
+  const url = isOne ? URL.parse(text) : null;
   if (url === null)
-    return { fault: `expected an https:// address of at most ${MAX_URL_LENGTH} characters` };
+    return {
+      fault: `expected an https:// address, alone and of at most ${MAX_URL_LENGTH} characters, without spaces`,
+    };
   if (url.username !== "" || url.password !== "")
     return { fault: "expected no user name and password: requests are signed" };
   if (url.hash !== "") return { fault: "expected no #fragment, which is never sent" };

@@ -4,7 +4,7 @@ import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { digestOf, filesBelow, MANIFEST_FILE } from "../../../app/backup/manifest.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
-import { type DataDirectory, ROOT, put, dataDirectories } from "./backup-world.ts";
+import { type DataDirectory, KEY, ROOT, put, dataDirectories } from "./backup-world.ts";
 
 const dataDirectory = dataDirectories();
 
@@ -117,6 +117,9 @@ describe("a restore is refused, and leaves nothing,", () => {
     };
     for (const name of ["index.sqlite", "index.sqlite-wal", "packets.sqlite-journal", "a.lock"])
       await planting("backup_changed", name);
+    // What the data has not, and a dump's own name while the dumps of both are restored.
+    for (const name of ["backfill.json", "log/0/tile/0/999", "database.dump.data"])
+      await planting("backup_changed", name);
     const database = { schema: "settlement", dumped_by: "pg_dump" };
     await planting("database_refused", "database.dump", { database });
     await planting("backup_changed", "database.dump");
@@ -127,6 +130,25 @@ describe("a restore is refused, and leaves nothing,", () => {
     expect(without.code).toBe(64);
     const right = ["--keys", keys, "--keys-sha256", ofKeys, "--sha256", ofData];
     expect(await world.restore(right)).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test("for data that brings a key, which the service would take for its own", async () => {
+    const world = await dataDirectory();
+    await world.backUp();
+    const path = join(world.to, MANIFEST_FILE);
+    const manifest = JSON.parse(await readFile(path, "utf8")) as { files: ReadonlyArray<object> };
+    for (const [name, content] of [
+      ["evidence-signing-key", KEY],
+      ["webhooks.sqlite", "webhooks of somebody else"],
+      ["log-signing-key.next", KEY],
+    ] as const) {
+      await put(join(world.to, name), content);
+      const sha256 = await digestOf(join(world.to, name));
+      const planted = { path: name, bytes: content.length, sha256 };
+      await writeFile(path, JSON.stringify({ ...manifest, files: [...manifest.files, planted] }));
+      await refuses(world, "backup_changed");
+      await rm(join(world.to, name));
+    }
   });
 
   test("for another ledger, another kind of store, and a place that is taken", async () => {

@@ -67,7 +67,9 @@ test("a key that signs the log or evidence is no witness's, and nothing is writt
 });
 
 test("a quorum of more than all, and a line without an address, are refused", async () => {
-  expect(await add(other, "--quorum", "2")).toEqual(refusal("wants 2 of 1"));
+  // A host as a container has it is none to refuse.
+  for (const line of [other, other.replace("https://w.example", "http://shop_witness_1:8080")])
+    expect(await add(line, "--quorum", "2")).toEqual(refusal("wants 2 of 1"));
   expect(await add(other, "--quorum", "0")).toEqual(refusal("--quorum", 64));
   expect(await add(other.replace(/ https.*/, ""))).toEqual(refusal("ends with no http"));
   expect(await add(other.replace("https:", "ftp:"))).toEqual(refusal("ends with no http"));

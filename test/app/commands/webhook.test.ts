@@ -217,14 +217,15 @@ test.each([
       return /^wh_\S+\n(?:secret|public key) +(\S+)\n/.exec(stdout)?.[1] ?? "";
     };
     const second = await rotated();
-    let keys = [second, key];
+    const third = await rotated();
+    let keys = [third, second, key];
     expect((await run("test", id)).code).toBe(0);
-    const third = await rotated("--overlap", "0");
-    keys = [third];
+    const fourth = await rotated("--overlap", "0");
+    keys = [fourth];
     expect((await run("test", id)).code).toBe(0);
-    expect(new Set([key, second, third]).size).toBe(3);
+    expect(new Set([key, second, third, fourth]).size).toBe(4);
     expect(second.split("_")[0]).toBe(key.split("_")[0] ?? "");
-    expect(signatures.map(({ length }) => length)).toEqual([2, 1]);
+    expect(signatures.map(({ length }) => length)).toEqual([3, 1]);
     await run("remove", id);
   },
   60_000,
@@ -296,11 +297,11 @@ test("an address on standard input is added as one in the arguments is, where ot
   const id = stdout.split("\n")[0] ?? "";
   expect((await run("list")).stdout).toContain(`${id}  v1  http://localhost:9/in?token=t\n`);
   expect(await run("remove", id)).toMatchObject({ code: 0 });
-  const refused = await runWith("", "add", "-");
-  expect(refused).toMatchObject({
-    code: 65,
-    stderr: expect.stringContaining("expected an https://"),
-  });
+  for (const input of ["", "https://hooks.example/one\nhttps://hooks.example/two\n"])
+    expect(await runWith(input, "add", "-")).toMatchObject({
+      code: 65,
+      stderr: expect.stringContaining("expected an https://"),
+    });
 });
 
 test("what cannot be added or found is refused with its reason", async () => {

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
-import { joinedMetrics } from "../../../app/workers/worker-metrics.ts";
+import { Effect } from "effect";
+import { joinedMetrics, serveWorkerMetrics } from "../../../app/workers/worker-metrics.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import {
   freePort,
@@ -148,6 +149,68 @@ test.concurrent("workers that cannot serve end the service with the reason", asy
   expect(noKey?.stderr).toContain("/dev/null/key");
   expect(noKey?.stderr).toEndWith("Worker 1 cannot serve, and the others end with it\n");
 }, 60_000);
+
+/** A worker's listener that answers as `fetch` does. */
+const worker = (fetch: () => Response | Promise<Response>) => {
+  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch });
+  return {
+    metricsUrl: server.url.origin,
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
+};
+const answers = (text: string) => worker(() => new Response(text));
+const hangs = () => worker(() => new Promise<Response>(() => undefined));
+/** One whose process ends in the middle of its answer. */
+const ends = () => {
+  const socket = {
+    data: (to: Bun.Socket) => {
+      to.write("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n# HELP a Half.\n");
+      to.flush();
+      to.end();
+    },
+  };
+  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket });
+  return {
+    metricsUrl: `http://127.0.0.1:${server.port}`,
+    [Symbol.dispose]: () => server.stop(true),
+  };
+};
+
+/** What the listener of all workers answers. */
+const asked = (path: string, ...workers: ReadonlyArray<{ readonly metricsUrl: string }>) =>
+  Effect.runPromise(
+    Effect.scoped(
+      Effect.flatMap(
+        serveWorkerMetrics(
+          new Map(workers.map((each, at) => [at + 1, each])),
+          { hostname: "127.0.0.1", port: 0 },
+          200,
+        ),
+        (url) =>
+          Effect.promise(async () => {
+            const response = await fetch(`${url}${path}`);
+            return { status: response.status, text: await response.text() };
+          }),
+      ),
+    ),
+  );
+
+test("a worker that hangs fails the scrape, as it would alone, and the operator's page is another one's", async () => {
+  await using stuck = hangs();
+  await using well = answers("b 1\n");
+  const scrape = await asked("/metrics", stuck, well);
+  expect(scrape).toEqual({ status: 503, text: "Worker 1 does not answer.\n" });
+  expect(await asked("/", stuck, well)).toEqual({ status: 200, text: "b 1\n" });
+  expect(await asked("/", stuck)).toEqual({ status: 502, text: "No worker answers.\n" });
+});
+
+test("a worker that ends while it is asked has no samples, and hides nobody else's", async () => {
+  using ended = ends();
+  await using well = answers("# HELP b A gauge.\n# TYPE b gauge\nb 1\n");
+  const { status, text } = await asked("/metrics", ended, well);
+  expect(status).toBe(200);
+  expect(text).toBe('# HELP b A gauge.\n# TYPE b gauge\nb{worker="2"} 1\n');
+});
 
 test("the metrics of several workers are one text, whose families stand together and whose samples name their worker", () => {
   const textOf = (count: number, gauge: string) =>

@@ -13,6 +13,7 @@ import {
   makeSettlementLog,
   SettlementLog,
 } from "../../../../core/use-cases/log/serving/published-log.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
@@ -26,6 +27,8 @@ import { type PublishingWorld, worldOf } from "./publishing-world.ts";
 /** Of the states in the order of their numbers. */
 const KINDS = ["escrow_created", "escrow_released", "escrow_refunded", "escrow_partially_released"];
 const ORIGIN = /^log\.example\/log\/[0-9a-f]{16}\/0$/;
+
+const AWAY: StreamReaction = { takesMs: 0, taken: 0, outcome: "fails" };
 
 const shared = new StreamServer();
 logStreamContract("a stream in memory", () => shared.layer);
@@ -197,6 +200,20 @@ test("a replica that does not publish sends nothing, and says that it knows of n
   }
 });
 
+test("a process that does not publish, whose store is not open yet, has no problem with its stream", async () => {
+  const world = worldOf(9);
+  const standing = Effect.fail(new StoreUnavailable({ retryable: true, cause: "not open yet" }));
+  world.store = { ...world.store, standing };
+  const report = await streaming(world, new StreamServer(), (begin) =>
+    Effect.gen(function* () {
+      const { report } = yield* begin("starting");
+      yield* TestClock.adjust("3 seconds");
+      return yield* report;
+    }),
+  );
+  expect(report).toEqual({ behind: null, problem: null });
+});
+
 test("a stream with an entry of another history gets nothing more, and the operator is told", async () => {
   const world = worldOf(9);
   await world.publish();
@@ -222,14 +239,13 @@ test("a server that fails is tried again, and meanwhile the report says how far 
   const world = worldOf(9);
   await world.publish();
   const server = new StreamServer();
-  const fails: StreamReaction = { takesMs: 0, taken: 0, outcome: "fails" };
   const reports = await streaming(world, server, (begin) =>
     Effect.gen(function* () {
       const { report } = yield* begin();
       yield* TestClock.adjust("1 second");
       world.grow(4);
       yield* publishOf(world);
-      server.reactions = [fails, fails, fails];
+      server.reactions = [AWAY, AWAY, AWAY];
       yield* TestClock.adjust("8 seconds");
       const during = [yield* report];
       world.grow(3);
@@ -246,6 +262,56 @@ test("a server that fails is tried again, and meanwhile the report says how far 
   ]);
   expect(reports.after).toEqual({ behind: 0, problem: null });
   expect(streamIn(server)).toHaveLength(17);
+});
+
+test("what a stream lacks is told while its server is away, also of what is published meanwhile", async () => {
+  const world = worldOf(9);
+  await world.publish();
+  const server = new StreamServer();
+  await streaming(world, server, (begin) =>
+    Effect.gen(function* () {
+      const { report } = yield* begin();
+      yield* TestClock.adjust("1 second");
+      expect(yield* report).toEqual({ behind: 0, problem: null });
+      server.reactions = Array.from({ length: 40 }, () => AWAY);
+      yield* TestClock.adjust("40 seconds");
+      expect(yield* report).toEqual({ behind: 0, problem: "it failed" });
+      world.grow(7);
+      yield* publishOf(world);
+      yield* TestClock.adjust("10 seconds");
+      expect(yield* report).toEqual({ behind: 7, problem: "it failed" });
+      const second = yield* begin();
+      yield* TestClock.adjust("1 second");
+      expect(yield* second.report).toEqual({ behind: null, problem: "it failed" });
+    }),
+  );
+});
+
+test("each reason why a stream cannot be filled is logged once", async () => {
+  const world = worldOf(9);
+  await world.publish();
+  const server = new StreamServer();
+  const reasons: Array<unknown> = [];
+  const logger = Logger.make(({ logLevel, message }) => {
+    if (logLevel === "Warn") reasons.push((message as ReadonlyArray<unknown>)[1]);
+  });
+  await streaming(world, server, (begin) =>
+    Effect.gen(function* () {
+      server.reactions = [AWAY, AWAY];
+      yield* Effect.provide(begin(), Logger.layer([logger]));
+      yield* TestClock.adjust("12 seconds");
+      streamIn(server).push({ kind: "escrow_created", leaf: new Uint8Array(66) });
+      world.grow(5);
+      yield* publishOf(world);
+      server.reactions = [AWAY, AWAY];
+      yield* TestClock.adjust("60 seconds");
+    }),
+  );
+  expect(reasons).toEqual([
+    { reason: "it failed" },
+    { reason: "it failed" },
+    { reason: "its entry 10 is not the log's" },
+  ]);
 });
 
 test("a stream that is ahead of a restored store is left as it is until the log has grown past it", async () => {

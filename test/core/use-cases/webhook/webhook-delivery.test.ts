@@ -94,13 +94,14 @@ describe("events are delivered", () => {
   test("a rotated secret signs at once, and the one before it beside it until its time is over", async () => {
     const world = webhookWorld(1);
     const secretOf = (number: number) => Redacted.value(webhook(number).secret);
+    const OVERLAP = { nowMs: 0, overlapMs: 60_000 };
     world.put(webhook(1));
     await world.run(
       Effect.gen(function* () {
         yield* world.growTo(2n);
         yield* world.begin(1n);
         yield* TestClock.adjust("5 seconds");
-        world.put(rotated(storedOf(world, 1), webhook(2).secret, 60_000));
+        world.put(rotated(storedOf(world, 1), webhook(2).secret, OVERLAP));
         yield* TestClock.adjust("5 seconds");
         yield* world.growTo(4n);
         yield* TestClock.adjust("60 seconds");

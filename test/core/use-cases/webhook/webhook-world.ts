@@ -68,7 +68,7 @@ export const webhook = (number: number, changes: Partial<Webhook> = {}): Webhook
   id: webhookIdOf(new Uint8Array(8).fill(number)),
   url: `https://receiver-${number}.example/secret-path`,
   secret: Redacted.make(webhookSecret("hmac", new Uint8Array(32).fill(number))),
-  former: null,
+  formers: [],
   merchant: null,
   agentOwner: null,
   allowPrivate: false,

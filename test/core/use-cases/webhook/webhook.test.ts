@@ -5,6 +5,7 @@ import { createHmac, createPublicKey, verify } from "node:crypto";
 import { inspect } from "node:util";
 import {
   parseWebhookUrl,
+  rotated,
   secretsAt,
   type Webhook,
   webhookIdOf,
@@ -84,11 +85,12 @@ const anyWebhook: fc.Arbitrary<Webhook> = fc.record({
   secret: fc
     .tuple(fc.constantFrom("hmac" as const, "ed25519" as const), bytes32)
     .map(([scheme, bytes]) => Redacted.make(webhookSecret(scheme, bytes))),
-  former: fc.option(
+  formers: fc.array(
     fc.record({
       secret: bytes32.map((bytes) => Redacted.make(webhookSecret("hmac", bytes))),
       untilMs: fc.nat(),
     }),
+    { maxLength: 3 },
   ),
   merchant: fc.option(fc.constant(walletOf("merchant"))),
   agentOwner: fc.option(fc.constant(walletOf("agent"))),
@@ -107,18 +109,42 @@ describe("records", () => {
         const text = webhookText(webhook);
         const again = webhookOf({ id: webhook.id, text });
         if (again === null) throw new Error(text);
-        const open = { secret: null, former: null };
+        const open = { secret: null, formers: null };
         expect({ ...again, ...open }).toEqual({ ...webhook, ...open });
-        expect(again.former?.untilMs).toBe(webhook.former?.untilMs);
+        const ends = ({ formers }: Webhook) => formers.map(({ untilMs }) => untilMs);
+        expect(ends(again)).toEqual(ends(webhook));
         const secrets = secretsAt(webhook, -1);
         expect(secretsAt(again, -1)).toEqual(secrets);
-        expect(secrets.length).toBe(webhook.former === null ? 1 : 2);
+        expect(secrets.length).toBe(1 + webhook.formers.length);
         for (const secret of secrets) {
           expect(JSON.stringify({ ...again, position: null })).not.toContain(secret);
           expect(inspect(again)).not.toContain(secret);
         }
       }),
       { numRuns: 50 },
+    );
+  });
+
+  test("whoever has a secret whose time is not over can check, however often it was rotated since", () => {
+    fc.assert(
+      fc.property(anyWebhook, fc.array(fc.nat(100), { maxLength: 7 }), (begun, waits) => {
+        let webhook: Webhook = { ...begun, formers: [] };
+        let nowMs = 0;
+        const givenUntil: Array<readonly [string, number]> = [];
+        for (const [at, waitMs] of waits.entries()) {
+          const next = webhookSecret("hmac", new Uint8Array(32).fill(at));
+          givenUntil.push([Redacted.value(webhook.secret), nowMs + 250]);
+          webhook = rotated(webhook, Redacted.make(next), { nowMs, overlapMs: 250 });
+          nowMs += waitMs;
+          const usable = givenUntil.filter(([, untilMs]) => nowMs < untilMs);
+          const expected = [next, ...usable.map(([secret]) => secret).toReversed()];
+          expect(secretsAt(webhook, nowMs)).toEqual(expected);
+        }
+        const last = webhookSecret("hmac", new Uint8Array(32).fill(99));
+        const alone = rotated(webhook, Redacted.make(last), { nowMs, overlapMs: 0 });
+        expect(secretsAt(alone, nowMs)).toEqual([last]);
+        expect(alone.formers).toEqual([]);
+      }),
     );
   });
 
@@ -152,6 +178,8 @@ test("a receiver is https, or http on this machine, without credentials", () => 
     "file:///etc/passwd",
     "https://user:password@hooks.example/",
     "https://hooks.example/#part",
+    "https://hooks.example/one\nhttps://hooks.example/two",
+    "https://hooks.example/a b",
     `https://hooks.example/${"a".repeat(2048)}`,
   ])
     expect(parseWebhookUrl(text)).toHaveProperty("fault");
