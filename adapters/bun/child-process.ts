@@ -112,8 +112,8 @@ const LONGEST_PAUSE_MS = 5000;
 const STEADY_MS = 10_000;
 
 /**
- * Runs `live`, which gives why a process has ended, again and again: after a pause that doubles from 50 ms to 5 s, and
- * which `say` is told before. Where `live` gives null, it runs again at once.
+ * Runs `live`, which gives the reason why a process has ended, and then runs it anew, without end. Before each new run
+ * `say` is told the reason and the pause, which doubles from 50 ms to 5 s. Where `live` gives null there is no pause.
  */
 export const liveAgainAndAgain = Effect.fnUntraced(function* <E, R>(
   live: Effect.Effect<string | null, E, R>,

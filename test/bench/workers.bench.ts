@@ -38,7 +38,7 @@ const cluster = await startCluster(programs);
 const node = await startChild(`${import.meta.dir}/support/servers/serve-world.ts`, String(ESCROWS));
 const rpcUrl = await node.line();
 
-/** A service of so many workers on the same database. It does nothing but answer: it syncs only when it is asked. */
+/** A service with this number of workers on the same database. It only answers, and syncs when it is asked to. */
 const startOf = async (workers: number) => {
   const many = "1000000";
   const service = startServiceProcess(

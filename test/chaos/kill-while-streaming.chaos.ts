@@ -17,7 +17,7 @@ import { environmentOn } from "./support/service-environment.ts";
 const FIRST_ESCROWS = 40;
 /** Services with one log's key, each on files of its own: two that fill one stream. */
 const SERVICES = 2;
-/** Of so many kills the last hits the server, and not a service. */
+/** Every fourth kill hits the server; the others hit a service. */
 const ONE_OF_SERVER = 4;
 /** The most messages before a kill: each time the log grows by as many at least. */
 const MOST_HEARD = 20;
@@ -46,7 +46,7 @@ const watch = async (server: NatsServer) => {
   });
   const { streams } = await jetstreamManager(connection);
   return {
-    /** Completes once so many more messages were sent, whether the server took them or not. */
+    /** Completes once `more` further messages were sent, whether the server took them or not. */
     sent: (more: number): Promise<void> => {
       const { promise, resolve } = Promise.withResolvers<void>();
       waiting = { count: heard + more, done: resolve };

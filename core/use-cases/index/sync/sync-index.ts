@@ -35,7 +35,7 @@ import { takeSnapshot, tryPeriodicSnapshot } from "./snapshot-schedule.ts";
 /** Numbers per store transaction. */
 const EVENTS_AT_ONCE = 10_000n;
 
-/** A step of more changes is a catching up, not somebody's payment: only so many of its escrows are told of. */
+/** The most escrows of one step that traces are told of. A step with more is catching up, and nobody waits for it. */
 const MOST_TRACED = 100;
 
 /**
