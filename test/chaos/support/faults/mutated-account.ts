@@ -34,7 +34,8 @@ const MUTATIONS: Readonly<Record<string, (account: Account, random: Random) => A
   owner: (account) => ({ ...account, owner: walletOf("another program") }),
   length: (account, random) => {
     const length = below(random, 700);
-    return { ...account, data: resized(account.data, length === 368 ? 367 : length) };
+    const { data } = account;
+    return { ...account, data: resized(data, length === data.length ? length - 1 : length) };
   },
   discriminator: (account, random) => ({ ...account, data: flip(account.data, random, 0, 8) }),
   version: (account, random) => ({ ...account, data: flip(account.data, random, 8, 9) }),
