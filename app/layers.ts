@@ -119,26 +119,28 @@ const witness = ({
 
 /**
  * Tells how far the index is complete: the streams of events, the log's publisher and the webhooks, under the term of
- * the sync that found it, and the readers of the ledger, which then show nothing older than the index.
+ * the sync that found it, and the readers of the ledger, which then show nothing older than the index. The publisher
+ * also learns that another replica syncs.
  */
 const publishing = (
-  marks: Queue.Dequeue<GrownMark>,
+  marks: Queue.Dequeue<GrownMark | null>,
 ): Layer.Layer<never, never, IndexNews | LogPublisher | LedgerFloor | WebhookDelivery> =>
   Layer.effectDiscard(
     Effect.gen(function* () {
-      const { grown } = yield* LogPublisher;
+      const { grown, standsBy } = yield* LogPublisher;
       const webhooks = yield* WebhookDelivery;
       const { raise } = yield* LedgerFloor;
       const news = yield* IndexNews;
-      const tell = Effect.flatMap(Queue.take(marks), ({ mark, epoch }) =>
-        raise(mark.slot).pipe(
-          Effect.andThen(Effect.forkChild(news.tell)),
-          Effect.andThen(
-            Effect.provideService(Effect.andThen(grown(mark), webhooks.grown), SyncEpoch, epoch),
-          ),
-        ),
+      const tell = Effect.fnUntraced(function* ({ mark, epoch }: GrownMark) {
+        yield* raise(mark.slot);
+        yield* Effect.forkChild(news.tell);
+        const told = Effect.andThen(grown(mark), webhooks.grown);
+        yield* Effect.provideService(told, SyncEpoch, epoch);
+      });
+      const next = Effect.flatMap(Queue.take(marks), (mark) =>
+        mark === null ? standsBy : tell(mark),
       );
-      yield* Effect.forkScoped(Effect.forever(tell));
+      yield* Effect.forkScoped(Effect.forever(next));
     }),
   );
 
@@ -176,7 +178,7 @@ export const serviceLayer = (
   EvidenceKeyUnusable | LogKeyUnusable | LogWitnessesUnusable | WitnessUnusable
 > =>
   Layer.unwrap(
-    Effect.map(Queue.sliding<GrownMark>(1), (marks) =>
+    Effect.map(Queue.sliding<GrownMark | null>(1), (marks) =>
       servicesOf({ started, refused: indexRefused, marks }, thread),
     ),
   );

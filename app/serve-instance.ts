@@ -69,7 +69,7 @@ const publishes = ({ status }: LogPublisher["Service"]): Effect.Effect<void> =>
   Effect.asVoid(
     Effect.repeat(status, {
       schedule: LOOK_AGAIN,
-      until: ({ state }) => state !== "no_key" && state !== "starting",
+      until: ({ state }) => state === "publishing" || state === "ended",
     }),
   );
 

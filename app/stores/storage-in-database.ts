@@ -40,11 +40,13 @@ export const storageInDatabase = (parts: StorageParts, addresses: DatabaseSettin
     recorded: recordedGenesis,
     refused,
   }).pipe(Layer.provide(database));
+  const tell = tellOf(parts);
+  const standsBy = Effect.sync(() => tell(null));
   const replicated = Layer.effect(
     IndexSync,
-    Effect.flatMap(IndexSync, makeReplicatedIndexSync),
+    Effect.flatMap(IndexSync, (local) => makeReplicatedIndexSync(local, standsBy)),
   ).pipe(
-    Layer.provide(syncingSide(started, tellOf(parts))),
+    Layer.provide(syncingSide(started, tell)),
     Layer.provide(syncLeasePostgres().pipe(Layer.provide(database))),
   );
   const served = Layer.provideMerge(replicated, stores);

@@ -34,14 +34,14 @@ export type StorageParts = {
   readonly started: StartedInstance;
   /** Completes when a store turns out to be unusable. */
   readonly refused: Deferred.Deferred<never, IndexRefused>;
-  /** Gets how far the index is complete after each sync. */
-  readonly marks: Queue.Queue<GrownMark>;
+  /** Gets how far the index is complete after each sync, and null for one that another replica makes. */
+  readonly marks: Queue.Queue<GrownMark | null>;
 };
 
-/** Puts how far the index is complete into the queue. */
+/** Puts how far the index is complete into the queue, or null. */
 export const tellOf =
   ({ marks }: Pick<StorageParts, "marks">) =>
-  (grown: GrownMark): void => {
+  (grown: GrownMark | null): void => {
     Queue.offerUnsafe(marks, grown);
   };
 

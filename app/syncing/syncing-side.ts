@@ -28,6 +28,9 @@ export type GrownMark = { readonly mark: SyncMark; readonly epoch: bigint };
 
 const ASK_AGAIN = Schedule.spaced(Duration.millis(100));
 
+/** Between two looks whether the syncs of a shared index have become this replica's. */
+const LOOK_AGAIN = Duration.seconds(1);
+
 const changesOf = ({ escrows, merchants, eventsAdded }: SyncReport): number =>
   escrows.created + escrows.updated + merchants.created + merchants.updated + eventsAdded;
 
@@ -65,7 +68,7 @@ const signalHearing = (standing: Effect.Effect<SignalStanding>) => {
 /**
  * Syncs once the store is open, then every `intervalSeconds`, and sooner when the ledger signals a change, though not
  * sooner than `SignalDistance` says. Does nothing when 0. A failure is logged as a warning once, until a sync succeeds
- * again. When replicas share the index, only one of them syncs.
+ * again. When replicas share the index, only one of them syncs, and another one begins as soon as it takes over.
  */
 export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: number) {
   if (intervalSeconds === 0) return;
@@ -76,11 +79,13 @@ export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: numb
   const hearing = signalHearing(standing);
   let failing = false;
   let foundSomething = false;
+  let isElsewhere = false;
   let isSignalled = false;
   const once = sync.background.pipe(
     Effect.matchEffect({
       onSuccess: (report) => {
         foundSomething = report !== null && changesOf(report) > 0;
+        isElsewhere = report === null;
         if (report === null) return Effect.void;
         const recovered = failing;
         failing = false;
@@ -103,6 +108,7 @@ export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: numb
         const hasFailedBefore = failing;
         failing = true;
         foundSomething = false;
+        isElsewhere = false;
         const fields = { failure: failure._tag, cause: syncFailureCause(failure) };
         return hasFailedBefore
           ? Effect.logDebug("the sync failed again", fields)
@@ -123,7 +129,9 @@ export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: numb
       ),
     ),
   );
-  const byInterval = Effect.as(Effect.sleep(Duration.seconds(intervalSeconds)), false);
+  const byInterval = Effect.suspend(() =>
+    Effect.as(Effect.sleep(isElsewhere ? LOOK_AGAIN : Duration.seconds(intervalSeconds)), false),
+  );
   const bySignal = Effect.gen(function* () {
     yield* Queue.take(signalled);
     yield* Effect.sleep(Duration.millis(distance.waitMs(yield* monotonicMs)));

@@ -46,7 +46,7 @@ export const PUBLISHER_STATES = ["no_key", "starting", "publishing", "standby", 
 
 /**
  * What this process does for the log: nothing without a key, nothing before its first sync, or publishing. `standby` is
- * a replica whose lease is over: another one publishes.
+ * a replica beside the one that syncs, which publishes.
  */
 export type PublisherState = (typeof PUBLISHER_STATES)[number];
 
@@ -69,6 +69,8 @@ export class LogPublisher extends Context.Service<
   {
     /** Says that the index is complete to a mark. Returns at once. */
     readonly grown: (mark: SyncMark) => Effect.Effect<void>;
+    /** Says that another replica syncs the index. Returns at once. */
+    readonly standsBy: Effect.Effect<void>;
     /** Publishes for as long as it runs; the process runs it once. Fails when this key must not sign this log. */
     readonly run: Effect.Effect<never, LogRefused>;
     readonly status: Effect.Effect<PublisherStatus>;
@@ -114,7 +116,13 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: AskedPolicy
   const setPolicy = (next: AskedPolicy) =>
     Effect.andThen(Ref.set(policyRef, next), Effect.asVoid(offers.changed));
   if (signer === null)
-    return LogPublisher.of({ grown: () => Effect.void, run: Effect.never, status, setPolicy });
+    return LogPublisher.of({
+      grown: () => Effect.void,
+      standsBy: Effect.void,
+      run: Effect.never,
+      status,
+      setPolicy,
+    });
   const { name, key } = signer;
   const nodes = yield* LedgerNodes;
   const { deployment } = yield* Instance;
@@ -264,6 +272,8 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: AskedPolicy
       Effect.gen(function* () {
         yield* Queue.offer(marks, { mark, epoch: yield* SyncEpoch });
       }),
+    // One that has published finds out by its term that it is over.
+    standsBy: Ref.update(state, (now) => (now === "starting" ? "standby" : now)),
     run,
     status,
     setPolicy,

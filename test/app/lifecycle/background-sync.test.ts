@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Effect, Layer, Logger, Queue, Stream } from "effect";
+import { Clock, Effect, Layer, Logger, Queue, Stream } from "effect";
 import { TestClock } from "effect/testing";
 import { backgroundSync } from "../../../app/syncing/syncing-side.ts";
 import type { SyncReport } from "../../../core/domain/index/sync-report.ts";
@@ -89,6 +89,31 @@ const reportOf = (count: number): SyncReport => ({
   unseen: 0,
   startedAtMs: 0,
   durationMs: 0,
+});
+
+test("a replica that takes over syncs within a second, and by its interval from then on", async () => {
+  const at: Array<number> = [];
+  const services = Layer.mergeAll(
+    Layer.mock(IndexSync, {
+      background: Effect.gen(function* () {
+        const nowMs = yield* Clock.currentTimeMillis;
+        if (nowMs < 5_500) return null;
+        at.push(nowMs);
+        return reportOf(1);
+      }),
+      listening: () => Effect.void,
+    }),
+    emptyIndex,
+    Layer.succeed(LedgerSignals, NO_SIGNALS),
+    patientClock(),
+  );
+  await Effect.runPromise(
+    Effect.gen(function* () {
+      yield* Effect.forkScoped(backgroundSync(30));
+      yield* TestClock.adjust("1 minute");
+    }).pipe(Effect.scoped, Effect.provide(services)),
+  );
+  expect(at).toEqual([6_000, 36_000]);
 });
 
 test("a source that is connected and tells of no event is silent, and warned of once, until it tells of one", async () => {

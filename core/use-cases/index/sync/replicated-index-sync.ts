@@ -1,5 +1,6 @@
 import { Duration, Effect, Exit, Fiber, Metric, Semaphore } from "effect";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
+import type { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { SyncEpoch, SyncLease, type SyncTerm } from "../../../../ports/index/sync-lease.ts";
 import { IndexSync } from "./index-sync.ts";
 
@@ -20,9 +21,13 @@ export const leaseHeld = Metric.gauge("index_lease_held", {
  * The `IndexSync` of a process that shares its index with other replicas. Only the replica that holds the lease runs
  * its `local` sync. Each replica writes its requests into the store. A sync that begins later answers them there, so
  * that a new holder finds the requests that a dead one left. A failed sync is an answer too; its replica then backs
- * off and leaves the lease to the others.
+ * off and leaves the lease to the others. A store that does not say who holds the lease fails every sync. `standsBy` runs
+ * at each heartbeat while another replica holds it.
  */
-export const makeReplicatedIndexSync = Effect.fnUntraced(function* (local: IndexSync["Service"]) {
+export const makeReplicatedIndexSync = Effect.fnUntraced(function* (
+  local: IndexSync["Service"],
+  standsBy: Effect.Effect<void> = Effect.void,
+) {
   const scope = yield* Effect.scope;
   const lease = yield* SyncLease;
   const index = yield* IndexReader;
@@ -31,6 +36,8 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (local: Index
   let term: SyncTerm | null = null;
   let running = false;
   let backingOff = false;
+  /** Why the store did not say who holds the lease; null when it did. */
+  let refusal: StoreUnavailable | null = null;
   /** The numbers of the requests that this replica made by itself, for nobody. */
   const unawaited = new Set<bigint>();
 
@@ -38,8 +45,18 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (local: Index
   const hold = Effect.gen(function* () {
     if (backingOff) return null;
     if (term === null) yield* index.summary;
-    return yield* lease.hold;
-  }).pipe(Effect.orElseSucceed(() => null));
+    const held = yield* lease.hold;
+    refusal = null;
+    if (held === null) yield* standsBy;
+    return held;
+  }).pipe(
+    Effect.catch((failure) =>
+      Effect.sync(() => {
+        refusal = failure;
+        return null;
+      }),
+    ),
+  );
 
   const backOff = Effect.gen(function* () {
     backingOff = true;
@@ -124,8 +141,15 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (local: Index
   return IndexSync.of({
     request: ask("sync"),
     snapshot: ask("snapshot"),
-    background: Effect.suspend(() => (term === null ? Effect.succeed(null) : ask("sync", false))),
-    activity: local.activity,
+    background: Effect.gen(function* () {
+      // It may answer again since the last heartbeat.
+      if (refusal !== null) yield* heartbeat;
+      if (refusal !== null) return yield* refusal;
+      return term === null ? null : yield* ask("sync", false);
+    }),
+    activity: Effect.map(local.activity, (activity) =>
+      refusal === null ? activity : { ...activity, lastError: refusal._tag },
+    ),
     listening: local.listening,
     told: local.told,
   });

@@ -1,4 +1,5 @@
 import { Clock, Deferred, Effect } from "effect";
+import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { SyncLease, type SyncOutcome } from "../../../../ports/index/sync-lease.ts";
 
 const TIME_TO_LIVE_MS = 3000;
@@ -13,6 +14,8 @@ export const makeBoard = () => ({
   snapshotAsked: 0n,
   outcome: null as SyncOutcome | null,
   news: Deferred.makeUnsafe<void>(),
+  /** Whether nothing of it can be read or written. */
+  isDown: false,
 });
 
 /** One replica's lease on a board. */
@@ -24,6 +27,7 @@ export const leaseOn = (board: ReturnType<typeof makeBoard>, replica: number) =>
   };
   return SyncLease.of({
     hold: Effect.gen(function* () {
+      if (board.isDown) return yield* new StoreUnavailable({ retryable: true, cause: "down" });
       const nowMs = yield* Clock.currentTimeMillis;
       if (board.heldUntilMs > nowMs && board.holder !== replica) return null;
       if (board.heldUntilMs <= nowMs) board.epoch++;

@@ -3,7 +3,7 @@ import { Deferred, Effect, Exit, Fiber, type Layer, Scope } from "effect";
 import { TestClock } from "effect/testing";
 import { indexMemory } from "../../../../adapters/memory/index-store.ts";
 import type { SyncReport } from "../../../../core/domain/index/sync-report.ts";
-import { IndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
+import { IndexSync, type SyncActivity } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import type { SyncFailure } from "../../../../core/use-cases/index/sync/sync-failure.ts";
 import { makeReplicatedIndexSync } from "../../../../core/use-cases/index/sync/replicated-index-sync.ts";
 import { LedgerTimeout } from "../../../../ports/ledger/ledger.ts";
@@ -32,6 +32,8 @@ const world = () => {
   const runs: Array<{ readonly replica: number; readonly epoch: bigint }> = [];
   /** The numbers of the runs that took a snapshot. */
   const snapshots: Array<number> = [];
+  /** The replicas that have stood by. */
+  const standingBy = new Set<number>();
   const state = {
     failing: new Set<number>(),
     proceed: null as Deferred.Deferred<void> | null,
@@ -45,7 +47,7 @@ const world = () => {
         if (state.failing.has(replica)) return yield* new LedgerTimeout({ timeoutMs: 7 });
         return reportOf(`run ${number} of ${replica}`);
       });
-      const activity = Effect.die("not asked for");
+      const activity = Effect.succeed({ lastError: null } as SyncActivity);
       const scope = yield* Scope.make();
       const sync = yield* makeReplicatedIndexSync(
         IndexSync.of({
@@ -59,10 +61,11 @@ const world = () => {
             return local;
           }),
         }),
+        Effect.sync(() => standingBy.add(replica)),
       ).pipe(Effect.provideService(SyncLease, leaseOn(board, replica)), Scope.provide(scope));
       return { sync, end: Scope.close(scope, Exit.void) };
     });
-  return { board, runs, snapshots, state, start };
+  return { board, runs, snapshots, standingBy, state, start };
 };
 
 const inVirtualTime = <A, E>(program: Effect.Effect<A, E>) =>
@@ -168,5 +171,41 @@ test("a failed sync is reported to the caller, and the lease passes to another r
       yield* TestClock.adjust("2 seconds");
       expect((yield* Fiber.join(again)).id).toBe("run 2 of 2");
       expect(runs.map(({ replica }) => replica)).toEqual([1, 2]);
+    }),
+  ));
+
+test("a store that does not say who syncs fails each sync, until it answers again", () =>
+  program(
+    Effect.gen(function* () {
+      const { board, start } = world();
+      const { sync } = yield* start(1);
+      yield* TestClock.adjust("10 millis");
+      expect((yield* sync.activity).lastError).toBeNull();
+      board.isDown = true;
+      yield* TestClock.adjust("2 seconds");
+      expect(yield* Effect.flip(sync.background)).toMatchObject({ _tag: "StoreUnavailable" });
+      expect((yield* sync.activity).lastError).toBe("StoreUnavailable");
+      board.isDown = false;
+      const again = yield* Effect.forkChild(sync.background);
+      yield* TestClock.adjust("300 millis");
+      expect((yield* Fiber.join(again))?.id).toBe("run 1 of 1");
+      expect((yield* sync.activity).lastError).toBeNull();
+    }),
+  ));
+
+test("a replica says that it stands by while another one holds the lease, and not while none is known to", () =>
+  program(
+    Effect.gen(function* () {
+      const { board, standingBy, start } = world();
+      yield* start(1);
+      yield* TestClock.adjust("2 seconds");
+      board.isDown = true;
+      yield* TestClock.adjust("2 seconds");
+      yield* start(2);
+      yield* TestClock.adjust("2 seconds");
+      expect(standingBy).toEqual(new Set());
+      board.isDown = false;
+      yield* TestClock.adjust("2 seconds");
+      expect(standingBy.size).toBe(1);
     }),
   ));

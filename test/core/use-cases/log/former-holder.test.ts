@@ -62,3 +62,19 @@ test("a former holder of the lease whose index goes on elsewhere has no hindranc
     }),
   );
 });
+
+test("a replica beside the one that syncs stands by, and publishes once it has synced itself", async () => {
+  const world = worldOf(20);
+  await world.run(({ grown, standsBy, status }) =>
+    Effect.gen(function* () {
+      yield* standsBy;
+      expect((yield* status).state).toBe("standby");
+      yield* grown(world.mark());
+      yield* TestClock.adjust("10 seconds");
+      expect((yield* status).state).toBe("publishing");
+      // Only its term tells that it is over.
+      yield* standsBy;
+      expect((yield* status).state).toBe("publishing");
+    }),
+  );
+});
