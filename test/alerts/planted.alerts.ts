@@ -8,6 +8,7 @@ import {
   type OperatorFacts,
   readOperatorFacts,
 } from "../../core/use-cases/service/operator-facts.ts";
+import { NOT_READY_PARTS } from "../../core/use-cases/service/read-readiness.ts";
 import { standing } from "../adapters/http/support/standing-service.ts";
 import { plantedFacts } from "../adapters/http/operator/planted-facts.ts";
 import { runs } from "../arbitraries/runs.ts";
@@ -94,6 +95,7 @@ const logState = fc.record({
 /** Figures on both sides of every bound, in any mixture, and what is not known. */
 const anyFacts = fc
   .record({
+    notReady: fc.subarray([...NOT_READY_PARTS]),
     lagSlots: fc.option(fc.bigInt({ min: 740n, max: 760n })),
     lastError: fc.option(fc.constantFrom("LedgerTimeout" as const, "StoreUnavailable" as const)),
     snapshotFailures: fc.integer({ min: 0, max: 1 }),
@@ -110,6 +112,7 @@ const anyFacts = fc
   })
   .map((drawn): OperatorFacts => ({
     ...well,
+    notReady: drawn.notReady,
     index: { ...well.index, lagSlots: drawn.lagSlots },
     activity: {
       ...well.activity,

@@ -1,4 +1,6 @@
 import type { OperatorFacts } from "../../../core/use-cases/service/operator-facts.ts";
+import { HINDRANCE_SENTENCES } from "../pages/log/log-words.ts";
+import { NOT_READY } from "../problems/not-ready.ts";
 import { type MetricName, METRICS_PREFIX } from "../service/metrics.ts";
 
 /** Slots from which the index is stale: five minutes at 400 ms a slot. */
@@ -50,6 +52,17 @@ export const OPERATOR_ALERTS = [
     command: "journalctl -u settlement-evidence -n 50",
   },
   {
+    name: "ServiceNotReady",
+    severity: "critical",
+    says: ({ notReady }) =>
+      notReady.map((part) => `${NOT_READY[part].says}. ${NOT_READY[part].cure}`),
+    expr: `${m("service_not_ready")} == 1`,
+    forMinutes: 2,
+    means: "The service is not ready, so that a load balancer sends it no traffic.",
+    cure: "Ask it which part is not ready: the answer has the cure.",
+    command: "curl -s http://127.0.0.1:$PORT/ready | jq",
+  },
+  {
     name: "IndexHistoryContradicted",
     severity: "critical",
     says: ({ activity }) =>
@@ -68,7 +81,7 @@ export const OPERATOR_ALERTS = [
     expr: `${m("index_sync_failed")} == 1`,
     forMinutes: 2,
     means: "Syncs fail, so that the index does not follow the ledger.",
-    cure: "Look at the nodes and at the store's disk; a sync is tried again by itself.",
+    cure: "Look at the nodes, and at the database or the store's disk; a sync is tried again by itself.",
     command: "bun run doctor",
   },
   {
@@ -158,12 +171,12 @@ export const OPERATOR_ALERTS = [
       log === null || log.hindrance === null || (log.size ?? 0) <= (log.publishedSize ?? 0)
         ? []
         : [
-            `The log has signed ${log.size} leaves and published ${log.publishedSize ?? 0}. What hinders it: ${log.hindrance}.`,
+            `The log has signed ${log.size} leaves and published ${log.publishedSize ?? 0}. ${HINDRANCE_SENTENCES[log.hindrance]}`,
           ],
     expr: `${m("log_hindered")} == 1 and on (job, instance, worker) ${m("log_size")} > 0 unless on (job, instance, worker) ${m("log_size")} <= ${m("log_published_size")}`,
     forMinutes: 5,
     means: "The log has signed leaves that it cannot publish.",
-    cure: "Reach the witnesses that are missing, or have the quorum changed.",
+    cure: "Do what its hindrance asks for, as the runbook has it: nodes, store and key are this service's, witnesses have an operator of their own.",
     command: `${STATUS}.log`,
   },
   {

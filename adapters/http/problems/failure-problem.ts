@@ -1,5 +1,4 @@
 import type { LedgerContradiction, LedgerFault } from "../../../ports/ledger/ledger.ts";
-import type { NotReadyPart } from "../../../core/use-cases/service/read-readiness.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import { tombstoneRecord } from "../escrow/escrow-contract.ts";
 import { nextActionRecord } from "../escrow/next-action-contract.ts";
@@ -7,24 +6,13 @@ import { witnessRefusal } from "../witness/witness-answers.ts";
 import { capitalised } from "./problem-kind.ts";
 import { stateCure } from "./state-cure.ts";
 import { type ApiFailure, CODE_OF_FAILURE } from "./api-failure.ts";
+import { NOT_READY } from "./not-ready.ts";
 import type { Problem } from "./problem.ts";
 import { relayRefusal } from "./relay-refusal.ts";
 
 type Told = Omit<Problem, "code">;
 
 const RETRY_SOON = { "retry-after": "1" };
-/** Why each part is not ready. */
-const LACKS: Readonly<Record<NotReadyPart, string>> = {
-  store: "does not answer",
-  ledger: "does not answer",
-  identity: "is that of another ledger than the store's, or one that was begun anew",
-  programs: "are not initialised for each other",
-  domain:
-    "is that of another ledger: custody's configuration was made with another genesis hash than this ledger's, and no attestation that is signed for this one releases an escrow",
-  pins: "do not have the programs' bytes on the ledger: compare sha256 and pinned_sha256 in /v1/status; where the upgrade is wanted, add its hash to CUSTODY_PROGRAM_SHA256 or ATTESTOR_PROGRAM_SHA256",
-  index: "has not been synced yet",
-};
-
 /** What an answer of a node contradicts, in words. */
 const CONTRADICTED: Readonly<Record<LedgerContradiction, string>> = {
   index: "what the index proves",
@@ -238,16 +226,17 @@ const told = (failure: ApiFailure): Told => {
         detail: `The budget does not cover this request for ${failure.resetSeconds} more seconds.`,
         headers: { "retry-after": String(failure.resetSeconds) },
       };
-    case "NotReady":
+    case "NotReady": {
+      const { missing } = failure;
+      const [first] = missing;
+      const cure = failure.cure ?? (first && NOT_READY[first].cure);
       return {
-        detail: `Not ready: ${failure.missing.join(", ")}.`,
-        ...(failure.cure === undefined || failure.cure === null ? {} : { cure: failure.cure }),
-        errors: failure.missing.map((part) => ({
-          pointer: `/${part}`,
-          detail: LACKS[part],
-        })),
+        detail: `Not ready: ${missing.join(", ")}.`,
+        ...(cure === undefined ? {} : { cure }),
+        errors: missing.map((part) => ({ pointer: `/${part}`, detail: NOT_READY[part].says })),
         headers: RETRY_SOON,
       };
+    }
     case "ShuttingDown":
       return { detail: "This instance is shutting down.", headers: RETRY_SOON };
   }

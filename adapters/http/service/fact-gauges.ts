@@ -1,5 +1,6 @@
 import { SYNC_ERRORS } from "../../../core/use-cases/index/sync/sync-failure.ts";
 import { LOG_HINDRANCES } from "../../../core/use-cases/log/log-standing.ts";
+import { NOT_READY_PARTS } from "../../../core/use-cases/service/read-readiness.ts";
 import { witnessNames } from "../../../core/use-cases/service/log-status.ts";
 import type { OperatorFacts } from "../../../core/use-cases/service/operator-facts.ts";
 import { syncErrorCode } from "./status/index-status-contract.ts";
@@ -64,6 +65,12 @@ const seconds = (ms: number | null): number | null => (ms === null ? null : ms /
 
 /** The gauges that say how the service stands, by name. */
 export const FACT_GAUGES = {
+  service_not_ready: gauges(
+    "0 or 1",
+    ["part"],
+    "1 for each part for which `/ready` answers 503, 0 for the others.",
+    ({ notReady }) => NOT_READY_PARTS.map((part) => [{ part }, notReady.includes(part)]),
+  ),
   index_synced_slot: gauge(
     "slot",
     "Slot at which the last completed sync read the ledger's count of events; NaN before the first sync or without the store.",

@@ -219,7 +219,8 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: AskedPolicy
         log.growing = null;
         const tried = "the settlement log could not be published, and is tried again";
         const hinders: LogHindrance = "store_or_ledger_unavailable";
-        return Effect.as(Effect.logWarning(tried, { failure: failure._tag }), hinders);
+        const fields = { failure: failure._tag, cause: failure.message };
+        return Effect.as(Effect.logWarning(tried, fields), hinders);
       }),
       Effect.flatMap((hinders) => Ref.set(hindrance, hinders)),
     );

@@ -11,7 +11,7 @@ import { LogStreaming } from "../log/log-streaming.ts";
 import { WebhookReports } from "../webhook/webhook-delivery.ts";
 import { Witness } from "../witness/witness.ts";
 import { orNull, readLogStatus } from "./log-status.ts";
-import { readIndexLag } from "./read-readiness.ts";
+import { readIndexLag, readReadiness } from "./read-readiness.ts";
 
 const keyIdOf = ({ keyId, status }: EvidenceKey) => ({ keyId, status });
 
@@ -20,8 +20,9 @@ const keyIdOf = ({ keyId, status }: EvidenceKey) => ({ keyId, status });
  * without credentials. Null means not known. Never fails, and answers within a second.
  */
 export const readOperatorFacts = Effect.gen(function* () {
-  const [index, log, logStream, nodes, host, activity, webhooks] = yield* Effect.all(
+  const [readiness, index, log, logStream, nodes, host, activity, webhooks] = yield* Effect.all(
     [
+      readReadiness(),
       readIndexLag,
       orNull(readLogStatus),
       Effect.flatMap(LogStreaming, ({ report }) => report),
@@ -41,6 +42,7 @@ export const readOperatorFacts = Effect.gen(function* () {
   return {
     nowMs,
     build: { version, revision, cluster, startedAtMs },
+    notReady: readiness.missing,
     index,
     activity,
     nodes,

@@ -33,7 +33,7 @@ export type StaleIndex = Pick<SyncActivity, "lastError" | "snapshotError"> & {
 const STALE_SLOTS = 750n;
 
 /** What keeps a service from being ready, in the order in which it is reported. */
-const NOT_READY_PARTS = [
+export const NOT_READY_PARTS = [
   "store",
   "ledger",
   "identity",

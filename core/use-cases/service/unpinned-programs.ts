@@ -9,6 +9,10 @@ import { sharedReading } from "../single-flight.ts";
 /** Maximum age of a reading, milliseconds: whole programs are read, and anonymous callers ask for it. */
 const FRESH_MS = 1_000;
 
+/** What the operator can do about a program that is not the pinned one. */
+export const NOT_PINNED_CURE =
+  "The operator compares both hashes in `/v1/status`; where the upgrade is wanted, its hash goes into CUSTODY_PROGRAM_SHA256 or ATTESTOR_PROGRAM_SHA256.";
+
 /** The pinned programs whose bytes on the confirmed ledger have another hash. By default none is pinned. */
 export const UnpinnedPrograms = Context.Reference<
   Effect.Effect<ReadonlyArray<ProgramName>, LedgerFailure>
@@ -26,6 +30,19 @@ export const makeUnpinnedPrograms = Effect.gen(function* () {
   ] as const;
   const withPins = pinned.filter(({ pins }) => pins.length > 0);
   if (withPins.length === 0) return Effect.succeed([]);
+  let logged = "";
+  /** Logs each change, once. */
+  const tell = (names: ReadonlyArray<ProgramName>) =>
+    Effect.suspend(() => {
+      const now = names.join(" and ");
+      if (now === logged) return Effect.void;
+      logged = now;
+      return now === ""
+        ? Effect.logInfo("the programs on the ledger are the pinned ones again")
+        : Effect.logError(
+            `the bytes of ${now} on the ledger are not the pinned ones: ${NOT_PINNED_CURE}`,
+          );
+    });
   const read = Effect.map(
     ledger.readAccounts(
       withPins.map(({ program }) => programDataAddress(program)),
@@ -39,7 +56,7 @@ export const makeUnpinnedPrograms = Effect.gen(function* () {
         return hash !== null && pins.includes(hash) ? [] : [name];
       }),
   );
-  return sharedReading(yield* Effect.scope, FRESH_MS, read);
+  return sharedReading(yield* Effect.scope, FRESH_MS, Effect.tap(read, tell));
 });
 
 /**
@@ -59,7 +76,7 @@ export const requirePinned = Effect.flatMap(Effect.flatten(UnpinnedPrograms), (u
       httpStatus: null,
       rpcCode: null,
       retryAfterMs: null,
-      cure: `The bytes of ${names} on the ledger are not those that this service accepts: \`/v1/status\` shows both hashes. Sign nothing for it. Where the upgrade is wanted, the operator adds its hash to CUSTODY_PROGRAM_SHA256 or ATTESTOR_PROGRAM_SHA256.`,
+      cure: `The bytes of ${names} on the ledger are not those that this service accepts. Sign nothing for it. ${NOT_PINNED_CURE}`,
     },
   });
   return Effect.fail(failure);

@@ -174,7 +174,7 @@ export const withoutNodeContract = (storeOf: StoreOfService) => {
       expect((await evidenceOf(second, pending)).code).toBe(502);
       expect(await jsonOf(second, "/ready")).toMatchObject({
         code: 503,
-        body: { code: "not_ready", errors: [{ pointer: "/ledger", detail: "does not answer" }] },
+        body: { code: "not_ready", errors: [{ pointer: "/ledger", detail: "The ledger does not answer" }] },
       });
       const genesisHash = before.trust.body["genesis_hash"];
       expect(await networkOf(second)).toMatchObject({
@@ -192,7 +192,7 @@ export const withoutNodeContract = (storeOf: StoreOfService) => {
       );
       const { body } = await jsonOf(second, "/ready");
       expect(body["errors"]).toEqual([
-        { pointer: "/ledger", detail: "does not answer" },
+        { pointer: "/ledger", detail: "The ledger does not answer" },
         {
           pointer: "/identity",
           detail: "is that of another ledger than the store's, or one that was begun anew",

@@ -84,7 +84,7 @@ export const IndexerStatus = record("IndexerStatus", "The index.", {
   last_error: nullable(
     Type.String({
       description:
-        "Problem code of the last failed sync, such as `ledger_unavailable`, or `slot_beyond_reach` for a slot that no sync takes.",
+        "Problem code of the last failed sync, such as `ledger_unavailable`, or `slot_beyond_reach` for a slot that no sync takes; `store_unavailable` also while the store does not answer.",
     }),
   ),
   snapshot_error: nullable(
@@ -124,7 +124,8 @@ const signalsWord = (signals: SignalStanding | null): Static<typeof IndexerStatu
 
 /** The state of the index as JSON; null members where it could not be read. */
 export const indexerRecord = (index: ServiceStatus["index"]): Static<typeof IndexerStatus> => {
-  const { mark = null, lastError = null, snapshotError = null } = index ?? {};
+  // Only the store keeps it from being known.
+  const { mark = null, lastError = "StoreUnavailable", snapshotError = null } = index ?? {};
   const isWell =
     index !== null && lastError === null && snapshotError === null && index.contradiction === null;
   return {

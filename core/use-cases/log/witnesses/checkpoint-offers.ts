@@ -205,7 +205,7 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
       Effect.catch((failure) => {
         const tried = "a checkpoint could not be published, and is tried again";
         return Effect.andThen(
-          Effect.logWarning(tried, { failure: failure._tag }),
+          Effect.logWarning(tried, { failure: failure._tag, cause: failure.message }),
           Ref.set(hindrance, "store_or_ledger_unavailable"),
         );
       }),

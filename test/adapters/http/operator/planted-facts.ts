@@ -40,6 +40,7 @@ const head = { count: 1n, root: `${statusExample().indexer.root}` };
 export const plantedFacts = (facts: OperatorFacts) => {
   const well: OperatorFacts = {
     ...facts,
+    notReady: [],
     nodes: [],
     log: null,
     webhooks: [webhook(false)],
@@ -47,6 +48,7 @@ export const plantedFacts = (facts: OperatorFacts) => {
   };
   const { index, activity, relay, nowMs } = well;
   const planted: Readonly<Record<Exclude<AlertName, "ServiceDown">, Partial<OperatorFacts>>> = {
+    ServiceNotReady: { notReady: ["pins"] },
     IndexHistoryContradicted: {
       activity: {
         ...activity,

@@ -16,10 +16,10 @@ const get = (opened: Service, path: string) =>
 const pass = (opened: Service, ms: number) => opened.runtime.runPromise(TestClock.adjust(ms));
 
 /**
- * The ledger calls that a first answer needs. That of `/ready` reads the genesis hash and the programs' own accounts
- * too, until they are initialised.
+ * The ledger calls that a first answer needs. `/ready`, and the metrics that say the same, read the genesis hash and
+ * the programs' own accounts too, until they are initialised; the metrics also the finalized tip.
  */
-const CALLS = { "/ready": 3, "/metrics": 1, "/v1/status": 3 } as const;
+const CALLS = { "/ready": 3, "/metrics": 4, "/v1/status": 3 } as const;
 
 describe("what anonymous callers cost the operator", () => {
   test.each(Object.entries(CALLS))(

@@ -50,7 +50,7 @@ describe("ready", () => {
     const { send } = await checkedClient(swapped);
     expect(await errorsOf(await send("/ready"))).toContainEqual({
       pointer: "/programs",
-      detail: "are not initialised for each other",
+      detail: "The programs are not initialised for each other",
     });
     expect(await dataOf(await send("/v1/status"))).toMatchObject({
       status: "degraded",
@@ -236,7 +236,7 @@ describe("a service that pins its programs", () => {
       {
         pointer: "/pins",
         detail:
-          "do not have the programs' bytes on the ledger: compare sha256 and pinned_sha256 in /v1/status; where the upgrade is wanted, add its hash to CUSTODY_PROGRAM_SHA256 or ATTESTOR_PROGRAM_SHA256",
+          "The programs' bytes on the ledger are not those that the operator pins",
       },
     ]);
     expect(await dataOf(await service.send("/v1/status"))).toMatchObject({
