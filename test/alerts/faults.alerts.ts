@@ -175,7 +175,7 @@ const mount = (...args: ReadonlyArray<string>): boolean =>
 
 const FAULTS: Readonly<Record<string, Fault>> = {
   "nothing is behind the node's address": {
-    alerts: ["IndexSyncFailing", "LedgerNodePaused"],
+    alerts: ["IndexSyncFailing", "LedgerNodePaused", "ServiceNotReady"],
     breaks: ({ isThere }) => isThere(false),
     heals: ({ isThere }) => isThere(true),
   },
@@ -204,7 +204,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     },
   },
   "the node refuses scans while the index is built": {
-    alerts: ["IndexSnapshotFailing", "IndexSyncFailing"],
+    alerts: ["IndexSnapshotFailing", "IndexSyncFailing", "ServiceNotReady"],
     before: ({ answers }) => answers(refuses(REFUSED, "getProgramAccounts")),
   },
   "nobody syncs the index": {
