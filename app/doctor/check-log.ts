@@ -145,5 +145,7 @@ export const checkLog = Effect.fnUntraced(function* (
   const { witness } = settings;
   if (witness !== null)
     findings.push(yield* finding("witness", Effect.provide(checkOwnWitness(witness), signers)));
-  return findings;
+  // A key that cannot be used is found once for each check that needs it.
+  const texts = findings.map(({ text }) => text);
+  return findings.filter(({ text }, at) => texts.indexOf(text) === at);
 });

@@ -52,7 +52,10 @@ const refuse = (path: string, reason: string) =>
   new LogWitnessesUnusable({ setting: null, path, reason });
 
 const onFile = <A>(path: string, work: () => Promise<A>) =>
-  Effect.tryPromise({ try: work, catch: (cause) => refuse(path, String(cause)) });
+  Effect.tryPromise({
+    try: work,
+    catch: (cause) => refuse(path, cause instanceof Error ? cause.message : String(cause)),
+  });
 
 /** A free port of this machine. Another process may take it before a witness does, which then gets another one. */
 const freePort = (): number => {

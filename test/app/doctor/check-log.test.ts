@@ -95,6 +95,13 @@ test("a key that others can read, and one of two uses, are problems", async () =
   );
 });
 
+test("a key that cannot be read is told once, however many checks need it", async () => {
+  const lines = await linesWith({ LOG_SIGNING_KEY_FILE: "/dev/null/log.key" });
+  expect(lines).toEqual([
+    "!log: The log key of /dev/null/log.key cannot be used: the file cannot be read (ENOTDIR); name one that the service's user can read.",
+  ]);
+});
+
 test("a policy or a list of logs that cannot be read is a problem", async () => {
   const bad = await save("bad.txt", "witness one\n");
   expect((await linesWith({ LOG_WITNESSES: bad }))[1]).toStartWith(`!log: LOG_WITNESSES ${bad}`);
