@@ -76,11 +76,20 @@ export const writeDurably = async (
   await syncFolder(dirname(path));
 };
 
-/** Makes a folder, with those above it, so that it is there after a power cut. */
+/** Whether its user may not read a folder, as that of another one's home. */
+const isClosed = (cause: unknown): boolean =>
+  cause instanceof Error && "code" in cause && cause.code === "EACCES";
+
+/**
+ * Makes a folder, with those above it, so that it is there after a power cut. A folder above it that the user may not
+ * read cannot be synced; mostly somebody else has made what is in it.
+ */
 export const makeFolderDurably = async (path: string): Promise<void> => {
   const first = resolve((await mkdir(path, { recursive: true })) ?? path);
   for (let made = resolve(path); ; made = dirname(made)) {
-    await syncFolder(dirname(made));
+    await syncFolder(dirname(made)).catch((cause: unknown) => {
+      if (!isClosed(cause)) throw cause;
+    });
     if (made === first || made === dirname(made)) return;
   }
 };

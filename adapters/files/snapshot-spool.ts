@@ -23,8 +23,14 @@ import {
   type SpoolRecord,
 } from "./spool-records.ts";
 
+const textOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+
 /** The spool's file cannot be read or written. */
-class SpoolFailed extends Data.TaggedError("SpoolFailed")<{ readonly cause: unknown }> {}
+class SpoolFailed extends Data.TaggedError("SpoolFailed")<{ readonly cause: unknown }> {
+  override get message() {
+    return textOf(this.cause);
+  }
+}
 
 /** The form of the file. A file of another one is not read. */
 const VERSION = 2;
@@ -81,7 +87,7 @@ const positionAfter = (position: SpoolPosition, record: SpoolRecord): SpoolPosit
 
 const notKept = (cause: unknown) =>
   Effect.logWarning("the snapshot goes on without keeping what it fetches", {
-    cause: cause instanceof Error ? cause.message : String(cause),
+    cause: textOf(cause),
   });
 
 /** The spool in an open file whose heading ends at `end`. */

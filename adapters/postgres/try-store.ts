@@ -67,9 +67,16 @@ const CURES: ReadonlyArray<readonly [sqlStates: RegExp, fault: StoreFault]> = [
   ],
   [/^25006/, { problem: "it takes no writes", cure: "Name the primary server in DATABASE_URL." }],
   [
+    /^53100/,
+    {
+      problem: "no space is left on the database server's disk",
+      cure: "Make room on the database server's disk.",
+    },
+  ],
+  [
     /^53/,
     {
-      problem: "the server has no connection, disk or memory left",
+      problem: "the server has no connection or memory left",
       cure: "Raise the database server's limits, or free what it lacks.",
     },
   ],

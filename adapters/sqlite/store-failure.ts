@@ -107,6 +107,14 @@ const faultOf = (cause: unknown): Fault | undefined => {
   return result === undefined ? undefined : FAULT_OF_RESULT[result];
 };
 
+/** The failure that an error of SQLite or of the file system is; undefined for any other. */
+export const storeFailure = (cause: unknown): StoreUnavailable | undefined => {
+  const storeFault = faultOf(cause);
+  if (storeFault === undefined) return undefined;
+  const { retryable, ...fault } = storeFault;
+  return new StoreUnavailable({ retryable, cause, fault });
+};
+
 /**
  * Runs work on the store. What the file system or a lock prevents fails, as does what the work throws as
  * `StoreUnavailable`; anything else is a defect.
@@ -117,12 +125,8 @@ export const tryStore = <A>(work: () => A): Effect.Effect<A, StoreUnavailable> =
       return Effect.succeed(work());
     } catch (cause) {
       if (cause instanceof StoreUnavailable) return Effect.fail(cause);
-      const storeFault = faultOf(cause);
-      if (storeFault !== undefined) {
-        const { retryable, ...fault } = storeFault;
-        return Effect.fail(new StoreUnavailable({ retryable, cause, fault }));
-      }
-      return Effect.die(cause);
+      const failure = storeFailure(cause);
+      return failure === undefined ? Effect.die(cause) : Effect.fail(failure);
     }
   });
 

@@ -10,8 +10,8 @@ import {
 
 const HELP = `Checks what a start needs, with the same environment variables: Bun, the ports, the nodes, the ledger's
 genesis, time, programs and listed mints, each method that the service calls, one notification of the WebSocket, the data
-directory, the stores, and the keys and files of a log and a witness. A key that an agent or a command holds signs a
-fixed message once. One line each, a problem with its cure.
+directory, the stores, the keys and files of a log and a witness, and each witness that the log asks. A key that an agent
+or a command holds signs a fixed message once. One line each, a problem with its cure.
 
 usage: bun run doctor [--provider [--escrows-a-day N] [--usd-per-million-calls X]]
 
@@ -20,8 +20,8 @@ usage: bun run doctor [--provider [--escrows-a-day N] [--usd-per-million-calls X
   --escrows-a-day N           the volume to count for       (1000)
   --usd-per-million-calls X   the provider's price
 
-It starts nothing and writes nothing. Ends with 0 when nothing is wrong, 69 when it is only that a node, the database or the
-Yellowstone server does not answer, 1 otherwise.
+It starts nothing and writes nothing. Ends with 0 when nothing is wrong, 69 when it is only that a node, the database, the
+Yellowstone server or a witness does not answer, 1 otherwise.
 `;
 
 const numberOf = (option: string, text: string): number => {

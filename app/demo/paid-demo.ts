@@ -207,7 +207,7 @@ export const runPaidDemo = async (
   narrator: Narrator,
 ): Promise<DemoResult> => {
   const { rpc, payer, say } = context;
-  await requireFunds(context, DEMO_LAMPORTS + (await rpc.rentExempt(0)), false);
+  await requireFunds(context, DEMO_LAMPORTS + (await rpc.rentExempt(0)), null);
   const before = await rpc.balance(payer.address);
   const lenders: Array<ReturnType<typeof payerFunds>> = [];
   const funds: DemoFunds = (place) => {

@@ -120,7 +120,9 @@ const requireSameLedger = async (
 const openContext = async (options: DeployOptions, say: (line: string) => void) => {
   // The faults of the command line come before those of the node.
   const readPayer = () =>
-    options.newPayer ? keptKey(options.payer) : readDeployKey("--payer-key", options.payer);
+    options.newPayer
+      ? keptKey(options.payer)
+      : readDeployKey("--payer-key", options.payer, ", or add --new-payer");
   const payer = await readPayer();
   const rpc: ClusterRpc = clusterRpc(options.rpc);
   const genesisHash = await rpc.connect();

@@ -1,10 +1,13 @@
 import { resolve } from "node:path";
 import { Effect, Layer } from "effect";
+import { witnessClientHttp } from "../../adapters/witness-http/witness-client.ts";
 import { witnessKeyFromFile } from "../../adapters/signer/log-signer.ts";
 import { evidenceSignerNone } from "../../adapters/signer/evidence-signer.ts";
-import type { LogPolicy } from "../../core/log/policy/log-policy.ts";
+import type { LogPolicy, PolicyWitness } from "../../core/log/policy/log-policy.ts";
+import { OWN_WITNESS_NAMES } from "../../core/log/policy/witness-group.ts";
 import { standingBesideKey } from "../../core/use-cases/log/signing/open-log.ts";
 import { EvidenceSigner } from "../../ports/evidence-signer.ts";
+import { WitnessClient } from "../../ports/log/log-source.ts";
 import { LogSigner, publicKeysOf } from "../../ports/log/log-signer.ts";
 import { WitnessKey } from "../../ports/log/witness-state.ts";
 import type { Settings } from "../config/settings.ts";
@@ -12,7 +15,7 @@ import { readWitnessedLogs } from "../config/witnessed-logs.ts";
 import { evidenceKeys, evidenceSigner } from "../key-layers.ts";
 import { logSigner, type LogSource, readWitnesses } from "../log/log-services.ts";
 import { type PolicySetting, witnessFile } from "../log/witness-files.ts";
-import { type Finding, finding } from "./finding.ts";
+import { type Finding, finding, Problem } from "./finding.ts";
 
 /** The evidence key that is configured. A generated one is none here: reading it could make it. */
 const evidenceOf = (settings: Settings, dataDir: string) =>
@@ -58,6 +61,47 @@ const checkWitnesses = (source: LogSource) =>
       .join("; append-only: ");
   });
 
+/** A request that no witness takes for a checkpoint, so that one that is there answers 400 (C2SP tlog-witness). */
+const NO_CHECKPOINT = "";
+const NOT_FOUND = 404;
+const SERVER_ERROR = 500;
+
+/** Why a witness takes no checkpoints, null where it answers as one does. */
+const faultOfWitness = ({ url }: PolicyWitness) =>
+  WitnessClient.use((client) => client.addCheckpoint(url ?? "", NO_CHECKPOINT)).pipe(
+    Effect.map(({ status }) =>
+      status >= SERVER_ERROR || status === NOT_FOUND ? `it answers ${status}` : null,
+    ),
+    Effect.catch(({ reason }) => Effect.succeed(reason)),
+  );
+
+/** Asks each witness of the policies whether it is there; those that run beside a service are away without it. */
+const checkAnswers = Effect.fnUntraced(function* (source: LogSource) {
+  const { onLedger, appendOnly } = yield* readWitnesses(source);
+  const { ledger, logWitnesses } = source.settings;
+  const beside = ledger.kind === "embedded" && logWitnesses === null ? OWN_WITNESS_NAMES : [];
+  const asked = [
+    ...(onLedger?.witnesses ?? []).map((witness) => ({ witness, option: "" })),
+    ...(appendOnly?.witnesses ?? []).map((witness) => ({ witness, option: " --append-only" })),
+  ].filter(({ witness }) => !beside.includes(witness.name));
+  return yield* Effect.forEach(
+    asked,
+    ({ witness, option }) =>
+      finding(
+        "log",
+        Effect.flatMap(faultOfWitness(witness), (fault) =>
+          fault === null
+            ? Effect.succeed(`the witness ${witness.name} answers at ${witness.url}`)
+            : new Problem({
+                message: `the witness ${witness.name} does not answer at ${witness.url} (${fault}); start it or ask its operator; if it is gone for good: bun run cli log remove-witness ${witness.name}${option}`,
+                isUnavailable: true,
+              }),
+        ),
+      ),
+    { concurrency: "unbounded" },
+  ).pipe(Effect.provide(witnessClientHttp));
+});
+
 const checkOwnWitness = ({ name, keyFile, logsFile }: NonNullable<Settings["witness"]>) =>
   Effect.gen(function* () {
     const logs = yield* readWitnessedLogs(logsFile);
@@ -95,8 +139,13 @@ export const checkLog = Effect.fnUntraced(function* (
     Effect.provide(checkWitnesses({ settings, dataDir }), signers),
   );
   if (witnesses.text !== "") findings.push(witnesses);
+  const answers = checkAnswers({ settings, dataDir }).pipe(Effect.provide(signers));
+  // A policy that cannot be read is a finding already.
+  findings.push(...(yield* Effect.orElseSucceed(answers, () => [])));
   const { witness } = settings;
   if (witness !== null)
     findings.push(yield* finding("witness", Effect.provide(checkOwnWitness(witness), signers)));
-  return findings;
+  // A key that cannot be used is found once for each check that needs it.
+  const texts = findings.map(({ text }) => text);
+  return findings.filter(({ text }, at) => texts.indexOf(text) === at);
 });

@@ -8,7 +8,7 @@ import {
 } from "../../adapters/signer/log-signer.ts";
 import { hash32FromBytes } from "../../core/domain/hash32.ts";
 import type { LogPolicy } from "../../core/log/policy/log-policy.ts";
-import { parseLogPolicy } from "../../core/log/policy/parse-log-policy.ts";
+import { parseLogPolicy, policyFaultText } from "../../core/log/policy/parse-log-policy.ts";
 import { LogPublisher, makeLogPublisher } from "../../core/use-cases/log/log-publisher.ts";
 import { LogStreaming, makeLogStreaming } from "../../core/use-cases/log/log-streaming.ts";
 import {
@@ -27,12 +27,14 @@ const LOCAL_LOG_NAME = "localhost";
 
 /** A policy of the log's witnesses cannot be used. */
 export class LogWitnessesUnusable extends Data.TaggedError("LogWitnessesUnusable")<{
-  readonly setting: PolicySetting;
+  /** What names the file; null for the usual one in the data directory. */
+  readonly setting: PolicySetting | null;
   readonly path: string;
   readonly reason: string;
 }> {
   override get message() {
-    return `${this.setting} ${this.path} cannot be used: ${this.reason}`;
+    const named = this.setting === null ? this.path : `${this.setting} ${this.path}`;
+    return `${named} cannot be used: ${this.reason}`;
   }
 }
 
@@ -103,7 +105,8 @@ const readPolicy = Effect.fnUntraced(function* (
 ) {
   if (given === null && !hasLog(settings)) return null;
   const path = witnessFile(setting, given, dataDir);
-  const refuse = (reason: string) => new LogWitnessesUnusable({ setting, path, reason });
+  const refuse = (reason: string) =>
+    new LogWitnessesUnusable({ setting: given === null ? null : setting, path, reason });
   const text = yield* Effect.tryPromise({ try: () => readFile(path, "utf8"), catch: codeOf }).pipe(
     Effect.catch((code) =>
       given === null && code === "ENOENT"
@@ -113,7 +116,7 @@ const readPolicy = Effect.fnUntraced(function* (
   );
   if (text === null) return null;
   const policy = parseLogPolicy(text, yield* evidenceKeys);
-  if ("fault" in policy) return yield* refuse(policy.fault);
+  if ("fault" in policy) return yield* refuse(policyFaultText(policy));
   const without = policy.value.witnesses.find(({ url }) => url === null);
   if (without !== undefined) return yield* refuse(`the witness ${without.name} has no URL`);
   const own = new Set((yield* publicKeysOf(yield* LogSigner)).map(hash32FromBytes));
@@ -136,7 +139,8 @@ export const readWitnesses = Effect.fnUntraced(function* (source: LogSource) {
   const reason = faultOfPolicies(policies);
   if (reason === null) return policies;
   const path = witnessFile(setting, given, source.dataDir);
-  return yield* new LogWitnessesUnusable({ setting, path, reason });
+  const named = given === null ? null : setting;
+  return yield* new LogWitnessesUnusable({ setting: named, path, reason });
 });
 
 /** Between two looks at the files of the witnesses. */

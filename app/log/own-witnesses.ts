@@ -49,10 +49,13 @@ const CANNOT_LISTEN = "it cannot listen there";
 const LITTLE_MEMORY = { BUN_JSC_useJIT: "0" };
 
 const refuse = (path: string, reason: string) =>
-  new LogWitnessesUnusable({ setting: "LOG_WITNESSES", path, reason });
+  new LogWitnessesUnusable({ setting: null, path, reason });
 
 const onFile = <A>(path: string, work: () => Promise<A>) =>
-  Effect.tryPromise({ try: work, catch: (cause) => refuse(path, String(cause)) });
+  Effect.tryPromise({
+    try: work,
+    catch: (cause) => refuse(path, cause instanceof Error ? cause.message : String(cause)),
+  });
 
 /** A free port of this machine. Another process may take it before a witness does, which then gets another one. */
 const freePort = (): number => {

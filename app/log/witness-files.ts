@@ -8,7 +8,7 @@ import {
 } from "../../adapters/bun/durable-file.ts";
 import type { Parsed } from "../../core/log/parsed.ts";
 import type { LogPolicy } from "../../core/log/policy/log-policy.ts";
-import { parseLogPolicy } from "../../core/log/policy/parse-log-policy.ts";
+import { parseLogPolicy, policyFaultText } from "../../core/log/policy/parse-log-policy.ts";
 import { printLogPolicy } from "../../core/log/policy/print-log-policy.ts";
 import {
   groupOfPolicy,
@@ -44,7 +44,7 @@ const NO_WITNESS = "quorum none\n";
 const groupIn = (text: string | null): Parsed<WitnessGroup | null> => {
   if (text === null) return { value: null };
   const policy = parseLogPolicy(text);
-  if ("fault" in policy) return policy;
+  if ("fault" in policy) return { fault: policyFaultText(policy) };
   if (printLogPolicy(policy.value) === NO_WITNESS) return { value: null };
   const group = groupOfPolicy(policy.value);
   return group === null ? { fault: BY_HAND } : { value: group };

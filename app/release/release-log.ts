@@ -10,7 +10,7 @@ import { type NoteSignature, printSignedNote } from "../../core/log/notes/signed
 import { noteMessage } from "../../core/log/notes/verify-note.ts";
 import { judgeCheckpoint, type JudgedCheckpoint } from "../../core/log/policy/judge-checkpoint.ts";
 import type { LogPolicy } from "../../core/log/policy/log-policy.ts";
-import { parseLogPolicy } from "../../core/log/policy/parse-log-policy.ts";
+import { parseLogPolicy, policyFaultText } from "../../core/log/policy/parse-log-policy.ts";
 import { decodeEntryBundle } from "../../core/log/tiles/entry-bundle.ts";
 import { TileBuilder } from "../../core/log/tiles/tile-builder.ts";
 import { type Tile, tilePath, tileWidthIn } from "../../core/log/tiles/tile-path.ts";
@@ -35,7 +35,7 @@ import {
 /** The policy of a text, which names the one log of releases. @throws Error that says what is wrong with it. */
 export const releasePolicy = (text: string): LogPolicy => {
   const parsed = parseLogPolicy(text);
-  if ("fault" in parsed) throw new Error(`The policy cannot be used: ${parsed.fault}`);
+  if ("fault" in parsed) throw new Error(`The policy cannot be used: ${policyFaultText(parsed)}`);
   if (parsed.value.logs.length !== 1) throw new Error("The policy must name one log");
   return parsed.value;
 };

@@ -24,12 +24,16 @@ export class StoreUnavailable extends Data.TaggedError("StoreUnavailable")<{
 }> {
   override get message(): string {
     const store = this.store ?? "The store (at DATABASE_URL, or else in DATA_DIR)";
-    const reason = reasonOf(this.cause);
-    return this.fault === undefined
-      ? `${store} cannot be used: ${reason}`
-      : `${store} cannot be used: ${this.fault.problem} (${reason}). ${this.fault.cure}`;
+    return `${store} cannot be used: ${storeFaultText(this)}`;
   }
 }
+
+/** Why a store cannot be used and what to do, as far as these are known: the end of a message about it. */
+export const storeFaultText = ({
+  cause,
+  fault,
+}: Pick<StoreUnavailable, "cause" | "fault">): string =>
+  fault === undefined ? reasonOf(cause) : `${fault.problem} (${reasonOf(cause)}). ${fault.cure}`;
 
 /** Another version of the service wrote the store: schemas begin at version 1. Nothing in it was changed. */
 export class StoreTooNew extends Data.TaggedError("StoreTooNew")<{

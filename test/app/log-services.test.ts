@@ -131,6 +131,22 @@ test.each([
   expect(refused).toContain(reason);
 });
 
+test("a faulty line of the usual file is told with the file, the line's number and its text", async () => {
+  const dataDir = join(folder, "faulty");
+  const usual = join(dataDir, "log-witnesses");
+  const source = { ...sourceOf({}), dataDir };
+  await Bun.write(usual, `# who watches\n${witnessLine(3)}\nquorum nobody\n`);
+  expect(await startOf(source)).toBe(
+    `${usual} cannot be used: line 3, "quorum nobody": nobody is not defined before it is named`,
+  );
+  await Bun.write(usual, `${witnessLine(3)}\nquorum w\n`);
+  const other = join(dataDir, "log-witnesses-append-only");
+  await Bun.write(other, `${witnessLine(4)}\nquorum w\n`);
+  expect(await startOf(source)).toStartWith(
+    `${other} cannot be used: w is defined in LOG_WITNESSES`,
+  );
+});
+
 test("a policy with a witness of another key is taken; one that is no file is not", async () => {
   const logWitnesses = await policyFile("good", `${witnessLine(3)}\nquorum w\n`);
   expect(await startOf(sourceOf({ logWitnesses }))).toStartWith("log.example ");

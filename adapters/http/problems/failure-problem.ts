@@ -166,7 +166,13 @@ const told = (failure: ApiFailure): Told => {
       };
     }
     case "StoreUnavailable":
-      return { detail: "The index cannot be reached.", headers: RETRY_SOON };
+      return failure.fault === undefined
+        ? { detail: "The index cannot be reached.", headers: RETRY_SOON }
+        : {
+            detail: `The store cannot be used: ${failure.fault.problem}.`,
+            cure: `${failure.fault.cure} Then ask again.`,
+            headers: RETRY_SOON,
+          };
     case "KeyUnavailable":
       return { detail: "The evidence key gives no signature.", headers: RETRY_SOON };
     case "ClientPackageUnavailable":

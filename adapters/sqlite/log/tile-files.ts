@@ -4,6 +4,7 @@ import { Effect } from "effect";
 import { replaceFile, syncFolder } from "../../bun/durable-file.ts";
 import type { FullTile } from "../../../ports/log/log-store.ts";
 import { StoreUnavailable } from "../../../ports/index/store-refusal.ts";
+import { storeFailure } from "../store-failure.ts";
 
 /**
  * Paths of full tiles: the log's generation, then as in c2sp.org/tlog-tiles: level 0 to 63 or `entries`, and the number
@@ -21,7 +22,8 @@ const isMissing = (cause: unknown): boolean =>
 const tried = <A>(work: () => Promise<A>): Effect.Effect<A, StoreUnavailable> =>
   Effect.tryPromise({
     try: work,
-    catch: (cause) => new StoreUnavailable({ retryable: true, cause }),
+    catch: (cause) =>
+      new StoreUnavailable({ retryable: true, cause, fault: storeFailure(cause)?.fault }),
   });
 
 /** Full tiles as files below `folder`, each by its path. */

@@ -78,24 +78,26 @@ const askFaucet = async ({ rpc, payer }: DeployContext, missing: bigint): Promis
 };
 
 /**
- * Checks that the payer has these lamports, and asks the cluster's faucet where that is wanted. @throws DeployStopped
- * that says how much is missing.
+ * Checks that the payer has these lamports, and asks the cluster's faucet where that is wanted; `airdrop` is null for a
+ * command that has no such option. @throws DeployStopped that says how much is missing.
  */
 export const requireFunds = async (
   context: DeployContext,
   needed: bigint,
-  airdrop: boolean,
+  airdrop: boolean | null,
 ): Promise<void> => {
   const { rpc, payer, say } = context;
   for (;;) {
     const balance = await rpc.balance(payer.address);
     const missing = needed - balance;
     if (missing <= 0n) return;
-    if (!airdrop)
+    if (airdrop !== true) {
+      const faucet = airdrop === null ? "" : ", or add --airdrop where the cluster has a faucet";
       throw new DeployStopped(
         1,
-        `--payer-key: ${payer.address} has ${balance} lamports and needs ${needed}; ${missing} lamports (${solText(missing)} SOL) are missing: send them there, or add --airdrop where the cluster has a faucet`,
+        `--payer-key: ${payer.address} has ${balance} lamports and needs ${needed}; ${missing} lamports (${solText(missing)} SOL) are missing: send them there${faucet}`,
       );
+    }
     say(`asking the faucet for ${solText(missing)} SOL`);
     await askFaucet(context, missing);
   }

@@ -10,10 +10,14 @@ import { DeployStopped } from "../deploy-stopped.ts";
 import { type DeployKey, deployKeyOf } from "./deploy-key.ts";
 
 /**
- * The key in a file that an option names. The message never shows what the option or the file holds. @throws
- * DeployStopped
+ * The key in a file that an option names. `orElse` is what else the command offers where there is no such file. The
+ * message never shows what the option or the file holds. @throws DeployStopped
  */
-export const readDeployKey = async (option: string, path: string): Promise<DeployKey> => {
+export const readDeployKey = async (
+  option: string,
+  path: string,
+  orElse = "",
+): Promise<DeployKey> => {
   if (looksLikeKey(path))
     throw new DeployStopped(
       EX_USAGE,
@@ -29,7 +33,7 @@ export const readDeployKey = async (option: string, path: string): Promise<Deplo
     const missing = read.failure.reason.includes("ENOENT");
     throw new DeployStopped(
       EX_NOINPUT,
-      `${option}: ${path}: ${missing ? "there is no such file; make one with solana-keygen new -o, or add --new-payer" : read.failure.reason}`,
+      `${option}: ${path}: ${missing ? `there is no such file; make one with solana-keygen new -o${orElse}` : read.failure.reason}`,
     );
   }
   const seed = parseSeedText(Redacted.value(read.success));

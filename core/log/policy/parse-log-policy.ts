@@ -5,7 +5,6 @@ import {
   parseVerifierKey,
   type VerifierKey,
 } from "../notes/verifier-key.ts";
-import type { Parsed } from "../parsed.ts";
 import type { LogPolicy, PolicyGroup, PolicyLog, PolicyWitness } from "./log-policy.ts";
 
 /** The longest policy that is read, in characters. */
@@ -15,8 +14,25 @@ export const MAX_POLICY_ENTRIES = 128;
 
 const NONE = "none";
 
+/** Where a fault is: the line's number, from 1 on, and its text. */
+type FaultyLine = { readonly number: number; readonly text: string };
+
+/** What is wrong with a policy; `line` only where one line is. */
+export type PolicyRefused = { readonly fault: string; readonly line?: FaultyLine };
+
+/** The most characters of a line that a fault shows. */
+const MAX_SHOWN = 100;
+
+/** What is wrong with a policy, behind its line's number and the text of it, for who wrote the file. */
+export const policyFaultText = ({ fault, line }: PolicyRefused): string =>
+  line === undefined
+    ? fault
+    : `line ${line.number}, ${JSON.stringify(line.text.slice(0, MAX_SHOWN))}: ${fault}`;
+
 /** What is wrong with a line. Only `parseLogPolicy` catches it. */
-class PolicyFault extends Error {}
+class PolicyFault extends Error {
+  line: FaultyLine | undefined;
+}
 
 const fail = (fault: string): never => {
   throw new PolicyFault(fault);
@@ -133,14 +149,28 @@ const readLine = (line: string, definitions: Definitions): void => {
   else fail(`a line begins with ${JSON.stringify(keyword)}`);
 };
 
+/** Does what concerns one line; a fault of it tells the line. `at` counts from 0. */
+const onLine = (text: string, at: number, work: () => void): void => {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof PolicyFault) error.line = { number: at + 1, text };
+    throw error;
+  }
+};
+
+const expectText = (line: string): void => {
+  if (!line.isWellFormed() || /[^\P{Cc}\t\u{80}-\u{9f}]/u.test(line))
+    fail("the policy has control characters or is not UTF-8");
+};
+
 const policyOf = (text: string, foreignKeys: ReadonlyArray<Uint8Array>): LogPolicy => {
   if (text.length > MAX_POLICY_LENGTH) fail("the policy is too long");
-  if (!text.isWellFormed() || /[^\P{Cc}\t\n\u{80}-\u{9f}]/u.test(text))
-    fail("the policy has control characters or is not UTF-8");
   const lines = text.split("\n");
+  for (const [at, line] of lines.entries()) onLine(line, at, () => expectText(line));
   if (lines.pop() !== "") fail("the last line does not end with a newline");
   const definitions = new Definitions(foreignKeys);
-  for (const line of lines) readLine(line, definitions);
+  for (const [at, line] of lines.entries()) onLine(line, at, () => readLine(line, definitions));
   const { logs, witnesses, groups, quorum } = definitions;
   if ([logs, witnesses, groups].some(({ length }) => length > MAX_POLICY_ENTRIES))
     fail(`the policy has more than ${MAX_POLICY_ENTRIES} logs, witnesses or groups`);
@@ -156,11 +186,12 @@ const policyOf = (text: string, foreignKeys: ReadonlyArray<Uint8Array>): LogPoli
 export const parseLogPolicy = (
   text: string,
   foreignKeys: ReadonlyArray<Uint8Array> = [],
-): Parsed<LogPolicy> => {
+): { readonly value: LogPolicy } | PolicyRefused => {
   try {
     return { value: policyOf(text, foreignKeys) };
   } catch (error) {
-    if (error instanceof PolicyFault) return { fault: error.message };
-    throw error;
+    if (!(error instanceof PolicyFault)) throw error;
+    const { message: fault, line } = error;
+    return line === undefined ? { fault } : { fault, line };
   }
 };

@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import {
+  chmodSync,
+  chownSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -8,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Effect, Logger, Stream } from "effect";
 import { snapshotSpoolFile } from "../../../adapters/files/snapshot-spool.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
@@ -23,6 +26,9 @@ import { accountOf } from "../../doubles/accounts.ts";
 import { ledgerPort } from "../../world/ledger-port.ts";
 import { walletOf } from "../../simulation/world-escrow.ts";
 
+/** The user id that owns nothing. */
+const NOBODY = 65_534;
+
 const folders: Array<string> = [];
 afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
@@ -32,6 +38,10 @@ const newPath = (): string => {
   folders.push(folder);
   return join(folder, "deep", "snapshot.spool");
 };
+
+/** The warnings of the last spool that was opened. */
+const warned: Array<unknown> = [];
+const logger = Logger.make(({ message }) => void warned.push(message));
 
 const TIP: SnapshotTip = {
   count: 7n,
@@ -75,7 +85,7 @@ const opening = (
       ).pipe(
         Effect.provide(snapshotSpoolFile(path, TEST_DEPLOYMENT)),
         Effect.provideService(Ledger, ledgerPort({ genesisHash: genesis })),
-        Effect.provide(Logger.layer([])),
+        Effect.provide(Logger.layer([logger])),
       ),
     ),
 });
@@ -178,10 +188,36 @@ describe("the file of an unfinished snapshot", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test("that cannot be made keeps nothing, and does not fail the snapshot", async () => {
+  test("that cannot be made keeps nothing, does not fail the snapshot, and the log says why", async () => {
+    warned.length = 0;
     const { kept } = await opening("/dev/null/snapshot.spool").use((spool) =>
       Effect.tap(contentOf(spool), () => spool.add(PLACE, chunk(9n, [1]))),
     );
     expect(kept).toEqual([]);
+    expect(warned).toEqual([
+      [
+        "the snapshot goes on without keeping what it fetches",
+        { cause: expect.stringMatching(/^E[A-Z]+: .*\/dev\/null/) },
+      ],
+    ]);
+  });
+
+  test("is kept in a folder whose parent its user may pass and not read", async () => {
+    const path = newPath();
+    const folder = dirname(path);
+    mkdirSync(folder);
+    const isRoot = process.geteuid?.() === 0;
+    if (isRoot) chownSync(folder, NOBODY, NOBODY);
+    chmodSync(dirname(folder), 0o311);
+    warned.length = 0;
+    if (isRoot) process.seteuid?.(NOBODY);
+    try {
+      await filled(path);
+    } finally {
+      if (isRoot) process.seteuid?.(0);
+      chmodSync(dirname(folder), 0o700);
+    }
+    expect(warned).toEqual([]);
+    expect((await opening(path).use(contentOf)).kept).not.toBeEmpty();
   });
 });

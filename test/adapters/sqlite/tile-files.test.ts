@@ -57,11 +57,12 @@ test("a draft that an interrupted writing has left is written over", async () =>
   expect(readdirSync(join(folder, "0/tile/1"))).toEqual(["000"]);
 });
 
-test("a disk that takes no tile is a failure that can pass", async () => {
+test("a disk that takes no tile is a failure that can pass, and says why", async () => {
   const path = "0/tile/2/000";
   writeFileSync(join(folder, "0/tile/2"), "a file where a folder has to be");
   expect(await Effect.runPromise(Effect.flip(tiles.keep([{ path, bytes }])))).toMatchObject({
     _tag: "StoreUnavailable",
     retryable: true,
+    fault: { problem: "a file stands where a folder belongs, or a folder where a file does" },
   });
 });

@@ -1,7 +1,11 @@
 import { expect, test } from "bun:test";
+import { runCommand } from "../../../app/command-line/command-line.ts";
+import { main as demo } from "../../../app/commands/demo.ts";
 import { demonstrate } from "../../../app/deploy/demonstrate.ts";
 import { mintDecimals } from "../../../core/protocol/accounts/token.ts";
 import { associatedTokenAddress } from "../../../core/protocol/addresses/addresses.ts";
+import { runHere } from "../support/run-here.ts";
+import { SILENT_ADDRESS } from "../support/silent-address.ts";
 import { deploy, emptyCluster } from "./deploy-fixture.ts";
 
 test("a deployed service is demonstrated, and the payer gets back what is left", async () => {
@@ -39,3 +43,23 @@ test("a deployed service is demonstrated, and the payer gets back what is left",
     await cluster.stop();
   }
 }, 180_000);
+
+test("a demo whose payer has no key or too little advises no option that only another command has", async () => {
+  const cluster = await emptyCluster();
+  try {
+    const { path } = await cluster.keyFile("poor.json");
+    const told = (...args: ReadonlyArray<string>) => runHere((io) => runCommand(demo, args, io));
+    const paying = (payer: string) =>
+      told("--service", SILENT_ADDRESS, "--rpc", cluster.url, "--payer-key", payer);
+    const { stdout: help } = await told("--help");
+    const [poor, missing] = [await paying(path), await paying(cluster.path("none.json"))];
+    expect(poor.code).toBe(1);
+    expect(poor.stderr).toContain("are missing: send them there");
+    expect(missing.code).toBe(66);
+    expect(missing.stderr).toContain("solana-keygen new");
+    for (const { stderr } of [poor, missing])
+      for (const [option] of stderr.matchAll(/--[a-z-]+/g)) expect(help).toContain(option);
+  } finally {
+    await cluster.stop();
+  }
+});

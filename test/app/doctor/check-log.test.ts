@@ -9,6 +9,7 @@ import { printVerifierKey, verifierKey } from "../../../core/log/notes/verifier-
 import packageJson from "../../../package.json" with { type: "json" };
 import { startKms } from "../../doubles/fake-kms.ts";
 import { temporaryDirectory } from "../support/running-service.ts";
+import { SILENT_ADDRESS } from "../support/silent-address.ts";
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let folders = 0;
@@ -20,7 +21,17 @@ beforeEach(async () => {
   folder = join(directory.path, String(++folders));
   await mkdir(folder);
 });
-afterAll(() => directory.remove());
+/** Witnesses by the status that they answer a request with that is none. */
+const witnessing = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  fetch: ({ url }) => new Response("", { status: Number(new URL(url).pathname.split("/")[1]) }),
+});
+const ANSWERS = `${witnessing.url.origin}/400`;
+afterAll(async () => {
+  await witnessing.stop(true);
+  await directory.remove();
+});
 
 const ORIGIN = "log.example/log/0123456789abcdef/0";
 
@@ -41,7 +52,7 @@ const linesWith = async (changed: Record<string, string> = {}) => {
     LOG_SIGNING_KEY_FILE: await save("log.key", seedText(1)),
     LOG_WITNESSES: await save(
       "policy.txt",
-      `witness one ${vkeyOf("one.example", "cosignature", 2)} https://one.example/witness\nquorum one\n`,
+      `witness one ${vkeyOf("one.example", "cosignature", 2)} ${ANSWERS}\nquorum one\n`,
     ),
     WITNESS_LOGS: await save("logs.txt", `${vkeyOf(ORIGIN, "ed25519", 3)} https://log.example\n`),
     WITNESS_KEY_FILE: await save("witness.key", seedText(4)),
@@ -60,6 +71,7 @@ test("keys and files that can be used are told", async () => {
   expect(await linesWith()).toEqual([
     "log: the key of own.example can sign; it has signed nothing yet",
     `log: ${folder}/policy.txt: one; quorum one`,
+    `log: the witness one answers at ${ANSWERS}`,
     `witness: own.example can cosign ${ORIGIN}`,
   ]);
   expect((await readdir(folder)).toSorted()).toEqual([
@@ -83,6 +95,13 @@ test("a key that others can read, and one of two uses, are problems", async () =
   );
 });
 
+test("a key that cannot be read is told once, however many checks need it", async () => {
+  const lines = await linesWith({ LOG_SIGNING_KEY_FILE: "/dev/null/log.key" });
+  expect(lines).toEqual([
+    "!log: The log key of /dev/null/log.key cannot be used: the file cannot be read (ENOTDIR); name one that the service's user can read.",
+  ]);
+});
+
 test("a policy or a list of logs that cannot be read is a problem", async () => {
   const bad = await save("bad.txt", "witness one\n");
   expect((await linesWith({ LOG_WITNESSES: bad }))[1]).toStartWith(`!log: LOG_WITNESSES ${bad}`);
@@ -93,6 +112,36 @@ test("a policy or a list of logs that cannot be read is a problem", async () => 
     `witness one ${vkeyOf("one.example", "cosignature", 2)}\nquorum one\n`,
   );
   expect((await linesWith({ LOG_WITNESSES: silent }))[1]).toContain("has no URL");
+});
+
+test("a witness that does not answer is a problem with its cure, of either policy", async () => {
+  const line = (name: string, seed: number, url: string) =>
+    `witness ${name} ${vkeyOf(`${name}.example`, "cosignature", seed)} ${url}\n`;
+  const away = `${witnessing.url.origin}/502`;
+  const lines = await linesWith({
+    LOG_WITNESSES: await save(
+      "away.txt",
+      `${line("one", 2, ANSWERS)}${line("two", 5, SILENT_ADDRESS)}quorum one\n`,
+    ),
+    LOG_WITNESSES_APPEND_ONLY: await save("other.txt", `${line("three", 6, away)}quorum three\n`),
+  });
+  const saying = (name: string, url: string, reason: string, option = "") =>
+    `!log: the witness ${name} does not answer at ${url} (${reason}); start it or ask its operator; if it is gone for good: bun run cli log remove-witness ${name}${option}`;
+  expect(lines.slice(2, 5)).toEqual([
+    `log: the witness one answers at ${ANSWERS}`,
+    saying("two", SILENT_ADDRESS, /\((.*)\);/.exec(lines[3] ?? "")?.[1] ?? ""),
+    saying("three", away, "it answers 502", " --append-only"),
+  ]);
+});
+
+test("the witnesses that run beside the service are not missed while it is stopped", async () => {
+  const line = (name: string, seed: number) =>
+    `witness ${name} ${vkeyOf(name, "cosignature", seed)} ${SILENT_ADDRESS}\n`;
+  const usual = await save("log-witnesses", `${line("own-1", 2)}${line("two", 5)}quorum own-1\n`);
+  const lines = await linesWith({ DATA_DIR: folder, LOG_WITNESSES: "" });
+  expect(lines[1]).toBe(`log: ${usual}: own-1, two; quorum own-1`);
+  expect(lines[2]).toStartWith("!log: the witness two does not answer");
+  expect(lines[3]).toStartWith("witness: ");
 });
 
 test("each key that somebody else holds signs once, and a holder that does not is a problem with its cure", async () => {

@@ -1,6 +1,10 @@
 import { Exit } from "effect";
 import { SlotBeyondReach } from "../../../../ports/index/index-news.ts";
-import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
+import {
+  type StoreFault,
+  storeFaultText,
+  StoreUnavailable,
+} from "../../../../ports/index/store-refusal.ts";
 import type { SyncOutcome } from "../../../../ports/index/sync-lease.ts";
 import {
   type LedgerFailure,
@@ -48,8 +52,8 @@ export const syncErrorOf = (exit: Exit.Exit<unknown, SyncFailure>): SyncError | 
 /** A failure's cause as text for the log. The adapters keep addresses that hold keys out of it. */
 export const syncFailureCause = (failure: SyncFailure): string => {
   if (failure._tag === "SlotBeyondReach") return failure.message;
-  if (failure._tag !== "StoreUnavailable" && failure.fault !== undefined)
-    return ledgerFaultText(failure.fault);
+  if (failure._tag === "StoreUnavailable") return storeFaultText(failure);
+  if (failure.fault !== undefined) return ledgerFaultText(failure.fault);
   if (failure._tag === "LedgerTimeout") return `no answer within ${failure.timeoutMs} ms`;
   const { cause } = failure;
   if (cause instanceof Error) return cause.message;
@@ -79,6 +83,7 @@ type PlainFailure = {
   readonly timeoutMs: number;
   /** Names hosts only, never keys. */
   readonly fault?: LedgerFault | null;
+  readonly storeFault?: StoreFault | null;
 };
 
 /** A sync's outcome as text, for another process or thread. */
@@ -94,6 +99,7 @@ export const encodeOutcome = (outcome: SyncOutcome): string => {
     retryable: failure._tag === "LedgerTimeout" || failure.retryable,
     timeoutMs: failure._tag === "LedgerTimeout" ? failure.timeoutMs : 0,
     fault: failure._tag === "StoreUnavailable" ? null : (failure.fault ?? null),
+    storeFault: failure._tag === "StoreUnavailable" ? (failure.fault ?? null) : null,
   };
   return JSON.stringify({ failure: plain });
 };
@@ -108,7 +114,7 @@ export const decodeOutcome = (text: string, cause: string): SyncOutcome => {
     const { side, method, detail } = plain.failure;
     return { failure: new SlotBeyondReach({ side, method, detail }) };
   }
-  const { tag, retryable, timeoutMs, fault } = plain.failure;
+  const { tag, retryable, timeoutMs, fault, storeFault } = plain.failure;
   const told = { retryable, cause };
   // A process of an earlier version tells no fault.
   const known = fault === null || fault === undefined ? {} : { fault };
@@ -118,7 +124,7 @@ export const decodeOutcome = (text: string, cause: string): SyncOutcome => {
     case "LedgerUnavailable":
       return { failure: new LedgerUnavailable({ ...told, ...known }) };
     case "StoreUnavailable":
-      return { failure: new StoreUnavailable(told) };
+      return { failure: new StoreUnavailable({ ...told, fault: storeFault ?? undefined }) };
   }
 };
 

@@ -23,6 +23,8 @@ export type WitnessRecord = {
   readonly lastProblem: string | null;
   /** Since when no offer has brought one, in monotonic milliseconds; null while they do. */
   readonly problemSinceMs: number | null;
+  /** Whether the log has the problem's line; absent while it has none. */
+  readonly isLogged?: boolean;
   /** The size that it states to have cosigned, larger than the one it was offered; 0 when it states none. */
   readonly aheadTo: number;
 };
@@ -37,6 +39,9 @@ const NEW_WITNESS: WitnessRecord = {
   problemSinceMs: null,
   aheadTo: 0,
 };
+
+/** A witness that is a few blocks behind, or is started anew, cosigns again within this time, milliseconds. */
+const LOGGED_AFTER_MS = 30_000;
 
 /** The first 100 printable ASCII characters of what a witness wrote: the status shows them. */
 const shortened = (body: string): string => body.replaceAll(/[^ -~]/g, "").slice(0, 100);
@@ -107,13 +112,28 @@ export const askForCosignature = Effect.fnUntraced(function* <R>(
 ) {
   const note = Effect.fnUntraced(function* (change: Partial<WitnessRecord>, isNonsense = false) {
     const nowMs = yield* monotonicMs;
-    yield* Ref.update(records, (known) => {
+    const { wasLogged, isLogged, reason } = yield* Ref.modify(records, (known) => {
       const before = known.get(witness.name) ?? NEW_WITNESS;
       const nonsense = before.nonsense + (isNonsense ? 1 : 0);
       const after = { ...before, ...change, nonsense };
-      const problemSinceMs = after.lastProblem === null ? null : (before.problemSinceMs ?? nowMs);
-      return new Map(known).set(witness.name, { ...after, problemSinceMs });
+      const reason = after.lastProblem;
+      const problemSinceMs = reason === null ? null : (before.problemSinceMs ?? nowMs);
+      const wasLogged = before.isLogged === true;
+      const isOld = problemSinceMs !== null && nowMs - problemSinceMs >= LOGGED_AFTER_MS;
+      const isLogged = problemSinceMs !== null && (wasLogged || isOld);
+      const record = { ...after, problemSinceMs, isLogged };
+      return [{ wasLogged, isLogged, reason }, new Map(known).set(witness.name, record)];
     });
+    const { name, url } = witness;
+    if (isLogged && !wasLogged)
+      yield* Effect.logWarning("a witness of the log does not cosign", {
+        witness: name,
+        url,
+        reason,
+        cure: "start it or ask its operator (docs/runbook.md, WitnessCosignatureOld)",
+      });
+    if (wasLogged && !isLogged)
+      yield* Effect.logInfo("the witness cosigns again", { witness: name });
   });
   for (const isTold of [false, true]) {
     const known = (yield* Ref.get(records)).get(witness.name) ?? NEW_WITNESS;

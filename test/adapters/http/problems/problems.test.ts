@@ -7,6 +7,7 @@ import {
 } from "../../../../core/domain/relay/settlement-rule.ts";
 import { STATE_RULES } from "../../../../core/use-cases/request-errors.ts";
 import { problemOfFailure } from "../../../../adapters/http/problems/failure-problem.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import {
   PROBLEM_CATALOGUE,
@@ -95,4 +96,19 @@ test("a rule that the relay finds broken has the cure that prepare operations gi
     expect(refused(rule)).toBe(stateCure(rule));
   // Of the form of a transaction prepare operations say nothing.
   expect(refused("wrong_account_count")).toBe(PROBLEM_CATALOGUE.settlement_check_failed.cure);
+});
+
+test("a store that has said what is wrong tells it and the cure, and one that has not does not answer", () => {
+  const fault = { problem: "no space is left on its disk", cure: "Free space on its disk." };
+  const told = (failure: StoreUnavailable) => problemOfFailure(failure);
+  const failed = { retryable: true, cause: new Error("/var/lib: database or disk is full") };
+  expect(told(new StoreUnavailable({ ...failed, fault }))).toMatchObject({
+    code: "store_unavailable",
+    detail: "The store cannot be used: no space is left on its disk.",
+    cure: "Free space on its disk. Then ask again.",
+  });
+  expect(JSON.stringify(told(new StoreUnavailable({ ...failed, fault })))).not.toContain(
+    "/var/lib",
+  );
+  expect(told(new StoreUnavailable(failed)).detail).toBe("The index cannot be reached.");
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { printVerifierKey, verifierKey } from "../../../../core/log/notes/verifier-key.ts";
-import { parseLogPolicy } from "../../../../core/log/policy/parse-log-policy.ts";
+import { parseLogPolicy, policyFaultText } from "../../../../core/log/policy/parse-log-policy.ts";
 import { printLogPolicy } from "../../../../core/log/policy/print-log-policy.ts";
 import { testKey, TWINS } from "../support/test-signer.ts";
 
@@ -184,7 +184,34 @@ test.each([
   ["a long text", `#${"a".repeat(65_536)}\nquorum none\n`, "the policy is too long"],
 ])("%s is refused", (_, policy, fault) => {
   const evidence = testKey("e", "ed25519", 99).key.publicKey;
-  expect(parseLogPolicy(policy, [evidence])).toEqual({ fault });
+  expect(parseLogPolicy(policy, [evidence])).toHaveProperty("fault", fault);
+});
+
+test.each([
+  [
+    "of a line",
+    text("# who watches", "allow all", "quorum none"),
+    'line 2, "allow all": a line begins with "allow"',
+  ],
+  [
+    "that names what is defined later",
+    text("", "quorum X1", ...W),
+    'line 2, "quorum X1": X1 is not defined before it is named',
+  ],
+  [
+    "of a line's bytes",
+    "# from elsewhere\nquorum none\r\n",
+    'line 2, "quorum none\\r": the policy has control characters or is not UTF-8',
+  ],
+  ["of the whole", text(L), "the policy has no quorum line"],
+  [
+    "of a long line",
+    text("x".repeat(5000)),
+    `line 1, "${"x".repeat(100)}": a line begins with "${"x".repeat(5000)}"`,
+  ],
+])("a fault %s is told with where it is", (_, policy, told) => {
+  const read = parseLogPolicy(policy);
+  expect("fault" in read && policyFaultText(read)).toBe(told);
 });
 
 test("a Kelvin sign is another name than a K, and a non-breaking space separates nothing", () => {

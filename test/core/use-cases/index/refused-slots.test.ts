@@ -7,6 +7,7 @@ import {
   syncFailureCause,
 } from "../../../../core/use-cases/index/sync/sync-failure.ts";
 import { SlotBeyondReach } from "../../../../ports/index/index-news.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 
 const told = {
@@ -33,6 +34,21 @@ test("what a node did wrong is told to other replicas and threads as it is", () 
   const failure = new LedgerUnavailable({ retryable: true, cause: "the node", fault });
   const decoded = decodeOutcome(encodeOutcome({ failure }), "told by another");
   expect(decoded).toMatchObject({ failure: { _tag: "LedgerUnavailable", retryable: true, fault } });
+});
+
+test("what is wrong with a store is told to other replicas and threads, and to the log with the cure", () => {
+  const fault = { problem: "no space is left on its disk", cure: "Free space on its disk." };
+  const failure = new StoreUnavailable({ retryable: true, cause: new Error("full"), fault });
+  const decoded = decodeOutcome(encodeOutcome({ failure }), "told by another");
+  expect(decoded).toMatchObject({ failure: { _tag: "StoreUnavailable", retryable: true, fault } });
+  expect(syncFailureCause(failure)).toBe(
+    "no space is left on its disk (full). Free space on its disk.",
+  );
+  const unknown = new StoreUnavailable({ retryable: true, cause: "no answer" });
+  expect(syncFailureCause(unknown)).toBe("no answer");
+  expect(decodeOutcome(encodeOutcome({ failure: unknown }), "told by another")).toEqual({
+    failure: new StoreUnavailable({ retryable: true, cause: "told by another", fault: undefined }),
+  });
 });
 
 test("the log names the method, the code, what is refused and the cure", () => {

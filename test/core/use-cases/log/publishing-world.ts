@@ -1,4 +1,4 @@
-import { Effect, Fiber, Layer } from "effect";
+import { Effect, Fiber, Layer, Logger } from "effect";
 import { TestClock } from "effect/testing";
 import { IndexRows } from "../../../../adapters/memory/index-rows.ts";
 import { logStoreOf } from "../../../../adapters/memory/log-rows.ts";
@@ -50,6 +50,8 @@ export class PublishingWorld {
   policy: AskedPolicy | null = null;
   witness: WitnessClient["Service"]["addCheckpoint"] = () => Effect.die("there is no witness");
   nodes: LedgerNodes["Service"] = { count: 1, readFromEach: () => Effect.die("there is one node") };
+  /** Gets the text and details of each line that is logged. */
+  logged: (text: unknown, details: unknown) => void = () => {};
   /** Whether this process's term goes on. Afterwards its store refuses what it writes. */
   isWriter = true;
   /** Calls of the store and the key that the process survives, null for all. */
@@ -223,6 +225,12 @@ export class PublishingWorld {
       logIdentity(TEST_GENESIS_HASH, deployment),
       Layer.succeed(LedgerNodes, this.nodes),
       Layer.succeed(Instance, testInstance()),
+      Logger.layer([
+        Logger.make(({ message }) => {
+          const [text, details] = [message].flat();
+          this.logged(text, details);
+        }),
+      ]),
       Layer.succeed(WitnessClient, { addCheckpoint: (url, body) => this.witness(url, body) }),
     );
   }

@@ -125,6 +125,31 @@ test("a witness whose node is behind (503) is asked after half a second, one and
   expect(await after(world, 4)).toMatchObject({ size: 21, hindrance: null });
 });
 
+test("a witness that stays away is logged once with the reason, and once when it is back", async () => {
+  const world = worldOf(20);
+  const refused = () => Effect.fail(new WitnessUnreachable({ reason: "refused" }));
+  const habits = [soundly, (request: number) => (request < 20 ? refused() : soundly(request))];
+  withWitnesses(world, habits, "w0.example");
+  const lines: Array<unknown> = [];
+  world.logged = (text, details) => {
+    if (String(text).includes("witness")) lines.push([text, details]);
+  };
+  const away = { witness: "w1.example", url: "http://w1.example", reason: "refused" };
+  await world.run(({ grown }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark());
+      yield* TestClock.adjust("25 seconds");
+      expect(lines).toEqual([]);
+      yield* TestClock.adjust("3 minutes");
+      expect(lines).toEqual([
+        ["a witness of the log does not cosign", expect.objectContaining(away)],
+      ]);
+      yield* TestClock.adjust("30 minutes");
+      expect(lines.slice(1)).toEqual([["the witness cosigns again", { witness: "w1.example" }]]);
+    }),
+  );
+});
+
 test("one checkpoint is offered for 60 seconds, then the newest has its turn", async () => {
   const world = worldOf(30);
   const [witness] = withWitnesses(world, [answers(503)], "w0.example");
