@@ -1,5 +1,6 @@
-import { type FileHandle, open, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { existsSync } from "node:fs";
+import { type FileHandle, open, readdir, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { Data, Effect, Layer, Stream } from "effect";
 import { decodeBase64, encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
@@ -147,18 +148,47 @@ const spoolIn = (
   };
 };
 
-const openSpool = (path: string, identity: Effect.Effect<string, unknown>) =>
+/** Whether another process lives, also one that is stopped and goes on later. */
+const lives = (pid: number): boolean => {
+  try {
+    return pid !== process.pid && process.kill(pid, 0);
+  } catch (cause) {
+    return cause instanceof Error && "code" in cause && cause.code === "EPERM";
+  }
+};
+
+/** The file of one of several processes, each of which has its own. */
+const fileOfProcess = (path: string, pid: number): string => `${path}-${pid}`;
+
+/**
+ * Takes over what a process kept that has ended: its file becomes `own`, unless that is there; other files of such
+ * processes are removed. A file of a process that lives is left alone: it may go on to write there.
+ */
+const takeOver = async (path: string, own: string): Promise<void> => {
+  for (const name of await readdir(dirname(path))) {
+    const file = join(dirname(path), name);
+    const pid = /^-(\d+)$/.exec(file.startsWith(path) ? file.slice(path.length) : "")?.[1];
+    const isLeft = pid === undefined ? file === path : !lives(Number(pid));
+    if (!isLeft || file === own) continue;
+    if (existsSync(own)) await rm(file, { force: true });
+    else await rename(file, own);
+  }
+};
+
+const openSpool = (path: string, identity: Effect.Effect<string, unknown>, isShared: boolean) =>
   Effect.fn("openSnapshotSpool")(function* (
     tip: SnapshotTip,
     isUsable: (kept: SnapshotTip) => boolean,
   ) {
     const ledger = yield* identity;
+    const own = isShared ? fileOfProcess(path, process.pid) : path;
     const opened = Effect.tryPromise({
       try: async (): Promise<FileHandle> => {
         await makeFolderDurably(dirname(path));
+        await takeOver(path, own);
         // No mode by name both makes a file and writes at positions.
-        await (await open(path, "a+")).close();
-        return open(path, "r+");
+        await (await open(own, "a+")).close();
+        return open(own, "r+");
       },
       catch: (cause) => new SpoolFailed({ cause }),
     });
@@ -172,24 +202,26 @@ const openSpool = (path: string, identity: Effect.Effect<string, unknown>) =>
           const heading = parseHeading(first.value.record.text);
           const isOurs = heading.version === VERSION && heading.ledger === ledger;
           if (isOurs && isUsable(heading.tip))
-            return spoolIn(file, path, heading.tip, first.value.end);
+            return spoolIn(file, own, heading.tip, first.value.end);
         }
         const bytes = encodeSpoolRecord({ kind: "heading", text: headingText(ledger, tip) });
         await file.truncate(0);
         await file.write(bytes, 0, bytes.length, 0);
-        return spoolIn(file, path, tip, bytes.length);
+        return spoolIn(file, own, tip, bytes.length);
       },
       catch: (cause) => new SpoolFailed({ cause }),
     });
   });
 
 /**
- * Keeps snapshots in the file at `path`, which nobody else may use. What was kept of another ledger or of other
- * programs is dropped.
+ * Keeps snapshots in the file at `path`, which nobody else may use; where several processes share it, in a file of this
+ * one beside it. What an ended process kept is taken over; what was kept of another ledger or of other programs is
+ * dropped.
  */
 export const snapshotSpoolFile = (
   path: string,
   { custodyProgram, attestorProgram }: Deployment,
+  isShared = false,
 ): Layer.Layer<OpenSnapshotSpool, never, Ledger> =>
   Layer.effect(
     OpenSnapshotSpool,
@@ -199,8 +231,10 @@ export const snapshotSpoolFile = (
         (genesis) => `${genesis} ${custodyProgram} ${attestorProgram}`,
       );
       return (tip: SnapshotTip, isUsable: (kept: SnapshotTip) => boolean) =>
-        openSpool(path, identity)(tip, isUsable).pipe(
-          Effect.catch((cause) => Effect.as(notKept(cause), emptySpool(tip))),
-        );
+        openSpool(
+          path,
+          identity,
+          isShared,
+        )(tip, isUsable).pipe(Effect.catch((cause) => Effect.as(notKept(cause), emptySpool(tip))));
     }),
   );

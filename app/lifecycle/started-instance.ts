@@ -68,7 +68,7 @@ export const packetsPath = (dataDir: string): string => `${dataDir}/packets.sqli
 /** The file in the data directory of the operator's webhooks. */
 export const webhooksPath = (dataDir: string): string => `${dataDir}/webhooks.sqlite`;
 
-/** The file in the data directory of what an unfinished first snapshot has fetched. */
+/** The file in the data directory of what an unfinished first snapshot has fetched; of several workers each has one. */
 export const snapshotPath = (dataDir: string): string => `${dataDir}/snapshot.spool`;
 
 /** The file in the data directory of how far the search for old events' transactions has come. */

@@ -155,7 +155,7 @@ export const syncingSide = (started: StartedInstance, tell: (grown: GrownMark) =
   const seconds = settings.scanEverySeconds;
   const kept = Layer.mergeAll(
     rebuildApprovalFile(dataDir),
-    snapshotSpoolFile(snapshotPath(dataDir), deploymentOf(settings)),
+    snapshotSpoolFile(snapshotPath(dataDir), deploymentOf(settings), settings.workers > 1),
     backfillCheckpointFile(backfillPath(dataDir), deploymentOf(settings)),
     importedPacketFiles(dataDir),
     archivePeersHttp(settings.archivePeers),

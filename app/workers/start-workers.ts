@@ -8,19 +8,30 @@ import type { MetricsListenFailed } from "../lifecycle/shutdown.ts";
 import { claimDataDirectory, type DataDirectoryUnusable } from "../stores/data-directory.ts";
 import { serveWorkerMetrics } from "./worker-metrics.ts";
 
-/** A worker cannot serve with these settings. It has said why. */
-export class WorkerRefused extends Data.TaggedError("WorkerRefused")<{ readonly worker: number }> {
+/** A worker cannot serve with these settings, or ends each time before it listens. It has said why. */
+export class WorkerRefused extends Data.TaggedError("WorkerRefused")<{
+  readonly worker: number;
+  /** How its last process ended, for one that has ended each time; null for one that cannot serve. */
+  readonly ended: string | null;
+}> {
   override get message() {
-    return `Worker ${this.worker} cannot serve, and the others end with it`;
+    const what =
+      this.ended === null
+        ? "cannot serve"
+        : `has ended ${MOST_TRIES} times before it listened, last with ${this.ended}`;
+    return `Worker ${this.worker} ${what}, and the others end with it`;
   }
 }
+
+/** A start fails when one worker has ended this often in a row before it listened. */
+const MOST_TRIES = 5;
 
 /** What a worker tells the process that runs it once it listens: scheme, host and port of its listeners. */
 export type WorkerListens = { readonly url: string; readonly metricsUrl: string | null };
 
 /** Workers that listen, as one service. */
 export type RunningWorkers = WorkerListens & {
-  /** Never succeeds. Fails when a worker cannot continue with these settings. */
+  /** Never succeeds. Fails when no worker is left that can serve with these settings. */
   readonly refused: Effect.Effect<never, WorkerRefused>;
 };
 
@@ -83,7 +94,8 @@ const noChildren = Effect.gen(function* () {
 
 /**
  * Starts as many workers as the settings say, which share the port, and keeps them running until the scope closes:
- * another one takes the place of each that ends. Completes once all listen. The first one takes the port before the
+ * another one takes the place of each that ends. Completes once all listen, and fails when one ends again and again
+ * before. The first one takes the port before the
  * others, so that 0 stands for a free one.
  */
 export const startWorkers = (
@@ -102,17 +114,30 @@ export const startWorkers = (
         : yield* serveWorkerMetrics(listening, { hostname, port: metricsPort });
     const children = yield* noChildren;
 
+    let isUp = false;
+
     const keep = (worker: number, begun: Deferred.Deferred<WorkerListens>) => {
+      let lives = 0;
+      let failedTries = 0;
       const live = Effect.gen(function* () {
+        lives += 1;
+        failedTries += 1;
         const child = yield* workerProcess(worker, port, children, (at) => {
           if (port === 0) port = Number(new URL(at.url).port);
           listening.set(worker, at);
+          failedTries = 0;
           Deferred.doneUnsafe(begun, Effect.succeed(at));
         });
         const code = yield* Effect.promise(() => child.exited);
         listening.delete(worker);
-        if (code === EX_CONFIG) return yield* new WorkerRefused({ worker });
-        return child.signalCode === null ? `exit code ${code}` : String(child.signalCode);
+        const isRefused = code === EX_CONFIG;
+        // A setting that has gone bad since the start, such as a key's file, keeps nobody else from serving.
+        if (isRefused && (lives === 1 || listening.size === 0))
+          return yield* new WorkerRefused({ worker, ended: null });
+        const reason = child.signalCode === null ? `exit code ${code}` : String(child.signalCode);
+        if (!isUp && failedTries >= MOST_TRIES)
+          return yield* new WorkerRefused({ worker, ended: reason });
+        return isRefused ? "it cannot serve with these settings, and has said why" : reason;
       });
       return liveAgainAndAgain(Effect.scoped(live), (reason, pauseMs) =>
         Effect.logError("a worker has ended, and another one takes its place", {
@@ -136,6 +161,7 @@ export const startWorkers = (
     );
     const all = Effect.forEach([...others, first], Deferred.await);
     yield* Effect.raceFirst(all, Deferred.await(refused));
+    isUp = true;
     const { url } = yield* Deferred.await(first);
     return { url, metricsUrl, refused: Deferred.await(refused) };
   });

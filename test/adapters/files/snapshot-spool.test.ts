@@ -2,16 +2,19 @@ import { afterEach, describe, expect, test } from "bun:test";
 import {
   chmodSync,
   chownSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { Effect, Logger, Stream } from "effect";
 import { snapshotSpoolFile } from "../../../adapters/files/snapshot-spool.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
@@ -73,7 +76,7 @@ const chunk = (slot: bigint, numbers: ReadonlyArray<number>, next?: string): Sca
 
 const opening = (
   path: string,
-  { tip = TIP, genesis = "genesis", isUsable = (): boolean => true } = {},
+  { tip = TIP, genesis = "genesis", isUsable = (): boolean => true, isShared = false } = {},
 ) => ({
   use: <A>(work: (spool: SnapshotSpool) => Effect.Effect<A>): Promise<A> =>
     Effect.runPromise(
@@ -83,7 +86,7 @@ const opening = (
           return yield* work(yield* open(tip, isUsable));
         }),
       ).pipe(
-        Effect.provide(snapshotSpoolFile(path, TEST_DEPLOYMENT)),
+        Effect.provide(snapshotSpoolFile(path, TEST_DEPLOYMENT, isShared)),
         Effect.provideService(Ledger, ledgerPort({ genesisHash: genesis })),
         Effect.provide(Logger.layer([logger])),
       ),
@@ -219,5 +222,33 @@ describe("the file of an unfinished snapshot", () => {
     }
     expect(warned).toEqual([]);
     expect((await opening(path).use(contentOf)).kept).not.toBeEmpty();
+  });
+
+  test("of a worker that has ended is taken over by another one, and that of one that lives is not touched", async () => {
+    const path = newPath();
+    await filled(path);
+    const ended = Bun.spawn(["true"]);
+    await ended.exited;
+    await using living = Bun.spawn(["sleep", "60"], { stdio: ["ignore", "ignore", "ignore"] });
+    const [left, held] = [`${path}-${ended.pid}`, `${path}-${living.pid}`];
+    copyFileSync(path, held);
+    renameSync(path, left);
+
+    const shared = { tip: LATER, isShared: true };
+    const { tip, kept } = await opening(path, shared).use(contentOf);
+    expect({ tip, kept: kept.length }).toEqual({ tip: TIP, kept: 4 });
+    const names = () => readdirSync(dirname(path)).toSorted();
+    const own = `${path}-${process.pid}`;
+    expect(names()).toEqual([own, held].map((file) => basename(file)).toSorted());
+
+    await opening(path, shared).use(({ clear }) => clear);
+    const again = await opening(path, shared).use((spool) =>
+      Effect.tap(contentOf(spool), () => spool.clear),
+    );
+    expect(again.kept).toEqual([]);
+    living.kill("SIGKILL");
+    await living.exited;
+    expect((await opening(path, { tip: LATER }).use(contentOf)).tip).toEqual(TIP);
+    expect(names()).toEqual([basename(path)]);
   });
 });

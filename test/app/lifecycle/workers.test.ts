@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Effect } from "effect";
 import { joinedMetrics, serveWorkerMetrics } from "../../../app/workers/worker-metrics.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
@@ -149,6 +149,53 @@ test.concurrent("workers that cannot serve end the service with the reason", asy
   expect(noKey?.stderr).toContain("/dev/null/key");
   expect(noKey?.stderr).toEndWith("Worker 1 cannot serve, and the others end with it\n");
 }, 60_000);
+
+test.concurrent.if(process.platform === "linux")(
+  "a worker whose successor cannot serve is tried on while the others serve",
+  async () => {
+    const path = `${directory.path}/evidence-key`;
+    const key = Buffer.alloc(32, 1).toString("base64");
+    writeFileSync(path, key, { mode: 0o600 });
+    const service = startTwo({ EVIDENCE_SIGNING_KEY_FILE: path });
+    const url = await service.url;
+    const answers = async () => (await fetch(`${url}/health`, { keepalive: false })).status;
+    rmSync(path);
+    const [killed = 0] = workersOf(service);
+    process.kill(killed, "SIGKILL");
+    await areGone([killed]);
+    // Each process of the successor counts, and pauses double from 50 ms on.
+    const successors = new Set<number>();
+    await until(
+      "three successors have been tried",
+      async () => {
+        for (const pid of workersOf(service)) if (pid > 0) successors.add(pid);
+        return successors.size;
+      },
+      (count) => count >= 4,
+      60,
+    );
+    expect(await answers()).toBe(200);
+    writeFileSync(path, key, { mode: 0o600 });
+    service.kill("SIGTERM");
+    const { code, stdout, stderr } = await service.ended;
+    expect(code).toBe(0);
+    expect(stderr).toContain(path);
+    const reason = "it cannot serve with these settings, and has said why";
+    expect(stdout).toContain(JSON.stringify(reason));
+  },
+  180_000,
+);
+
+test.concurrent("a worker that ends again and again before it listens fails the start, which says how it ended", async () => {
+  const crash = `${directory.path}/crash.ts`;
+  writeFileSync(crash, 'if (process.argv.at(-1) === "2") process.kill(process.pid, "SIGKILL");\n');
+  const service = startTwo({ BUN_OPTIONS: `--preload ${crash}` });
+  const { code, stderr } = await service.ended;
+  expect(code).toBe(1);
+  expect(stderr).toBe(
+    "Worker 2 has ended 5 times before it listened, last with SIGKILL, and the others end with it\n",
+  );
+}, 180_000);
 
 /** A worker's listener that answers as `fetch` does. */
 const worker = (fetch: () => Response | Promise<Response>) => {
