@@ -4,6 +4,10 @@ export type UnixSeconds = bigint;
 /** 9999-12-31T23:59:59Z: the last second that `YYYY-MM-DDThh:mm:ssZ` can name. */
 export const LAST_UNIX_SECOND: UnixSeconds = 253_402_300_799n;
 
+/** Whether `YYYY-MM-DDThh:mm:ssZ` can name the second. */
+export const isUnixTime = (seconds: UnixSeconds): boolean =>
+  seconds >= 0n && seconds <= LAST_UNIX_SECOND;
+
 const DAY_SECONDS = 86_400;
 /** Times come in runs of the same day, so its date is formatted once. */
 let latestDay = { number: 0, text: "1970-01-01T" };
@@ -12,7 +16,7 @@ const twoDigits = (value: number): string => (value < 10 ? `0${value}` : `${valu
 
 /** RFC 3339 UTC without fraction, `YYYY-MM-DDThh:mm:ssZ`, of a second in [0, LAST_UNIX_SECOND]. */
 export const formatUnixTime = (seconds: UnixSeconds): string => {
-  if (seconds < 0n || seconds > LAST_UNIX_SECOND) throw new Error("time out of RFC 3339's range");
+  if (!isUnixTime(seconds)) throw new Error("time out of RFC 3339's range");
   const whole = Number(seconds);
   const number = Math.floor(whole / DAY_SECONDS);
   if (number !== latestDay.number) {

@@ -6,6 +6,7 @@ import hashlib
 import http.client
 import json
 import os
+import re
 import struct
 import sys
 import time
@@ -53,6 +54,9 @@ SENDS, FIRST_PAUSE, SETTLING = 6, 0.2, 60
 TASK = "Calls of a session, each ordered by a voucher of its session key."
 #: Refusals after which the same call is sent again.
 AGAIN = {"session_busy", "ledger_out_of_reach", "store_unusable", "attestor_unusable"}
+#: The form of every code, and what a document without the members that are asked for fails with.
+CODE = re.compile("[A-Za-z0-9_]{1,64}")
+NO_FORM = ValueError, KeyError, TypeError, RecursionError
 
 AGENT = keypair("AGENT_KEY")
 MERCHANT, MINT = Pubkey.from_string(ENV["MERCHANT"]), Pubkey.from_string(ENV["MINT"])
@@ -173,9 +177,12 @@ class Session:
         code = None
         if headers.get("content-type", "").startswith("application/problem+json"):
             try:
-                code = str(json.loads(body)["code"])
-            except (ValueError, KeyError, TypeError):
+                code = json.loads(body)["code"]
+            except NO_FORM:
                 code = None
+            # It is printed, and the seller may write anything.
+            if code is not None and not (isinstance(code, str) and CODE.fullmatch(code)):
+                code = "unexpected_answer"
         return status, headers, body, code
 
     def adopt(self, value):
@@ -268,7 +275,7 @@ class Session:
                 claim = Attestation(root_of(tally.deliveries), tally.total, int(final["timestamp"]), tally.count, 1)
                 if signed_by(self.escrow.attestor, claim.message(self.escrow.terms), signature):
                     return True
-            except (ValueError, KeyError, TypeError):
+            except NO_FORM:
                 pass
         return False
 

@@ -24,6 +24,10 @@ DOMAIN = hashlib.sha256(
 ).digest()
 
 
+#: 9999-12-31T23:59:59Z
+LAST_SECOND = 253_402_300_799
+
+
 def signed_by(key, message, signature):
     """By the rules of the ledger's precompile: strict, as solders verifies."""
     return Signature.from_bytes(signature).verify(key, message)
@@ -122,7 +126,12 @@ def instant(seconds):
 
 
 def proof_hash(task, url, status, body, at):
-    """Of the payload that both sides make of an answer. All its texts are ASCII, so that RFC 8785 is sorted JSON."""
+    """Of the payload that both sides make of an answer. All its texts are ASCII, so that RFC 8785 is sorted JSON.
+
+    None for a second that RFC 3339 has no four digits of a year for.
+    """
+    if not 0 <= at <= LAST_SECOND:
+        return None
     payload = {
         "proof_template_id": "api-delivered-v1",
         "task_hash": task.hex(),

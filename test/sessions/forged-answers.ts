@@ -1,4 +1,5 @@
 import { policyIn } from "../../client/pinned-policy.ts";
+import type { Address } from "../../core/domain/address.ts";
 import { decodeBase64, encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { callProofHash } from "../../core/protocol/calls/call-delivery.ts";
 import { callIntent, callOrder } from "../../core/protocol/calls/call-order.ts";
@@ -15,6 +16,7 @@ import {
 } from "../../core/protocol/calls/call-voucher.ts";
 import {
   HEAD_HEADER,
+  orderOf,
   parseSessionHead,
   type SessionHead,
   sessionHeadBytes,
@@ -31,10 +33,17 @@ export type Lie = {
   readonly totalOff?: bigint;
   readonly countOff?: number;
   readonly secondsOff?: bigint;
+  /** Added to the time of the delivery and of its attestation. */
+  readonly deliveredOff?: bigint;
   readonly isFinal?: boolean;
   readonly isUnsigned?: boolean;
   readonly isOtherRoot?: boolean;
+  /** The attestation is one of another session. */
+  readonly isOtherSession?: boolean;
 };
+
+/** A record, and the body of the answer that it attests. */
+export type Recorded = { readonly head: SessionHead; readonly body: Uint8Array };
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -42,18 +51,23 @@ const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 export const problemAnswer = (
   status: number,
   code: string,
-  head: Uint8Array | null = null,
+  head: SessionHead | Uint8Array | null = null,
 ): WireAnswer => ({
   status,
   headers: {
     "content-type": "application/problem+json",
-    ...(head === null ? {} : { [HEAD_HEADER]: encodeBase64(head) }),
+    ...(head === null
+      ? {}
+      : { [HEAD_HEADER]: encodeBase64("voucher" in head ? sessionHeadBytes(head) : head) }),
   },
   body: utf8(JSON.stringify({ code, detail: "No.", status })),
 });
 
-/** A seller without a store, whose attestor signs whatever it is told. It knows what its agent signed. */
-export const forger = ({ stand }: Battery) => {
+/**
+ * A seller without a store, whose attestor signs whatever it is told. It knows what its agent signed. Forgers of one
+ * session can share its `seen` terms.
+ */
+export const forger = ({ stand }: Battery, seen = new Map<Address, SessionTerms>()) => {
   const policy = policyIn(stand.trust);
   const vouchers: Array<CallVoucher> = [];
   /** The record by which the agent goes on; null before the first call. */
@@ -61,8 +75,9 @@ export const forger = ({ stand }: Battery) => {
   let given = 0n;
 
   const termsFor = async ({ escrow }: CallVoucher): Promise<SessionTerms> => {
-    const terms = sessionTerms(await stand.escrow(escrow), policy);
+    const terms = seen.get(escrow) ?? sessionTerms(await stand.escrow(escrow), policy);
     if (terms === null) throw new Error(`${escrow} is no session`);
+    seen.set(escrow, terms);
     return terms;
   };
 
@@ -79,7 +94,7 @@ export const forger = ({ stand }: Battery) => {
     { method, target, headers }: WireRequest,
     voucher: CallVoucher,
     lie: Lie = {},
-  ): Promise<{ readonly head: SessionHead; readonly body: Uint8Array }> => {
+  ): Promise<Recorded> => {
     // The agent goes on from what it shows, or from the record that it took.
     const shown = parseSessionHead(decodeBase64(headers[HEAD_HEADER] ?? "") ?? new Uint8Array());
     const known = shown ?? newest;
@@ -103,33 +118,46 @@ export const forger = ({ stand }: Battery) => {
       deliveredAt,
     });
     const price = voucher.limit + (lie.priceOff ?? 0n);
-    const totalAfter = before.total + price + (lie.totalOff ?? 0n);
-    const delivery = { taskHash, proofHash, price, totalAfter, deliveredAt };
+    const totalAfter = BigInt.asUintN(64, before.total + price + (lie.totalOff ?? 0n));
+    const at = deliveredAt + (lie.deliveredOff ?? 0n);
+    const delivery = { taskHash, proofHash, price, totalAfter, deliveredAt: at };
     const after = before.after(order, delivery);
     const claim: Omit<CallAttestation, "signature"> = {
       deliveries: lie.isOtherRoot === true ? after.orders : after.deliveries,
       total: after.total,
       count: after.count + (lie.countOff ?? 0),
-      timestamp: deliveredAt + (lie.secondsOff ?? 0n),
+      timestamp: at + (lie.secondsOff ?? 0n),
       isFinal: lie.isFinal ?? false,
     };
+    const signed = lie.isOtherSession === true ? { ...terms, terms: terms.domain } : terms;
     const signature =
       lie.isUnsigned === true
         ? new Uint8Array(64).fill(7)
-        : ATTESTOR.sign(attestedCallsMessage(terms, claim));
+        : ATTESTOR.sign(attestedCallsMessage(signed, claim));
     return {
       head: { voucher, receipt: { delivery, attestation: { ...claim, signature } }, before },
       body,
     };
   };
 
+  /** Another record of a call that has one: the same, delivered a second later. */
+  const secondRecord = async ({ voucher, receipt, before }: SessionHead): Promise<SessionHead> => {
+    const deliveredAt = receipt.delivery.deliveredAt + 1n;
+    const delivery = { ...receipt.delivery, deliveredAt };
+    const { deliveries, total, count } = before.after(orderOf({ voucher, receipt }), delivery);
+    const claim = { deliveries, total, count, timestamp: deliveredAt, isFinal: false };
+    const signature = ATTESTOR.sign(attestedCallsMessage(await termsFor(voucher), claim));
+    return { voucher, receipt: { delivery, attestation: { ...claim, signature } }, before };
+  };
+
   return {
     voucherIn,
     record,
+    secondRecord,
     newest: () => newest,
     /** The answer with a record's receipt. `isTaken` says whether the agent goes on by it. */
     receiptAnswer: (
-      { head, body }: { readonly head: SessionHead; readonly body: Uint8Array },
+      { head, body }: Recorded,
       isTaken: boolean,
       spoil: (receipt: Uint8Array) => Uint8Array = (receipt) => receipt,
     ): WireAnswer => {
@@ -146,7 +174,6 @@ export const forger = ({ stand }: Battery) => {
         body,
       };
     },
-    headBytes: (head: SessionHead): Uint8Array => sessionHeadBytes(head),
     /** A record that the agent may take over, though it has no answer for it. */
     take: (head: SessionHead): void => {
       newest = head;

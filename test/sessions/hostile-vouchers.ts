@@ -39,15 +39,21 @@ export type HostileMessage = {
   readonly order: CallOrder | null;
 };
 
-type Random = () => number;
-const below = (random: Random, most: number): number => Math.floor(random() * most);
-const oneOf = <T>(random: Random, all: ReadonlyArray<T>): T => {
+/** Gives numbers in [0, 1). */
+export type Random = () => number;
+export const below = (random: Random, most: number): number => Math.floor(random() * most);
+export const oneOf = <T>(random: Random, all: ReadonlyArray<T>): T => {
   const chosen = all[below(random, all.length)];
   if (chosen === undefined) throw new RangeError("nothing to choose from");
   return chosen;
 };
-const bytesOf = (random: Random, length: number): Uint8Array<ArrayBuffer> =>
+export const anyBytes = (random: Random, length: number): Uint8Array<ArrayBuffer> =>
   Uint8Array.from({ length }, () => below(random, 256));
+/** Up to 400 printable characters without a space. */
+export const anyText = (random: Random): string =>
+  Array.from({ length: below(random, 400) }, () =>
+    String.fromCharCode(33 + below(random, 94)),
+  ).join("");
 
 /** A voucher of the session key for what an agent claims. */
 export const vouchedBy = (
@@ -66,7 +72,7 @@ export const honestMessage = (
   random: Random,
   target = `/quotes/${tally.count + 1}`,
 ): HostileMessage & { readonly voucher: CallVoucher; readonly order: CallOrder } => {
-  const nonce = bytesOf(random, 16);
+  const nonce = anyBytes(random, 16);
   const intent = callIntent("GET", session.origin + target, new Uint8Array()) ?? "";
   const order = callOrder(intent, nonce, session.price);
   const voucher = vouchedBy(session, {
@@ -90,7 +96,7 @@ export const honestMessage = (
 
 const u64 = (units: bigint): bigint => BigInt.asUintN(64, units);
 /** The same with one to three bits changed. */
-const flipped = (random: Random, bytes: Uint8Array): Uint8Array => {
+export const flipped = (random: Random, bytes: Uint8Array): Uint8Array => {
   const copy = Uint8Array.from(bytes);
   // A bit that is flipped twice is as it was.
   const bits = new Set(
@@ -122,14 +128,10 @@ export const hostileMessage = (
   const unread = { voucher: null, order: null };
   const newest = heads.at(-1);
   switch (below(random, 16)) {
-    case 0: {
-      const text = Array.from({ length: below(random, 400) }, () =>
-        String.fromCharCode(33 + below(random, 94)),
-      ).join("");
-      return carrying("any text", text, unread);
-    }
+    case 0:
+      return carrying("any text", anyText(random), unread);
     case 1:
-      return carrying("any bytes", encodeBase64(bytesOf(random, below(random, 400))), unread);
+      return carrying("any bytes", encodeBase64(anyBytes(random, below(random, 400))), unread);
     case 2:
     case 3:
       return carrying(
@@ -180,7 +182,7 @@ export const hostileMessage = (
     case 10:
       return { ...honest, what: "another path", target: `${honest.target}?again`, order: null };
     case 11: {
-      const body = bytesOf(random, 1 + below(random, 64));
+      const body = anyBytes(random, 1 + below(random, 64));
       return { ...honest, what: "another body", method: "POST", body, order: null };
     }
     case 12:

@@ -2,12 +2,18 @@ import { killCases, manyCalls, postgresCases, roundRobinCases } from "./kinds/ki
 import type { Outcome } from "./kinds/outcome.ts";
 import { hostileAgentCases } from "./kinds/hostile-agent.ts";
 import { hostileAnswerCases, takerCases } from "./kinds/hostile-seller.ts";
+import { manyAnswerCases } from "./kinds/many-answers.ts";
 import { fullDiskCases, restoredCases } from "./kinds/stores.ts";
 import { clockCases, oldFinalCases, redirectCases } from "./kinds/worlds.ts";
 import type { Battery } from "./open-case.ts";
 
 /** How much is played of each kind. */
-export type Amounts = { readonly cases: number; readonly calls: number; readonly messages: number };
+export type Amounts = {
+  readonly cases: number;
+  readonly calls: number;
+  readonly messages: number;
+  readonly answers: number;
+};
 
 type Cases = ReadonlyArray<() => Promise<Outcome>>;
 
@@ -24,6 +30,7 @@ const ALL: Readonly<Record<string, (battery: Battery, amounts: Amounts) => Cases
   "old-final": oldFinalCases,
   messages: (battery, { messages }) => hostileAgentCases(battery, messages),
   answers: hostileAnswerCases,
+  "many-answers": (battery, { answers }) => manyAnswerCases(battery, answers),
   taker: takerCases,
 };
 

@@ -16,11 +16,13 @@ usage: bun run test:more sessions [options]
 
   --seller COMMAND   the seller, a shell command; ours, and Python's, without it
   --buyer COMMAND    the buyer, a shell command; the same (--client is the same)
+  --sides NAME       one of ours, "Python's seller" and "Python's buyer", where neither command is given
   --kind NAME        one of ${KINDS.slice(0, 6).join(", ")},
                      ${KINDS.slice(6).join(", ")}; all without it
   --cases N          moments of kills                     (50)
   --calls N          calls of the kind calls              (10000)
-  --messages N       hostile messages                     (100000)
+  --messages N       hostile messages to a seller         (100000)
+  --answers N        hostile answers to a buyer           (10000)
   --lanes N          cases at the same time               (4)
   --seed N           replays the run with this seed; without it, one is drawn and printed
   --help             this text
@@ -32,22 +34,28 @@ const { values } = readCommandLine(HELP, {
   seller: { type: "string" },
   buyer: { type: "string" },
   client: { type: "string" },
+  sides: { type: "string" },
   kind: { type: "string" },
   cases: { type: "string", default: "50" },
   calls: { type: "string", default: "10000" },
   messages: { type: "string", default: "100000" },
+  answers: { type: "string", default: "10000" },
   lanes: { type: "string", default: "4" },
   seed: { type: "string" },
 });
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
-const [cases, calls, messages, lanes] = [
-  values.cases,
-  values.calls,
-  values.messages,
-  values.lanes,
-].map(Number) as [number, number, number, number];
-if (![seed, cases, calls, messages, lanes].every((number) => Number.isSafeInteger(number)))
-  exitWith(EX_USAGE, "--cases, --calls, --messages, --lanes and --seed take whole numbers");
+const amounts = {
+  cases: Number(values.cases),
+  calls: Number(values.calls),
+  messages: Number(values.messages),
+  answers: Number(values.answers),
+};
+const lanes = Number(values.lanes);
+if (![seed, lanes, ...Object.values(amounts)].every((number) => Number.isSafeInteger(number)))
+  exitWith(
+    EX_USAGE,
+    "--cases, --calls, --messages, --answers, --lanes and --seed take whole numbers",
+  );
 if (values.kind !== undefined && !KINDS.includes(values.kind))
   exitWith(EX_USAGE, `There is no kind ${values.kind}; see --help`);
 process.stdout.write(`seed ${seed}\n`);
@@ -58,7 +66,7 @@ const buyer = values.buyer ?? values.client;
 const failuresOf = async (battery: Battery): Promise<number> => {
   const { name } = battery;
   let failures = 0;
-  for (const [kind, played] of kindsOf(battery, { cases, calls, messages })) {
+  for (const [kind, played] of kindsOf(battery, amounts)) {
     if (values.kind !== undefined && values.kind !== kind) continue;
     if (played.length === 0) {
       process.stdout.write(`SKIPPED  ${name}, ${kind}: no PostgreSQL, or a seller without it\n`);
@@ -91,7 +99,7 @@ try {
   const ours = await ourSides(folder);
   const python = pythonSides();
   const isOpen = values.seller === undefined && buyer === undefined;
-  const pairs: Array<readonly [string, { readonly seller: string; readonly buyer: string }]> = [
+  const pairs: Array<readonly [string, Pick<Battery, "seller" | "buyer" | "buyers">]> = [
     [
       isOpen ? "ours" : "yours",
       { seller: values.seller ?? ours.seller, buyer: buyer ?? ours.buyer },
@@ -100,10 +108,11 @@ try {
   if (isOpen && python.missing === null)
     pairs.push(
       ["Python's seller", { seller: python.seller, buyer: ours.buyer }],
-      ["Python's buyer", { seller: ours.seller, buyer: python.buyer }],
+      ["Python's buyer", { seller: ours.seller, buyer: python.buyer, buyers: python.buyers }],
     );
   else if (isOpen) process.stdout.write(`SKIPPED Python: ${python.missing} is absent\n`);
   for (const [name, sides] of pairs) {
+    if (values.sides !== undefined && values.sides !== name) continue;
     const postgres =
       cluster === null || sides.seller === python.seller ? {} : { postgres: cluster.url };
     failed += await failuresOf({ ...sides, ...postgres, stand, folder, trustFile, seed, name });

@@ -24,6 +24,11 @@ export type Battery = {
   /** Shell commands, after docs/sessions.md. */
   readonly seller: string;
   readonly buyer: string;
+  /**
+   * The same buyer as one process for many runs: `JOURNALS` has the journal of each, a line each, `SELLER_URL` is followed by
+   * the journal's name, and a run ends with the line `exit CODE`. Without it each run is a process.
+   */
+  readonly buyers?: string;
   readonly folder: string;
   readonly trustFile: string;
   readonly seed: number;

@@ -8,5 +8,6 @@ const command = (name: string): string =>
 export const pythonSides = () => ({
   seller: command("seller"),
   buyer: command("buyer"),
+  buyers: command("buyer_lives"),
   missing: hasSolders() ? null : `solders for ${PYTHON} (examples/requirements.txt)`,
 });

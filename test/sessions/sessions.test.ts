@@ -21,10 +21,11 @@ const PLAYED: Readonly<Record<string, number>> = {
   redirects: 1,
   messages: 4,
   answers: 2,
+  "many-answers": 1,
   restored: 1,
   taker: 1,
 };
-const AMOUNTS = { cases: 24, calls: 60, messages: 300 };
+const AMOUNTS = { cases: 24, calls: 60, messages: 300, answers: 60 };
 const LANES = 3;
 const LONG_MS = 240_000;
 
@@ -70,7 +71,7 @@ test(
     const outcomes: Array<Outcome> = [];
     await inLanes(cases, LANES, (outcome) => outcomes.push(outcome));
     requireFaultless(outcomes);
-    expect(outcomes).toHaveLength(16);
+    expect(outcomes).toHaveLength(17);
   },
   LONG_MS,
 );
@@ -107,15 +108,17 @@ test.skipIf(python.missing !== null)(
     : `the sides in Python, which need ${python.missing}`,
   async () => {
     const seller = { name: "Python's seller", seller: python.seller };
-    const buyer = { name: "Python's buyer", buyer: python.buyer };
+    const buyer = { name: "Python's buyer", buyer: python.buyer, buyers: python.buyers };
     const cases = [
       ...["kill-seller", "full-disk", "restored"].flatMap((kind) => chosen(kind, 1, seller)),
-      ...["kill-agent", "redirects", "answers"].flatMap((kind) => chosen(kind, 1, buyer)),
+      ...["kill-agent", "redirects", "answers", "many-answers"].flatMap((kind) =>
+        chosen(kind, 1, buyer),
+      ),
     ];
     const outcomes: Array<Outcome> = [];
     await inLanes(cases, LANES, (outcome) => outcomes.push(outcome));
     requireFaultless(outcomes);
-    expect(outcomes).toHaveLength(6);
+    expect(outcomes).toHaveLength(7);
   },
   LONG_MS,
 );

@@ -1,4 +1,5 @@
 import { decodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import { isUnixTime } from "../../../core/domain/unix-time.ts";
 import { callProofHash } from "../../../core/protocol/calls/call-delivery.ts";
 import { callIntent } from "../../../core/protocol/calls/call-order.ts";
 import {
@@ -62,20 +63,18 @@ export const received = async (
   const receipt: CallReceipt | undefined = parseReceiptHeader(value);
   if (receipt === undefined)
     return stop(context, "receipt_not_signed", "The receipt has no form.", value);
-  const fault = receiptFault(
-    context.session,
-    tallyAt(state),
-    order,
-    receipt,
-    callProofHash({
-      taskHash: order.taskHash,
-      network: context.network,
-      url: request.url.replace(/#.*$/s, ""),
-      status,
-      body,
-      deliveredAt: receipt.delivery.deliveredAt,
-    }),
-  );
+  const { deliveredAt } = receipt.delivery;
+  const payloadHash = isUnixTime(deliveredAt)
+    ? callProofHash({
+        taskHash: order.taskHash,
+        network: context.network,
+        url: request.url.replace(/#.*$/s, ""),
+        status,
+        body,
+        deliveredAt,
+      })
+    : null;
+  const fault = receiptFault(context.session, tallyAt(state), order, receipt, payloadHash);
   if (fault !== undefined) return stop(context, fault.code, fault.detail, value);
   await context.journal.record({ voucher, receipt, intent, status });
   return { status, headers, body, count: voucher.count, price: receipt.delivery.price };

@@ -128,14 +128,15 @@ export const judgeVoucher = (
 
 /**
  * Why an agent takes no receipt for a call, undefined for a good one. `tally` is before the call, and `payloadHash` is
- * that of what the agent itself received. The receipt must be exactly the agent's own: count, total and root.
+ * that of what the agent itself received, null where no payload can name the receipt's time. The receipt must be exactly
+ * the agent's own: count, total and root.
  */
 export const receiptFault = (
   session: SessionTerms,
   tally: SessionTally,
   order: CallOrder,
   { delivery, attestation }: CallReceipt,
-  payloadHash: Hash32,
+  payloadHash: Hash32 | null,
 ): CallFault | undefined => {
   const { price, totalAfter } = delivery;
   const { fault: reason } = ((): { readonly fault?: CallFault } => {

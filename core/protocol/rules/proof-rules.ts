@@ -1,6 +1,6 @@
 import { endOf, type Escrow } from "../../domain/escrow/escrow.ts";
 import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
-import { formatUnixTime, LAST_UNIX_SECOND, type UnixSeconds } from "../../domain/unix-time.ts";
+import { formatUnixTime, isUnixTime, type UnixSeconds } from "../../domain/unix-time.ts";
 import {
   type AttestationClaim,
   MAX_ATTESTATION_AGE_SECONDS,
@@ -13,7 +13,7 @@ import type { LedgerView } from "./custody-call.ts";
 
 /** A time as requests write it, and as a message holds it; only the seconds of a time that has no such form. */
 const timeText = (time: UnixSeconds): string =>
-  time < 0n || time > LAST_UNIX_SECOND ? `${time}` : `${formatUnixTime(time)} (${time})`;
+  isUnixTime(time) ? `${formatUnixTime(time)} (${time})` : `${time}`;
 
 /** The clock that a timestamp is compared with, and how far that may be off. */
 type Clock = Pick<LedgerView, "ledgerTime" | "marginSeconds">;

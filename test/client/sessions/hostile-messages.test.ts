@@ -8,7 +8,9 @@ import type { SessionJournal } from "../../../client/sessions/agent/session-jour
 import { answerCall } from "../../../client/sessions/seller/answer-call.ts";
 import type { SellerContext } from "../../../client/sessions/seller/seller-context.ts";
 import { memorySessions, SharedSessions } from "../../../client/sessions/store/memory-sessions.ts";
+import { SettlementError } from "../../../client/settlement-error.ts";
 import { decodeBase64, encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import { LAST_UNIX_SECOND } from "../../../core/domain/unix-time.ts";
 import { callProofHash } from "../../../core/protocol/calls/call-delivery.ts";
 import { callIntent, callOrder } from "../../../core/protocol/calls/call-order.ts";
 import {
@@ -226,6 +228,7 @@ const HOSTILE_ANSWER = fc.record({
         "wrong total",
         "wrong count",
         "wrong time",
+        "no time",
         "wrong body",
         "final receipt",
         "unsigned",
@@ -269,6 +272,7 @@ const hostileSeller = (answers: Array<HostileAnswer>, tally: () => Promise<Sessi
     const order = callOrder(intent, voucher.nonce, voucher.limit);
     const body = utf8("quote");
     const deliveredAt = 1_772_366_500n;
+    const at = kind === "no time" ? LAST_UNIX_SECOND + 1n : deliveredAt;
     const asked = kind === "wrong price" ? voucher.limit + 1n : price;
     const proofHash = callProofHash({
       taskHash: order.taskHash,
@@ -279,13 +283,19 @@ const hostileSeller = (answers: Array<HostileAnswer>, tally: () => Promise<Sessi
       deliveredAt,
     });
     const totalAfter = before.total + asked + (kind === "wrong total" ? 1n : 0n);
-    const delivery = { taskHash: order.taskHash, proofHash, price: asked, totalAfter, deliveredAt };
+    const delivery = {
+      taskHash: order.taskHash,
+      proofHash,
+      price: asked,
+      totalAfter,
+      deliveredAt: at,
+    };
     const after = before.after(order, delivery);
     const attestation = attest({
       deliveries: after.deliveries,
       total: after.total,
       count: after.count + (kind === "wrong count" ? 1 : 0),
-      timestamp: deliveredAt + (kind === "wrong time" ? 1n : 0n),
+      timestamp: at + (kind === "wrong time" ? 1n : 0n),
       isFinal: kind === "final receipt",
     });
     const signature = kind === "unsigned" ? new Uint8Array(64) : attestation.signature;
@@ -337,7 +347,9 @@ describe("an honest agent before a hostile seller", () => {
             const url = `https://api.example.com/${path}`;
             const work: Promise<unknown> =
               closes === 0 ? closeWithSeller(agent, url) : callOnce(agent, { url, limit });
-            await work.catch(() => undefined);
+            await work.catch((cause: unknown) => {
+              if (!(cause instanceof SettlementError)) throw cause;
+            });
           }
           let got = 0n;
           for await (const { receipt } of agent.journal.calls(1)) {

@@ -9,6 +9,8 @@ import type { SellerContext } from "../../../client/sessions/seller/seller-conte
 import { SettlementError } from "../../../client/settlement-error.ts";
 import type { Fetch } from "../../../client/service/fetch-directly.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import { LAST_UNIX_SECOND } from "../../../core/domain/unix-time.ts";
+import { RECEIPT_HEADER, receiptHeader } from "../../../core/protocol/calls/call-receipt.ts";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import { parseVoucherHeader, VOUCHER_HEADER } from "../../../core/protocol/calls/call-voucher.ts";
 import {
@@ -56,7 +58,7 @@ const problem = (code: string, head?: SessionHead): Response =>
   });
 
 /** A seller that charges every voucher that it gets, and delivers nothing. */
-const taker = () => {
+const taker = (deliveredAt = 1_772_366_500n) => {
   let newest: SessionHead | null = null;
   const take = (to: string, init: RequestInit, before: SessionTally): SessionHead => {
     const voucher = parseVoucherHeader(new Headers(init.headers).get(VOUCHER_HEADER) ?? "");
@@ -71,7 +73,7 @@ const taker = () => {
       proofHash: hash32FromBytes(new Uint8Array(32).fill(7)),
       price: voucher.limit,
       totalAfter: before.total + voucher.limit,
-      deliveredAt: 1_772_366_500n,
+      deliveredAt,
     };
     const { deliveries, total, count } = before.after(order, delivery);
     const attestation = attest({
@@ -190,6 +192,18 @@ describe("a seller that takes and delivers nothing", () => {
     await callOnce(agent, { url: url(1), limit: 5n });
     expect(await codeOf(callOnce(agent, { url: url(2), limit: 5n }))).toBe("equivocation");
     expect((await agent.journal.state()).head?.voucher.count).toBe(1);
+  });
+
+  test("dates no receipt so that its agent neither takes it nor stops", async () => {
+    for (const deliveredAt of [LAST_UNIX_SECOND + 1n, 2n ** 63n - 1n, -1n]) {
+      const { take } = taker(deliveredAt);
+      const agent = agentIn(async (to, init) => {
+        const { receipt } = take(to, init, NO_CALLS);
+        return new Response("quote", { headers: { [RECEIPT_HEADER]: receiptHeader(receipt) } });
+      });
+      expect(await codeOf(callOnce(agent, { url: url(1), limit: 5n }))).toBe("another_payload");
+      expect((await agent.journal.state()).stopped?.code).toBe("another_payload");
+    }
   });
 
   test("does not name its refusals so that a terminal obeys", async () => {

@@ -1,5 +1,11 @@
 import { seededRandom } from "../../arbitraries/seeded-random.ts";
-import { type Forger, forger, type Lie, problemAnswer } from "../forged-answers.ts";
+import { type Forger, forger, problemAnswer } from "../forged-answers.ts";
+import {
+  type Hostile,
+  passingAnswers,
+  refusingAnswers,
+  stoppingAnswers,
+} from "../hostile-answers.ts";
 import { type Battery, openCase, type OpenCase } from "../open-case.ts";
 import type { WireAnswer, WireRequest } from "../seller-proxy.ts";
 import type { Outcome } from "./outcome.ts";
@@ -7,91 +13,6 @@ import type { Outcome } from "./outcome.ts";
 /** The call at which the seller lies. */
 const AT = 3;
 const HOSTILE_RUNS = 3;
-
-/** One way to answer a call dishonestly. */
-type Hostile = {
-  readonly what: string;
-  readonly answer: (
-    forged: Forger,
-    honest: Awaited<ReturnType<Forger["record"]>>,
-    lied: (lie: Lie) => Promise<WireAnswer>,
-  ) => Promise<WireAnswer | "drop"> | WireAnswer | "drop";
-};
-
-const lies: ReadonlyArray<readonly [string, Lie]> = [
-  ["a price above the limit", { priceOff: 1n }],
-  ["a total that is higher", { totalOff: 1n }],
-  ["a total that is lower", { totalOff: -1n }],
-  ["another count", { countOff: 1 }],
-  ["a count of before", { countOff: -1 }],
-  ["another time", { secondsOff: 1n }],
-  ["a final receipt", { isFinal: true }],
-  ["another root", { isOtherRoot: true }],
-  ["a signature of nobody", { isUnsigned: true }],
-];
-
-const flipped = (bytes: Uint8Array, bit: number): Uint8Array => {
-  const copy = Uint8Array.from(bytes);
-  const at = Math.floor(bit / 8) % copy.length;
-  copy.set([(copy[at] ?? 0) ^ (1 << (bit % 8))], at);
-  return copy;
-};
-
-/** Answers that no agent takes: the call is not given, and nothing more is signed. */
-const stopping = (random: () => number): ReadonlyArray<Hostile> => [
-  ...lies.map(([what, lie]): Hostile => ({ what, answer: (_, __, lied) => lied(lie) })),
-  ...Array.from({ length: 6 }, (): Hostile => {
-    const bit = 64 + Math.floor(random() * (216 - 8) * 8);
-    return {
-      what: `bit ${bit} of the receipt is flipped`,
-      answer: (forged, honest) =>
-        forged.receiptAnswer(honest, false, (receipt) => flipped(receipt, bit)),
-    };
-  }),
-  {
-    what: "another body",
-    answer: (forged, honest) => ({
-      ...forged.receiptAnswer(honest, false),
-      body: new TextEncoder().encode("another"),
-    }),
-  },
-  {
-    what: "the receipt of the call before",
-    answer: (forged, honest) => {
-      const head = forged.newest();
-      return forged.receiptAnswer(head === null ? honest : { ...honest, head }, false);
-    },
-  },
-  {
-    what: "a record that nobody signed",
-    answer: (forged, { head }) =>
-      problemAnswer(409, "call_delivered", flipped(forged.headBytes(head), 8 * 350)),
-  },
-  { what: "a refusal of another name", answer: () => problemAnswer(422, "another_total") },
-];
-
-/** Answers that pass: the same call is asked again, and given. */
-const passing: ReadonlyArray<Hostile> = [
-  { what: "a cut connection", answer: () => "drop" },
-  {
-    what: "a proxy's error",
-    answer: () => ({
-      status: 502,
-      headers: { "content-type": "text/html" },
-      body: new Uint8Array(),
-    }),
-  },
-  { what: "a busy session", answer: () => problemAnswer(409, "session_busy") },
-  { what: "a ledger out of reach", answer: () => problemAnswer(503, "ledger_out_of_reach") },
-  {
-    what: "a problem without a code",
-    answer: () => ({
-      status: 503,
-      headers: { "content-type": "application/problem+json" },
-      body: new TextEncoder().encode("[]"),
-    }),
-  },
-];
 
 const outcome = async (played: OpenCase, forged: Forger): Promise<Outcome> => {
   const more = forged.takeable();
@@ -121,9 +42,15 @@ const lying =
         const honest = await forged.record(played.proxy.url, request, voucher);
         if (voucher.count < AT || (passes && hasLied)) return forged.receiptAnswer(honest, true);
         hasLied = true;
-        return answer(forged, honest, async (lie) =>
-          forged.receiptAnswer(await forged.record(played.proxy.url, request, voucher, lie), false),
-        );
+        return answer({
+          forged,
+          honest,
+          lied: async (lie) =>
+            forged.receiptAnswer(
+              await forged.record(played.proxy.url, request, voucher, lie),
+              false,
+            ),
+        });
       },
     });
     try {
@@ -160,8 +87,7 @@ const swallowing = (battery: Battery, n: number) => async (): Promise<Outcome> =
     const voucher = forged.voucherIn(request);
     if (voucher === null) return null;
     const head = forged.newest();
-    const behind = () =>
-      head === null ? "drop" : problemAnswer(409, "agent_is_behind", forged.headBytes(head));
+    const behind = () => (head === null ? "drop" : problemAnswer(409, "agent_is_behind", head));
     if (voucher.isClosing) return behind();
     if (voucher.count < AT)
       return forged.receiptAnswer(await forged.record(origin, request, voucher), true);
@@ -172,9 +98,7 @@ const swallowing = (battery: Battery, n: number) => async (): Promise<Outcome> =
     if (how === "an error") return problemAnswer(503, "store_unusable");
     if (how === "silence") return "drop";
     forged.take(taken.head);
-    return how === "its record"
-      ? problemAnswer(409, "call_delivered", forged.headBytes(taken.head))
-      : "drop";
+    return how === "its record" ? problemAnswer(409, "call_delivered", taken.head) : "drop";
   };
   const played: OpenCase = await openCase(battery, `taker ${n}: charges and gives nothing`, {
     calls: AT + 4,
@@ -190,10 +114,15 @@ const swallowing = (battery: Battery, n: number) => async (): Promise<Outcome> =
 };
 
 /** Every dishonest answer to a buyer, each in a session of its own. */
-export const hostileAnswerCases = (battery: Battery): ReadonlyArray<() => Promise<Outcome>> => [
-  ...stopping(seededRandom(battery.seed)).map((each) => lying(battery, each, false)),
-  ...passing.map((each) => lying(battery, each, true)),
-];
+export const hostileAnswerCases = (battery: Battery): ReadonlyArray<() => Promise<Outcome>> => {
+  const random = seededRandom(battery.seed);
+  return [
+    ...[...stoppingAnswers(random), ...refusingAnswers(random)].map((each) =>
+      lying(battery, each, false),
+    ),
+    ...passingAnswers.map((each) => lying(battery, each, true)),
+  ];
+};
 
 /** Sellers that charge and give nothing, by different schedules. */
 export const takerCases = (battery: Battery): ReadonlyArray<() => Promise<Outcome>> =>
