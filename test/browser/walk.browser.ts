@@ -36,7 +36,7 @@ const PLANTED: ReadonlyArray<readonly [html: string, told: string, views: Readon
     [
       `<nav class="close"><a href="#a1">i</a><a href="#a2">i</a></nav>`,
       "target-size",
-      ["phone, light", "desktop at 200 %"],
+      ["phone, light"],
     ],
     [`<input class="late">`, "label", ["phone, light"]],
   ];

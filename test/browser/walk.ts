@@ -34,10 +34,12 @@ const nothingJudged = (page: Page): Promise<JSHandle<Judged>> =>
 
 /** axe's rules of a page's layout and of its colours. What the others find depends on what is visible alone. */
 const RULES = {
-  layout: ["scrollable-region-focusable", "target-size"],
+  layout: ["scrollable-region-focusable"],
+  /** Asked on a phone alone: links stand nearest there, a thumb is not a mouse, and this rule takes the longest. */
+  touch: ["target-size"],
   colours: ["color-contrast", "link-in-text-block"],
   /** What axe leaves out unless it is asked. */
-  asked: ["duplicate-id", "target-size"],
+  asked: ["duplicate-id"],
 };
 
 /**
@@ -95,11 +97,12 @@ export const violationsIn = async (
         const { violations } = await runner.run(where, { resultTypes: ["violations"], ...options });
         found.push(...violations);
       };
+      const touch = isWidthNew && innerWidth < 500 ? rules.touch : [];
       if (isShownNew)
         await run(document, {
-          rules: { ...set(rules.colours, false), ...set(rules.asked, true) },
+          rules: { ...set(rules.colours, false), ...set([...rules.asked, ...touch], true) },
         });
-      else if (isWidthNew) await run(document, { runOnly: rules.layout });
+      else if (isWidthNew) await run(document, { runOnly: [...rules.layout, ...touch] });
       if (unlike.length > 0) await run({ include: unlike }, { runOnly: rules.colours });
       return found;
     },
