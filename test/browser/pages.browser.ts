@@ -98,12 +98,14 @@ const PAGES: Readonly<Record<string, () => ReadonlyArray<Shown> | Promise<Readon
         ],
       },
     ],
-    // They differ in their words alone: every eighth is looked at.
+    // They differ in their words alone: the longest code and some others are looked at.
     readProblem: () =>
-      PROBLEM_CODES.filter((_, at) => at % 8 === 0).map((code) => ({
-        path: `/problems/${code}`,
-        texts: [code, "What to do"],
-      })),
+      PROBLEM_CODES.toSorted((a, b) => b.length - a.length)
+        .filter((_, at) => at % 24 === 0)
+        .map((code) => ({
+          path: `/problems/${code}`,
+          texts: [code, "What to do"],
+        })),
     buildEvidence: packets,
   };
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import axe, { type AxeResults } from "axe-core";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import axe, { type ElementContext, type Result, type RunOptions } from "axe-core";
+import type { Browser, BrowserContextOptions, JSHandle, Page } from "playwright-core";
 
 /** A folder for a picture of each page, empty for none. */
 const PICTURES = process.env["PAGE_PICTURES"] ?? "";
@@ -23,11 +23,90 @@ export const VIEWS: ReadonlyArray<View> = [
   { name: "desktop at 200 %", size: { width: 640, height: 450 }, colorScheme: "light" },
 ];
 
-/** What axe finds in the page. Scripts that the page may not run are run by the browser's own protocol. */
-export const violationsIn = async (page: Page): Promise<ReadonlyArray<string>> => {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<AxeResults>(
-    'axe.run(document, { resultTypes: ["violations"] })',
+/** What axe judged of a page as it stands: what was visible, how wide the window was, and the looks of its texts. Held in the page. */
+type Judged = {
+  readonly shown: Set<string>;
+  readonly looks: Map<string, number>;
+  readonly texts: Set<number>;
+};
+const nothingJudged = (page: Page): Promise<JSHandle<Judged>> =>
+  page.evaluateHandle(() => ({ shown: new Set(), looks: new Map(), texts: new Set() }));
+
+/** axe's rules of a page's layout and of its colours. What the others find depends on what is visible alone. */
+const RULES = {
+  layout: ["scrollable-region-focusable"],
+  /** Asked on a phone alone: links stand nearest there, a thumb is not a mouse, and this rule takes the longest. */
+  touch: ["target-size"],
+  colours: ["color-contrast", "link-in-text-block"],
+  /** What axe leaves out unless it is asked. */
+  asked: ["duplicate-id"],
+};
+
+/**
+ * What axe finds in the page that it did not judge before. A rule is asked again where what it reads differs: in another
+ * window the layout, and of texts one of each look, which is the style of an element and of all it stands in. The
+ * reference has 13,000 elements and some hundred looks.
+ */
+export const violationsIn = async (
+  page: Page,
+  judged?: JSHandle<Judged>,
+): Promise<ReadonlyArray<string>> => {
+  // Scripts that the page may not run are run by the browser's own protocol.
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe.source);
+  const violations = await page.evaluate(
+    async ({ before, rules }) => {
+      const runner = (window as unknown as { axe: typeof axe }).axe;
+      const looks = new Map<Element, number>();
+      const lookOf = (element: Element): number => {
+        const { parentElement: parent } = element;
+        const own = getComputedStyle(element);
+        const style = [
+          parent === null ? 0 : (looks.get(parent) ?? lookOf(parent)),
+          own.color,
+          own.backgroundColor,
+          own.backgroundImage,
+          own.opacity,
+          own.fontSize,
+          own.fontWeight,
+          own.textDecorationLine,
+          own.textShadow,
+        ].join(" ");
+        const look = before.looks.get(style) ?? before.looks.size + 1;
+        before.looks.set(style, look);
+        looks.set(element, look);
+        return look;
+      };
+      const isText = ({ nodeType, nodeValue }: Node) =>
+        nodeType === Node.TEXT_NODE && nodeValue?.trim() !== "";
+      const elements = [...document.querySelectorAll("*")];
+      const visible = new Set(elements.filter((element) => element.checkVisibility()));
+      const unlike = [...visible].filter((element) => {
+        if (![...element.childNodes].some(isText)) return false;
+        const look = lookOf(element);
+        return !before.texts.has(look) && before.texts.add(look);
+      });
+
+      const isNew = (shown: string): boolean =>
+        !before.shown.has(shown) && before.shown.add(shown).size > 0;
+      const isShownNew = isNew(elements.map((element) => (visible.has(element) ? 1 : 0)).join(""));
+      const isWidthNew = isNew(`${innerWidth} px`);
+      const set = (names: ReadonlyArray<string>, enabled: boolean) =>
+        Object.fromEntries(names.map((name) => [name, { enabled }]));
+      const found: Array<Result> = [];
+      const run = async (where: ElementContext, options: RunOptions) => {
+        const { violations } = await runner.run(where, { resultTypes: ["violations"], ...options });
+        found.push(...violations);
+      };
+      const touch = isWidthNew && innerWidth < 500 ? rules.touch : [];
+      if (isShownNew)
+        await run(document, {
+          rules: { ...set(rules.colours, false), ...set([...rules.asked, ...touch], true) },
+        });
+      else if (isWidthNew) await run(document, { runOnly: [...rules.layout, ...touch] });
+      if (unlike.length > 0) await run({ include: unlike }, { runOnly: rules.colours });
+      return found;
+    },
+    { before: judged ?? (await nothingJudged(page)), rules: RULES },
   );
   return violations.map(
     ({ id, help, nodes }) => `axe: ${id}: ${help}: ${nodes.length} times, first ${nodes[0]?.html}`,
@@ -66,17 +145,20 @@ export const cutsIn = (page: Page): Promise<ReadonlyArray<string>> =>
     return cuts;
   });
 
-/** What is wrong with the page in each view, by the view's name; none for a page without faults. `more` looks for further faults. */
+/** What is wrong with the page in each view, by the view's name; none for a page without faults. `more` looks for further faults of what is seen. */
 export const faultsByView = async (
   page: Page,
   name: string,
   more: () => Promise<ReadonlyArray<string>> = () => Promise.resolve([]),
 ): Promise<Readonly<Record<string, ReadonlyArray<string>>>> => {
   const all: Record<string, ReadonlyArray<string>> = {};
+  const judged = await nothingJudged(page);
   for (const { name: view, size, colorScheme } of VIEWS) {
     await page.setViewportSize(size);
     await page.emulateMedia({ colorScheme });
-    const faults = [...(await more()), ...(await cutsIn(page)), ...(await violationsIn(page))];
+    // Dark and light differ in colours alone.
+    const others = colorScheme === "light" ? await more() : [];
+    const faults = [...others, ...(await cutsIn(page)), ...(await violationsIn(page, judged))];
     if (faults.length > 0) all[`${name} (${view})`] = faults;
     if (PICTURES !== "")
       await page.screenshot({
