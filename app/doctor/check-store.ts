@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { access, stat } from "node:fs/promises";
+import { access, stat, statfs } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Effect } from "effect";
 import { LOCAL_LEDGER_FOLDER } from "../../adapters/local-ledger/options.ts";
@@ -43,6 +43,22 @@ const checkDirectory = (path: string) =>
     catch: (cause) => new DataDirectoryUnusable({ path, reason: notWritable(cause) }),
   });
 
+/** Bytes that a start and a first sync surely need. */
+const LEAST_FREE_BYTES = 16 * 1024 * 1024;
+
+/** A problem when the disk below a path is full, nothing otherwise, also where the file system does not tell. */
+const checkRoom = Effect.fnUntraced(function* (path: string) {
+  const free = yield* Effect.promise(async () => {
+    const told = await standing(path)
+      .then((place) => statfs(place))
+      .catch(() => null);
+    return told === null ? Number.POSITIVE_INFINITY : told.bavail * told.bsize;
+  });
+  if (free >= LEAST_FREE_BYTES) return [];
+  const reason = `no space is left on its disk (${free} bytes are free). Free space on the disk of the stores, or set another DATA_DIR`;
+  return [yield* finding("data", new DataDirectoryUnusable({ path, reason }))];
+});
+
 /** What the embedded ledger would find in DATA_DIR. */
 const checkLocalLedger = (dataDir: string) => {
   const inspected = inspectLedgerDatabase(join(dataDir, LOCAL_LEDGER_FOLDER));
@@ -69,10 +85,11 @@ export const checkStore = Effect.fnUntraced(function* (
   const identity =
     genesisHash === null ? null : { genesisHash, deployment: deploymentOf(settings) };
   const directory = yield* finding("data", checkDirectory(dataDir));
+  const room = directory.ok ? yield* checkRoom(dataDir) : [];
   const hasLedger = settings.ledger.kind === "embedded" && directory.ok;
   const ledger = hasLedger ? [yield* finding("store", checkLocalLedger(dataDir))] : [];
   if (database !== null)
-    return [directory, ...(yield* checkDatabase(database, identity)), ...ledger];
+    return [directory, ...room, ...(yield* checkDatabase(database, identity)), ...ledger];
   if (!directory.ok) return [directory];
   const stores = yield* Effect.forEach(storesIn(dataDir), ([path, kind]) => {
     const inspected = inspectStore(path, kind, kind === PACKETS_KIND ? null : identity);
@@ -81,5 +98,5 @@ export const checkStore = Effect.fnUntraced(function* (
       Effect.map(inspected, (version) => storeText(path, version)),
     );
   });
-  return [directory, ...stores, ...ledger];
+  return [directory, ...room, ...stores, ...ledger];
 });

@@ -76,8 +76,14 @@ export const OPERATOR_ALERTS = [
   {
     name: "IndexSyncFailing",
     severity: "critical",
-    says: ({ activity: { lastError } }) =>
-      lastError === null ? [] : [`The last sync failed: ${lastError}.`],
+    says: ({ activity: { lastError, storeFault } }) =>
+      lastError === null
+        ? []
+        : storeFault === undefined
+          ? [`The last sync failed: ${lastError}.`]
+          : [
+              `The last sync failed, because the store cannot be used: ${storeFault.problem}. ${storeFault.cure}`,
+            ],
     expr: `${m("index_sync_failed")} == 1`,
     forMinutes: 2,
     means: "Syncs fail, so that the index does not follow the ledger.",

@@ -8,7 +8,7 @@ import type { WebhookSender } from "../../../ports/webhook-sender.ts";
 import type { IndexGrowth } from "../index/follow-events.ts";
 import type { IndexClock } from "../index/index-query.ts";
 import { deliverWebhook, type WebhookBody, type WebhookCounts } from "./deliver-webhook.ts";
-import { type Webhook, webhookOf } from "./webhook.ts";
+import { type Webhook, webhookOf, webhookText, withoutSpentSecrets } from "./webhook.ts";
 
 /** Between two looks at what the operator has added, changed or removed. */
 const LOOK_EVERY = Duration.seconds(2);
@@ -57,7 +57,7 @@ export const makeWebhookDelivery = Effect.fnUntraced(function* (bodyOf: WebhookB
     IndexClock | IndexGrowth | IndexReader | LogIdentity | LogStore | WebhookRecords | WebhookSender
   >();
   const { isWriter } = yield* LogStore;
-  const { all } = yield* WebhookRecords;
+  const { all, replace } = yield* WebhookRecords;
   const fibers = yield* FiberMap.make<string>();
   const editions = new Map<string, number>();
   const counted = new Map<string, WebhookCounts>();
@@ -116,6 +116,14 @@ export const makeWebhookDelivery = Effect.fnUntraced(function* (bodyOf: WebhookB
     return found;
   });
 
+  /** Strikes secrets out that sign nothing more. The fiber that has read them ends, and the next look begins another. */
+  const dropSpentSecrets = Effect.fnUntraced(function* ({ record, webhook }: Found) {
+    const kept = withoutSpentSecrets(webhook, yield* Clock.currentTimeMillis);
+    if (kept === webhook) return false;
+    yield* FiberMap.remove(fibers, record.id);
+    return yield* replace(record.id, record.text, webhookText(kept));
+  });
+
   const look = Effect.gen(function* () {
     if (!(yield* isDelivering)) return yield* FiberMap.clear(fibers);
     const found = yield* read;
@@ -134,6 +142,7 @@ export const makeWebhookDelivery = Effect.fnUntraced(function* (bodyOf: WebhookB
       if (editions.get(id) !== edition) yield* FiberMap.remove(fibers, id);
       editions.set(id, edition);
       countsOf(id);
+      if (yield* dropSpentSecrets(each)) continue;
       if (end === null && !(yield* FiberMap.has(fibers, id)))
         yield* FiberMap.run(fibers, id, deliver(each));
     }

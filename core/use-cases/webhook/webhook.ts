@@ -114,15 +114,21 @@ export const rotated = (
       ? []
       : [
           { secret: webhook.secret, untilMs: nowMs + overlapMs },
-          ...webhook.formers.filter(({ untilMs }) => nowMs < untilMs),
+          ...withoutSpentSecrets(webhook, nowMs).formers,
         ].slice(0, MOST_FORMER),
   edition: webhook.edition + 1,
 });
 
+/** The webhook without the former secrets whose time is over, unix milliseconds; itself while there is none. */
+export const withoutSpentSecrets = (webhook: Webhook, nowMs: number): Webhook => {
+  const formers = webhook.formers.filter(({ untilMs }) => nowMs < untilMs);
+  return formers.length === webhook.formers.length ? webhook : { ...webhook, formers };
+};
+
 /** The secrets that sign what is sent at a time, unix milliseconds: the webhook's own first. */
-export const secretsAt = ({ secret, formers }: Webhook, nowMs: number): ReadonlyArray<string> =>
-  [secret, ...formers.filter(({ untilMs }) => nowMs < untilMs).map((each) => each.secret)].map(
-    (each) => Redacted.value(each),
+export const secretsAt = (webhook: Webhook, nowMs: number): ReadonlyArray<string> =>
+  [webhook, ...withoutSpentSecrets(webhook, nowMs).formers].map(({ secret }) =>
+    Redacted.value(secret),
   );
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;

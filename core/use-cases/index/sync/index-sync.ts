@@ -1,5 +1,6 @@
 import { Clock, Context, Deferred, Effect, Exit, Ref, Semaphore } from "effect";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
+import type { StoreFault } from "../../../../ports/index/store-refusal.ts";
 import type { SignalStanding, ToldTransaction } from "../../../../ports/ledger/ledger-signals.ts";
 import { CallPurpose, type LedgerCallCount } from "../../../../ports/ledger/ledger-calls.ts";
 import { LedgerLane } from "../../../../ports/ledger/ledger.ts";
@@ -12,7 +13,13 @@ import type {
 import type { PeerRecord } from "./archived/take-imports.ts";
 import { backfillTransactions } from "./events/backfill-transactions.ts";
 import { SyncMemory } from "./ledger/sync-memory.ts";
-import { namedFailure, type SyncError, syncErrorOf, type SyncFailure } from "./sync-failure.ts";
+import {
+  namedFailure,
+  storeFaultOf,
+  type SyncError,
+  syncErrorOf,
+  type SyncFailure,
+} from "./sync-failure.ts";
 import { syncIndex } from "./sync-index.ts";
 
 /** Whether a sync runs, and how the last one ended. */
@@ -20,6 +27,8 @@ export type SyncActivity = {
   readonly running: boolean;
   /** What ended the last sync; null when it completed or none has run. */
   readonly lastError: SyncError | null;
+  /** What is wrong with the store, where that ended the last sync; absent where it has not said so. */
+  readonly storeFault?: StoreFault;
   /**
    * What ended the last snapshot: the first one, or a scan of all merchants; null when it completed or none was due.
    */
@@ -88,7 +97,7 @@ export const makeIndexSync = Effect.fnUntraced(function* (
       Effect.Services<ReturnType<typeof syncIndex> | ReturnType<typeof backfillTransactions>>
     >();
   const oneAtATime = yield* Semaphore.make(1);
-  const activity = yield* Ref.make<Pick<SyncActivity, "running" | "lastError">>({
+  const activity = yield* Ref.make<Pick<SyncActivity, "running" | "lastError" | "storeFault">>({
     running: false,
     lastError: null,
   });
@@ -138,7 +147,11 @@ export const makeIndexSync = Effect.fnUntraced(function* (
             Effect.provideService(CallPurpose, "sync"),
           ),
         );
-        yield* Ref.set(activity, { running: false, lastError: syncErrorOf(exit) });
+        yield* Ref.set(activity, {
+          running: false,
+          lastError: syncErrorOf(exit),
+          ...storeFaultOf(exit),
+        });
         if (Exit.isSuccess(exit)) {
           if (exit.value.mode === "snapshot" && backfills && backfill === "done") backfill = "due";
           yield* startBackfill;

@@ -1,4 +1,4 @@
-import { Exit } from "effect";
+import { Exit, Option } from "effect";
 import { SlotBeyondReach } from "../../../../ports/index/index-news.ts";
 import {
   type StoreFault,
@@ -47,6 +47,15 @@ export const syncErrorOf = (exit: Exit.Exit<unknown, SyncFailure>): SyncError | 
   const failure = Exit.findErrorOption(exit);
   if (failure._tag === "Some") return namedFailure(failure.value)._tag;
   return Exit.hasDies(exit) ? "InternalError" : null;
+};
+
+/** What the store has said that ended the work; nothing where something else did, or it said nothing. */
+export const storeFaultOf = (
+  exit: Exit.Exit<unknown, SyncFailure>,
+): { readonly storeFault?: StoreFault } => {
+  const failure = Option.getOrNull(Exit.findErrorOption(exit));
+  const fault = failure?._tag === "StoreUnavailable" ? failure.fault : undefined;
+  return fault === undefined ? {} : { storeFault: fault };
 };
 
 /** A failure's cause as text for the log. The adapters keep addresses that hold keys out of it. */

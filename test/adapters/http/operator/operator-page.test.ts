@@ -48,6 +48,14 @@ test.each(Object.entries(PLANTED))("%s is shown alone, with its cure", (alert, p
   expect(page).not.toContain("Nothing needs the operator");
 });
 
+test("a sync that failed for a store that has said what is wrong tells that, and the cure", () => {
+  const storeFault = { problem: "no space is left on its disk", cure: "Free space on its disk." };
+  const activity = { ...well.activity, lastError: "StoreUnavailable", storeFault } as const;
+  expect(operatorWarnings({ ...well, activity }).map(({ says }) => says)).toEqual([
+    "The last sync failed, because the store cannot be used: no space is left on its disk. Free space on its disk.",
+  ]);
+});
+
 test("a service that is well has no warning, at the bounds of each", () => {
   const facts: OperatorFacts = {
     ...well,

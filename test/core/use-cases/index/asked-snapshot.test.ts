@@ -7,6 +7,8 @@ import {
   makeIndexSync,
   requestSync,
 } from "../../../../core/use-cases/index/sync/index-sync.ts";
+import { IndexWriter } from "../../../../ports/index/index-writer.ts";
+import { type StoreFault, StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { Ledger, type LedgerFailure, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { anyMerchant } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
@@ -105,3 +107,34 @@ test("who asks for a snapshot learns that it failed, and nobody after that", () 
       expect(yield* requestSync(false)).toMatchObject({ mode: "incremental" });
     }),
   ));
+
+test("what the store has said that ended a sync stands until one completes", () => {
+  const ledger = new WeatheredChain(seededRandom(4));
+  return simulate(ledger, (index) =>
+    Effect.gen(function* () {
+      let full: StoreFault | undefined;
+      const writer: IndexWriter["Service"] = {
+        ...index.writer,
+        apply: (changes) =>
+          full === undefined
+            ? index.writer.apply(changes)
+            : Effect.fail(new StoreUnavailable({ retryable: true, cause: "full", fault: full })),
+      };
+      const { request, activity } = yield* Effect.provideService(
+        makeIndexSync(),
+        IndexWriter,
+        writer,
+      );
+      yield* request;
+      expect(yield* activity).not.toHaveProperty("storeFault");
+      full = { problem: "no space is left on its disk", cure: "Free space on its disk." };
+      ledger.changeMerchant(merchant);
+      yield* TestClock.adjust("1 minute");
+      yield* Effect.flip(request);
+      expect(yield* activity).toMatchObject({ lastError: "StoreUnavailable", storeFault: full });
+      full = undefined;
+      yield* request;
+      expect(yield* activity).not.toHaveProperty("storeFault");
+    }).pipe(Effect.provideService(Ledger, ledger.port), Effect.scoped),
+  );
+});

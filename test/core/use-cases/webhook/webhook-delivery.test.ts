@@ -91,7 +91,7 @@ describe("events are delivered", () => {
     }
   });
 
-  test("a rotated secret signs at once, and the one before it beside it until its time is over", async () => {
+  test("a rotated secret signs at once, and the one before it beside it until its time is over and it is dropped", async () => {
     const world = webhookWorld(1);
     const secretOf = (number: number) => Redacted.value(webhook(number).secret);
     const OVERLAP = { nowMs: 0, overlapMs: 60_000 };
@@ -104,7 +104,10 @@ describe("events are delivered", () => {
         world.put(rotated(storedOf(world, 1), webhook(2).secret, OVERLAP));
         yield* TestClock.adjust("5 seconds");
         yield* world.growTo(4n);
+        expect(storedOf(world, 1).formers).toHaveLength(1);
         yield* TestClock.adjust("60 seconds");
+        // It is gone from the store as well, though nothing was sent since.
+        expect(storedOf(world, 1).formers).toEqual([]);
         yield* world.growTo(5n);
         yield* TestClock.adjust("5 seconds");
       }),
