@@ -232,7 +232,9 @@ const firstView = async (page: Page, path: string) => {
   let bytes = 0;
   session.on("Network.loadingFinished", ({ encodedDataLength }) => (bytes += encodedDataLength));
   const answer = await page.goto(service.url + path, { waitUntil: "load" });
-  await page.evaluate(() => new Promise((resume) => requestIdleCallback(resume, { timeout: 2000 })));
+  await page.evaluate(
+    () => new Promise((resume) => requestIdleCallback(resume, { timeout: 2000 })),
+  );
   await session.detach();
   return { status: answer?.status(), bytes };
 };

@@ -24,7 +24,10 @@ const analyze = (...args: ReadonlyArray<string>) => {
     cpSync(UNITS, folder, { recursive: true });
     for (const unit of units) {
       const text = read(`systemd/${unit}`);
-      writeFileSync(join(folder, unit), text.replace(/^ExecStart=bun /m, `ExecStart=${process.execPath} `));
+      writeFileSync(
+        join(folder, unit),
+        text.replace(/^ExecStart=bun /m, `ExecStart=${process.execPath} `),
+      );
     }
     const { exitCode, stdout, stderr } = Bun.spawnSync(["systemd-analyze", "--no-pager", ...args], {
       cwd: folder,

@@ -174,7 +174,10 @@ export const withoutNodeContract = (storeOf: StoreOfService) => {
       expect((await evidenceOf(second, pending)).code).toBe(502);
       expect(await jsonOf(second, "/ready")).toMatchObject({
         code: 503,
-        body: { code: "not_ready", errors: [{ pointer: "/ledger", detail: "The ledger does not answer" }] },
+        body: {
+          code: "not_ready",
+          errors: [{ pointer: "/ledger", detail: "The ledger does not answer" }],
+        },
       });
       const genesisHash = before.trust.body["genesis_hash"];
       expect(await networkOf(second)).toMatchObject({

@@ -235,8 +235,7 @@ describe("a service that pins its programs", () => {
     expect(await errorsOf(await service.send("/ready"))).toEqual([
       {
         pointer: "/pins",
-        detail:
-          "The programs' bytes on the ledger are not those that the operator pins",
+        detail: "The programs' bytes on the ledger are not those that the operator pins",
       },
     ]);
     expect(await dataOf(await service.send("/v1/status"))).toMatchObject({
