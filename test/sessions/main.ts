@@ -22,7 +22,7 @@ usage: bun run test:more sessions [options]
   --cases N          moments of kills                     (50)
   --calls N          calls of the kind calls              (10000)
   --messages N       hostile messages to a seller         (100000)
-  --answers N        hostile answers to a buyer           (10000)
+  --answers N        hostile answers to a buyer           (1000)
   --lanes N          cases at the same time               (4)
   --seed N           replays the run with this seed; without it, one is drawn and printed
   --help             this text
@@ -39,7 +39,7 @@ const { values } = readCommandLine(HELP, {
   cases: { type: "string", default: "50" },
   calls: { type: "string", default: "10000" },
   messages: { type: "string", default: "100000" },
-  answers: { type: "string", default: "10000" },
+  answers: { type: "string", default: "1000" },
   lanes: { type: "string", default: "4" },
   seed: { type: "string" },
 });

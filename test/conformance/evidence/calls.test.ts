@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { parseTrustPolicy } from "../../../core/protocol/evidence/trust-policy.ts";
 import { CALL_CHECKS, verifyCall } from "../../../core/protocol/verification/verify-call.ts";
 import { runs } from "../../arbitraries/runs.ts";
-import type { CallVector } from "./call-vectors.ts";
+import type { CallVector } from "./made-calls.ts";
 import { verifyCallIndependently } from "./independent-call.ts";
 
 const FOLDER = join(import.meta.dir, "../../vectors/evidence");
