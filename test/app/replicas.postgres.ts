@@ -5,7 +5,7 @@ import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment
 import { spawnLedger } from "../adapters/local-ledger/ledger-process.ts";
 import { databaseEnvironment, freshSchema } from "../adapters/postgres/test-database.ts";
 import { freePort, temporaryDirectory, until } from "./support/running-service.ts";
-import { type ServiceProcess, startServiceProcess } from "./support/service-process.ts";
+import { type ServiceProcess, startShortLivedService } from "./support/service-process.ts";
 import { silentNarrator } from "./commands/silent-narrator.ts";
 
 type Body = {
@@ -42,7 +42,7 @@ describe("three services share one database", () => {
     const directory = await temporaryDirectory();
     const ledger = await spawnLedger(`${directory.path}/ledger`);
     const start = (name: string, env: Readonly<Record<string, string>>) =>
-      startServiceProcess({
+      startShortLivedService({
         PORT: "0",
         DATA_DIR: `${directory.path}/${name}`,
         SOLANA_RPC_URL: ledger.ready.rpc_url,
@@ -114,7 +114,7 @@ test.if(process.platform === "linux")(
     const directory = await temporaryDirectory();
     const ledger = await spawnLedger(`${directory.path}/ledger`);
     const metricsPort = freePort();
-    const service = startServiceProcess({
+    const service = startShortLivedService({
       PORT: "0",
       METRICS_PORT: String(metricsPort),
       WORKERS: "2",

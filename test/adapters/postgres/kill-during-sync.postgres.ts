@@ -43,10 +43,10 @@ describe("a replica killed while it syncs", () => {
     () =>
       killSyncs({
         script: `${import.meta.dir}/sync-until-killed.ts`,
-        kills: 2 * LEADER_KILLS,
+        kills: LEADER_KILLS,
         mostKillsASync: 4,
         // Each process first waits until the lease of the one before it has expired.
-        atOnce: 5,
+        atOnce: 3,
         newStore: () => freshSchema().href,
         dumpOf: (store) => dumpOfSchema(new URL(store)),
         expectWhole: async (store, moment, when) => {

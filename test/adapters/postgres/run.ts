@@ -5,15 +5,16 @@ import { serverPrograms, startCluster } from "./temporary-cluster.ts";
 const HELP = `Runs the tests that need a Postgres server (*.postgres.ts), or those whose path holds one of the names, on a server that is
 started for them and gone afterwards.
 
-usage: bun run test:more postgres [--pooled] [name...]
+usage: bun run test:more postgres [options] [name...]
 
-  --pooled  through PgBouncer in transaction mode, with ops/pgbouncer.ini
-  --help    this text
+  --pooled       through PgBouncer in transaction mode, with ops/pgbouncer.ini
+  --except NAME  without those whose path holds NAME
+  --help         this text
 `;
 
 const { values, positionals: names } = readCommandLine(
   HELP,
-  { pooled: { type: "boolean", default: false } },
+  { pooled: { type: "boolean", default: false }, except: { type: "string" } },
   ["[name...]"],
 );
 const programs = serverPrograms();
@@ -36,6 +37,7 @@ const files = [
 ]
   // What the client package keeps for sellers takes a client of theirs, which sets its own sessions.
   .filter((file) => !values.pooled || !file.startsWith("test/client/"))
+  .filter((file) => values.except === undefined || !file.includes(values.except))
   .filter((file) => names.length === 0 || names.some((name) => file.includes(name)))
   .map((file) => `./${file}`);
 if (files.length === 0) {

@@ -94,6 +94,8 @@ const RUNTIMES: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 /** Node 20 has no `node:sqlite`, by which a process holds a session's file; Deno's is not tried. */
 const WITH_SESSIONS: ReadonlySet<string> = new Set(["node22", "node24", "bun"]);
+/** Where the examples sell and buy: in all of these, or in one of them with PACKAGE_QUICK. */
+const WITH_EXAMPLES = process.env["PACKAGE_QUICK"] === "1" ? new Set(["node22"]) : WITH_SESSIONS;
 
 let installed: Installed;
 let world: Awaited<ReturnType<typeof sessionWorld>>;
@@ -127,7 +129,7 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
       `${title}: a model opens a session, pays, closes it and proves a call`,
       () => world.live(runtime, name),
     );
-  if (WITH_SESSIONS.has(name))
+  if (WITH_EXAMPLES.has(name))
     test.skipIf(isAbsent)(`${title}: the examples of sessions and x402 sell and buy`, () =>
       world.trade(runtime, name),
     );

@@ -44,7 +44,7 @@ const inPostgres: StoreKind = {
   }),
 };
 
-const SCHEDULES = whole("LOG_SCHEDULES", 4);
+const SCHEDULES = whole("LOG_SCHEDULES", 2);
 
 test(`${SCHEDULES} schedules over Postgres: every store's tree is the ledger's, and so is every signed root`, () =>
   manySchedules(
