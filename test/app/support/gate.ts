@@ -1,6 +1,6 @@
 /**
- * An address that stays the same and passes requests on to whatever stands behind it, or answers 502 while nothing
- * does.
+ * An address that stays the same and passes requests on to whatever stands behind it. It answers 502 while nothing does,
+ * and also for a request under way when that ends.
  */
 export const startGate = () => {
   let target: string | null = null;
@@ -9,13 +9,18 @@ export const startGate = () => {
     port: 0,
     idleTimeout: 0,
     fetch: async (request) => {
-      if (target === null) return new Response("nothing is behind it", { status: 502 });
       const { pathname, search } = new URL(request.url);
-      const answer = await fetch(new URL(`${pathname}${search}`, target), {
-        method: request.method,
-        headers: request.headers,
-        ...(request.method === "GET" ? {} : { body: await request.arrayBuffer() }),
-      });
+      const { method, headers: given } = request;
+      const body = method === "GET" ? {} : { body: await request.arrayBuffer() };
+      const answer =
+        target === null
+          ? null
+          : await fetch(new URL(`${pathname}${search}`, target), {
+              method,
+              headers: given,
+              ...body,
+            }).catch(() => null);
+      if (answer === null) return new Response("nothing is behind it", { status: 502 });
       const headers = new Headers(answer.headers);
       // The body is decoded by now.
       for (const name of ["content-encoding", "content-length", "transfer-encoding"])
