@@ -29,6 +29,10 @@ export const formatUnixTime = (seconds: UnixSeconds): string => {
   return `${latestDay.text}${twoDigits(hour)}:${twoDigits(minute - hour * 60)}:${twoDigits(second - minute * 60)}Z`;
 };
 
+/** A second for people: as `formatUnixTime` has it, or its number where the calendar has no four digits for it. */
+export const unixTimeText = (seconds: UnixSeconds): string =>
+  isUnixTime(seconds) ? formatUnixTime(seconds) : `${seconds} seconds after 1970`;
+
 /** The second that a text of exactly the form `YYYY-MM-DDThh:mm:ssZ` names, undefined for any other text. */
 export const parseUnixTime = (text: string): UnixSeconds | undefined => {
   if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/.test(text)) return undefined;

@@ -2,7 +2,7 @@ import type { Address } from "../../../core/domain/address.ts";
 import { decodeBase64, encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import type { TrustPolicy } from "../../../core/domain/evidence/evidence-check.ts";
 import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
-import { formatUnixTime } from "../../../core/domain/unix-time.ts";
+import { parseUnixTime } from "../../../core/domain/unix-time.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   ED25519_PROGRAM,
@@ -150,7 +150,7 @@ const isAttestation = ({ data }: Instruction, request: Asked): boolean => {
     claim !== undefined &&
     claim !== false &&
     claim.proofHash === request.proof_hash &&
-    formatUnixTime(claim.timestamp) === request.timestamp &&
+    claim.timestamp === parseUnixTime(request.timestamp ?? "") &&
     encodeBase64(form.attestation.signature) === request.attestation_signature &&
     (request.amount === undefined || claim.total.toString() === request.amount)
   );

@@ -1,5 +1,5 @@
 import { amountsText } from "./delivery-payload.ts";
-import { formatUnixTime } from "../unix-time.ts";
+import { unixTimeText } from "../unix-time.ts";
 import type { CallVerdict, EvidenceCheck, EvidenceVerdict, JudgedCall } from "./evidence-check.ts";
 
 const MARKS: Readonly<Record<EvidenceCheck["outcome"], string>> = {
@@ -43,7 +43,7 @@ const callText = (call: JudgedCall): string => {
       : `attested, not paid: ${call.price_stroops} base units of at most ${call.limit_stroops}`;
   return `Call ${call.count} of the session ${call.escrow}
   ordered:   ${ordered}, by the agent's session key
-  delivered: at ${formatUnixTime(BigInt(call.delivered.at))}, by the word of the attestor ${call.delivered.attestor}
+  delivered: at ${unixTimeText(BigInt(call.delivered.at))}, by the word of the attestor ${call.delivered.attestor}
   paid:      ${paid}
 `;
 };

@@ -5,7 +5,7 @@ import {
   passedOrFailed,
   type TrustPolicy,
 } from "../../domain/evidence/evidence-check.ts";
-import { formatUnixTime, LAST_UNIX_SECOND } from "../../domain/unix-time.ts";
+import { unixTimeText } from "../../domain/unix-time.ts";
 import type { Checkpoint } from "../../log/checkpoint/checkpoint.ts";
 import { leavesOfEscrow } from "../../log/leaf/escrow-leaves.ts";
 import { networkIdOf, networkLeaf } from "../../log/leaf/event-leaf.ts";
@@ -50,9 +50,6 @@ const all = (outcome: EvidenceCheck["outcome"], reason: string): LogVerdict => (
   witnessedBy: null,
 });
 
-const timeText = (time: bigint): string =>
-  time > LAST_UNIX_SECOND ? `${time} seconds after 1970` : formatUnixTime(time);
-
 /** What the witnesses of each policy state, and who states it. */
 export const STATED = {
   on_ledger: { what: "complete", one: "node", more: "nodes" },
@@ -73,7 +70,7 @@ export const statedText = (
   const { what, one, more } = STATED[stated];
   const by = `${counted.length} ${counted.length === 1 ? one : more}`;
   const upTo = checkpoint.isLast ? "ended after event" : `${what} up to event`;
-  return `${upTo} ${checkpoint.size - 1} as of ${timeText(oldest.time)}, by ${by}`;
+  return `${upTo} ${checkpoint.size - 1} as of ${unixTimeText(oldest.time)}, by ${by}`;
 };
 
 /** Behind a sentence about a log: that it ended, where its checkpoint says so. */

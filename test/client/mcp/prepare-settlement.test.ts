@@ -172,6 +172,11 @@ const lies: ReadonlyArray<readonly [string, Given, ReadonlyArray<Instruction>]> 
     { ...RELEASE, timestamp: "2026-01-01T00:00:01Z" },
     [ATTEST, s.releaseInstruction()],
   ],
+  [
+    "a time that no calendar has",
+    RELEASE,
+    [s.attestInstruction({ timestamp: 2n ** 62n }), s.releaseInstruction()],
+  ],
   ["nothing", REFUND, []],
 ];
 

@@ -116,6 +116,12 @@ const goodCalls = (): ReadonlyArray<CallVector> => [
       d["packet"] = packetOf(escrowAfter(5));
     }),
   ),
+  good(
+    "beyond-the-calendar",
+    "call 3, which the attestor dates after the year 9999",
+    "attested",
+    third({ delivery: () => ({ deliveredAt: 2n ** 62n }) }, false),
+  ),
 ];
 
 const formCalls = (): ReadonlyArray<CallVector> => [

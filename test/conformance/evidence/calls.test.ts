@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
 import { parseTrustPolicy } from "../../../core/protocol/evidence/trust-policy.ts";
+import { verdictText } from "../../../core/domain/evidence/verdict-text.ts";
 import { CALL_CHECKS, verifyCall } from "../../../core/protocol/verification/verify-call.ts";
 import { runs } from "../../arbitraries/runs.ts";
 import type { CallVector } from "./made-calls.ts";
@@ -40,6 +41,11 @@ describe.each(vectors.map((vector) => [vector.name, vector] as const))("call: %s
 
   test("the service's verifier fails exactly the checks that it must", () => {
     expect(judged(call)).toEqual({ verdict, failed: [...failed_checks], settlement });
+  });
+
+  test("its verdict is told in words", () => {
+    const result = verifyCall(call, trust);
+    expect(verdictText(result, "none")).toEndWith(`${verdict}\n`);
   });
 
   test("the independent verifier agrees, also without a policy", async () => {

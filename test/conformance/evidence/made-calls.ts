@@ -163,5 +163,5 @@ export const OTHER = (): Document => JSON.parse(evidenceOf(7, { escrow: RELEASED
 export const paid = (edit: (document: Document) => void): string => edited(PAID(), edit);
 export const attestedOnly = (edit: (document: Document) => void): string =>
   edited(evidenceOf(6), edit);
-export const third = (dishonest: Dishonest): string =>
-  evidenceOf(3, { calls: madeCalls(5, 3, dishonest) });
+export const third = (dishonest: Dishonest, payload = true): string =>
+  evidenceOf(3, { calls: madeCalls(5, 3, dishonest), payload });

@@ -2,7 +2,7 @@ import { amountsText } from "../../../../core/domain/evidence/delivery-payload.t
 import type { EvidenceCheck, JudgedCall } from "../../../../core/domain/evidence/evidence-check.ts";
 import { unprovenIn } from "../../../../core/domain/evidence/verdict-text.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
-import { formatUnixTime } from "../../../../core/domain/unix-time.ts";
+import { formatUnixTime, unixTimeText } from "../../../../core/domain/unix-time.ts";
 import { html, type Html, type Inner, sentence } from "../shell/html.ts";
 import {
   facts,
@@ -69,7 +69,7 @@ const callFacts = (call: JudgedCall): Html =>
     ["Ordered", call.ordered ?? "an order of which only the hash is shown"],
     [
       "Delivered",
-      `at ${formatUnixTime(BigInt(call.delivered.at))}, by the word of the attestor ${call.delivered.attestor}`,
+      `at ${unixTimeText(BigInt(call.delivered.at))}, by the word of the attestor ${call.delivered.attestor}`,
     ],
     [
       "Paid",

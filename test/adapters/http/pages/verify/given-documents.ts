@@ -12,6 +12,14 @@ export const PACKET = vector("fulfilled.json");
 export const TRUST = vector("trust.json");
 export const LOG_TRUST = vector("log-trust.json");
 export const CALL = vector("call.json");
+/** The evidence of a call that its attestor dates after the year 9999. */
+export const BEYOND_THE_CALENDAR: string =
+  (
+    JSON.parse(vector("calls.json")) as ReadonlyArray<{
+      readonly name: string;
+      readonly call: string;
+    }>
+  ).find(({ name }) => name === "beyond-the-calendar")?.call ?? "";
 
 const taskHash = (): string => JSON.parse(PACKET).data.escrow.task_hash;
 

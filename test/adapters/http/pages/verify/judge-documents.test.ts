@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { judgeDocuments } from "../../../../../adapters/http/pages/verify/judge-documents.ts";
+import { judgedHtml } from "../../../../../adapters/http/pages/verify/verdict-html.ts";
 import {
   givenBytes,
   kindOf,
@@ -11,6 +12,7 @@ import { verifyEvidence } from "../../../../../core/protocol/verification/verify
 import { parseTrustPolicy } from "../../../../../core/protocol/evidence/trust-policy.ts";
 import {
   APART,
+  BEYOND_THE_CALENDAR,
   CALL,
   given,
   LOG_TRUST,
@@ -134,6 +136,11 @@ describe("verdicts", () => {
       "passed",
     );
     expect(outcomesOf(hidden, TRUST, '{"other":1}').outcomes["call_payload"]).toBe("failed");
+  });
+
+  test("a call that its attestor dates beyond the calendar is shown by the number of its second", () => {
+    const { text } = judgedHtml(judgeDocuments(recognisedAs(BEYOND_THE_CALENDAR, TRUST)));
+    expect(text).toContain("seconds after 1970, by the word of the attestor");
   });
 
   test("evidence of a lie that shows nothing fails", () => {
