@@ -6,7 +6,7 @@ import { LogProofs, makeLogProofs } from "../core/use-cases/log/serving/read-log
 import {
   makeRecentParties,
   RecentParties,
-} from "../core/use-cases/escrow/prepare/escrow-surroundings.ts";
+} from "../core/use-cases/escrow/prepare/recent-parties.ts";
 import { HostReports } from "../ports/host-report.ts";
 import { hostReport } from "./lifecycle/host-report.ts";
 import { clientPackageLayer } from "./client-package/client-package-layer.ts";

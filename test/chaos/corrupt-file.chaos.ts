@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { startServiceProcess } from "../app/support/service-process.ts";
+import { startShortLivedService } from "../app/support/service-process.ts";
 import { ChainNode } from "../world/chain-node.ts";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
 import { serveNode } from "../simulation/serve-node.ts";
@@ -20,7 +20,7 @@ const startOn = (url: string, store: string, damage: (path: string) => void) => 
   copyFileSync(store, path);
   damage(path);
   const env = { ...environmentOn(url, dataDir), LOG_LEVEL: "info", SYNC_INTERVAL_SECONDS: "0" };
-  return { path, service: startServiceProcess(env) };
+  return { path, service: startShortLivedService(env) };
 };
 
 const overwrite = (path: string, from: number, to: number): void => {

@@ -10,7 +10,8 @@ import {
 import type { RelayOutcome as Outcome } from "../../../core/use-cases/relay/read-relay-outcome.ts";
 import type { TransactionRejected } from "../../../core/use-cases/relay/relay-errors.ts";
 import type { RelayResult as Result } from "../../../core/use-cases/relay/relay-transaction.ts";
-import { sampleInstance, sampleTransaction } from "../openapi/sample-ledger.ts";
+import { sampleInstance } from "../openapi/sample-ledger.ts";
+import { sampleTransaction } from "../openapi/sample-transaction.ts";
 import { SAMPLE, sampleEscrow, sampleParties } from "../openapi/sample-values.ts";
 import {
   Address,

@@ -12,7 +12,7 @@ import {
 } from "../../../core/protocol/x402/payment-requirements.ts";
 import type { PaymentRequest } from "../../../core/use-cases/x402/judge-payment.ts";
 import type { SettledPayment } from "../../../core/use-cases/x402/settle-payment.ts";
-import { sampleTransaction } from "../openapi/sample-ledger.ts";
+import { sampleTransaction } from "../openapi/sample-transaction.ts";
 import { SAMPLE, sampleEscrow, sampleParties } from "../openapi/sample-values.ts";
 import {
   Address,

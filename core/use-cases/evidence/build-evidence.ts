@@ -16,7 +16,7 @@ import { Ledger, type LedgerFailure } from "../../../ports/ledger/ledger.ts";
 import { LedgerRecord } from "../../../ports/ledger/ledger-record.ts";
 import { parseAddress } from "../../domain/address.ts";
 import { findTransactions, referencesOf } from "./evidence-references.ts";
-import { expectedParties } from "../escrow/prepare/escrow-surroundings.ts";
+import { expectedParties } from "../escrow/prepare/recent-parties.ts";
 import { merchantIn, readFinalizedEscrow } from "../escrow/read-escrow.ts";
 import { indexedAs } from "../escrow/refuse-contradicted.ts";
 import { isNodeAway, settledInIndex } from "../escrow/settled-in-index.ts";

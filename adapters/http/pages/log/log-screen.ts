@@ -1,7 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { EvidenceTrustRecord } from "../../evidence/evidence-trust.ts";
 import type { LogLeafRecord } from "../../log/read-leaf.ts";
-import type { LogStatusRecord, ServiceStatus } from "../../service/status/status-contract.ts";
+import type { LogStatusRecord } from "../../service/status/log-status-contract.ts";
+import type { ServiceStatus } from "../../service/status/status-contract.ts";
 import { eventTable } from "../shell/event-table.ts";
 import { html, type Html } from "../shell/html.ts";
 import { type AmountOf, curl, facts, live, notice, table, time, wholeKey } from "../shell/parts.ts";

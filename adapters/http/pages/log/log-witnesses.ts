@@ -2,7 +2,7 @@ import { parseCheckpoint } from "../../../../core/log/checkpoint/checkpoint.ts";
 import { notedCosignatures } from "../../../../core/log/policy/noted-cosignatures.ts";
 import { parseLogPolicy } from "../../../../core/log/policy/parse-log-policy.ts";
 import { OWN_WITNESS_NAMES } from "../../../../core/log/policy/witness-group.ts";
-import type { LogStatusRecord } from "../../service/status/status-contract.ts";
+import type { LogStatusRecord } from "../../service/status/log-status-contract.ts";
 import type { EvidenceTrustRecord } from "../../evidence/evidence-trust.ts";
 import { html, type Html } from "../shell/html.ts";
 import { durationText, pill, table, time } from "../shell/parts.ts";

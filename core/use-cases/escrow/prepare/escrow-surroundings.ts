@@ -1,4 +1,4 @@
-import { Context, Effect } from "effect";
+import { Effect } from "effect";
 import { type Address, parseAddress } from "../../../domain/address.ts";
 import type { Escrow } from "../../../domain/escrow/escrow.ts";
 import type { OpenInstruction, Payout, ReadAt } from "../../../domain/escrow/prepared-call.ts";
@@ -17,8 +17,6 @@ import { withPayer } from "../../../protocol/instructions/account-instructions.t
 import { returnableRent } from "../../../protocol/rules/lamport-rules.ts";
 import type { LedgerView } from "../../../protocol/rules/custody-call.ts";
 import { preparedFault } from "../../../protocol/rules/settlement-check.ts";
-import { RecentlyUsed } from "../../../domain/recently-used.ts";
-import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger, type LedgerFailure, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { orAskAnother } from "../../or-ask-another.ts";
@@ -33,6 +31,7 @@ import type { Ground } from "./finish-call.ts";
 import { ledgerDomain } from "../../service/ledger-domain.ts";
 import { ArchivedEscrows } from "../archived-escrows.ts";
 import { escrowOf, ledgerTimeOf, merchantIn, orTwoDeny } from "../read-escrow.ts";
+import { expectedParties, hasSameParties, type Parties, RecentParties } from "./recent-parties.ts";
 
 /** An escrow and every account that a settlement of it depends on, as the ledger shows them at one slot. */
 export type Surroundings = Ground & {
@@ -103,37 +102,6 @@ const changeableEscrowOf = <E, R>(
     Effect.map((read): Changeable => ({ ...read, lastBytes: null })),
     Effect.catchTag("EscrowArchived", (failure) => ofArchived(failure, account, at)),
   );
-
-/** What never changes of an escrow: it tells which accounts are around it. */
-type Parties = Pick<Escrow, "mint" | "agentOwner" | "merchant" | "rentPayer">;
-
-const hasSameParties = (one: Parties, other: Parties): boolean =>
-  one.mint === other.mint &&
-  one.agentOwner === other.agentOwner &&
-  one.merchant === other.merchant &&
-  one.rentPayer === other.rentPayer;
-
-/** At 200 bytes each, 2 MB at most. */
-const KEPT_PARTIES = 5_000;
-
-/** The parties of escrows that were read lately; an escrow is often prepared for several times before it is indexed. */
-export const RecentParties = Context.Reference<RecentlyUsed<Address, Parties> | null>(
-  "settlement-evidence/core/use-cases/RecentParties",
-  { defaultValue: () => null },
-);
-
-/** The process's one `RecentParties`. */
-export const makeRecentParties = () => new RecentlyUsed<Address, Parties>(KEPT_PARTIES);
-
-/** The parties of an escrow as they were read or indexed, undefined when they are not known. Only the ledger's count. */
-export const expectedParties = Effect.fnUntraced(function* (address: Address) {
-  const recent = (yield* RecentParties)?.get(address);
-  if (recent !== undefined) return recent;
-  const index = yield* IndexReader;
-  const none = { escrows: [] };
-  const { escrows } = yield* Effect.orElseSucceed(index.escrowsAt([address]), () => none);
-  return escrows[0];
-});
 
 /** The parties of an escrow as a read of it alone shows them. */
 const readParties = Effect.fnUntraced(function* <E, R>(
