@@ -25,8 +25,8 @@ const SERVICE_PROBLEMS = {
   not_ready: kind(
     503,
     "The service is not ready",
-    "`errors` names what is missing: the store or the ledger does not answer, the programs at the configured addresses are not initialised for each other, are initialised for another ledger or are not those that the operator pins, or the index has not been synced yet, so that a list would be empty or old without saying so.",
-    "Ask again shortly. If it stays so, `/v1/status` says more: compare the program ids with the deployment.",
+    "`errors` names what is missing: the store or the ledger does not answer, the ledger is another one than the store's, the programs at the configured addresses are not initialised for each other, are initialised for another ledger or are not those that the operator pins, or the index has not been synced yet, so that a list would be empty or old without saying so.",
+    "Ask again shortly. If it stays so, `cure` says what the operator can do about the first of them, and `/v1/status` shows more.",
   ),
   client_package_unavailable: kind(
     503,
