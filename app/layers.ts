@@ -89,7 +89,7 @@ import {
   sourceRevision,
   type StartedInstance,
 } from "./lifecycle/started-instance.ts";
-import { storage, type StorageParts } from "./stores/storage.ts";
+import { type Standby, storage, type StorageParts } from "./stores/storage.ts";
 import type { SyncThread } from "./sync-worker/sync-thread.ts";
 
 /** Clients whose budgets are kept. Each of four budgets takes about 200 bytes, 40 MB at most in all. */
@@ -120,10 +120,10 @@ const witness = ({
 /**
  * Tells how far the index is complete: the streams of events, the log's publisher and the webhooks, under the term of
  * the sync that found it, and the readers of the ledger, which then show nothing older than the index. The publisher
- * also learns that another replica syncs.
+ * also learns whether another replica syncs.
  */
 const publishing = (
-  marks: Queue.Dequeue<GrownMark | null>,
+  marks: Queue.Dequeue<GrownMark | Standby>,
 ): Layer.Layer<never, never, IndexNews | LogPublisher | LedgerFloor | WebhookDelivery> =>
   Layer.effectDiscard(
     Effect.gen(function* () {
@@ -138,7 +138,7 @@ const publishing = (
         yield* Effect.provideService(told, SyncEpoch, epoch);
       });
       const next = Effect.flatMap(Queue.take(marks), (mark) =>
-        mark === null ? standsBy : tell(mark),
+        "isBeside" in mark ? standsBy(mark.isBeside) : tell(mark),
       );
       yield* Effect.forkScoped(Effect.forever(next));
     }),
@@ -178,7 +178,7 @@ export const serviceLayer = (
   EvidenceKeyUnusable | LogKeyUnusable | LogWitnessesUnusable | WitnessUnusable
 > =>
   Layer.unwrap(
-    Effect.map(Queue.sliding<GrownMark | null>(1), (marks) =>
+    Effect.map(Queue.sliding<GrownMark | Standby>(1), (marks) =>
       servicesOf({ started, refused: indexRefused, marks }, thread),
     ),
   );

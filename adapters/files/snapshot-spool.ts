@@ -160,6 +160,11 @@ const lives = (pid: number): boolean => {
 /** The file of one of several processes, each of which has its own. */
 const fileOfProcess = (path: string, pid: number): string => `${path}-${pid}`;
 
+/** Another process has taken the file over in between. */
+const unlessGone = (cause: unknown): void => {
+  if (!(cause instanceof Error && "code" in cause && cause.code === "ENOENT")) throw cause;
+};
+
 /**
  * Takes over what a process kept that has ended: its file becomes `own`, unless that is there; other files of such
  * processes are removed. A file of a process that lives is left alone: it may go on to write there.
@@ -171,7 +176,7 @@ const takeOver = async (path: string, own: string): Promise<void> => {
     const isLeft = pid === undefined ? file === path : !lives(Number(pid));
     if (!isLeft || file === own) continue;
     if (existsSync(own)) await rm(file, { force: true });
-    else await rename(file, own);
+    else await rename(file, own).catch(unlessGone);
   }
 };
 

@@ -41,7 +41,7 @@ export const storageInDatabase = (parts: StorageParts, addresses: DatabaseSettin
     refused,
   }).pipe(Layer.provide(database));
   const tell = tellOf(parts);
-  const standsBy = Effect.sync(() => tell(null));
+  const standsBy = (isBeside: boolean) => Effect.sync(() => tell({ isBeside }));
   const replicated = Layer.effect(
     IndexSync,
     Effect.flatMap(IndexSync, (local) => makeReplicatedIndexSync(local, standsBy)),

@@ -34,14 +34,17 @@ export type StorageParts = {
   readonly started: StartedInstance;
   /** Completes when a store turns out to be unusable. */
   readonly refused: Deferred.Deferred<never, IndexRefused>;
-  /** Gets how far the index is complete after each sync, and null for one that another replica makes. */
-  readonly marks: Queue.Queue<GrownMark | null>;
+  /** Gets how far the index is complete after each sync, and whether another replica makes them. */
+  readonly marks: Queue.Queue<GrownMark | Standby>;
 };
 
-/** Puts how far the index is complete into the queue, or null. */
+/** Whether this replica stands beside the one that syncs. */
+export type Standby = { readonly isBeside: boolean };
+
+/** Puts how far the index is complete into the queue, or who syncs it. */
 export const tellOf =
   ({ marks }: Pick<StorageParts, "marks">) =>
-  (grown: GrownMark | null): void => {
+  (grown: GrownMark | Standby): void => {
     Queue.offerUnsafe(marks, grown);
   };
 

@@ -28,8 +28,9 @@ const PLANTED: ReadonlyArray<readonly [html: string, told: string, views: Readon
     [`<img src="data:,">`, "image-alt", ["desktop, light", "phone, light"]],
     [`<p id="a29">again</p>`, "duplicate-id", ["desktop, light", "phone, light"]],
     [
-      `<p class="faint">faint words</p><b class="faint" style="opacity:.9">other words</b>`,
-      "color-contrast: Elements must meet minimum color contrast ratio thresholds: 2 times",
+      `<p class="faint">faint words</p><b class="faint" style="opacity:.9">other words</b>
+       <input class="faint" aria-label="field" value="typed words">`,
+      "color-contrast: Elements must meet minimum color contrast ratio thresholds: 3 times",
       ["desktop, dark"],
     ],
     [`<p class="clipped">${"word ".repeat(12)}</p>`, "cut: P", ["phone, light", "phone, dark"]],

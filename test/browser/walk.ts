@@ -32,6 +32,9 @@ type Judged = {
 const nothingJudged = (page: Page): Promise<JSHandle<Judged>> =>
   page.evaluateHandle(() => ({ shown: new Set(), looks: new Map(), texts: new Set() }));
 
+/** What shows a text that is no node of the page. */
+const FIELDS = "input, select, textarea";
+
 /** axe's rules of a page's layout and of its colours. What the others find depends on what is visible alone. */
 const RULES = {
   layout: ["scrollable-region-focusable"],
@@ -54,7 +57,7 @@ export const violationsIn = async (
   // Scripts that the page may not run are run by the browser's own protocol.
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe.source);
   const violations = await page.evaluate(
-    async ({ before, rules }) => {
+    async ({ before, rules, fields }) => {
       const runner = (window as unknown as { axe: typeof axe }).axe;
       const looks = new Map<Element, number>();
       const lookOf = (element: Element): number => {
@@ -81,7 +84,7 @@ export const violationsIn = async (
       const elements = [...document.querySelectorAll("*")];
       const visible = new Set(elements.filter((element) => element.checkVisibility()));
       const unlike = [...visible].filter((element) => {
-        if (![...element.childNodes].some(isText)) return false;
+        if (!element.matches(fields) && ![...element.childNodes].some(isText)) return false;
         const look = lookOf(element);
         return !before.texts.has(look) && before.texts.add(look);
       });
@@ -106,7 +109,7 @@ export const violationsIn = async (
       if (unlike.length > 0) await run({ include: unlike }, { runOnly: rules.colours });
       return found;
     },
-    { before: judged ?? (await nothingJudged(page)), rules: RULES },
+    { before: judged ?? (await nothingJudged(page)), rules: RULES, fields: FIELDS },
   );
   return violations.map(
     ({ id, help, nodes }) => `axe: ${id}: ${help}: ${nodes.length} times, first ${nodes[0]?.html}`,

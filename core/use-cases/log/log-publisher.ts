@@ -69,8 +69,8 @@ export class LogPublisher extends Context.Service<
   {
     /** Says that the index is complete to a mark. Returns at once. */
     readonly grown: (mark: SyncMark) => Effect.Effect<void>;
-    /** Says that another replica syncs the index. Returns at once. */
-    readonly standsBy: Effect.Effect<void>;
+    /** Says whether another replica syncs the index. Returns at once. */
+    readonly standsBy: (isBeside: boolean) => Effect.Effect<void>;
     /** Publishes for as long as it runs; the process runs it once. Fails when this key must not sign this log. */
     readonly run: Effect.Effect<never, LogRefused>;
     readonly status: Effect.Effect<PublisherStatus>;
@@ -94,8 +94,17 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: AskedPolicy
   const policyRef = yield* Ref.make(policy);
   const offers = yield* makeCheckpointOffers(policyRef, witnesses);
   const state = yield* Ref.make<PublisherState>(signer === null ? "no_key" : "starting");
+  /** Whether another replica syncs the index; null where nobody has said. */
+  const beside = yield* Ref.make<boolean | null>(null);
+  /** One that has published finds out by its term that it is over; one that takes over has not published yet. */
+  const stateNow = Effect.gen(function* () {
+    const own = yield* Ref.get(state);
+    const isBeside = yield* Ref.get(beside);
+    if (own === "starting" && isBeside === true) return "standby";
+    return own === "standby" && isBeside === false ? "starting" : own;
+  });
   const status = Effect.gen(function* () {
-    const now = yield* Ref.get(state);
+    const now = yield* stateNow;
     const nowPolicy = signer === null ? null : yield* Ref.get(policyRef);
     const records = yield* Ref.get(witnesses);
     const sinceMs = (yield* monotonicMs) - MISSING_AFTER_MS;
@@ -118,7 +127,7 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: AskedPolicy
   if (signer === null)
     return LogPublisher.of({
       grown: () => Effect.void,
-      standsBy: Effect.void,
+      standsBy: () => Effect.void,
       run: Effect.never,
       status,
       setPolicy,
@@ -273,8 +282,7 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: AskedPolicy
       Effect.gen(function* () {
         yield* Queue.offer(marks, { mark, epoch: yield* SyncEpoch });
       }),
-    // One that has published finds out by its term that it is over.
-    standsBy: Ref.update(state, (now) => (now === "starting" ? "standby" : now)),
+    standsBy: (isBeside) => Ref.set(beside, isBeside),
     run,
     status,
     setPolicy,

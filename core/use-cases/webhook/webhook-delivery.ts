@@ -6,7 +6,7 @@ import { LogStore } from "../../../ports/log/log-store.ts";
 import { type WebhookRecord, WebhookRecords } from "../../../ports/webhook-records.ts";
 import type { WebhookSender } from "../../../ports/webhook-sender.ts";
 import type { IndexGrowth } from "../index/follow-events.ts";
-import type { IndexClock } from "../index/index-query.ts";
+import { coverage, type IndexClock } from "../index/index-query.ts";
 import { deliverWebhook, type WebhookBody, type WebhookCounts } from "./deliver-webhook.ts";
 import { type Webhook, webhookOf, webhookText, withoutSpentSecrets } from "./webhook.ts";
 
@@ -116,12 +116,19 @@ export const makeWebhookDelivery = Effect.fnUntraced(function* (bodyOf: WebhookB
     return found;
   });
 
-  /** Strikes secrets out that sign nothing more. The fiber that has read them ends, and the next look begins another. */
+  /**
+   * Strikes secrets out that sign nothing more, by the machine's clock and by the ledger's: the first can be set back.
+   * The fiber that has read them ends, and a next look begins another, also where the record has changed meanwhile.
+   */
   const dropSpentSecrets = Effect.fnUntraced(function* ({ record, webhook }: Found) {
-    const kept = withoutSpentSecrets(webhook, yield* Clock.currentTimeMillis);
+    const nowMs = yield* Clock.currentTimeMillis;
+    if (withoutSpentSecrets(webhook, nowMs) === webhook) return false;
+    const ledgerMs = Number((yield* coverage).ledgerTime ?? 0n) * 1000;
+    const kept = withoutSpentSecrets(webhook, Math.min(nowMs, ledgerMs));
     if (kept === webhook) return false;
     yield* FiberMap.remove(fibers, record.id);
-    return yield* replace(record.id, record.text, webhookText(kept));
+    yield* replace(record.id, record.text, webhookText(kept));
+    return true;
   });
 
   const look = Effect.gen(function* () {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, spyOn, test } from "bun:test";
 import {
   chmodSync,
   chownSync,
@@ -222,6 +222,24 @@ describe("the file of an unfinished snapshot", () => {
     }
     expect(warned).toEqual([]);
     expect((await opening(path).use(contentOf)).kept).not.toBeEmpty();
+  });
+
+  test("of a worker that has ended, which another one takes over first, leaves this one without a warning", async () => {
+    const path = newPath();
+    await filled(path);
+    const left = `${path}-${2 ** 30}`;
+    renameSync(path, left);
+    using ended = spyOn(process, "kill").mockImplementation(() => {
+      renameSync(left, `${path}.of-another`);
+      throw Object.assign(new Error("no such process"), { code: "ESRCH" });
+    });
+    warned.length = 0;
+    const { tip, kept } = await opening(path, { tip: LATER, isShared: true }).use((spool) =>
+      Effect.tap(contentOf(spool), () => spool.add(PLACE, chunk(9n, [1]))),
+    );
+    expect(ended).toHaveBeenCalledTimes(1);
+    expect({ tip, kept, warned }).toEqual({ tip: LATER, kept: [], warned: [] });
+    expect(existsSync(`${path}-${process.pid}`)).toBe(true);
   });
 
   test("of a worker that has ended is taken over by another one, and that of one that lives is not touched", async () => {

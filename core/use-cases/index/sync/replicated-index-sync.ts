@@ -21,12 +21,12 @@ export const leaseHeld = Metric.gauge("index_lease_held", {
  * The `IndexSync` of a process that shares its index with other replicas. Only the replica that holds the lease runs
  * its `local` sync. Each replica writes its requests into the store. A sync that begins later answers them there, so
  * that a new holder finds the requests that a dead one left. A failed sync is an answer too; its replica then backs
- * off and leaves the lease to the others. A store that does not say who holds the lease fails every sync. `standsBy` runs
- * at each heartbeat while another replica holds it.
+ * off and leaves the lease to the others. A store that does not say who holds the lease fails every sync. `standsBy` is
+ * told at each heartbeat that another replica holds it, and once when this one takes over.
  */
 export const makeReplicatedIndexSync = Effect.fnUntraced(function* (
   local: IndexSync["Service"],
-  standsBy: Effect.Effect<void> = Effect.void,
+  standsBy: (isBeside: boolean) => Effect.Effect<void> = () => Effect.void,
 ) {
   const scope = yield* Effect.scope;
   const lease = yield* SyncLease;
@@ -36,6 +36,8 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (
   let term: SyncTerm | null = null;
   let running = false;
   let backingOff = false;
+  /** Whether another replica held the lease when the store said last who does. */
+  let isBeside = false;
   /** Why the store did not say who holds the lease; null when it did. */
   let refusal: StoreUnavailable | null = null;
   /** The numbers of the requests that this replica made by itself, for nobody. */
@@ -47,7 +49,9 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (
     if (term === null) yield* index.summary;
     const held = yield* lease.hold;
     refusal = null;
-    if (held === null) yield* standsBy;
+    const wasBeside = isBeside;
+    isBeside = held === null;
+    if (isBeside || wasBeside) yield* standsBy(isBeside);
     return held;
   }).pipe(
     Effect.catch((failure) =>
@@ -94,7 +98,8 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (
       // When the answer is lost, the next holder syncs again.
       if (outcome !== null) yield* Effect.ignore(lease.answer(held, outcome));
       for (const number of unawaited) if (number <= held.asked) unawaited.delete(number);
-      if (!Exit.isSuccess(exit)) yield* Effect.forkIn(backOff, scope);
+      // At once: the heartbeat behind this sync must find it.
+      if (!Exit.isSuccess(exit)) yield* Effect.forkIn(backOff, scope, { startImmediately: true });
     }).pipe(
       Effect.ensuring(
         Effect.sync(() => {
@@ -138,6 +143,19 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (
       yield* newsOrAfter(LOOK_AGAIN);
     }
   });
+  /** What failed is over once another replica has completed a sync: the outcome of the last one stands in the store. */
+  const activity = Effect.gen(function* () {
+    const { storeFault, ...own } = yield* local.activity;
+    if (refusal !== null) {
+      const { _tag: lastError, fault } = refusal;
+      return { ...own, lastError, ...(fault === undefined ? {} : { storeFault: fault }) };
+    }
+    if (isBeside && own.lastError !== null) {
+      const outcome = yield* Effect.orElseSucceed(lease.answerTo(0n), () => null);
+      if (outcome !== null && "report" in outcome) return { ...own, lastError: null };
+    }
+    return storeFault === undefined ? own : { ...own, storeFault };
+  });
   return IndexSync.of({
     request: ask("sync"),
     snapshot: ask("snapshot"),
@@ -147,9 +165,7 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (
       if (refusal !== null) return yield* refusal;
       return term === null ? null : yield* ask("sync", false);
     }),
-    activity: Effect.map(local.activity, (activity) =>
-      refusal === null ? activity : { ...activity, lastError: refusal._tag },
-    ),
+    activity,
     listening: local.listening,
     told: local.told,
   });

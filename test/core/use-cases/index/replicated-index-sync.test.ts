@@ -26,13 +26,16 @@ const reportOf = (id: string) =>
     durationMs: 0,
   }) as unknown as SyncReport;
 
+/** What the store has said of a failed sync. */
+const FULL = { problem: "no space is left", cure: "Make room." };
+
 /** Replicas over one board. Each of their syncs is recorded, and waits for `proceed` if that is set. */
 const world = () => {
   const board = makeBoard();
   const runs: Array<{ readonly replica: number; readonly epoch: bigint }> = [];
   /** The numbers of the runs that took a snapshot. */
   const snapshots: Array<number> = [];
-  /** The replicas that have stood by. */
+  /** The replicas that stand by. */
   const standingBy = new Set<number>();
   const state = {
     failing: new Set<number>(),
@@ -40,14 +43,19 @@ const world = () => {
   };
   const start = (replica: number) =>
     Effect.gen(function* () {
+      let ended: Partial<SyncActivity> = { lastError: null };
       const local: Effect.Effect<SyncReport, SyncFailure> = Effect.gen(function* () {
         runs.push({ replica, epoch: yield* SyncEpoch });
         const number = runs.length;
         if (state.proceed !== null) yield* Deferred.await(state.proceed);
-        if (state.failing.has(replica)) return yield* new LedgerTimeout({ timeoutMs: 7 });
+        if (state.failing.has(replica)) {
+          ended = { lastError: "StoreUnavailable", storeFault: FULL };
+          return yield* new LedgerTimeout({ timeoutMs: 7 });
+        }
+        ended = { lastError: null };
         return reportOf(`run ${number} of ${replica}`);
       });
-      const activity = Effect.succeed({ lastError: null } as SyncActivity);
+      const activity = Effect.sync(() => ended as SyncActivity);
       const scope = yield* Scope.make();
       const sync = yield* makeReplicatedIndexSync(
         IndexSync.of({
@@ -61,7 +69,11 @@ const world = () => {
             return local;
           }),
         }),
-        Effect.sync(() => standingBy.add(replica)),
+        (isBeside) =>
+          Effect.sync(() => {
+            if (isBeside) standingBy.add(replica);
+            else standingBy.delete(replica);
+          }),
       ).pipe(Effect.provideService(SyncLease, leaseOn(board, replica)), Scope.provide(scope));
       return { sync, end: Scope.close(scope, Exit.void) };
     });
@@ -197,15 +209,66 @@ test("a replica says that it stands by while another one holds the lease, and no
   program(
     Effect.gen(function* () {
       const { board, standingBy, start } = world();
-      yield* start(1);
+      const first = yield* start(1);
       yield* TestClock.adjust("2 seconds");
       board.isDown = true;
       yield* TestClock.adjust("2 seconds");
-      yield* start(2);
+      const second = yield* start(2);
       yield* TestClock.adjust("2 seconds");
       expect(standingBy).toEqual(new Set());
       board.isDown = false;
       yield* TestClock.adjust("2 seconds");
-      expect(standingBy.size).toBe(1);
+      expect(standingBy).toEqual(new Set([board.holder === 1 ? 2 : 1]));
+      yield* board.holder === 1 ? first.end : second.end;
+      yield* TestClock.adjust("2 seconds");
+      expect(standingBy).toEqual(new Set());
+    }),
+  ));
+
+/** In steps, so that each replica hears what another one does. */
+const tenths = (times: number) => Effect.repeat(TestClock.adjust("100 millis"), { times });
+
+test("what ended a replica's own sync is told until another replica's completes, and a store's refusal with its own fault", () =>
+  program(
+    Effect.gen(function* () {
+      const { board, state, start } = world();
+      const first = yield* start(1);
+      yield* TestClock.adjust("10 millis");
+      const second = yield* start(2);
+      state.failing.add(1);
+      yield* Effect.forkChild(Effect.exit(first.sync.request));
+      yield* tenths(15);
+      expect(board.holder).toBe(2);
+      expect(yield* first.sync.activity).toMatchObject({ lastError: "StoreUnavailable" });
+      board.isDown = true;
+      yield* tenths(12);
+      expect(yield* first.sync.activity).toEqual({ lastError: "StoreUnavailable" } as SyncActivity);
+      board.isDown = false;
+      yield* TestClock.adjust("100 millis");
+      yield* Effect.forkChild(second.sync.request);
+      yield* tenths(15);
+      expect(board).toMatchObject({ holder: 2, outcome: { report: { id: "run 2 of 2" } } });
+      expect(yield* first.sync.activity).toEqual({ lastError: null } as SyncActivity);
+    }),
+  ));
+
+test("after a failed sync the requests that came during it are left to another replica", () =>
+  program(
+    Effect.gen(function* () {
+      const { runs, state, start } = world();
+      const first = yield* start(1);
+      yield* TestClock.adjust("10 millis");
+      const second = yield* start(2);
+      const proceed = yield* Deferred.make<void>();
+      state.proceed = proceed;
+      state.failing.add(1);
+      yield* Effect.forkChild(Effect.exit(first.sync.request));
+      yield* TestClock.adjust("10 millis");
+      const late = yield* Effect.forkChild(second.sync.request);
+      yield* TestClock.adjust("10 millis");
+      yield* Deferred.succeed(proceed, undefined);
+      yield* TestClock.adjust("3 seconds");
+      expect(runs.map(({ replica }) => replica)).toEqual([1, 2]);
+      expect((yield* Fiber.join(late)).id).toBe("run 2 of 2");
     }),
   ));

@@ -67,14 +67,22 @@ test("a replica beside the one that syncs stands by, and publishes once it has s
   const world = worldOf(20);
   await world.run(({ grown, standsBy, status }) =>
     Effect.gen(function* () {
-      yield* standsBy;
+      yield* standsBy(true);
       expect((yield* status).state).toBe("standby");
+      // The other one has gone, and no sync of this one has completed.
+      yield* standsBy(false);
+      expect((yield* status).state).toBe("starting");
       yield* grown(world.mark());
       yield* TestClock.adjust("10 seconds");
       expect((yield* status).state).toBe("publishing");
       // Only its term tells that it is over.
-      yield* standsBy;
+      yield* standsBy(true);
       expect((yield* status).state).toBe("publishing");
+      world.isWriter = false;
+      yield* TestClock.adjust("1 hour");
+      expect((yield* status).state).toBe("standby");
+      yield* standsBy(false);
+      expect((yield* status).state).toBe("starting");
     }),
   );
 });

@@ -1,6 +1,7 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { Effect, Redacted } from "effect";
 import { TestClock } from "effect/testing";
+import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { eventsOf } from "../../../../core/domain/index/settlement-event.ts";
 import { webhookHeaders } from "../../../../core/use-cases/webhook/webhook-signature.ts";
 import {
@@ -119,6 +120,46 @@ describe("events are delivered", () => {
       const atSeconds = Number(headers["webhook-timestamp"]);
       expect(headers).toEqual(webhookHeaders(signers[at] ?? [], { id, atSeconds, body }));
     }
+  });
+
+  test("a former secret is dropped by no clock of the machine alone, which can be set and set back", async () => {
+    const world = webhookWorld(1);
+    world.put(webhook(1));
+    await world.run(
+      Effect.gen(function* () {
+        yield* world.growTo(world.total);
+        const { mark } = yield* Effect.orDie(IndexReader.use(({ summary }) => summary));
+        const nowMs = Number(mark?.ledgerTime ?? 0n) * 1000;
+        yield* TestClock.setTime(nowMs + 86_400_000);
+        yield* world.begin(1n);
+        yield* TestClock.adjust("5 seconds");
+        world.put(rotated(storedOf(world, 1), webhook(2).secret, { nowMs, overlapMs: 60_000 }));
+        yield* TestClock.adjust("30 seconds");
+        expect(storedOf(world, 1).formers).toHaveLength(1);
+        yield* TestClock.adjust("60 seconds");
+        expect(storedOf(world, 1).formers).toEqual([]);
+      }),
+    );
+  });
+
+  test("what was taken while a secret's time ends does not come again", async () => {
+    const world = webhookWorld(1);
+    const formers = [{ secret: webhook(2).secret, untilMs: 0 }];
+    world.put(webhook(1, { formers }));
+    // The first event's delivery is written down between the look that reads the record and its change.
+    spyOn(world.stored, "get").mockImplementationOnce((id) => {
+      world.put(webhook(1, { formers, position: 1n }));
+      return world.stored.get(id);
+    });
+    await world.run(
+      Effect.gen(function* () {
+        yield* world.growTo(3n);
+        yield* world.begin(1n);
+        yield* TestClock.adjust("10 seconds");
+      }),
+    );
+    expect(world.takenBy(RECEIVER)).toEqual([2n, 3n]);
+    expect(storedOf(world, 1).formers).toEqual([]);
   });
 
   test("only those of the filter's merchant and agent, and a filter that passes nothing stays abreast", async () => {
