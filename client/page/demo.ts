@@ -96,7 +96,8 @@ const refund = async (
   paid: LiveEscrow,
   tell: Told,
 ) => {
-  tell(`Nobody delivers. It ends at ${paid.expires_at} by the ledger's clock.`);
+  const end = paid.expires_at.replace("T", " ").replace("Z", " UTC");
+  tell(`Nobody delivers. It ends at ${end} by the ledger's clock.`);
   while (!(await escrowAt(paid.escrow_pda)).refundable) await requests.clock.pause(POLL_MS);
   tell("It ended. A passer-by sends the money back to the agent.");
   const { signature } = await connect(url, { trust }).refund(paid.escrow_pda, {

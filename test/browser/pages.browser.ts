@@ -366,8 +366,13 @@ test("an open page says when the service is gone, and when it is live again", as
     const startAgain = await service.interrupt();
     await notice.getByText("Not live any more").waitFor({ timeout: 60_000 });
     expect(await faultsByView(page, "not live")).toEqual({});
+    // What was well then is not known to be so now.
+    const colour = () =>
+      page.locator("[data-live] .notice.good").evaluate((well) => getComputedStyle(well).color);
+    const stale = await colour();
     await startAgain();
     await notice.getByText("Live again since").waitFor({ timeout: 60_000 });
+    expect(await colour()).not.toBe(stale);
     expect(await notice.innerText()).not.toContain("Not live");
   } finally {
     await close();

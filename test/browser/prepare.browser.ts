@@ -213,6 +213,7 @@ test.each([
     await page.goto(service.url);
     await page.getByRole("button", { name: button }).click();
     await page.getByText(ended).waitFor({ timeout: 60_000 });
+    expect(await page.locator("#demo").innerText()).not.toMatch(/\dT\d\d:/);
     await page.locator("#demo").getByRole("link", { name: "The escrow" }).click();
     await page.getByText(state).first().waitFor();
     expect(faults).toEqual([]);

@@ -2,7 +2,7 @@ import type { SupportedMint } from "../../../../core/domain/supported-mint.ts";
 import { refundUrl, solanaPayLink } from "../../actions/action-contract.ts";
 import type { EvidencePacketRecord } from "../../evidence/evidence-contract.ts";
 import { once } from "../../server/once.ts";
-import { shellFile } from "../shell/browser-script.ts";
+import { consoleSheet } from "../shell/browser-script.ts";
 import { html, Html, sentence } from "../shell/html.ts";
 import { amountsIn, notice, time } from "../shell/parts.ts";
 import { qrCodeSvg } from "../shell/qr-code.ts";
@@ -111,7 +111,7 @@ const evidenceSummary = ({ data }: EvidencePacketRecord, amountHtml: AmountHtml)
   }
 };
 
-const style = once(() => shellFile("console.css"));
+const style = once(consoleSheet);
 
 /**
  * How to learn that the ledger has the account: from witnesses, where the packet holds a proof of a log, and from a

@@ -2,20 +2,20 @@ import { createHash } from "node:crypto";
 import { chooseForm, type CodedText, keptText, textAnswer } from "../../server/coded-text.ts";
 import { once } from "../../server/once.ts";
 import { receiptTemplate } from "../verify/receipt-template.ts";
-import { browserScript, shellFile, shellScript } from "./browser-script.ts";
+import { browserScript, consoleSheet, shellFile, shellScript } from "./browser-script.ts";
 
 const TYPES = { css: "text/css", js: "text/javascript", html: "text/html" } as const;
 
-/** A style sheet or a script that imports nothing, by its path from this folder, or a text that is made at its first use. */
-type Source = { readonly file: string } | { readonly make: () => Promise<string> };
+/** The text of a style sheet or of a script that imports nothing, or a text that is made at its first use. */
+type Source = { readonly text: () => string } | { readonly make: () => Promise<string> };
 
 const bundle = (entry: string): Source => ({ make: () => browserScript(entry) });
 
 /** The files that pages load, by their names. Bundles come from the sources that service and client run. */
 const SOURCES = {
-  "console.css": { file: "console.css" },
-  "console.js": { file: "console.js" },
-  "reference.css": { file: "../reference/reference.css" },
+  "console.css": { text: consoleSheet },
+  "console.js": { text: () => shellScript("console.js") },
+  "reference.css": { text: () => shellFile("../reference/reference.css") },
   "wallets.js": bundle("../../../../client/page/wallets.ts"),
   "sign.js": bundle("../../../../client/page/sign.ts"),
   "demo.js": bundle("../../../../client/page/demo.ts"),
@@ -46,7 +46,7 @@ const asset = (name: AssetName): Asset => {
       mediaType,
       isFixed: false,
     };
-  const text = (extension === "js" ? shellScript : shellFile)(source.file);
+  const text = source.text();
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 16);
   const path = `/assets/${name.slice(0, -extension.length)}${hash}.${extension}`;
   return { path, text: once(() => keptText(text)), mediaType, isFixed: true };

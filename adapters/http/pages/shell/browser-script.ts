@@ -6,6 +6,10 @@ const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta
 /** A file's text, by its path from this folder. */
 export const shellFile = (file: string): string => readFileSync(pathOf(file), "utf8");
 
+/** The style sheet of every page: a page's frame, the parts that pages are made of, and what single screens add. */
+export const consoleSheet = (): string =>
+  ["frame.css", "parts.css", "screens.css"].map(shellFile).join("");
+
 /** A script that imports nothing, without its comments and indentation, by its path from this folder. */
 export const shellScript = (file: string): string =>
   new Bun.Transpiler({ loader: "js", target: "browser", minifyWhitespace: true }).transformSync(

@@ -127,6 +127,7 @@ if (follows !== undefined) {
     const wasLive = !told.classList.contains("warn");
     const isLive = isAnswered && breaks < BROKEN;
     if (isLive && wasLive) return;
+    document.body.classList.toggle("stale", !isLive);
     told.className = `liveness notice ${isLive ? "good" : "warn"}`;
     told.textContent = isLive
       ? `Live again since ${time}.`

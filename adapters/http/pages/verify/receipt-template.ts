@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { once } from "../../server/once.ts";
-import { browserScript, shellFile } from "../shell/browser-script.ts";
+import { browserScript, consoleSheet } from "../shell/browser-script.ts";
 import { html, type Html } from "../shell/html.ts";
 import { codeBlock, notice } from "../shell/parts.ts";
 import { BEFORE_DOCUMENTS } from "./receipt-data.ts";
@@ -56,7 +56,7 @@ const body = (): Html =>
  * and script by their hashes, and allows no request. The same sources give the same bytes.
  */
 export const buildReceiptTemplate = async (): Promise<string> => {
-  const style = shellFile("console.css");
+  const style = consoleSheet();
   const script = insideScript(await browserScript("../verify/receipt-page.ts"));
   const policy = `default-src 'none'; script-src 'sha256-${sha256Base64(script)}'; style-src 'sha256-${sha256Base64(style)}'; base-uri 'none'; form-action 'none'`;
   return `<!doctype html>

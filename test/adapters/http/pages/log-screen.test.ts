@@ -1,5 +1,4 @@
 import { beforeAll, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
 import { Context, Effect } from "effect";
 import fc from "fast-check";
 import { climb } from "../../../../adapters/http/pages/log/leaf-path.ts";
@@ -8,6 +7,7 @@ import {
   PUBLISHER_SENTENCES,
 } from "../../../../adapters/http/pages/log/log-words.ts";
 import { witnessTable } from "../../../../adapters/http/pages/log/log-witnesses.ts";
+import { consoleSheet } from "../../../../adapters/http/pages/shell/browser-script.ts";
 import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
 import { inclusionPath } from "../../../../core/log/tree/tree-proofs.ts";
@@ -26,14 +26,7 @@ const { service, client } = await standing(makeService({ logSigner: new Uint8Arr
 const { service: silent } = await standing();
 
 /** Of a drawing's text, in its own units. */
-const LABEL_SIZE = Number(
-  /\.chart text \{[^}]*font-size: (\d+)px/.exec(
-    readFileSync(
-      new URL("../../../../adapters/http/pages/shell/console.css", import.meta.url),
-      "utf8",
-    ),
-  )?.[1],
-);
+const LABEL_SIZE = Number(/\.chart text \{[^}]*font-size: (\d+)px/.exec(consoleSheet())?.[1]);
 
 const pageOf = async (path: string, of = service): Promise<string> =>
   await (

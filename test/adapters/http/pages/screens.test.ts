@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { escrowTimeline } from "../../../../adapters/http/pages/escrow/escrow-timeline.ts";
+import { consoleSheet } from "../../../../adapters/http/pages/shell/browser-script.ts";
 import { html } from "../../../../adapters/http/pages/shell/html.ts";
 import { escrow, merchant } from "../support/parties.ts";
 import { standing } from "../support/standing-service.ts";
@@ -92,9 +93,7 @@ test.each(["/escrows?merchant=nonsense", "/log?leaf=nonsense", "/escrows/nonsens
 );
 
 test("a part that a page fetches again has no look of another page's part", async () => {
-  const style = await Bun.file(
-    new URL("../../../../adapters/http/pages/shell/console.css", import.meta.url),
-  ).text();
+  const style = consoleSheet();
   const pages = ["/", "/escrows", `/escrows/${open.address}`];
   for (const path of [...pages, `/wallets/${open.agentOwner}`]) {
     const page = await (await get(path)).text();
