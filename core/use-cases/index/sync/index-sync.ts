@@ -28,7 +28,7 @@ export type SyncActivity = {
   /** What ended the last sync; null when it completed or none has run. */
   readonly lastError: SyncError | null;
   /** What is wrong with the store, where that ended the last sync; absent where it has not said so. */
-  readonly storeFault?: StoreFault;
+  readonly storeFault?: StoreFault | undefined;
   /**
    * What ended the last snapshot: the first one, or a scan of all merchants; null when it completed or none was due.
    */

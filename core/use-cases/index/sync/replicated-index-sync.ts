@@ -1,5 +1,5 @@
 import { Duration, Effect, Exit, Fiber, Metric, Semaphore } from "effect";
-import { IndexReader } from "../../../../ports/index/index-reader.ts";
+import { IndexReader, type IndexSummary } from "../../../../ports/index/index-reader.ts";
 import type { StoreUnavailable } from "../../../../ports/index/store-refusal.ts";
 import { SyncEpoch, SyncLease, type SyncTerm } from "../../../../ports/index/sync-lease.ts";
 import { IndexSync } from "./index-sync.ts";
@@ -11,6 +11,16 @@ const LOOK_AGAIN = Duration.millis(250);
 /** How long a replica whose sync failed leaves the lease to the others: their node may work. */
 const BACK_OFF = Duration.seconds(2);
 
+/** Where an index stands: when its last sync and its last snapshot ended, unix milliseconds, null for none. */
+type Standing = { readonly markMs: number | null; readonly snapshotMs: number | null };
+
+const standingOf = ({ mark, snapshotAtMs }: IndexSummary): Standing => ({
+  markMs: mark?.atMs ?? null,
+  snapshotMs: snapshotAtMs,
+});
+
+const NOTHING_SINCE = { sync: false, snapshot: false };
+
 /** Whether this replica syncs the shared index. */
 export const leaseHeld = Metric.gauge("index_lease_held", {
   description:
@@ -21,7 +31,7 @@ export const leaseHeld = Metric.gauge("index_lease_held", {
  * The `IndexSync` of a process that shares its index with other replicas. Only the replica that holds the lease runs
  * its `local` sync. Each replica writes its requests into the store. A sync that begins later answers them there, so
  * that a new holder finds the requests that a dead one left. A failed sync is an answer too; its replica then backs
- * off and leaves the lease to the others. A store that does not say who holds the lease fails every sync. `standsBy` runs
+ * off and leaves the lease to the others, and its failure is past once another one has synced. A store that does not say who holds the lease fails every sync. `standsBy` runs
  * at each heartbeat while another replica holds it.
  */
 export const makeReplicatedIndexSync = Effect.fnUntraced(function* (
@@ -38,6 +48,10 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (
   let backingOff = false;
   /** Why the store did not say who holds the lease; null when it did. */
   let refusal: StoreUnavailable | null = null;
+  /** Where the index stood when this replica's last sync failed; null when it did not, or when that is past. */
+  let failedAt: Standing | "unread" | null = null;
+  /** What another replica has completed since that failure, which is then past. */
+  let since = NOTHING_SINCE;
   /** The numbers of the requests that this replica made by itself, for nobody. */
   const unawaited = new Set<bigint>();
 
@@ -47,7 +61,17 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (
     if (term === null) yield* index.summary;
     const held = yield* lease.hold;
     refusal = null;
-    if (held === null) yield* standsBy;
+    if (held === null) {
+      yield* standsBy;
+      if (failedAt !== null) {
+        const now = standingOf(yield* index.summary);
+        if (failedAt === "unread") failedAt = now;
+        else if (now.markMs !== failedAt.markMs) {
+          since = { sync: true, snapshot: now.snapshotMs !== failedAt.snapshotMs };
+          failedAt = null;
+        }
+      }
+    }
     return held;
   }).pipe(
     Effect.catch((failure) =>
@@ -85,6 +109,13 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (
             ? unawaitedSync
             : local.request;
       const exit = yield* Effect.exit(Effect.provideService(sync, SyncEpoch, held.epoch));
+      since = NOTHING_SINCE;
+      failedAt = Exit.isSuccess(exit)
+        ? null
+        : yield* Effect.match(index.summary, {
+            onSuccess: standingOf,
+            onFailure: () => "unread" as const,
+          });
       const failure = Exit.findErrorOption(exit);
       const outcome = Exit.isSuccess(exit)
         ? { report: exit.value }
@@ -147,9 +178,15 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (
       if (refusal !== null) return yield* refusal;
       return term === null ? null : yield* ask("sync", false);
     }),
-    activity: Effect.map(local.activity, (activity) =>
-      refusal === null ? activity : { ...activity, lastError: refusal._tag },
-    ),
+    activity: Effect.map(local.activity, (activity) => {
+      if (refusal !== null)
+        return { ...activity, lastError: refusal._tag, storeFault: refusal.fault };
+      return {
+        ...activity,
+        ...(since.sync ? { lastError: null, storeFault: undefined } : {}),
+        ...(since.snapshot ? { snapshotError: null, snapshotFailures: 0 } : {}),
+      };
+    }),
     listening: local.listening,
     told: local.told,
   });

@@ -16,6 +16,8 @@ export const makeBoard = () => ({
   news: Deferred.makeUnsafe<void>(),
   /** Whether nothing of it can be read or written. */
   isDown: false,
+  /** What it says then. */
+  fault: { problem: "it takes no writes", cure: "Name the primary server." },
 });
 
 /** One replica's lease on a board. */
@@ -27,7 +29,8 @@ export const leaseOn = (board: ReturnType<typeof makeBoard>, replica: number) =>
   };
   return SyncLease.of({
     hold: Effect.gen(function* () {
-      if (board.isDown) return yield* new StoreUnavailable({ retryable: true, cause: "down" });
+      const { fault, isDown } = board;
+      if (isDown) return yield* new StoreUnavailable({ retryable: true, cause: "down", fault });
       const nowMs = yield* Clock.currentTimeMillis;
       if (board.heldUntilMs > nowMs && board.holder !== replica) return null;
       if (board.heldUntilMs <= nowMs) board.epoch++;

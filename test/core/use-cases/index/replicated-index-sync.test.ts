@@ -1,11 +1,12 @@
 import { expect, test } from "bun:test";
-import { Deferred, Effect, Exit, Fiber, type Layer, Scope } from "effect";
+import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect";
 import { TestClock } from "effect/testing";
 import { indexMemory } from "../../../../adapters/memory/index-store.ts";
-import type { SyncReport } from "../../../../core/domain/index/sync-report.ts";
+import type { SyncMark, SyncReport } from "../../../../core/domain/index/sync-report.ts";
 import { IndexSync, type SyncActivity } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import type { SyncFailure } from "../../../../core/use-cases/index/sync/sync-failure.ts";
 import { makeReplicatedIndexSync } from "../../../../core/use-cases/index/sync/replicated-index-sync.ts";
+import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { LedgerTimeout } from "../../../../ports/ledger/ledger.ts";
 import { SyncEpoch, SyncLease } from "../../../../ports/index/sync-lease.ts";
 import { leaseOn, makeBoard } from "./lease-in-memory.ts";
@@ -47,7 +48,14 @@ const world = () => {
         if (state.failing.has(replica)) return yield* new LedgerTimeout({ timeoutMs: 7 });
         return reportOf(`run ${number} of ${replica}`);
       });
-      const activity = Effect.succeed({ lastError: null } as SyncActivity);
+      const activity = Effect.sync(
+        () =>
+          ({
+            lastError: state.failing.has(replica) ? "LedgerTimeout" : null,
+            snapshotError: null,
+            snapshotFailures: 0,
+          }) as SyncActivity,
+      );
       const scope = yield* Scope.make();
       const sync = yield* makeReplicatedIndexSync(
         IndexSync.of({
@@ -174,6 +182,40 @@ test("a failed sync is reported to the caller, and the lease passes to another r
     }),
   ));
 
+test("a replica's failure is past once another one has synced the index that they share", () => {
+  let markMs = 1;
+  const shared = Layer.effect(
+    IndexReader,
+    IndexReader.use((reader) =>
+      Effect.succeed({
+        ...reader,
+        summary: Effect.map(reader.summary, (summary) => ({
+          ...summary,
+          mark: { atMs: markMs } as SyncMark,
+        })),
+      }),
+    ),
+  ).pipe(Layer.provide(index));
+  return inVirtualTime(
+    Effect.gen(function* () {
+      const { board, state, start } = world();
+      const first = yield* start(1);
+      yield* TestClock.adjust("10 millis");
+      yield* start(2);
+      state.failing.add(1);
+      const failed = yield* Effect.forkChild(Effect.flip(first.sync.request));
+      yield* TestClock.adjust("300 millis");
+      yield* Fiber.join(failed);
+      for (let second = 0; second < 4; second++) yield* TestClock.adjust("1 second");
+      expect(board.holder).toBe(2);
+      expect((yield* first.sync.activity).lastError).toBe("LedgerTimeout");
+      markMs = 2;
+      yield* TestClock.adjust("2 seconds");
+      expect((yield* first.sync.activity).lastError).toBeNull();
+    }).pipe(Effect.provide(shared)),
+  );
+});
+
 test("a store that does not say who syncs fails each sync, until it answers again", () =>
   program(
     Effect.gen(function* () {
@@ -184,7 +226,10 @@ test("a store that does not say who syncs fails each sync, until it answers agai
       board.isDown = true;
       yield* TestClock.adjust("2 seconds");
       expect(yield* Effect.flip(sync.background)).toMatchObject({ _tag: "StoreUnavailable" });
-      expect((yield* sync.activity).lastError).toBe("StoreUnavailable");
+      expect(yield* sync.activity).toMatchObject({
+        lastError: "StoreUnavailable",
+        storeFault: board.fault,
+      });
       board.isDown = false;
       const again = yield* Effect.forkChild(sync.background);
       yield* TestClock.adjust("300 millis");
