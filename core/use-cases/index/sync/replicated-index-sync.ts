@@ -150,9 +150,10 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (
       const { _tag: lastError, fault } = refusal;
       return { ...own, lastError, ...(fault === undefined ? {} : { storeFault: fault }) };
     }
-    if (isBeside && own.lastError !== null) {
+    if (isBeside && (own.lastError !== null || own.snapshotError !== null)) {
       const outcome = yield* Effect.orElseSucceed(lease.answerTo(0n), () => null);
-      if (outcome !== null && "report" in outcome) return { ...own, lastError: null };
+      if (outcome !== null && "report" in outcome)
+        return { ...own, lastError: null, snapshotError: null, snapshotFailures: 0 };
     }
     return storeFault === undefined ? own : { ...own, storeFault };
   });

@@ -26,6 +26,8 @@ const reportOf = (id: string) =>
     durationMs: 0,
   }) as unknown as SyncReport;
 
+const WELL = { lastError: null, snapshotError: null, snapshotFailures: 0 } as const;
+
 /** What the store has said of a failed sync. */
 const FULL = { problem: "no space is left", cure: "Make room." };
 
@@ -43,16 +45,21 @@ const world = () => {
   };
   const start = (replica: number) =>
     Effect.gen(function* () {
-      let ended: Partial<SyncActivity> = { lastError: null };
+      let ended: Partial<SyncActivity> = WELL;
       const local: Effect.Effect<SyncReport, SyncFailure> = Effect.gen(function* () {
         runs.push({ replica, epoch: yield* SyncEpoch });
         const number = runs.length;
         if (state.proceed !== null) yield* Deferred.await(state.proceed);
         if (state.failing.has(replica)) {
-          ended = { lastError: "StoreUnavailable", storeFault: FULL };
+          ended = {
+            lastError: "StoreUnavailable",
+            storeFault: FULL,
+            snapshotError: "StoreUnavailable",
+            snapshotFailures: 1,
+          };
           return yield* new LedgerTimeout({ timeoutMs: 7 });
         }
-        ended = { lastError: null };
+        ended = WELL;
         return reportOf(`run ${number} of ${replica}`);
       });
       const activity = Effect.sync(() => ended as SyncActivity);
@@ -242,13 +249,14 @@ test("what ended a replica's own sync is told until another replica's completes,
       expect(yield* first.sync.activity).toMatchObject({ lastError: "StoreUnavailable" });
       board.isDown = true;
       yield* tenths(12);
-      expect(yield* first.sync.activity).toEqual({ lastError: "StoreUnavailable" } as SyncActivity);
+      expect(yield* first.sync.activity).toMatchObject({ lastError: "StoreUnavailable" });
+      expect(yield* first.sync.activity).not.toContainKey("storeFault");
       board.isDown = false;
       yield* TestClock.adjust("100 millis");
       yield* Effect.forkChild(second.sync.request);
       yield* tenths(15);
       expect(board).toMatchObject({ holder: 2, outcome: { report: { id: "run 2 of 2" } } });
-      expect(yield* first.sync.activity).toEqual({ lastError: null } as SyncActivity);
+      expect(yield* first.sync.activity).toEqual(WELL as unknown as SyncActivity);
     }),
   ));
 
