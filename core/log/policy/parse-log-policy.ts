@@ -22,12 +22,16 @@ export type PolicyRefused = { readonly fault: string; readonly line?: FaultyLine
 
 /** The most characters of a line that a fault shows. */
 const MAX_SHOWN = 100;
+/** How a line begins that a fault may show: a file that was named by mistake can hold a key. */
+const SHOWN = /^[ \t]*(#|[A-Za-z]{1,16}([ \t]|$))/;
 
 /** What is wrong with a policy, behind its line's number and the text of it, for who wrote the file. */
-export const policyFaultText = ({ fault, line }: PolicyRefused): string =>
-  line === undefined
-    ? fault
-    : `line ${line.number}, ${JSON.stringify(line.text.slice(0, MAX_SHOWN))}: ${fault}`;
+export const policyFaultText = ({ fault, line }: PolicyRefused): string => {
+  if (line === undefined) return fault;
+  const { number, text } = line;
+  const shown = SHOWN.test(text) ? `, ${JSON.stringify(text.slice(0, MAX_SHOWN))}` : "";
+  return `line ${number}${shown}: ${fault}`;
+};
 
 /** What is wrong with a line. Only `parseLogPolicy` catches it. */
 class PolicyFault extends Error {
@@ -146,7 +150,8 @@ const readLine = (line: string, definitions: Definitions): void => {
   else if (keyword === "witness") definitions.witness(words);
   else if (keyword === "group") definitions.group(words);
   else if (keyword === "quorum") definitions.setQuorum(words);
-  else fail(`a line begins with ${JSON.stringify(keyword)}`);
+  else if (SHOWN.test(keyword)) fail(`a line begins with ${JSON.stringify(keyword)}`);
+  else fail("a line begins with none of log, witness, group and quorum");
 };
 
 /** Does what concerns one line; a fault of it tells the line. `at` counts from 0. */

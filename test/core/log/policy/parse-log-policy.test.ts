@@ -187,6 +187,10 @@ test.each([
   expect(parseLogPolicy(policy, [evidence])).toHaveProperty("fault", fault);
 });
 
+/** A key that was named by mistake: a policy's faults stand in the log. */
+const SEED = `${"c2VjcmV0".repeat(5)}AAA=`;
+const OTHER_WORD = "a line begins with none of log, witness, group and quorum";
+
 test.each([
   [
     "of a line",
@@ -206,8 +210,17 @@ test.each([
   ["of the whole", text(L), "the policy has no quorum line"],
   [
     "of a long line",
-    text("x".repeat(5000)),
-    `line 1, "${"x".repeat(100)}": a line begins with "${"x".repeat(5000)}"`,
+    text(`quorum ${"x".repeat(5000)}`),
+    `line 1, "quorum ${"x".repeat(93)}": ${"x".repeat(5000)} is not defined before it is named`,
+  ],
+  ["of a file that holds a key as base64", text(SEED), `line 1: ${OTHER_WORD}`],
+  ["of one that solana-keygen wrote", text("[1,2, 3,4]"), `line 1: ${OTHER_WORD}`],
+  ["of one of settings", text(`LOG_KEY=${SEED}`), `line 1: ${OTHER_WORD}`],
+  ["of one of PEM", text("-----BEGIN PRIVATE KEY-----", SEED), `line 1: ${OTHER_WORD}`],
+  [
+    "of the bytes of a key",
+    text("\u0001\u0002secret"),
+    "line 1: the policy has control characters or is not UTF-8",
   ],
 ])("a fault %s is told with where it is", (_, policy, told) => {
   const read = parseLogPolicy(policy);
