@@ -56,6 +56,15 @@ test("a sync that failed for a store that has said what is wrong tells that, and
   ]);
 });
 
+test("a part that is not ready has the cure that the store or the node told, as /ready has", () => {
+  const notReadyCure = "Start the database server.";
+  expect(
+    operatorWarnings({ ...well, notReady: ["store", "pins"], notReadyCure }).map(
+      ({ says }) => says.split(". ")[1],
+    ),
+  ).toEqual(["Start the database server.", "Sign nothing for it"]);
+});
+
 test("a service that is well has no warning, at the bounds of each", () => {
   const facts: OperatorFacts = {
     ...well,
